@@ -1,0 +1,30 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+let package = Package(
+  name: "Larder",
+  products: [
+    .library(name: "LarderSQLite", targets: ["LarderSQLite"])
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CSQLite",
+      pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"])]
+    ),
+    .target(name: "LarderSQLite", dependencies: ["CSQLite"]),
+    .executableTarget(
+      name: "gazetteer",
+      dependencies: ["LarderSQLite"],
+      path: "Sample",
+      exclude: ["run"]
+    ),
+    .executableTarget(
+      name: "benchmarks",
+      dependencies: ["LarderSQLite", "CSQLite"],
+      path: "Tests/Benchmarks"
+    ),
+    .testTarget(name: "LarderSQLiteTests", dependencies: ["LarderSQLite"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

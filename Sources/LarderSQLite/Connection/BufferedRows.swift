@@ -1,0 +1,43 @@
+import CSQLite
+
+/// The rows that a statement that writes has returned.
+///
+/// Such a statement runs to its end at once: otherwise its changes would be committed, or fail to
+/// be, only when somebody closes the result set. SQLite keeps these rows in memory too.
+///
+/// What makes the unsafe pointers sound: they are copies that belong to this object alone.
+final class BufferedRows {
+  let names: ColumnNames
+  private let dateFormat: DateFormat
+  private var values: [OpaquePointer?] = []
+  private(set) var rowCount = 0
+
+  /// Runs the statement to its end.
+  init(of statement: PreparedStatement) throws {
+    dateFormat = statement.arena.dateFormat
+    while try statement.step() {
+      for index in 0..<statement.columnCount { values.append(statement.copyOfValue(at: index)) }
+      rowCount += 1
+    }
+    names = statement.columnNames
+  }
+
+  deinit {
+    for value in values { sqlite3_value_free(value) }
+  }
+
+  func reader(row: Int, column: Int) throws -> ColumnReader {
+    guard names.names.indices.contains(column) else {
+      throw DatabaseError(.range, "no column at index \(column): there are \(names.names.count)")
+    }
+    return ColumnReader(
+      value: values[row * names.names.count + column], dateFormat: dateFormat)
+  }
+}
+
+extension PreparedStatement {
+  /// A copy of a value of the current row, to be freed with `sqlite3_value_free`.
+  fileprivate func copyOfValue(at index: Int) -> OpaquePointer? {
+    sqlite3_value_dup(reader(at: index).value)
+  }
+}

@@ -1,0 +1,40 @@
+import CSQLite
+import Glibc
+
+/// Waits for other connections' locks, up to a timeout on the monotonic clock.
+///
+/// SQLite's own handler adds up the pauses it meant to make, and doubles them up to 100 ms, which
+/// overshoots and starves those that have waited longest. Short pauses of one length keep to the
+/// timeout and give every waiting process the same chance.
+/// See [Busy handlers](https://www.sqlite.org/c3ref/busy_handler.html).
+final class BusyHandler {
+  var timeout: Duration
+  private var start = ContinuousClock.now
+  static let pause = Duration.milliseconds(1)
+
+  init(timeout: Duration) {
+    self.timeout = timeout
+  }
+
+  /// SQLite keeps an unretained pointer to this object: the connection keeps the object as long
+  /// as the handle.
+  func install(on handle: OpaquePointer) {
+    sqlite3_busy_handler(
+      handle,
+      { context, count in
+        guard let context else { return 0 }
+        return Unmanaged<BusyHandler>.fromOpaque(context).takeUnretainedValue()
+          .waits(count: count) ? 1 : 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// Pauses, unless the time is up. `count` is how often it has been asked for the same lock.
+  private func waits(count: Int32) -> Bool {
+    let now = ContinuousClock.now
+    if count == 0 { start = now }
+    let left = timeout - (now - start)
+    guard left > .zero else { return false }
+    usleep(UInt32(min(left, Self.pause) / .microseconds(1)))
+    return true
+  }
+}

@@ -1,0 +1,114 @@
+/// How connections are opened, and what they are allowed.
+///
+/// ```swift
+/// var configuration = Configuration(profile: .durable)
+/// configuration.busyTimeout = .seconds(10)
+/// let db = try Database(path: "cities.db", configuration: configuration)
+/// ```
+///
+/// A profile sets every property to what suits its use; any of them can be changed before opening.
+/// Whatever the profile, connections are hardened: extended result codes, foreign keys enforced,
+/// [defensive mode](https://www.sqlite.org/c3ref/c_dbconfig_defensive.html), untrusted schema,
+/// no strings in double quotes, no extensions, cell checks, no URI names unless asked for; and
+/// files are created readable and writable by their owner only.
+public struct Configuration: Sendable {
+  /// What a database is for.
+  public enum Profile: Hashable, Sendable {
+    /// A service's own data: write-ahead log, synchronous NORMAL, waits 5 seconds for locks, page
+    /// cache of 16 MiB, log kept below 64 MiB. A loss of power can undo the last transactions, but
+    /// never corrupts the file; a crash of the process loses nothing.
+    case service
+    /// The same with synchronous FULL: what is committed stays, also when power fails.
+    case durable
+    /// A file from elsewhere: read-only unless asked otherwise, checked before use, no memory
+    /// mapping, triggers and views off, tight limits.
+    case untrustedFile
+  }
+
+  /// How transactions are kept apart; see [journal_mode](https://www.sqlite.org/pragma.html#pragma_journal_mode).
+  public enum JournalMode: String, Hashable, Sendable {
+    // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+    case delete, truncate, persist, memory, wal, off
+  }
+
+  /// When the file is synced; see [synchronous](https://www.sqlite.org/pragma.html#pragma_synchronous).
+  public enum Synchronous: Int, Hashable, Sendable {
+    // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+    case off, normal, full, extra
+  }
+
+  /// Flags for opening; see [Opening](https://www.sqlite.org/c3ref/open.html).
+  public struct Flags: OptionSet, Hashable, Sendable {
+    /// The flags as bits of Larder's own.
+    public let rawValue: Int
+    /// The flags with these bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+    /// Create the file if there is none. On by default.
+    public static let create = Flags(rawValue: 1)
+    /// Take a path that begins with `file:` as a [URI](https://www.sqlite.org/uri.html).
+    public static let uri = Flags(rawValue: 2)
+    /// Fail where the path is a symbolic link.
+    public static let noFollow = Flags(rawValue: 4)
+  }
+
+  /// The profile that the other properties were set from.
+  public let profile: Profile
+  /// Whether to open for reading only. Nothing is created then.
+  public var readOnly: Bool
+  /// Further choices for opening.
+  public var flags: Flags = .create
+  /// The name of a registered [VFS](https://www.sqlite.org/vfs.html), or nil for the default.
+  public var vfs: String?
+  /// How long to wait for locks of other connections before a call throws ``ResultCode/busy``; zero
+  /// for not at all. Measured on a clock that goes on while the system sleeps.
+  public var busyTimeout: Duration = .seconds(5)
+  /// Whether foreign keys are enforced.
+  public var foreignKeys = true
+  /// The journal mode of files, or nil to leave it as it is. Files that can't have it, such as
+  /// read-only and in-memory ones, keep their own.
+  public var journalMode: JournalMode?
+  /// When the file is synced.
+  public var synchronous: Synchronous
+  /// The page cache of a connection in bytes.
+  public var cacheSize = 16 << 20
+  /// The size in bytes to which a journal is cut back after use, or nil for no limit.
+  public var journalSizeLimit: Int? = 64 << 20
+  /// How many prepared statements a connection keeps; zero for none.
+  public var statementCacheCapacity = 128
+  /// How long a statement may run before it throws ``ResultCode/interrupt``; nil for ever.
+  public var statementDeadline: Duration?
+  /// The most connections that a pool opens for reading.
+  public var maximumReaders = 4
+  /// How dates are stored.
+  public var dateFormat: DateFormat = .secondsSince1970
+  /// What statements may do; nil for anything.
+  public var authorizer: Authorizer?
+  /// Limits to set on the connection.
+  public var limits: [Limit: Int] = [:]
+  /// Whether errors and trace events show the values of arguments, which may be private.
+  public var showsArguments = false
+  /// Called after each statement that took at least ``slowStatementThreshold``.
+  public var trace: (@Sendable (TraceEvent) -> Void)?
+  /// What ``trace`` is told: statements that took this long in SQLite, or longer.
+  public var slowStatementThreshold: Duration = .zero
+  /// Told of each error that SQLite reports. Larder itself never prints.
+  public var log: (@Sendable (DatabaseError) -> Void)?
+  /// Called for each connection once it is open and set up, to register functions and the like.
+  /// What it throws makes opening fail.
+  public var prepareDatabase: (@Sendable (Database) throws -> Void)?
+
+  /// The settings of a profile.
+  public init(profile: Profile = .service) {
+    self.profile = profile
+    readOnly = profile == .untrustedFile
+    journalMode = profile == .untrustedFile ? nil : .wal
+    synchronous = profile == .service ? .normal : .full
+    if profile == .untrustedFile {
+      limits = [
+        .length: 16 << 20, .sqlLength: 1 << 20, .columns: 200, .expressionDepth: 200,
+        .compoundSelects: 50, .functionArguments: 32, .attached: 0, .likePatternLength: 100,
+        .variables: 10_000, .triggerDepth: 10, .workerThreads: 0,
+      ]
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import CSQLite
+import Glibc
+import Synchronization
+
+/// SQLite's handle, and who may use it: what statements and databases share.
+///
+/// What makes the unsafe pointer sound: it is nil from the moment the handle is closed, and every
+/// use first asks ``check()``, which refuses other threads and other processes than the ones that
+/// hold the connection.
+@usableFromInline
+final class Connection {
+  /// Nil once closed.
+  private(set) var handle: OpaquePointer?
+  let configuration: Configuration
+  let interruptHandle: InterruptHandle
+  let busyHandler: BusyHandler
+  let deadlines = DeadlineHandler()
+  let authorizer = AuthorizerHandler()
+  var trace: TraceOptions
+
+  /// How many calls of `sqlite3_step` and the like are under way: more than one where a custom
+  /// function runs statements, and not none where it tries to close the database.
+  var callDepth = 0
+
+  private let processGeneration = ProcessGeneration.watch()
+  /// The thread that may use the connection; the largest number stands for any.
+  @usableFromInline let owner = Atomic<UInt>(UInt.max)
+
+  init(handle: OpaquePointer, configuration: Configuration) {
+    self.handle = handle
+    self.configuration = configuration
+    interruptHandle = InterruptHandle(handle)
+    busyHandler = BusyHandler(timeout: configuration.busyTimeout)
+    trace = TraceOptions(configuration)
+    busyHandler.install(on: handle)
+  }
+
+  /// The handle, if it is open and this thread and process may use it.
+  func check() throws -> OpaquePointer {
+    guard let handle, isAccessible else { throw accessError() }
+    return handle
+  }
+
+  /// The same without an error, for properties that have a neutral value.
+  var usableHandle: OpaquePointer? { isAccessible ? handle : nil }
+
+  @inline(__always)
+  var isAccessible: Bool {
+    isOnItsThread && processGeneration == ProcessGeneration.current
+  }
+
+  /// All that reading a value of the current row needs, which touches no file.
+  @inlinable @inline(__always)
+  var isOnItsThread: Bool {
+    let owner = owner.load(ordering: .relaxed)
+    return owner == UInt.max || owner == UInt(pthread_self())
+  }
+
+  /// Whether this process opened the connection.
+  var isOfThisProcess: Bool { processGeneration == ProcessGeneration.current }
+
+  private func accessError() -> DatabaseError {
+    if !isOfThisProcess {
+      return DatabaseError(
+        .misuse, "the connection was opened before a fork; open another one in this process")
+    }
+    if handle == nil { return DatabaseError(.misuse, "database is closed") }
+    return DatabaseError(
+      .misuse, "the database is used after its scope, or on another thread than its scope's")
+  }
+
+  /// Closes the handle. No statement may be left.
+  ///
+  /// In a forked process the handle is given up instead: closing would write to the file of a
+  /// process that goes on using it.
+  func close() {
+    interruptHandle.invalidate()
+    guard let closing = handle else { return }
+    handle = nil
+    if isOfThisProcess { sqlite3_close_v2(closing) }
+  }
+
+  deinit { close() }
+
+  /// The error for a result code, with what SQLite says of the last call, after telling the log.
+  func error(_ code: Int32, sql: String? = nil, statement: OpaquePointer? = nil) -> DatabaseError {
+    let extended = ResultCode(rawValue: code)
+    let message: String
+    var offset: Int?
+    if let handle, sqlite3_errcode(handle) & 0xff == code & 0xff {
+      message = deadlines.message(for: extended) ?? String(cString: sqlite3_errmsg(handle))
+      offset = sql == nil ? nil : Int(larder_error_offset(handle))
+    } else {
+      message = String(cString: sqlite3_errstr(code))
+    }
+    let constraint = ConstraintViolation(code: extended, message: message) { table, column in
+      guard let handle else { return false }
+      return sqlite3_table_column_metadata(handle, nil, table, column, nil, nil, nil, nil, nil)
+        == SQLITE_OK
+    }
+    let error = DatabaseError(
+      extended, message, sql: sql, offset: offset.flatMap { $0 < 0 ? nil : $0 },
+      constraint: constraint,
+      expandedSQL: configuration.showsArguments ? Self.expandedSQL(of: statement) : nil)
+    configuration.log?(error)
+    return error
+  }
+
+  /// The text of a statement with its arguments written out.
+  static func expandedSQL(of statement: OpaquePointer?) -> String? {
+    guard let statement, let expanded = sqlite3_expanded_sql(statement) else { return nil }
+    defer { sqlite3_free(expanded) }
+    return String(cString: expanded)
+  }
+}

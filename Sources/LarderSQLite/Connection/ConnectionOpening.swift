@@ -1,0 +1,145 @@
+import CSQLite
+import FoundationEssentials
+import Glibc
+
+/// Opens and hardens connections.
+enum ConnectionOpening {
+  static func open(path: String?, configuration: Configuration) throws -> Connection {
+    let name = try fileName(of: path, configuration)
+    try createFile(at: path, configuration)
+    var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    if configuration.readOnly {
+      flags |= SQLITE_OPEN_READONLY
+    } else {
+      flags |= SQLITE_OPEN_READWRITE
+      if configuration.flags.contains(.create) { flags |= SQLITE_OPEN_CREATE }
+    }
+    if configuration.flags.contains(.uri) { flags |= SQLITE_OPEN_URI }
+    if configuration.flags.contains(.noFollow) { flags |= SQLITE_OPEN_NOFOLLOW }
+
+    var handle: OpaquePointer?
+    let code = sqlite3_open_v2(name, &handle, flags, configuration.vfs)
+    guard code == SQLITE_OK, let handle else {
+      defer { sqlite3_close_v2(handle) }
+      throw openingError(code, handle, path: path, configuration)
+    }
+    let connection = Connection(handle: handle, configuration: configuration)
+    harden(handle, configuration)
+    return connection
+  }
+
+  /// What SQLite is given for a path. Debian builds it so that it takes `file:…` as a URI unasked.
+  private static func fileName(of path: String?, _ configuration: Configuration) throws -> String {
+    guard let path else { return ":memory:" }
+    guard !path.utf8.contains(0) else {
+      throw DatabaseError(.cannotOpen, "the path contains NUL")
+    }
+    let isPlain = !configuration.flags.contains(.uri) && path.hasPrefix("file:")
+    return isPlain ? "./" + path : path
+  }
+
+  /// Creates a file that is missing, for its owner only, which SQLite can't be told to do; its
+  /// journals take over the mode. `mknod` needs no descriptor: closing one would let go of the
+  /// locks that another connection of this process may have taken meanwhile.
+  private static func createFile(at path: String?, _ configuration: Configuration) throws {
+    guard let path, !path.isEmpty, path != ":memory:", !configuration.readOnly,
+      configuration.flags.contains(.create), configuration.vfs?.hasPrefix("unix") ?? true
+    else { return }
+    var file = path
+    if configuration.flags.contains(.uri), path.hasPrefix("file:") {
+      guard let components = URLComponents(string: path) else { return }
+      let values = (components.queryItems ?? []).filter { $0.name == "mode" }.map(\.value)
+      guard values.allSatisfy({ $0 == "rwc" }) else { return }
+      file = components.path
+    }
+    // Whatever keeps this from working keeps SQLite from it too, which then reports it.
+    _ = mknod(file, S_IFREG | S_IRUSR | S_IWUSR, 0)
+  }
+
+  private static func openingError(
+    _ code: Int32, _ handle: OpaquePointer?, path: String?, _ configuration: Configuration
+  ) -> DatabaseError {
+    var message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+    if let path { message += ": \(path)" }
+    if let handle, case let number = sqlite3_system_errno(handle), number != 0 {
+      message += " (\(String(cString: strerror(number))))"
+    }
+    let error = DatabaseError(ResultCode(rawValue: code), message)
+    configuration.log?(error)
+    return error
+  }
+
+  private static func harden(_ handle: OpaquePointer, _ configuration: Configuration) {
+    sqlite3_extended_result_codes(handle, 1)
+    larder_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
+    larder_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    larder_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0)
+    larder_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0)
+    larder_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
+    if configuration.profile == .untrustedFile {
+      larder_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+      larder_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+    }
+    for (limit, value) in configuration.limits {
+      sqlite3_limit(handle, limit.rawValue, Int32(clamping: max(0, value)))
+    }
+  }
+}
+
+extension Database {
+  /// Verifies the file and applies the configuration.
+  func setUp(_ configuration: Configuration) throws {
+    do {
+      try verify(configuration)
+      try applySettings(configuration)
+    } catch let error as DatabaseError {
+      guard let path, !path.isEmpty else { throw error }
+      throw DatabaseError(error.extendedCode, "\(error.message): \(path)", sql: error.sql)
+    }
+    connection.authorizer.set(configuration.authorizer, on: try connection.check())
+    connection.deadlines.set(configuration.statementDeadline, on: try connection.check())
+    try configuration.prepareDatabase?(self)
+    clearStatementCache()
+  }
+
+  /// Reads the file's header, and all of a file that isn't trusted.
+  private func verify(_ configuration: Configuration) throws {
+    try executeUpdate("PRAGMA cell_size_check = ON")
+    if configuration.profile == .untrustedFile {
+      try executeUpdate("PRAGMA mmap_size = 0")
+      let result = try value("PRAGMA quick_check(1)", as: String.self)
+      guard result == "ok" else {
+        throw DatabaseError(.corrupt, "the file fails SQLite's check: \(result ?? "no answer")")
+      }
+    } else {
+      _ = try value("PRAGMA schema_version", as: Int.self)
+    }
+  }
+
+  private func applySettings(_ configuration: Configuration) throws {
+    try executeUpdate(SQL(raw: "PRAGMA foreign_keys = \(configuration.foreignKeys ? "ON" : "OFF")"))
+    try executeUpdate(SQL(raw: "PRAGMA cache_size = \(-max(1, configuration.cacheSize / 1024))"))
+    try setJournalMode(configuration)
+    let limit = configuration.journalSizeLimit ?? -1
+    try executeUpdate(SQL(raw: "PRAGMA journal_size_limit = \(limit)"))
+    try executeUpdate(SQL(raw: "PRAGMA synchronous = \(configuration.synchronous.rawValue)"))
+  }
+
+  private func setJournalMode(_ configuration: Configuration) throws {
+    let isFile = connection.usableHandle.flatMap { sqlite3_db_filename($0, "main") }
+      .map { $0.pointee != 0 } ?? false
+    guard let mode = configuration.journalMode, isFile, !isReadOnly,
+      try value("PRAGMA journal_mode", as: String.self) != mode.rawValue
+    else { return }
+    // The change needs the file to itself; SQLite doesn't always ask the busy handler for that.
+    let deadline = ContinuousClock.now + configuration.busyTimeout
+    while true {
+      do {
+        try executeUpdate(SQL(raw: "PRAGMA journal_mode = \(mode.rawValue)"))
+        return
+      } catch let error as DatabaseError where error.isBusy && ContinuousClock.now < deadline {
+        usleep(UInt32(BusyHandler.pause / .microseconds(1)))
+      }
+    }
+  }
+}

@@ -1,0 +1,186 @@
+import CSQLite
+import FoundationEssentials
+
+/// One connection to a SQLite database.
+///
+/// ```swift
+/// let db = try Database(path: "cities.db")
+/// try db.executeUpdate("CREATE TABLE IF NOT EXISTS city (name TEXT NOT NULL, population INTEGER)")
+/// try db.executeUpdate("INSERT INTO city VALUES (?, ?)", "Oslo", 709_037)
+/// let cities = try db.executeQuery("SELECT name FROM city WHERE population > \(100_000)")
+/// while try cities.next() {
+///   print(try cities.get("name", as: String.self))
+/// }
+/// ```
+///
+/// A database has one user at a time and is not Sendable: a program with several threads or tasks
+/// goes through a queue or a pool. Every call that can't do its work throws: ``DatabaseError``, or
+/// ``ConversionError`` for values. On a closed database that is ``ResultCode/misuse``; properties
+/// have a neutral value then, which their documentation tells.
+public final class Database {
+  @usableFromInline let connection: Connection
+  let cache: StatementCache
+  /// Statements that result sets and ``Statement`` objects use, each with its place in here.
+  private var open: [PreparedStatement] = []
+  /// Whether the transaction or savepoint of the innermost scope is to be undone.
+  var isRollbackOnly = false
+  /// The path that the database was opened with: nil for one in memory, empty for a temporary file.
+  public let path: String?
+
+  /// Opens a database and verifies that it is one.
+  ///
+  /// - Parameters:
+  ///   - path: a file, which is created if there is none (readable and writable by its owner
+  ///     only); `""` for a temporary file that goes away when the database is closed; nil for a
+  ///     database in memory.
+  ///   - configuration: how to open it and what to allow.
+  ///
+  /// Throws ``DatabaseError`` with the path and the cause: a missing folder, no permission, a file
+  /// that is no database, an unknown VFS, a lock that lasts longer than the busy timeout.
+  public init(path: String? = nil, configuration: Configuration = .init()) throws {
+    self.path = path
+    connection = try ConnectionOpening.open(path: path, configuration: configuration)
+    cache = StatementCache(capacity: configuration.statementCacheCapacity)
+    try setUp(configuration)
+  }
+
+  /// Opens the database at a file URL; otherwise as ``init(path:configuration:)``.
+  public convenience init(url: URL, configuration: Configuration = .init()) throws {
+    guard url.isFileURL else {
+      throw DatabaseError(.cannotOpen, "not a file URL: \(url.absoluteString)")
+    }
+    try self.init(path: url.path, configuration: configuration)
+  }
+
+  deinit { closeEverything() }
+
+  /// Finalizes all statements and closes the connection. A transaction that is open is rolled
+  /// back. Result sets and statements throw from now on. Closing again does nothing.
+  ///
+  /// Throws where it can't be done: on another thread than that of the scope, in another process,
+  /// or from inside a call to SQLite, such as a custom function.
+  public func close() throws {
+    guard connection.handle != nil else { return }
+    _ = try connection.check()
+    guard connection.callDepth == 0 else {
+      throw DatabaseError(.misuse, "the database can't be closed from inside a call to SQLite")
+    }
+    closeEverything()
+  }
+
+  private func closeEverything() {
+    closeOpenStatements()
+    cache.removeAll()
+    connection.close()
+  }
+
+  /// Whether the database is open.
+  public var isOpen: Bool { connection.handle != nil }
+
+  /// Whether a simple query works; false when the database is closed.
+  public var isGoodConnection: Bool {
+    (try? value("SELECT count(*) FROM sqlite_schema", as: Int.self)) != nil
+  }
+
+  /// The row id of the last row that this connection inserted, or 0.
+  public var lastInsertRowID: Int64 {
+    connection.usableHandle.map { sqlite3_last_insert_rowid($0) } ?? 0
+  }
+
+  /// The number of rows that the last INSERT, UPDATE or DELETE changed, triggers aside, or 0.
+  public var changes: Int {
+    connection.usableHandle.map { Int(sqlite3_changes64($0)) } ?? 0
+  }
+
+  /// The number of rows changed since the database was opened, triggers included, or 0.
+  public var totalChanges: Int {
+    connection.usableHandle.map { Int(sqlite3_total_changes64($0)) } ?? 0
+  }
+
+  /// Whether a transaction is open, however it was begun. SQLite is asked, so that a transaction
+  /// that an error has rolled back is known; false when the database is closed.
+  public var isInTransaction: Bool {
+    connection.usableHandle.map { sqlite3_get_autocommit($0) == 0 } ?? false
+  }
+
+  /// Whether the database can only be read; false when it is closed.
+  public var isReadOnly: Bool {
+    connection.usableHandle.map { sqlite3_db_readonly($0, "main") == 1 } ?? false
+  }
+
+  /// How long to wait for locks of other connections, from the next call on; zero for not at all.
+  public var busyTimeout: Duration {
+    get { connection.busyHandler.timeout }
+    set { connection.busyHandler.timeout = newValue }
+  }
+
+  /// Makes the statements that run now throw ``ResultCode/interrupt``. To do so from another
+  /// thread, keep an ``interruptHandle`` there.
+  public func interrupt() { connection.interruptHandle.interrupt() }
+
+  /// What another thread needs in order to interrupt this connection.
+  public var interruptHandle: InterruptHandle { connection.interruptHandle }
+
+  // MARK: Statements
+
+  /// A statement with this text that nobody else uses. It has to go back through ``giveBack(_:)``.
+  func take(_ sql: SQL) throws -> PreparedStatement {
+    _ = try connection.check()
+    if sql.isCacheable, let statement = cache.take(sql.text) { return statement }
+    let statement = try connection.prepare(sql.text, isPersistent: sql.isCacheable)
+    if sql.isCacheable { cache.add(statement) }
+    return statement
+  }
+
+  /// Resets a statement and puts it back into the cache, or finalizes it if it isn't the cache's.
+  func giveBack(_ statement: PreparedStatement) {
+    statement.reset()
+    if !cache.giveBack(statement) { statement.finalize() }
+  }
+
+  /// Remembers a statement that outlives the call, so that it can be closed with the database.
+  func addOpen(_ statement: PreparedStatement) {
+    statement.openIndex = open.count
+    open.append(statement)
+  }
+
+  func removeOpen(_ statement: PreparedStatement) {
+    guard let index = statement.openIndex else { return }
+    statement.openIndex = nil
+    let last = open.removeLast()
+    if last !== statement {
+      open[index] = last
+      last.openIndex = index
+    }
+  }
+
+  /// Whether result sets or statements are open.
+  public var hasOpenStatements: Bool { !open.isEmpty }
+
+  /// Closes all result sets and statements that are open.
+  public func closeOpenStatements() {
+    while let statement = open.last {
+      removeOpen(statement)
+      giveBack(statement)
+    }
+  }
+
+  /// How many statements the cache keeps at most; the surplus is dropped at once.
+  public var statementCacheCapacity: Int {
+    get { cache.capacity }
+    set { cache.capacity = newValue }
+  }
+
+  /// What the statement cache has done so far.
+  public var statementCacheStatistics: StatementCacheStatistics {
+    var statistics = cache.statistics
+    statistics.count = cache.count
+    return statistics
+  }
+
+  /// Drops all statements from the cache.
+  public func clearStatementCache() { cache.removeAll() }
+}
+
+@available(*, unavailable)
+extension Database: Sendable {}

@@ -1,0 +1,43 @@
+import CSQLite
+
+/// Stops statements that run too long.
+///
+/// The handler is asked every 1,000 steps of SQLite's virtual machine, and is installed only while
+/// there is a limit. See [Progress callbacks](https://www.sqlite.org/c3ref/progress_handler.html).
+final class DeadlineHandler {
+  /// How long one statement may run, from its first step; nil for ever.
+  private(set) var limit: Duration?
+  /// The deadline of the statement that runs now.
+  var current: ContinuousClock.Instant?
+  private var isExceeded = false
+
+  /// SQLite keeps an unretained pointer to this object: the connection keeps the object as long
+  /// as the handle.
+  func set(_ limit: Duration?, on handle: OpaquePointer) {
+    self.limit = limit
+    guard limit != nil else {
+      sqlite3_progress_handler(handle, 0, nil, nil)
+      return
+    }
+    sqlite3_progress_handler(
+      handle, 1000,
+      { context in
+        guard let context else { return 0 }
+        return Unmanaged<DeadlineHandler>.fromOpaque(context).takeUnretainedValue().isOver()
+          ? 1 : 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private func isOver() -> Bool {
+    guard let current, ContinuousClock.now >= current else { return false }
+    isExceeded = true
+    return true
+  }
+
+  /// What to say of an interrupt that was the deadline's.
+  func message(for code: ResultCode) -> String? {
+    guard code.primary == .interrupt, isExceeded, let limit else { return nil }
+    isExceeded = false
+    return "the statement ran longer than its deadline of \(limit)"
+  }
+}

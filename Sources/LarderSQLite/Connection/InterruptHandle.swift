@@ -1,0 +1,32 @@
+import CSQLite
+import Synchronization
+
+/// Stops the statement that a connection is running, from any thread.
+///
+/// ```swift
+/// let handle = db.interruptHandle
+/// Thread.detachNewThread { handle.interrupt() }
+/// ```
+///
+/// See [Interrupt](https://www.sqlite.org/c3ref/interrupt.html).
+public final class InterruptHandle: Sendable {
+  // The address as a number, since pointers aren't Sendable. The mutex makes it sound: closing
+  // takes the address away before the handle goes, and waits for an interrupt under way.
+  private let address: Mutex<UInt>
+
+  init(_ handle: OpaquePointer) {
+    address = Mutex(UInt(bitPattern: handle))
+  }
+
+  /// Makes the statements that run now throw ``ResultCode/interrupt``, which rolls back a
+  /// transaction that they write in. Does nothing when none runs, or the database is closed.
+  public func interrupt() {
+    address.withLock { address in
+      if let handle = OpaquePointer(bitPattern: address) { sqlite3_interrupt(handle) }
+    }
+  }
+
+  func invalidate() {
+    address.withLock { $0 = 0 }
+  }
+}

@@ -1,0 +1,80 @@
+import CSQLite
+
+/// The names of a statement's parameters, resolved to positions once per statement.
+struct ParameterNames {
+  /// By position from 0: the name with its prefix, or nil for an anonymous `?`.
+  private let names: [String?]
+  /// The names of the last arguments and their positions: the next ones are mostly the same.
+  private var last: (names: [String], positions: [[Int32]]) = ([], [])
+
+  init(_ handle: OpaquePointer, count: Int) {
+    names = (0..<count).map { index in
+      sqlite3_bind_parameter_name(handle, Int32(truncatingIfNeeded: index + 1))
+        .map { String(cString: $0) }
+    }
+  }
+
+  /// Binds named arguments, and those of an interpolation to the anonymous parameters in order.
+  mutating func bind(
+    named arguments: Arguments, anonymous values: [(any DatabaseValueConvertible)?],
+    in statement: PreparedStatement
+  ) throws {
+    guard let argumentNames = arguments.names else {
+      throw DatabaseError(
+        .range, "SQL with interpolated values takes named arguments only, not positional ones too")
+    }
+    if argumentNames != last.names {
+      last = (argumentNames, try positions(of: argumentNames, arguments.allowsSurplus, values.count))
+    }
+    for (value, positions) in zip(arguments.values, last.positions) {
+      for position in positions { try statement.bind(value, at: position) }
+    }
+    guard !values.isEmpty else { return }
+    let anonymous = names.indices.filter { names[$0] == nil }
+    for (value, index) in zip(values, anonymous) {
+      try statement.bind(value, at: Int32(truncatingIfNeeded: index + 1))
+    }
+  }
+
+  /// The positions from 1 of each name. Throws for names that are missing, given twice, or (unless
+  /// allowed) not in the statement.
+  private func positions(
+    of given: [String], _ allowsSurplus: Bool, _ anonymousCount: Int
+  ) throws -> [[Int32]] {
+    guard Set(given).count == given.count else {
+      throw DatabaseError(.range, "an argument is given twice under the same name")
+    }
+    let positions = given.map { name in
+      names.indices.filter { names[$0].map { $0 == name || $0.dropFirst() == name } ?? false }
+        .map { Int32(truncatingIfNeeded: $0 + 1) }
+    }
+    let surplus = zip(given, positions).filter { $1.isEmpty }.map(\.0)
+    let bound = Set(positions.joined())
+    let missing = names.indices.filter { names[$0] != nil && !bound.contains(Int32($0 + 1)) }
+    let anonymous = names.count { $0 == nil }
+    guard missing.isEmpty, anonymous == anonymousCount, allowsSurplus || surplus.isEmpty else {
+      var parts = [
+        "the statement has \(names.count) parameters, given were \(given.count + anonymousCount)"
+      ]
+      if !missing.isEmpty {
+        parts.append("missing: " + missing.compactMap { names[$0] }.joined(separator: ", "))
+      }
+      if anonymous != anonymousCount {
+        parts.append("parameters without a name: \(anonymous), values for them: \(anonymousCount)")
+      }
+      if !surplus.isEmpty {
+        parts.append("not in the statement: " + surplus.joined(separator: ", "))
+      }
+      throw DatabaseError(.range, parts.joined(separator: "; "))
+    }
+    return positions
+  }
+
+  /// The error for a wrong number of positional arguments.
+  func countError(given: Int) -> DatabaseError {
+    var text = "the statement has \(names.count) parameters, given were \(given)"
+    let missing = names.dropFirst(given).compactMap { $0 }
+    if !missing.isEmpty { text += "; missing: \(missing.joined(separator: ", "))" }
+    return DatabaseError(.range, text)
+  }
+}

@@ -1,0 +1,231 @@
+import CSQLite
+
+/// A compiled statement: SQLite's handle, the state of its execution, and what is remembered of it.
+///
+/// It has one user at a time: a call, a ``ResultSet``, or a ``Statement``. A user remembers the
+/// number of its execution; once the statement is reset or finalized, the number has changed and
+/// whoever still refers to the old one gets an error instead of somebody else's row.
+///
+/// What makes its unsafe pointer sound: it is nil from the moment it is finalized, which happens at
+/// the latest when the database is closed.
+@usableFromInline
+final class PreparedStatement {
+  @usableFromInline let connection: Connection
+  let sql: String
+  private(set) var handle: OpaquePointer?
+  @usableFromInline let arena: BindingArena
+  let parameterCount: Int
+  /// Whether the statement makes no direct change to the database file.
+  let isReadOnly: Bool
+  /// Right once the statement has taken a step; a schema change may alter it before.
+  @usableFromInline private(set) var columnCount: Int
+
+  /// Goes up with every row, reset and finalization, so that a row is known by its number. 0 is no
+  /// row's number.
+  @usableFromInline private(set) var rowNumber = 0
+  /// The number of the execution that is under way.
+  private(set) var execution = 0
+  private(set) var state = State.ready
+  /// Where ``Database`` keeps this statement while a result set or a ``Statement`` uses it.
+  var openIndex: Int?
+  /// Whether a ``Statement`` keeps it, which then decides when it ends.
+  var isOwned = false
+  /// When it was last returned to the cache; nil if it isn't the cache's.
+  var lastUse: Int?
+  /// Whether somebody has taken it from the cache.
+  var isInUse = false
+
+  private var deadline: ContinuousClock.Instant?
+  private var timing: Timing?
+  private var names: ColumnNames?
+  private var namesGeneration: Int32 = 0
+  private lazy var parameters = ParameterNames(arena.statement, count: parameterCount)
+
+  enum State {
+    /// Nothing has run since the last reset.
+    case ready
+    /// Stands on a row.
+    case row
+    /// Has returned its last row, or none, or failed.
+    case done
+    /// Is inside `sqlite3_step`, where nothing else may touch it.
+    case running
+  }
+
+  private struct Timing {
+    var duration = Duration.zero
+    var rowCount = 0
+  }
+
+  /// Takes over a handle that was just prepared.
+  init(handle: OpaquePointer, sql: String, connection: Connection) {
+    self.handle = handle
+    self.sql = sql
+    self.connection = connection
+    arena = BindingArena(statement: handle, dateFormat: connection.configuration.dateFormat)
+    parameterCount = Int(sqlite3_bind_parameter_count(handle))
+    isReadOnly = sqlite3_stmt_readonly(handle) != 0
+    columnCount = Int(sqlite3_column_count(handle))
+  }
+
+  deinit { finalize() }
+
+  /// Gives the handle back to SQLite. In a forked process, or once the connection is gone, there
+  /// is nothing to give back.
+  func finalize() {
+    guard let closing = handle, state != .running else { return }
+    reset()
+    handle = nil
+    if connection.handle != nil, connection.isOfThisProcess { sqlite3_finalize(closing) }
+  }
+
+  // MARK: Arguments
+
+  /// Binds all parameters. On failure none keeps a part of the new values that could run.
+  func bind(_ sql: SQL, _ arguments: Arguments) throws {
+    arena.rewind()
+    do {
+      if arguments.names == nil && (sql.values.isEmpty || arguments.values.isEmpty) {
+        try bind(positional: sql.values.isEmpty ? arguments.values : sql.values)
+      } else {
+        try parameters.bind(
+          named: arguments, anonymous: sql.values, in: self)
+      }
+    } catch let error as DatabaseError {
+      throw DatabaseError(error.extendedCode, error.message, sql: self.sql)
+    } catch var error as ConversionError {
+      error.sql = self.sql
+      throw error
+    }
+  }
+
+  private func bind(positional values: [(any DatabaseValueConvertible)?]) throws {
+    guard values.count == parameterCount else {
+      throw parameters.countError(given: values.count)
+    }
+    for index in 0..<values.count {
+      try bind(values[index], at: Int32(truncatingIfNeeded: index + 1))
+    }
+  }
+
+  @inline(__always)
+  func bind(_ value: (any DatabaseValueConvertible)?, at index: Int32) throws {
+    let parameter = ParameterBinder(arena: arena, index: index)
+    if let value { try value.bind(to: parameter) } else { try parameter.bindNull() }
+  }
+
+  // MARK: Execution
+
+  /// Begins an execution and returns its number.
+  func begin() throws -> Int {
+    let connection = connection
+    _ = try connection.check()
+    try checkNotRunning()
+    if state != .ready { reset() }
+    if let limit = connection.deadlines.limit { deadline = .now + limit }
+    if connection.trace.handler != nil { timing = Timing() }
+    execution &+= 1
+    return execution
+  }
+
+  /// Takes one step: true when there is a row.
+  func step() throws -> Bool {
+    guard let handle else { throw DatabaseError(.misuse, "the statement is closed") }
+    try checkNotRunning()
+    let isFirst = state == .ready
+    state = .running
+    rowNumber &+= 1
+    let code =
+      timing == nil && deadline == nil ? rawStep(handle) : measuredStep(handle)
+    if code == SQLITE_ROW {
+      state = .row
+      if isFirst { updateColumns(handle) }
+      return true
+    }
+    state = .done
+    if code == SQLITE_DONE {
+      if isFirst { updateColumns(handle) }
+      return false
+    }
+    throw connection.error(code, sql: sql, statement: handle)
+  }
+
+  @inline(__always)
+  private func rawStep(_ handle: OpaquePointer) -> Int32 {
+    connection.callDepth &+= 1
+    let code = sqlite3_step(handle)
+    connection.callDepth &-= 1
+    return code
+  }
+
+  private func measuredStep(_ handle: OpaquePointer) -> Int32 {
+    let outer = connection.deadlines.current
+    connection.deadlines.current = deadline
+    let start = ContinuousClock.now
+    let code = rawStep(handle)
+    timing?.duration += ContinuousClock.now - start
+    if code == SQLITE_ROW { timing?.rowCount += 1 }
+    connection.deadlines.current = outer
+    return code
+  }
+
+  /// Ends the execution, which lets go of locks and of the snapshot. The values stay bound.
+  ///
+  /// What `sqlite3_reset` returns is the error that the last step has thrown already.
+  func reset() {
+    guard state != .running else { return }
+    rowNumber &+= 1
+    execution &+= 1
+    guard state != .ready else { return }
+    state = .ready
+    guard let handle, connection.handle != nil, connection.isOfThisProcess else { return }
+    let event = timing == nil ? nil : traceEvent(handle)
+    timing = nil
+    deadline = nil
+    sqlite3_reset(handle)
+    if let event { connection.trace.handler?(event) }
+  }
+
+  private func traceEvent(_ handle: OpaquePointer) -> TraceEvent? {
+    guard let timing, timing.duration >= connection.trace.threshold else { return nil }
+    let shows = connection.configuration.showsArguments
+    return TraceEvent(
+      sql: sql, expandedSQL: shows ? Connection.expandedSQL(of: handle) : nil,
+      duration: timing.duration, rowCount: timing.rowCount)
+  }
+
+  private func checkNotRunning() throws {
+    guard state != .running else {
+      throw DatabaseError(
+        .misuse, "the statement is used by a function that it calls itself", sql: sql)
+    }
+  }
+
+  // MARK: Columns
+
+  /// SQLite compiles a statement anew when the schema has changed, in its first step.
+  private func updateColumns(_ handle: OpaquePointer) {
+    let generation = sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0)
+    guard generation != namesGeneration else { return }
+    namesGeneration = generation
+    names = nil
+    columnCount = Int(sqlite3_column_count(handle))
+  }
+
+  /// The columns' names, as of the last step or, before one, of the preparation.
+  @usableFromInline
+  var columnNames: ColumnNames {
+    if let names { return names }
+    let made = ColumnNames(handle, count: columnCount)
+    names = made
+    return made
+  }
+
+  /// A reader of a column of the row that the statement stands on.
+  @usableFromInline @inline(__always)
+  func reader(at index: Int) -> ColumnReader {
+    ColumnReader(
+      statement: arena.statement, index: Int32(truncatingIfNeeded: index),
+      dateFormat: arena.dateFormat)
+  }
+}

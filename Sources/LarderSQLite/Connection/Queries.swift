@@ -1,0 +1,68 @@
+extension Database {
+  /// Prepares a query and returns its result set, which stands before the first row.
+  ///
+  /// ```swift
+  /// let cities = try db.executeQuery("SELECT name FROM city WHERE population > ?", 1_000_000)
+  /// ```
+  ///
+  /// A query runs as its rows are asked for. A statement that writes, such as an INSERT with or
+  /// without RETURNING, runs to its end at once, and its rows wait in the result set. Throws for a
+  /// wrong number of arguments, and for text with more than one statement or none.
+  public func executeQuery(
+    _ sql: SQL, _ arguments: (any DatabaseValueConvertible)?...
+  ) throws -> ResultSet {
+    try executeQuery(sql, arguments: Arguments(arguments))
+  }
+
+  /// The same with arguments from an array or, by name, from a dictionary.
+  public func executeQuery(_ sql: SQL, arguments: Arguments) throws -> ResultSet {
+    let statement = try take(sql)
+    addOpen(statement)
+    do {
+      try statement.bind(sql, arguments)
+      return try ResultSet(self, statement)
+    } catch {
+      removeOpen(statement)
+      giveBack(statement)
+      throw error
+    }
+  }
+
+  /// The first column of the first row, or nil if there is no row.
+  ///
+  /// ```swift
+  /// let count = try db.value("SELECT count(*) FROM city", as: Int.self)
+  /// ```
+  ///
+  /// NULL throws ``ConversionError`` unless the type is an Optional: with `as: Int?.self` it is
+  /// `.some(nil)`, and "no row" stays nil.
+  @inlinable
+  public func value<T: DatabaseValueConvertible>(
+    _ sql: SQL, _ arguments: (any DatabaseValueConvertible)?..., as type: T.Type = T.self
+  ) throws -> T? {
+    try value(sql, arguments: Arguments(arguments), as: type)
+  }
+
+  /// The same with arguments from an array or, by name, from a dictionary.
+  @inlinable
+  public func value<T: DatabaseValueConvertible>(
+    _ sql: SQL, arguments: Arguments, as type: T.Type = T.self
+  ) throws -> T? {
+    let rows = try executeQuery(sql, arguments: arguments)
+    defer { rows.close() }
+    return try rows.next() ? try rows.get(at: 0, as: type) : nil
+  }
+
+  /// Compiles a statement without running it. Throws where it isn't valid for this database.
+  public func validate(_ sql: SQL) throws {
+    try connection.prepare(sql.text, isPersistent: false).finalize()
+  }
+
+  /// Compiles a statement to run many times; see ``Statement``.
+  public func prepare(_ sql: SQL) throws -> Statement {
+    let prepared = try connection.prepare(sql.text, isPersistent: true)
+    let statement = Statement(self, prepared)
+    if !sql.values.isEmpty { try statement.bind(arguments: sql.arguments) }
+    return statement
+  }
+}

@@ -1,0 +1,208 @@
+/// The rows of a query, one at a time.
+///
+/// ```swift
+/// let cities = try db.executeQuery("SELECT name, population FROM city")
+/// while try cities.next() {
+///   print(try cities.get("name", as: String.self), try cities.get(at: 1, as: Int?.self) ?? 0)
+/// }
+/// ```
+///
+/// Several result sets may be open on one database, also of the same SQL, and tables may be
+/// written meanwhile. A result set lets go of its locks when it has returned its last row, when it
+/// is closed, and when nothing refers to it any more. It is not Sendable, and good only inside the
+/// scope that made it: afterwards everything throws.
+public final class ResultSet {
+  let database: Database
+  @usableFromInline let statement: PreparedStatement
+  /// The number of the execution that this result set shows; another one isn't its business.
+  private let execution: Int
+  /// The number of the row that it stands on; 0 for none.
+  @usableFromInline private(set) var rowNumber = 0
+  /// The rows of a statement that writes, which has ended already.
+  private var buffer: BufferedRows?
+  /// The first step, when it was taken early for the names of columns.
+  private var firstStep: Result<Bool, any Error>?
+  private var state = State.beforeFirst
+
+  private enum State {
+    case beforeFirst, onRow, ended, closed
+  }
+
+  /// Begins an execution of a statement that is bound, and open in the database.
+  init(_ database: Database, _ statement: PreparedStatement) throws {
+    self.database = database
+    self.statement = statement
+    execution = try statement.begin()
+    guard !statement.isReadOnly || statement.columnCount == 0 else { return }
+    buffer = try BufferedRows(of: statement)
+    database.release(statement, execution)
+  }
+
+  deinit { close() }
+
+  /// Goes to the next row; false after the last.
+  ///
+  /// Throws what SQLite reports, such as ``ResultCode/busy``. Once it has returned false or thrown
+  /// there is no next row to ask for: that throws ``ResultCode/misuse``.
+  public func next() throws -> Bool {
+    guard state == .beforeFirst || state == .onRow else { throw endedError() }
+    if let buffer {
+      _ = try statement.connection.check()
+      rowNumber += 1
+      state = rowNumber <= buffer.rowCount ? .onRow : .ended
+      return state == .onRow
+    }
+    do {
+      if try takeStep() {
+        rowNumber = statement.rowNumber
+        state = .onRow
+        return true
+      }
+    } catch {
+      end(as: .ended)
+      throw error
+    }
+    end(as: .ended)
+    return false
+  }
+
+  @inline(__always)
+  private func takeStep() throws -> Bool {
+    if let firstStep {
+      self.firstStep = nil
+      return try firstStep.get()
+    }
+    guard statement.execution == execution, statement.connection.isAccessible else {
+      throw endedError()
+    }
+    return try statement.step()
+  }
+
+  /// Ends the query and lets go of its locks. Everything throws from now on. Closing again does
+  /// nothing.
+  public func close() { end(as: .closed) }
+
+  private func end(as state: State) {
+    if self.state == .closed || self.state == .ended && state == .ended { return }
+    self.state = state
+    rowNumber = 0
+    firstStep = nil
+    buffer = nil
+    database.release(statement, execution)
+  }
+
+  private func endedError() -> any Error {
+    if let error = Result(catching: statement.connection.check).failure { return error }
+    let message =
+      switch state {
+      case .ended: "the result set has returned its last row already"
+      case .closed: "the result set is closed"
+      case .beforeFirst, .onRow:
+        "the result set was closed with its scope, or by another use of its statement"
+      }
+    return DatabaseError(.misuse, message, sql: statement.sql)
+  }
+}
+
+@available(*, unavailable)
+extension ResultSet: Sendable {}
+
+extension ResultSet: ColumnAccess {
+  /// The columns' names in order; none once the result set has ended.
+  ///
+  /// Asked for before the first row, they make the query take its first step: only then has SQLite
+  /// noticed that a table was altered. What that step throws comes from ``next()``.
+  public var columnNames: [String] { currentNames?.names ?? [] }
+
+  /// The number of columns; 0 once the result set has ended.
+  public var columnCount: Int { columnNames.count }
+
+  /// The position of a column by its name, in any case.
+  public func columnIndex(named name: String) throws -> Int {
+    guard let names = currentNames else { throw endedError() }
+    return try names.index(of: name, sql: statement.sql)
+  }
+
+  private var currentNames: ColumnNames? {
+    guard state == .beforeFirst || state == .onRow else { return nil }
+    if let buffer { return buffer.names }
+    guard statement.execution == execution, statement.connection.isAccessible else { return nil }
+    if state == .beforeFirst, firstStep == nil {
+      firstStep = Result { try statement.step() }
+    }
+    return statement.columnNames
+  }
+
+  /// What reads a column of the current row.
+  @inlinable
+  public func reader(at index: Int) throws -> ColumnReader {
+    guard rowNumber == statement.rowNumber, index >= 0, index < statement.columnCount,
+      statement.connection.isOnItsThread
+    else { return try bufferedReader(at: index) }
+    return statement.reader(at: index)
+  }
+
+  /// The reader of a row that waits here; otherwise throws what is wrong.
+  @usableFromInline
+  func bufferedReader(at index: Int) throws -> ColumnReader {
+    _ = try statement.connection.check()
+    if let buffer, state == .onRow {
+      return try buffer.reader(row: rowNumber - 1, column: index)
+    }
+    guard state == .onRow, rowNumber == statement.rowNumber else {
+      guard state == .beforeFirst else { throw endedError() }
+      throw DatabaseError(.misuse, "the result set stands before its first row: call next()")
+    }
+    throw DatabaseError(
+      .range, "no column at index \(index): there are \(statement.columnCount)",
+      sql: statement.sql)
+  }
+
+  /// An error of a conversion, with the column and the statement.
+  public func describe(_ error: any Error, at index: Int) -> any Error {
+    guard var error = error as? ConversionError, let names = currentNames?.names else {
+      return error
+    }
+    error.index = index
+    error.column = names.indices.contains(index) ? names[index] : nil
+    error.sql = statement.sql
+    return error
+  }
+}
+
+extension ResultSet {
+  /// The current row, to pass on. It is good until the next call of ``next()``.
+  public var row: Row { Row(rows: self, number: rowNumber) }
+
+  /// Calls a closure for each row that is left, and closes the result set.
+  public func forEach(_ body: (Row) throws -> Void) throws {
+    defer { close() }
+    while try next() { try body(row) }
+  }
+
+  /// What a closure makes of each row that is left; closes the result set.
+  public func map<T>(_ transform: (Row) throws -> T) throws -> [T] {
+    var result: [T] = []
+    try forEach { result.append(try transform($0)) }
+    return result
+  }
+}
+
+extension Result {
+  fileprivate var failure: Failure? {
+    if case .failure(let error) = self { error } else { nil }
+  }
+}
+
+extension Database {
+  /// Takes a statement back from a result set, unless it was put to other use meanwhile.
+  func release(_ statement: PreparedStatement, _ execution: Int) {
+    guard statement.execution == execution, connection.isAccessible else { return }
+    guard !statement.isOwned else {
+      statement.reset()
+      return
+    }
+    removeOpen(statement)
+    giveBack(statement)
+  }
+}

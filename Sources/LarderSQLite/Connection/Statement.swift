@@ -1,0 +1,173 @@
+/// A statement that is compiled once and run many times.
+///
+/// ```swift
+/// let insert = try db.prepare("INSERT INTO city VALUES (?, ?)")
+/// for city in cities { try insert.execute(city.name, city.population) }
+/// ```
+///
+/// Or step by step: ``bind(_:)``, ``step()`` until it returns false, bind anew. While the statement
+/// stands on a row its columns can be read. It is not Sendable, and good only inside the scope that
+/// made it: afterwards everything throws.
+public final class Statement {
+  let database: Database
+  @usableFromInline let prepared: PreparedStatement
+  private var isBound: Bool
+  @usableFromInline private(set) var rowNumber = 0
+
+  init(_ database: Database, _ prepared: PreparedStatement) {
+    self.database = database
+    self.prepared = prepared
+    isBound = prepared.parameterCount == 0
+    prepared.isOwned = true
+    database.addOpen(prepared)
+  }
+
+  deinit { close() }
+
+  /// Finalizes the statement. Everything throws from now on. Closing again does nothing.
+  public func close() {
+    guard prepared.handle != nil, prepared.connection.isAccessible else { return }
+    database.removeOpen(prepared)
+    prepared.finalize()
+  }
+
+  /// The statement's text.
+  public var sql: String { prepared.sql }
+
+  /// The number of parameters.
+  public var parameterCount: Int { prepared.parameterCount }
+
+  /// Whether the statement makes no direct change to the database;
+  /// see [sqlite3_stmt_readonly](https://www.sqlite.org/c3ref/stmt_readonly.html).
+  public var isReadOnly: Bool { prepared.isReadOnly }
+
+  /// Binds all parameters, and ends an execution that is under way. Throws for a wrong number of
+  /// arguments and for values that can't be stored; nothing is bound then.
+  public func bind(_ arguments: (any DatabaseValueConvertible)?...) throws {
+    try bind(arguments: Arguments(arguments))
+  }
+
+  /// The same with arguments from an array or, by name, from a dictionary.
+  public func bind(arguments: Arguments) throws {
+    try check()
+    prepared.reset()
+    rowNumber = 0
+    isBound = false
+    try prepared.bind(SQL(raw: prepared.sql), arguments)
+    isBound = true
+  }
+
+  /// Goes to the next row: true if there is one, false when the statement has ended. Then, or
+  /// after an error, it takes ``bind(_:)`` or ``reset()`` to run it again; stepping on throws.
+  public func step() throws -> Bool {
+    try check()
+    guard isBound else {
+      throw DatabaseError(.misuse, "the statement's parameters aren't bound", sql: sql)
+    }
+    rowNumber = 0
+    switch prepared.state {
+    case .ready: _ = try prepared.begin()
+    case .done:
+      throw DatabaseError(.misuse, "the statement has ended: bind or reset it first", sql: sql)
+    case .row, .running: break
+    }
+    guard try prepared.step() else { return false }
+    rowNumber = prepared.rowNumber
+    return true
+  }
+
+  /// Ends the execution that is under way, so that the statement can run again with the same
+  /// arguments.
+  public func reset() throws {
+    try check()
+    prepared.reset()
+    rowNumber = 0
+  }
+
+  /// Runs the statement to its end and returns the number of rows changed.
+  @discardableResult
+  public func execute(_ arguments: (any DatabaseValueConvertible)?...) throws -> Int {
+    try execute(arguments: Arguments(arguments))
+  }
+
+  /// The same with arguments from an array or, by name, from a dictionary.
+  @discardableResult
+  public func execute(arguments: Arguments) throws -> Int {
+    try bind(arguments: arguments)
+    defer { prepared.reset() }
+    return try prepared.runToEnd()
+  }
+
+  /// Begins a query and returns its result set, which ends when the statement is used again.
+  public func query(_ arguments: (any DatabaseValueConvertible)?...) throws -> ResultSet {
+    try query(arguments: Arguments(arguments))
+  }
+
+  /// The same with arguments from an array or, by name, from a dictionary.
+  public func query(arguments: Arguments) throws -> ResultSet {
+    try bind(arguments: arguments)
+    return try ResultSet(database, prepared)
+  }
+
+  private func check() throws {
+    _ = try prepared.connection.check()
+    guard prepared.handle != nil else {
+      throw DatabaseError(.misuse, "the statement is closed", sql: sql)
+    }
+    guard prepared.state != .running else {
+      throw DatabaseError(.misuse, "the statement is used by a function that it calls", sql: sql)
+    }
+  }
+}
+
+@available(*, unavailable)
+extension Statement: Sendable {}
+
+extension Statement: ColumnAccess {
+  /// The columns' names in order, as of the last step; none when the statement is closed.
+  public var columnNames: [String] {
+    guard prepared.handle != nil, prepared.connection.isAccessible else { return [] }
+    // SQLite notices that a table was altered in the first step. Without one, compile anew.
+    if prepared.state == .ready,
+      let fresh = try? prepared.connection.prepare(sql, isPersistent: false)
+    {
+      return fresh.columnNames.names
+    }
+    return prepared.columnNames.names
+  }
+
+  /// The position of a column by its name, in any case.
+  public func columnIndex(named name: String) throws -> Int {
+    try check()
+    return try prepared.columnNames.index(of: name, sql: sql)
+  }
+
+  /// What reads a column of the current row.
+  @inlinable
+  public func reader(at index: Int) throws -> ColumnReader {
+    guard rowNumber == prepared.rowNumber, index >= 0, index < prepared.columnCount,
+      prepared.connection.isOnItsThread
+    else { throw readingError(at: index) }
+    return prepared.reader(at: index)
+  }
+
+  @usableFromInline
+  func readingError(at index: Int) -> any Error {
+    do { try check() } catch { return error }
+    guard rowNumber == prepared.rowNumber else {
+      return DatabaseError(.misuse, "the statement stands on no row", sql: sql)
+    }
+    return DatabaseError(
+      .range, "no column at index \(index): there are \(prepared.columnCount)", sql: sql)
+  }
+
+  /// An error of a conversion, with the column and the statement.
+  public func describe(_ error: any Error, at index: Int) -> any Error {
+    guard var error = error as? ConversionError else { return error }
+    let names = prepared.columnNames.names
+    error.index = index
+    error.column = names.indices.contains(index) ? names[index] : nil
+    error.sql = sql
+    return error
+  }
+}

@@ -1,0 +1,87 @@
+/// Keeps prepared statements for their next use.
+///
+/// A statement is marked while it is in use; whoever asks for the same SQL meanwhile gets one of
+/// its own. When the cache is full, the statement that has not been used for longest makes room.
+final class StatementCache {
+  /// How many statements are kept at most.
+  var capacity: Int { didSet { trim(to: max(0, capacity)) } }
+  private(set) var statistics = StatementCacheStatistics()
+  private var statements: [String: PreparedStatement] = [:]
+  /// The last statement asked for: the same is mostly asked for again, and comparing two strings
+  /// that share their storage costs less than hashing one.
+  private var last: PreparedStatement?
+  private var clock = 0
+
+  init(capacity: Int) { self.capacity = max(0, capacity) }
+
+  /// An idle statement with this text, now in use.
+  func take(_ sql: String) -> PreparedStatement? {
+    var statement = last
+    if statement?.sql != sql { statement = statements[sql] }
+    guard let statement, !statement.isInUse else {
+      statistics.misses += 1
+      return nil
+    }
+    statistics.hits += 1
+    statement.isInUse = true
+    last = statement
+    return statement
+  }
+
+  /// Keeps a new statement that is in use, if there is room or something to drop for it.
+  func add(_ statement: PreparedStatement) {
+    statement.isInUse = true
+    guard capacity > 0, statements[statement.sql] == nil else { return }
+    trim(to: capacity - 1)
+    guard statements.count < capacity else { return }
+    clock += 1
+    statement.lastUse = clock
+    statements[statement.sql] = statement
+    last = statement
+  }
+
+  /// Takes a statement back. False if it isn't kept here, and has to be finalized by the caller.
+  func giveBack(_ statement: PreparedStatement) -> Bool {
+    statement.isInUse = false
+    guard statement.lastUse != nil else { return false }
+    clock &+= 1
+    statement.lastUse = clock
+    return true
+  }
+
+  /// Finalizes all that aren't in use, and forgets the others.
+  func removeAll() {
+    for statement in statements.values { drop(statement, evicted: false) }
+  }
+
+  private func trim(to count: Int) {
+    while statements.count > count {
+      // A hundred comparisons cost little beside the compilation that made it necessary.
+      let idle = statements.values.filter { !$0.isInUse }
+      guard let oldest = idle.min(by: { ($0.lastUse ?? 0) < ($1.lastUse ?? 0) }) else { return }
+      drop(oldest, evicted: true)
+    }
+  }
+
+  private func drop(_ statement: PreparedStatement, evicted: Bool) {
+    statements[statement.sql] = nil
+    statement.lastUse = nil
+    if last === statement { last = nil }
+    if !statement.isInUse { statement.finalize() }
+    if evicted { statistics.evictions += 1 }
+  }
+
+  var count: Int { statements.count }
+}
+
+/// What a connection's statement cache has done so far.
+public struct StatementCacheStatistics: Hashable, Sendable {
+  /// How often a compiled statement was there.
+  public internal(set) var hits = 0
+  /// How often a statement had to be compiled.
+  public internal(set) var misses = 0
+  /// How many statements were dropped to make room.
+  public internal(set) var evictions = 0
+  /// The number of statements in the cache.
+  public internal(set) var count = 0
+}

@@ -1,0 +1,104 @@
+import CSQLite
+
+extension Database {
+  /// Runs a statement to its end and returns the number of rows that it inserted, changed or
+  /// deleted.
+  ///
+  /// ```swift
+  /// try db.executeUpdate("UPDATE city SET population = ? WHERE name = ?", 709_037, "Oslo")
+  /// try db.executeUpdate("UPDATE city SET population = \(709_037) WHERE name = \("Oslo")")
+  /// ```
+  ///
+  /// Rows that it returns, like those of a PRAGMA, are stepped over. Rows that triggers and foreign
+  /// keys change aren't counted. Throws for a wrong number of arguments, and for text with more
+  /// than one statement or none.
+  @discardableResult
+  public func executeUpdate(
+    _ sql: SQL, _ arguments: (any DatabaseValueConvertible)?...
+  ) throws -> Int {
+    try executeUpdate(sql, arguments: Arguments(arguments))
+  }
+
+  /// The same with arguments from an array or, by name, from a dictionary.
+  @discardableResult
+  public func executeUpdate(_ sql: SQL, arguments: Arguments) throws -> Int {
+    let statement = try take(sql)
+    defer { giveBack(statement) }
+    try statement.bind(sql, arguments)
+    return try statement.runToEnd()
+  }
+}
+
+extension PreparedStatement {
+  /// Steps to the end and returns the number of rows changed. SQLite's own number stays as it was
+  /// when a statement isn't an INSERT, UPDATE or DELETE; the total tells.
+  func runToEnd() throws -> Int {
+    _ = try begin()
+    let database = try connection.check()
+    let before = isReadOnly ? 0 : sqlite3_total_changes64(database)
+    while try step() {}
+    if isReadOnly || sqlite3_total_changes64(database) == before { return 0 }
+    return Int(sqlite3_changes64(database))
+  }
+}
+
+/// Whether a batch goes on after a row.
+public enum BatchControl: Hashable, Sendable {
+  /// Go on.
+  case next
+  /// Stop the batch here; what has run stays.
+  case stop
+}
+
+extension Database {
+  /// Runs several statements one after the other.
+  ///
+  /// Interpolated values go to the statements' parameters in order. A statement that fails ends the
+  /// batch with its error; those before it have run, so that a batch that has to be all or nothing
+  /// belongs into a transaction.
+  ///
+  /// - Parameter onRow: called for each row that a statement returns; it can stop the batch.
+  public func executeStatements(
+    _ sql: SQL, onRow: ((Row) throws -> BatchControl)? = nil
+  ) throws {
+    var values = sql.values[...]
+    var text = sql.text
+    try text.withUTF8 { bytes in
+      var rest = bytes
+      while !rest.isEmpty {
+        let (handle, length) = try connection.prepareFirst(in: rest, isPersistent: false)
+        let own = UnsafeBufferPointer(rebasing: rest[..<length])
+        rest = UnsafeBufferPointer(rebasing: rest[length...])
+        guard let handle else { continue }
+        let statement = PreparedStatement(
+          handle: handle, sql: String(decoding: own, as: UTF8.self), connection: connection)
+        let arguments = Arguments(Array(values.prefix(statement.parameterCount)))
+        values = values.dropFirst(statement.parameterCount)
+        guard try run(statement, arguments, onRow) == .next else { return }
+      }
+      guard values.isEmpty else {
+        throw DatabaseError(
+          .range, "\(values.count) values more than the statements have parameters", sql: sql.text)
+      }
+    }
+  }
+
+  private func run(
+    _ statement: PreparedStatement, _ arguments: Arguments,
+    _ onRow: ((Row) throws -> BatchControl)?
+  ) throws -> BatchControl {
+    let sql = SQL(raw: statement.sql)
+    try statement.bind(sql, arguments)
+    guard let onRow else {
+      _ = try statement.runToEnd()
+      return .next
+    }
+    addOpen(statement)
+    let rows = try ResultSet(self, statement)
+    defer { rows.close() }
+    while try rows.next() {
+      if try onRow(rows.row) == .stop { return .stop }
+    }
+    return .next
+  }
+}

@@ -1,0 +1,56 @@
+/// Why a value could not go into or come out of the database exactly.
+///
+/// Larder converts without loss or not at all: text is never read as 0, NULL never as an empty
+/// string, and a number that does not fit throws. The value itself is left out of the error.
+public struct ConversionError: Error, Hashable, Sendable {
+  /// What was wrong with the value.
+  public enum Reason: Hashable, Sendable {
+    /// NULL, where the type has no place for it; an Optional would.
+    case null
+    /// A value of this storage class can't become the type.
+    case storageClass(StorageClass)
+    /// The number is too large, too small, or not representable exactly.
+    case notExact
+    /// The text or bytes aren't in the form that the type or the date format asks for.
+    case malformed
+    /// No case of the enumeration, or other raw-value type, has this raw value.
+    case unknownRawValue
+    /// SQLite would store NULL for a NaN, so that it isn't stored at all.
+    case notANumber
+  }
+
+  /// What was wrong.
+  public let reason: Reason
+  /// The Swift type, for instance `Int`.
+  public let type: String
+  /// The result column's name, if a column was read.
+  public internal(set) var column: String?
+  /// The result column's position from 0, if a column was read.
+  public internal(set) var index: Int?
+  /// The statement that gave the row, if a column was read.
+  public internal(set) var sql: String?
+
+  /// An error for a conversion of one's own to throw.
+  public init<T>(_ reason: Reason, _ type: T.Type) {
+    self.reason = reason
+    self.type = String(describing: type)
+  }
+}
+
+extension ConversionError: CustomStringConvertible {
+  /// One line with the reason, the type, the column and the statement.
+  public var description: String {
+    var text =
+      switch reason {
+      case .null: "NULL can't be read as \(type); use Optional<\(type)> where NULL is allowed"
+      case .storageClass(let found): "\(found) can't be read as \(type)"
+      case .notExact: "the number can't be represented exactly as \(type)"
+      case .malformed: "the value doesn't have the form of \(type)"
+      case .unknownRawValue: "the value is no raw value of \(type)"
+      case .notANumber: "NaN can't be stored: SQLite has no such value"
+      }
+    if let column, let index { text += " — column “\(column)” at index \(index)" }
+    if let sql { text += " of “\(sql)”" }
+    return text
+  }
+}

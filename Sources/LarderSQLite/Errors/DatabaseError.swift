@@ -1,0 +1,63 @@
+/// Why a call to the database failed.
+///
+/// ```swift
+/// do {
+///   try db.executeUpdate("INSERT INTO city (name) VALUES (?)", name)
+/// } catch let error as DatabaseError where error.constraint?.kind == .unique {
+///   print("there is already a city of that name:", error.constraint?.columns ?? [])
+/// }
+/// ```
+///
+/// The values of arguments are left out of errors, so that they don't end up in logs, unless
+/// ``Configuration/showsArguments`` asks for them.
+public struct DatabaseError: Error, Hashable, Sendable {
+  /// The primary result code; ``ResultCode/misuse`` for calls on closed objects and the like.
+  public var code: ResultCode { extendedCode.primary }
+  /// The extended result code, which is more exact where SQLite has one.
+  public let extendedCode: ResultCode
+  /// SQLite's message, or what Larder has to add to it.
+  public let message: String
+  /// The statement, with placeholders for its arguments.
+  public let sql: String?
+  /// Where in ``sql`` an error of syntax is, in bytes of UTF-8, if SQLite (3.38 or newer) tells.
+  public let offset: Int?
+  /// Which constraint was broken, if that is what happened.
+  public let constraint: ConstraintViolation?
+  /// The statement with its arguments written out, if ``Configuration/showsArguments`` is on.
+  public let expandedSQL: String?
+
+  @usableFromInline
+  package init(
+    _ extendedCode: ResultCode, _ message: String, sql: String? = nil, offset: Int? = nil,
+    constraint: ConstraintViolation? = nil, expandedSQL: String? = nil
+  ) {
+    self.extendedCode = extendedCode
+    self.message = message
+    self.sql = sql
+    self.offset = offset
+    self.constraint = constraint
+    self.expandedSQL = expandedSQL
+  }
+
+  /// An error for a custom function to throw: code and message reach whoever ran the statement.
+  public init(code: ResultCode, message: String) {
+    self.init(code, message)
+  }
+
+  /// Whether another connection's lock was in the way (`SQLITE_BUSY` or `SQLITE_LOCKED`).
+  public var isBusy: Bool { code == .busy || code == .locked }
+  /// Whether a constraint would have been broken.
+  public var isConstraint: Bool { code == .constraint }
+  /// Whether the statement was interrupted, or stopped at its deadline.
+  public var isInterrupt: Bool { code == .interrupt }
+}
+
+extension DatabaseError: CustomStringConvertible {
+  /// Code, message and statement on one line, without the values of arguments.
+  public var description: String {
+    var text = "SQLite error \(extendedCode.rawValue): \(message)"
+    if let sql { text += " — while executing “\(expandedSQL ?? sql)”" }
+    if let offset { text += " at byte \(offset)" }
+    return text
+  }
+}

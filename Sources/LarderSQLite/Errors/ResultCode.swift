@@ -1,0 +1,59 @@
+import CSQLite
+
+/// A result code of SQLite, primary or extended.
+///
+/// See [Result and Error Codes](https://www.sqlite.org/rescode.html). A code that has no name here
+/// still arrives with its number in ``rawValue``.
+public struct ResultCode: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
+  /// The number that SQLite uses.
+  public let rawValue: Int32
+
+  /// The code with this number.
+  public init(rawValue: Int32) { self.rawValue = rawValue }
+
+  /// The code with this number.
+  public init(integerLiteral value: Int32) { rawValue = value }
+
+  /// The primary code of an extended one: `.constraint` for `.constraintUnique`.
+  public var primary: ResultCode { ResultCode(rawValue: rawValue & 0xff) }
+}
+
+// The names are SQLite's own; what each means stands on the page linked above.
+extension ResultCode {
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  public static let ok: ResultCode = 0, error: ResultCode = 1, `internal`: ResultCode = 2
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  public static let permission: ResultCode = 3, abort: ResultCode = 4, busy: ResultCode = 5
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  public static let locked: ResultCode = 6, noMemory: ResultCode = 7, readOnly: ResultCode = 8
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  public static let interrupt: ResultCode = 9, ioError: ResultCode = 10, corrupt: ResultCode = 11
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  public static let notFound: ResultCode = 12, full: ResultCode = 13, cannotOpen: ResultCode = 14
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  public static let `protocol`: ResultCode = 15, schema: ResultCode = 17, tooBig: ResultCode = 18
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  public static let constraint: ResultCode = 19, mismatch: ResultCode = 20, misuse: ResultCode = 21
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  public static let noLargeFiles: ResultCode = 22, authorization: ResultCode = 23
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  public static let range: ResultCode = 25, notADatabase: ResultCode = 26
+
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  public static let busyRecovery: ResultCode = 261, busySnapshot: ResultCode = 517
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  public static let constraintCheck: ResultCode = 275, constraintForeignKey: ResultCode = 787
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  public static let constraintNotNull: ResultCode = 1299, constraintPrimaryKey: ResultCode = 1555
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  public static let constraintTrigger: ResultCode = 1811, constraintUnique: ResultCode = 2067
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  public static let constraintRowID: ResultCode = 2579, constraintDatatype: ResultCode = 3091
+}
+
+extension ResultCode: CustomStringConvertible {
+  /// The number and SQLite's own short text, such as `19 (constraint failed)`.
+  public var description: String {
+    "\(rawValue) (\(String(cString: sqlite3_errstr(rawValue))))"
+  }
+}

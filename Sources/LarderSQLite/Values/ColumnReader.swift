@@ -1,0 +1,91 @@
+import CSQLite
+import Glibc
+
+/// One column of the row that a statement stands on, for ``DatabaseValueConvertible/init(column:)``.
+///
+/// A reader is good only inside that initializer: keep no copy of it.
+///
+/// What makes its unsafe calls sound: it is made by a result set right after it has checked that
+/// its statement stands on a row, on this thread, and that the index is below the number of
+/// columns; nothing steps the statement while a value is read.
+public struct ColumnReader {
+  // SQLite's own pointer to the value. Three calls on it (type, value, length) cost less than two
+  // calls that name statement and column, each of which looks the column up: 158 ns a row of five
+  // columns, types checked, against 161 ns unchecked. It is "unprotected", which only means that no
+  // mutex is held; the connection has one user at a time.
+  @usableFromInline let value: OpaquePointer?
+  /// How the connection stores dates.
+  public let dateFormat: DateFormat
+
+  @inlinable
+  init(statement: OpaquePointer, index: Int32, dateFormat: DateFormat) {
+    value = sqlite3_column_value(statement, index)
+    self.dateFormat = dateFormat
+  }
+
+  /// For arguments of custom functions, which are values too.
+  @inlinable
+  init(value: OpaquePointer?, dateFormat: DateFormat) {
+    self.value = value
+    self.dateFormat = dateFormat
+  }
+
+  /// How the value is stored.
+  @inlinable
+  public var storageClass: StorageClass {
+    StorageClass(rawValue: sqlite3_value_type(value)) ?? .null
+  }
+
+  /// Whether the value is NULL.
+  @inlinable
+  public var isNull: Bool { sqlite3_value_type(value) == SQLITE_NULL }
+
+  /// The integer. The storage class has to be ``StorageClass/integer``: SQLite would convert.
+  @inlinable
+  public var integer: Int64 { sqlite3_value_int64(value) }
+
+  /// The number. The storage class has to be ``StorageClass/real``: SQLite would convert.
+  @inlinable
+  public var real: Double { sqlite3_value_double(value) }
+
+  /// The text, NULs included. Throws where its bytes aren't UTF-8, or memory is short.
+  @inlinable
+  public func text() throws -> String {
+    // Text first, then bytes: the first call may convert from UTF-16, which changes the length.
+    guard let bytes = sqlite3_value_text(value) else {
+      throw DatabaseError(.noMemory, "out of memory while reading text")
+    }
+    let count = Int(sqlite3_value_bytes(value))
+    let text = String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    // Decoding repairs what isn't UTF-8 and so changes it. Comparing costs 2 ns,
+    // `String(validating:as:)` 25 ns.
+    let isExact = text.utf8.withContiguousStorageIfAvailable {
+      guard $0.count == count, let decoded = $0.baseAddress else { return count == 0 }
+      return memcmp(decoded, bytes, count) == 0
+    }
+    guard isExact == true else { throw ConversionError(.malformed, String.self) }
+    return text
+  }
+
+  /// Calls a closure with the bytes of a blob or of text, without a copy; none for NULL. The bytes
+  /// are good inside the closure only.
+  @inlinable
+  public func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
+    let bytes = sqlite3_value_blob(value)
+    let count = Int(sqlite3_value_bytes(value))
+    if bytes == nil && count > 0 {
+      throw DatabaseError(.noMemory, "out of memory while reading bytes")
+    }
+    return try body(UnsafeRawBufferPointer(start: bytes, count: count))
+  }
+
+  /// The error for a storage class that a type can't take.
+  @inlinable
+  public func unexpected<T>(for type: T.Type) -> ConversionError {
+    let found = storageClass
+    return ConversionError(found == .null ? .null : .storageClass(found), type)
+  }
+}
+
+@available(*, unavailable)
+extension ColumnReader: Sendable {}

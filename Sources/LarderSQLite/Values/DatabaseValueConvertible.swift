@@ -1,0 +1,94 @@
+/// A type whose values go into the database and come out of it exactly.
+///
+/// A type of one's own needs the first two members; one with a raw value needs none:
+///
+/// ```swift
+/// enum Level: String, DatabaseValueConvertible { case province, city, district }
+/// ```
+///
+/// `init(databaseValue:)` throws ``ConversionError`` for whatever it can't represent exactly.
+public protocol DatabaseValueConvertible: Sendable {
+  /// The value as SQLite stores it. Throws if SQLite can't store it exactly.
+  var databaseValue: DatabaseValue { get throws }
+
+  /// The value from what SQLite stored. Throws if that isn't exactly a value of this type.
+  init(databaseValue: DatabaseValue) throws
+
+  /// Binds the value to a parameter without a ``DatabaseValue`` in between. What this binds must
+  /// equal ``databaseValue``, which is what the default does.
+  func bind(to parameter: ParameterBinder) throws
+
+  /// Reads the value of a column without a ``DatabaseValue`` in between. The default reads one.
+  init(column: ColumnReader) throws
+}
+
+extension DatabaseValueConvertible {
+  /// Binds ``databaseValue``.
+  @inlinable
+  public func bind(to parameter: ParameterBinder) throws {
+    try databaseValue.bind(to: parameter)
+  }
+
+  /// Reads a ``DatabaseValue`` and converts it.
+  @inlinable
+  public init(column: ColumnReader) throws {
+    try self.init(databaseValue: DatabaseValue(column: column))
+  }
+}
+
+extension DatabaseValueConvertible where Self: RawRepresentable, RawValue: DatabaseValueConvertible
+{
+  /// The raw value's.
+  @inlinable
+  public var databaseValue: DatabaseValue { get throws { try rawValue.databaseValue } }
+
+  /// The case that has the stored raw value; throws where none has it.
+  @inlinable
+  public init(databaseValue: DatabaseValue) throws {
+    try self.init(stored: RawValue(databaseValue: databaseValue))
+  }
+
+  /// Binds the raw value.
+  @inlinable
+  public func bind(to parameter: ParameterBinder) throws {
+    try rawValue.bind(to: parameter)
+  }
+
+  /// The case that has the column's raw value; throws where none has it.
+  @inlinable
+  public init(column: ColumnReader) throws {
+    try self.init(stored: RawValue(column: column))
+  }
+
+  @inlinable
+  init(stored: RawValue) throws {
+    guard let value = Self(rawValue: stored) else {
+      throw ConversionError(.unknownRawValue, Self.self)
+    }
+    self = value
+  }
+}
+
+extension Optional: DatabaseValueConvertible where Wrapped: DatabaseValueConvertible {
+  /// NULL for nil, else the value's.
+  @inlinable
+  public var databaseValue: DatabaseValue { get throws { try self?.databaseValue ?? .null } }
+
+  /// Nil for NULL, else the value.
+  @inlinable
+  public init(databaseValue: DatabaseValue) throws {
+    self = databaseValue.isNull ? nil : try Wrapped(databaseValue: databaseValue)
+  }
+
+  /// Binds NULL for nil, else the value.
+  @inlinable
+  public func bind(to parameter: ParameterBinder) throws {
+    if let self { try self.bind(to: parameter) } else { try parameter.bindNull() }
+  }
+
+  /// Nil for NULL, else the value.
+  @inlinable
+  public init(column: ColumnReader) throws {
+    self = column.isNull ? nil : try Wrapped(column: column)
+  }
+}

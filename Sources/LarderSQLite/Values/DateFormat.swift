@@ -1,0 +1,78 @@
+import FoundationEssentials
+
+/// How dates are stored: for a whole connection in ``Configuration/dateFormat``, or for one column
+/// by calling the format's own two methods.
+///
+/// ```swift
+/// let founded = try DateFormat.iso8601.date(from: rows["founded"])
+/// ```
+///
+/// Every format is in UTC and independent of the time zone and locale of the process. They are
+/// the forms that SQLite's own [date functions](https://www.sqlite.org/lang_datefunc.html)
+/// understand (with `'unixepoch'` for the two that count from 1970).
+public enum DateFormat: UInt8, Hashable, Sendable {
+  /// A real number of seconds since 1970: the default. Exact to a quarter of a microsecond.
+  case secondsSince1970
+  /// An integer number of milliseconds since 1970; rounds to the nearest.
+  case unixMilliseconds
+  /// A real number of days since noon in Greenwich on November 24, 4714 B.C.; exact to about
+  /// 40 microseconds.
+  case julianDay
+  /// Text such as `2026-11-21T08:33:26.123Z`; rounds to the nearest millisecond.
+  case iso8601
+  /// Text such as `2026-11-21 08:33:26`; rounds to the nearest second.
+  case sqlDateTime
+
+  /// The date in this format. Throws ``ConversionError`` for a date that the format can't
+  /// express: one that is not finite, or for text outside of the years 0 to 9999.
+  public func databaseValue(of date: Date) throws -> DatabaseValue {
+    let seconds = date.timeIntervalSince1970
+    guard seconds.isFinite else { throw ConversionError(.notExact, Date.self) }
+    switch self {
+    case .secondsSince1970:
+      return .real(seconds)
+    case .unixMilliseconds:
+      guard let milliseconds = Int64(exactly: (seconds * 1000).rounded()) else {
+        throw ConversionError(.notExact, Date.self)
+      }
+      return .integer(milliseconds)
+    case .julianDay:
+      return .real(seconds / 86_400 + Self.julianDayOf1970)
+    case .iso8601:
+      return .text(try CivilTime(seconds: seconds, unitsPerSecond: 1000).text(separator: "T") + "Z")
+    case .sqlDateTime:
+      return .text(try CivilTime(seconds: seconds, unitsPerSecond: 1).text(separator: " "))
+    }
+  }
+
+  /// The date from a value in this format.
+  ///
+  /// The two text formats read each other's form, with or without a fraction of a second and an
+  /// offset such as `+08:00`; a date alone is its midnight. Throws ``ConversionError`` for a
+  /// value of another form, for February 30 or 25 o'clock.
+  public func date(from value: DatabaseValue) throws -> Date {
+    switch (self, value) {
+    case (.secondsSince1970, .real(let seconds)):
+      return try Self.date(seconds)
+    case (.secondsSince1970, .integer(let seconds)):
+      return try Self.date(Double(seconds))
+    case (.unixMilliseconds, .integer(let milliseconds)):
+      return try Self.date(Double(milliseconds) / 1000)
+    case (.julianDay, .real(let days)):
+      return try Self.date((days - Self.julianDayOf1970) * 86_400)
+    case (.julianDay, .integer(let days)):
+      return try Self.date((Double(days) - Self.julianDayOf1970) * 86_400)
+    case (.iso8601, .text(let text)), (.sqlDateTime, .text(let text)):
+      return try Self.date(CivilTime.secondsSince1970(text))
+    default:
+      throw value.unexpected(for: Date.self)
+    }
+  }
+
+  private static let julianDayOf1970 = 2_440_587.5
+
+  private static func date(_ seconds: Double) throws -> Date {
+    guard seconds.isFinite else { throw ConversionError(.notExact, Date.self) }
+    return Date(timeIntervalSince1970: seconds)
+  }
+}

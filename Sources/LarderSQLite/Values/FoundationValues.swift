@@ -1,0 +1,94 @@
+import FoundationEssentials
+
+extension Date: DatabaseValueConvertible {
+  /// Seconds since 1970 as a real number, whatever the connection's format: a value by itself
+  /// knows no connection. Arguments and columns use ``Configuration/dateFormat``.
+  public var databaseValue: DatabaseValue {
+    get throws { try DateFormat.secondsSince1970.databaseValue(of: self) }
+  }
+
+  /// The date from seconds since 1970. Throws for text, NULL and blobs.
+  public init(databaseValue: DatabaseValue) throws {
+    self = try DateFormat.secondsSince1970.date(from: databaseValue)
+  }
+
+  /// Binds the date in the connection's format.
+  public func bind(to parameter: ParameterBinder) throws {
+    try parameter.dateFormat.databaseValue(of: self).bind(to: parameter)
+  }
+
+  /// The date from the connection's format. Throws for a value of any other form.
+  public init(column: ColumnReader) throws {
+    self = try column.dateFormat.date(from: DatabaseValue(column: column))
+  }
+}
+
+extension UUID: DatabaseValueConvertible {
+  /// A blob of 16 bytes: half the size of text, and with one spelling only.
+  public var databaseValue: DatabaseValue {
+    .blob(withUnsafeBytes(of: uuid) { [UInt8]($0) })
+  }
+
+  /// The UUID from 16 bytes, or from text such as `E621E1F8-C36C-495A-93FC-0C247A3E6E5F` in
+  /// either case. Throws for anything else.
+  public init(databaseValue: DatabaseValue) throws {
+    switch databaseValue {
+    case .blob(let bytes):
+      guard bytes.count == 16 else { throw ConversionError(.malformed, UUID.self) }
+      self.init(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
+    case .text(let text):
+      guard let value = UUID(uuidString: text), value.uuidString == text.uppercased() else {
+        throw ConversionError(.malformed, UUID.self)
+      }
+      self = value
+    default:
+      throw databaseValue.unexpected(for: UUID.self)
+    }
+  }
+}
+
+extension URL: DatabaseValueConvertible {
+  /// The absolute URL as text.
+  public var databaseValue: DatabaseValue { .text(absoluteString) }
+
+  /// The URL from text. Throws where the text is no URL; nothing is escaped on the way.
+  public init(databaseValue: DatabaseValue) throws {
+    let text = try String(databaseValue: databaseValue)
+    guard let value = URL(string: text, encodingInvalidCharacters: false),
+      value.absoluteString == text
+    else { throw ConversionError(.malformed, URL.self) }
+    self = value
+  }
+}
+
+extension Decimal: DatabaseValueConvertible {
+  /// The number as text: SQLite has no decimal numbers and would round.
+  public var databaseValue: DatabaseValue {
+    get throws {
+      guard !isNaN else { throw ConversionError(.notANumber, Decimal.self) }
+      return .text(description)
+    }
+  }
+
+  /// The number from text such as `-12.50` or `1e9`, or from an integer. Throws for a real, which
+  /// need not have an exact decimal form of 38 digits, and for text with anything else in it.
+  public init(databaseValue: DatabaseValue) throws {
+    switch databaseValue {
+    case .integer(let value):
+      self.init(value)
+    case .text(let text):
+      // The initializer stops at the first character it doesn't know; here that is an error.
+      let digits = text.utf8.prefix { $0 != UInt8(ascii: "e") && $0 != UInt8(ascii: "E") }
+        .filter { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+      guard !digits.isEmpty, text.wholeMatch(of: /[+-]?[0-9]*\.?[0-9]*([eE][+-]?[0-9]+)?/) != nil,
+        let value = Decimal(string: text), !value.isNaN
+      else { throw ConversionError(.malformed, Decimal.self) }
+      guard digits.drop(while: { $0 == UInt8(ascii: "0") }).count <= 38 else {
+        throw ConversionError(.notExact, Decimal.self)
+      }
+      self = value
+    default:
+      throw databaseValue.unexpected(for: Decimal.self)
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import CSQLite
+
+extension DatabaseValueConvertible where Self: FixedWidthInteger {
+  /// An integer. Throws for what SQLite's signed 64 bits can't hold.
+  @inlinable
+  public var databaseValue: DatabaseValue { get throws { .integer(try stored()) } }
+
+  /// The integer. Throws for any other storage class, and for one out of range.
+  @inlinable
+  public init(databaseValue: DatabaseValue) throws {
+    guard case .integer(let stored) = databaseValue else {
+      throw databaseValue.unexpected(for: Self.self)
+    }
+    try self.init(stored: stored)
+  }
+
+  /// Binds an integer. Throws for what SQLite's signed 64 bits can't hold.
+  @inlinable
+  public func bind(to parameter: ParameterBinder) throws {
+    try parameter.bind(stored())
+  }
+
+  /// The integer. Throws for any other storage class, and for one out of range.
+  @inlinable
+  public init(column: ColumnReader) throws {
+    guard sqlite3_value_type(column.value) == SQLITE_INTEGER else {
+      throw column.unexpected(for: Self.self)
+    }
+    try self.init(stored: column.integer)
+  }
+
+  @inlinable
+  func stored() throws -> Int64 {
+    guard let value = Int64(exactly: self) else { throw ConversionError(.notExact, Int64.self) }
+    return value
+  }
+
+  @inlinable
+  init(stored: Int64) throws {
+    guard let value = Self(exactly: stored) else { throw ConversionError(.notExact, Self.self) }
+    self = value
+  }
+}
+
+extension Int: DatabaseValueConvertible {}
+extension Int8: DatabaseValueConvertible {}
+extension Int16: DatabaseValueConvertible {}
+extension Int32: DatabaseValueConvertible {}
+extension Int64: DatabaseValueConvertible {}
+extension UInt: DatabaseValueConvertible {}
+extension UInt8: DatabaseValueConvertible {}
+extension UInt16: DatabaseValueConvertible {}
+extension UInt32: DatabaseValueConvertible {}
+extension UInt64: DatabaseValueConvertible {}
+
+extension DatabaseValueConvertible where Self: BinaryFloatingPoint {
+  /// A real number. Throws for NaN.
+  @inlinable
+  public var databaseValue: DatabaseValue {
+    get throws {
+      guard !isNaN else { throw ConversionError(.notANumber, Self.self) }
+      return .real(Double(self))
+    }
+  }
+
+  /// The number; integers widen. Throws where it can't be represented exactly.
+  @inlinable
+  public init(databaseValue: DatabaseValue) throws {
+    switch databaseValue {
+    case .real(let stored): try self.init(stored: stored)
+    case .integer(let stored): try self.init(stored: stored)
+    default: throw databaseValue.unexpected(for: Self.self)
+    }
+  }
+
+  /// Binds a real number. Throws for NaN.
+  @inlinable
+  public func bind(to parameter: ParameterBinder) throws {
+    try parameter.bind(Double(self))
+  }
+
+  /// The number; integers widen. Throws where it can't be represented exactly.
+  @inlinable
+  public init(column: ColumnReader) throws {
+    switch sqlite3_value_type(column.value) {
+    case SQLITE_FLOAT: try self.init(stored: column.real)
+    case SQLITE_INTEGER: try self.init(stored: column.integer)
+    default: throw column.unexpected(for: Self.self)
+    }
+  }
+
+  @inlinable
+  init(stored: Double) throws {
+    guard let value = Self(exactly: stored) else { throw ConversionError(.notExact, Self.self) }
+    self = value
+  }
+
+  @inlinable
+  init(stored: Int64) throws {
+    guard let value = Self(exactly: stored) else { throw ConversionError(.notExact, Self.self) }
+    self = value
+  }
+}
+
+extension Double: DatabaseValueConvertible {}
+extension Float: DatabaseValueConvertible {}
+
+extension Bool: DatabaseValueConvertible {
+  /// 1 or 0.
+  @inlinable
+  public var databaseValue: DatabaseValue { .integer(self ? 1 : 0) }
+
+  /// False for 0, true for any other integer, as in SQL. Throws for any other storage class.
+  @inlinable
+  public init(databaseValue: DatabaseValue) throws {
+    self = try Int64(databaseValue: databaseValue) != 0
+  }
+
+  /// Binds 1 or 0.
+  @inlinable
+  public func bind(to parameter: ParameterBinder) throws {
+    try parameter.bind(self ? 1 : 0 as Int64)
+  }
+
+  /// False for 0, true for any other integer, as in SQL. Throws for any other storage class.
+  @inlinable
+  public init(column: ColumnReader) throws {
+    guard sqlite3_value_type(column.value) == SQLITE_INTEGER else {
+      throw column.unexpected(for: Bool.self)
+    }
+    self = column.integer != 0
+  }
+}

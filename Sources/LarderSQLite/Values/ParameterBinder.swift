@@ -1,0 +1,146 @@
+import CSQLite
+import Glibc
+
+/// One parameter of a statement, for ``DatabaseValueConvertible/bind(to:)``.
+///
+/// A binder is good only inside that method: keep no copy of it.
+public struct ParameterBinder {
+  @usableFromInline let arena: BindingArena
+  @usableFromInline let index: Int32
+
+  @inlinable
+  init(arena: BindingArena, index: Int32) {
+    self.arena = arena
+    self.index = index
+  }
+
+  /// How the connection stores dates.
+  @inlinable
+  public var dateFormat: DateFormat { arena.dateFormat }
+
+  /// Binds NULL.
+  @inlinable
+  public func bindNull() throws {
+    try check(sqlite3_bind_null(arena.statement, index))
+  }
+
+  /// Binds an integer.
+  @inlinable
+  public func bind(_ value: Int64) throws {
+    try check(sqlite3_bind_int64(arena.statement, index, value))
+  }
+
+  /// Binds a number. Throws for NaN, which SQLite would store as NULL.
+  @inlinable
+  public func bind(_ value: Double) throws {
+    guard !value.isNaN else { throw ConversionError(.notANumber, Double.self) }
+    try check(sqlite3_bind_double(arena.statement, index, value))
+  }
+
+  /// Binds text, NULs included.
+  @inlinable
+  public func bind(_ value: String) throws {
+    var value = value
+    try check(value.withUTF8 { arena.bindText($0, at: index) })
+  }
+
+  /// Binds a copy of these bytes as a blob.
+  @inlinable
+  public func bind(_ value: UnsafeRawBufferPointer) throws {
+    try check(arena.bindBlob(value, at: index))
+  }
+
+  /// Binds bytes as a blob.
+  @inlinable
+  public func bind(_ value: [UInt8]) throws {
+    try check(value.withUnsafeBytes { arena.bindBlob($0, at: index) })
+  }
+
+  @inlinable
+  func check(_ code: Int32) throws {
+    if code != SQLITE_OK { throw failure(code) }
+  }
+
+  @usableFromInline
+  func failure(_ code: Int32) -> DatabaseError {
+    let code = ResultCode(rawValue: code)
+    return DatabaseError(
+      code, "can't bind argument \(index): \(String(cString: sqlite3_errstr(code.rawValue)))")
+  }
+}
+
+@available(*, unavailable)
+extension ParameterBinder: Sendable {}
+
+/// The memory that holds a statement's text and blobs while it runs.
+///
+/// Telling SQLite to copy each value costs an allocation each time; memory that outlives the step
+/// doesn't (20–30 % of an insert). What makes it sound: bound pointers point into `memory`, which
+/// is only given back when the statement is finalized, or when every binding has been cleared.
+@usableFromInline
+final class BindingArena {
+  @usableFromInline let statement: OpaquePointer
+  @usableFromInline let dateFormat: DateFormat
+  @usableFromInline var memory: UnsafeMutableRawPointer
+  @usableFromInline var capacity = 256
+  @usableFromInline var used = 0
+  /// What the bindings since the last ``rewind()`` would have taken.
+  @usableFromInline var wanted = 0
+  /// Larger values are copied by SQLite, so that no statement keeps much memory.
+  static let largestCapacity = 1 << 16
+
+  init(statement: OpaquePointer, dateFormat: DateFormat) {
+    self.statement = statement
+    self.dateFormat = dateFormat
+    memory = .allocate(byteCount: capacity, alignment: 16)
+  }
+
+  /// The statement has to be finalized before this.
+  deinit { memory.deallocate() }
+
+  /// Makes room for another set of values. The statement must not be running.
+  @inlinable
+  func rewind() {
+    if wanted > capacity { grow() }
+    used = 0
+    wanted = 0
+  }
+
+  @usableFromInline
+  func grow() {
+    guard capacity < Self.largestCapacity else { return }
+    // No binding may go on pointing into the memory that is given back.
+    sqlite3_clear_bindings(statement)
+    while capacity < wanted && capacity < Self.largestCapacity { capacity *= 2 }
+    memory.deallocate()
+    memory = .allocate(byteCount: capacity, alignment: 16)
+  }
+
+  /// A copy of the bytes that stays until the next ``rewind()``, or nil when there is no room.
+  @inlinable
+  func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeMutableRawPointer? {
+    wanted &+= bytes.count
+    guard bytes.count <= capacity &- used else { return nil }
+    let copy = memory + used
+    if let source = bytes.baseAddress { memcpy(copy, source, bytes.count) }
+    used &+= bytes.count
+    return copy
+  }
+
+  @inlinable
+  func bindText(_ text: UnsafeBufferPointer<UInt8>, at index: Int32) -> Int32 {
+    if let copy = keep(UnsafeRawBufferPointer(text)) {
+      return larder_bind_text_static(statement, index, copy, UInt64(text.count))
+    }
+    return larder_bind_text_transient(statement, index, text.baseAddress, UInt64(text.count))
+  }
+
+  @inlinable
+  func bindBlob(_ bytes: UnsafeRawBufferPointer, at index: Int32) -> Int32 {
+    // A nil pointer would bind NULL; the arena's never is.
+    if let copy = keep(bytes) {
+      return larder_bind_blob_static(statement, index, copy, UInt64(bytes.count))
+    }
+    return larder_bind_blob_transient(statement, index, bytes.baseAddress, UInt64(bytes.count))
+  }
+}
