@@ -126,7 +126,8 @@ extension Database {
   }
 
   private func setJournalMode(_ configuration: Configuration) throws {
-    let isFile = connection.usableHandle.flatMap { sqlite3_db_filename($0, "main") }
+    let isFile =
+      connection.usableHandle.flatMap { sqlite3_db_filename($0, "main") }
       .map { $0.pointee != 0 } ?? false
     guard let mode = configuration.journalMode, isFile, !isReadOnly,
       try value("PRAGMA journal_mode", as: String.self) != mode.rawValue

@@ -24,7 +24,9 @@ struct ParameterNames {
         .range, "SQL with interpolated values takes named arguments only, not positional ones too")
     }
     if argumentNames != last.names {
-      last = (argumentNames, try positions(of: argumentNames, arguments.allowsSurplus, values.count))
+      last = (
+        argumentNames, try positions(of: argumentNames, arguments.allowsSurplus, values.count)
+      )
     }
     for (value, positions) in zip(arguments.values, last.positions) {
       for position in positions { try statement.bind(value, at: position) }
