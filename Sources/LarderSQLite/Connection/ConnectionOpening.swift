@@ -23,7 +23,12 @@ enum ConnectionOpening {
       defer { sqlite3_close_v2(handle) }
       throw openingError(code, handle, path: path, configuration)
     }
-    let connection = Connection(handle: handle, configuration: configuration)
+    let connection = Connection(
+      handle: handle, busyTimeout: configuration.busyTimeout, dateFormat: configuration.dateFormat,
+      reporting: Reporting(
+        log: configuration.log, trace: configuration.trace,
+        slowStatementThreshold: configuration.slowStatementThreshold,
+        showsArguments: configuration.showsArguments))
     harden(handle, configuration)
     return connection
   }

@@ -17,7 +17,7 @@ struct ParameterNames {
   /// Binds named arguments, and those of an interpolation to the anonymous parameters in order.
   mutating func bind(
     named arguments: Arguments, anonymous values: [(any DatabaseValueConvertible)?],
-    in statement: PreparedStatement
+    in arena: BindingArena
   ) throws {
     guard let argumentNames = arguments.names else {
       throw DatabaseError(
@@ -29,12 +29,12 @@ struct ParameterNames {
       )
     }
     for (value, positions) in zip(arguments.values, last.positions) {
-      for position in positions { try statement.bind(value, at: position) }
+      for position in positions { try arena.bind(value, at: position) }
     }
     guard !values.isEmpty else { return }
     let anonymous = names.indices.filter { names[$0] == nil }
     for (value, index) in zip(values, anonymous) {
-      try statement.bind(value, at: Int32(truncatingIfNeeded: index + 1))
+      try arena.bind(value, at: Int32(truncatingIfNeeded: index + 1))
     }
   }
 

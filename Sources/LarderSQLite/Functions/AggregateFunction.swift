@@ -28,7 +28,7 @@ extension Database {
     let handle = try connection.check()
     let signature = try FunctionSignature(
       name, argumentCount, deterministic: deterministic, directOnly: directOnly)
-    let aggregate = Aggregate(connection.configuration.dateFormat) {
+    let aggregate = Aggregate(connection.dateFormat) {
       GroupOf(initial, step: step, final: final)
     }
     // SQLite owns the aggregate from here on and releases it, also when this call fails.

@@ -29,7 +29,7 @@ extension Database {
     let handle = try connection.check()
     let signature = try FunctionSignature(
       name, argumentCount, deterministic: deterministic, directOnly: directOnly)
-    let function = ScalarFunction(connection.configuration.dateFormat, body)
+    let function = ScalarFunction(connection.dateFormat, body)
     // SQLite owns the function from here on and releases it, also when this call fails.
     let code = sqlite3_create_function_v2(
       handle, signature.name, signature.argumentCount, signature.flags,
