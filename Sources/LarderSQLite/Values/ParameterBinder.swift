@@ -81,11 +81,11 @@ extension ParameterBinder: Sendable {}
 final class BindingArena {
   @usableFromInline let statement: OpaquePointer
   @usableFromInline let dateFormat: DateFormat
-  @usableFromInline var memory: UnsafeMutableRawPointer
-  @usableFromInline var capacity = 256
-  @usableFromInline var used = 0
+  @exclusivity(unchecked) @usableFromInline var memory: UnsafeMutableRawPointer
+  @exclusivity(unchecked) @usableFromInline var capacity = 256
+  @exclusivity(unchecked) @usableFromInline var used = 0
   /// What the bindings since the last ``rewind()`` would have taken.
-  @usableFromInline var wanted = 0
+  @exclusivity(unchecked) @usableFromInline var wanted = 0
   /// Larger values are copied by SQLite, so that no statement keeps much memory.
   static let largestCapacity = 1 << 16
 
