@@ -25,7 +25,8 @@ extension ColumnAccess {
 
   /// The value of a column.
   @inlinable
-  public func get<T: DatabaseValueConvertible>(at index: Int, as type: T.Type = T.self) throws -> T {
+  public func get<T: DatabaseValueConvertible>(at index: Int, as type: T.Type = T.self) throws -> T
+  {
     let reader = try reader(at: index)
     do {
       return try T(column: reader)

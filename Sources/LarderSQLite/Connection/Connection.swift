@@ -11,12 +11,12 @@ import Synchronization
 final class Connection {
   /// Nil once closed.
   private(set) var handle: OpaquePointer?
-  let configuration: Configuration
+  let dateFormat: DateFormat
+  let reporting: Reporting
   let interruptHandle: InterruptHandle
   let busyHandler: BusyHandler
   let deadlines = DeadlineHandler()
   let authorizer = AuthorizerHandler()
-  var trace: TraceOptions
 
   /// How many calls of `sqlite3_step` and the like are under way: more than one where a custom
   /// function runs statements, and not none where it tries to close the database.
@@ -26,12 +26,14 @@ final class Connection {
   /// The thread that may use the connection; the largest number stands for any.
   @usableFromInline let owner = Atomic<UInt>(UInt.max)
 
-  init(handle: OpaquePointer, configuration: Configuration) {
+  init(
+    handle: OpaquePointer, busyTimeout: Duration, dateFormat: DateFormat, reporting: Reporting
+  ) {
     self.handle = handle
-    self.configuration = configuration
+    self.dateFormat = dateFormat
+    self.reporting = reporting
     interruptHandle = InterruptHandle(handle)
-    busyHandler = BusyHandler(timeout: configuration.busyTimeout)
-    trace = TraceOptions(configuration)
+    busyHandler = BusyHandler(timeout: busyTimeout)
     busyHandler.install(on: handle)
   }
 
@@ -101,8 +103,8 @@ final class Connection {
     let error = DatabaseError(
       extended, message, sql: sql, offset: offset.flatMap { $0 < 0 ? nil : $0 },
       constraint: constraint,
-      expandedSQL: configuration.showsArguments ? Self.expandedSQL(of: statement) : nil)
-    configuration.log?(error)
+      expandedSQL: reporting.showsArguments ? Self.expandedSQL(of: statement) : nil)
+    reporting.log?(error)
     return error
   }
 

@@ -23,7 +23,12 @@ enum ConnectionOpening {
       defer { sqlite3_close_v2(handle) }
       throw openingError(code, handle, path: path, configuration)
     }
-    let connection = Connection(handle: handle, configuration: configuration)
+    let connection = Connection(
+      handle: handle, busyTimeout: configuration.busyTimeout, dateFormat: configuration.dateFormat,
+      reporting: Reporting(
+        log: configuration.log, trace: configuration.trace,
+        slowStatementThreshold: configuration.slowStatementThreshold,
+        showsArguments: configuration.showsArguments))
     harden(handle, configuration)
     return connection
   }
@@ -126,7 +131,8 @@ extension Database {
   }
 
   private func setJournalMode(_ configuration: Configuration) throws {
-    let isFile = connection.usableHandle.flatMap { sqlite3_db_filename($0, "main") }
+    let isFile =
+      connection.usableHandle.flatMap { sqlite3_db_filename($0, "main") }
       .map { $0.pointee != 0 } ?? false
     guard let mode = configuration.journalMode, isFile, !isReadOnly,
       try value("PRAGMA journal_mode", as: String.self) != mode.rawValue

@@ -62,7 +62,7 @@ final class PreparedStatement {
     self.handle = handle
     self.sql = sql
     self.connection = connection
-    arena = BindingArena(statement: handle, dateFormat: connection.configuration.dateFormat)
+    arena = BindingArena(statement: handle, dateFormat: connection.dateFormat)
     parameterCount = Int(sqlite3_bind_parameter_count(handle))
     isReadOnly = sqlite3_stmt_readonly(handle) != 0
     columnCount = Int(sqlite3_column_count(handle))
@@ -88,8 +88,7 @@ final class PreparedStatement {
       if arguments.names == nil && (sql.values.isEmpty || arguments.values.isEmpty) {
         try bind(positional: sql.values.isEmpty ? arguments.values : sql.values)
       } else {
-        try parameters.bind(
-          named: arguments, anonymous: sql.values, in: self)
+        try parameters.bind(named: arguments, anonymous: sql.values, in: arena)
       }
     } catch let error as DatabaseError {
       throw DatabaseError(error.extendedCode, error.message, sql: self.sql)
@@ -104,14 +103,8 @@ final class PreparedStatement {
       throw parameters.countError(given: values.count)
     }
     for index in 0..<values.count {
-      try bind(values[index], at: Int32(truncatingIfNeeded: index + 1))
+      try arena.bind(values[index], at: Int32(truncatingIfNeeded: index + 1))
     }
-  }
-
-  @inline(__always)
-  func bind(_ value: (any DatabaseValueConvertible)?, at index: Int32) throws {
-    let parameter = ParameterBinder(arena: arena, index: index)
-    if let value { try value.bind(to: parameter) } else { try parameter.bindNull() }
   }
 
   // MARK: Execution
@@ -123,7 +116,7 @@ final class PreparedStatement {
     try checkNotRunning()
     if state != .ready { reset() }
     if let limit = connection.deadlines.limit { deadline = .now + limit }
-    if connection.trace.handler != nil { timing = Timing() }
+    if connection.reporting.trace != nil { timing = Timing() }
     execution &+= 1
     return execution
   }
@@ -183,12 +176,12 @@ final class PreparedStatement {
     timing = nil
     deadline = nil
     sqlite3_reset(handle)
-    if let event { connection.trace.handler?(event) }
+    if let event { connection.reporting.trace?(event) }
   }
 
   private func traceEvent(_ handle: OpaquePointer) -> TraceEvent? {
-    guard let timing, timing.duration >= connection.trace.threshold else { return nil }
-    let shows = connection.configuration.showsArguments
+    guard let timing, timing.duration >= connection.reporting.slowStatementThreshold else { return nil }
+    let shows = connection.reporting.showsArguments
     return TraceEvent(
       sql: sql, expandedSQL: shows ? Connection.expandedSQL(of: handle) : nil,
       duration: timing.duration, rowCount: timing.rowCount)

@@ -116,6 +116,13 @@ final class BindingArena {
     memory = .allocate(byteCount: capacity, alignment: 16)
   }
 
+  /// Binds a value, or NULL, to the parameter at this position from 1.
+  @inlinable
+  func bind(_ value: (any DatabaseValueConvertible)?, at index: Int32) throws {
+    let parameter = ParameterBinder(arena: self, index: index)
+    if let value { try value.bind(to: parameter) } else { try parameter.bindNull() }
+  }
+
   /// A copy of the bytes that stays until the next ``rewind()``, or nil when there is no room.
   @inlinable
   func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeMutableRawPointer? {
