@@ -110,6 +110,16 @@ struct OpeningTests {
     }
   }
 
+  @Test("A path with NUL is refused instead of cut")
+  func pathWithNUL() throws {
+    try withTemporaryFolder { folder in
+      let error = #expect(throws: DatabaseError.self) { try Database(path: folder + "/a\0b.db") }
+      #expect(error?.code == .cannotOpen)
+      let files = try FileManager.default.contentsOfDirectory(atPath: folder)
+      #expect(files.isEmpty)
+    }
+  }
+
   @Test("A folder can't be opened as a database")
   func folder() throws {
     try withTemporaryFolder { folder in

@@ -139,6 +139,40 @@ struct ValueTests {
     #expect(try statement.get(at: 0, as: String.self) == "Oslo")
   }
 
+  @Test("Values of any size pass through one statement, one after the other")
+  func changingSizes() throws {
+    let select = try Database().prepare("SELECT ?, ?, ?")
+    for size in [0, 10, 200, 300, 5000, 70_000, 3, 65_536, 0] {
+      let text = String(repeating: "a", count: size)
+      let bytes = [UInt8](repeating: 7, count: size)
+      let wide = String(repeating: "ø", count: size / 2)
+      let rows = try select.query(text, bytes, wide)
+      #expect(try rows.next())
+      #expect(try rows.get(at: 0, as: String.self) == text)
+      #expect(try rows.get(at: 1, as: [UInt8].self) == bytes)
+      #expect(try rows.get(at: 2, as: String.self) == wide)
+    }
+  }
+
+  @Test("Text of a database in UTF-16 comes back exactly")
+  func utf16() throws {
+    let db = try Database()
+    try db.executeUpdate("PRAGMA encoding = 'UTF-16'")
+    try createCities(in: db)
+    let name = "Ås 🌸\0after"
+    try db.executeUpdate("INSERT INTO city (name) VALUES (?)", name)
+    #expect(try db.value("SELECT name FROM city WHERE name = ?", name, as: String.self) == name)
+    #expect(try db.value("PRAGMA encoding", as: String.self) == "UTF-16le")
+  }
+
+  @Test("Text that isn't UTF-8 throws instead of being repaired")
+  func malformedText() throws {
+    let error = #expect(throws: ConversionError.self) {
+      try Database().value("SELECT CAST(x'4fff' AS TEXT)", as: String.self)
+    }
+    #expect(error?.reason == .malformed)
+  }
+
   @Test("NULL is nil of an optional type, and an error of any other")
   func null() throws {
     let db = try Database()
