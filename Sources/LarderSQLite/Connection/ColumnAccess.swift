@@ -24,7 +24,7 @@ extension ColumnAccess {
   public var columnCount: Int { columnNames.count }
 
   /// The value of a column.
-  @inlinable
+  @inlinable @inline(__always)
   public func get<T: DatabaseValueConvertible>(at index: Int, as type: T.Type = T.self) throws -> T
   {
     let reader = try reader(at: index)
@@ -36,7 +36,7 @@ extension ColumnAccess {
   }
 
   /// The value of a column.
-  @inlinable
+  @inlinable @inline(__always)
   public func get<T: DatabaseValueConvertible>(
     _ name: String, as type: T.Type = T.self
   ) throws -> T {

@@ -138,12 +138,12 @@ extension Database {
       try value("PRAGMA journal_mode", as: String.self) != mode.rawValue
     else { return }
     // The change needs the file to itself; SQLite doesn't always ask the busy handler for that.
-    let deadline = ContinuousClock.now + configuration.busyTimeout
+    let deadline = MonotonicClock.now + configuration.busyTimeout
     while true {
       do {
         try executeUpdate(SQL(raw: "PRAGMA journal_mode = \(mode.rawValue)"))
         return
-      } catch let error as DatabaseError where error.isBusy && ContinuousClock.now < deadline {
+      } catch let error as DatabaseError where error.isBusy && MonotonicClock.now < deadline {
         usleep(UInt32(BusyHandler.pause / .microseconds(1)))
       }
     }

@@ -12,33 +12,33 @@ import CSQLite
 final class PreparedStatement {
   @usableFromInline let connection: Connection
   let sql: String
-  private(set) var handle: OpaquePointer?
+  @exclusivity(unchecked) private(set) var handle: OpaquePointer?
   @usableFromInline let arena: BindingArena
   let parameterCount: Int
   /// Whether the statement makes no direct change to the database file.
   let isReadOnly: Bool
   /// Right once the statement has taken a step; a schema change may alter it before.
-  @usableFromInline private(set) var columnCount: Int
+  @exclusivity(unchecked) @usableFromInline private(set) var columnCount: Int
 
   /// Goes up with every row, reset and finalization, so that a row is known by its number. 0 is no
   /// row's number.
-  @usableFromInline private(set) var rowNumber = 0
+  @exclusivity(unchecked) @usableFromInline private(set) var rowNumber = 0
   /// The number of the execution that is under way.
-  private(set) var execution = 0
-  private(set) var state = State.ready
+  @exclusivity(unchecked) private(set) var execution = 0
+  @exclusivity(unchecked) private(set) var state = State.ready
   /// Where ``Database`` keeps this statement while a result set or a ``Statement`` uses it.
   var openIndex: Int?
   /// Whether a ``Statement`` keeps it, which then decides when it ends.
-  var isOwned = false
+  @exclusivity(unchecked) var isOwned = false
   /// When it was last returned to the cache; nil if it isn't the cache's.
-  var lastUse: Int?
+  @exclusivity(unchecked) var lastUse: Int?
   /// Whether somebody has taken it from the cache.
-  var isInUse = false
+  @exclusivity(unchecked) var isInUse = false
 
-  private var deadline: ContinuousClock.Instant?
-  private var timing: Timing?
-  private var names: ColumnNames?
-  private var namesGeneration: Int32 = 0
+  @exclusivity(unchecked) private var deadline: Duration?
+  @exclusivity(unchecked) private var timing: Timing?
+  @exclusivity(unchecked) private var names: ColumnNames?
+  @exclusivity(unchecked) private var namesGeneration: Int32 = 0
   private lazy var parameters = ParameterNames(arena.statement, count: parameterCount)
 
   enum State {
@@ -85,7 +85,7 @@ final class PreparedStatement {
   func bind(_ sql: SQL, _ arguments: Arguments) throws {
     arena.rewind()
     do {
-      if arguments.names == nil && (sql.values.isEmpty || arguments.values.isEmpty) {
+      if arguments.pairs == nil && (sql.values.isEmpty || arguments.values.isEmpty) {
         try bind(positional: sql.values.isEmpty ? arguments.values : sql.values)
       } else {
         try parameters.bind(named: arguments, anonymous: sql.values, in: arena)
@@ -102,20 +102,16 @@ final class PreparedStatement {
     guard values.count == parameterCount else {
       throw parameters.countError(given: values.count)
     }
-    for index in 0..<values.count {
-      try arena.bind(values[index], at: Int32(truncatingIfNeeded: index + 1))
-    }
+    try arena.bind(values)
   }
 
   // MARK: Execution
 
-  /// Begins an execution and returns its number.
+  /// Begins an execution, on a connection that was just checked, and returns its number.
   func begin() throws -> Int {
-    let connection = connection
-    _ = try connection.check()
     try checkNotRunning()
     if state != .ready { reset() }
-    if let limit = connection.deadlines.limit { deadline = .now + limit }
+    if let limit = connection.deadlines.limit { deadline = MonotonicClock.now + limit }
     if connection.reporting.trace != nil { timing = Timing() }
     execution &+= 1
     return execution
@@ -154,9 +150,9 @@ final class PreparedStatement {
   private func measuredStep(_ handle: OpaquePointer) -> Int32 {
     let outer = connection.deadlines.current
     connection.deadlines.current = deadline
-    let start = ContinuousClock.now
+    let start = MonotonicClock.now
     let code = rawStep(handle)
-    timing?.duration += ContinuousClock.now - start
+    timing?.duration += MonotonicClock.now - start
     if code == SQLITE_ROW { timing?.rowCount += 1 }
     connection.deadlines.current = outer
     return code

@@ -66,7 +66,7 @@ extension Database {
   private func copyPages(
     _ backup: OpaquePointer, _ pagesPerStep: Int32, _ progress: ((BackupProgress) throws -> Void)?
   ) throws {
-    var deadline = ContinuousClock.now + busyTimeout
+    var deadline = MonotonicClock.now + busyTimeout
     while true {
       let code = sqlite3_backup_step(backup, pagesPerStep)
       switch code & 0xff {
@@ -76,9 +76,9 @@ extension Database {
             remainingPages: Int(sqlite3_backup_remaining(backup)),
             totalPages: Int(sqlite3_backup_pagecount(backup))))
         if code == SQLITE_DONE { return }
-        deadline = ContinuousClock.now + busyTimeout
-      case SQLITE_BUSY where ContinuousClock.now < deadline,
-        SQLITE_LOCKED where ContinuousClock.now < deadline:
+        deadline = MonotonicClock.now + busyTimeout
+      case SQLITE_BUSY where MonotonicClock.now < deadline,
+        SQLITE_LOCKED where MonotonicClock.now < deadline:
         usleep(UInt32(BusyHandler.pause / .microseconds(1)))
       default:
         throw connection.error(code)
