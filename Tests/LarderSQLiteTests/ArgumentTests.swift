@@ -145,6 +145,15 @@ struct ArgumentTests {
     }
   }
 
+  @Test("Surplus names that one call allows are refused by the next")
+  func surplusNameOnce() throws {
+    let db = try Database()
+    let sql: SQL = "SELECT :origin"
+    let arguments: Arguments = ["origin": "Oslo", "season": "winter"]
+    #expect(try db.value(sql, arguments: arguments.ignoringSurplusNames()) == "Oslo")
+    #expect(throws: DatabaseError.self) { try db.value(sql, arguments: arguments, as: String.self) }
+  }
+
   @Test("Each run of a statement may give other names in another order")
   func otherOrder() throws {
     let db = try makeTable()
@@ -214,5 +223,16 @@ struct ArgumentTests {
     #expect(try rows(of: db) == [["Oslo", "Bergen", "Oslo"]])
     #expect(throws: DatabaseError.self) { try db.executeUpdate(sql, "Oslo") }
     #expect(try rows(of: db).count == 1)
+  }
+
+  @Test("A value that one call has interpolated isn't left for the next")
+  func leftover() throws {
+    let db = try Database()
+    let interpolated: SQL = "SELECT :origin || \(" to Bergen")"
+    #expect(try db.value(interpolated, arguments: ["origin": "Oslo"]) == "Oslo to Bergen")
+    let plain: SQL = "SELECT :origin || ?"
+    #expect(throws: DatabaseError.self) {
+      try db.value(plain, arguments: ["origin": "Oslo"], as: String.self)
+    }
   }
 }
