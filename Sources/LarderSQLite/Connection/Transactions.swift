@@ -42,6 +42,7 @@ extension Database {
   /// The closure never runs unless the transaction has begun. When the commit fails, the
   /// transaction is rolled back and the error thrown. Inside of a transaction this is a savepoint
   /// (and the kind means nothing). See also ``setRollbackOnly()``.
+  @discardableResult
   public func inTransaction<T>(
     _ kind: TransactionKind = .immediate, _ body: (Database) throws -> T
   ) throws -> T {
@@ -55,6 +56,7 @@ extension Database {
   /// throws. Outside of a transaction the savepoint is a deferred transaction of its own.
   ///
   /// See [Savepoints](https://www.sqlite.org/lang_savepoint.html).
+  @discardableResult
   public func inSavepoint<T>(_ body: (Database) throws -> T) throws -> T {
     try execute(.savepoint)
     return try runScope(body) {

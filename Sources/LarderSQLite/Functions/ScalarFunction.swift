@@ -10,7 +10,8 @@ extension Database {
   /// ```
   ///
   /// What it throws makes the statement throw: a ``DatabaseError`` with its code and message, any
-  /// other error with its description. Registering a function anew replaces it. It is called on
+  /// other error with its description. A date that it returns is in the connection's format; one
+  /// among its arguments is read with that ``DateFormat``. Registering a function anew replaces it. It is called on
   /// the thread that runs the statement. See [Functions](https://www.sqlite.org/appfunc.html).
   ///
   /// - Parameters:
@@ -43,8 +44,8 @@ extension Database {
     guard code == SQLITE_OK else { throw connection.error(code) }
   }
 
-  /// Removes a function or an aggregate with this name and number of arguments; one of SQLite's own
-  /// that it had replaced is back then. Does nothing where there is none.
+  /// Removes a function or an aggregate with this name and number of arguments. Does nothing where
+  /// there is none. One of SQLite's own that it had replaced stays hidden on this connection.
   public func removeFunction(_ name: String, argumentCount: Int? = nil) throws {
     let handle = try connection.check()
     let signature = try FunctionSignature(

@@ -43,6 +43,9 @@ extension Database {
       throw DatabaseError(
         .busy, "the destination has an open transaction, result set or statement")
     }
+    guard sqlite3_txn_state(source, "main") != SQLITE_TXN_WRITE else {
+      throw DatabaseError(.busy, "the source is in a transaction that writes")
+    }
     try matchPageSize(of: destination)
     guard let backup = sqlite3_backup_init(target, "main", source, "main") else {
       throw destination.connection.error(sqlite3_extended_errcode(target))
@@ -86,16 +89,25 @@ extension Database {
     }
   }
 
-  /// A database in memory can't change its page size during a backup, but can before.
+  /// A backup can't change the page size of a destination in memory or with a write-ahead log; but
+  /// one in memory can be told before it holds anything, and a file can leave that mode.
   private func matchPageSize(of destination: Database) throws {
-    let isInMemory =
-      destination.connection.usableHandle.flatMap { sqlite3_db_filename($0, "main") }
-      .map { $0.pointee == 0 } ?? false
-    guard isInMemory, let size = try value("PRAGMA page_size", as: Int.self),
-      try destination.value("PRAGMA page_size", as: Int.self) != size
+    guard let size = try value("PRAGMA page_size", as: Int.self),
+      let oldSize = try destination.value("PRAGMA page_size", as: Int.self), size != oldSize
     else { return }
-    try destination.executeUpdate(SQL(raw: "PRAGMA page_size = \(size)"))
-    try destination.executeUpdate("VACUUM")
+    switch try destination.value("PRAGMA journal_mode", as: String.self) {
+    case "wal":
+      try destination.executeUpdate("PRAGMA journal_mode = delete")
+    case "memory" where try destination.value("PRAGMA page_count", as: Int.self) == 0:
+      try destination.executeUpdate(SQL(raw: "PRAGMA page_size = \(size)"))
+      try destination.executeUpdate("VACUUM")
+    case "memory":
+      throw DatabaseError(
+        .mismatch,
+        "the source has pages of \(size) bytes, and the database in memory keeps its \(oldSize)")
+    default:
+      break
+    }
   }
 
   /// Replaces what the database holds by the content of a file. A file that is missing, or no

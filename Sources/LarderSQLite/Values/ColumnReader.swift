@@ -72,7 +72,9 @@ public struct ColumnReader {
   /// are good inside the closure only.
   @inlinable
   public func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
-    let bytes = sqlite3_value_blob(value)
+    // As text first, or the bytes of a database in UTF-16 would come as they are stored.
+    let isText = sqlite3_value_type(value) == SQLITE_TEXT
+    let bytes = isText ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)
     let count = Int(sqlite3_value_bytes(value))
     if bytes == nil && count > 0 {
       throw DatabaseError(.noMemory, "out of memory while reading bytes")

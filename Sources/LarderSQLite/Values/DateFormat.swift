@@ -55,13 +55,13 @@ public enum DateFormat: UInt8, Hashable, Sendable {
     case (.secondsSince1970, .real(let seconds)):
       return try Self.date(seconds)
     case (.secondsSince1970, .integer(let seconds)):
-      return try Self.date(Double(seconds))
+      return try Self.date(Self.exactly(seconds))
     case (.unixMilliseconds, .integer(let milliseconds)):
-      return try Self.date(Double(milliseconds) / 1000)
+      return try Self.date(Self.exactly(milliseconds) / 1000)
     case (.julianDay, .real(let days)):
       return try Self.date((days - Self.julianDayOf1970) * 86_400)
     case (.julianDay, .integer(let days)):
-      return try Self.date((Double(days) - Self.julianDayOf1970) * 86_400)
+      return try Self.date((Self.exactly(days) - Self.julianDayOf1970) * 86_400)
     case (.iso8601, .text(let text)), (.sqlDateTime, .text(let text)):
       return try Self.date(CivilTime.secondsSince1970(text))
     default:
@@ -70,6 +70,11 @@ public enum DateFormat: UInt8, Hashable, Sendable {
   }
 
   private static let julianDayOf1970 = 2_440_587.5
+
+  private static func exactly(_ number: Int64) throws -> Double {
+    guard let exact = Double(exactly: number) else { throw ConversionError(.notExact, Date.self) }
+    return exact
+  }
 
   private static func date(_ seconds: Double) throws -> Date {
     guard seconds.isFinite else { throw ConversionError(.notExact, Date.self) }
