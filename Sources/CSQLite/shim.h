@@ -67,4 +67,13 @@ static inline int larder_error_offset(sqlite3 *db) {
 #endif
 }
 
+/// Tells the processor that this is a loop that waits.
+static inline void larder_pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
 #endif

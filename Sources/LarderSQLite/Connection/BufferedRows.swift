@@ -16,7 +16,12 @@ final class BufferedRows {
   init(of statement: PreparedStatement) throws {
     dateFormat = statement.arena.dateFormat
     while try statement.step() {
-      for index in 0..<statement.columnCount { values.append(statement.copyOfValue(at: index)) }
+      for index in 0..<statement.columnCount {
+        guard let value = statement.copyOfValue(at: index) else {
+          throw DatabaseError(.noMemory, "out of memory", sql: statement.sql)
+        }
+        values.append(value)
+      }
       rowCount += 1
     }
     names = statement.columnNames

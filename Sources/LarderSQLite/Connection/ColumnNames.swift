@@ -10,7 +10,7 @@ final class ColumnNames {
   /// Rows are mostly read in the same order, so that the next name asked for is the next column's.
   @exclusivity(unchecked) @usableFromInline var next = 0
   /// Names as they were asked for, once found.
-  private var found: [String: Int] = [:]
+  private var found: [[UInt8]: Int] = [:]
 
   init(_ handle: OpaquePointer?, count: Int) {
     names = (0..<count).map { index in
@@ -19,7 +19,7 @@ final class ColumnNames {
       }
       return String(cString: name)
     }
-    unique = Set(names.map { $0.lowercased() }).count < names.count ? [] : names
+    unique = Set(names.map(\.foldedName)).count < names.count ? [] : names
   }
 
   /// The position of a column if it is the one that is expected next, spelled as it is in the
@@ -27,7 +27,7 @@ final class ColumnNames {
   @inlinable @inline(__always)
   func expected(_ name: String) -> Int? {
     let index = next
-    guard index < unique.count, unique[index] == name else { return nil }
+    guard index < unique.count, unique[index].isSame(as: name) else { return nil }
     next = index &+ 1 == unique.count ? 0 : index &+ 1
     return index
   }
@@ -36,15 +36,16 @@ final class ColumnNames {
   /// more than one.
   func index(of name: String, sql: String) throws -> Int {
     if let index = expected(name) { return index }
-    let index = try found[name] ?? search(name, sql: sql)
-    found[name] = index
+    let bytes = Array(name.utf8)
+    let index = try found[bytes] ?? search(name, sql: sql)
+    found[bytes] = index
     next = index + 1 == unique.count ? 0 : index + 1
     return index
   }
 
   private func search(_ name: String, sql: String) throws -> Int {
-    let lowercased = name.lowercased()
-    let matches = names.indices.filter { names[$0].lowercased() == lowercased }
+    let folded = name.foldedName
+    let matches = names.indices.filter { names[$0].foldedName == folded }
     guard let index = matches.first else {
       let all = names.isEmpty ? "there are none" : "there are \(names.joined(separator: ", "))"
       throw DatabaseError(.range, "no column “\(name)”: \(all)", sql: sql)

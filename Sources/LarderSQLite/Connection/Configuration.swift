@@ -79,6 +79,15 @@ public struct Configuration: Sendable {
   public var statementDeadline: Duration?
   /// The most connections that a pool opens for reading.
   public var maximumReaders = 4
+  /// How long a call waits for its turn, or for a free reader, before it throws
+  /// ``ResultCode/busy``.
+  public var scopeTimeout: Duration = .seconds(30)
+  /// Whether transactions that wait for the writer at the same time share one commit.
+  public var groupCommit = true
+  /// For how long a whole transaction is tried again when another process is in its way
+  /// (``ResultCode/busy``, ``ResultCode/busySnapshot``); its closure runs anew each time. Nil: not
+  /// at all.
+  public var retryLimit: Duration?
   /// How dates are stored.
   public var dateFormat: DateFormat = .secondsSince1970
   /// What statements may do; nil for anything.

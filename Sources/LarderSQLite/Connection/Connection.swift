@@ -22,6 +22,19 @@ final class Connection {
   /// function runs statements, and not none where it tries to close the database.
   @exclusivity(unchecked) var callDepth = 0
 
+  /// What the scope that uses the connection rules out.
+  @exclusivity(unchecked) var restrictions: Restrictions = []
+  /// What makes every call throw for now.
+  let obstacle = Atomic<Int>(Obstacle.none.rawValue)
+
+  enum Obstacle: Int {
+    case none
+    /// The task of the running scope was cancelled, on whatever thread.
+    case cancellation
+    /// A backup is being written into the database.
+    case backup
+  }
+
   private let processGeneration = ProcessGeneration.watch()
   /// The thread that may use the connection; the largest number stands for any.
   private let owner = Atomic<UInt>(UInt.max)
@@ -39,7 +52,9 @@ final class Connection {
 
   /// The handle, if it is open and this thread and process may use it.
   func check() throws -> OpaquePointer {
-    guard let handle, isAccessible else { throw accessError() }
+    guard let handle, isAccessible, obstacle.load(ordering: .relaxed) == 0 else {
+      throw accessError()
+    }
     return handle
   }
 
@@ -50,6 +65,15 @@ final class Connection {
   var isAccessible: Bool {
     Self.isOwn(currentOwner) && processGeneration == ProcessGeneration.current
   }
+
+  /// Gives the connection to this thread, for a scope.
+  func takeOver() { owner.store(UInt(pthread_self()), ordering: .relaxed) }
+
+  /// Leaves the connection to nobody until the next scope.
+  func leave() { owner.store(0, ordering: .relaxed) }
+
+  /// Whether the connection belongs to scopes rather than to whoever has it.
+  var isScoped: Bool { currentOwner != UInt.max }
 
   /// The thread that may use the connection, for ``isOwn(_:)``.
   @inline(__always)
@@ -71,6 +95,11 @@ final class Connection {
         .misuse, "the connection was opened before a fork; open another one in this process")
     }
     if handle == nil { return DatabaseError(.misuse, "database is closed") }
+    if isAccessible {
+      return obstacle.load(ordering: .relaxed) == Obstacle.backup.rawValue
+        ? DatabaseError(.busy, "a backup is being written into the database")
+        : DatabaseError(.interrupt, "the task was cancelled")
+    }
     return DatabaseError(
       .misuse, "the database is used after its scope, or on another thread than its scope's")
   }

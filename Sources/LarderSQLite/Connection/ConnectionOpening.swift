@@ -39,26 +39,47 @@ enum ConnectionOpening {
     guard !path.utf8.contains(0) else {
       throw DatabaseError(.cannotOpen, "the path contains NUL")
     }
-    let isPlain = !configuration.flags.contains(.uri) && path.hasPrefix("file:")
+    if let vfs = configuration.vfs, vfs.utf8.contains(0) || sqlite3_vfs_find(vfs) == nil {
+      throw DatabaseError(.error, "no such vfs: \(vfs)")
+    }
+    let isPlain = !configuration.flags.contains(.uri) && isURI(path)
     return isPlain ? "./" + path : path
   }
+
+  private static func isURI(_ path: String) -> Bool { path.utf8.starts(with: "file:".utf8) }
 
   /// Creates a file that is missing, for its owner only, which SQLite can't be told to do; its
   /// journals take over the mode. `mknod` needs no descriptor: closing one would let go of the
   /// locks that another connection of this process may have taken meanwhile.
   private static func createFile(at path: String?, _ configuration: Configuration) throws {
     guard let path, !path.isEmpty, path != ":memory:", !configuration.readOnly,
-      configuration.flags.contains(.create), configuration.vfs?.hasPrefix("unix") ?? true
+      configuration.flags.contains(.create),
+      configuration.vfs?.utf8.starts(with: "unix".utf8) ?? true
     else { return }
     var file = path
-    if configuration.flags.contains(.uri), path.hasPrefix("file:") {
-      guard let components = URLComponents(string: path) else { return }
-      let values = (components.queryItems ?? []).filter { $0.name == "mode" }.map(\.value)
-      guard values.allSatisfy({ $0 == "rwc" }) else { return }
+    if configuration.flags.contains(.uri), isURI(path) {
+      guard let components = URLComponents(string: path), components.path != ":memory:",
+        (components.queryItems ?? []).allSatisfy({ $0.name != "vfs" && $0.value != "memory" })
+      else { return }
       file = components.path
     }
+    if !configuration.flags.contains(.noFollow) { file = end(ofLinksFrom: file) }
     // Whatever keeps this from working keeps SQLite from it too, which then reports it.
     _ = mknod(file, S_IFREG | S_IRUSR | S_IWUSR, 0)
+  }
+
+  /// The path that a chain of symbolic links ends at, whether there is a file or not.
+  private static func end(ofLinksFrom path: String) -> String {
+    var path = path
+    for _ in 0..<40 {
+      guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else {
+        break
+      }
+      path =
+        target.utf8.first == UInt8(ascii: "/")
+        ? target : path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[...$0] + target } ?? target
+    }
+    return path
   }
 
   private static func openingError(

@@ -46,10 +46,14 @@ public final class Database {
 
   /// Opens the database at a file URL; otherwise as ``init(path:configuration:)``.
   public convenience init(url: URL, configuration: Configuration = .init()) throws {
+    try self.init(path: Self.path(of: url), configuration: configuration)
+  }
+
+  static func path(of url: URL) throws -> String {
     guard url.isFileURL else {
       throw DatabaseError(.cannotOpen, "not a file URL: \(url.absoluteString)")
     }
-    try self.init(path: url.path, configuration: configuration)
+    return url.path
   }
 
   deinit { closeEverything() }
@@ -65,10 +69,13 @@ public final class Database {
     guard connection.callDepth == 0 else {
       throw DatabaseError(.misuse, "the database can't be closed from inside a call to SQLite")
     }
+    guard !connection.isScoped else {
+      throw DatabaseError(.misuse, "a scope can't close its database; close the queue or pool")
+    }
     closeEverything()
   }
 
-  private func closeEverything() {
+  func closeEverything() {
     closeOpenStatements()
     cache.removeAll()
     connection.close()
@@ -148,6 +155,7 @@ public final class Database {
   /// Resets a statement and puts it back into the cache, or finalizes it if it isn't the cache's.
   func giveBack(_ statement: PreparedStatement) {
     statement.reset()
+    statement.arena.releaseCopies()
     if !cache.giveBack(statement) { statement.finalize() }
   }
 
@@ -172,7 +180,8 @@ public final class Database {
 
   /// Closes all result sets and statements that are open.
   public func closeOpenStatements() {
-    while let statement = open.last {
+    // One that is running right now, and has called this, stays.
+    for statement in open where statement.state != .running {
       removeOpen(statement)
       giveBack(statement)
     }

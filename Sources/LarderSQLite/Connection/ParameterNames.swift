@@ -55,7 +55,9 @@ struct ParameterNames {
     guard pairs.count == last.names.count, pairs.count > 0, allowsSurplus == last.allowsSurplus,
       anonymousCount == last.anonymousCount
     else { return false }
-    for index in pairs.indices where pairs[index].name != last.names[index] { return false }
+    for index in pairs.indices where !pairs[index].name.isSame(as: last.names[index]) {
+      return false
+    }
     return true
   }
 
@@ -64,12 +66,15 @@ struct ParameterNames {
   private func layout(
     _ given: [String], _ allowsSurplus: Bool, _ anonymousCount: Int
   ) throws -> Layout {
-    guard Set(given).count == given.count else {
+    guard Set(given.map { Array($0.utf8) }).count == given.count else {
       throw DatabaseError(.range, "an argument is given twice under the same name")
     }
     let positions = given.map { name in
-      names.indices.filter { names[$0].map { $0 == name || $0.dropFirst() == name } ?? false }
-        .map { Int32(truncatingIfNeeded: $0 + 1) }
+      names.indices.filter { index in
+        names[index].map { own in
+          own.isSame(as: name) || own.utf8.dropFirst().elementsEqual(name.utf8)
+        } ?? false
+      }.map { Int32(truncatingIfNeeded: $0 + 1) }
     }
     let surplus = zip(given, positions).filter { $1.isEmpty }.map(\.0)
     let bound = Set(positions.joined())

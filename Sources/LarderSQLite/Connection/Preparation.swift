@@ -21,6 +21,14 @@ extension Connection {
   func prepareFirst(
     in bytes: UnsafeBufferPointer<UInt8>, isPersistent: Bool
   ) throws -> (handle: OpaquePointer?, length: Int) {
+    let (code, handle, length) = try compileFirst(in: bytes, isPersistent: isPersistent)
+    guard code == SQLITE_OK else { throw error(code, sql: String(decoding: bytes, as: UTF8.self)) }
+    return (handle, length)
+  }
+
+  private func compileFirst(
+    in bytes: UnsafeBufferPointer<UInt8>, isPersistent: Bool
+  ) throws -> (code: Int32, handle: OpaquePointer?, length: Int) {
     let database = try check()
     guard let count = Int32(exactly: bytes.count) else {
       throw DatabaseError(.tooBig, "the SQL is longer than 2 GiB")
@@ -32,30 +40,24 @@ extension Connection {
     var length = bytes.count
     let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
     let code = bytes.withMemoryRebound(to: CChar.self) { text in
-      var tail: UnsafePointer<CChar>?
       // An empty text has no address, which SQLite would take for misuse.
-      let start = text.baseAddress
-      guard let start else { return SQLITE_OK }
+      guard let start = text.baseAddress else { return SQLITE_OK }
+      var tail: UnsafePointer<CChar>?
       let code = sqlite3_prepare_v3(database, start, count, flags, &handle, &tail)
       if let tail { length = tail - start }
       return code
     }
-    guard code == SQLITE_OK else { throw error(code, sql: String(decoding: bytes, as: UTF8.self)) }
-    return (handle, length)
+    return (code, handle, length)
   }
 
-  /// Whether a text holds nothing but space, comments and semicolons.
+  /// Whether a text holds nothing but space, comments and semicolons. Text that doesn't compile is a
+  /// statement too, only a wrong one.
   private func isEmpty(_ bytes: UnsafeBufferPointer<UInt8>) throws -> Bool {
     var rest = bytes
     while !rest.isEmpty {
-      // Text that doesn't compile is a second statement too, only a wrong one.
-      guard let (handle, length) = try? prepareFirst(in: rest, isPersistent: false) else {
-        return false
-      }
-      if let handle {
-        sqlite3_finalize(handle)
-        return false
-      }
+      let (code, handle, length) = try compileFirst(in: rest, isPersistent: false)
+      sqlite3_finalize(handle)
+      if code != SQLITE_OK || handle != nil { return false }
       rest = UnsafeBufferPointer(rebasing: rest[length...])
     }
     return true

@@ -17,6 +17,8 @@ final class PreparedStatement {
   let parameterCount: Int
   /// Whether the statement makes no direct change to the database file.
   let isReadOnly: Bool
+  /// Whether the statement begins or ends a transaction.
+  lazy var isTransactionControl = columnCount == 0 && Restrictions.isTransactionControl(sql)
   /// Right once the statement has taken a step; a schema change may alter it before.
   @exclusivity(unchecked) @usableFromInline private(set) var columnCount: Int
 
@@ -48,7 +50,7 @@ final class PreparedStatement {
     case row
     /// Has returned its last row, or none, or failed.
     case done
-    /// Is inside `sqlite3_step`, where nothing else may touch it.
+    /// Is being bound, or inside `sqlite3_step`, where nothing else may touch it.
     case running
   }
 
@@ -83,6 +85,13 @@ final class PreparedStatement {
 
   /// Binds all parameters. On failure none keeps a part of the new values that could run.
   func bind(_ sql: SQL, _ arguments: Arguments) throws {
+    // Values are the caller's code, which must not get at the statement meanwhile.
+    state = .running
+    connection.callDepth &+= 1
+    defer {
+      connection.callDepth &-= 1
+      state = .ready
+    }
     arena.rewind()
     do {
       if arguments.pairs == nil && (sql.values.isEmpty || arguments.values.isEmpty) {
@@ -110,6 +119,7 @@ final class PreparedStatement {
   /// Begins an execution, on a connection that was just checked, and returns its number.
   func begin() throws -> Int {
     try checkNotRunning()
+    if !connection.restrictions.isEmpty { try connection.restrictions.check(self) }
     if state != .ready { reset() }
     if let limit = connection.deadlines.limit { deadline = MonotonicClock.now + limit }
     if connection.reporting.trace != nil { timing = Timing() }

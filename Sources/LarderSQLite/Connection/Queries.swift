@@ -59,8 +59,8 @@ extension Database {
   /// Compiles a statement to run many times; see ``Statement``.
   public func prepare(_ sql: SQL) throws -> Statement {
     let prepared = try connection.prepare(sql.text, isPersistent: true)
-    let statement = Statement(self, prepared)
-    if !sql.values.isEmpty { try statement.bind(arguments: sql.arguments) }
+    let statement = Statement(self, prepared, sql)
+    if !sql.values.isEmpty { try statement.bind() }
     return statement
   }
 }

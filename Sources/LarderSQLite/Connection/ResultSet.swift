@@ -128,7 +128,11 @@ extension ResultSet: ColumnAccess {
   /// The position of a column by its name, in any case.
   @inlinable @inline(__always)
   public func columnIndex(named name: String) throws -> Int {
-    if let index = rowNames?.expected(name) { return index }
+    if rowNumber == statement.rowNumber, Connection.isOwn(rowOwner),
+      let index = rowNames?.expected(name)
+    {
+      return index
+    }
     return try search(name)
   }
 

@@ -11,15 +11,23 @@
 public final class Statement {
   let database: Database
   @usableFromInline let prepared: PreparedStatement
+  /// Whether all parameters have values.
   @exclusivity(unchecked) private var isBound: Bool
+  /// Whether the execution is one that ``step()`` may begin or go on with.
+  @exclusivity(unchecked) private var mayStep: Bool
   @exclusivity(unchecked) @usableFromInline private(set) var rowNumber = 0
 
   @exclusivity(unchecked) @usableFromInline private(set) var rowOwner: UInt = 0
 
-  init(_ database: Database, _ prepared: PreparedStatement) {
+  /// The text, and values that were interpolated into it.
+  private let source: SQL
+
+  init(_ database: Database, _ prepared: PreparedStatement, _ source: SQL) {
     self.database = database
     self.prepared = prepared
+    self.source = source
     isBound = prepared.parameterCount == 0
+    mayStep = isBound
     prepared.isOwned = true
     database.addOpen(prepared)
   }
@@ -55,8 +63,12 @@ public final class Statement {
     prepared.reset()
     rowNumber = 0
     isBound = false
-    try prepared.bind(SQL(raw: prepared.sql), arguments)
+    mayStep = false
+    // Positional arguments take the place of those that were interpolated.
+    let replaces = arguments.pairs == nil && arguments.count > 0
+    try prepared.bind(replaces ? SQL(raw: sql) : source, arguments)
     isBound = true
+    mayStep = true
   }
 
   /// Goes to the next row: true if there is one, false when the statement has ended. Then, or
@@ -66,13 +78,11 @@ public final class Statement {
     guard isBound else {
       throw DatabaseError(.misuse, "the statement's parameters aren't bound", sql: sql)
     }
-    rowNumber = 0
-    switch prepared.state {
-    case .ready: _ = try prepared.begin()
-    case .done:
+    guard mayStep, prepared.state != .done else {
       throw DatabaseError(.misuse, "the statement has ended: bind or reset it first", sql: sql)
-    case .row, .running: break
     }
+    rowNumber = 0
+    if prepared.state == .ready { _ = try prepared.begin() }
     guard try prepared.step() else { return false }
     rowNumber = prepared.rowNumber
     rowOwner = prepared.connection.currentOwner
@@ -85,6 +95,7 @@ public final class Statement {
     try check()
     prepared.reset()
     rowNumber = 0
+    mayStep = isBound
   }
 
   /// Runs the statement to its end and returns the number of rows changed.
@@ -97,6 +108,7 @@ public final class Statement {
   @discardableResult
   public func execute(arguments: Arguments) throws -> Int {
     try bind(arguments: arguments)
+    mayStep = false
     defer { prepared.reset() }
     return try prepared.runToEnd()
   }
@@ -109,6 +121,7 @@ public final class Statement {
   /// The same with arguments from an array or, by name, from a dictionary.
   public func query(arguments: Arguments) throws -> ResultSet {
     try bind(arguments: arguments)
+    mayStep = false
     return try ResultSet(database, prepared)
   }
 

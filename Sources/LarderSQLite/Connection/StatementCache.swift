@@ -4,9 +4,26 @@
 /// its own. When the cache is full, the statement that has not been used for longest makes room.
 final class StatementCache {
   /// How many statements are kept at most.
-  var capacity: Int { didSet { trim(to: max(0, capacity)) } }
+  var capacity: Int {
+    didSet {
+      capacity = max(0, capacity)
+      trim(to: capacity)
+    }
+  }
   @exclusivity(unchecked) private(set) var statistics = StatementCacheStatistics()
-  private var statements: [String: PreparedStatement] = [:]
+  private var statements: [Key: PreparedStatement] = [:]
+  /// A statement's text, which differs from another by its bytes.
+  private struct Key: Hashable {
+    let text: String
+
+    static func == (left: Key, right: Key) -> Bool { left.text.isSame(as: right.text) }
+
+    func hash(into hasher: inout Hasher) {
+      var text = text
+      text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+  }
+
   /// The last statement asked for: the same is mostly asked for again, and comparing two strings
   /// that share their storage costs less than hashing one.
   @exclusivity(unchecked) private var last: PreparedStatement?
@@ -20,8 +37,12 @@ final class StatementCache {
 
   /// An idle statement with this text, now in use.
   func take(_ sql: String) -> PreparedStatement? {
-    var statement = last
-    if statement?.sql != sql { statement = statements[sql] }
+    let statement: PreparedStatement?
+    if let last, last.sql.isSame(as: sql) {
+      statement = last
+    } else {
+      statement = statements[Key(text: sql)]
+    }
     guard let statement, !statement.isInUse else {
       statistics.misses += 1
       return nil
@@ -35,12 +56,12 @@ final class StatementCache {
   /// Keeps a new statement that is in use, if there is room or something to drop for it.
   func add(_ statement: PreparedStatement) {
     statement.isInUse = true
-    guard capacity > 0, statements[statement.sql] == nil else { return }
+    guard capacity > 0, statements[Key(text: statement.sql)] == nil else { return }
     trim(to: capacity - 1)
     guard statements.count < capacity else { return }
     clock += 1
     statement.lastUse = clock
-    statements[statement.sql] = statement
+    statements[Key(text: statement.sql)] = statement
     last = statement
   }
 
@@ -50,7 +71,8 @@ final class StatementCache {
     guard statement.lastUse != nil else { return false }
     clock &+= 1
     statement.lastUse = clock
-    return true
+    if statements.count > capacity { trim(to: capacity) }
+    return statement.lastUse != nil || statement.handle == nil
   }
 
   /// Finalizes all that aren't in use, and forgets the others.
@@ -72,7 +94,7 @@ final class StatementCache {
   }
 
   private func drop(_ statement: PreparedStatement, evicted: Bool) {
-    statements[statement.sql] = nil
+    statements[Key(text: statement.sql)] = nil
     statement.lastUse = nil
     if last === statement { last = nil }
     if !statement.isInUse { statement.finalize() }

@@ -1,7 +1,11 @@
 extension Database {
-  /// Runs one of the statements that scopes are made of, compiled once per connection.
-  private func execute(_ control: TransactionControl) throws {
+  /// Runs one of the statements that scopes are made of, compiled once per connection, whatever
+  /// the scope rules out.
+  func execute(_ control: TransactionControl) throws {
     _ = try connection.check()
+    let restrictions = connection.restrictions
+    connection.restrictions = []
+    defer { connection.restrictions = restrictions }
     let statement: PreparedStatement
     if let prepared = cache.controls[control.rawValue] {
       statement = prepared
@@ -16,17 +20,26 @@ extension Database {
 
   /// Begins a transaction. Throws where one is open already, or a lock can't be had in time.
   public func begin(_ kind: TransactionKind = .immediate) throws {
+    try checkIsOwnTransaction()
     try execute(kind.control)
+  }
+
+  private func checkIsOwnTransaction() throws {
+    guard !connection.restrictions.contains(.transactionControl) else {
+      throw DatabaseError(.misuse, "the transaction is the scope's, which begins and ends it")
+    }
   }
 
   /// Commits the transaction. Where that throws, as for a deferred foreign key or a lock, the
   /// transaction is mostly still open: ask ``isInTransaction``, then try again or roll back.
   public func commit() throws {
+    try checkIsOwnTransaction()
     try execute(.commit)
   }
 
   /// Rolls the transaction back.
   public func rollback() throws {
+    try checkIsOwnTransaction()
     try execute(.rollback)
   }
 

@@ -61,6 +61,7 @@ extension Database {
   public func executeStatements(
     _ sql: SQL, onRow: ((Row) throws -> BatchControl)? = nil
   ) throws {
+    _ = try connection.check()
     var values = sql.values[...]
     var text = sql.text
     try text.withUTF8 { bytes in

@@ -59,16 +59,12 @@ public struct ConstraintViolation: Hashable, Sendable {
     switch kind {
     case .unique, .primaryKey, .rowID, .notNull:
       let detail = Self.text(of: message, after: " constraint failed: ")
-      if let detail, detail.hasPrefix("index '"), detail.hasSuffix("'") {
-        name = String(detail.dropFirst("index '".count).dropLast())
-      } else if let detail {
-        (table, columns) = Self.split(detail, exists: exists)
-      }
+      if let detail { (table, columns, name) = Self.split(detail, exists: exists) }
     case .check:
       name = Self.text(of: message, after: " constraint failed: ")
     case .datatype:
       if let detail = Self.text(of: message, after: " column ") {
-        (table, columns) = Self.split(detail, exists: exists)
+        (table, columns, _) = Self.split(detail, exists: exists)
       }
     case .foreignKey, .trigger, .other:
       break
@@ -79,22 +75,51 @@ public struct ConstraintViolation: Hashable, Sendable {
   }
 
   private static func text(of message: String, after mark: String) -> String? {
-    message.firstRange(of: mark).map { String(message[$0.upperBound...]) }
+    message.utf8.firstRange(of: mark.utf8).flatMap { String(message.utf8[$0.upperBound...]) }
   }
 
-  /// Splits `table.a, table.b`: the first table name, up to one of the dots, under which every
-  /// column exists; the shortest if none does.
+  /// Splits `table.a, table.b`: at the first of the dots that leaves a table with such columns, or
+  /// the first of all; and takes `index 'name'` apart, unless that is a table.
+  ///
+  /// Bytes are looked at, since an accent that follows a dot makes one character of both.
   private static func split(
     _ detail: String, exists: (String, String) -> Bool
-  ) -> (String?, [String]) {
-    var fallback: (String?, [String]) = (nil, [])
-    for dot in detail.indices where detail[dot] == "." {
-      let table = String(detail[..<dot])
-      let columns = detail[detail.index(after: dot)...]
-        .split(separator: ", \(table).", omittingEmptySubsequences: false).map(String.init)
-      if columns.allSatisfy({ exists(table, $0) }) { return (table, columns) }
-      if fallback.0 == nil { fallback = (table, columns) }
+  ) -> (table: String?, columns: [String], index: String?) {
+    let bytes = Array(detail.utf8)
+    func text(_ bytes: some Sequence<UInt8>) -> String {
+      String(decoding: Array(bytes), as: UTF8.self)
     }
-    return fallback
+    let dots = bytes.indices.filter { bytes[$0] == UInt8(ascii: ".") }
+    for dot in dots {
+      let table = text(bytes[..<dot])
+      let rest = text(bytes[(dot + 1)...])
+      let separator = Array(", \(table).".utf8)
+      for columns in [[rest], split(Array(rest.utf8), at: separator).map(text)]
+      where columns.allSatisfy({ exists(table, $0) }) {
+        return (table, columns, nil)
+      }
+    }
+    let mark = Array("index '".utf8)
+    if bytes.starts(with: mark), bytes.last == UInt8(ascii: "'") {
+      return (nil, [], text(bytes[mark.count..<(bytes.count - 1)]).replacing("''", with: "'"))
+    }
+    guard let dot = dots.first else { return (nil, [], nil) }
+    let table = text(bytes[..<dot])
+    return (table, split(Array(bytes[(dot + 1)...]), at: Array(", \(table).".utf8)).map(text), nil)
+  }
+
+  private static func split(_ bytes: [UInt8], at separator: [UInt8]) -> [[UInt8]] {
+    var parts: [[UInt8]] = [[]]
+    var rest = bytes[...]
+    while let byte = rest.first {
+      if rest.starts(with: separator) {
+        parts.append([])
+        rest = rest.dropFirst(separator.count)
+      } else {
+        parts[parts.count - 1].append(byte)
+        rest = rest.dropFirst()
+      }
+    }
+    return parts
   }
 }

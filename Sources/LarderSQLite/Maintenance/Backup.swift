@@ -52,7 +52,9 @@ extension Database {
     }
     connection.callDepth += 1
     destination.connection.callDepth += 1
+    destination.connection.obstacle.store(Connection.Obstacle.backup.rawValue, ordering: .relaxed)
     defer {
+      destination.connection.obstacle.store(Connection.Obstacle.none.rawValue, ordering: .relaxed)
       connection.callDepth -= 1
       destination.connection.callDepth -= 1
     }

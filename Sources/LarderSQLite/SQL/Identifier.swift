@@ -1,3 +1,5 @@
+import Glibc
+
 extension String {
   /// The name in double quotes, so that it can hold anything but NUL and is never a keyword.
   ///

@@ -71,10 +71,17 @@ extension SQL: ExpressibleByStringInterpolation {
       append(value)
     }
 
+    /// A list of integers in parentheses, each of which is bound: what `[1, 2, 3]` is meant to be.
+    public mutating func appendInterpolation(_ list: [Int]) { append(list: list) }
+
     /// A list of values in parentheses, each of which is bound.
     @_disfavoredOverload  // [UInt8] and Data are values
     public mutating func appendInterpolation<S: Sequence>(_ list: S)
     where S.Element: DatabaseValueConvertible {
+      append(list: list)
+    }
+
+    private mutating func append<S: Sequence>(list: S) where S.Element: DatabaseValueConvertible {
       let start = sql.values.count
       sql.text += "("
       for value in list {

@@ -39,7 +39,7 @@ struct CivilTime {
     return date + separator + time + (millisecond.map { ".\(padded($0, 3))" } ?? "")
   }
 
-  /// Reads `YYYY-MM-DD`, then optionally `T` or a space and `HH:MM[:SS][.fraction]`, then optionally
+  /// Reads `YYYY-MM-DD`, then optionally `T` or a space and `HH:MM[:SS[.fraction]]`, then optionally
   /// `Z` or an offset. Throws for anything else.
   static func secondsSince1970(_ text: String) throws -> Double {
     var text = text[...].utf8
@@ -66,8 +66,10 @@ struct CivilTime {
     let hour = try number(from: &text, digits: 2)
     try take(":", from: &text)
     let minute = try number(from: &text, digits: 2)
-    let second = accept(":", from: &text) ? try number(from: &text, digits: 2) : 0
-    guard hour < 24, minute < 60, second < 60 else { throw malformed }
+    guard hour < 24, minute < 60 else { throw malformed }
+    guard accept(":", from: &text) else { return Double(hour * 3600 + minute * 60) }
+    let second = try number(from: &text, digits: 2)
+    guard second < 60 else { throw malformed }
     return Double(hour * 3600 + minute * 60 + second) + (try fraction(from: &text))
   }
 

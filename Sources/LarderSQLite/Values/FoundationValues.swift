@@ -77,18 +77,25 @@ extension Decimal: DatabaseValueConvertible {
     case .integer(let value):
       self.init(value)
     case .text(let text):
-      // The initializer stops at the first character it doesn't know; here that is an error.
-      let digits = text.utf8.prefix { $0 != UInt8(ascii: "e") && $0 != UInt8(ascii: "E") }
-        .filter { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
-      guard !digits.isEmpty, text.wholeMatch(of: /[+-]?[0-9]*\.?[0-9]*([eE][+-]?[0-9]+)?/) != nil,
-        let value = Decimal(string: text), !value.isNaN
-      else { throw ConversionError(.malformed, Decimal.self) }
-      guard digits.drop(while: { $0 == UInt8(ascii: "0") }).count <= 38 else {
-        throw ConversionError(.notExact, Decimal.self)
+      // The initializer stops at the first character that it doesn't know, and rounds; both show.
+      guard text.wholeMatch(of: /[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?/) != nil else {
+        throw ConversionError(.malformed, Decimal.self)
       }
+      guard let value = Decimal(string: text), !value.isNaN,
+        Self.digits(of: value.description) == Self.digits(of: text)
+      else { throw ConversionError(.notExact, Decimal.self) }
       self = value
     default:
       throw databaseValue.unexpected(for: Decimal.self)
     }
+  }
+
+  /// The digits that count, without exponent, point, and zeros at both ends.
+  private static func digits(of text: String) -> [UInt8] {
+    let zero = UInt8(ascii: "0")
+    let digits = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
+      .filter { (zero...UInt8(ascii: "9")).contains($0) }
+    let end = digits.lastIndex { $0 != zero }.map { $0 + 1 } ?? 0
+    return Array(digits[..<end].drop { $0 == zero })
   }
 }

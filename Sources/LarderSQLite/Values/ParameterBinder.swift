@@ -107,6 +107,11 @@ final class BindingArena {
     wanted = 0
   }
 
+  /// Lets go of large values that SQLite keeps copies of.
+  func releaseCopies() {
+    if wanted > capacity { sqlite3_clear_bindings(statement) }
+  }
+
   @usableFromInline
   func grow() {
     guard capacity < Self.largestCapacity else { return }

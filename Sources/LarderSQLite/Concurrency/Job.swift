@@ -1,0 +1,119 @@
+import CSQLite
+import Dispatch
+import Synchronization
+
+/// What a scope runs in.
+enum ScopeKind {
+  /// No transaction but those that the body makes.
+  case plain
+  /// A transaction.
+  case transaction(TransactionKind)
+  /// A snapshot that isn't written.
+  case read
+}
+
+/// A scope that waits to be run.
+///
+/// What makes it Sendable: its variables are touched by one thread at a time: first by the caller,
+/// then, once it was handed over under the line's lock, by the thread that runs it, and by the caller
+/// again after `settlement` has changed.
+final class Job: @unchecked Sendable {
+  let kind: ScopeKind
+  let scope: Scope
+  let body: (Database) throws -> Void
+  /// When it was made, on the ``MonotonicClock``.
+  let start = MonotonicClock.now
+  private(set) var outcome: Result<Void, any Error> = .success(())
+  /// The reader that it was given, in a pool.
+  var reader: Reader?
+  /// Whether the task of the caller was cancelled.
+  let isCancelled = Atomic<Bool>(false)
+
+  private let settlement = Atomic<Int>(0)
+  /// What wakes the thread that waits, or nil if none does.
+  private let semaphore: DispatchSemaphore?
+  private var whenFinished: (@Sendable (Result<Void, any Error>) -> Void)?
+  private let inherited: Scope?
+
+  /// How waiting has ended.
+  enum Settlement: Int {
+    /// The caller has what it waited for, and runs the job.
+    case leads = 1
+    /// Somebody else has run it, or nobody ever will.
+    case finished
+  }
+
+  /// A job that its caller waits for.
+  init(_ kind: ScopeKind, _ scope: Scope, body: @escaping (Database) throws -> Void) {
+    self.kind = kind
+    self.scope = scope
+    self.body = body
+    semaphore = DispatchSemaphore(value: 0)
+    inherited = nil
+  }
+
+  /// A job that calls back.
+  ///
+  /// - Parameter inherited: the scope that the caller's task was created in.
+  init(
+    _ kind: ScopeKind, _ scope: Scope, inherited: Scope?,
+    body: @escaping (Database) throws -> Void
+  ) {
+    self.kind = kind
+    self.scope = scope
+    self.body = body
+    semaphore = nil
+    self.inherited = inherited
+  }
+
+  /// Sets what is called at the end, before the job is given to anybody.
+  func whenFinished(_ call: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+    whenFinished = call
+  }
+
+  /// Whether no thread waits for it.
+  var isAsynchronous: Bool { semaphore == nil }
+
+  /// Whether its task was created in a scope of the same queue or pool that hasn't ended yet.
+  var isInsideItsOwner: Bool { inherited?.isInside(scope.owner) ?? false }
+
+  /// Says what became of it. The caller goes on.
+  func finish(_ outcome: Result<Void, any Error>) {
+    self.outcome = outcome
+    settle(.finished)
+    whenFinished?(outcome)
+  }
+
+  /// Tells the thread that waits to run it.
+  func lead() { settle(.leads) }
+
+  private func settle(_ how: Settlement) {
+    settlement.store(how.rawValue, ordering: .releasing)
+    semaphore?.signal()
+  }
+
+  /// Waits until it is settled; nil when the time is up before.
+  ///
+  /// A short wait turns round and round: putting a thread to sleep and waking it takes longer than
+  /// most transactions.
+  func wait(until deadline: Duration, spins: Int) -> Settlement? {
+    guard let semaphore else { return nil }
+    for _ in 0..<spins {
+      if settlement.load(ordering: .relaxed) != 0 { break }
+      larder_pause()
+    }
+    let left = max(.zero, deadline - MonotonicClock.now)
+    // A century at most, which the sum below can hold.
+    let nanoseconds = min(left / .nanoseconds(1), 3e18)
+    guard semaphore.wait(timeout: .now() + .nanoseconds(Int(nanoseconds))) == .success else {
+      return nil
+    }
+    return Settlement(rawValue: settlement.load(ordering: .acquiring))
+  }
+
+  /// Waits until it is settled, which must be certain to happen.
+  func wait() -> Settlement {
+    semaphore?.wait()
+    return Settlement(rawValue: settlement.load(ordering: .acquiring)) ?? .finished
+  }
+}

@@ -1,0 +1,31 @@
+import Synchronization
+
+/// Calls the bodies of jobs on one connection, and interrupts the one that runs when its task is
+/// cancelled.
+final class JobRunner: Sendable {
+  private let running = Mutex<Job?>(nil)
+
+  /// Calls the body of a job on this thread.
+  func call(_ job: Job, _ database: Database) throws {
+    guard job.isAsynchronous else { return try job.body(database) }
+    running.withLock { $0 = job }
+    let outcome = Result {
+      guard !job.isCancelled.load(ordering: .relaxed) else { throw CancellationError() }
+      try job.body(database)
+    }
+    running.withLock { $0 = nil }
+    database.connection.obstacle.store(Connection.Obstacle.none.rawValue, ordering: .relaxed)
+    if job.isCancelled.load(ordering: .relaxed) { throw CancellationError() }
+    try outcome.get()
+  }
+
+  /// Interrupts a job if it is the one that runs.
+  func interrupt(_ job: Job, _ connection: Connection) {
+    // Under the lock: the job can't end meanwhile, and the next one isn't interrupted.
+    running.withLock { running in
+      guard running === job else { return }
+      connection.obstacle.store(Connection.Obstacle.cancellation.rawValue, ordering: .relaxed)
+      connection.interruptHandle.interrupt()
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import Dispatch
+import Synchronization
+
+/// A line of jobs for several threads, out of which those go that have waited for too long.
+final class Line: Sendable {
+  private let state = Mutex(State())
+  let timeout: Duration
+  /// What the line is for, in the error of those who don't get it.
+  private let purpose: String
+
+  private struct State {
+    var waiting = WaitingLine()
+    var isSweeping = false
+  }
+
+  /// How long a task that was created in a scope may wait for that scope to end. A body that waits
+  /// for such a task would never end by itself.
+  private static let patience = Duration.seconds(1)
+
+  /// How the error begins, by which it differs from a lock of another process.
+  static let timeoutMessage = "waited longer"
+
+  init(timeout: Duration, purpose: String) {
+    self.timeout = timeout
+    self.purpose = purpose
+  }
+
+  /// Changes the line; whatever else must change with it can change inside.
+  func change<T>(_ body: (inout WaitingLine) -> T) -> T {
+    state.withLock { state in
+      let result = body(&state.waiting)
+      if !state.isSweeping, state.waiting.hasAsynchronous {
+        state.isSweeping = true
+        sweepLater()
+      }
+      return result
+    }
+  }
+
+  /// Waits on this thread until a job in the line has been settled by somebody else; takes it out
+  /// and finishes it with an error when that takes too long.
+  func wait(for job: Job, spins: Int) -> Job.Settlement {
+    if let settlement = job.wait(until: job.start + timeout, spins: spins) { return settlement }
+    if change({ $0.remove(job) }) { job.finish(.failure(timeoutError)) }
+    // Otherwise it has just been taken out, and is settled soon.
+    return job.wait()
+  }
+
+  private var timeoutError: DatabaseError {
+    DatabaseError(.busy, "\(Self.timeoutMessage) than \(timeout) for \(purpose)")
+  }
+
+  private func sweepLater() {
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(250)) {
+      [weak self] in self?.sweep()
+    }
+  }
+
+  private func sweep() {
+    let now = MonotonicClock.now
+    let late = state.withLock { state in
+      let late = state.waiting.removeAll { job in
+        job.isAsynchronous && (now > job.start + timeout || waitsForItself(job, now))
+      }
+      state.isSweeping = state.waiting.hasAsynchronous
+      if state.isSweeping { sweepLater() }
+      return late
+    }
+    for job in late {
+      job.finish(.failure(waitsForItself(job, now) ? Scope.reentryError : timeoutError))
+    }
+  }
+
+  private func waitsForItself(_ job: Job, _ now: Duration) -> Bool {
+    now > job.start + Self.patience && job.isInsideItsOwner
+  }
+}

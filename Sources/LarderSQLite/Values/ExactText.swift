@@ -1,0 +1,24 @@
+import Glibc
+
+// Swift takes texts for equal that look equal, such as "é" in one scalar and in two; SQLite compares
+// bytes, and folds the case of ASCII letters only.
+
+extension String {
+  /// Whether both are the same bytes of UTF-8.
+  @inlinable
+  func isSame(as other: String) -> Bool {
+    let isSame = utf8.withContiguousStorageIfAvailable { left in
+      other.utf8.withContiguousStorageIfAvailable { right in
+        guard left.count == right.count, let start = left.baseAddress, let other = right.baseAddress
+        else { return left.count == right.count }
+        return start == other || memcmp(start, other, left.count) == 0
+      }
+    }
+    return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+  }
+
+  /// The text with the capital letters of ASCII made small, as bytes.
+  var foldedName: [UInt8] {
+    utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+  }
+}
