@@ -9,7 +9,7 @@ import Glibc
 /// See [Busy handlers](https://www.sqlite.org/c3ref/busy_handler.html).
 final class BusyHandler {
   var timeout: Duration
-  private var start = ContinuousClock.now
+  private var start = Duration.zero
   static let pause = Duration.milliseconds(1)
 
   init(timeout: Duration) {
@@ -30,7 +30,7 @@ final class BusyHandler {
 
   /// Pauses, unless the time is up. `count` is how often it has been asked for the same lock.
   private func waits(count: Int32) -> Bool {
-    let now = ContinuousClock.now
+    let now = MonotonicClock.now
     if count == 0 { start = now }
     let left = timeout - (now - start)
     guard left > .zero else { return false }

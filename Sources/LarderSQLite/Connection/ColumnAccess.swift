@@ -24,8 +24,9 @@ extension ColumnAccess {
   public var columnCount: Int { columnNames.count }
 
   /// The value of a column.
-  @inlinable
-  public func get<T: DatabaseValueConvertible>(at index: Int, as type: T.Type = T.self) throws -> T {
+  @inlinable @inline(__always)
+  public func get<T: DatabaseValueConvertible>(at index: Int, as type: T.Type = T.self) throws -> T
+  {
     let reader = try reader(at: index)
     do {
       return try T(column: reader)
@@ -35,7 +36,7 @@ extension ColumnAccess {
   }
 
   /// The value of a column.
-  @inlinable
+  @inlinable @inline(__always)
   public func get<T: DatabaseValueConvertible>(
     _ name: String, as type: T.Type = T.self
   ) throws -> T {

@@ -9,7 +9,7 @@ final class ColumnNames {
   /// Names as they were asked for, once found.
   private var found: [String: Int] = [:]
   /// Rows are mostly read in the same order, so that the next name asked for is the next column's.
-  private var next = 0
+  @exclusivity(unchecked) private var next = 0
 
   init(_ handle: OpaquePointer?, count: Int) {
     names = (0..<count).map { index in

@@ -10,28 +10,30 @@ import Synchronization
 @usableFromInline
 final class Connection {
   /// Nil once closed.
-  private(set) var handle: OpaquePointer?
-  let configuration: Configuration
+  @exclusivity(unchecked) private(set) var handle: OpaquePointer?
+  let dateFormat: DateFormat
+  let reporting: Reporting
   let interruptHandle: InterruptHandle
   let busyHandler: BusyHandler
   let deadlines = DeadlineHandler()
   let authorizer = AuthorizerHandler()
-  var trace: TraceOptions
 
   /// How many calls of `sqlite3_step` and the like are under way: more than one where a custom
   /// function runs statements, and not none where it tries to close the database.
-  var callDepth = 0
+  @exclusivity(unchecked) var callDepth = 0
 
   private let processGeneration = ProcessGeneration.watch()
   /// The thread that may use the connection; the largest number stands for any.
-  @usableFromInline let owner = Atomic<UInt>(UInt.max)
+  private let owner = Atomic<UInt>(UInt.max)
 
-  init(handle: OpaquePointer, configuration: Configuration) {
+  init(
+    handle: OpaquePointer, busyTimeout: Duration, dateFormat: DateFormat, reporting: Reporting
+  ) {
     self.handle = handle
-    self.configuration = configuration
+    self.dateFormat = dateFormat
+    self.reporting = reporting
     interruptHandle = InterruptHandle(handle)
-    busyHandler = BusyHandler(timeout: configuration.busyTimeout)
-    trace = TraceOptions(configuration)
+    busyHandler = BusyHandler(timeout: busyTimeout)
     busyHandler.install(on: handle)
   }
 
@@ -46,14 +48,18 @@ final class Connection {
 
   @inline(__always)
   var isAccessible: Bool {
-    isOnItsThread && processGeneration == ProcessGeneration.current
+    Self.isOwn(currentOwner) && processGeneration == ProcessGeneration.current
   }
 
-  /// All that reading a value of the current row needs, which touches no file.
+  /// The thread that may use the connection, for ``isOwn(_:)``.
+  @inline(__always)
+  var currentOwner: UInt { owner.load(ordering: .relaxed) }
+
+  /// Whether this thread is the one, or any may use the connection. That is all that reading a
+  /// value of the current row needs, which touches no file.
   @inlinable @inline(__always)
-  var isOnItsThread: Bool {
-    let owner = owner.load(ordering: .relaxed)
-    return owner == UInt.max || owner == UInt(pthread_self())
+  static func isOwn(_ owner: UInt) -> Bool {
+    owner == UInt.max || owner == UInt(pthread_self())
   }
 
   /// Whether this process opened the connection.
@@ -101,8 +107,8 @@ final class Connection {
     let error = DatabaseError(
       extended, message, sql: sql, offset: offset.flatMap { $0 < 0 ? nil : $0 },
       constraint: constraint,
-      expandedSQL: configuration.showsArguments ? Self.expandedSQL(of: statement) : nil)
-    configuration.log?(error)
+      expandedSQL: reporting.showsArguments ? Self.expandedSQL(of: statement) : nil)
+    reporting.log?(error)
     return error
   }
 

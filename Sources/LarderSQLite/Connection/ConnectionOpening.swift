@@ -23,7 +23,12 @@ enum ConnectionOpening {
       defer { sqlite3_close_v2(handle) }
       throw openingError(code, handle, path: path, configuration)
     }
-    let connection = Connection(handle: handle, configuration: configuration)
+    let connection = Connection(
+      handle: handle, busyTimeout: configuration.busyTimeout, dateFormat: configuration.dateFormat,
+      reporting: Reporting(
+        log: configuration.log, trace: configuration.trace,
+        slowStatementThreshold: configuration.slowStatementThreshold,
+        showsArguments: configuration.showsArguments))
     harden(handle, configuration)
     return connection
   }
@@ -126,18 +131,19 @@ extension Database {
   }
 
   private func setJournalMode(_ configuration: Configuration) throws {
-    let isFile = connection.usableHandle.flatMap { sqlite3_db_filename($0, "main") }
+    let isFile =
+      connection.usableHandle.flatMap { sqlite3_db_filename($0, "main") }
       .map { $0.pointee != 0 } ?? false
     guard let mode = configuration.journalMode, isFile, !isReadOnly,
       try value("PRAGMA journal_mode", as: String.self) != mode.rawValue
     else { return }
     // The change needs the file to itself; SQLite doesn't always ask the busy handler for that.
-    let deadline = ContinuousClock.now + configuration.busyTimeout
+    let deadline = MonotonicClock.now + configuration.busyTimeout
     while true {
       do {
         try executeUpdate(SQL(raw: "PRAGMA journal_mode = \(mode.rawValue)"))
         return
-      } catch let error as DatabaseError where error.isBusy && ContinuousClock.now < deadline {
+      } catch let error as DatabaseError where error.isBusy && MonotonicClock.now < deadline {
         usleep(UInt32(BusyHandler.pause / .microseconds(1)))
       }
     }

@@ -21,9 +21,9 @@ public final class Database {
   @usableFromInline let connection: Connection
   let cache: StatementCache
   /// Statements that result sets and ``Statement`` objects use, each with its place in here.
-  private var open: [PreparedStatement] = []
+  @exclusivity(unchecked) private var open: [PreparedStatement] = []
   /// Whether the transaction or savepoint of the innermost scope is to be undone.
-  var isRollbackOnly = false
+  @exclusivity(unchecked) var isRollbackOnly = false
   /// The path that the database was opened with: nil for one in memory, empty for a temporary file.
   public let path: String?
 

@@ -6,9 +6,9 @@ import CSQLite
 /// there is a limit. See [Progress callbacks](https://www.sqlite.org/c3ref/progress_handler.html).
 final class DeadlineHandler {
   /// How long one statement may run, from its first step; nil for ever.
-  private(set) var limit: Duration?
-  /// The deadline of the statement that runs now.
-  var current: ContinuousClock.Instant?
+  @exclusivity(unchecked) private(set) var limit: Duration?
+  /// When the statement that runs now has to end, on the ``MonotonicClock``.
+  var current: Duration?
   private var isExceeded = false
 
   /// SQLite keeps an unretained pointer to this object: the connection keeps the object as long
@@ -29,7 +29,7 @@ final class DeadlineHandler {
   }
 
   private func isOver() -> Bool {
-    guard let current, ContinuousClock.now >= current else { return false }
+    guard let current, MonotonicClock.now >= current else { return false }
     isExceeded = true
     return true
   }

@@ -17,22 +17,24 @@ struct ParameterNames {
   /// Binds named arguments, and those of an interpolation to the anonymous parameters in order.
   mutating func bind(
     named arguments: Arguments, anonymous values: [(any DatabaseValueConvertible)?],
-    in statement: PreparedStatement
+    in arena: BindingArena
   ) throws {
     guard let argumentNames = arguments.names else {
       throw DatabaseError(
         .range, "SQL with interpolated values takes named arguments only, not positional ones too")
     }
     if argumentNames != last.names {
-      last = (argumentNames, try positions(of: argumentNames, arguments.allowsSurplus, values.count))
+      last = (
+        argumentNames, try positions(of: argumentNames, arguments.allowsSurplus, values.count)
+      )
     }
     for (value, positions) in zip(arguments.values, last.positions) {
-      for position in positions { try statement.bind(value, at: position) }
+      for position in positions { try arena.bind(value, at: position) }
     }
     guard !values.isEmpty else { return }
     let anonymous = names.indices.filter { names[$0] == nil }
     for (value, index) in zip(values, anonymous) {
-      try statement.bind(value, at: Int32(truncatingIfNeeded: index + 1))
+      try arena.bind(value, at: Int32(truncatingIfNeeded: index + 1))
     }
   }
 

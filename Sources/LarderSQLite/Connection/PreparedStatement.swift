@@ -12,33 +12,33 @@ import CSQLite
 final class PreparedStatement {
   @usableFromInline let connection: Connection
   let sql: String
-  private(set) var handle: OpaquePointer?
+  @exclusivity(unchecked) private(set) var handle: OpaquePointer?
   @usableFromInline let arena: BindingArena
   let parameterCount: Int
   /// Whether the statement makes no direct change to the database file.
   let isReadOnly: Bool
   /// Right once the statement has taken a step; a schema change may alter it before.
-  @usableFromInline private(set) var columnCount: Int
+  @exclusivity(unchecked) @usableFromInline private(set) var columnCount: Int
 
   /// Goes up with every row, reset and finalization, so that a row is known by its number. 0 is no
   /// row's number.
-  @usableFromInline private(set) var rowNumber = 0
+  @exclusivity(unchecked) @usableFromInline private(set) var rowNumber = 0
   /// The number of the execution that is under way.
-  private(set) var execution = 0
-  private(set) var state = State.ready
+  @exclusivity(unchecked) private(set) var execution = 0
+  @exclusivity(unchecked) private(set) var state = State.ready
   /// Where ``Database`` keeps this statement while a result set or a ``Statement`` uses it.
   var openIndex: Int?
   /// Whether a ``Statement`` keeps it, which then decides when it ends.
-  var isOwned = false
+  @exclusivity(unchecked) var isOwned = false
   /// When it was last returned to the cache; nil if it isn't the cache's.
-  var lastUse: Int?
+  @exclusivity(unchecked) var lastUse: Int?
   /// Whether somebody has taken it from the cache.
-  var isInUse = false
+  @exclusivity(unchecked) var isInUse = false
 
-  private var deadline: ContinuousClock.Instant?
-  private var timing: Timing?
-  private var names: ColumnNames?
-  private var namesGeneration: Int32 = 0
+  @exclusivity(unchecked) private var deadline: Duration?
+  @exclusivity(unchecked) private var timing: Timing?
+  @exclusivity(unchecked) private var names: ColumnNames?
+  @exclusivity(unchecked) private var namesGeneration: Int32 = 0
   private lazy var parameters = ParameterNames(arena.statement, count: parameterCount)
 
   enum State {
@@ -62,7 +62,7 @@ final class PreparedStatement {
     self.handle = handle
     self.sql = sql
     self.connection = connection
-    arena = BindingArena(statement: handle, dateFormat: connection.configuration.dateFormat)
+    arena = BindingArena(statement: handle, dateFormat: connection.dateFormat)
     parameterCount = Int(sqlite3_bind_parameter_count(handle))
     isReadOnly = sqlite3_stmt_readonly(handle) != 0
     columnCount = Int(sqlite3_column_count(handle))
@@ -88,8 +88,7 @@ final class PreparedStatement {
       if arguments.names == nil && (sql.values.isEmpty || arguments.values.isEmpty) {
         try bind(positional: sql.values.isEmpty ? arguments.values : sql.values)
       } else {
-        try parameters.bind(
-          named: arguments, anonymous: sql.values, in: self)
+        try parameters.bind(named: arguments, anonymous: sql.values, in: arena)
       }
     } catch let error as DatabaseError {
       throw DatabaseError(error.extendedCode, error.message, sql: self.sql)
@@ -104,14 +103,8 @@ final class PreparedStatement {
       throw parameters.countError(given: values.count)
     }
     for index in 0..<values.count {
-      try bind(values[index], at: Int32(truncatingIfNeeded: index + 1))
+      try arena.bind(values[index], at: Int32(truncatingIfNeeded: index + 1))
     }
-  }
-
-  @inline(__always)
-  func bind(_ value: (any DatabaseValueConvertible)?, at index: Int32) throws {
-    let parameter = ParameterBinder(arena: arena, index: index)
-    if let value { try value.bind(to: parameter) } else { try parameter.bindNull() }
   }
 
   // MARK: Execution
@@ -122,8 +115,8 @@ final class PreparedStatement {
     _ = try connection.check()
     try checkNotRunning()
     if state != .ready { reset() }
-    if let limit = connection.deadlines.limit { deadline = .now + limit }
-    if connection.trace.handler != nil { timing = Timing() }
+    if let limit = connection.deadlines.limit { deadline = MonotonicClock.now + limit }
+    if connection.reporting.trace != nil { timing = Timing() }
     execution &+= 1
     return execution
   }
@@ -161,9 +154,9 @@ final class PreparedStatement {
   private func measuredStep(_ handle: OpaquePointer) -> Int32 {
     let outer = connection.deadlines.current
     connection.deadlines.current = deadline
-    let start = ContinuousClock.now
+    let start = MonotonicClock.now
     let code = rawStep(handle)
-    timing?.duration += ContinuousClock.now - start
+    timing?.duration += MonotonicClock.now - start
     if code == SQLITE_ROW { timing?.rowCount += 1 }
     connection.deadlines.current = outer
     return code
@@ -183,12 +176,12 @@ final class PreparedStatement {
     timing = nil
     deadline = nil
     sqlite3_reset(handle)
-    if let event { connection.trace.handler?(event) }
+    if let event { connection.reporting.trace?(event) }
   }
 
   private func traceEvent(_ handle: OpaquePointer) -> TraceEvent? {
-    guard let timing, timing.duration >= connection.trace.threshold else { return nil }
-    let shows = connection.configuration.showsArguments
+    guard let timing, timing.duration >= connection.reporting.slowStatementThreshold else { return nil }
+    let shows = connection.reporting.showsArguments
     return TraceEvent(
       sql: sql, expandedSQL: shows ? Connection.expandedSQL(of: handle) : nil,
       duration: timing.duration, rowCount: timing.rowCount)

@@ -17,12 +17,14 @@ public final class ResultSet {
   /// The number of the execution that this result set shows; another one isn't its business.
   private let execution: Int
   /// The number of the row that it stands on; 0 for none.
-  @usableFromInline private(set) var rowNumber = 0
+  @exclusivity(unchecked) @usableFromInline private(set) var rowNumber = 0
+  /// The thread that took the last step, or any where the connection isn't bound to one.
+  @exclusivity(unchecked) @usableFromInline private(set) var rowOwner: UInt = 0
   /// The rows of a statement that writes, which has ended already.
-  private var buffer: BufferedRows?
+  @exclusivity(unchecked) private var buffer: BufferedRows?
   /// The first step, when it was taken early for the names of columns.
-  private var firstStep: Result<Bool, any Error>?
-  private var state = State.beforeFirst
+  @exclusivity(unchecked) private var firstStep: Result<Bool, any Error>?
+  @exclusivity(unchecked) private var state = State.beforeFirst
 
   private enum State {
     case beforeFirst, onRow, ended, closed
@@ -55,6 +57,7 @@ public final class ResultSet {
     do {
       if try takeStep() {
         rowNumber = statement.rowNumber
+        rowOwner = statement.connection.currentOwner
         state = .onRow
         return true
       }
@@ -134,10 +137,10 @@ extension ResultSet: ColumnAccess {
   }
 
   /// What reads a column of the current row.
-  @inlinable
+  @inlinable @inline(__always)
   public func reader(at index: Int) throws -> ColumnReader {
     guard rowNumber == statement.rowNumber, index >= 0, index < statement.columnCount,
-      statement.connection.isOnItsThread
+      Connection.isOwn(rowOwner)
     else { return try bufferedReader(at: index) }
     return statement.reader(at: index)
   }

@@ -22,7 +22,7 @@ extension Row: ColumnAccess {
   }
 
   /// What reads a column of this row.
-  @inlinable
+  @inlinable @inline(__always)
   public func reader(at index: Int) throws -> ColumnReader {
     guard number == rows.rowNumber else {
       throw DatabaseError(.misuse, "the row is used after its result set has gone on")

@@ -11,8 +11,10 @@
 public final class Statement {
   let database: Database
   @usableFromInline let prepared: PreparedStatement
-  private var isBound: Bool
-  @usableFromInline private(set) var rowNumber = 0
+  @exclusivity(unchecked) private var isBound: Bool
+  @exclusivity(unchecked) @usableFromInline private(set) var rowNumber = 0
+
+  @exclusivity(unchecked) @usableFromInline private(set) var rowOwner: UInt = 0
 
   init(_ database: Database, _ prepared: PreparedStatement) {
     self.database = database
@@ -73,6 +75,7 @@ public final class Statement {
     }
     guard try prepared.step() else { return false }
     rowNumber = prepared.rowNumber
+    rowOwner = prepared.connection.currentOwner
     return true
   }
 
@@ -143,10 +146,10 @@ extension Statement: ColumnAccess {
   }
 
   /// What reads a column of the current row.
-  @inlinable
+  @inlinable @inline(__always)
   public func reader(at index: Int) throws -> ColumnReader {
     guard rowNumber == prepared.rowNumber, index >= 0, index < prepared.columnCount,
-      prepared.connection.isOnItsThread
+      Connection.isOwn(rowOwner)
     else { throw readingError(at: index) }
     return prepared.reader(at: index)
   }

@@ -5,12 +5,12 @@
 final class StatementCache {
   /// How many statements are kept at most.
   var capacity: Int { didSet { trim(to: max(0, capacity)) } }
-  private(set) var statistics = StatementCacheStatistics()
+  @exclusivity(unchecked) private(set) var statistics = StatementCacheStatistics()
   private var statements: [String: PreparedStatement] = [:]
   /// The last statement asked for: the same is mostly asked for again, and comparing two strings
   /// that share their storage costs less than hashing one.
-  private var last: PreparedStatement?
-  private var clock = 0
+  @exclusivity(unchecked) private var last: PreparedStatement?
+  @exclusivity(unchecked) private var clock = 0
 
   init(capacity: Int) { self.capacity = max(0, capacity) }
 

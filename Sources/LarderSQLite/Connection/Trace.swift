@@ -10,13 +10,10 @@ public struct TraceEvent: Sendable {
   public let rowCount: Int
 }
 
-/// The part of a configuration that tracing needs.
-struct TraceOptions {
-  var handler: (@Sendable (TraceEvent) -> Void)?
-  var threshold: Duration
-
-  init(_ configuration: Configuration) {
-    handler = configuration.trace
-    threshold = configuration.slowStatementThreshold
-  }
+/// Whom a connection tells what it does.
+struct Reporting {
+  var log: (@Sendable (DatabaseError) -> Void)?
+  var trace: (@Sendable (TraceEvent) -> Void)?
+  var slowStatementThreshold: Duration
+  var showsArguments: Bool
 }

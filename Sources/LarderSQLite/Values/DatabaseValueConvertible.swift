@@ -36,8 +36,8 @@ extension DatabaseValueConvertible {
   }
 }
 
-extension DatabaseValueConvertible where Self: RawRepresentable, RawValue: DatabaseValueConvertible
-{
+extension DatabaseValueConvertible
+where Self: RawRepresentable, RawValue: DatabaseValueConvertible {
   /// The raw value's.
   @inlinable
   public var databaseValue: DatabaseValue { get throws { try rawValue.databaseValue } }

@@ -81,11 +81,11 @@ extension ParameterBinder: Sendable {}
 final class BindingArena {
   @usableFromInline let statement: OpaquePointer
   @usableFromInline let dateFormat: DateFormat
-  @usableFromInline var memory: UnsafeMutableRawPointer
-  @usableFromInline var capacity = 256
-  @usableFromInline var used = 0
+  @exclusivity(unchecked) @usableFromInline var memory: UnsafeMutableRawPointer
+  @exclusivity(unchecked) @usableFromInline var capacity = 256
+  @exclusivity(unchecked) @usableFromInline var used = 0
   /// What the bindings since the last ``rewind()`` would have taken.
-  @usableFromInline var wanted = 0
+  @exclusivity(unchecked) @usableFromInline var wanted = 0
   /// Larger values are copied by SQLite, so that no statement keeps much memory.
   static let largestCapacity = 1 << 16
 
@@ -114,6 +114,13 @@ final class BindingArena {
     while capacity < wanted && capacity < Self.largestCapacity { capacity *= 2 }
     memory.deallocate()
     memory = .allocate(byteCount: capacity, alignment: 16)
+  }
+
+  /// Binds a value, or NULL, to the parameter at this position from 1.
+  @inlinable
+  func bind(_ value: (any DatabaseValueConvertible)?, at index: Int32) throws {
+    let parameter = ParameterBinder(arena: self, index: index)
+    if let value { try value.bind(to: parameter) } else { try parameter.bindNull() }
   }
 
   /// A copy of the bytes that stays until the next ``rewind()``, or nil when there is no room.

@@ -1,0 +1,81 @@
+import CSQLite
+import FoundationEssentials
+
+/// SQLite's side of one call of a custom function: its arguments and where its result goes.
+///
+/// What makes the unsafe pointers sound: SQLite makes them for one call, and no copy outlives it.
+struct FunctionContext {
+  let context: OpaquePointer?
+  let dateFormat: DateFormat
+
+  func arguments(
+    _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
+  ) throws -> [DatabaseValue] {
+    try UnsafeBufferPointer(start: values, count: Int(count)).map {
+      try DatabaseValue(column: ColumnReader(value: $0, dateFormat: dateFormat))
+    }
+  }
+
+  func setResult(_ result: (any DatabaseValueConvertible)?) throws {
+    switch try value(of: result) {
+    case .null: sqlite3_result_null(context)
+    case .integer(let value): sqlite3_result_int64(context, value)
+    case .real(let value): sqlite3_result_double(context, value)
+    case .text(var value):
+      value.withUTF8 { larder_result_text(context, $0.baseAddress, UInt64($0.count)) }
+    case .blob(let value):
+      // A nil pointer, which no bytes may have, would make NULL of an empty blob.
+      value.withUnsafeBytes { bytes in
+        guard let start = bytes.baseAddress, !bytes.isEmpty else {
+          sqlite3_result_zeroblob(context, 0)
+          return
+        }
+        larder_result_blob(context, start, UInt64(bytes.count))
+      }
+    }
+  }
+
+  private func value(of result: (any DatabaseValueConvertible)?) throws -> DatabaseValue {
+    if let date = result as? Date { return try dateFormat.databaseValue(of: date) }
+    let value = try result?.databaseValue ?? .null
+    if case .real(let number) = value, number.isNaN {
+      throw ConversionError(.notANumber, Double.self)
+    }
+    return value
+  }
+
+  /// Makes the statement fail with the error's message and, if it is a `DatabaseError`, its code.
+  func setError(_ error: any Error) {
+    let databaseError = error as? DatabaseError
+    let message = databaseError?.message ?? String(describing: error)
+    sqlite3_result_error(context, message, -1)
+    // Success, "row" and "done" are no errors: SQLite would take the statement for finished.
+    guard let code = databaseError?.extendedCode, (1...26).contains(code.primary.rawValue) else {
+      return
+    }
+    sqlite3_result_error_code(context, code.rawValue)
+  }
+}
+
+/// How a function may be used, and with how many arguments.
+struct FunctionSignature {
+  let name: String
+  let argumentCount: Int32
+  let flags: Int32
+
+  /// Throws for a name or a number of arguments that SQLite doesn't allow.
+  init(_ name: String, _ argumentCount: Int?, deterministic: Bool, directOnly: Bool) throws {
+    guard !name.isEmpty, !name.utf8.contains(0), name.utf8.count <= 255 else {
+      throw DatabaseError(
+        .misuse, "a function's name has 1 to 255 bytes and no NUL")
+    }
+    guard (0...127).contains(argumentCount ?? 0) else {
+      throw DatabaseError(.misuse, "a function has 0 to 127 arguments, or nil for any number")
+    }
+    self.name = name
+    self.argumentCount = argumentCount.map { Int32($0) } ?? -1
+    flags =
+      SQLITE_UTF8 | (deterministic ? SQLITE_DETERMINISTIC : 0)
+      | (directOnly ? SQLITE_DIRECTONLY : 0)
+  }
+}

@@ -1,0 +1,80 @@
+import CSQLite
+
+extension Database {
+  /// Registers a function for use in SQL.
+  ///
+  /// ```swift
+  /// try db.createFunction("reversed", argumentCount: 1) { arguments in
+  ///   String(try String(databaseValue: arguments[0]).reversed())
+  /// }
+  /// ```
+  ///
+  /// What it throws makes the statement throw: a ``DatabaseError`` with its code and message, any
+  /// other error with its description. Registering a function anew replaces it. It is called on
+  /// the thread that runs the statement. See [Functions](https://www.sqlite.org/appfunc.html).
+  ///
+  /// - Parameters:
+  ///   - name: up to 255 bytes of UTF-8.
+  ///   - argumentCount: 0 to 127, or nil for any number.
+  ///   - deterministic: whether equal arguments always give equal results, which lets SQLite call
+  ///     it less often, and use it in indexes.
+  ///   - directOnly: whether it can't be used in the schema: in views, triggers, indexes, checks and
+  ///     defaults, which whoever wrote the file has written.
+  ///
+  /// Throws where a statement that is running keeps a function from being replaced.
+  public func createFunction(
+    _ name: String, argumentCount: Int? = nil, deterministic: Bool = true, directOnly: Bool = true,
+    _ body: @escaping @Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
+  ) throws {
+    let handle = try connection.check()
+    let signature = try FunctionSignature(
+      name, argumentCount, deterministic: deterministic, directOnly: directOnly)
+    let function = ScalarFunction(connection.dateFormat, body)
+    // SQLite owns the function from here on and releases it, also when this call fails.
+    let code = sqlite3_create_function_v2(
+      handle, signature.name, signature.argumentCount, signature.flags,
+      Unmanaged.passRetained(function).toOpaque(),
+      { context, count, values in
+        guard let data = sqlite3_user_data(context) else { return }
+        Unmanaged<ScalarFunction>.fromOpaque(data).takeUnretainedValue()
+          .call(context, count, values)
+      }, nil, nil,
+      { data in data.map { Unmanaged<ScalarFunction>.fromOpaque($0).release() } })
+    guard code == SQLITE_OK else { throw connection.error(code) }
+  }
+
+  /// Removes a function or an aggregate with this name and number of arguments; one of SQLite's own
+  /// that it had replaced is back then. Does nothing where there is none.
+  public func removeFunction(_ name: String, argumentCount: Int? = nil) throws {
+    let handle = try connection.check()
+    let signature = try FunctionSignature(
+      name, argumentCount, deterministic: false, directOnly: false)
+    let code = sqlite3_create_function_v2(
+      handle, signature.name, signature.argumentCount, signature.flags, nil, nil, nil, nil, nil)
+    guard code == SQLITE_OK else { throw connection.error(code) }
+  }
+}
+
+private final class ScalarFunction {
+  private let dateFormat: DateFormat
+  private let body: ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
+
+  init(
+    _ dateFormat: DateFormat,
+    _ body: @escaping ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
+  ) {
+    self.dateFormat = dateFormat
+    self.body = body
+  }
+
+  func call(
+    _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
+  ) {
+    let context = FunctionContext(context: context, dateFormat: dateFormat)
+    do {
+      try context.setResult(body(context.arguments(count, values)))
+    } catch {
+      context.setError(error)
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import CSQLite
+import Glibc
+
+/// How far a backup has got, in pages.
+public struct BackupProgress: Hashable, Sendable {
+  /// Pages that are still to be copied.
+  public let remainingPages: Int
+  /// Pages of the source.
+  public let totalPages: Int
+}
+
+extension Database {
+  /// Copies the database into a file, which may be in use, and replaces what it holds.
+  ///
+  /// The copy is a snapshot; a file that is in use sees it as one transaction. Whatever goes wrong,
+  /// the file stays as it was. See [Backup](https://www.sqlite.org/backup.html).
+  ///
+  /// - Parameters:
+  ///   - path: the file, created as ``init(path:configuration:)`` does.
+  ///   - pagesPerStep: how many pages to copy between two calls of `progress`; below 1 for all.
+  ///   - progress: called after each step. What it throws ends the backup and is thrown.
+  public func backup(
+    to path: String, pagesPerStep: Int = 256, progress: ((BackupProgress) throws -> Void)? = nil
+  ) throws {
+    _ = try connection.check()
+    var configuration = Configuration()
+    configuration.journalMode = nil
+    configuration.busyTimeout = busyTimeout
+    let destination = try Database(path: path, configuration: configuration)
+    try backup(to: destination, pagesPerStep: pagesPerStep, progress: progress)
+    try destination.close()
+  }
+
+  /// Copies the database into another one, and replaces what that holds. It must have no open
+  /// transaction, result set or statement.
+  public func backup(
+    to destination: Database, pagesPerStep: Int = 256,
+    progress: ((BackupProgress) throws -> Void)? = nil
+  ) throws {
+    let source = try connection.check()
+    let target = try destination.connection.check()
+    guard !destination.isInTransaction, !destination.hasOpenStatements else {
+      throw DatabaseError(
+        .busy, "the destination has an open transaction, result set or statement")
+    }
+    try matchPageSize(of: destination)
+    guard let backup = sqlite3_backup_init(target, "main", source, "main") else {
+      throw destination.connection.error(sqlite3_extended_errcode(target))
+    }
+    connection.callDepth += 1
+    destination.connection.callDepth += 1
+    defer {
+      connection.callDepth -= 1
+      destination.connection.callDepth -= 1
+    }
+    do {
+      try copyPages(backup, Int32(clamping: pagesPerStep < 1 ? -1 : pagesPerStep), progress)
+    } catch {
+      sqlite3_backup_finish(backup)
+      throw error
+    }
+    let code = sqlite3_backup_finish(backup)
+    guard code == SQLITE_OK else { throw destination.connection.error(code) }
+  }
+
+  private func copyPages(
+    _ backup: OpaquePointer, _ pagesPerStep: Int32, _ progress: ((BackupProgress) throws -> Void)?
+  ) throws {
+    var deadline = MonotonicClock.now + busyTimeout
+    while true {
+      let code = sqlite3_backup_step(backup, pagesPerStep)
+      switch code & 0xff {
+      case SQLITE_OK, SQLITE_DONE:
+        try progress?(
+          BackupProgress(
+            remainingPages: Int(sqlite3_backup_remaining(backup)),
+            totalPages: Int(sqlite3_backup_pagecount(backup))))
+        if code == SQLITE_DONE { return }
+        deadline = MonotonicClock.now + busyTimeout
+      case SQLITE_BUSY where MonotonicClock.now < deadline,
+        SQLITE_LOCKED where MonotonicClock.now < deadline:
+        usleep(UInt32(BusyHandler.pause / .microseconds(1)))
+      default:
+        throw connection.error(code)
+      }
+    }
+  }
+
+  /// A database in memory can't change its page size during a backup, but can before.
+  private func matchPageSize(of destination: Database) throws {
+    let isInMemory =
+      destination.connection.usableHandle.flatMap { sqlite3_db_filename($0, "main") }
+      .map { $0.pointee == 0 } ?? false
+    guard isInMemory, let size = try value("PRAGMA page_size", as: Int.self),
+      try destination.value("PRAGMA page_size", as: Int.self) != size
+    else { return }
+    try destination.executeUpdate(SQL(raw: "PRAGMA page_size = \(size)"))
+    try destination.executeUpdate("VACUUM")
+  }
+
+  /// Replaces what the database holds by the content of a file. A file that is missing, or no
+  /// database, leaves it untouched.
+  public func restore(
+    from path: String, pagesPerStep: Int = 256, progress: ((BackupProgress) throws -> Void)? = nil
+  ) throws {
+    _ = try connection.check()
+    var configuration = Configuration()
+    configuration.readOnly = true
+    configuration.busyTimeout = busyTimeout
+    let source = try Database(path: path, configuration: configuration)
+    try restore(from: source, pagesPerStep: pagesPerStep, progress: progress)
+    try source.close()
+  }
+
+  /// Replaces what the database holds by the content of another one.
+  public func restore(
+    from source: Database, pagesPerStep: Int = 256,
+    progress: ((BackupProgress) throws -> Void)? = nil
+  ) throws {
+    _ = try connection.check()
+    try source.backup(to: self, pagesPerStep: pagesPerStep, progress: progress)
+  }
+}

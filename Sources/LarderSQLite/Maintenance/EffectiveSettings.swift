@@ -1,0 +1,65 @@
+import CSQLite
+
+/// What is in force on a connection, as SQLite itself tells it.
+public struct EffectiveSettings: Hashable, Sendable {
+  /// The journal mode, such as `wal`.
+  public let journalMode: String
+  /// When the file is synced.
+  public let synchronous: Configuration.Synchronous?
+  /// Whether foreign keys are enforced.
+  public let foreignKeys: Bool
+  /// Whether pages are checked as they are read.
+  public let cellSizeCheck: Bool
+  /// The page cache in bytes.
+  public let cacheSize: Int
+  /// The size in bytes to which a journal is cut back, or nil for no limit.
+  public let journalSizeLimit: Int?
+  /// How much of the file is mapped into memory at most, in bytes.
+  public let mmapSize: Int
+  /// How long the connection waits for locks.
+  public let busyTimeout: Duration
+  /// Whether the database can only be read.
+  public let isReadOnly: Bool
+  /// Whether statements can't damage the file on purpose.
+  public let isDefensive: Bool
+  /// Whether functions that aren't safe may be used in the schema.
+  public let trustsSchema: Bool
+  /// Whether text in double quotes that names no column is taken for a string.
+  public let allowsDoubleQuotedStrings: Bool
+  /// Whether extensions can be loaded.
+  public let loadsExtensions: Bool
+  /// Whether triggers run.
+  public let runsTriggers: Bool
+  /// Whether views can be used.
+  public let allowsViews: Bool
+}
+
+extension Database {
+  /// What is in force on this connection, read back from SQLite. Throws when it is closed.
+  public var effectiveSettings: EffectiveSettings {
+    get throws {
+      let handle = try connection.check()
+      func isOn(_ option: Int32) -> Bool { larder_db_config_value(handle, option) == 1 }
+      let pages = try value("PRAGMA cache_size", as: Int.self) ?? 0
+      let pageSize = try value("PRAGMA page_size", as: Int.self) ?? 0
+      let limit = try value("PRAGMA journal_size_limit", as: Int.self) ?? -1
+      return EffectiveSettings(
+        journalMode: try value("PRAGMA journal_mode", as: String.self) ?? "",
+        synchronous: try value("PRAGMA synchronous", as: Int.self)
+          .flatMap { Configuration.Synchronous(rawValue: $0) },
+        foreignKeys: try value("PRAGMA foreign_keys", as: Bool.self) ?? false,
+        cellSizeCheck: try value("PRAGMA cell_size_check", as: Bool.self) ?? false,
+        cacheSize: pages < 0 ? -pages * 1024 : pages * pageSize,
+        journalSizeLimit: limit < 0 ? nil : limit,
+        mmapSize: try value("PRAGMA mmap_size", as: Int.self) ?? 0,
+        busyTimeout: busyTimeout,
+        isReadOnly: isReadOnly,
+        isDefensive: isOn(SQLITE_DBCONFIG_DEFENSIVE),
+        trustsSchema: isOn(SQLITE_DBCONFIG_TRUSTED_SCHEMA),
+        allowsDoubleQuotedStrings: isOn(SQLITE_DBCONFIG_DQS_DML) || isOn(SQLITE_DBCONFIG_DQS_DDL),
+        loadsExtensions: isOn(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION),
+        runsTriggers: isOn(SQLITE_DBCONFIG_ENABLE_TRIGGER),
+        allowsViews: isOn(SQLITE_DBCONFIG_ENABLE_VIEW))
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import CSQLite
+
+/// The SQLite library that the program is linked with, and Larder's own version.
+public enum SQLiteLibrary {
+  /// Larder's version.
+  public static let larderVersion = "0.1.0"
+
+  /// SQLite's version, such as `3.40.1`.
+  public static var version: String { String(cString: sqlite3_libversion()) }
+
+  /// SQLite's version as a number, such as 3040001.
+  public static var versionNumber: Int { Int(sqlite3_libversion_number()) }
+
+  /// Whether SQLite was built for programs with several threads.
+  public static var isThreadSafe: Bool { sqlite3_threadsafe() != 0 }
+
+  /// The options that SQLite was built with, such as `ENABLE_FTS5`.
+  public static var compileOptions: [String] {
+    var options: [String] = []
+    while let option = sqlite3_compileoption_get(Int32(truncatingIfNeeded: options.count)) {
+      options.append(String(cString: option))
+    }
+    return options
+  }
+
+  /// The bytes that SQLite has allocated, for all connections of the process.
+  public static var memoryUsed: Int { Int(sqlite3_memory_used()) }
+
+  /// Turns off SQLite's memory statistics for the whole process, which makes inserts up to 20 %
+  /// faster; ``memoryUsed`` is 0 then and heap limits don't work. Throws once a database has been
+  /// opened. See [sqlite3_config](https://www.sqlite.org/c3ref/c_config_covering_index_scan.html#sqliteconfigmemstatus).
+  public static func disableMemoryStatistics() throws {
+    let code = larder_config_memory_statistics(0)
+    guard code == SQLITE_OK else {
+      throw DatabaseError(
+        ResultCode(rawValue: code),
+        "memory statistics can be turned off only before the first database is opened")
+    }
+  }
+}

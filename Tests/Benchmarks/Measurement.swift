@@ -1,0 +1,127 @@
+import FoundationEssentials
+import Glibc
+
+/// Where a benchmark's database is.
+enum Storage: String, CaseIterable, Encodable {
+  case memory, wal
+}
+
+/// The times of one benchmark in nanoseconds per row or call.
+struct Measurement: Encodable {
+  let name: String
+  let storage: Storage
+  let reference: Times
+  let larder: Times
+
+  struct Times {
+    let minimum: Double
+    let median: Double
+
+    init(_ nanoseconds: [Double]) {
+      let sorted = nanoseconds.sorted()
+      minimum = sorted.first ?? .nan
+      median = sorted.isEmpty ? .nan : sorted[sorted.count / 2]
+    }
+  }
+
+  var ratio: Double { larder.median / reference.median }
+
+  enum CodingKeys: String, CodingKey {
+    case name, storage, ratio
+    case reference = "reference_ns"
+    case larder = "larder_ns"
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(name, forKey: .name)
+    try container.encode(storage, forKey: .storage)
+    try container.encode(reference.median, forKey: .reference)
+    try container.encode(larder.median, forKey: .larder)
+    try container.encode(ratio, forKey: .ratio)
+  }
+}
+
+/// The same work done by both sides, each with a database of its own.
+struct Benchmark: Sendable {
+  /// One side: what is timed, and what has to happen before each time.
+  struct Side {
+    var prepare: () throws -> Void = {}
+    var work: () throws -> Void
+  }
+
+  let name: String
+  /// How many rows or calls the work of a side stands for.
+  var count: @Sendable (Options) -> Int = { $0.rows }
+  let makeReference: @Sendable (Reference, [Player]) throws -> Side
+  let makeLarder: @Sendable (LarderSide, [Player]) throws -> Side
+
+  /// Times both sides in turn, so that whatever else the machine does meets both.
+  func measure(_ storage: Storage, path: String, _ options: Options) throws -> Measurement {
+    let players = Player.many(options.rows)
+    let reference = try makeReference(
+      Reference(path: storage == .wal ? path + "-c" : nil), players)
+    let larder = try makeLarder(LarderSide(path: storage == .wal ? path : nil), players)
+    var times: (reference: [Double], larder: [Double]) = ([], [])
+    for run in 0...options.runs {
+      let first = try time(reference)
+      let second = try time(larder)
+      if run > 0 {
+        times.reference.append(first / Double(count(options)))
+        times.larder.append(second / Double(count(options)))
+      }
+    }
+    return Measurement(
+      name: name, storage: storage, reference: .init(times.reference), larder: .init(times.larder))
+  }
+
+  private func time(_ side: Side) throws -> Double {
+    try side.prepare()
+    let start = ContinuousClock.now
+    try side.work()
+    return (ContinuousClock.now - start) / .nanoseconds(1)
+  }
+}
+
+/// The table that is printed.
+enum Table {
+  static let header =
+    "benchmark                storage      C min   C median    Larder min     median    ratio"
+
+  static func line(_ measurement: Measurement) -> String {
+    left(measurement.name, 25) + left(measurement.storage.rawValue, 7)
+      + right(measurement.reference.minimum, 11, 1) + right(measurement.reference.median, 11, 1)
+      + right(measurement.larder.minimum, 14, 1) + right(measurement.larder.median, 11, 1)
+      + right(measurement.ratio, 9, 2)
+  }
+
+  private static func left(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(1, width - text.count))
+  }
+
+  private static func right(_ number: Double, _ width: Int, _ digits: Int) -> String {
+    let factor = digits == 1 ? 10.0 : 100.0
+    let rounded = Int64((number * factor).rounded())
+    let fraction = String(rounded % Int64(factor))
+    let text =
+      "\(rounded / Int64(factor))." + String(repeating: "0", count: digits - fraction.count)
+      + fraction
+    return String(repeating: " ", count: max(1, width - text.count)) + text
+  }
+}
+
+/// A folder that goes away.
+struct TemporaryFolder {
+  private let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appending(path: "larder-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  func path(for name: String, _ storage: Storage) -> String {
+    url.appending(path: "\(name)-\(storage.rawValue).db").path
+  }
+
+  func remove() { try? FileManager.default.removeItem(at: url) }
+}

@@ -1,0 +1,38 @@
+/// What the command line asks for.
+struct Options {
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) {
+      self.description =
+        description + "\nusage: benchmarks [--only NAME] [--rows N] [--runs N] [--json FILE]"
+    }
+  }
+
+  private var names: [String] = []
+  private(set) var rows = 200_000
+  private(set) var runs = 9
+  private(set) var json: String?
+
+  init(_ arguments: [String]) throws {
+    var rest = arguments[...]
+    while let option = rest.popFirst() {
+      guard let value = rest.popFirst() else { throw Failure("\(option) needs a value") }
+      switch option {
+      case "--only": names += value.split(separator: ",").map(String.init)
+      case "--rows": rows = try Self.positive(value, option)
+      case "--runs": runs = try Self.positive(value, option)
+      case "--json": json = value
+      default: throw Failure("unknown option \(option)")
+      }
+    }
+  }
+
+  private static func positive(_ text: String, _ option: String) throws -> Int {
+    guard let number = Int(text), number > 0 else {
+      throw Failure("\(option) needs a positive number")
+    }
+    return number
+  }
+
+  func includes(_ name: String) -> Bool { names.isEmpty || names.contains(name) }
+}
