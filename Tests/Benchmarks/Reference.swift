@@ -14,7 +14,8 @@ final class Reference {
       throw Failure(code: SQLITE_CANTOPEN)
     }
     handle = opened
-    try execute("PRAGMA journal_mode = wal; PRAGMA synchronous = normal; PRAGMA cache_size = -16384")
+    try execute(
+      "PRAGMA journal_mode = wal; PRAGMA synchronous = normal; PRAGMA cache_size = -16384")
     try execute(Player.schema)
   }
 

@@ -136,8 +136,9 @@ enum WrapperBenchmarks {
       try side.fill(players)
       return .init {
         for player in players {
-          sink &+= try side.db.value(
-            "SELECT name FROM player WHERE id = ?", player.id, as: String.self)?.utf8.count ?? 0
+          sink &+=
+            try side.db.value(
+              "SELECT name FROM player WHERE id = ?", player.id, as: String.self)?.utf8.count ?? 0
         }
       }
     })
@@ -165,8 +166,9 @@ enum WrapperBenchmarks {
       side.db.statementCacheCapacity = 0
       return .init {
         for player in players.prefix(20_000) {
-          sink &+= try side.db.value(
-            "SELECT name FROM player WHERE id = ?", player.id, as: String.self)?.utf8.count ?? 0
+          sink &+=
+            try side.db.value(
+              "SELECT name FROM player WHERE id = ?", player.id, as: String.self)?.utf8.count ?? 0
         }
       }
     })

@@ -16,7 +16,8 @@ do {
 func run(_ options: Options) throws {
   let folder = try TemporaryFolder()
   defer { folder.remove() }
-  print("SQLite \(Reference.version), \(options.rows) rows, \(options.runs) runs; ns per row or call")
+  print(
+    "SQLite \(Reference.version), \(options.rows) rows, \(options.runs) runs; ns per row or call")
   print(Table.header)
   var results: [Measurement] = []
   for storage in Storage.allCases {
