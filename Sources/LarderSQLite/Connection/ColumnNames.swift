@@ -4,12 +4,13 @@ import CSQLite
 @usableFromInline
 final class ColumnNames {
   let names: [String]
-  /// Whether two columns have the same name, case aside; then every look-up is a full one.
-  private let hasDuplicates: Bool
+  /// The names again, or none where two columns have the same, case aside: then every look-up is
+  /// a full one.
+  @usableFromInline let unique: [String]
+  /// Rows are mostly read in the same order, so that the next name asked for is the next column's.
+  @exclusivity(unchecked) @usableFromInline var next = 0
   /// Names as they were asked for, once found.
   private var found: [String: Int] = [:]
-  /// Rows are mostly read in the same order, so that the next name asked for is the next column's.
-  @exclusivity(unchecked) private var next = 0
 
   init(_ handle: OpaquePointer?, count: Int) {
     names = (0..<count).map { index in
@@ -18,25 +19,26 @@ final class ColumnNames {
       }
       return String(cString: name)
     }
-    hasDuplicates = Set(names.map { $0.lowercased() }).count < names.count
+    unique = Set(names.map { $0.lowercased() }).count < names.count ? [] : names
+  }
+
+  /// The position of a column if it is the one that is expected next, spelled as it is in the
+  /// result; otherwise nil.
+  @inlinable @inline(__always)
+  func expected(_ name: String) -> Int? {
+    let index = next
+    guard index < unique.count, unique[index] == name else { return nil }
+    next = index &+ 1 == unique.count ? 0 : index &+ 1
+    return index
   }
 
   /// The position of a column, whose case may differ. Throws where there is none of that name, or
   /// more than one.
-  @usableFromInline
   func index(of name: String, sql: String) throws -> Int {
-    let expected = next < names.count ? next : 0
-    if !hasDuplicates, expected < names.count, names[expected] == name {
-      next = expected + 1
-      return expected
-    }
-    if let index = found[name] {
-      next = index + 1
-      return index
-    }
-    let index = try search(name, sql: sql)
+    if let index = expected(name) { return index }
+    let index = try found[name] ?? search(name, sql: sql)
     found[name] = index
-    next = index + 1
+    next = index + 1 == unique.count ? 0 : index + 1
     return index
   }
 

@@ -5,7 +5,16 @@ struct ParameterNames {
   /// By position from 0: the name with its prefix, or nil for an anonymous `?`.
   private let names: [String?]
   /// The names of the last arguments and their positions: the next ones are mostly the same.
-  private var last: (names: [String], positions: [[Int32]]) = ([], [])
+  private var last = Layout()
+
+  private struct Layout {
+    var names: [String] = []
+    var allowsSurplus = false
+    var anonymousCount = 0
+    var positions: [[Int32]] = []
+    /// The same positions where each name has one.
+    var single: [Int32]?
+  }
 
   init(_ handle: OpaquePointer, count: Int) {
     names = (0..<count).map { index in
@@ -19,17 +28,19 @@ struct ParameterNames {
     named arguments: Arguments, anonymous values: [(any DatabaseValueConvertible)?],
     in arena: BindingArena
   ) throws {
-    guard let argumentNames = arguments.names else {
+    guard let pairs = arguments.pairs else {
       throw DatabaseError(
         .range, "SQL with interpolated values takes named arguments only, not positional ones too")
     }
-    if argumentNames != last.names {
-      last = (
-        argumentNames, try positions(of: argumentNames, arguments.allowsSurplus, values.count)
-      )
+    if !isLast(pairs, arguments.allowsSurplus, values.count) {
+      last = try layout(pairs.map(\.name), arguments.allowsSurplus, values.count)
     }
-    for (value, positions) in zip(arguments.values, last.positions) {
-      for position in positions { try arena.bind(value, at: position) }
+    if let positions = last.single {
+      try arena.bind(pairs, at: positions)
+    } else {
+      for (pair, positions) in zip(pairs, last.positions) {
+        for position in positions { try arena.bind(pair.value, at: position) }
+      }
     }
     guard !values.isEmpty else { return }
     let anonymous = names.indices.filter { names[$0] == nil }
@@ -38,11 +49,21 @@ struct ParameterNames {
     }
   }
 
-  /// The positions from 1 of each name. Throws for names that are missing, given twice, or (unless
+  private func isLast(
+    _ pairs: [Arguments.Pair], _ allowsSurplus: Bool, _ anonymousCount: Int
+  ) -> Bool {
+    guard pairs.count == last.names.count, pairs.count > 0, allowsSurplus == last.allowsSurplus,
+      anonymousCount == last.anonymousCount
+    else { return false }
+    for index in pairs.indices where pairs[index].name != last.names[index] { return false }
+    return true
+  }
+
+  /// Finds the positions, from 1, of each name. Throws for names that are missing, given twice, or (unless
   /// allowed) not in the statement.
-  private func positions(
-    of given: [String], _ allowsSurplus: Bool, _ anonymousCount: Int
-  ) throws -> [[Int32]] {
+  private func layout(
+    _ given: [String], _ allowsSurplus: Bool, _ anonymousCount: Int
+  ) throws -> Layout {
     guard Set(given).count == given.count else {
       throw DatabaseError(.range, "an argument is given twice under the same name")
     }
@@ -69,7 +90,10 @@ struct ParameterNames {
       }
       throw DatabaseError(.range, parts.joined(separator: "; "))
     }
-    return positions
+    let single = positions.compactMap { $0.count == 1 ? $0.first : nil }
+    return Layout(
+      names: given, allowsSurplus: allowsSurplus, anonymousCount: anonymousCount,
+      positions: positions, single: single.count == positions.count ? single : nil)
   }
 
   /// The error for a wrong number of positional arguments.

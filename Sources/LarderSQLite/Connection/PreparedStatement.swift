@@ -85,7 +85,7 @@ final class PreparedStatement {
   func bind(_ sql: SQL, _ arguments: Arguments) throws {
     arena.rewind()
     do {
-      if arguments.names == nil && (sql.values.isEmpty || arguments.values.isEmpty) {
+      if arguments.pairs == nil && (sql.values.isEmpty || arguments.values.isEmpty) {
         try bind(positional: sql.values.isEmpty ? arguments.values : sql.values)
       } else {
         try parameters.bind(named: arguments, anonymous: sql.values, in: arena)
@@ -102,17 +102,13 @@ final class PreparedStatement {
     guard values.count == parameterCount else {
       throw parameters.countError(given: values.count)
     }
-    for index in 0..<values.count {
-      try arena.bind(values[index], at: Int32(truncatingIfNeeded: index + 1))
-    }
+    try arena.bind(values)
   }
 
   // MARK: Execution
 
-  /// Begins an execution and returns its number.
+  /// Begins an execution, on a connection that was just checked, and returns its number.
   func begin() throws -> Int {
-    let connection = connection
-    _ = try connection.check()
     try checkNotRunning()
     if state != .ready { reset() }
     if let limit = connection.deadlines.limit { deadline = MonotonicClock.now + limit }

@@ -20,6 +20,8 @@ public final class ResultSet {
   @exclusivity(unchecked) @usableFromInline private(set) var rowNumber = 0
   /// The thread that took the last step, or any where the connection isn't bound to one.
   @exclusivity(unchecked) @usableFromInline private(set) var rowOwner: UInt = 0
+  /// The names of the columns once they were asked for on a row; nil again at the end.
+  @exclusivity(unchecked) @usableFromInline private(set) var rowNames: ColumnNames?
   /// The rows of a statement that writes, which has ended already.
   @exclusivity(unchecked) private var buffer: BufferedRows?
   /// The first step, when it was taken early for the names of columns.
@@ -89,6 +91,7 @@ public final class ResultSet {
     if self.state == .closed || self.state == .ended && state == .ended { return }
     self.state = state
     rowNumber = 0
+    rowNames = nil
     firstStep = nil
     buffer = nil
     database.release(statement, execution)
@@ -121,9 +124,18 @@ extension ResultSet: ColumnAccess {
   public var columnCount: Int { columnNames.count }
 
   /// The position of a column by its name, in any case.
+  @inlinable @inline(__always)
   public func columnIndex(named name: String) throws -> Int {
+    if let index = rowNames?.expected(name) { return index }
+    return try search(name)
+  }
+
+  @usableFromInline
+  func search(_ name: String) throws -> Int {
     guard let names = currentNames else { throw endedError() }
-    return try names.index(of: name, sql: statement.sql)
+    let index = try names.index(of: name, sql: statement.sql)
+    if state == .onRow { rowNames = names }
+    return index
   }
 
   private var currentNames: ColumnNames? {

@@ -12,6 +12,10 @@ final class StatementCache {
   @exclusivity(unchecked) private var last: PreparedStatement?
   @exclusivity(unchecked) private var clock = 0
 
+  /// The statements that begin and end transactions, which always stay.
+  @exclusivity(unchecked) var controls = [PreparedStatement?](
+    repeating: nil, count: TransactionControl.allCases.count)
+
   init(capacity: Int) { self.capacity = max(0, capacity) }
 
   /// An idle statement with this text, now in use.
@@ -51,6 +55,10 @@ final class StatementCache {
 
   /// Finalizes all that aren't in use, and forgets the others.
   func removeAll() {
+    for index in controls.indices {
+      controls[index]?.finalize()
+      controls[index] = nil
+    }
     for statement in statements.values { drop(statement, evicted: false) }
   }
 

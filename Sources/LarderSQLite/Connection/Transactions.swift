@@ -9,30 +9,65 @@ public enum TransactionKind: Hashable, Sendable {
   /// All locks at once; in write-ahead mode the same as ``immediate``.
   case exclusive
 
-  fileprivate var sql: SQL {
+  fileprivate var control: TransactionControl {
     switch self {
-    case .deferred: "BEGIN DEFERRED"
-    case .immediate: "BEGIN IMMEDIATE"
-    case .exclusive: "BEGIN EXCLUSIVE"
+    case .deferred: .beginDeferred
+    case .immediate: .beginImmediate
+    case .exclusive: .beginExclusive
+    }
+  }
+}
+
+/// The statements that scopes are made of.
+enum TransactionControl: Int, CaseIterable {
+  case beginDeferred, beginImmediate, beginExclusive, commit, rollback
+  case savepoint, release, rollbackTo
+
+  fileprivate var sql: String {
+    switch self {
+    case .beginDeferred: "BEGIN DEFERRED"
+    case .beginImmediate: "BEGIN IMMEDIATE"
+    case .beginExclusive: "BEGIN EXCLUSIVE"
+    case .commit: "COMMIT"
+    case .rollback: "ROLLBACK"
+    // Of savepoints with the same name the innermost counts.
+    case .savepoint: #"SAVEPOINT "larder scope""#
+    case .release: #"RELEASE "larder scope""#
+    case .rollbackTo: #"ROLLBACK TO "larder scope""#
     }
   }
 }
 
 extension Database {
+  /// Runs one of the statements that scopes are made of, compiled once per connection.
+  private func execute(_ control: TransactionControl) throws {
+    _ = try connection.check()
+    let statement: PreparedStatement
+    if let prepared = cache.controls[control.rawValue] {
+      statement = prepared
+    } else {
+      statement = try connection.prepare(control.sql, isPersistent: true)
+      cache.controls[control.rawValue] = statement
+    }
+    defer { statement.reset() }
+    _ = try statement.begin()
+    _ = try statement.step()
+  }
+
   /// Begins a transaction. Throws where one is open already, or a lock can't be had in time.
   public func begin(_ kind: TransactionKind = .immediate) throws {
-    try executeUpdate(kind.sql)
+    try execute(kind.control)
   }
 
   /// Commits the transaction. Where that throws, as for a deferred foreign key or a lock, the
   /// transaction is mostly still open: ask ``isInTransaction``, then try again or roll back.
   public func commit() throws {
-    try executeUpdate("COMMIT")
+    try execute(.commit)
   }
 
   /// Rolls the transaction back.
   public func rollback() throws {
-    try executeUpdate("ROLLBACK")
+    try execute(.rollback)
   }
 
   /// Runs a closure in a transaction, commits when it returns, and rolls back when it throws.
@@ -61,13 +96,12 @@ extension Database {
   ///
   /// See [Savepoints](https://www.sqlite.org/lang_savepoint.html).
   public func inSavepoint<T>(_ body: (Database) throws -> T) throws -> T {
-    // Of savepoints with the same name the innermost counts.
-    try executeUpdate(#"SAVEPOINT "larder scope""#)
+    try execute(.savepoint)
     return try runScope(body) {
-      try executeUpdate(#"RELEASE "larder scope""#)
+      try execute(.release)
     } undo: {
-      try executeUpdate(#"ROLLBACK TO "larder scope""#)
-      try executeUpdate(#"RELEASE "larder scope""#)
+      try execute(.rollbackTo)
+      try execute(.release)
     }
   }
 

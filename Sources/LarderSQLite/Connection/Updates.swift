@@ -33,8 +33,8 @@ extension PreparedStatement {
   /// Steps to the end and returns the number of rows changed. SQLite's own number stays as it was
   /// when a statement isn't an INSERT, UPDATE or DELETE; the total tells.
   func runToEnd() throws -> Int {
-    _ = try begin()
     let database = try connection.check()
+    _ = try begin()
     let before = isReadOnly ? 0 : sqlite3_total_changes64(database)
     while try step() {}
     if isReadOnly || sqlite3_total_changes64(database) == before { return 0 }

@@ -9,42 +9,45 @@
 /// converted when they are bound: one that can't be stored makes that call throw.
 /// See [Parameters](https://www.sqlite.org/lang_expr.html#varparam).
 public struct Arguments: Sendable {
-  /// The values of positional arguments; those of named ones in the order of ``names``.
+  package struct Pair: Sendable {
+    package let name: String
+    package let value: (any DatabaseValueConvertible)?
+  }
+
+  /// Positional arguments.
   package let values: [(any DatabaseValueConvertible)?]
-  /// The names, or nil for positional arguments.
-  package let names: [String]?
+  /// Named arguments, or nil for positional ones.
+  package let pairs: [Pair]?
   package private(set) var allowsSurplus = false
 
   /// Positional arguments.
   public init(_ values: [(any DatabaseValueConvertible)?] = []) {
     self.values = values
-    names = nil
+    pairs = nil
   }
 
   /// Named arguments.
   public init(_ dictionary: [String: (any DatabaseValueConvertible)?]) {
-    self.init(pairs: Array(dictionary))
-  }
-
-  private init(pairs: [(key: String, value: (any DatabaseValueConvertible)?)]) {
-    values = pairs.map(\.value)
-    names = pairs.map(\.key)
+    values = []
+    pairs = dictionary.map { Pair(name: $0.key, value: $0.value) }
   }
 
   /// The same arguments, of which those are left out whose names the statement doesn't have.
   /// Without this they are an error, as surplus positional arguments always are.
   public func ignoringSurplusNames() -> Arguments {
     var copy = self
-    copy.allowsSurplus = names != nil
+    copy.allowsSurplus = pairs != nil
     return copy
   }
 
   /// The number of arguments.
-  public var count: Int { values.count }
+  public var count: Int { pairs?.count ?? values.count }
 
   /// What would be bound, in order. Throws where a value can't be stored exactly.
   public var databaseValues: [DatabaseValue] {
-    get throws { try values.map { try $0?.databaseValue ?? .null } }
+    get throws {
+      try (pairs?.map(\.value) ?? values).map { try $0?.databaseValue ?? .null }
+    }
   }
 }
 
@@ -56,8 +59,8 @@ extension Arguments: ExpressibleByArrayLiteral {
 extension Arguments: ExpressibleByDictionaryLiteral {
   /// Named arguments.
   public init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
-    values = elements.map(\.1)
-    names = elements.map(\.0)
+    values = []
+    pairs = elements.map { Pair(name: $0.0, value: $0.1) }
   }
 }
 
@@ -65,7 +68,7 @@ extension Arguments: Equatable {
   /// Whether the same values would be bound to the same parameters; false where a value can't be
   /// stored at all.
   public static func == (left: Arguments, right: Arguments) -> Bool {
-    guard left.names == right.names, left.allowsSurplus == right.allowsSurplus,
+    guard left.pairs?.map(\.name) == right.pairs?.map(\.name), left.allowsSurplus == right.allowsSurplus,
       let leftValues = try? left.databaseValues, let rightValues = try? right.databaseValues
     else { return false }
     return leftValues == rightValues

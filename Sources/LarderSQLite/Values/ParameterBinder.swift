@@ -5,7 +5,8 @@ import Glibc
 ///
 /// A binder is good only inside that method: keep no copy of it.
 public struct ParameterBinder {
-  @usableFromInline let arena: BindingArena
+  // Unretained: the statement that makes the binder keeps the arena.
+  @usableFromInline unowned(unsafe) let arena: BindingArena
   @usableFromInline let index: Int32
 
   @inlinable
@@ -40,8 +41,8 @@ public struct ParameterBinder {
   /// Binds text, NULs included.
   @inlinable
   public func bind(_ value: String) throws {
-    var value = value
-    try check(value.withUTF8 { arena.bindText($0, at: index) })
+    let code = value.utf8.withContiguousStorageIfAvailable { arena.bindText($0, at: index) }
+    try check(code ?? arena.bindText(slowly: value, at: index))
   }
 
   /// Binds a copy of these bytes as a blob.
@@ -116,13 +117,6 @@ final class BindingArena {
     memory = .allocate(byteCount: capacity, alignment: 16)
   }
 
-  /// Binds a value, or NULL, to the parameter at this position from 1.
-  @inlinable
-  func bind(_ value: (any DatabaseValueConvertible)?, at index: Int32) throws {
-    let parameter = ParameterBinder(arena: self, index: index)
-    if let value { try value.bind(to: parameter) } else { try parameter.bindNull() }
-  }
-
   /// A copy of the bytes that stays until the next ``rewind()``, or nil when there is no room.
   @inlinable
   func keep(_ bytes: UnsafeRawBufferPointer) -> UnsafeMutableRawPointer? {
@@ -140,6 +134,13 @@ final class BindingArena {
       return larder_bind_text_static(statement, index, copy, UInt64(text.count))
     }
     return larder_bind_text_transient(statement, index, text.baseAddress, UInt64(text.count))
+  }
+
+  /// For strings that aren't kept in one piece of UTF-8.
+  @usableFromInline
+  func bindText(slowly text: String, at index: Int32) -> Int32 {
+    var text = text
+    return text.withUTF8 { bindText($0, at: index) }
   }
 
   @inlinable

@@ -1,0 +1,74 @@
+// Binds lists of arguments without copying them, which takes looking at them as bytes.
+
+extension BindingArena {
+  /// Binds a value, or NULL, to a parameter, counted from 1.
+  func bind(_ value: (any DatabaseValueConvertible)?, at index: Int32) throws {
+    let parameter = ParameterBinder(arena: self, index: index)
+    if let value { try value.bind(to: parameter) } else { try parameter.bindNull() }
+  }
+
+  /// Binds values, or NULL, to the parameters from the first on.
+  func bind(_ values: [(any DatabaseValueConvertible)?]) throws {
+    guard ArgumentLayout.isKnown else {
+      for (index, value) in values.enumerated() {
+        try bind(value, at: Int32(truncatingIfNeeded: index + 1))
+      }
+      return
+    }
+    try values.withUnsafeBytes { bytes in
+      guard var value = bytes.baseAddress else { return }
+      for index in 0..<values.count {
+        try bind(argumentAt: value, at: Int32(truncatingIfNeeded: index + 1))
+        value += ArgumentLayout.stride
+      }
+    }
+  }
+
+  /// Binds named values, or NULL, to the parameters at these positions.
+  func bind(_ pairs: [Arguments.Pair], at positions: [Int32]) throws {
+    guard ArgumentLayout.isKnown else {
+      for (pair, index) in zip(pairs, positions) { try bind(pair.value, at: index) }
+      return
+    }
+    try pairs.withUnsafeBytes { bytes in
+      guard var value = bytes.baseAddress else { return }
+      value += ArgumentLayout.offsetInPair
+      for index in positions {
+        try bind(argumentAt: value, at: index)
+        value += MemoryLayout<Arguments.Pair>.stride
+      }
+    }
+  }
+
+  @inline(__always)
+  private func bind(argumentAt address: UnsafeRawPointer, at index: Int32) throws {
+    let parameter = ParameterBinder(arena: self, index: index)
+    if address.load(fromByteOffset: ArgumentLayout.typeOffset, as: UInt.self) == 0 {
+      try parameter.bindNull()
+    } else {
+      try address.assumingMemoryBound(to: (any DatabaseValueConvertible).self).pointee
+        .bind(to: parameter)
+    }
+  }
+}
+
+/// How an argument lies in memory: three words for the value or a reference to it, one for its
+/// type, one for its conformance; a nil has no type.
+///
+/// To take an Optional of an existential apart, the compiler copies it with calls into the runtime
+/// that take longer than binding (1,200 instructions for five arguments). What makes looking into
+/// it sound: the layout is asked for before it is relied on.
+private enum ArgumentLayout {
+  static let stride = MemoryLayout<(any DatabaseValueConvertible)?>.stride
+  static let typeOffset = 3 * MemoryLayout<UInt>.size
+  static let offsetInPair = MemoryLayout<Arguments.Pair>.offset(of: \.value) ?? 0
+
+  static let isKnown: Bool = {
+    func type(_ value: (any DatabaseValueConvertible)?) -> UInt {
+      withUnsafeBytes(of: value) { $0.load(fromByteOffset: typeOffset, as: UInt.self) }
+    }
+    return stride == 5 * MemoryLayout<UInt>.size
+      && stride == MemoryLayout<any DatabaseValueConvertible>.stride
+      && offsetInPair > 0 && type(nil) == 0 && type(0) != 0 && type("") != 0
+  }()
+}

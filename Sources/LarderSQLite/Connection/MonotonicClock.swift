@@ -1,0 +1,15 @@
+import Glibc
+
+/// Time for timeouts, deadlines and durations, which setting the system's clock doesn't change.
+///
+/// `ContinuousClock` would do; but the size of its instants isn't known at compile time, which
+/// makes every access to an object that holds one dear.
+enum MonotonicClock {
+  /// The time since some moment in the past. It goes on while the system sleeps.
+  static var now: Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &time)
+    return Duration(
+      secondsComponent: Int64(time.tv_sec), attosecondsComponent: Int64(time.tv_nsec) * 1_000_000_000)
+  }
+}
