@@ -114,6 +114,17 @@ struct ClosedDatabaseTests {
     rows.close()
   }
 
+  @Test("A result set whose columns were found by name throws as well")
+  func resultSetsByName() throws {
+    let rows = try db.executeQuery("SELECT id, name FROM city")
+    #expect(try rows.next())
+    #expect(try rows["id"] == 1)
+    try db.close()
+    expectClosed { _ = try rows.columnIndex(named: "name") }
+    expectClosed { _ = try rows["name"] }
+    expectClosed { _ = try rows.next() }
+  }
+
   @Test("The rows of a statement that writes are gone as well")
   func bufferedRows() throws {
     let rows = try db.executeQuery("INSERT INTO city (name) VALUES ('Bodø') RETURNING id, name")

@@ -14,27 +14,6 @@ struct ForkTests {
       "CREATE TABLE city (name); INSERT INTO city VALUES ('Oslo'), ('Bergen')")
   }
 
-  /// Runs a closure in a forked process and returns the number it gives there, below 100.
-  ///
-  /// Swift can't call fork; looking it up is enough for a child that only calls and exits. An
-  /// alarm ends a child that hangs, and the closure runs here first so that whatever is made only
-  /// once has been made.
-  private func inChild(_ body: () -> Int32) throws -> Int32 {
-    typealias Fork = @convention(c) () -> Int32
-    let address = try #require(dlsym(nil, "fork"))
-    let fork = unsafeBitCast(address, to: Fork.self)
-    let child = fork()
-    if child == 0 {
-      alarm(20)
-      _exit(body())
-    }
-    try #require(child > 0)
-    var status: Int32 = 0
-    while waitpid(child, &status, 0) < 0 && errno == EINTR {}
-    try #require(status & 0x7f == 0, "the child was ended by signal \(status & 0x7f)")
-    return (status >> 8) & 0xff
-  }
-
   private static func refuses(_ body: () throws -> Void) -> Bool {
     do {
       try body()
@@ -66,8 +45,8 @@ struct ForkTests {
     ]
     // In this process none of them does: the closure that is checked can fail.
     #expect(!Self.refuses { _ = try db.value("SELECT 1", as: Int.self) })
-    let refused = try inChild { Int32(calls.count { Self.refuses($0) }) }
-    #expect(refused == calls.count)
+    let refused = try ChildProcess.run { Int32(calls.count { Self.refuses($0) }) }
+    #expect(refused == .exited(Int32(calls.count)))
     #expect(try rows.next())
     #expect(try rows[0] == "Bergen")
     #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 2)
@@ -77,7 +56,7 @@ struct ForkTests {
   func properties() throws {
     try db.begin()
     try db.executeUpdate("INSERT INTO city VALUES ('Bodø')")
-    let wrong = try inChild {
+    let wrong = try ChildProcess.run {
       var wrong: Int32 = 0
       if db.isInTransaction { wrong += 1 }
       if db.changes != 0 || db.totalChanges != 0 || db.lastInsertRowID != 0 { wrong += 2 }
@@ -85,7 +64,7 @@ struct ForkTests {
       if db.limit(.variables) != 0 { wrong += 8 }
       return wrong
     }
-    #expect(wrong == 0)
+    #expect(wrong == .exited(0))
     try db.commit()
   }
 
@@ -94,10 +73,11 @@ struct ForkTests {
     try db.executeUpdate("INSERT INTO city VALUES ('Bodø')")
     try db.begin()
     var own: Database? = try Database(path: folder.file("cities.db"))
-    #expect(
-      try inChild {
-        own = nil; return 7
-      } == 7)
+    let end = try ChildProcess.run {
+      own = nil
+      return 7
+    }
+    #expect(end == .exited(7))
     own?.busyTimeout = .zero
     #expect(throws: DatabaseError.self) { try own?.executeUpdate("DELETE FROM city") }
     try db.commit()
@@ -109,20 +89,20 @@ struct ForkTests {
   @Test("The child opens a connection of its own and writes")
   func ownConnection() throws {
     let path = folder.file("cities.db")
-    let code = try inChild {
+    let code = try ChildProcess.run {
       guard let own = try? Database(path: path),
         (try? own.executeUpdate("INSERT INTO city VALUES ('Tromsø')")) == 1
       else { return 1 }
       return (try? own.close()) == nil ? 2 : 0
     }
-    #expect(code == 0)
+    #expect(code == .exited(0))
     #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 3)
   }
 
   @Test("Nothing is ever printed, whatever goes wrong")
   func silence() throws {
     let output = folder.file("output")
-    let code = try inChild {
+    let code = try ChildProcess.run {
       let file = open(output, O_CREAT | O_WRONLY, 0o600)
       guard file >= 0, dup2(file, 1) == 1, dup2(file, 2) == 2 else { return 1 }
       guard let own = try? Database() else { return 2 }
@@ -137,7 +117,7 @@ struct ForkTests {
       fflush(nil)
       return 0
     }
-    #expect(code == 0)
+    #expect(code == .exited(0))
     #expect(try Data(contentsOf: URL(fileURLWithPath: output)).isEmpty)
   }
 }
