@@ -1,8 +1,13 @@
+<<<<<<< HEAD
+=======
+import Dispatch
+>>>>>>> main
 import LarderSQLite
 import Testing
 
 @Suite("Locks of other connections")
 struct BusyTests {
+<<<<<<< HEAD
   let folder: ScratchFolder
   let path: String
   let holder: Database
@@ -154,5 +159,138 @@ struct BusyTests {
     let error = #expect(throws: DatabaseError.self) { try db.executeUpdate("DELETE FROM city") }
     #expect(error?.extendedCode == .busySnapshot)
     try db.rollback()
+=======
+  /// Two connections to one file of four cities, with a rollback journal, which locks the whole
+  /// file.
+  private func withTwoConnections(
+    busyTimeout: Duration = .zero, _ body: (Database, Database) throws -> Void
+  ) throws {
+    try withTemporaryFolder { folder in
+      var configuration = Configuration()
+      configuration.journalMode = .delete
+      configuration.busyTimeout = busyTimeout
+      let first = try Database(path: folder + "/cities.db", configuration: configuration)
+      try createCities(in: first)
+      let second = try Database(path: folder + "/cities.db", configuration: configuration)
+      try body(first, second)
+      try first.close()
+      try second.close()
+    }
+  }
+
+  @Test("Nobody can write while another connection reads, and can once it is done")
+  func readerBlocksWriter() throws {
+    try withTwoConnections { reader, writer in
+      let rows = try reader.executeQuery("SELECT name FROM city")
+      #expect(try rows.next())
+      let error = #expect(throws: DatabaseError.self) {
+        try writer.executeUpdate("INSERT INTO city (name) VALUES ('Tromsø')")
+      }
+      #expect(error?.code == .busy)
+      #expect(error?.isBusy == true)
+      #expect(!writer.isInTransaction)
+      rows.close()
+      #expect(try writer.executeUpdate("INSERT INTO city (name) VALUES ('Tromsø')") == 1)
+      #expect(try reader.cityCount() == 5)
+    }
+  }
+
+  @Test("A locked file makes the first step throw instead of ending the rows")
+  func firstStep() throws {
+    try withTwoConnections { writer, reader in
+      let rows = try reader.executeQuery("SELECT name FROM city")
+      try writer.begin(.exclusive)
+      let error = #expect(throws: DatabaseError.self) { try rows.next() }
+      #expect(error?.code == .busy)
+      #expect(error?.code.rawValue == 5)
+      try writer.commit()
+      #expect(try reader.cityCount() == 4)
+    }
+  }
+
+  @Test("A call waits for a lock as long as the timeout, then throws")
+  func waits() throws {
+    try withTwoConnections(busyTimeout: .milliseconds(80)) { first, second in
+      try first.begin()
+      let start = ContinuousClock.now
+      #expect(throws: DatabaseError.self) { try second.begin() }
+      #expect(ContinuousClock.now - start >= .milliseconds(80))
+      try first.rollback()
+      try second.begin()
+    }
+  }
+
+  @Test("A timeout of zero throws at once")
+  func zero() throws {
+    try withTwoConnections(busyTimeout: .seconds(60)) { first, second in
+      try first.begin()
+      second.busyTimeout = .zero
+      let start = ContinuousClock.now
+      #expect(throws: DatabaseError.self) { try second.begin() }
+      #expect(ContinuousClock.now - start < .seconds(30))
+    }
+  }
+
+  @Test("A lock that is let go in time is waited for")
+  func letGo() throws {
+    try withTemporaryFolder { folder in
+      let path = folder + "/cities.db"
+      let db = try Database(path: path)
+      try createCities(in: db)
+      db.busyTimeout = .seconds(60)
+      let isLocked = DispatchSemaphore(value: 0)
+      let isWanted = DispatchSemaphore(value: 0)
+      let hasEnded = DispatchSemaphore(value: 0)
+      DispatchQueue.global().async {
+        defer { hasEnded.signal() }
+        do {
+          let other = try Database(path: path)
+          try other.begin()
+          try other.executeUpdate("DELETE FROM city WHERE id = 1")
+          isLocked.signal()
+          isWanted.wait()
+          try other.commit()
+        } catch {
+          Issue.record(error)
+          isLocked.signal()
+        }
+      }
+      isLocked.wait()
+      isWanted.signal()
+      #expect(try db.inTransaction { try $0.cityCount() } == 3)
+      hasEnded.wait()
+    }
+  }
+
+  @Test("The timeout can be asked for and changed, also when the database is closed")
+  func property() throws {
+    var configuration = Configuration()
+    #expect(configuration.busyTimeout > .zero)
+    configuration.busyTimeout = .seconds(2)
+    let db = try Database(configuration: configuration)
+    #expect(db.busyTimeout == .seconds(2))
+    db.busyTimeout = .milliseconds(1500)
+    #expect(db.busyTimeout == .milliseconds(1500))
+    db.busyTimeout = .zero
+    #expect(db.busyTimeout == .zero)
+    try db.close()
+    db.busyTimeout = .seconds(5)
+    #expect(db.busyTimeout == .seconds(5))
+  }
+
+  @Test("With a write-ahead log, a reader keeps its snapshot while another connection writes")
+  func snapshot() throws {
+    try withTemporaryFolder { folder in
+      let writer = try Database(path: folder + "/cities.db")
+      try createCities(in: writer)
+      let reader = try Database(path: folder + "/cities.db")
+      try reader.begin(.deferred)
+      #expect(try reader.cityCount() == 4)
+      #expect(try writer.executeUpdate("DELETE FROM city WHERE id = 1") == 1)
+      #expect(try reader.cityCount() == 4)
+      try reader.commit()
+      #expect(try reader.cityCount() == 3)
+    }
+>>>>>>> main
   }
 }

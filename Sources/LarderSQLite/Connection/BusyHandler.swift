@@ -9,11 +9,15 @@ import Glibc
 /// See [Busy handlers](https://www.sqlite.org/c3ref/busy_handler.html).
 final class BusyHandler {
   var timeout: Duration
+  private var wasInterrupted = false
+  private let interrupts: InterruptHandle
   private var start = Duration.zero
+  private var interruptsAtStart = 0
   static let pause = Duration.milliseconds(1)
 
-  init(timeout: Duration) {
+  init(timeout: Duration, interrupts: InterruptHandle) {
     self.timeout = timeout
+    self.interrupts = interrupts
   }
 
   /// SQLite keeps an unretained pointer to this object: the connection keeps the object as long
@@ -28,10 +32,22 @@ final class BusyHandler {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
+  /// Whether the last wait was ended by an interrupt; asking again is false.
+  func takeInterruption() -> Bool {
+    defer { wasInterrupted = false }
+    return wasInterrupted
+  }
+
   /// Pauses, unless the time is up. `count` is how often it has been asked for the same lock.
   private func waits(count: Int32) -> Bool {
     let now = MonotonicClock.now
-    if count == 0 { start = now }
+    if count == 0 {
+      start = now
+      interruptsAtStart = interrupts.count
+    }
+    // SQLite looks for interrupts while it works, but not while it waits.
+    wasInterrupted = interrupts.count != interruptsAtStart
+    if wasInterrupted { return false }
     let left = timeout - (now - start)
     guard left > .zero else { return false }
     usleep(UInt32(min(left, Self.pause) / .microseconds(1)))

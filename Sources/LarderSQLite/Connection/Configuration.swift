@@ -28,7 +28,7 @@ public struct Configuration: Sendable {
   /// How transactions are kept apart; see [journal_mode](https://www.sqlite.org/pragma.html#pragma_journal_mode).
   public enum JournalMode: String, Hashable, Sendable {
     // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-    case delete, truncate, persist, memory, wal, off
+    case delete, truncate, persist, memory, wal
   }
 
   /// When the file is synced; see [synchronous](https://www.sqlite.org/pragma.html#pragma_synchronous).

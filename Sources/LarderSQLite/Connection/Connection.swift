@@ -33,7 +33,7 @@ final class Connection {
     self.dateFormat = dateFormat
     self.reporting = reporting
     interruptHandle = InterruptHandle(handle)
-    busyHandler = BusyHandler(timeout: busyTimeout)
+    busyHandler = BusyHandler(timeout: busyTimeout, interrupts: interruptHandle)
     busyHandler.install(on: handle)
   }
 
@@ -90,10 +90,13 @@ final class Connection {
 
   /// The error for a result code, with what SQLite says of the last call, after telling the log.
   func error(_ code: Int32, sql: String? = nil, statement: OpaquePointer? = nil) -> DatabaseError {
-    let extended = ResultCode(rawValue: code)
+    var extended = ResultCode(rawValue: code)
     let message: String
     var offset: Int?
-    if let handle, sqlite3_errcode(handle) & 0xff == code & 0xff {
+    if extended == .busy, busyHandler.takeInterruption() {
+      extended = .interrupt
+      message = "interrupted while waiting for a lock"
+    } else if let handle, sqlite3_errcode(handle) & 0xff == code & 0xff {
       message = deadlines.message(for: extended) ?? String(cString: sqlite3_errmsg(handle))
       offset = sql == nil ? nil : Int(larder_error_offset(handle))
     } else {

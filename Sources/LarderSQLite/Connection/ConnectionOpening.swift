@@ -101,8 +101,8 @@ extension Database {
       guard let path, !path.isEmpty else { throw error }
       throw DatabaseError(error.extendedCode, "\(error.message): \(path)", sql: error.sql)
     }
-    connection.authorizer.set(configuration.authorizer, on: try connection.check())
-    connection.deadlines.set(configuration.statementDeadline, on: try connection.check())
+    authorizer = configuration.authorizer
+    statementDeadline = configuration.statementDeadline
     try configuration.prepareDatabase?(self)
     clearStatementCache()
   }

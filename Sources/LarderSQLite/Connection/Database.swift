@@ -114,6 +114,19 @@ public final class Database {
     set { connection.busyHandler.timeout = newValue }
   }
 
+  /// How long a statement may run, from its next execution on; nil for ever.
+  public var statementDeadline: Duration? {
+    get { connection.deadlines.limit }
+    set { connection.usableHandle.map { connection.deadlines.set(newValue, on: $0) } }
+  }
+
+  /// What statements may do from now on; nil for anything. Statements that are prepared already
+  /// are compiled anew under it.
+  public var authorizer: Authorizer? {
+    get { connection.authorizer.preset }
+    set { connection.usableHandle.map { connection.authorizer.set(newValue, on: $0) } }
+  }
+
   /// Makes the statements that run now throw ``ResultCode/interrupt``. To do so from another
   /// thread, keep an ``interruptHandle`` there.
   public func interrupt() { connection.interruptHandle.interrupt() }

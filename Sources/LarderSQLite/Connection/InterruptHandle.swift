@@ -13,6 +13,10 @@ public final class InterruptHandle: Sendable {
   // The address as a number, since pointers aren't Sendable. The mutex makes it sound: closing
   // takes the address away before the handle goes, and waits for an interrupt under way.
   private let address: Mutex<UInt>
+  private let counter = Atomic<Int>(0)
+
+  /// How often an interrupt was asked for.
+  var count: Int { counter.load(ordering: .relaxed) }
 
   init(_ handle: OpaquePointer) {
     address = Mutex(UInt(bitPattern: handle))
@@ -21,6 +25,7 @@ public final class InterruptHandle: Sendable {
   /// Makes the statements that run now throw ``ResultCode/interrupt``, which rolls back a
   /// transaction that they write in. Does nothing when none runs, or the database is closed.
   public func interrupt() {
+    counter.add(1, ordering: .relaxed)
     address.withLock { address in
       if let handle = OpaquePointer(bitPattern: address) { sqlite3_interrupt(handle) }
     }

@@ -10,6 +10,7 @@ enum MonotonicClock {
     var time = timespec()
     clock_gettime(CLOCK_BOOTTIME, &time)
     return Duration(
-      secondsComponent: Int64(time.tv_sec), attosecondsComponent: Int64(time.tv_nsec) * 1_000_000_000)
+      secondsComponent: Int64(time.tv_sec),
+      attosecondsComponent: Int64(time.tv_nsec) * 1_000_000_000)
   }
 }

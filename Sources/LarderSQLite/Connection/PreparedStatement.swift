@@ -21,8 +21,8 @@ final class PreparedStatement {
   @exclusivity(unchecked) @usableFromInline private(set) var columnCount: Int
 
   /// Goes up with every row, reset and finalization, so that a row is known by its number. 0 is no
-  /// row's number.
-  @exclusivity(unchecked) @usableFromInline private(set) var rowNumber = 0
+  /// row's number, nor are negative ones.
+  @exclusivity(unchecked) @usableFromInline private(set) var rowNumber = 1
   /// The number of the execution that is under way.
   @exclusivity(unchecked) private(set) var execution = 0
   @exclusivity(unchecked) private(set) var state = State.ready
@@ -176,7 +176,9 @@ final class PreparedStatement {
   }
 
   private func traceEvent(_ handle: OpaquePointer) -> TraceEvent? {
-    guard let timing, timing.duration >= connection.reporting.slowStatementThreshold else { return nil }
+    guard let timing, timing.duration >= connection.reporting.slowStatementThreshold else {
+      return nil
+    }
     let shows = connection.reporting.showsArguments
     return TraceEvent(
       sql: sql, expandedSQL: shows ? Connection.expandedSQL(of: handle) : nil,

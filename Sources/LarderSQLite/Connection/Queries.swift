@@ -17,15 +17,13 @@ extension Database {
   /// The same with arguments from an array or, by name, from a dictionary.
   public func executeQuery(_ sql: SQL, arguments: Arguments) throws -> ResultSet {
     let statement = try take(sql)
-    addOpen(statement)
     do {
       try statement.bind(sql, arguments)
-      return try ResultSet(self, statement)
     } catch {
-      removeOpen(statement)
       giveBack(statement)
       throw error
     }
+    return try ResultSet(self, statement)
   }
 
   /// The first column of the first row, or nil if there is no row.

@@ -16,7 +16,7 @@ public final class ResultSet {
   @usableFromInline let statement: PreparedStatement
   /// The number of the execution that this result set shows; another one isn't its business.
   private let execution: Int
-  /// The number of the row that it stands on; 0 for none.
+  /// The number of the row that it stands on; 0 for none, -1 and down for rows of the buffer.
   @exclusivity(unchecked) @usableFromInline private(set) var rowNumber = 0
   /// The thread that took the last step, or any where the connection isn't bound to one.
   @exclusivity(unchecked) @usableFromInline private(set) var rowOwner: UInt = 0
@@ -32,11 +32,13 @@ public final class ResultSet {
     case beforeFirst, onRow, ended, closed
   }
 
-  /// Begins an execution of a statement that is bound, and open in the database.
+  /// Begins an execution of a statement that is bound. It stays with the result set until that
+  /// gives it back.
   init(_ database: Database, _ statement: PreparedStatement) throws {
     self.database = database
     self.statement = statement
     execution = try statement.begin()
+    if !statement.isOwned { database.addOpen(statement) }
     guard !statement.isReadOnly || statement.columnCount == 0 else { return }
     buffer = try BufferedRows(of: statement)
     database.release(statement, execution)
@@ -52,8 +54,8 @@ public final class ResultSet {
     guard state == .beforeFirst || state == .onRow else { throw endedError() }
     if let buffer {
       _ = try statement.connection.check()
-      rowNumber += 1
-      state = rowNumber <= buffer.rowCount ? .onRow : .ended
+      rowNumber -= 1
+      state = -rowNumber <= buffer.rowCount ? .onRow : .ended
       return state == .onRow
     }
     do {
@@ -162,7 +164,7 @@ extension ResultSet: ColumnAccess {
   func bufferedReader(at index: Int) throws -> ColumnReader {
     _ = try statement.connection.check()
     if let buffer, state == .onRow {
-      return try buffer.reader(row: rowNumber - 1, column: index)
+      return try buffer.reader(row: -rowNumber - 1, column: index)
     }
     guard state == .onRow, rowNumber == statement.rowNumber else {
       guard state == .beforeFirst else { throw endedError() }

@@ -130,19 +130,21 @@ extension Statement: ColumnAccess {
   /// The columns' names in order, as of the last step; none when the statement is closed.
   public var columnNames: [String] {
     guard prepared.handle != nil, prepared.connection.isAccessible else { return [] }
-    // SQLite notices that a table was altered in the first step. Without one, compile anew.
-    if prepared.state == .ready,
+    return currentNames.names
+  }
+
+  /// SQLite notices that a table was altered in the first step; before one, compile anew.
+  private var currentNames: ColumnNames {
+    guard prepared.state == .ready,
       let fresh = try? prepared.connection.prepare(sql, isPersistent: false)
-    {
-      return fresh.columnNames.names
-    }
-    return prepared.columnNames.names
+    else { return prepared.columnNames }
+    return fresh.columnNames
   }
 
   /// The position of a column by its name, in any case.
   public func columnIndex(named name: String) throws -> Int {
     try check()
-    return try prepared.columnNames.index(of: name, sql: sql)
+    return try currentNames.index(of: name, sql: sql)
   }
 
   /// What reads a column of the current row.

@@ -93,7 +93,6 @@ extension Database {
       _ = try statement.runToEnd()
       return .next
     }
-    addOpen(statement)
     let rows = try ResultSet(self, statement)
     defer { rows.close() }
     while try rows.next() {

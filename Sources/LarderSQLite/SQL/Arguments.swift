@@ -68,7 +68,8 @@ extension Arguments: Equatable {
   /// Whether the same values would be bound to the same parameters; false where a value can't be
   /// stored at all.
   public static func == (left: Arguments, right: Arguments) -> Bool {
-    guard left.pairs?.map(\.name) == right.pairs?.map(\.name), left.allowsSurplus == right.allowsSurplus,
+    guard left.pairs?.map(\.name) == right.pairs?.map(\.name),
+      left.allowsSurplus == right.allowsSurplus,
       let leftValues = try? left.databaseValues, let rightValues = try? right.databaseValues
     else { return false }
     return leftValues == rightValues

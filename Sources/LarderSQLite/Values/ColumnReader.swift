@@ -53,6 +53,7 @@ public struct ColumnReader {
   public func text() throws -> String {
     // Text first, then bytes: the first call may convert from UTF-16, which changes the length.
     guard let bytes = sqlite3_value_text(value) else {
+      if isNull { throw ConversionError(.null, String.self) }
       throw DatabaseError(.noMemory, "out of memory while reading text")
     }
     let count = Int(sqlite3_value_bytes(value))

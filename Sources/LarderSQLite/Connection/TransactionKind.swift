@@ -1,0 +1,37 @@
+/// When a transaction takes its locks; see [Transactions](https://www.sqlite.org/lang_transaction.html).
+public enum TransactionKind: Hashable, Sendable {
+  /// When it first reads, and again when it first writes, which can fail.
+  case deferred
+  /// The lock for writing at once: the usual choice.
+  case immediate
+  /// All locks at once; in write-ahead mode the same as ``immediate``.
+  case exclusive
+
+  var control: TransactionControl {
+    switch self {
+    case .deferred: .beginDeferred
+    case .immediate: .beginImmediate
+    case .exclusive: .beginExclusive
+    }
+  }
+}
+
+/// The statements that scopes are made of.
+enum TransactionControl: Int, CaseIterable {
+  case beginDeferred, beginImmediate, beginExclusive, commit, rollback
+  case savepoint, release, rollbackTo
+
+  var sql: String {
+    switch self {
+    case .beginDeferred: "BEGIN DEFERRED"
+    case .beginImmediate: "BEGIN IMMEDIATE"
+    case .beginExclusive: "BEGIN EXCLUSIVE"
+    case .commit: "COMMIT"
+    case .rollback: "ROLLBACK"
+    // Of savepoints with the same name the innermost counts.
+    case .savepoint: #"SAVEPOINT "larder scope""#
+    case .release: #"RELEASE "larder scope""#
+    case .rollbackTo: #"ROLLBACK TO "larder scope""#
+    }
+  }
+}

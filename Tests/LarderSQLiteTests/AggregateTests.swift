@@ -1,0 +1,139 @@
+import FoundationEssentials
+import LarderSQLite
+import Testing
+
+@Suite("Custom aggregates and collations")
+struct AggregateTests {
+  /// The longest text of a group, NULL for none.
+  private func createLongest(in db: Database) throws {
+    try db.createAggregate(
+      "longest", argumentCount: 1, initial: String?.none,
+      step: { longest, arguments in
+        let text = try String(databaseValue: arguments[0])
+        if text.count > longest?.count ?? -1 { longest = text }
+      }, final: { $0 })
+  }
+
+  @Test("An aggregate makes one value of all rows")
+  func allRows() throws {
+    let db = try makeCities()
+    try createLongest(in: db)
+    #expect(try db.value("SELECT longest(name) FROM city", as: String.self) == "Bergen")
+  }
+
+  @Test("Each group has a state of its own")
+  func groups() throws {
+    let db = try makeCities()
+    try createLongest(in: db)
+    #expect(
+      try db.texts(
+        "SELECT longest(name) FROM city GROUP BY population > 1000000 ORDER BY 1")
+        == ["Bergen", "Lagos"])
+  }
+
+  @Test("Without rows, the result is that of the initial state")
+  func noRows() throws {
+    let db = try makeCities()
+    try createLongest(in: db)
+    #expect(
+      try db.value("SELECT longest(name) FROM city WHERE id > 9", as: String?.self) == .some(nil))
+    #expect(
+      try db.texts("SELECT longest(name) FROM city WHERE id > 9 GROUP BY population").isEmpty)
+  }
+
+  @Test("Two uses in one statement don't disturb each other")
+  func twice() throws {
+    let db = try makeCities()
+    try createLongest(in: db)
+    let rows = try db.executeQuery("SELECT longest(name), longest(name || population) FROM city")
+    #expect(try rows.next())
+    #expect(try rows.get(at: 0, as: String.self) == "Bergen")
+    #expect(try rows.get(at: 1, as: String.self) == "Lagos15388000")
+  }
+
+  @Test("What an aggregate throws at a row makes the statement throw")
+  func stepThrows() throws {
+    let db = try makeCities()
+    try createLongest(in: db)
+    let error = #expect(throws: DatabaseError.self) {
+      try db.value("SELECT longest(population) FROM city", as: String.self)
+    }
+    #expect(error?.message.contains("String") == true)
+    #expect(try db.value("SELECT longest(name) FROM city", as: String.self) == "Bergen")
+  }
+
+  @Test("What an aggregate throws at the end makes the statement throw")
+  func finalThrows() throws {
+    let db = try makeCities()
+    try db.createAggregate(
+      "refuse", argumentCount: 1, initial: 0, step: { count, _ in count += 1 },
+      final: { throw DatabaseError(code: .constraint, message: "\($0) cities are too many") })
+    let error = #expect(throws: DatabaseError.self) {
+      try db.value("SELECT refuse(name) FROM city", as: Int.self)
+    }
+    #expect(error?.code == .constraint)
+    #expect(error?.message == "4 cities are too many")
+  }
+
+  @Test("A removed aggregate is gone")
+  func remove() throws {
+    let db = try makeCities()
+    try createLongest(in: db)
+    try db.removeFunction("longest", argumentCount: 1)
+    #expect(throws: DatabaseError.self) { try db.validate("SELECT longest(name) FROM city") }
+  }
+
+  private final class Token: Sendable {}
+
+  @Test("The state of a group is let go, also when the query is not read to its end")
+  func state() throws {
+    weak var kept: Token?
+    let db = try makeCities()
+    do {
+      let token = Token()
+      kept = token
+      try db.createAggregate(
+        "gather", argumentCount: 1, initial: [Token](), step: { tokens, _ in tokens.append(token) },
+        final: { $0.count })
+    }
+    let rows = try db.executeQuery("SELECT gather(name) FROM city GROUP BY id")
+    #expect(try rows.next())
+    #expect(try rows.get(at: 0, as: Int.self) == 1)
+    rows.close()
+    #expect(kept != nil)
+    try db.removeFunction("gather", argumentCount: 1)
+    #expect(kept == nil)
+  }
+
+  // MARK: Collations
+
+  @Test("A collation orders and compares text")
+  func collation() throws {
+    let db = try makeCities()
+    try db.createCollation("by_length") { left, right in
+      left.count == right.count
+        ? .orderedSame : left.count < right.count ? .orderedAscending : .orderedDescending
+    }
+    #expect(
+      try db.texts("SELECT name FROM city ORDER BY name COLLATE by_length")
+        == ["北京市", "Oslo", "Lagos", "Bergen"])
+    #expect(
+      try db.value("SELECT 'Oslo' = 'Bonn' COLLATE by_length", as: Bool.self) == true)
+    #expect(
+      try db.texts("SELECT name FROM city WHERE name > '12345' COLLATE by_length") == ["Bergen"])
+  }
+
+  @Test("A collation that is missing or removed throws when the statement is compiled")
+  func missingCollation() throws {
+    let db = try makeCities()
+    let sql: SQL = "SELECT name FROM city ORDER BY name COLLATE backwards"
+    let error = #expect(throws: DatabaseError.self) { try db.validate(sql) }
+    #expect(error?.message == "no such collation sequence: backwards")
+    try db.createCollation("backwards") { left, right in
+      left == right ? .orderedSame : left < right ? .orderedDescending : .orderedAscending
+    }
+    #expect(try db.texts(sql).last == "Bergen")
+    try db.removeCollation("backwards")
+    #expect(throws: DatabaseError.self) { try db.texts(sql) }
+  }
+}

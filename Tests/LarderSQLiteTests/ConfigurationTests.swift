@@ -1,0 +1,153 @@
+import LarderSQLite
+import Testing
+
+@Suite("What a configuration puts in force")
+struct ConfigurationTests {
+  /// The settings of a file that was opened with a configuration.
+  private func settings(_ configuration: Configuration) throws -> EffectiveSettings {
+    try withTemporaryFolder { folder in
+      try createCities(in: Database(path: folder + "/cities.db"))
+      return try Database(path: folder + "/cities.db", configuration: configuration)
+        .effectiveSettings
+    }
+  }
+
+  @Test("A service's file has a write-ahead log, and commits don't wait for the disk")
+  func service() throws {
+    let settings = try settings(Configuration())
+    #expect(settings.journalMode == "wal")
+    #expect(settings.synchronous == .normal)
+    #expect(settings.foreignKeys)
+    #expect(settings.busyTimeout == .seconds(5))
+    #expect(settings.cacheSize == 16 << 20)
+    #expect(settings.journalSizeLimit == 64 << 20)
+    #expect(!settings.isReadOnly)
+  }
+
+  @Test("A durable file's commits wait for the disk")
+  func durable() throws {
+    let settings = try settings(Configuration(profile: .durable))
+    #expect(settings.journalMode == "wal")
+    #expect(settings.synchronous == .full)
+  }
+
+  @Test("A file that isn't trusted is only read, without triggers and views")
+  func untrusted() throws {
+    let settings = try settings(Configuration(profile: .untrustedFile))
+    #expect(settings.isReadOnly)
+    #expect(settings.mmapSize == 0)
+    #expect(!settings.runsTriggers)
+    #expect(!settings.allowsViews)
+  }
+
+  @Test(
+    "Every profile is hardened",
+    arguments: [
+      Configuration.Profile.service, .durable, .untrustedFile,
+    ])
+  func hardened(profile: Configuration.Profile) throws {
+    let settings = try settings(Configuration(profile: profile))
+    #expect(settings.isDefensive)
+    #expect(!settings.trustsSchema)
+    #expect(!settings.allowsDoubleQuotedStrings)
+    #expect(!settings.loadsExtensions)
+    #expect(settings.cellSizeCheck)
+  }
+
+  @Test("Each property can be changed before opening")
+  func changed() throws {
+    var configuration = Configuration()
+    configuration.journalMode = .truncate
+    configuration.synchronous = .extra
+    configuration.foreignKeys = false
+    configuration.cacheSize = 1 << 20
+    configuration.journalSizeLimit = nil
+    configuration.busyTimeout = .milliseconds(250)
+    let settings = try settings(configuration)
+    #expect(settings.journalMode == "truncate")
+    #expect(settings.synchronous == .extra)
+    #expect(!settings.foreignKeys)
+    #expect(settings.cacheSize == 1 << 20)
+    #expect(settings.journalSizeLimit == nil)
+    #expect(settings.busyTimeout == .milliseconds(250))
+  }
+
+  @Test("Without a journal mode of its own, a configuration leaves the file's as it is")
+  func journalModeKept() throws {
+    var configuration = Configuration()
+    configuration.journalMode = nil
+    #expect(try settings(configuration).journalMode == "wal")
+  }
+
+  @Test("Text in double quotes is a name and never a string")
+  func doubleQuotes() throws {
+    let db = try makeCities()
+    let error = #expect(throws: DatabaseError.self) {
+      try db.texts(#"SELECT name FROM city WHERE name = "Oslo""#)
+    }
+    #expect(error?.message == "no such column: Oslo")
+  }
+
+  @Test("The schema can't be damaged by writing to it")
+  func defensive() throws {
+    let db = try makeCities()
+    try db.executeUpdate("PRAGMA writable_schema = ON")
+    #expect(throws: DatabaseError.self) { try db.executeUpdate("DELETE FROM sqlite_schema") }
+    #expect(try db.cityCount() == 4)
+  }
+
+  // MARK: Authorizers
+
+  private func database(_ authorizer: Authorizer, _ folder: String) throws -> Database {
+    let writer = try Database(path: folder + "/cities.db")
+    try createCities(in: writer)
+    try writer.executeUpdate("CREATE TABLE mayor (name TEXT)")
+    try writer.close()
+    var configuration = Configuration()
+    configuration.authorizer = authorizer
+    return try Database(path: folder + "/cities.db", configuration: configuration)
+  }
+
+  private func expectRefused(_ db: Database, _ statements: [String]) {
+    for sql in statements {
+      let error = #expect(throws: DatabaseError.self, "\(sql)") { try db.validate(SQL(raw: sql)) }
+      #expect(error?.code == .authorization, "\(sql)")
+    }
+  }
+
+  @Test("A connection that may only read refuses every statement that writes")
+  func readOnlyAuthorizer() throws {
+    try withTemporaryFolder { folder in
+      let db = try database(.readOnly, folder)
+      #expect(try db.cityCount() == 4)
+      expectRefused(
+        db,
+        [
+          "DELETE FROM city", "INSERT INTO mayor VALUES ('x')", "UPDATE city SET area = 0",
+          "DROP TABLE city", "CREATE TABLE river (name)", "ATTACH ':memory:' AS other",
+          "PRAGMA user_version = 5",
+        ])
+    }
+  }
+
+  @Test("A connection that may write rows refuses to change the schema")
+  func dataOnlyAuthorizer() throws {
+    try withTemporaryFolder { folder in
+      let db = try database(.dataOnly, folder)
+      #expect(try db.inTransaction { try $0.executeUpdate("DELETE FROM city WHERE id = 1") } == 1)
+      expectRefused(
+        db, ["DROP TABLE city", "ALTER TABLE city ADD COLUMN x", "CREATE INDEX i ON city (area)"])
+    }
+  }
+
+  @Test("A connection may be confined to some tables")
+  func tablesAuthorizer() throws {
+    try withTemporaryFolder { folder in
+      let db = try database(.tables(["City"]), folder)
+      #expect(try db.executeUpdate("DELETE FROM city WHERE id = 1") == 1)
+      #expect(try db.cityCount() == 3)
+      expectRefused(
+        db, ["SELECT name FROM mayor", "DELETE FROM mayor", "SELECT * FROM sqlite_schema"])
+    }
+  }
+}

@@ -1,0 +1,236 @@
+import LarderSQLite
+import Testing
+
+@Suite("Reading the rows of a query")
+struct ResultSetTests {
+  // MARK: Going through the rows
+
+  @Test("Asking for a row after the last one throws")
+  func nextAfterEnd() throws {
+    let db = try makeCities()
+    let rows = try db.executeQuery("SELECT name FROM city WHERE id = 1")
+    #expect(try rows.next())
+    #expect(try rows.next() == false)
+    let error = #expect(throws: DatabaseError.self) { try rows.next() }
+    #expect(error?.code == .misuse)
+    #expect(error?.code.rawValue == 21)
+  }
+
+  @Test("A result set that is closed has no rows and no columns")
+  func close() throws {
+    let db = try makeCities()
+    let rows = try db.executeQuery("SELECT name FROM city")
+    #expect(try rows.next())
+    rows.close()
+    rows.close()
+    #expect(throws: DatabaseError.self) { try rows.next() }
+    #expect(throws: DatabaseError.self) { try rows.get("name", as: String.self) }
+    #expect(rows.columnCount == 0)
+    #expect(!db.hasOpenStatements)
+  }
+
+  @Test("A result set is open until its last row was asked for")
+  func open() throws {
+    let db = try makeCities()
+    let rows = try db.executeQuery("SELECT name FROM city WHERE id <= 2")
+    #expect(db.hasOpenStatements)
+    while try rows.next() { #expect(db.hasOpenStatements) }
+    #expect(!db.hasOpenStatements)
+  }
+
+  @Test("A result set that nothing refers to is closed")
+  func deinitialized() throws {
+    let db = try makeCities()
+    do {
+      let rows = try db.executeQuery("SELECT name FROM city")
+      #expect(try rows.next())
+      #expect(db.hasOpenStatements)
+    }
+    #expect(!db.hasOpenStatements)
+  }
+
+  @Test("Before the first row there is no value to read")
+  func beforeFirst() throws {
+    let db = try makeCities()
+    let rows = try db.executeQuery("SELECT name FROM city")
+    let error = #expect(throws: DatabaseError.self) { try rows.get("name", as: String.self) }
+    #expect(error?.code == .misuse)
+    #expect(try rows.next())
+    #expect(try rows.get("name", as: String.self) == "Bergen")
+  }
+
+  @Test("A closure runs for each row that is left")
+  func forEach() throws {
+    let db = try makeCities()
+    let rows = try db.executeQuery("SELECT id, name FROM city ORDER BY id")
+    #expect(try rows.next())
+    var names: [String] = []
+    try rows.forEach { names.append(try $0.get("name")) }
+    #expect(names == ["Oslo", "Lagos", "北京市"])
+    #expect(!db.hasOpenStatements)
+  }
+
+  @Test("What a closure throws ends the iteration and closes the result set")
+  func forEachThrows() throws {
+    let db = try makeCities()
+    let rows = try db.executeQuery("SELECT name FROM city")
+    var count = 0
+    #expect(throws: CancellationError.self) {
+      try rows.forEach { _ in
+        count += 1
+        throw CancellationError()
+      }
+    }
+    #expect(count == 1)
+    #expect(!db.hasOpenStatements)
+  }
+
+  @Test("A row that was kept throws once its result set has gone on")
+  func keptRow() throws {
+    let db = try makeCities()
+    let rows = try db.executeQuery("SELECT name FROM city ORDER BY id")
+    #expect(try rows.next())
+    let row = rows.row
+    #expect(try row.get("name", as: String.self) == "Bergen")
+    #expect(try rows.next())
+    let error = #expect(throws: DatabaseError.self) { try row.get("name", as: String.self) }
+    #expect(error?.code == .misuse)
+  }
+
+  // MARK: Columns
+
+  @Test("Columns have their names and positions before the first row")
+  func columnNames() throws {
+    let db = try makeCities()
+    let rows = try db.executeQuery(
+      "SELECT id, name AS city, population / area FROM city WHERE id > 100")
+    #expect(rows.columnCount == 3)
+    #expect(rows.columnNames == ["id", "city", "population / area"])
+    #expect(try rows.columnIndex(named: "id") == 0)
+    #expect(try rows.columnIndex(named: "city") == 1)
+    #expect(try rows.next() == false)
+  }
+
+  @Test("Asking for the columns' names loses no row")
+  func columnNamesFirst() throws {
+    let db = try makeCities()
+    let rows = try db.executeQuery("SELECT name FROM city ORDER BY id")
+    #expect(rows.columnNames == ["name"])
+    #expect(try rows.map { try $0.get(at: 0, as: String.self) }.count == 4)
+  }
+
+  @Test("Values are read by name, in any case, and by position")
+  func byName() throws {
+    let db = try makeCities()
+    let rows = try db.executeQuery("SELECT id, name AS CityName, area FROM city WHERE id = 2")
+    #expect(try rows.next())
+    for name in ["CityName", "cityname", "CITYNAME"] {
+      #expect(try rows.get(name, as: String.self) == "Oslo")
+    }
+    #expect(try rows.get(at: 1, as: String.self) == "Oslo")
+    #expect(try rows["ID"] == 2)
+    #expect(try rows[2] == 454.1)
+  }
+
+  @Test("A column's name may hold a period")
+  func period() throws {
+    let db = try makeCities()
+    let rows = try db.executeQuery("SELECT city.name AS 'city.name', id FROM city WHERE id = 2")
+    #expect(try rows.next())
+    #expect(try rows.get("city.name", as: String.self) == "Oslo")
+    #expect(throws: DatabaseError.self) { try rows.get("name", as: String.self) }
+  }
+
+  @Test("A name that no column has throws and names the columns there are")
+  func missingName() throws {
+    let db = try makeCities()
+    let rows = try db.executeQuery("SELECT id, name FROM city")
+    #expect(try rows.next())
+    let calls: [() throws -> Void] = [
+      { _ = try rows.get("mayor", as: String.self) },
+      { _ = try rows.get("mayor", as: Int?.self) },
+      { _ = try rows.get("mayor", as: [UInt8].self) },
+      { _ = try rows["mayor"] },
+      { _ = try rows.isNull("mayor") },
+      { _ = try rows.storageClass("mayor") },
+      { try rows.withUnsafeBytes("mayor") { _ in } },
+      { _ = try rows.columnIndex(named: "mayor") },
+    ]
+    for call in calls {
+      let error = #expect(throws: DatabaseError.self) { try call() }
+      #expect(error?.message == "no column “mayor”: there are id, name")
+    }
+  }
+
+  @Test("A position that is out of range throws", arguments: [2, 999, -1, Int.max, Int.min])
+  func missingIndex(index: Int) throws {
+    let db = try makeCities()
+    let rows = try db.executeQuery("SELECT id, name FROM city")
+    #expect(try rows.next())
+    let calls: [() throws -> Void] = [
+      { _ = try rows.get(at: index, as: String.self) },
+      { _ = try rows.get(at: index, as: Int?.self) },
+      { _ = try rows[index] },
+      { _ = try rows.isNull(at: index) },
+      { _ = try rows.storageClass(at: index) },
+      { try rows.withUnsafeBytes(at: index) { _ in } },
+    ]
+    for call in calls {
+      let error = #expect(throws: DatabaseError.self) { try call() }
+      #expect(error?.code == .range)
+    }
+  }
+
+  @Test("A name that two columns have throws, and positions work")
+  func duplicateName() throws {
+    let db = try makeCities()
+    let rows = try db.executeQuery(
+      "SELECT a.name, b.name FROM city AS a JOIN city AS b ON b.id = a.id + 1 WHERE a.id = 1")
+    #expect(try rows.next())
+    let error = #expect(throws: DatabaseError.self) { try rows.get("name", as: String.self) }
+    #expect(error?.message.contains("2 times") == true)
+    #expect(try rows.get(at: 0, as: String.self) == "Bergen")
+    #expect(try rows.get(at: 1, as: String.self) == "Oslo")
+    #expect(try rows.dictionary == ["name": "Bergen"])
+  }
+
+  @Test("A row as a dictionary keeps the case of the names")
+  func dictionary() throws {
+    let db = try Database()
+    let rows = try db.executeQuery(
+      "SELECT 1 AS Id, 'Oslo' AS cityName, NULL AS MAYOR, 2.5 AS Ratio")
+    #expect(try rows.next())
+    #expect(try rows.dictionary == ["Id": 1, "cityName": "Oslo", "MAYOR": nil, "Ratio": 2.5])
+  }
+
+  @Test("Names are those of the table after it was altered")
+  func altered() throws {
+    let db = try makeCities()
+    let sql: SQL = "SELECT * FROM city WHERE id = 1"
+    #expect(try db.executeQuery(sql).columnNames == ["id", "name", "population", "area"])
+    try db.executeUpdate("ALTER TABLE city RENAME COLUMN area TO squareKilometres")
+    try db.executeUpdate("ALTER TABLE city ADD COLUMN mayor TEXT DEFAULT 'nobody'")
+    let rows = try db.executeQuery(sql)
+    #expect(rows.columnNames == ["id", "name", "population", "squareKilometres", "mayor"])
+    #expect(try rows.next())
+    #expect(try rows.get("squareKilometres", as: Double.self) == 464.7)
+    #expect(try rows.get("mayor", as: String.self) == "nobody")
+  }
+
+  // MARK: Storage classes
+
+  @Test("Each column tells how its value is stored")
+  func storageClasses() throws {
+    let db = try Database()
+    let rows = try db.executeQuery(
+      "SELECT 1 AS i, 2.5 AS r, 'x' AS t, x'00' AS b, x'' AS e, NULL AS n")
+    #expect(try rows.next())
+    #expect(
+      try (0..<6).map { try rows.storageClass(at: $0) }
+        == [.integer, .real, .text, .blob, .blob, .null])
+    #expect(try rows.storageClass("t") == .text)
+    #expect(
+      try (0..<6).map { try rows.isNull(at: $0) } == [false, false, false, false, false, true])
+    #expect(try rows.isNull("N"))
+  }
+}

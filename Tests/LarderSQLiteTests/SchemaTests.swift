@@ -1,0 +1,163 @@
+import LarderSQLite
+import Testing
+
+@Suite("Asking for the schema")
+struct SchemaTests {
+  private let oddNames = ["234 fds", "o'brien", #"the "old" towns"#, "select", "北京", "a.b", "x;--"]
+
+  @Test("A table exists in any case of its name")
+  func tableExists() throws {
+    let db = try makeCities()
+    #expect(try db.tableExists("city"))
+    #expect(try db.tableExists("CITY"))
+    #expect(try !db.tableExists("river"))
+    #expect(try !db.tableExists("cit_"))
+    #expect(try !db.tableExists(""))
+    try db.executeUpdate("DROP TABLE city")
+    #expect(try !db.tableExists("city"))
+  }
+
+  @Test("Views and indexes aren't tables, temporary tables are")
+  func notTables() throws {
+    let db = try makeCities()
+    try db.executeStatements(
+      """
+      CREATE VIEW large AS SELECT * FROM city WHERE population > 1000000;
+      CREATE INDEX city_area ON city (area);
+      CREATE TEMP TABLE visited (name TEXT);
+      """)
+    #expect(try !db.tableExists("large"))
+    #expect(try !db.tableExists("city_area"))
+    #expect(try db.tableExists("visited"))
+  }
+
+  @Test("A column exists in any case of its name")
+  func columnExists() throws {
+    let db = try makeCities()
+    #expect(try db.columnExists("population", in: "city"))
+    #expect(try db.columnExists("Population", in: "City"))
+    #expect(try !db.columnExists("mayor", in: "city"))
+    #expect(try !db.columnExists("population", in: "river"))
+    try db.executeUpdate("ALTER TABLE city ADD COLUMN mayor TEXT")
+    #expect(try db.columnExists("mayor", in: "city"))
+  }
+
+  @Test("Tables and columns may have any name")
+  func oddTables() throws {
+    for name in oddNames {
+      let db = try Database()
+      try db.executeUpdate(
+        "CREATE TABLE \(identifier: name) (\(identifier: name + " column") TEXT)")
+      #expect(try db.tableExists(name), "\(name)")
+      #expect(try db.columnExists(name + " column", in: name), "\(name)")
+      #expect(try !db.columnExists(name, in: name), "\(name)")
+      #expect(try db.columns(of: name).map(\.name) == [name + " column"])
+      #expect(try db.schema().map(\.name) == [name])
+      #expect(try db.indexes(of: name).isEmpty)
+      #expect(try db.foreignKeys(of: name).isEmpty)
+    }
+  }
+
+  @Test("The schema lists what was made, in order")
+  func schema() throws {
+    let db = try makeCities()
+    try db.executeStatements(
+      """
+      CREATE VIEW large AS SELECT name FROM city;
+      CREATE INDEX city_area ON city (area);
+      CREATE TRIGGER keep BEFORE DELETE ON city BEGIN SELECT raise(ABORT, 'kept'); END;
+      """)
+    let schema = try db.schema()
+    #expect(schema.map(\.kind) == [.table, .index, .view, .index, .trigger])
+    #expect(
+      schema.map(\.name) == ["city", "sqlite_autoindex_city_1", "large", "city_area", "keep"])
+    #expect(schema.map(\.table) == ["city", "city", "large", "city", "city"])
+    #expect(schema[1].sql == nil)
+    #expect(schema[3].sql == "CREATE INDEX city_area ON city (area)")
+  }
+
+  @Test("The schema of a new database is empty")
+  func emptySchema() throws {
+    #expect(try Database().schema().isEmpty)
+  }
+
+  @Test("Columns tell their type, default and constraints")
+  func columns() throws {
+    let db = try Database()
+    try db.executeUpdate(
+      """
+      CREATE TABLE station (
+        line TEXT NOT NULL, number INTEGER NOT NULL, name VARCHAR(40) DEFAULT 'unnamed',
+        anything, label TEXT AS (line || number), PRIMARY KEY (number, line))
+      """)
+    let columns = try db.columns(of: "station")
+    #expect(columns.map(\.name) == ["line", "number", "name", "anything", "label"])
+    #expect(columns.map(\.declaredType) == ["TEXT", "INTEGER", "VARCHAR(40)", "", "TEXT"])
+    #expect(columns.map(\.isNotNull) == [true, true, false, false, false])
+    #expect(columns.map(\.defaultSQL) == [nil, nil, "'unnamed'", nil, nil])
+    #expect(columns.map(\.primaryKeyPosition) == [2, 1, 0, 0, 0])
+    #expect(columns.map(\.isGenerated) == [false, false, false, false, true])
+  }
+
+  @Test("The columns of a view are listed too")
+  func viewColumns() throws {
+    let db = try makeCities()
+    try db.executeUpdate("CREATE VIEW large AS SELECT name, population / area AS density FROM city")
+    #expect(try db.columns(of: "large").map(\.name) == ["name", "density"])
+    #expect(try db.columnExists("density", in: "large"))
+  }
+
+  @Test("Indexes tell their columns and what made them")
+  func indexes() throws {
+    let db = try makeCities()
+    try db.executeStatements(
+      """
+      CREATE INDEX city_size ON city (population, area);
+      CREATE UNIQUE INDEX large_city ON city (lower(name)) WHERE population > 1000000;
+      """)
+    let indexes = try db.indexes(of: "city")
+    #expect(indexes.map(\.name) == ["sqlite_autoindex_city_1", "city_size", "large_city"])
+    #expect(indexes.map(\.columns) == [["name"], ["population", "area"], [nil]])
+    #expect(indexes.map(\.isUnique) == [true, false, true])
+    #expect(indexes.map(\.isPartial) == [false, false, true])
+    #expect(indexes.map(\.origin) == [.unique, .created, .created])
+  }
+
+  @Test("Foreign keys tell what they refer to and what happens then")
+  func foreignKeys() throws {
+    let db = try makeCities()
+    try db.executeStatements(
+      """
+      CREATE TABLE station (line TEXT, number INTEGER, PRIMARY KEY (line, number));
+      CREATE TABLE stop (
+        city INTEGER REFERENCES city ON DELETE SET NULL,
+        line TEXT, number INTEGER,
+        FOREIGN KEY (line, number) REFERENCES station (line, number) ON UPDATE CASCADE);
+      """)
+    let keys = try db.foreignKeys(of: "stop")
+    try #require(keys.count == 2)
+    #expect(keys[0].columns == ["city"])
+    #expect(keys[0].referencedTable == "city")
+    #expect(keys[0].referencedColumns.isEmpty)
+    #expect(keys[0].onDelete == "SET NULL")
+    #expect(keys[0].onUpdate == "NO ACTION")
+    #expect(keys[1].columns == ["line", "number"])
+    #expect(keys[1].referencedTable == "station")
+    #expect(keys[1].referencedColumns == ["line", "number"])
+    #expect(keys[1].onUpdate == "CASCADE")
+  }
+
+  @Test("A table that isn't there has no columns, indexes or foreign keys to list")
+  func missingTable() throws {
+    let db = try makeCities()
+    for call in [
+      { _ = try db.columns(of: "river") }, { _ = try db.indexes(of: "river") },
+      { _ = try db.foreignKeys(of: "river") },
+    ] as [() throws -> Void] {
+      let error = #expect(throws: DatabaseError.self) { try call() }
+      #expect(error?.message == "no such table: river")
+    }
+    #expect(try db.indexes(of: "city").count == 1)
+    #expect(try db.foreignKeys(of: "city").isEmpty)
+  }
+}

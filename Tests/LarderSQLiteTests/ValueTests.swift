@@ -1,0 +1,234 @@
+import FoundationEssentials
+import LarderSQLite
+import Testing
+
+@Suite("Values that go in and come out")
+struct ValueTests {
+  /// What is read after a value was stored in a column without a declared type.
+  private func roundTrip<T: DatabaseValueConvertible>(_ value: T) throws -> T? {
+    let db = try Database()
+    try db.executeUpdate("CREATE TABLE sample (value)")
+    try db.executeUpdate("INSERT INTO sample VALUES (?)", value)
+    return try db.value("SELECT value FROM sample", as: T.self)
+  }
+
+  private func expectBounds<T: FixedWidthInteger & DatabaseValueConvertible>(_: T.Type) throws {
+    for number in [T.min, 0, 1, 42, T.max] { #expect(try roundTrip(number) == number) }
+  }
+
+  @Test("Integers of every width keep their bounds")
+  func integers() throws {
+    try expectBounds(Int8.self)
+    try expectBounds(Int16.self)
+    try expectBounds(Int32.self)
+    try expectBounds(Int64.self)
+    try expectBounds(Int.self)
+    try expectBounds(UInt8.self)
+    try expectBounds(UInt16.self)
+    try expectBounds(UInt32.self)
+  }
+
+  @Test("An unsigned number that SQLite can't hold throws instead of becoming negative")
+  func unsigned() throws {
+    #expect(try roundTrip(UInt64(Int64.max)) == UInt64(Int64.max))
+    #expect(try roundTrip(UInt(Int.max)) == UInt(Int.max))
+    let error = #expect(throws: ConversionError.self) { try roundTrip(UInt64.max) }
+    #expect(error?.reason == .notExact)
+    #expect(throws: ConversionError.self) { try roundTrip(UInt64(Int64.max) + 1) }
+  }
+
+  @Test("A number that is too large for the type throws")
+  func outOfRange() throws {
+    let db = try Database()
+    let rows = try db.executeQuery("SELECT 300, -1, 4294967296")
+    #expect(try rows.next())
+    #expect(try rows.get(at: 0, as: Int16.self) == 300)
+    #expect(throws: ConversionError.self) { try rows.get(at: 0, as: UInt8.self) }
+    #expect(throws: ConversionError.self) { try rows.get(at: 1, as: UInt64.self) }
+    #expect(throws: ConversionError.self) { try rows.get(at: 2, as: Int32.self) }
+  }
+
+  @Test(
+    "Real numbers come back to the last bit",
+    arguments: [
+      0.1, -1.5e300, 0.30000000000000004, .pi, .infinity, -.infinity, .leastNonzeroMagnitude,
+    ])
+  func reals(number: Double) throws {
+    #expect(try roundTrip(number) == number)
+  }
+
+  @Test("A Float comes back to the last bit, and a Double that is no Float throws")
+  func floats() throws {
+    #expect(try roundTrip(Float(0.1)) == 0.1)
+    #expect(try Database().value("SELECT 2.5", as: Float.self) == 2.5)
+    #expect(throws: ConversionError.self) { try Database().value("SELECT 0.1", as: Float.self) }
+  }
+
+  @Test("NaN, which SQLite would store as NULL, throws")
+  func nan() throws {
+    let error = #expect(throws: ConversionError.self) { try roundTrip(Double.nan) }
+    #expect(error?.reason == .notANumber)
+  }
+
+  @Test("A Bool is stored as 1 or 0")
+  func bool() throws {
+    #expect(try roundTrip(true) == true)
+    #expect(try roundTrip(false) == false)
+    let db = try Database()
+    #expect(try db.value("SELECT typeof(?) || ?", true, true, as: String.self) == "integer1")
+    #expect(try db.value("SELECT ?", false, as: Int.self) == 0)
+  }
+
+  @Test("Every integer but 0 is true, and nothing else is a Bool")
+  func truth() throws {
+    let rows = try Database().executeQuery("SELECT 4294967296, -1, 0, 0.5, 'true', NULL")
+    #expect(try rows.next())
+    #expect(try rows.get(at: 0, as: Bool.self) == true)
+    #expect(try rows.get(at: 1, as: Bool.self) == true)
+    #expect(try rows.get(at: 2, as: Bool.self) == false)
+    for index in 3...5 {
+      #expect(throws: ConversionError.self) { try rows.get(at: index, as: Bool.self) }
+    }
+    #expect(try rows.get(at: 5, as: Bool?.self) == nil)
+  }
+
+  @Test(
+    "Text comes back exactly",
+    arguments: [
+      "", "Oslo", "北京市", "🌸", "A\u{30a}s and \u{c5}s", "line\r\nbreak", "before\0after", "'); --",
+    ])
+  func text(text: String) throws {
+    let read = try #require(try roundTrip(text))
+    // Swift takes texts for equal that differ in their form; here each scalar counts.
+    #expect(Array(read.unicodeScalars) == Array(text.unicodeScalars))
+  }
+
+  @Test("Bytes come back exactly, none as none and not as NULL")
+  func blobs() throws {
+    let image = (0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    #expect(try roundTrip(image) == image)
+    #expect(try roundTrip(Data(image)) == Data(image))
+    #expect(try roundTrip([UInt8]()) == [])
+    #expect(try roundTrip(Data()) == Data())
+    let db = try Database()
+    #expect(try db.value("SELECT typeof(?)", Data(), as: String.self) == "blob")
+    #expect(try db.value("SELECT typeof(?)", [UInt8](), as: String.self) == "blob")
+  }
+
+  @Test("Bytes can be read in place, and of text they are UTF-8")
+  func bytesInPlace() throws {
+    let db = try Database()
+    let rows = try db.executeQuery("SELECT x'00ff10' AS flag, 'Ås' AS name, x'', NULL, 5")
+    #expect(try rows.next())
+    #expect(try rows.withUnsafeBytes("flag") { Array($0) } == [0, 255, 16])
+    #expect(try rows.withUnsafeBytes(at: 1) { Array($0) } == Array("Ås".utf8))
+    #expect(try rows.withUnsafeBytes(at: 2) { $0.count } == 0)
+    #expect(try rows.withUnsafeBytes(at: 3) { $0.count } == 0)
+    #expect(throws: ConversionError.self) { try rows.withUnsafeBytes(at: 4) { $0.count } }
+  }
+
+  @Test("The memory of an argument may change once it is bound")
+  func temporaryBuffer() throws {
+    let db = try makeCities()
+    let statement = try db.prepare("SELECT name FROM city WHERE name = CAST(? AS TEXT)")
+    var buffer = Data("Oslo".utf8)
+    try statement.bind(buffer)
+    buffer.resetBytes(in: 0..<buffer.count)
+    buffer = Data()
+    #expect(try statement.step())
+    #expect(try statement.get(at: 0, as: String.self) == "Oslo")
+  }
+
+  @Test("Values of any size pass through one statement, one after the other")
+  func changingSizes() throws {
+    let select = try Database().prepare("SELECT ?, ?, ?")
+    for size in [0, 10, 200, 300, 5000, 70_000, 3, 65_536, 0] {
+      let text = String(repeating: "a", count: size)
+      let bytes = [UInt8](repeating: 7, count: size)
+      let wide = String(repeating: "ø", count: size / 2)
+      let rows = try select.query(text, bytes, wide)
+      #expect(try rows.next())
+      #expect(try rows.get(at: 0, as: String.self) == text)
+      #expect(try rows.get(at: 1, as: [UInt8].self) == bytes)
+      #expect(try rows.get(at: 2, as: String.self) == wide)
+    }
+  }
+
+  @Test("Text of a database in UTF-16 comes back exactly")
+  func utf16() throws {
+    let db = try Database()
+    try db.executeUpdate("PRAGMA encoding = 'UTF-16'")
+    try createCities(in: db)
+    let name = "Ås 🌸\0after"
+    try db.executeUpdate("INSERT INTO city (name) VALUES (?)", name)
+    #expect(try db.value("SELECT name FROM city WHERE name = ?", name, as: String.self) == name)
+    #expect(try db.value("PRAGMA encoding", as: String.self) == "UTF-16le")
+  }
+
+  @Test("Text that isn't UTF-8 throws instead of being repaired")
+  func malformedText() throws {
+    let error = #expect(throws: ConversionError.self) {
+      try Database().value("SELECT CAST(x'4fff' AS TEXT)", as: String.self)
+    }
+    #expect(error?.reason == .malformed)
+  }
+
+  @Test("NULL is nil of an optional type, and an error of any other")
+  func null() throws {
+    let db = try Database()
+    let rows = try db.executeQuery("SELECT NULL AS mayor")
+    #expect(try rows.next())
+    #expect(try rows.get("mayor", as: String?.self) == nil)
+    #expect(try rows.get("mayor", as: Int?.self) == nil)
+    #expect(try rows.get("mayor", as: Data?.self) == nil)
+    #expect(try rows["mayor"] == .null)
+    for read in [
+      { _ = try rows.get("mayor", as: String.self) }, { _ = try rows.get("mayor", as: Int.self) },
+      { _ = try rows.get("mayor", as: Double.self) }, { _ = try rows.get("mayor", as: Data.self) },
+      { _ = try rows.get("mayor", as: Date.self) }, { _ = try rows.get("mayor", as: Bool.self) },
+    ] as [() throws -> Void] {
+      let error = #expect(throws: ConversionError.self) { try read() }
+      #expect(error?.reason == .null)
+      #expect(error?.column == "mayor")
+      #expect(error?.index == 0)
+      #expect(error?.sql == "SELECT NULL AS mayor")
+    }
+  }
+
+  @Test("A value of another storage class isn't converted")
+  func strict() throws {
+    let rows = try Database().executeQuery("SELECT 5, '5', x'35', 5.0")
+    #expect(try rows.next())
+    #expect(throws: ConversionError.self) { try rows.get(at: 0, as: String.self) }
+    #expect(throws: ConversionError.self) { try rows.get(at: 1, as: Int.self) }
+    #expect(throws: ConversionError.self) { try rows.get(at: 1, as: Double.self) }
+    #expect(throws: ConversionError.self) { try rows.get(at: 1, as: [UInt8].self) }
+    #expect(throws: ConversionError.self) { try rows.get(at: 2, as: String.self) }
+    #expect(throws: ConversionError.self) { try rows.get(at: 3, as: Int.self) }
+    #expect(try rows.get(at: 0, as: Double.self) == 5)
+  }
+
+  @Test("A column's declared type converts what is stored, as SQLite does")
+  func affinity() throws {
+    let db = try Database()
+    try db.executeUpdate("CREATE TABLE sample (number INTEGER, label TEXT)")
+    try db.executeUpdate("INSERT INTO sample VALUES (?, ?)", "5", 5)
+    #expect(try db.value("SELECT number FROM sample", as: Int.self) == 5)
+    #expect(try db.value("SELECT label FROM sample", as: String.self) == "5")
+  }
+
+  @Test("UUIDs, URLs, decimals and enumerations come back equal")
+  func otherTypes() throws {
+    enum Level: String, DatabaseValueConvertible { case province, city, district }
+    let id = UUID()
+    #expect(try roundTrip(id) == id)
+    let url = try #require(URL(string: "https://example.org/byer/%C3%A5s?q=1"))
+    #expect(try roundTrip(url) == url)
+    let price = try #require(Decimal(string: "-1234567890.12345"))
+    #expect(try roundTrip(price) == price)
+    #expect(try roundTrip(Level.city) == .city)
+    #expect(throws: ConversionError.self) {
+      try Database().value("SELECT 'village'", as: Level.self)
+    }
+  }
+}
