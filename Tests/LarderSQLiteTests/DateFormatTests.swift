@@ -1,0 +1,178 @@
+import Foundation
+import LarderSQLite
+import Testing
+
+@Suite("Dates in the connection's format")
+struct DateFormatTests {
+  static let formats: [DateFormat] = [
+    .secondsSince1970, .unixMilliseconds, .julianDay, .iso8601, .sqlDateTime,
+  ]
+
+  private func database(_ format: DateFormat) throws -> Database {
+    var configuration = Configuration()
+    configuration.dateFormat = format
+    return try Database(configuration: configuration)
+  }
+
+  private func text(_ seconds: Double, _ format: DateFormat) throws -> DatabaseValue {
+    try format.databaseValue(of: Date(timeIntervalSince1970: seconds))
+  }
+
+  private func seconds(_ text: String) throws -> Double {
+    try DateFormat.iso8601.date(from: .text(text)).timeIntervalSince1970
+  }
+
+  @Test("Dates of the years 0 to 9999 come back within the format's grain", arguments: formats)
+  func roundTrip(format: DateFormat) throws {
+    let grain: Double =
+      switch format {
+      case .secondsSince1970: 16e-6  // at the ends; a quarter of a microsecond up to 2106
+      case .unixMilliseconds, .iso8601: 0.000_52
+      case .julianDay: 81e-6  // 41 up to the year 6700
+      case .sqlDateTime: 0.5
+      }
+    let db = try database(format)
+    var generator = SeededGenerator(seed: 20)
+    for _ in 0..<2_000 {
+      let seconds = Double.random(in: -62_167_219_200...253_402_300_799, using: &generator)
+      let date = Date(timeIntervalSince1970: seconds)
+      let back = try #require(try db.value("SELECT \(date)", as: Date.self))
+      #expect(abs(back.timeIntervalSince(date)) <= grain)
+      // What has the format's grain already comes back as it is.
+      let again = try #require(try db.value("SELECT \(back)", as: DatabaseValue.self))
+      if format != .julianDay, format != .secondsSince1970 {
+        #expect(try again == format.databaseValue(of: date))
+      }
+    }
+  }
+
+  @Test("Each format has its own storage class and form")
+  func forms() throws {
+    let date = Date(timeIntervalSince1970: 1_795_250_006.5)
+    let expected: [DatabaseValue] = [
+      .real(1_795_250_006.5), .integer(1_795_250_006_500), .real(2_461_365.856_556_713),
+      .text("2026-11-21T08:33:26.500Z"), .text("2026-11-21 08:33:27"),
+    ]
+    for (format, value) in zip(Self.formats, expected) {
+      let db = try database(format)
+      #expect(try db.value("SELECT \(date)", as: DatabaseValue.self) == value)
+      #expect(try db.value("SELECT \(Date?.some(date))", as: DatabaseValue.self) == value)
+      #expect(try db.value("SELECT \(Date?.none)", as: Date?.self) == .some(nil))
+    }
+  }
+
+  @Test("SQLite's own date functions write the same text")
+  func agreesWithSQLite() throws {
+    let db = try database(.sqlDateTime)
+    let rendered = try db.prepare("SELECT strftime('%Y-%m-%d %H:%M:%S', ?, 'unixepoch')")
+    var generator = SeededGenerator(seed: 21)
+    for _ in 0..<2_000 {
+      let seconds = Int64.random(in: -62_167_219_200...253_402_300_799, using: &generator)
+      let rows = try rendered.query(seconds)
+      #expect(try rows.next())
+      #expect(try rows[0] == text(Double(seconds), .sqlDateTime))
+      #expect(try rows.get(at: 0, as: Date.self).timeIntervalSince1970 == Double(seconds))
+    }
+  }
+
+  @Test(
+    "A date that the calendar doesn't have throws",
+    arguments: [
+      "2026-02-30", "2026-02-29", "1900-02-29", "2026-04-31", "2026-00-10", "2026-13-01",
+      "2026-11-00", "2026-11-32", "2026-11-21 24:00:00", "2026-11-21T25:00:00Z",
+      "2026-11-21 23:60:00", "2026-11-21 23:59:60", "2026-11-21T08:33:26+24:00",
+      "2026-11-21T08:33:26+08:60",
+    ])
+  func impossible(text: String) {
+    for format in [DateFormat.iso8601, .sqlDateTime] {
+      #expect(throws: ConversionError(.malformed, Date.self)) { try format.date(from: .text(text)) }
+    }
+  }
+
+  @Test(
+    "Text of another form, or with more after its end, throws",
+    arguments: [
+      "", "Oslo", "2026", "2026-11", "2026-1-2", "26-11-21", "+2026-11-21", "-001-11-21",
+      "2026-11-21 ", " 2026-11-21", "2026-11-21T", "2026-11-21Z", "2026-11-21T08",
+      "2026-11-21T8:33",
+      "2026-11-21T08:33:", "2026-11-21T08:33:26.", "2026-11-21T08:33:26.5x",
+      "2026-11-21T08:33:26ZZ",
+      "2026-11-21T08:33:26Z junk", "2026-11-21T08:33:26+0800", "2026-11-21T08:33:26+8",
+      "2026-11-21T08:33:26\0", "2026-11-21t08:33:26", "2026/11/21", "２０２６-11-21", "12026-11-21",
+    ])
+  func malformed(text: String) {
+    #expect(throws: ConversionError(.malformed, Date.self)) {
+      try DateFormat.iso8601.date(from: .text(text))
+    }
+  }
+
+  @Test("A fraction follows seconds only: after minutes it would be one of a minute")
+  func fractionOfMinutes() {
+    #expect(throws: ConversionError.self) {
+      try DateFormat.iso8601.date(from: .text("2026-11-21 08:33.5"))
+    }
+  }
+
+  @Test("The text formats read each other's form, offsets, fractions and dates alone")
+  func lenientForms() throws {
+    let morning = 1_795_250_006.0
+    #expect(try seconds("2026-11-21 08:33:26") == morning)
+    #expect(try seconds("2026-11-21T08:33:26Z") == morning)
+    #expect(try seconds("2026-11-21T16:33:26+08:00") == morning)
+    #expect(try seconds("2026-11-21T03:03:26-05:30") == morning)
+    #expect(try seconds("2026-11-21T08:33:26.25Z") == morning + 0.25)
+    #expect(try seconds("2026-11-21 08:33") == morning - 26)
+    #expect(try seconds("2026-11-21") == 1_795_219_200)
+  }
+
+  @Test("Dates before 1970 and leap days are right to the second")
+  func historicDates() throws {
+    #expect(try text(-1, .sqlDateTime) == "1969-12-31 23:59:59")
+    #expect(try text(-0.001, .iso8601) == "1969-12-31T23:59:59.999Z")
+    #expect(try text(-62_167_219_200, .sqlDateTime) == "0000-01-01 00:00:00")
+    #expect(try seconds("0000-02-29") == -62_162_121_600)
+    #expect(try seconds("2000-02-29") == 951_782_400)
+    #expect(try text(253_402_300_799, .sqlDateTime) == "9999-12-31 23:59:59")
+  }
+
+  @Test("Rounding goes to the nearest unit and carries over")
+  func rounding() throws {
+    #expect(try text(0.4999, .sqlDateTime) == "1970-01-01 00:00:00")
+    #expect(try text(86_399.5, .sqlDateTime) == "1970-01-02 00:00:00")
+    #expect(try text(1_798_761_599.9996, .iso8601) == "2027-01-01T00:00:00.000Z")
+    #expect(try text(0.0004, .iso8601) == "1970-01-01T00:00:00.000Z")
+    #expect(try text(-0.0016, .unixMilliseconds) == .integer(-2))
+  }
+
+  @Test("A date that a format can't express throws when it is stored")
+  func inexpressible() throws {
+    for format in Self.formats {
+      for seconds in [Double.nan, .infinity, -.infinity] {
+        #expect(throws: ConversionError.self) { try text(seconds, format) }
+      }
+    }
+    for format in [DateFormat.iso8601, .sqlDateTime] {
+      for seconds in [-62_167_219_201, 253_402_300_799.9999, 1e18, -1e300] {
+        #expect(throws: ConversionError(.notExact, Date.self)) { try text(seconds, format) }
+      }
+    }
+    #expect(throws: ConversionError.self) { try text(1e16, .unixMilliseconds) }
+  }
+
+  @Test("A value of another storage class than the format's throws")
+  func wrongStorageClass() throws {
+    let refused: [DateFormat: [DatabaseValue]] = [
+      .secondsSince1970: ["2026-11-21", .blob([1]), nil, .real(.infinity)],
+      .unixMilliseconds: [1.5, "2026-11-21", .blob([1]), nil],
+      .julianDay: ["2026-11-21", .blob([1]), nil, .real(-.infinity)],
+      .iso8601: [1, 1.5, .blob([1]), nil],
+      .sqlDateTime: [1, 1.5, .blob([1]), nil],
+    ]
+    for (format, values) in refused {
+      let db = try database(format)
+      for value in values {
+        #expect(throws: ConversionError.self) { try db.value("SELECT \(value)", as: Date.self) }
+      }
+    }
+  }
+}

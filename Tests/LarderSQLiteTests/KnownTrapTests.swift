@@ -1,0 +1,210 @@
+import Foundation
+import LarderSQLite
+import Testing
+
+@Suite("Known traps of SQLite's interface")
+struct KnownTrapTests {
+  let folder: ScratchFolder
+  let db: Database
+
+  init() throws {
+    folder = try ScratchFolder()
+    db = try Database(path: folder.file("cities.db"))
+    try db.executeStatements(
+      """
+      CREATE TABLE city (name TEXT UNIQUE, size INTEGER);
+      INSERT INTO city VALUES ('Oslo', 709037), ('Bergen', 291940), ('Tromsø', 78745);
+      """)
+  }
+
+  /// A value with a reference to what must be released.
+  private final class Witness: Sendable {}
+
+  @Test("Column names and count follow a statement that SQLite compiles anew")
+  func recompilation() throws {
+    let statement = try db.prepare("SELECT * FROM city WHERE name = ?")
+    for column in ["country", "founded", "mayor"] {
+      try db.executeUpdate("ALTER TABLE city ADD COLUMN \(identifier: column) DEFAULT 'none'")
+      let rows = try statement.query("Oslo")
+      #expect(try rows.next())
+      #expect(rows.columnNames.last == column)
+      #expect(try rows.get(column, as: String.self) == "none")
+      #expect(try rows.get(at: rows.columnCount - 1, as: String.self) == "none")
+    }
+    try db.executeUpdate("ALTER TABLE city DROP COLUMN mayor")
+    let rows = try statement.query("Oslo")
+    #expect(try rows.next())
+    #expect(rows.columnCount == 4)
+    #expect(throws: DatabaseError.self) { try rows.get(at: 4, as: String.self) }
+    #expect(throws: DatabaseError.self) { try rows["mayor"] }
+  }
+
+  @Test("A function keeps what it captured as long as it is registered, and no longer")
+  func lifetimeOfFunctions() throws {
+    weak var witness: Witness?
+    do {
+      let captured = Witness()
+      witness = captured
+      try db.createFunction("f", argumentCount: 0) { _ in withExtendedLifetime(captured) { 1 } }
+    }
+    #expect(witness != nil)
+    #expect(try db.value("SELECT f()", as: Int.self) == 1)
+    try db.createFunction("f", argumentCount: 0) { _ in 2 }
+    #expect(witness == nil)
+    #expect(try db.value("SELECT f()", as: Int.self) == 2)
+  }
+
+  @Test("So do collations and aggregates, until the database is closed")
+  func lifetimeOfCollations() throws {
+    weak var first: Witness?
+    weak var second: Witness?
+    do {
+      let (one, other) = (Witness(), Witness())
+      (first, second) = (one, other)
+      try db.createCollation("backwards") { left, right in
+        withExtendedLifetime(one) {
+          left < right ? .orderedDescending : left > right ? .orderedAscending : .orderedSame
+        }
+      }
+      try db.createAggregate(
+        "longest", argumentCount: 1, initial: 0,
+        step: { longest, arguments in
+          longest = max(longest, try String(databaseValue: arguments[0]).count)
+        }, final: { longest in withExtendedLifetime(other) { longest } })
+    }
+    #expect(
+      try db.value("SELECT name FROM city ORDER BY name COLLATE backwards", as: String.self)
+        == "Tromsø")
+    #expect(try db.value("SELECT longest(name) FROM city", as: Int.self) == 6)
+    #expect(first != nil && second != nil)
+    try db.close()
+    #expect(first == nil && second == nil)
+  }
+
+  @Test("A registration that fails releases what it was given, and leaves the old one")
+  func failedRegistration() throws {
+    try db.createFunction("f", argumentCount: 1) { _ in 1 }
+    weak var witness: Witness?
+    let rows = try db.executeQuery("SELECT f(name) FROM city")
+    #expect(try rows.next())
+    do {
+      let captured = Witness()
+      witness = captured
+      #expect(throws: DatabaseError.self) {
+        try db.createFunction("f", argumentCount: 1) { _ in withExtendedLifetime(captured) { 2 } }
+      }
+    }
+    #expect(witness == nil)
+    #expect(try rows.next())
+    #expect(try rows[0] == 1)
+  }
+
+  @Test("A value longer than allowed throws and doesn't wrap around")
+  func tooBig() throws {
+    try db.setLimit(.length, 1_000)
+    let text = String(repeating: "x", count: 1_001)
+    let error = #expect(throws: DatabaseError.self) {
+      try db.executeUpdate("INSERT INTO city (name) VALUES (\(text))")
+    }
+    #expect(error?.code == .tooBig)
+    #expect(throws: DatabaseError.self) { try db.value("SELECT zeroblob(1001)", as: [UInt8].self) }
+    #expect(try db.executeUpdate("INSERT INTO city (name) VALUES (\("Bodø"))") == 1)
+  }
+
+  @Test("The error of a step isn't hidden by the reset after it")
+  func errorOfStep() throws {
+    let insert = try db.prepare("INSERT INTO city VALUES (?, ?)")
+    for _ in 0..<2 {
+      let error = #expect(throws: DatabaseError.self) { try insert.execute("Oslo", 1) }
+      #expect(error?.extendedCode == .constraintUnique)
+    }
+    try insert.bind("Oslo", 1)
+    #expect(throws: DatabaseError.self) { try insert.step() }
+    try insert.reset()
+    let again = #expect(throws: DatabaseError.self) { try insert.step() }
+    #expect(again?.extendedCode == .constraintUnique)
+    #expect(try insert.execute("Bodø", 53_259) == 1)
+  }
+
+  @Test("Values of an earlier run don't reach the next one")
+  func staleBindings() throws {
+    let sql: SQL = "INSERT INTO city VALUES (?, ?)"
+    try db.executeUpdate(sql, String(repeating: "Å", count: 10_000), 1)
+    try db.executeUpdate(sql, nil, nil)
+    #expect(
+      try db.value("SELECT count(*) FROM city WHERE name IS NULL AND size IS NULL", as: Int.self)
+        == 1)
+    let statement = try db.prepare(sql)
+    try statement.bind("Bodø", 1)
+    #expect(throws: DatabaseError.self) { try statement.bind("Molde") }
+    #expect(throws: DatabaseError.self) { try statement.step() }
+    #expect(
+      try db.value("SELECT count(*) FROM city WHERE name IN ('Bodø', 'Molde')", as: Int.self) == 0)
+  }
+
+  @Test("A large value isn't kept in memory by the cached statement it was bound to")
+  func memoryOfBindings() throws {
+    let before = SQLiteLibrary.memoryUsed
+    try #require(before > 0)
+    let sql: SQL = "SELECT length(?)"
+    let size = 100 << 20
+    #expect(try db.value(sql, [UInt8](repeating: 1, count: size), as: Int.self) == size)
+    #expect(SQLiteLibrary.memoryUsed - before < size / 2)
+  }
+
+  @Test("A query that wasn't read to its end doesn't pin the log")
+  func pinnedLog() throws {
+    let other = try Database(path: folder.file("cities.db"))
+    other.busyTimeout = .zero
+    #expect(try db.value("SELECT name FROM city", as: String.self) != nil)
+    try db.executeQuery("SELECT name FROM city").forEach { _ in }
+    #expect(throws: CancellationError.self) {
+      try db.executeQuery("SELECT name FROM city").forEach { _ in throw CancellationError() }
+    }
+    do {
+      let rows = try db.executeQuery("SELECT name FROM city")
+      #expect(try rows.next())
+    }
+    try db.executeStatements("SELECT name FROM city") { _ in .stop }
+    try other.executeUpdate("INSERT INTO city VALUES ('Bodø', 53259)")
+    #expect(try other.checkpoint(.truncate) == (0, 0))
+  }
+
+  @Test("After an automatic rollback there is nothing to roll back, and the first error is thrown")
+  func automaticRollback() throws {
+    let scopes: [((Database) throws -> Void) throws -> Void] = [
+      { body in try db.inTransaction { try body($0) } }, { body in try db.inSavepoint(body) },
+    ]
+    for scope in scopes {
+      let error = #expect(throws: DatabaseError.self) {
+        try scope { db in
+          try db.executeUpdate("INSERT INTO city VALUES ('Bodø', 1)")
+          try db.inSavepoint {
+            _ = try $0.executeUpdate("INSERT OR ROLLBACK INTO city VALUES ('Oslo', 1)")
+          }
+        }
+      }
+      #expect(error?.extendedCode == .constraintUnique)
+      #expect(!db.isInTransaction)
+    }
+    #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 3)
+  }
+
+  @Test("A transaction that ended inside of its closure isn't taken for committed")
+  func endedInside() throws {
+    let error = #expect(throws: DatabaseError.self) {
+      try db.inTransaction { db in
+        _ = try? db.executeUpdate("INSERT OR ROLLBACK INTO city VALUES ('Oslo', 1)")
+      }
+    }
+    #expect(error?.code == .abort)
+    #expect(!db.isInTransaction)
+  }
+
+  @Test("Only INTEGER PRIMARY KEY keeps NULL out of a key by itself")
+  func nullInKeys() throws {
+    try db.executeUpdate("CREATE TABLE country (code TEXT PRIMARY KEY)")
+    #expect(try db.executeUpdate("INSERT INTO country VALUES (NULL)") == 1)
+    #expect(try db.columns(of: "country").map(\.isNotNull) == [false])
+  }
+}

@@ -1,0 +1,138 @@
+import LarderSQLite
+import Testing
+
+/// What must end in an error, or do nothing, but never end the process: it runs in one of its own.
+@Suite("Wrong use never crashes", .serialized)
+struct MisuseTests {
+  /// A value that meddles with the database while it is bound.
+  private final class Meddler: DatabaseValueConvertible, @unchecked Sendable {
+    private let action: () -> Void
+
+    init(_ action: @escaping () -> Void) { self.action = action }
+
+    required init(databaseValue: DatabaseValue) throws {
+      throw ConversionError(.malformed, Meddler.self)
+    }
+
+    var databaseValue: DatabaseValue {
+      action()
+      return "Oslo"
+    }
+  }
+
+  /// Runs all uses of a value that meddles, one process each, and returns how these ended.
+  private func ends(_ action: @escaping (Database) -> Void) throws -> [ChildProcess] {
+    let uses: [(Database, Meddler) throws -> Void] = [
+      { db, value in try db.executeUpdate("SELECT ?, ?", value, "Bergen") },
+      { db, value in _ = try db.executeQuery("SELECT ?, ?", value, "Bergen").next() },
+      { db, value in
+        let statement = try db.prepare("SELECT ?, ?")
+        try statement.bind(value, "Bergen")
+        _ = try statement.step()
+      },
+      { db, value in try db.prepare("SELECT :a, :b").execute(arguments: ["a": value, "b": 1]) },
+    ]
+    return try uses.map { use in
+      try ChildProcess.run {
+        guard let db = try? Database() else { return 1 }
+        try? use(db, Meddler { action(db) })
+        return 0
+      }
+    }
+  }
+
+  private let harmless = [ChildProcess](repeating: .exited(0), count: 4)
+
+  @Test("A value that closes the database while it is bound")
+  func closingWhileBinding() throws {
+    #expect(try ends { try? $0.close() } == harmless)
+  }
+
+  @Test("A value that closes all open statements while it is bound")
+  func closingStatementsWhileBinding() throws {
+    #expect(try ends { $0.closeOpenStatements() } == harmless)
+  }
+
+  @Test("A value that clears the statement cache, or runs statements, while it is bound")
+  func usingWhileBinding() throws {
+    #expect(try ends { $0.clearStatementCache() } == harmless)
+    #expect(try ends { _ = try? $0.executeUpdate("SELECT ?, ?", "Tromsø", 1) } == harmless)
+  }
+
+  private func filled() throws -> Database {
+    let db = try Database()
+    try db.executeUpdate("CREATE TABLE city (name)")
+    try db.executeUpdate(
+      """
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+      INSERT INTO city SELECT 'city ' || i FROM n
+      """)
+    return db
+  }
+
+  @Test("A backup whose destination is used before it has ended")
+  func destinationOfABackup() throws {
+    let uses: [(Database) throws -> Void] = [
+      { try $0.executeUpdate("CREATE TABLE IF NOT EXISTS town (name)") },
+      { _ = try $0.value("SELECT count(*) FROM sqlite_schema", as: Int.self) },
+      { try $0.begin() }, { try $0.close() }, { $0.closeOpenStatements() },
+    ]
+    for use in uses {
+      let end = try ChildProcess.run {
+        guard let source = try? filled(), let destination = try? Database() else { return 1 }
+        try? source.backup(to: destination, pagesPerStep: 1) { _ in try? use(destination) }
+        return destination.isOpen && destination.isGoodConnection ? 0 : 2
+      }
+      #expect(end == .exited(0))
+    }
+  }
+
+  @Test("A backup whose source is closed, written or rolled back before it has ended")
+  func sourceOfABackup() throws {
+    let uses: [(Database) throws -> Void] = [
+      { try $0.close() }, { try $0.executeUpdate("DELETE FROM city") },
+      { try $0.inTransaction { _ in throw CancellationError() } },
+    ]
+    for use in uses {
+      let end = try ChildProcess.run {
+        guard let source = try? filled(), let destination = try? Database() else { return 1 }
+        // Once: a source that is rolled back in every step makes SQLite begin anew each time.
+        var isUsed = false
+        try? source.backup(to: destination, pagesPerStep: 1) { _ in
+          if !isUsed { try? use(source) }
+          isUsed = true
+        }
+        return source.isOpen && destination.isGoodConnection ? 0 : 2
+      }
+      #expect(end == .exited(0))
+    }
+  }
+
+  @Test("Closing inside of a row's, a batch's or a savepoint's closure")
+  func closingInside() throws {
+    let uses: [(Database) throws -> Void] = [
+      { db in try db.executeQuery("SELECT name FROM city").forEach { _ in try db.close() } },
+      { db in
+        try db.executeStatements("SELECT 1; SELECT 2") { row in
+          try db.close()
+          _ = try row[0]
+          return .next
+        }
+      },
+      { db in try db.inSavepoint { try $0.close() } },
+      { db in
+        let rows = try db.executeQuery("SELECT name FROM city")
+        _ = try rows.next()
+        try rows.withUnsafeBytes(at: 0) { _ in try db.close() }
+        _ = try rows[0]
+      },
+    ]
+    for use in uses {
+      let end = try ChildProcess.run {
+        guard let db = try? filled() else { return 1 }
+        return (try? use(db)) == nil && !db.isOpen ? 0 : 2
+      }
+      #expect(end == .exited(0))
+    }
+  }
+}
