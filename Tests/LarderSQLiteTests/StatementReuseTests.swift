@@ -65,13 +65,14 @@ struct StatementReuseTests {
     }
   }
 
-  @Test("It ends as well when the statement itself is stepped: no row is skipped unseen")
-  func resultSetEndsByStepping() throws {
-    let statement = try db.prepare("SELECT name FROM city")
+  @Test("The statement itself can't be stepped meanwhile: no row is skipped unseen")
+  func steppingBesideAResultSet() throws {
+    let statement = try db.prepare("SELECT rowid FROM city ORDER BY rowid")
     let rows = try statement.query()
     #expect(try rows.next())
-    _ = try? statement.step()
-    #expect(throws: DatabaseError.self) { try rows.next() }
+    #expect(throws: DatabaseError.self) { try statement.step() }
+    #expect(try rows.next())
+    #expect(try rows[0] == 2)
   }
 
   @Test("A row is good until its result set goes on")
@@ -140,6 +141,7 @@ struct StatementReuseTests {
     } catch is DatabaseError {
       // Refusing is as good.
     }
+    rows.close()
     try db.removeFunction("meddle", argumentCount: 0)
     #expect(try count() == 3)
   }
