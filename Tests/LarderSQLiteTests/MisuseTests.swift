@@ -101,6 +101,22 @@ struct MisuseTests {
     }
   }
 
+  @Test("While bytes are looked at, nothing can close what they belong to")
+  func closingWhileLookingAtBytes() throws {
+    let db = try filled()
+    let rows = try db.executeQuery("SELECT name FROM city")
+    #expect(try rows.next())
+    let expected = try rows[0]
+    try rows.withUnsafeBytes(at: 0) { bytes in
+      #expect(throws: DatabaseError.self) { try db.close() }
+      rows.close()
+      db.closeOpenStatements()
+      #expect(throws: DatabaseError.self) { try rows.next() }
+      #expect(.text(String(decoding: bytes, as: UTF8.self)) == expected)
+    }
+    #expect(db.isOpen)
+  }
+
   @Test("Closing inside of a row's, a batch's or a savepoint's closure")
   func closingInside() throws {
     let uses: [(Database) throws -> Void] = [
@@ -113,12 +129,6 @@ struct MisuseTests {
         }
       },
       { db in try db.inSavepoint { try $0.close() } },
-      { db in
-        let rows = try db.executeQuery("SELECT name FROM city")
-        _ = try rows.next()
-        try rows.withUnsafeBytes(at: 0) { _ in try db.close() }
-        _ = try rows[0]
-      },
     ]
     for use in uses {
       let db = try filled()

@@ -20,7 +20,7 @@ enum ScopeKind {
 final class Job: @unchecked Sendable {
   let kind: ScopeKind
   let scope: Scope
-  let body: (Database) throws -> Void
+  private var body: ((Database) throws -> Void)?
   /// When it was made, on the ``MonotonicClock``.
   let start = MonotonicClock.now
   private(set) var outcome: Result<Void, any Error> = .success(())
@@ -80,9 +80,14 @@ final class Job: @unchecked Sendable {
   /// Says what became of it. The caller goes on.
   func finish(_ outcome: Result<Void, any Error>) {
     self.outcome = outcome
+    // The caller's closure, which it has only lent, has to be given back before it goes on.
+    body = nil
     settle(.finished)
     whenFinished?(outcome)
   }
+
+  /// Calls the caller's closure.
+  func call(_ database: Database) throws { try body?(database) }
 
   /// Tells the thread that waits to run it.
   func lead() { settle(.leads) }

@@ -7,11 +7,11 @@ final class JobRunner: Sendable {
 
   /// Calls the body of a job on this thread.
   func call(_ job: Job, _ database: Database) throws {
-    guard job.isAsynchronous else { return try job.body(database) }
+    guard job.isAsynchronous else { return try job.call(database) }
     running.withLock { $0 = job }
     let outcome = Result {
       guard !job.isCancelled.load(ordering: .relaxed) else { throw CancellationError() }
-      try job.body(database)
+      try job.call(database)
     }
     running.withLock { $0 = nil }
     database.connection.obstacle.store(Connection.Obstacle.none.rawValue, ordering: .relaxed)

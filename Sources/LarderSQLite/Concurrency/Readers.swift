@@ -45,15 +45,14 @@ final class Readers: Sendable {
   /// Runs a body on a reader, and waits for one if all are busy.
   func perform<T>(_ scope: Scope, _ body: (Database) throws -> T) throws -> T {
     if let reader = try take(orLineUp: nil) { return try run(reader, scope, body) }
-    return try withoutActuallyEscaping(body) { body in
-      let job = Job(.read, scope) { _ = try body($0) }
-      let reader = try take(orLineUp: job)
-      if reader == nil, line.wait(for: job, spins: 0) == .finished { try job.outcome.get() }
-      guard let reader = reader ?? job.reader else {
-        throw DatabaseError(.internal, "the scope has no reader")
-      }
-      return try run(reader, scope, body)
+    // The job only waits in the line: this thread runs the body itself.
+    let job = Job(.read, scope) { _ in }
+    if let reader = try take(orLineUp: job) { return try run(reader, scope, body) }
+    if line.wait(for: job, spins: 0) == .finished { try job.outcome.get() }
+    guard let reader = job.reader else {
+      throw DatabaseError(.internal, "the scope has no reader")
     }
+    return try run(reader, scope, body)
   }
 
   /// Has the job run on another thread when a reader is free.

@@ -7,12 +7,13 @@ extension Database {
     connection.takeOver()
     defer { connection.leave() }
     _ = try connection.check()
+    try prepareToEnd()
     switch kind {
     case .plain: return try runPlain(scope, body)
     case .read: return try runRead(scope, body)
     case .transaction(let kind):
       try execute(kind.control)
-      return try finish(try undoOnError { try runBody(scope, .transactionControl, body) })
+      return try finish(try undoOnError { try runBody(scope, .transaction, body) })
     }
   }
 
@@ -29,7 +30,7 @@ extension Database {
   private func runRead<T>(_ scope: Scope, _ body: (Database) throws -> T) throws -> T {
     try execute(.beginDeferred)
     let result = try undoOnError {
-      try runBody(scope, [.writing, .transactionControl], body)
+      try runBody(scope, [.writing, .transaction], body)
     }
     // Nothing was written: it doesn't matter how the snapshot ends, if it hasn't by an error.
     if isInTransaction { try execute(.commit) }

@@ -101,6 +101,8 @@ final class Writer: Turn, @unchecked Sendable {
   ) throws -> T {
     database.connection.takeOver()
     defer { database.connection.leave() }
+    _ = try database.connection.check()
+    try database.prepareToEnd()
     do {
       try database.execute(kind.control)
     } catch let error as DatabaseError where error.isBusy {
@@ -110,7 +112,7 @@ final class Writer: Turn, @unchecked Sendable {
       throw error
     }
     let result = try database.undoOnError {
-      try database.runBody(scope, .transactionControl, body)
+      try database.runBody(scope, .transaction, body)
     }
     try database.checkTransactionIsOpen()
     if database.isRollbackOnly {
@@ -153,7 +155,7 @@ final class Writer: Turn, @unchecked Sendable {
   private func runMember(_ job: Job) throws -> Bool {
     do {
       try database.execute(.savepoint)
-      try database.runBody(job.scope, .transactionControl) { try runner.call(job, $0) }
+      try database.runBody(job.scope, .transaction) { try runner.call(job, $0) }
       try database.checkTransactionIsOpen()
       if database.isRollbackOnly {
         try undoMember()

@@ -8,16 +8,20 @@ import Glibc
 /// timeout and give every waiting process the same chance.
 /// See [Busy handlers](https://www.sqlite.org/c3ref/busy_handler.html).
 final class BusyHandler {
-  var timeout: Duration
-  private var wasInterrupted = false
+  var timeout: Duration {
+    didSet { timeout = timeout.bounded }
+  }
+  private var interruption: String?
   private let interrupts: InterruptHandle
+  private let deadlines: DeadlineHandler
   private var start = Duration.zero
   private var interruptsAtStart = 0
   static let pause = Duration.milliseconds(1)
 
-  init(timeout: Duration, interrupts: InterruptHandle) {
-    self.timeout = timeout
+  init(timeout: Duration, interrupts: InterruptHandle, deadlines: DeadlineHandler) {
+    self.timeout = timeout.bounded
     self.interrupts = interrupts
+    self.deadlines = deadlines
   }
 
   /// SQLite keeps an unretained pointer to this object: the connection keeps the object as long
@@ -32,10 +36,10 @@ final class BusyHandler {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Whether the last wait was ended by an interrupt; asking again is false.
-  func takeInterruption() -> Bool {
-    defer { wasInterrupted = false }
-    return wasInterrupted
+  /// What ended the last wait before its time, an interrupt or a deadline; asking again is nil.
+  func takeInterruption() -> String? {
+    defer { interruption = nil }
+    return interruption
   }
 
   /// Pauses, unless the time is up. `count` is how often it has been asked for the same lock.
@@ -45,9 +49,14 @@ final class BusyHandler {
       start = now
       interruptsAtStart = interrupts.count
     }
-    // SQLite looks for interrupts while it works, but not while it waits.
-    wasInterrupted = interrupts.count != interruptsAtStart
-    if wasInterrupted { return false }
+    // SQLite looks for interrupts and deadlines while it works, but not while it waits.
+    interruption = nil
+    if interrupts.count != interruptsAtStart {
+      interruption = "interrupted while waiting for a lock"
+    } else if let deadline = deadlines.current, now >= deadline {
+      interruption = "the statement waited for a lock longer than its deadline"
+    }
+    guard interruption == nil else { return false }
     let left = timeout - (now - start)
     guard left > .zero else { return false }
     usleep(UInt32(min(left, Self.pause) / .microseconds(1)))

@@ -15,6 +15,9 @@ public protocol ColumnAccess {
   /// What reads a column of the current row.
   func reader(at index: Int) throws -> ColumnReader
 
+  /// Calls a closure during which nothing can close what is read, or go on.
+  func whileReading<T>(_ body: () throws -> T) throws -> T
+
   /// An error of a conversion, with the column and the statement.
   func describe(_ error: any Error, at index: Int) -> any Error
 }
@@ -77,7 +80,7 @@ extension ColumnAccess {
     let reader = try reader(at: index)
     switch reader.storageClass {
     case .integer, .real: throw describe(reader.unexpected(for: [UInt8].self), at: index)
-    case .text, .blob, .null: return try reader.withBytes(body)
+    case .text, .blob, .null: return try whileReading { try reader.withBytes(body) }
     }
   }
 

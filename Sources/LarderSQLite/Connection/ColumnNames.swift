@@ -13,7 +13,7 @@ final class ColumnNames {
   private var found: [[UInt8]: Int] = [:]
 
   init(_ handle: OpaquePointer?, count: Int) {
-    names = (0..<count).map { index in
+    names = (0..<(handle == nil ? 0 : count)).map { index in
       guard let name = sqlite3_column_name(handle, Int32(truncatingIfNeeded: index)) else {
         return ""
       }

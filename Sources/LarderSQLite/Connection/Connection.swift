@@ -11,6 +11,7 @@ import Synchronization
 final class Connection {
   /// Nil once closed.
   @exclusivity(unchecked) private(set) var handle: OpaquePointer?
+  private var isReporting = false
   let dateFormat: DateFormat
   let reporting: Reporting
   let interruptHandle: InterruptHandle
@@ -46,7 +47,8 @@ final class Connection {
     self.dateFormat = dateFormat
     self.reporting = reporting
     interruptHandle = InterruptHandle(handle)
-    busyHandler = BusyHandler(timeout: busyTimeout, interrupts: interruptHandle)
+    busyHandler = BusyHandler(
+      timeout: busyTimeout, interrupts: interruptHandle, deadlines: deadlines)
     busyHandler.install(on: handle)
   }
 
@@ -122,9 +124,9 @@ final class Connection {
     var extended = ResultCode(rawValue: code)
     let message: String
     var offset: Int?
-    if extended == .busy, busyHandler.takeInterruption() {
+    if extended == .busy, let reason = busyHandler.takeInterruption() {
       extended = .interrupt
-      message = "interrupted while waiting for a lock"
+      message = reason
     } else if let handle, sqlite3_errcode(handle) & 0xff == code & 0xff {
       message = deadlines.message(for: extended) ?? String(cString: sqlite3_errmsg(handle))
       offset = sql == nil ? nil : Int(larder_error_offset(handle))
@@ -140,8 +142,28 @@ final class Connection {
       extended, message, sql: sql, offset: offset.flatMap { $0 < 0 ? nil : $0 },
       constraint: constraint,
       expandedSQL: reporting.showsArguments ? Self.expandedSQL(of: statement) : nil)
-    reporting.log?(error)
+    report(error)
     return error
+  }
+
+  /// Tells the log. What it does with this connection meanwhile isn't told again.
+  private func report(_ error: DatabaseError) {
+    guard let log = reporting.log, !isReporting else { return }
+    whileReporting { log(error) }
+  }
+
+  /// Tells the trace. What it does with this connection meanwhile isn't told again.
+  func report(_ event: TraceEvent) {
+    guard let trace = reporting.trace, !isReporting else { return }
+    whileReporting { trace(event) }
+  }
+
+  private func whileReporting(_ body: () -> Void) {
+    isReporting = true
+    callDepth += 1
+    body()
+    callDepth -= 1
+    isReporting = false
   }
 
   /// The text of a statement with its arguments written out.

@@ -6,7 +6,7 @@ import Glibc
 enum ConnectionOpening {
   static func open(path: String?, configuration: Configuration) throws -> Connection {
     let name = try fileName(of: path, configuration)
-    try createFile(at: path, configuration)
+    let created = try createFile(at: path, configuration)
     var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     if configuration.readOnly {
       flags |= SQLITE_OPEN_READONLY
@@ -20,7 +20,10 @@ enum ConnectionOpening {
     var handle: OpaquePointer?
     let code = sqlite3_open_v2(name, &handle, flags, configuration.vfs)
     guard code == SQLITE_OK, let handle else {
-      defer { sqlite3_close_v2(handle) }
+      defer {
+        sqlite3_close_v2(handle)
+        if let created { unlink(created) }
+      }
       throw openingError(code, handle, path: path, configuration)
     }
     let connection = Connection(
@@ -48,24 +51,31 @@ enum ConnectionOpening {
 
   private static func isURI(_ path: String) -> Bool { path.utf8.starts(with: "file:".utf8) }
 
-  /// Creates a file that is missing, for its owner only, which SQLite can't be told to do; its
-  /// journals take over the mode. `mknod` needs no descriptor: closing one would let go of the
+  /// Creates a file that is missing, for its owner only, which SQLite can't be told to do, and
+  /// returns its path; its journals take over the mode. `mknod` needs no descriptor: closing one would let go of the
   /// locks that another connection of this process may have taken meanwhile.
-  private static func createFile(at path: String?, _ configuration: Configuration) throws {
-    guard let path, !path.isEmpty, path != ":memory:", !configuration.readOnly,
-      configuration.flags.contains(.create),
+  private static func createFile(
+    at path: String?, _ configuration: Configuration
+  ) throws -> String? {
+    guard let path, !path.isEmpty, path != ":memory:",
       configuration.vfs?.utf8.starts(with: "unix".utf8) ?? true
-    else { return }
+    else { return nil }
     var file = path
     if configuration.flags.contains(.uri), isURI(path) {
       guard let components = URLComponents(string: path), components.path != ":memory:",
         (components.queryItems ?? []).allSatisfy({ $0.name != "vfs" && $0.value != "memory" })
-      else { return }
+      else { return nil }
       file = components.path
     }
+    var status = stat()
+    if stat(file, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+      // SQLite would wait for ever for somebody to write into a pipe.
+      throw DatabaseError(.cannotOpen, "unable to open database file: \(file) (not a regular file)")
+    }
+    guard !configuration.readOnly, configuration.flags.contains(.create) else { return nil }
     if !configuration.flags.contains(.noFollow) { file = end(ofLinksFrom: file) }
     // Whatever keeps this from working keeps SQLite from it too, which then reports it.
-    _ = mknod(file, S_IFREG | S_IRUSR | S_IWUSR, 0)
+    return mknod(file, S_IFREG | S_IRUSR | S_IWUSR, 0) == 0 ? file : nil
   }
 
   /// The path that a chain of symbolic links ends at, whether there is a file or not.
@@ -115,6 +125,7 @@ enum ConnectionOpening {
 extension Database {
   /// Verifies the file and applies the configuration.
   func setUp(_ configuration: Configuration) throws {
+    statementDeadline = configuration.statementDeadline
     do {
       try verify(configuration)
       try applySettings(configuration)
@@ -123,7 +134,6 @@ extension Database {
       throw DatabaseError(error.extendedCode, "\(error.message): \(path)", sql: error.sql)
     }
     authorizer = configuration.authorizer
-    statementDeadline = configuration.statementDeadline
     try configuration.prepareDatabase?(self)
     clearStatementCache()
   }

@@ -77,7 +77,7 @@ public final class Database {
 
   func closeEverything() {
     closeOpenStatements()
-    cache.removeAll()
+    cache.close()
     connection.close()
   }
 
@@ -86,7 +86,11 @@ public final class Database {
 
   /// Whether a simple query works; false when the database is closed.
   public var isGoodConnection: Bool {
-    (try? value("SELECT count(*) FROM sqlite_schema", as: Int.self)) != nil
+    do {
+      return try value("SELECT count(*) FROM sqlite_schema", as: Int.self) != nil
+    } catch {
+      return (error as? DatabaseError)?.code == .authorization
+    }
   }
 
   /// The row id of the last row that this connection inserted, or 0.
@@ -180,10 +184,13 @@ public final class Database {
 
   /// Closes all result sets and statements that are open.
   public func closeOpenStatements() {
-    // One that is running right now, and has called this, stays.
-    for statement in open where statement.state != .running {
-      removeOpen(statement)
-      giveBack(statement)
+    for statement in open {
+      if statement.state == .running {
+        statement.isAbandoned = true
+      } else {
+        removeOpen(statement)
+        giveBack(statement)
+      }
     }
   }
 

@@ -14,7 +14,7 @@ final class DeadlineHandler {
   /// SQLite keeps an unretained pointer to this object: the connection keeps the object as long
   /// as the handle.
   func set(_ limit: Duration?, on handle: OpaquePointer) {
-    self.limit = limit
+    self.limit = limit?.bounded
     guard limit != nil else {
       sqlite3_progress_handler(handle, 0, nil, nil)
       return

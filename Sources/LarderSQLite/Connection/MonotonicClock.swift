@@ -14,3 +14,8 @@ enum MonotonicClock {
       attosecondsComponent: Int64(time.tv_nsec) * 1_000_000_000)
   }
 }
+
+extension Duration {
+  /// No less than nothing and no more than a century, so that sums can't overflow.
+  var bounded: Duration { min(max(self, .zero), .seconds(100 * 366 * 86_400)) }
+}

@@ -78,6 +78,9 @@ struct ParameterNames {
     }
     let surplus = zip(given, positions).filter { $1.isEmpty }.map(\.0)
     let bound = Set(positions.joined())
+    guard bound.count == positions.joined().count else {
+      throw DatabaseError(.range, "an argument is given twice, with and without its prefix")
+    }
     let missing = names.indices.filter { names[$0] != nil && !bound.contains(Int32($0 + 1)) }
     let anonymous = names.count { $0 == nil }
     guard missing.isEmpty, anonymous == anonymousCount, allowsSurplus || surplus.isEmpty else {

@@ -32,12 +32,17 @@ final class PreparedStatement {
   var openIndex: Int?
   /// Whether a ``Statement`` keeps it, which then decides when it ends.
   @exclusivity(unchecked) var isOwned = false
+  /// Whether somebody has closed it while it was running: then it ends when it returns.
+  @exclusivity(unchecked) var isAbandoned = false
   /// When it was last returned to the cache; nil if it isn't the cache's.
   @exclusivity(unchecked) var lastUse: Int?
   /// Whether somebody has taken it from the cache.
   @exclusivity(unchecked) var isInUse = false
 
-  @exclusivity(unchecked) private var deadline: Duration?
+  /// Whether time counts: for a deadline or for a trace.
+  @exclusivity(unchecked) private var isMeasured = false
+  /// The time spent in SQLite since the execution began.
+  @exclusivity(unchecked) private var spent = Duration.zero
   @exclusivity(unchecked) private var timing: Timing?
   @exclusivity(unchecked) private var names: ColumnNames?
   @exclusivity(unchecked) private var namesGeneration: Int32 = 0
@@ -55,7 +60,6 @@ final class PreparedStatement {
   }
 
   private struct Timing {
-    var duration = Duration.zero
     var rowCount = 0
   }
 
@@ -73,12 +77,28 @@ final class PreparedStatement {
   deinit { finalize() }
 
   /// Gives the handle back to SQLite. In a forked process, or once the connection is gone, there
-  /// is nothing to give back.
+  /// is nothing to give back. A statement that is running ends when it returns instead.
   func finalize() {
-    guard let closing = handle, state != .running else { return }
-    reset()
+    guard let closing = handle else { return }
+    guard state != .running else {
+      isAbandoned = true
+      return
+    }
+    let event = traceEvent()
+    invalidate()
     handle = nil
     if connection.handle != nil, connection.isOfThisProcess { sqlite3_finalize(closing) }
+    if let event { connection.report(event) }
+  }
+
+  /// Makes whoever refers to the execution find out that it is over.
+  private func invalidate() {
+    rowNumber &+= 1
+    execution &+= 1
+    state = .ready
+    timing = nil
+    spent = .zero
+    isAbandoned = false
   }
 
   // MARK: Arguments
@@ -94,16 +114,21 @@ final class PreparedStatement {
     }
     arena.rewind()
     do {
-      if arguments.pairs == nil && (sql.values.isEmpty || arguments.values.isEmpty) {
-        try bind(positional: sql.values.isEmpty ? arguments.values : sql.values)
-      } else {
-        try parameters.bind(named: arguments, anonymous: sql.values, in: arena)
-      }
+      try bindAll(sql, arguments)
+      try checkNotAbandoned()
     } catch let error as DatabaseError {
       throw DatabaseError(error.extendedCode, error.message, sql: self.sql)
     } catch var error as ConversionError {
       error.sql = self.sql
       throw error
+    }
+  }
+
+  private func bindAll(_ sql: SQL, _ arguments: Arguments) throws {
+    if arguments.pairs == nil && (sql.values.isEmpty || arguments.values.isEmpty) {
+      try bind(positional: sql.values.isEmpty ? arguments.values : sql.values)
+    } else {
+      try parameters.bind(named: arguments, anonymous: sql.values, in: arena)
     }
   }
 
@@ -121,7 +146,7 @@ final class PreparedStatement {
     try checkNotRunning()
     if !connection.restrictions.isEmpty { try connection.restrictions.check(self) }
     if state != .ready { reset() }
-    if let limit = connection.deadlines.limit { deadline = MonotonicClock.now + limit }
+    isMeasured = connection.deadlines.limit != nil || connection.reporting.trace != nil
     if connection.reporting.trace != nil { timing = Timing() }
     execution &+= 1
     return execution
@@ -134,19 +159,25 @@ final class PreparedStatement {
     let isFirst = state == .ready
     state = .running
     rowNumber &+= 1
-    let code =
-      timing == nil && deadline == nil ? rawStep(handle) : measuredStep(handle)
-    if code == SQLITE_ROW {
-      state = .row
+    let code = isMeasured ? measuredStep(handle) : rawStep(handle)
+    state = code == SQLITE_ROW ? .row : .done
+    if isAbandoned { try checkNotAbandoned() }
+    switch code {
+    case SQLITE_ROW:
       if isFirst { updateColumns(handle) }
       return true
-    }
-    state = .done
-    if code == SQLITE_DONE {
+    case SQLITE_DONE:
       if isFirst { updateColumns(handle) }
       return false
+    default:
+      throw connection.error(code, sql: sql, statement: handle)
     }
-    throw connection.error(code, sql: sql, statement: handle)
+  }
+
+  private func checkNotAbandoned() throws {
+    guard isAbandoned else { return }
+    isAbandoned = false
+    throw DatabaseError(.misuse, "the statement was closed by something that it called", sql: sql)
   }
 
   @inline(__always)
@@ -159,10 +190,10 @@ final class PreparedStatement {
 
   private func measuredStep(_ handle: OpaquePointer) -> Int32 {
     let outer = connection.deadlines.current
-    connection.deadlines.current = deadline
     let start = MonotonicClock.now
+    connection.deadlines.current = connection.deadlines.limit.map { start + $0 - spent }
     let code = rawStep(handle)
-    timing?.duration += MonotonicClock.now - start
+    spent += MonotonicClock.now - start
     if code == SQLITE_ROW { timing?.rowCount += 1 }
     connection.deadlines.current = outer
     return code
@@ -173,26 +204,37 @@ final class PreparedStatement {
   /// What `sqlite3_reset` returns is the error that the last step has thrown already.
   func reset() {
     guard state != .running else { return }
-    rowNumber &+= 1
-    execution &+= 1
-    guard state != .ready else { return }
-    state = .ready
-    guard let handle, connection.handle != nil, connection.isOfThisProcess else { return }
-    let event = timing == nil ? nil : traceEvent(handle)
-    timing = nil
-    deadline = nil
+    let wasReady = state == .ready
+    let event = wasReady ? nil : traceEvent()
+    invalidate()
+    guard !wasReady, let handle, connection.handle != nil, connection.isOfThisProcess else {
+      return
+    }
     sqlite3_reset(handle)
-    if let event { connection.reporting.trace?(event) }
+    if let event { connection.report(event) }
   }
 
-  private func traceEvent(_ handle: OpaquePointer) -> TraceEvent? {
-    guard let timing, timing.duration >= connection.reporting.slowStatementThreshold else {
+  private func traceEvent() -> TraceEvent? {
+    guard let timing, state != .ready, spent >= connection.reporting.slowStatementThreshold else {
       return nil
     }
     let shows = connection.reporting.showsArguments
     return TraceEvent(
-      sql: sql, expandedSQL: shows ? Connection.expandedSQL(of: handle) : nil,
-      duration: timing.duration, rowCount: timing.rowCount)
+      sql: sql, expandedSQL: shows ? Connection.expandedSQL(of: handle) : nil, duration: spent,
+      rowCount: timing.rowCount)
+  }
+
+  /// Calls a closure during which the statement can't be stepped, reset or finalized.
+  func whileReading<T>(_ body: () throws -> T) throws -> T {
+    try checkNotRunning()
+    let outer = state
+    state = .running
+    connection.callDepth += 1
+    defer {
+      connection.callDepth -= 1
+      state = outer
+    }
+    return try body()
   }
 
   private func checkNotRunning() throws {

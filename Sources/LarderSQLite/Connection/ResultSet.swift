@@ -75,19 +75,26 @@ public final class ResultSet {
 
   @inline(__always)
   private func takeStep() throws -> Bool {
+    guard statement.execution == execution, statement.connection.isAccessible else {
+      throw endedError()
+    }
     if let firstStep {
       self.firstStep = nil
       return try firstStep.get()
-    }
-    guard statement.execution == execution, statement.connection.isAccessible else {
-      throw endedError()
     }
     return try statement.step()
   }
 
   /// Ends the query and lets go of its locks. Everything throws from now on. Closing again does
   /// nothing.
-  public func close() { end(as: .closed) }
+  public func close() {
+    if statement.state == .running, statement.execution == execution {
+      // A function that the query calls wants to close it: it ends with an error when it returns.
+      statement.isAbandoned = true
+    } else {
+      end(as: .closed)
+    }
+  }
 
   private func end(as state: State) {
     if self.state == .closed || self.state == .ended && state == .ended { return }
@@ -177,6 +184,15 @@ extension ResultSet: ColumnAccess {
     throw DatabaseError(
       .range, "no column at index \(index): there are \(statement.columnCount)",
       sql: statement.sql)
+  }
+
+  /// Calls a closure during which nothing can close the result set, or go on.
+  public func whileReading<T>(_ body: () throws -> T) throws -> T {
+    guard let buffer else {
+      defer { if statement.isAbandoned { close() } }
+      return try statement.whileReading(body)
+    }
+    return try withExtendedLifetime(buffer) { try body() }
   }
 
   /// An error of a conversion, with the column and the statement.

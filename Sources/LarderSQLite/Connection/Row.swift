@@ -30,6 +30,11 @@ extension Row: ColumnAccess {
     return try rows.reader(at: index)
   }
 
+  /// Calls a closure during which nothing can close the result set, or go on.
+  public func whileReading<T>(_ body: () throws -> T) throws -> T {
+    try rows.whileReading(body)
+  }
+
   /// An error of a conversion, with the column and the statement.
   public func describe(_ error: any Error, at index: Int) -> any Error {
     rows.describe(error, at: index)

@@ -19,6 +19,7 @@ public final class Statement {
 
   @exclusivity(unchecked) @usableFromInline private(set) var rowOwner: UInt = 0
 
+  @exclusivity(unchecked) private var isClosed = false
   /// The text, and values that were interpolated into it.
   private let source: SQL
 
@@ -37,8 +38,14 @@ public final class Statement {
   /// Finalizes the statement. Everything throws from now on. Closing again does nothing.
   public func close() {
     guard prepared.handle != nil, prepared.connection.isAccessible else { return }
-    database.removeOpen(prepared)
+    isClosed = true
+    if prepared.state != .running { database.removeOpen(prepared) }
     prepared.finalize()
+  }
+
+  /// Closes it if something that it called has tried to.
+  private func closeIfAsked() {
+    if isClosed { close() }
   }
 
   /// The statement's text.
@@ -60,6 +67,7 @@ public final class Statement {
   /// The same with arguments from an array or, by name, from a dictionary.
   public func bind(arguments: Arguments) throws {
     try check()
+    defer { closeIfAsked() }
     prepared.reset()
     rowNumber = 0
     isBound = false
@@ -82,6 +90,7 @@ public final class Statement {
       throw DatabaseError(.misuse, "the statement has ended: bind or reset it first", sql: sql)
     }
     rowNumber = 0
+    defer { closeIfAsked() }
     if prepared.state == .ready { _ = try prepared.begin() }
     guard try prepared.step() else { return false }
     rowNumber = prepared.rowNumber
@@ -109,7 +118,10 @@ public final class Statement {
   public func execute(arguments: Arguments) throws -> Int {
     try bind(arguments: arguments)
     mayStep = false
-    defer { prepared.reset() }
+    defer {
+      prepared.reset()
+      closeIfAsked()
+    }
     return try prepared.runToEnd()
   }
 
@@ -127,7 +139,7 @@ public final class Statement {
 
   private func check() throws {
     _ = try prepared.connection.check()
-    guard prepared.handle != nil else {
+    guard prepared.handle != nil, !isClosed else {
       throw DatabaseError(.misuse, "the statement is closed", sql: sql)
     }
     guard prepared.state != .running else {
@@ -177,6 +189,12 @@ extension Statement: ColumnAccess {
     }
     return DatabaseError(
       .range, "no column at index \(index): there are \(prepared.columnCount)", sql: sql)
+  }
+
+  /// Calls a closure during which nothing can close the statement, or go on.
+  public func whileReading<T>(_ body: () throws -> T) throws -> T {
+    defer { closeIfAsked() }
+    return try prepared.whileReading(body)
   }
 
   /// An error of a conversion, with the column and the statement.

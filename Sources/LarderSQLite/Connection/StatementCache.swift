@@ -77,11 +77,16 @@ final class StatementCache {
 
   /// Finalizes all that aren't in use, and forgets the others.
   func removeAll() {
+    for statement in statements.values { drop(statement, evicted: false) }
+  }
+
+  /// The same with the statements of scopes too, before the connection is closed.
+  func close() {
+    removeAll()
     for index in controls.indices {
       controls[index]?.finalize()
       controls[index] = nil
     }
-    for statement in statements.values { drop(statement, evicted: false) }
   }
 
   private func trim(to count: Int) {

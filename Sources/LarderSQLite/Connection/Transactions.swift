@@ -6,16 +6,26 @@ extension Database {
     let restrictions = connection.restrictions
     connection.restrictions = []
     defer { connection.restrictions = restrictions }
-    let statement: PreparedStatement
-    if let prepared = cache.controls[control.rawValue] {
-      statement = prepared
-    } else {
-      statement = try connection.prepare(control.sql, isPersistent: true)
-      cache.controls[control.rawValue] = statement
-    }
+    let statement = try prepared(control)
     defer { statement.reset() }
     _ = try statement.begin()
     _ = try statement.step()
+  }
+
+  private func prepared(_ control: TransactionControl) throws -> PreparedStatement {
+    if let statement = cache.controls[control.rawValue] { return statement }
+    let statement = try connection.prepare(control.sql, isPersistent: true)
+    cache.controls[control.rawValue] = statement
+    return statement
+  }
+
+  /// Compiles what ends a scope before it begins: afterwards a limit, or a lack of memory, could
+  /// keep it from ending.
+  func prepareToEnd() throws {
+    for control in [TransactionControl.commit, .rollback, .release, .rollbackTo]
+    where cache.controls[control.rawValue] == nil {
+      _ = try prepared(control)
+    }
   }
 
   /// Begins a transaction. Throws where one is open already, or a lock can't be had in time.
@@ -61,8 +71,13 @@ extension Database {
   ) throws -> T {
     _ = try connection.check()
     if isInTransaction { return try inSavepoint(body) }
+    try prepareToEnd()
     try begin(kind)
-    return try runScope(body, end: commit, undo: rollback)
+    return try runScope(body, isOutermost: true) {
+      try execute(.commit)
+    } undo: {
+      try execute(.rollback)
+    }
   }
 
   /// Runs a closure in a savepoint, keeps its changes when it returns, and undoes them when it
@@ -71,8 +86,11 @@ extension Database {
   /// See [Savepoints](https://www.sqlite.org/lang_savepoint.html).
   @discardableResult
   public func inSavepoint<T>(_ body: (Database) throws -> T) throws -> T {
+    _ = try connection.check()
+    let isOutermost = !isInTransaction
+    try prepareToEnd()
     try execute(.savepoint)
-    return try runScope(body) {
+    return try runScope(body, isOutermost: isOutermost) {
       try execute(.release)
     } undo: {
       try execute(.rollbackTo)
@@ -85,50 +103,59 @@ extension Database {
   public func setRollbackOnly() { isRollbackOnly = true }
 
   private func runScope<T>(
-    _ body: (Database) throws -> T, end: () throws -> Void, undo: () throws -> Void
+    _ body: (Database) throws -> T, isOutermost: Bool, end: () throws -> Void,
+    undo: () throws -> Void
   ) throws -> T {
-    let outer = isRollbackOnly
+    let outerFlag = isRollbackOnly
+    let outerRestrictions = connection.restrictions
     isRollbackOnly = false
-    defer { isRollbackOnly = outer }
-    let result: T
+    connection.restrictions.formUnion(.transaction)
+    defer {
+      isRollbackOnly = outerFlag
+      connection.restrictions = outerRestrictions
+      // A savepoint that was released by hand, or made under the scope's own name.
+      if isOutermost, isInTransaction { try? execute(.rollback) }
+    }
     do {
-      result = try body(self)
+      let result = try body(self)
+      _ = try connection.check()
+      guard isInTransaction else {
+        throw DatabaseError(.abort, "an error has made SQLite roll the scope's transaction back")
+      }
+      try isRollbackOnly ? undo() : end()
+      guard !isOutermost || !isInTransaction else {
+        throw DatabaseError(.misuse, "savepoints were begun or released out of turn in the scope")
+      }
+      return result
     } catch {
       // After some errors SQLite has rolled back by itself. An error of the rollback goes to the
       // log: the caller needs to know why there had to be one.
       if isInTransaction { try? undo() }
       throw error
     }
-    _ = try connection.check()
-    guard isInTransaction else {
-      throw DatabaseError(
-        .abort, "the transaction ended inside its scope: by COMMIT or ROLLBACK, or by an error")
-    }
-    if isRollbackOnly {
-      try undo()
-      return result
-    }
-    do {
-      try end()
-    } catch {
-      if isInTransaction { try? undo() }
-      throw error
-    }
-    return result
   }
 
   /// Begins a savepoint. Its name may hold anything but NUL.
   public func savepoint(_ name: String) throws {
+    try checkIsNotReserved(name)
     try executeUpdate("SAVEPOINT \(identifier: name)")
   }
 
   /// Ends a savepoint, the innermost of that name, and keeps its changes.
   public func release(_ name: String) throws {
+    try checkIsNotReserved(name)
     try executeUpdate("RELEASE \(identifier: name)")
   }
 
   /// Undoes all changes since a savepoint, the innermost of that name, which stays open.
   public func rollback(to name: String) throws {
+    try checkIsNotReserved(name)
     try executeUpdate("ROLLBACK TO \(identifier: name)")
+  }
+
+  private func checkIsNotReserved(_ name: String) throws {
+    guard name.foldedName != Array("larder scope".utf8) else {
+      throw DatabaseError(.misuse, "the savepoint “\(name)” is the scopes' own")
+    }
   }
 }

@@ -63,24 +63,22 @@ extension Database {
   ) throws {
     _ = try connection.check()
     var values = sql.values[...]
-    var text = sql.text
-    try text.withUTF8 { bytes in
-      var rest = bytes
-      while !rest.isEmpty {
-        let (handle, length) = try connection.prepareFirst(in: rest, isPersistent: false)
-        let own = UnsafeBufferPointer(rebasing: rest[..<length])
-        rest = UnsafeBufferPointer(rebasing: rest[length...])
-        guard let handle else { continue }
-        let statement = PreparedStatement(
-          handle: handle, sql: String(decoding: own, as: UTF8.self), connection: connection)
-        let arguments = Arguments(Array(values.prefix(statement.parameterCount)))
-        values = values.dropFirst(statement.parameterCount)
-        guard try run(statement, arguments, onRow) == .next else { return }
-      }
-      guard values.isEmpty else {
-        throw DatabaseError(
-          .range, "\(values.count) values more than the statements have parameters", sql: sql.text)
-      }
+    let text = try SQLText(sql.text)
+    var position = 0
+    while position < text.count {
+      let (handle, end) = try connection.prepareFirst(
+        of: text, from: position, isPersistent: false)
+      defer { position = end }
+      guard let handle else { continue }
+      let statement = PreparedStatement(
+        handle: handle, sql: text.string(from: position, to: end), connection: connection)
+      let arguments = Arguments(Array(values.prefix(statement.parameterCount)))
+      values = values.dropFirst(statement.parameterCount)
+      guard try run(statement, arguments, onRow) == .next else { return }
+    }
+    guard values.isEmpty else {
+      throw DatabaseError(
+        .range, "\(values.count) values more than the statements have parameters", sql: sql.text)
     }
   }
 

@@ -32,6 +32,9 @@ extension Database {
       GroupOf(initial, step: step, final: final)
     }
     // SQLite owns the aggregate from here on and releases it, also when this call fails.
+    // What it replaces is destroyed in this call, and may do anything.
+    connection.callDepth += 1
+    defer { connection.callDepth -= 1 }
     let code = sqlite3_create_function_v2(
       handle, signature.name, signature.argumentCount, signature.flags,
       Unmanaged.passRetained(aggregate).toOpaque(), nil,

@@ -21,6 +21,9 @@ extension Database {
     let handle = try connection.check()
     try checkCollationName(name)
     let collation = Unmanaged.passRetained(Collation(compare))
+    // What it replaces is destroyed in this call, and may do anything.
+    connection.callDepth += 1
+    defer { connection.callDepth -= 1 }
     let code = sqlite3_create_collation_v2(
       handle, name, SQLITE_UTF8, collation.toOpaque(),
       { data, leftCount, left, rightCount, right in
@@ -41,6 +44,9 @@ extension Database {
   public func removeCollation(_ name: String) throws {
     let handle = try connection.check()
     try checkCollationName(name)
+    // What it replaces is destroyed in this call, and may do anything.
+    connection.callDepth += 1
+    defer { connection.callDepth -= 1 }
     let code = sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, nil, nil)
     guard code == SQLITE_OK else { throw connection.error(code) }
   }
@@ -48,6 +54,9 @@ extension Database {
   private func checkCollationName(_ name: String) throws {
     guard !name.isEmpty, !name.utf8.contains(0) else {
       throw DatabaseError(.misuse, "a collation's name is not empty and has no NUL")
+    }
+    guard !["binary", "nocase", "rtrim"].contains(name.lowercased()) else {
+      throw DatabaseError(.misuse, "the collation \(name) is SQLite's own")
     }
   }
 }

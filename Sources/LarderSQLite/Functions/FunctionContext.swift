@@ -50,9 +50,9 @@ struct FunctionContext {
     let message = databaseError?.message ?? String(describing: error)
     sqlite3_result_error(context, message, -1)
     // Success, "row" and "done" are no errors: SQLite would take the statement for finished.
-    guard let code = databaseError?.extendedCode, (1...26).contains(code.primary.rawValue) else {
-      return
-    }
+    guard let code = databaseError?.extendedCode, code.rawValue > 0,
+      code.primary.rawValue > 0, ![SQLITE_ROW, SQLITE_DONE].contains(code.primary.rawValue)
+    else { return }
     sqlite3_result_error_code(context, code.rawValue)
   }
 }

@@ -10,7 +10,9 @@ extension Database {
   /// ```
   ///
   /// What it throws makes the statement throw: a ``DatabaseError`` with its code and message, any
-  /// other error with its description. A date that it returns is in the connection's format; one
+  /// other error with its description. SQLite heeds the
+  /// code: after ``ResultCode/full``, ``ResultCode/ioError`` and the like it rolls back. A date that
+  /// it returns is in the connection's format; one
   /// among its arguments is read with that ``DateFormat``. Registering a function anew replaces it. It is called on
   /// the thread that runs the statement. See [Functions](https://www.sqlite.org/appfunc.html).
   ///
@@ -32,6 +34,9 @@ extension Database {
       name, argumentCount, deterministic: deterministic, directOnly: directOnly)
     let function = ScalarFunction(connection.dateFormat, body)
     // SQLite owns the function from here on and releases it, also when this call fails.
+    // What it replaces is destroyed in this call, and may do anything.
+    connection.callDepth += 1
+    defer { connection.callDepth -= 1 }
     let code = sqlite3_create_function_v2(
       handle, signature.name, signature.argumentCount, signature.flags,
       Unmanaged.passRetained(function).toOpaque(),
@@ -50,6 +55,9 @@ extension Database {
     let handle = try connection.check()
     let signature = try FunctionSignature(
       name, argumentCount, deterministic: false, directOnly: false)
+    // What it replaces is destroyed in this call, and may do anything.
+    connection.callDepth += 1
+    defer { connection.callDepth -= 1 }
     let code = sqlite3_create_function_v2(
       handle, signature.name, signature.argumentCount, signature.flags, nil, nil, nil, nil, nil)
     guard code == SQLITE_OK else { throw connection.error(code) }

@@ -26,9 +26,15 @@ extension Database {
     var configuration = Configuration()
     configuration.journalMode = nil
     configuration.busyTimeout = busyTimeout
-    let destination = try Database(path: path, configuration: configuration)
-    try backup(to: destination, pagesPerStep: pagesPerStep, progress: progress)
-    try destination.close()
+    let isNew = access(path, F_OK) != 0
+    do {
+      let destination = try Database(path: path, configuration: configuration)
+      try backup(to: destination, pagesPerStep: pagesPerStep, progress: progress)
+      try destination.close()
+    } catch {
+      if isNew { unlink(path) }
+      throw error
+    }
   }
 
   /// Copies the database into another one, and replaces what that holds. It must have no open

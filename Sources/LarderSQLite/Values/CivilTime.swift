@@ -15,7 +15,7 @@ struct CivilTime {
   /// Rounds to the nearest unit, seconds or milliseconds. Throws outside of the years 0 to 9999.
   init(seconds: Double, unitsPerSecond: Int) throws {
     let units = (seconds * Double(unitsPerSecond)).rounded()
-    guard let units = Int(exactly: units), abs(units) < 1 << 50 else {
+    guard let units = Int(exactly: units), units.magnitude < 1 << 50 else {
       throw ConversionError(.notExact, Date.self)
     }
     let unitsPerDay = 86_400 * unitsPerSecond
