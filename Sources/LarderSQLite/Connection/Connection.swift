@@ -14,6 +14,8 @@ final class Connection {
   private var isReporting = false
   let dateFormat: DateFormat
   let reporting: Reporting
+  /// Whether statements are timed for the trace.
+  let measures: Bool
   let interruptHandle: InterruptHandle
   let busyHandler: BusyHandler
   let deadlines = DeadlineHandler()
@@ -46,6 +48,7 @@ final class Connection {
     self.handle = handle
     self.dateFormat = dateFormat
     self.reporting = reporting
+    measures = reporting.trace != nil
     interruptHandle = InterruptHandle(handle)
     busyHandler = BusyHandler(
       timeout: busyTimeout, interrupts: interruptHandle, deadlines: deadlines)

@@ -148,6 +148,7 @@ public final class Database {
   // MARK: Statements
 
   /// A statement with this text that nobody else uses. It has to go back through ``giveBack(_:)``.
+  @usableFromInline
   func take(_ sql: SQL) throws -> PreparedStatement {
     _ = try connection.check()
     if sql.isCacheable, let statement = cache.take(sql.text) { return statement }
@@ -157,6 +158,7 @@ public final class Database {
   }
 
   /// Resets a statement and puts it back into the cache, or finalizes it if it isn't the cache's.
+  @usableFromInline
   func giveBack(_ statement: PreparedStatement) {
     statement.reset()
     statement.arena.releaseCopies()

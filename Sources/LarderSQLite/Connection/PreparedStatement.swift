@@ -14,7 +14,7 @@ final class PreparedStatement {
   let sql: String
   @exclusivity(unchecked) private(set) var handle: OpaquePointer?
   @usableFromInline let arena: BindingArena
-  let parameterCount: Int
+  @usableFromInline let parameterCount: Int
   /// Whether the statement makes no direct change to the database file.
   let isReadOnly: Bool
   /// Whether the statement begins or ends a transaction.
@@ -103,8 +103,14 @@ final class PreparedStatement {
 
   // MARK: Arguments
 
-  /// Binds all parameters. On failure none keeps a part of the new values that could run.
+  /// Binds all parameters.
   func bind(_ sql: SQL, _ arguments: Arguments) throws {
+    try bind { try bindAll(sql, arguments) }
+  }
+
+  /// Binds all parameters by calling a closure that does. On failure nothing runs.
+  @usableFromInline
+  func bind(_ body: () throws -> Void) throws {
     // Values are the caller's code, which must not get at the statement meanwhile.
     state = .running
     connection.callDepth &+= 1
@@ -114,15 +120,24 @@ final class PreparedStatement {
     }
     arena.rewind()
     do {
-      try bindAll(sql, arguments)
+      try body()
       try checkNotAbandoned()
     } catch let error as DatabaseError {
-      throw DatabaseError(error.extendedCode, error.message, sql: self.sql)
+      throw DatabaseError(error.extendedCode, error.message, sql: sql)
     } catch var error as ConversionError {
-      error.sql = self.sql
+      error.sql = sql
       throw error
     }
   }
+
+  /// Throws unless there are as many parameters.
+  @inlinable
+  func checkCount(_ count: Int) throws {
+    if count != parameterCount { throw countError(given: count) }
+  }
+
+  @usableFromInline
+  func countError(given count: Int) -> DatabaseError { parameters.countError(given: count) }
 
   private func bindAll(_ sql: SQL, _ arguments: Arguments) throws {
     if arguments.pairs == nil && (sql.values.isEmpty || arguments.values.isEmpty) {
@@ -133,9 +148,7 @@ final class PreparedStatement {
   }
 
   private func bind(positional values: [(any DatabaseValueConvertible)?]) throws {
-    guard values.count == parameterCount else {
-      throw parameters.countError(given: values.count)
-    }
+    try checkCount(values.count)
     try arena.bind(values)
   }
 
@@ -146,8 +159,8 @@ final class PreparedStatement {
     try checkNotRunning()
     if !connection.restrictions.isEmpty { try connection.restrictions.check(self) }
     if state != .ready { reset() }
-    isMeasured = connection.deadlines.limit != nil || connection.reporting.trace != nil
-    if connection.reporting.trace != nil { timing = Timing() }
+    isMeasured = connection.measures || connection.deadlines.limit != nil
+    if connection.measures { timing = Timing() }
     execution &+= 1
     return execution
   }

@@ -37,13 +37,12 @@ final class StatementCache {
 
   /// An idle statement with this text, now in use.
   func take(_ sql: String) -> PreparedStatement? {
-    let statement: PreparedStatement?
-    if let last, last.sql.isSame(as: sql) {
-      statement = last
-    } else {
-      statement = statements[Key(text: sql)]
+    if let last, last.sql.isSame(as: sql), !last.isInUse {
+      statistics.hits += 1
+      last.isInUse = true
+      return last
     }
-    guard let statement, !statement.isInUse else {
+    guard let statement = statements[Key(text: sql)], !statement.isInUse else {
       statistics.misses += 1
       return nil
     }

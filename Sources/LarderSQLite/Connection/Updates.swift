@@ -19,6 +19,34 @@ extension Database {
     try executeUpdate(sql, arguments: Arguments(arguments))
   }
 
+  /// The same, chosen where the types of all arguments are known: they are bound without being put
+  /// into a list first, which takes longer than to bind them.
+  @discardableResult
+  @inlinable
+  public func executeUpdate<each Value: DatabaseValueConvertible>(
+    _ sql: SQL, _ arguments: repeat each Value
+  ) throws -> Int {
+    guard sql.values.isEmpty else {
+      var list: [(any DatabaseValueConvertible)?] = []
+      repeat list.append(each arguments)
+      return try executeUpdate(sql, arguments: Arguments(list))
+    }
+    let statement = try take(sql)
+    defer { giveBack(statement) }
+    try statement.bind {
+      var count: Int32 = 0
+      for _ in repeat each arguments { count += 1 }
+      try statement.checkCount(Int(count))
+      var index: Int32 = 0
+      func bind(_ value: some DatabaseValueConvertible) throws {
+        index += 1
+        try value.bind(to: ParameterBinder(arena: statement.arena, index: index))
+      }
+      repeat try bind(each arguments)
+    }
+    return try statement.runToEnd()
+  }
+
   /// The same with arguments from an array or, by name, from a dictionary.
   @discardableResult
   public func executeUpdate(_ sql: SQL, arguments: Arguments) throws -> Int {
@@ -32,9 +60,10 @@ extension Database {
 extension PreparedStatement {
   /// Steps to the end and returns the number of rows changed. SQLite's own number stays as it was
   /// when a statement isn't an INSERT, UPDATE or DELETE; the total tells.
+  @usableFromInline
   func runToEnd() throws -> Int {
-    let database = try connection.check()
     _ = try begin()
+    guard let database = connection.handle else { return 0 }
     let before = isReadOnly ? 0 : sqlite3_total_changes64(database)
     while try step() {}
     if isReadOnly || sqlite3_total_changes64(database) == before { return 0 }
