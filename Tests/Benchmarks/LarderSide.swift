@@ -3,10 +3,20 @@ import LarderSQLite
 /// Larder with a database like that of ``Reference``.
 final class LarderSide {
   let db: Database
+  private let path: String?
 
   init(path: String?) throws {
+    self.path = path
     db = try Database(path: path)
     try db.executeUpdate(SQL(raw: Player.schema))
+  }
+
+  /// A queue with what the database holds now.
+  func queue() throws -> DatabaseQueue {
+    if let path { return try DatabaseQueue(path: path) }
+    let queue = try DatabaseQueue()
+    try queue.inDatabase { try db.backup(to: $0) }
+    return queue
   }
 
   func fill(_ players: [Player]) throws {

@@ -95,18 +95,23 @@ enum Table {
       + right(measurement.ratio, 9, 2)
   }
 
-  private static func left(_ text: String, _ width: Int) -> String {
+  static func left(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(1, width - text.count))
   }
 
-  private static func right(_ number: Double, _ width: Int, _ digits: Int) -> String {
-    let factor = digits == 1 ? 10.0 : 100.0
-    let rounded = Int64((number * factor).rounded())
-    let fraction = String(rounded % Int64(factor))
-    let text =
-      "\(rounded / Int64(factor))." + String(repeating: "0", count: digits - fraction.count)
-      + fraction
+  static func right(_ value: Double, _ width: Int, _ digits: Int) -> String {
+    let text = number(value, digits)
     return String(repeating: " ", count: max(1, width - text.count)) + text
+  }
+
+  static func number(_ value: Double, _ digits: Int) -> String {
+    guard value.isFinite else { return "–" }
+    let factor = [1, 10, 100, 1000][digits]
+    let rounded = Int64((value * Double(factor)).rounded())
+    guard digits > 0 else { return "\(rounded)" }
+    let fraction = String(rounded % Int64(factor))
+    return "\(rounded / Int64(factor))." + String(repeating: "0", count: digits - fraction.count)
+      + fraction
   }
 }
 

@@ -4,13 +4,16 @@ struct Options {
     let description: String
     init(_ description: String) {
       self.description =
-        description + "\nusage: benchmarks [--only NAME] [--rows N] [--runs N] [--json FILE]"
+        description
+        + "\nusage: benchmarks [--only NAME] [--rows N] [--runs N] [--seconds N] [--json FILE]"
     }
   }
 
   private var names: [String] = []
   private(set) var rows = 200_000
   private(set) var runs = 9
+  /// How long a contention row runs on each side.
+  private(set) var seconds = 2.0
   private(set) var json: String?
 
   init(_ arguments: [String]) throws {
@@ -21,6 +24,7 @@ struct Options {
       case "--only": names += value.split(separator: ",").map(String.init)
       case "--rows": rows = try Self.positive(value, option)
       case "--runs": runs = try Self.positive(value, option)
+      case "--seconds": seconds = Double(try Self.positive(value, option))
       case "--json": json = value
       default: throw Failure("unknown option \(option)")
       }

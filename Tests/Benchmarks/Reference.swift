@@ -7,7 +7,8 @@ final class Reference {
 
   static var version: String { String(cString: sqlite3_libversion()) }
 
-  init(path: String?) throws {
+  /// Opens a database, and creates the table unless it isn't new.
+  init(path: String?, isNew: Bool = true) throws {
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     guard sqlite3_open_v2(path ?? ":memory:", &opened, flags, nil) == SQLITE_OK, let opened else {
@@ -16,7 +17,7 @@ final class Reference {
     handle = opened
     try execute(
       "PRAGMA journal_mode = wal; PRAGMA synchronous = normal; PRAGMA cache_size = -16384")
-    try execute(Player.schema)
+    if isNew { try execute(Player.schema) }
   }
 
   deinit { sqlite3_close_v2(handle) }

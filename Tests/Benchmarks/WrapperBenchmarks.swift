@@ -5,7 +5,7 @@ import LarderSQLite
 enum WrapperBenchmarks {
   static let all = [
     columnsByPosition, columnsByName, executePositional, executeNamed, statementExecute,
-    cachedQuery, prepareEachTime, emptyScope,
+    cachedQuery, prepareEachTime,
   ]
 
   static let columnsByPosition = Benchmark(
@@ -170,26 +170,6 @@ enum WrapperBenchmarks {
             try side.db.value(
               "SELECT name FROM player WHERE id = ?", player.id, as: String.self)?.utf8.count ?? 0
         }
-      }
-    })
-
-  static let emptyScope = Benchmark(
-    name: "empty-scope",
-    makeReference: { reference, players in
-      let begin = try reference.prepare("BEGIN IMMEDIATE")
-      let commit = try reference.prepare("COMMIT")
-      return .init {
-        for _ in players {
-          for statement in [begin, commit] {
-            try reference.check(sqlite3_step(statement))
-            sqlite3_reset(statement)
-          }
-        }
-      }
-    },
-    makeLarder: { side, players in
-      .init {
-        for _ in players { try side.db.inTransaction { _ in } }
       }
     })
 }

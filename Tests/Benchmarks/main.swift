@@ -3,7 +3,7 @@ import Glibc
 
 /// Measures Larder against SQLite's C API called by hand in the same binary.
 ///
-///     swift run -c release benchmarks [--only NAME] [--rows N] [--runs N] [--json FILE]
+///     swift run -c release benchmarks [--only NAME] [--rows N] [--runs N] [--seconds N] [--json FILE]
 do {
   let options = try Options(Array(CommandLine.arguments.dropFirst()))
   try run(options)
@@ -18,18 +18,54 @@ func run(_ options: Options) throws {
   defer { folder.remove() }
   print(
     "SQLite \(Reference.version), \(options.rows) rows, \(options.runs) runs; ns per row or call")
-  print(Table.header)
-  var results: [Measurement] = []
-  for storage in Storage.allCases {
-    for benchmark in WrapperBenchmarks.all where options.includes(benchmark.name) {
+  let results = try runSingle(options, folder)
+  let contention = try runContention(options, folder)
+  guard !results.isEmpty || !contention.isEmpty else {
+    throw Options.Failure("no benchmark of that name")
+  }
+  if let file = options.json {
+    let rows = results.map(Row.single) + contention.map(Row.contention)
+    try JSONEncoder().encode(rows).write(to: URL(fileURLWithPath: file))
+  }
+}
+
+func runSingle(_ options: Options, _ folder: TemporaryFolder) throws -> [Measurement] {
+  let benchmarks = (WrapperBenchmarks.all + ScopeBenchmarks.all).filter {
+    options.includes($0.name)
+  }
+  if !benchmarks.isEmpty { print(Table.header) }
+  return try Storage.allCases.flatMap { storage in
+    try benchmarks.map { benchmark in
       let measurement = try benchmark.measure(
         storage, path: folder.path(for: benchmark.name, storage), options)
-      results.append(measurement)
       print(Table.line(measurement))
+      return measurement
     }
   }
-  guard !results.isEmpty else { throw Options.Failure("no benchmark of that name") }
-  if let file = options.json {
-    try JSONEncoder().encode(results).write(to: URL(fileURLWithPath: file))
+}
+
+func runContention(
+  _ options: Options, _ folder: TemporaryFolder
+) throws -> [ContentionMeasurement] {
+  let benchmarks = Contention.all.filter { options.includes($0.name) }
+  if !benchmarks.isEmpty { print("\n" + ContentionMeasurement.header) }
+  return try benchmarks.map { benchmark in
+    let measurement = try benchmark.measure(
+      path: folder.path(for: benchmark.name, .wal), seconds: options.seconds)
+    for line in measurement.lines { print(line) }
+    return measurement
+  }
+}
+
+/// A row of the JSON file.
+enum Row: Encodable {
+  case single(Measurement)
+  case contention(ContentionMeasurement)
+
+  func encode(to encoder: any Encoder) throws {
+    switch self {
+    case .single(let measurement): try measurement.encode(to: encoder)
+    case .contention(let measurement): try measurement.encode(to: encoder)
+    }
   }
 }
