@@ -76,9 +76,12 @@ class Turn: @unchecked Sendable {
   /// Takes a job out of the line; false if it isn't in it any more.
   final func remove(_ job: Job) -> Bool { line.change { $0.remove(job) } }
 
+  /// Whether there may be somebody in the line.
+  final var isWanted: Bool { state.load(ordering: .relaxed) == Self.wanted }
+
   /// Takes the first out of the line if it may join what the holder of the turn is doing.
   final func popFirst(where mayJoin: (Job) -> Bool) -> Job? {
-    guard state.load(ordering: .relaxed) == Self.wanted else { return nil }
+    guard isWanted else { return nil }
     return line.change { waiting in
       guard let first = waiting.first(), mayJoin(first) else { return nil }
       return waiting.popFirst()

@@ -130,7 +130,7 @@ final class Writer: Turn, @unchecked Sendable {
   /// an error that has undone the work of all, all of them have got it.
   private func runMembers() throws -> [Job] {
     // A commit that can't succeed would take the others along.
-    guard !database.hasDeferredViolations else { return [] }
+    guard isWanted, !database.hasDeferredViolations else { return [] }
     var members: [Job] = []
     var end: Duration?
     while members.count < Self.largestGroup, let job = popFirst(where: mayJoin) {

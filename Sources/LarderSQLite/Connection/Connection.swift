@@ -23,7 +23,7 @@ final class Connection {
 
   /// How many calls of `sqlite3_step` and the like are under way: more than one where a custom
   /// function runs statements, and not none where it tries to close the database.
-  @exclusivity(unchecked) var callDepth = 0
+  @exclusivity(unchecked) @usableFromInline var callDepth = 0
 
   /// What the scope that uses the connection rules out.
   @exclusivity(unchecked) var restrictions: Restrictions = []

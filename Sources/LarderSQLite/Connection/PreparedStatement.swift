@@ -104,6 +104,7 @@ final class PreparedStatement {
   // MARK: Arguments
 
   /// Binds all parameters.
+  @usableFromInline
   func bind(_ sql: SQL, _ arguments: Arguments) throws {
     try bind { try bindAll(sql, arguments) }
   }
@@ -128,6 +129,45 @@ final class PreparedStatement {
       error.sql = sql
       throw error
     }
+  }
+
+  /// Goes to the first row: false if there is none.
+  @usableFromInline
+  func stepToFirstRow() throws -> Bool {
+    _ = try begin()
+    return try step()
+  }
+
+  /// The value of the first column of the current row. Then a statement that writes runs to its
+  /// end, without which its changes would stay only if nobody minded.
+  @inlinable
+  func firstColumn<T: DatabaseValueConvertible>(as type: T.Type) throws -> T {
+    // The conversion may be the caller's code.
+    connection.callDepth &+= 1
+    defer { connection.callDepth &-= 1 }
+    do {
+      let value = try T(column: reader(at: 0))
+      try finishWriting()
+      return value
+    } catch {
+      throw describe(error, at: 0)
+    }
+  }
+
+  @usableFromInline
+  func finishWriting() throws {
+    if !isReadOnly { while try step() {} }
+  }
+
+  /// An error of a conversion, with the column and the statement.
+  @usableFromInline
+  func describe(_ error: any Error, at index: Int) -> any Error {
+    guard var error = error as? ConversionError else { return error }
+    let names = columnNames.names
+    error.index = index
+    error.column = names.indices.contains(index) ? names[index] : nil
+    error.sql = sql
+    return error
   }
 
   /// Throws unless there are as many parameters.
@@ -210,6 +250,31 @@ final class PreparedStatement {
     if code == SQLITE_ROW { timing?.rowCount += 1 }
     connection.deadlines.current = outer
     return code
+  }
+
+  /// Runs a statement without parameters and rows, whatever the connection's scope rules out.
+  func runAsControl() throws {
+    try checkNotRunning()
+    guard let handle else { throw DatabaseError(.misuse, "the statement is closed") }
+    guard !connection.measures, connection.deadlines.limit == nil else {
+      let restrictions = connection.restrictions
+      connection.restrictions = []
+      defer {
+        connection.restrictions = restrictions
+        reset()
+      }
+      _ = try begin()
+      _ = try step()
+      return
+    }
+    let code = rawStep(handle)
+    guard code != SQLITE_DONE else {
+      sqlite3_reset(handle)
+      return
+    }
+    let error = connection.error(code, sql: sql, statement: handle)
+    sqlite3_reset(handle)
+    throw error
   }
 
   /// Ends the execution, which lets go of locks and of the snapshot. The values stay bound.

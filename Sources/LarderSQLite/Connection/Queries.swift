@@ -46,9 +46,10 @@ extension Database {
   public func value<T: DatabaseValueConvertible>(
     _ sql: SQL, arguments: Arguments, as type: T.Type = T.self
   ) throws -> T? {
-    let rows = try executeQuery(sql, arguments: arguments)
-    defer { rows.close() }
-    return try rows.next() ? try rows.get(at: 0, as: type) : nil
+    let statement = try take(sql)
+    defer { giveBack(statement) }
+    try statement.bind(sql, arguments)
+    return try statement.stepToFirstRow() ? try statement.firstColumn(as: type) : nil
   }
 
   /// Compiles a statement without running it. Throws where it isn't valid for this database.

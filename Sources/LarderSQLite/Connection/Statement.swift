@@ -199,11 +199,6 @@ extension Statement: ColumnAccess {
 
   /// An error of a conversion, with the column and the statement.
   public func describe(_ error: any Error, at index: Int) -> any Error {
-    guard var error = error as? ConversionError else { return error }
-    let names = prepared.columnNames.names
-    error.index = index
-    error.column = names.indices.contains(index) ? names[index] : nil
-    error.sql = sql
-    return error
+    prepared.describe(error, at: index)
   }
 }

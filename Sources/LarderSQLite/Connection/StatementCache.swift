@@ -33,6 +33,9 @@ final class StatementCache {
   @exclusivity(unchecked) var controls = [PreparedStatement?](
     repeating: nil, count: TransactionControl.allCases.count)
 
+  /// Whether those that end scopes are among them.
+  @exclusivity(unchecked) var canEndScopes = false
+
   init(capacity: Int) { self.capacity = max(0, capacity) }
 
   /// An idle statement with this text, now in use.
@@ -86,6 +89,7 @@ final class StatementCache {
       controls[index]?.finalize()
       controls[index] = nil
     }
+    canEndScopes = false
   }
 
   private func trim(to count: Int) {

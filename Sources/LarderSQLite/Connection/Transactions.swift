@@ -3,13 +3,7 @@ extension Database {
   /// the scope rules out.
   func execute(_ control: TransactionControl) throws {
     _ = try connection.check()
-    let restrictions = connection.restrictions
-    connection.restrictions = []
-    defer { connection.restrictions = restrictions }
-    let statement = try prepared(control)
-    defer { statement.reset() }
-    _ = try statement.begin()
-    _ = try statement.step()
+    try prepared(control).runAsControl()
   }
 
   private func prepared(_ control: TransactionControl) throws -> PreparedStatement {
@@ -22,10 +16,12 @@ extension Database {
   /// Compiles what ends a scope before it begins: afterwards a limit, or a lack of memory, could
   /// keep it from ending.
   func prepareToEnd() throws {
+    if cache.canEndScopes { return }
     for control in [TransactionControl.commit, .rollback, .release, .rollbackTo]
     where cache.controls[control.rawValue] == nil {
       _ = try prepared(control)
     }
+    cache.canEndScopes = true
   }
 
   /// Begins a transaction. Throws where one is open already, or a lock can't be had in time.
