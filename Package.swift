@@ -24,7 +24,12 @@ let package = Package(
       dependencies: ["LarderSQLite", "CSQLite"],
       path: "Tests/Benchmarks"
     ),
-    .testTarget(name: "LarderSQLiteTests", dependencies: ["LarderSQLite"]),
+    .executableTarget(
+      name: "fork-check",
+      dependencies: ["LarderSQLite"],
+      path: "Tests/ForkCheck"
+    ),
+    .testTarget(name: "LarderSQLiteTests", dependencies: ["LarderSQLite", "fork-check"]),
   ],
   swiftLanguageModes: [.v6]
 )
