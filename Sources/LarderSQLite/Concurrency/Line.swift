@@ -25,6 +25,9 @@ final class Line: Sendable {
     self.purpose = purpose
   }
 
+  /// How many jobs wait now.
+  var count: Int { state.withLock { $0.waiting.count } }
+
   /// Changes the line; whatever else must change with it can change inside.
   func change<T>(_ body: (inout WaitingLine) -> T) -> T {
     state.withLock { state in

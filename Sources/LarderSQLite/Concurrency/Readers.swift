@@ -21,7 +21,7 @@ final class Readers: Sendable {
   private let path: String?
   private let configuration: Configuration
   private let state = Mutex(State())
-  private let line: Line
+  let line: Line
   private let worker = DispatchQueue(label: "larder.readers", attributes: .concurrent)
 
   private struct State {
