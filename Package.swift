@@ -24,6 +24,11 @@ let package = Package(
       dependencies: ["LarderSQLite", "CSQLite"],
       path: "Tests/Benchmarks"
     ),
+    .executableTarget(
+      name: "crash-check",
+      dependencies: ["LarderSQLite"],
+      path: "Tests/CrashCheck"
+    ),
     .testTarget(name: "LarderSQLiteTests", dependencies: ["LarderSQLite"]),
   ],
   swiftLanguageModes: [.v6]
