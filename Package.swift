@@ -25,11 +25,11 @@ let package = Package(
       path: "Tests/Benchmarks"
     ),
     .executableTarget(
-      name: "fork-check",
-      dependencies: ["LarderSQLite"],
-      path: "Tests/ForkCheck"
-    ),
-    .testTarget(name: "LarderSQLiteTests", dependencies: ["LarderSQLite", "fork-check"]),
+      name: "fork-check", dependencies: ["LarderSQLite"], path: "Tests/ForkCheck"),
+    .executableTarget(
+      name: "crash-check", dependencies: ["LarderSQLite"], path: "Tests/CrashCheck"),
+    .testTarget(
+      name: "LarderSQLiteTests", dependencies: ["LarderSQLite", "fork-check", "crash-check"]),
   ],
   swiftLanguageModes: [.v6]
 )

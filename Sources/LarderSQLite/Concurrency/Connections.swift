@@ -4,7 +4,7 @@ import Synchronization
 extension Connections {
   /// Runs a scope, and waits for it. Throws where the call comes from inside of another one.
   func perform<T>(_ kind: ScopeKind, _ body: (Database) throws -> T) throws -> T {
-    var retry = Retry(limit: writer.retryLimit)
+    var retry = Retry(limit: kind.isTransaction ? writer.retryLimit : nil)
     while true {
       do {
         let scope = try Scope.enter(writer)
@@ -21,7 +21,7 @@ extension Connections {
   func perform<T: Sendable>(
     _ kind: ScopeKind, _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    var retry = Retry(limit: writer.retryLimit)
+    var retry = Retry(limit: kind.isTransaction ? writer.retryLimit : nil)
     while true {
       do {
         return try await performOnce(kind, body)
@@ -32,13 +32,20 @@ extension Connections {
     }
   }
 
+  /// Closes all connections: the writer last, which then moves the log into the file.
+  func close() throws {
+    _ = try Scope.enter(writer)
+    readers?.close()
+    try writer.close()
+  }
+
   private func performOnce<T: Sendable>(
     _ kind: ScopeKind, _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
     try Task.checkCancellation()
     let result = ResultBox<T>()
-    let scope = Scope(of: writer, inside: nil)
-    let job = Job(kind, scope, inherited: Scope.inherited) { result.value = try body($0) }
+    let scope = try Scope.enter(writer)
+    let job = Job(kind, scope, isAsynchronous: true) { result.value = try body($0) }
     var readers: Readers?
     if case .read = kind { readers = self.readers }
     try await withTaskCancellationHandler { [readers, writer] in

@@ -50,7 +50,7 @@ extension DatabaseAccess {
   /// Runs a closure in a savepoint, which outside of a transaction is a deferred transaction.
   @discardableResult
   public func inSavepoint<T>(_ body: (Database) throws -> T) throws -> T {
-    try connections.perform(.plain) { try $0.inSavepoint(body) }
+    try connections.perform(.savepoint) { try $0.inSavepoint(body) }
   }
 
   /// Runs a closure that reads one snapshot of the database. Statements that write throw.
@@ -72,8 +72,7 @@ extension DatabaseAccess {
   /// Waits for the scopes that were called before, and closes all connections. Later scopes throw;
   /// closing again does nothing.
   public func close() throws {
-    try connections.writer.close()
-    connections.readers?.close()
+    try connections.close()
   }
 }
 
@@ -99,7 +98,7 @@ extension DatabaseAccess {
   public func inSavepoint<T: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    try await connections.perform(.plain) { try $0.inSavepoint(body) }
+    try await connections.perform(.savepoint) { try $0.inSavepoint(body) }
   }
 
   /// As the form that isn't asynchronous.

@@ -6,10 +6,20 @@ import Synchronization
 enum ScopeKind {
   /// No transaction but those that the body makes.
   case plain
+  /// The same, with a body that is a savepoint as a whole.
+  case savepoint
   /// A transaction.
   case transaction(TransactionKind)
   /// A snapshot that isn't written.
   case read
+
+  /// Whether it can run again as a whole: all that it did is undone when it fails.
+  var isTransaction: Bool {
+    switch self {
+    case .transaction, .savepoint: true
+    case .plain, .read: false
+    }
+  }
 }
 
 /// A scope that waits to be run.
@@ -33,7 +43,6 @@ final class Job: @unchecked Sendable {
   /// What wakes the thread that waits, or nil if none does.
   private let semaphore: DispatchSemaphore?
   private var whenFinished: (@Sendable (Result<Void, any Error>) -> Void)?
-  private let inherited: Scope?
 
   /// How waiting has ended.
   enum Settlement: Int {
@@ -43,27 +52,15 @@ final class Job: @unchecked Sendable {
     case finished
   }
 
-  /// A job that its caller waits for.
-  init(_ kind: ScopeKind, _ scope: Scope, body: @escaping (Database) throws -> Void) {
-    self.kind = kind
-    self.scope = scope
-    self.body = body
-    semaphore = DispatchSemaphore(value: 0)
-    inherited = nil
-  }
-
-  /// A job that calls back.
-  ///
-  /// - Parameter inherited: the scope that the caller's task was created in.
+  /// - Parameter isAsynchronous: whether no thread waits for the job, which calls back instead.
   init(
-    _ kind: ScopeKind, _ scope: Scope, inherited: Scope?,
+    _ kind: ScopeKind, _ scope: Scope, isAsynchronous: Bool = false,
     body: @escaping (Database) throws -> Void
   ) {
     self.kind = kind
     self.scope = scope
     self.body = body
-    semaphore = nil
-    self.inherited = inherited
+    semaphore = isAsynchronous ? nil : DispatchSemaphore(value: 0)
   }
 
   /// Sets what is called at the end, before the job is given to anybody.
@@ -73,9 +70,6 @@ final class Job: @unchecked Sendable {
 
   /// Whether no thread waits for it.
   var isAsynchronous: Bool { semaphore == nil }
-
-  /// Whether its task was created in a scope of the same queue or pool that hasn't ended yet.
-  var isInsideItsOwner: Bool { inherited?.isInside(scope.owner) ?? false }
 
   /// Says what became of it. The caller goes on.
   func finish(_ outcome: Result<Void, any Error>) {

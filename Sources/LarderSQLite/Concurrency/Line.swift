@@ -25,6 +25,9 @@ final class Line: Sendable {
     self.purpose = purpose
   }
 
+  /// How many jobs wait now.
+  var count: Int { state.withLock { $0.waiting.count } }
+
   /// Changes the line; whatever else must change with it can change inside.
   func change<T>(_ body: (inout WaitingLine) -> T) -> T {
     state.withLock { state in
@@ -40,10 +43,22 @@ final class Line: Sendable {
   /// Waits on this thread until a job in the line has been settled by somebody else; takes it out
   /// and finishes it with an error when that takes too long.
   func wait(for job: Job, spins: Int) -> Job.Settlement {
-    if let settlement = job.wait(until: job.start + timeout, spins: spins) { return settlement }
-    if change({ $0.remove(job) }) { job.finish(.failure(timeoutError)) }
+    let limit = job.scope.mayWaitForItself ? min(Self.patience, timeout) : timeout
+    if let settlement = job.wait(until: job.start + limit, spins: spins) { return settlement }
+    if job.scope.mayWaitForItself || limit == timeout {
+      if change({ $0.remove(job) }) { job.finish(.failure(error(for: job))) }
+    } else if let settlement = job.wait(until: job.start + timeout, spins: 0) {
+      // The scope that created the task has ended meanwhile.
+      return settlement
+    } else if change({ $0.remove(job) }) {
+      job.finish(.failure(error(for: job)))
+    }
     // Otherwise it has just been taken out, and is settled soon.
     return job.wait()
+  }
+
+  private func error(for job: Job) -> DatabaseError {
+    job.scope.mayWaitForItself ? Scope.reentryError : timeoutError
   }
 
   private var timeoutError: DatabaseError {
@@ -67,11 +82,11 @@ final class Line: Sendable {
       return late
     }
     for job in late {
-      job.finish(.failure(waitsForItself(job, now) ? Scope.reentryError : timeoutError))
+      job.finish(.failure(error(for: job)))
     }
   }
 
   private func waitsForItself(_ job: Job, _ now: Duration) -> Bool {
-    now > job.start + Self.patience && job.isInsideItsOwner
+    now > job.start + Self.patience && job.scope.mayWaitForItself
   }
 }

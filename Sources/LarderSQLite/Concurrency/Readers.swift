@@ -21,7 +21,7 @@ final class Readers: Sendable {
   private let path: String?
   private let configuration: Configuration
   private let state = Mutex(State())
-  private let line: Line
+  let line: Line
   private let worker = DispatchQueue(label: "larder.readers", attributes: .concurrent)
 
   private struct State {
@@ -49,10 +49,7 @@ final class Readers: Sendable {
     let job = Job(.read, scope) { _ in }
     if let reader = try take(orLineUp: job) { return try run(reader, scope, body) }
     if line.wait(for: job, spins: 0) == .finished { try job.outcome.get() }
-    guard let reader = job.reader else {
-      throw DatabaseError(.internal, "the scope has no reader")
-    }
-    return try run(reader, scope, body)
+    return try run(try job.reader ?? open(), scope, body)
   }
 
   /// Has the job run on another thread when a reader is free.
@@ -60,16 +57,20 @@ final class Readers: Sendable {
     do {
       guard let reader = try take(orLineUp: job) else { return }
       line.change { _ in job.reader = reader }
-      dispatch(job, reader)
+      dispatch(job)
     } catch {
       job.finish(.failure(error))
     }
   }
 
-  private func dispatch(_ job: Job, _ reader: Reader) {
+  private func dispatch(_ job: Job) {
     worker.async {
       job.finish(
-        Result { try self.run(reader, job.scope) { try reader.runner.call(job, $0) } })
+        Result {
+          let reader = try job.reader ?? self.open()
+          self.line.change { _ in job.reader = reader }
+          try self.run(reader, job.scope) { try reader.runner.call(job, $0) }
+        })
     }
   }
 
@@ -113,13 +114,17 @@ final class Readers: Sendable {
     case .reader(let reader): return reader
     case .wait: return nil
     case .closed: throw DatabaseError(.misuse, "the pool is closed")
-    case .open:
-      do {
-        return try Reader(path: path, configuration: configuration)
-      } catch {
-        giveBack(nil)
-        throw error
-      }
+    case .open: return try open()
+    }
+  }
+
+  /// Opens a reader whose place is taken already; on failure the next in the line may try.
+  private func open() throws -> Reader {
+    do {
+      return try Reader(path: path, configuration: configuration)
+    } catch {
+      giveBack(nil)
+      throw error
     }
   }
 
@@ -132,12 +137,12 @@ final class Readers: Sendable {
     }
     let answer = line.change { waiting in
       state.withLock { state in
-        if let reader, !state.isClosed {
+        if !state.isClosed {
           if let job = waiting.popFirst() {
             job.reader = reader
             return Answer.next(job)
           }
-          state.idle.append(reader)
+          if let reader { state.idle.append(reader) }
         }
         state.busyCount -= 1
         return state.isClosed && state.busyCount == 0 ? .close(state.closing) : .done
@@ -145,7 +150,7 @@ final class Readers: Sendable {
     }
     switch answer {
     case .next(let job):
-      if job.isAsynchronous, let reader { dispatch(job, reader) } else { job.lead() }
+      if job.isAsynchronous { dispatch(job) } else { job.lead() }
     case .close(let semaphores):
       for semaphore in semaphores { semaphore.signal() }
     case .done: break

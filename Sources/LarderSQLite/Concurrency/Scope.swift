@@ -10,28 +10,51 @@ final class Scope: Sendable {
   /// The queue or pool.
   let owner: ObjectIdentifier
   private let parent: Scope?
+  /// Whether the parent isn't around this scope, but around the creation of its task.
+  private let isInherited: Bool
   private let isActive = Atomic<Bool>(true)
 
-  init(of owner: AnyObject, inside parent: Scope?) {
-    self.owner = ObjectIdentifier(owner)
+  private init(_ owner: ObjectIdentifier, inside parent: Scope?, isInherited: Bool) {
+    self.owner = owner
     self.parent = parent
+    self.isInherited = isInherited
   }
 
-  /// Whether this scope, or one around it, is of the same queue or pool.
-  func isInside(_ owner: ObjectIdentifier) -> Bool {
+  /// How a scope stands to a queue or pool.
+  private enum Relation {
+    case outside
+    /// A scope of it is around this one: to wait for it would last for ever.
+    case inside
+    /// A scope of it created the task and hasn't ended. It may be waiting for the task, or not.
+    case inherited
+  }
+
+  private func relation(to owner: ObjectIdentifier) -> Relation {
+    var relation = Relation.inside
     var scope: Scope? = self
     while let current = scope {
-      if current.owner == owner { return current.isActive.load(ordering: .relaxed) }
+      if current.owner == owner, current.isActive.load(ordering: .relaxed) { return relation }
+      if current.isInherited { relation = .inherited }
       scope = current.parent
     }
-    return false
+    return .outside
   }
 
-  /// A new scope for a call from this thread. Throws where that comes from inside of one.
+  /// Whether its task was created in a scope of the same queue or pool that hasn't ended yet.
+  var mayWaitForItself: Bool {
+    guard let parent, let relation = Optional(parent.relation(to: owner)) else { return false }
+    return relation == .inherited || relation == .inside && isInherited
+  }
+
+  /// A new scope for a call from this thread or task. Throws where that comes from inside of one.
   static func enter(_ owner: AnyObject) throws -> Scope {
-    let outer = current
-    if let outer, outer.isInside(ObjectIdentifier(owner)) { throw reentryError }
-    return Scope(of: owner, inside: outer)
+    let owner = ObjectIdentifier(owner)
+    guard let outer = current else {
+      let inherited = inherited
+      return Scope(owner, inside: inherited, isInherited: inherited != nil)
+    }
+    if outer.relation(to: owner) == .inside { throw reentryError }
+    return Scope(owner, inside: outer, isInherited: false)
   }
 
   /// The innermost scope that this thread is in.
@@ -58,8 +81,7 @@ final class Scope: Sendable {
       pthread_setspecific(Self.key, outer)
       isActive.store(false, ordering: .relaxed)
     }
-    // Tasks that the body creates inherit it; there can be some only where there are tasks.
-    guard withUnsafeCurrentTask(body: { $0 != nil }) else { return try body() }
+    // Tasks that the body creates inherit it.
     return try Self.$inherited.withValue(self, operation: body)
   }
 

@@ -9,7 +9,7 @@ extension Database {
     _ = try connection.check()
     try prepareToEnd()
     switch kind {
-    case .plain: return try runPlain(scope, body)
+    case .plain, .savepoint: return try runPlain(scope, body)
     case .read: return try runRead(scope, body)
     case .transaction(let kind):
       try execute(kind.control)

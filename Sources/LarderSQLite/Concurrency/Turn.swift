@@ -9,7 +9,7 @@ import Synchronization
 /// What makes it Sendable: it has no state but atomics and the line; what subclasses add is theirs.
 class Turn: @unchecked Sendable {
   private let state = Atomic<Int>(free)
-  private let line: Line
+  let line: Line
   /// Runs jobs that no thread waits for.
   private let worker = DispatchQueue(label: "larder.writer")
 

@@ -58,6 +58,10 @@ public final class ResultSet {
       state = -rowNumber <= buffer.rowCount ? .onRow : .ended
       return state == .onRow
     }
+    // Neither another thread nor another scope ends it for those whose it is.
+    guard statement.execution == execution, statement.connection.isAccessible else {
+      throw endedError()
+    }
     do {
       if try takeStep() {
         rowNumber = statement.rowNumber
@@ -75,9 +79,6 @@ public final class ResultSet {
 
   @inline(__always)
   private func takeStep() throws -> Bool {
-    guard statement.execution == execution, statement.connection.isAccessible else {
-      throw endedError()
-    }
     if let firstStep {
       self.firstStep = nil
       return try firstStep.get()

@@ -1,0 +1,116 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+@testable import LarderSQLite
+
+/// A thread of its own that calls a queue or pool, so that no test blocks one that tasks need.
+final class Caller: Sendable {
+  private let hasEnded = DispatchSemaphore(value: 0)
+  private let outcome = Mutex<Result<Void, any Error>?>(nil)
+
+  init(_ body: @escaping @Sendable () throws -> Void) {
+    Thread.detachNewThread {
+      let result = Result { try body() }
+      self.outcome.withLock { $0 = result }
+      self.hasEnded.signal()
+    }
+  }
+
+  /// Waits for the end, and throws what the closure has thrown.
+  func join() throws {
+    guard hasEnded.wait(timeout: .now() + 600) == .success else { throw TookTooLong() }
+    hasEnded.signal()
+    try outcome.withLock { $0 }?.get()
+  }
+
+  /// Whether it has ended.
+  var hasReturned: Bool { outcome.withLock { $0 != nil } }
+
+  /// Waits for the end, and returns what the closure has thrown.
+  func failure() throws -> (any Error)? {
+    do {
+      try join()
+      return nil
+    } catch let error as TookTooLong {
+      throw error
+    } catch {
+      return error
+    }
+  }
+}
+
+/// Something that ought to happen hasn't.
+struct TookTooLong: Error {}
+
+/// Lets other threads go on until a condition holds.
+func waitUntil(_ condition: () throws -> Bool) throws {
+  let deadline = ContinuousClock.now + .seconds(60)
+  while try !condition() {
+    guard ContinuousClock.now < deadline else { throw TookTooLong() }
+    sched_yield()
+  }
+}
+
+/// Lets other tasks go on until a condition holds.
+func yieldUntil(
+  within time: Duration = .seconds(60), _ condition: () throws -> Bool
+) async throws {
+  let deadline = ContinuousClock.now + time
+  while try !condition() {
+    guard ContinuousClock.now < deadline else { throw TookTooLong() }
+    await Task.yield()
+  }
+}
+
+extension DispatchSemaphore {
+  /// Waits for a signal, but not for ever.
+  func waitOrThrow() throws {
+    guard wait(timeout: .now() + 60) == .success else { throw TookTooLong() }
+  }
+}
+
+/// A scope on a thread of its own that holds the writer until it is let go.
+final class Holder: Sendable {
+  private let caller: Caller
+  private let letGo = DispatchSemaphore(value: 0)
+
+  init(_ access: some DatabaseAccess) throws {
+    let holds = DispatchSemaphore(value: 0)
+    caller = Caller { [letGo] in
+      try access.inDatabase { _ in
+        holds.signal()
+        try letGo.waitOrThrow()
+      }
+    }
+    try holds.waitOrThrow()
+  }
+
+  func release() throws {
+    letGo.signal()
+    try caller.join()
+  }
+
+  deinit { letGo.signal() }
+}
+
+extension DatabaseAccess {
+  /// How many callers wait for the writer.
+  var waitingCount: Int { connections.writer.line.count }
+
+  /// How many callers wait for a reader.
+  var waitingReaderCount: Int { connections.readers?.line.count ?? 0 }
+
+  /// Holds the writer, has each closure called on a thread of its own, one behind the other in the
+  /// line, lets the writer go, and returns what each has thrown.
+  func lineUp(_ bodies: [@Sendable () throws -> Void]) throws -> [(any Error)?] {
+    let holder = try Holder(self)
+    var callers: [Caller] = []
+    for body in bodies {
+      callers.append(Caller(body))
+      try waitUntil { waitingCount == callers.count }
+    }
+    try holder.release()
+    return try callers.map { try $0.failure() }
+  }
+}

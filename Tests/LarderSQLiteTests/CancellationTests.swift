@@ -1,0 +1,263 @@
+import Dispatch
+import LarderSQLite
+import Testing
+
+@Suite("Tasks that are cancelled")
+struct CancellationTests {
+  private struct Doubt: Error {}
+
+  private let folder: ScratchFolder
+  private let queue: DatabaseQueue
+  private let pool: DatabasePool
+
+  init() throws {
+    folder = try ScratchFolder()
+    queue = try DatabaseQueue()
+    try queue.inDatabase { try createCities(in: $0) }
+    pool = try DatabasePool(path: folder.file("cities.db"))
+    try pool.inTransaction { try createCities(in: $0) }
+  }
+
+  /// Runs a statement that would take years, once it has deleted all cities or only read them.
+  private static func runForYears(
+    _ db: Database, hasBegun: DispatchSemaphore, deletes: Bool
+  ) throws {
+    if deletes { try db.executeUpdate("DELETE FROM city") }
+    try db.createFunction("begin_now", argumentCount: 0, deterministic: false) { _ in
+      hasBegun.signal()
+      return 1
+    }
+    _ = try db.value(
+      """
+      WITH RECURSIVE number(n) AS (SELECT begin_now() UNION ALL SELECT n + 1 FROM number)
+      SELECT count(*) FROM number
+      """, as: Int.self)
+  }
+
+  /// Waits for a semaphore without blocking a thread that tasks need.
+  private static func wait(for semaphore: DispatchSemaphore) async throws {
+    try await yieldUntil { semaphore.wait(timeout: .now()) == .success }
+  }
+
+  @Test("A scope whose task is cancelled already doesn't run", arguments: [false, true])
+  func before(isPool: Bool) async throws {
+    let access: any DatabaseAccess = isPool ? pool : queue
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await access.inTransaction { _ in _ = Issue.record("the closure ran") }
+    }
+    await #expect(throws: CancellationError.self) { try await task.value }
+    let reading = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await access.read { _ in _ = Issue.record("the closure ran") }
+    }
+    await #expect(throws: CancellationError.self) { try await reading.value }
+  }
+
+  @Test("A scope that waits leaves the line at once, and the others keep their places")
+  func waiting() async throws {
+    let queue = queue
+    let holder = try Holder(queue)
+    let order = Recorder<Int>()
+    var tasks: [Task<Void, any Error>] = []
+    for number in 0..<5 {
+      tasks.append(Task { try await queue.inTransaction { _ in order.add(number) } })
+      try await yieldUntil { queue.waitingCount == number + 1 }
+    }
+    for number in [1, 0, 4] {
+      tasks[number].cancel()
+      // The writer is still held.
+      await #expect(throws: CancellationError.self) { try await tasks[number].value }
+    }
+    #expect(queue.waitingCount == 2)
+    try holder.release()
+    for number in [2, 3] { try await tasks[number].value }
+    #expect(order.elements == [2, 3])
+  }
+
+  @Test("A read that waits for a reader leaves the line at once")
+  func waitingForReader() async throws {
+    var configuration = Configuration()
+    configuration.maximumReaders = 1
+    let pool = try DatabasePool(path: folder.file("cities.db"), configuration: configuration)
+    let holds = DispatchSemaphore(value: 0)
+    let letGo = DispatchSemaphore(value: 0)
+    let holder = Caller {
+      try pool.read { _ in
+        holds.signal()
+        try letGo.waitOrThrow()
+      }
+    }
+    try await Self.wait(for: holds)
+    let task = Task { try await pool.read { _ in _ = Issue.record("the closure ran") } }
+    try await yieldUntil { pool.waitingReaderCount == 1 }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(pool.waitingReaderCount == 0)
+    letGo.signal()
+    try holder.join()
+    #expect(try await pool.read { try $0.cityCount() } == 4)
+  }
+
+  @Test("A transaction that runs is interrupted and rolled back", arguments: [false, true])
+  func running(isPool: Bool) async throws {
+    let access: any DatabaseAccess = isPool ? pool : queue
+    let hasBegun = DispatchSemaphore(value: 0)
+    let task = Task {
+      try await access.inTransaction {
+        try Self.runForYears($0, hasBegun: hasBegun, deletes: true)
+      }
+    }
+    try await Self.wait(for: hasBegun)
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try await access.read { try $0.cityCount() } == 4)
+    #expect(try await access.inTransaction { try $0.executeUpdate("DELETE FROM city") } == 4)
+  }
+
+  @Test("Scopes without a transaction and reads are interrupted, too")
+  func runningWithoutTransaction() async throws {
+    let queue = queue
+    let pool = pool
+    let hasBegun = DispatchSemaphore(value: 0)
+    let calls: [@Sendable () async throws -> Void] = [
+      {
+        try await queue.inDatabase { try Self.runForYears($0, hasBegun: hasBegun, deletes: false) }
+      },
+      {
+        try await queue.inSavepoint { try Self.runForYears($0, hasBegun: hasBegun, deletes: true) }
+      },
+      { try await queue.read { try Self.runForYears($0, hasBegun: hasBegun, deletes: false) } },
+      { try await pool.read { try Self.runForYears($0, hasBegun: hasBegun, deletes: false) } },
+    ]
+    for call in calls {
+      let task = Task { try await call() }
+      try await Self.wait(for: hasBegun)
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+    }
+    #expect(try await queue.read { try $0.cityCount() } == 4)
+    #expect(try await pool.read { try $0.cityCount() } == 4)
+  }
+
+  @Test("A member of a shared commit that is cancelled undoes only itself")
+  func member() async throws {
+    let queue = queue
+    let hasBegun = DispatchSemaphore(value: 0)
+    let holder = try Holder(queue)
+    let leader = Task {
+      try await queue.inTransaction { try $0.executeUpdate("DELETE FROM city WHERE id = 1") }
+    }
+    try await yieldUntil { queue.waitingCount == 1 }
+    let member = Task {
+      try await queue.inTransaction {
+        try Self.runForYears($0, hasBegun: hasBegun, deletes: true)
+      }
+    }
+    try await yieldUntil { queue.waitingCount == 2 }
+    let last = Caller {
+      _ = try queue.inTransaction { try $0.executeUpdate("DELETE FROM city WHERE id = 2") }
+    }
+    try await yieldUntil { queue.waitingCount == 3 }
+    try holder.release()
+    try await Self.wait(for: hasBegun)
+    member.cancel()
+    await #expect(throws: CancellationError.self) { try await member.value }
+    #expect(try await leader.value == 1)
+    try last.join()
+    let names = try await queue.read { try $0.texts("SELECT name FROM city ORDER BY id") }
+    #expect(names == ["Lagos", "北京市"])
+  }
+
+  /// Starts a transaction that deletes all cities, cancels its task before the closure goes on,
+  /// and returns what the call throws.
+  private func cancelInside(
+    _ goOn: @escaping @Sendable (Database) throws -> Void
+  ) async throws -> (any Error)? {
+    let queue = queue
+    let hasBegun = DispatchSemaphore(value: 0)
+    let isCancelled = DispatchSemaphore(value: 0)
+    let task = Task {
+      try await queue.inTransaction { db in
+        try db.executeUpdate("DELETE FROM city")
+        hasBegun.signal()
+        try isCancelled.waitOrThrow()
+        try goOn(db)
+      }
+    }
+    try await Self.wait(for: hasBegun)
+    task.cancel()
+    isCancelled.signal()
+    do {
+      try await task.value
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test("A closure that throws while its task is cancelled is undone, and reported as cancelled")
+  func throwing() async throws {
+    #expect(try await cancelInside { _ in throw Doubt() } is CancellationError)
+    #expect(try await queue.read { try $0.cityCount() } == 4)
+  }
+
+  @Test("A closure that returns although its task is cancelled is undone")
+  func returning() async throws {
+    #expect(try await cancelInside { _ in } is CancellationError)
+    #expect(try await queue.read { try $0.cityCount() } == 4)
+  }
+
+  @Test("Statements throw once the task is cancelled, and hiding that commits nothing")
+  func hiding() async throws {
+    let error = try await cancelInside { db in
+      let error = #expect(throws: DatabaseError.self) { try db.cityCount() }
+      #expect(error?.isInterrupt == true)
+      _ = try? db.executeUpdate("INSERT INTO city (name) VALUES ('Tromsø')")
+    }
+    #expect(error is CancellationError)
+    #expect(try await queue.read { try $0.cityCount() } == 4)
+  }
+
+  @Test("Cancelling after the end does nothing, also to the scope that runs then")
+  func after() async throws {
+    let queue = queue
+    let task = Task { try await queue.inTransaction { try $0.cityCount() } }
+    #expect(try await task.value == 4)
+    try await queue.inTransaction { db in
+      task.cancel()
+      try db.executeUpdate("DELETE FROM city WHERE id = 1")
+    }
+    #expect(try await queue.read { try $0.cityCount() } == 3)
+  }
+
+  @Test("Tasks that are cancelled at any moment leave the queue and the totals as they should be")
+  func anyMoment() async throws {
+    let queue = queue
+    let done = Recorder<Int>()
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<400 {
+        group.addTask {
+          let task = Task {
+            try await queue.inTransaction { db in
+              try db.executeUpdate("UPDATE city SET population = population + 1 WHERE id = 2")
+            }
+          }
+          for _ in 0..<(number % 7) { await Task.yield() }
+          task.cancel()
+          do {
+            _ = try await task.value
+            done.add(number)
+          } catch is CancellationError {
+          } catch {
+            Issue.record(error)
+          }
+        }
+      }
+    }
+    let population = try await queue.read { db in
+      try db.value("SELECT population FROM city WHERE id = 2", as: Int.self)
+    }
+    #expect(population == 709_037 + done.elements.count)
+  }
+}

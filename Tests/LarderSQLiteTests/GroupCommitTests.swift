@@ -1,0 +1,278 @@
+import Dispatch
+import LarderSQLite
+import Testing
+
+@Suite("Transactions that share a commit")
+struct GroupCommitTests {
+  private struct Doubt: Error {}
+
+  private let queue: DatabaseQueue
+  private let statements = Recorder<String>()
+
+  init() throws {
+    queue = try Self.makeQueue(tracing: statements)
+  }
+
+  private static func makeQueue(
+    groupCommit: Bool = true, tracing statements: Recorder<String>
+  ) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    configuration.groupCommit = groupCommit
+    configuration.trace = { statements.add($0.sql) }
+    let queue = try DatabaseQueue(configuration: configuration)
+    try queue.inDatabase { db in
+      try createCities(in: db)
+      try db.executeStatements(
+        """
+        CREATE TABLE street (
+          name TEXT UNIQUE, city INTEGER REFERENCES city DEFERRABLE INITIALLY DEFERRED)
+        """)
+    }
+    return queue
+  }
+
+  private func count(_ sql: String) -> Int { statements.elements.count { $0 == sql } }
+
+  private func insert(_ name: String, city: Int = 2) -> @Sendable () throws -> Void {
+    { [queue] in
+      _ = try queue.inTransaction { db in
+        try db.executeUpdate("INSERT INTO street VALUES (?, ?)", name, city)
+      }
+    }
+  }
+
+  private func streets() throws -> [String] {
+    try queue.read { try $0.texts("SELECT name FROM street ORDER BY rowid") }
+  }
+
+  // A group takes two members however slow the machine is: its age counts from the first on.
+
+  @Test("Those who wait share one commit with the first of them")
+  func shared() throws {
+    let failures = try queue.lineUp([insert("Storgata"), insert("Torggata"), insert("Grensen")])
+    #expect(failures.allSatisfy { $0 == nil })
+    #expect(count("COMMIT") == 1)
+    #expect(count("BEGIN IMMEDIATE") == 1)
+    #expect(try streets() == ["Storgata", "Torggata", "Grensen"])
+  }
+
+  @Test("Many who wait share few commits")
+  func many() throws {
+    let failures = try queue.lineUp((0..<30).map { insert("street \($0)") })
+    #expect(failures.allSatisfy { $0 == nil })
+    #expect(count("COMMIT") <= 10)
+    #expect(try streets() == (0..<30).map { "street \($0)" })
+  }
+
+  @Test("One who comes alone needs no savepoint")
+  func uncontended() throws {
+    for name in ["Storgata", "Torggata"] { try insert(name)() }
+    #expect(count("COMMIT") == 2)
+    #expect(!statements.elements.contains { $0.hasPrefix("SAVEPOINT") })
+  }
+
+  @Test("Nobody returns before the commit that holds its work")
+  func returnsAfterCommit() throws {
+    let queue = queue
+    let statements = statements
+    let body: @Sendable () throws -> Void = {
+      try queue.inTransaction { _ in statements.add("body") }
+      statements.add("returned")
+    }
+    _ = try queue.lineUp([body, body, body])
+    let events = statements.elements.filter { ["body", "returned", "COMMIT"].contains($0) }
+    #expect(events == ["body", "body", "body", "COMMIT", "returned", "returned", "returned"])
+  }
+
+  @Test("It can be turned off")
+  func turnedOff() throws {
+    let statements = Recorder<String>()
+    let queue = try Self.makeQueue(groupCommit: false, tracing: statements)
+    let body: @Sendable () throws -> Void = {
+      _ = try queue.inTransaction { try $0.executeUpdate("UPDATE city SET area = area + 1") }
+    }
+    #expect(try queue.lineUp([body, body, body]).allSatisfy { $0 == nil })
+    #expect(statements.elements.count { $0 == "COMMIT" } == 3)
+    #expect(!statements.elements.contains { $0.hasPrefix("SAVEPOINT") })
+  }
+
+  @Test("Deferred transactions and scopes without one run alone, in their turn")
+  func alone() throws {
+    let queue = queue
+    let failures = try queue.lineUp([
+      insert("Storgata"),
+      { _ = try queue.inTransaction(.deferred) { try $0.executeUpdate("DELETE FROM street") } },
+      insert("Torggata"),
+      { try queue.inDatabase { db in #expect(!db.isInTransaction) } },
+      insert("Grensen"),
+    ])
+    #expect(failures.allSatisfy { $0 == nil })
+    #expect(count("COMMIT") == 4)
+    #expect(try streets() == ["Torggata", "Grensen"])
+  }
+
+  @Test("What can't run in a transaction does in a scope without one, also while others wait")
+  func standsAlone() throws {
+    let queue = queue
+    let failures = try queue.lineUp([
+      insert("Storgata"), { _ = try queue.inDatabase { try $0.executeUpdate("VACUUM") } },
+      insert("Torggata"),
+    ])
+    #expect(failures.allSatisfy { $0 == nil })
+  }
+
+  @Test("One that throws undoes only itself", arguments: 0..<3)
+  func throwing(place: Int) throws {
+    let queue = queue
+    var bodies = [insert("Storgata"), insert("Torggata"), insert("Grensen")]
+    bodies[place] = {
+      try queue.inTransaction { db in
+        try db.executeUpdate("INSERT INTO street VALUES ('Nowhere', 1)")
+        throw Doubt()
+      }
+    }
+    let failures = try queue.lineUp(bodies)
+    for (index, failure) in failures.enumerated() {
+      #expect((failure is Doubt) == (index == place))
+    }
+    var names = ["Storgata", "Torggata", "Grensen"]
+    names.remove(at: place)
+    #expect(try streets() == names)
+  }
+
+  @Test("A statement that fails undoes only its own transaction", arguments: 0..<3)
+  func constraint(place: Int) throws {
+    var bodies = [insert("Storgata"), insert("Torggata"), insert("Grensen")]
+    try insert("Nygata")()
+    bodies[place] = insert("Nygata")
+    let failures = try queue.lineUp(bodies)
+    for (index, failure) in failures.enumerated() {
+      #expect(((failure as? DatabaseError)?.extendedCode == .constraintUnique) == (index == place))
+    }
+    #expect(try streets().count == 3)
+  }
+
+  @Test("A deferred foreign key that is violated reaches the one who did it", arguments: 0..<3)
+  func deferredForeignKey(place: Int) throws {
+    var bodies = [insert("Storgata"), insert("Torggata"), insert("Grensen")]
+    bodies[place] = insert("Nowhere", city: 77)
+    let failures = try queue.lineUp(bodies)
+    for (index, failure) in failures.enumerated() {
+      let error = failure as? DatabaseError
+      #expect((error?.extendedCode == .constraintForeignKey) == (index == place), "\(index)")
+      #expect((failure == nil) == (index != place), "\(index)")
+    }
+    #expect(try streets().count == 2)
+    #expect(try streets().contains("Nowhere") == false)
+  }
+
+  @Test("A closure that asks for a rollback undoes only itself, and returns", arguments: 0..<3)
+  func rollbackOnly(place: Int) throws {
+    let queue = queue
+    var bodies = [insert("Storgata"), insert("Torggata"), insert("Grensen")]
+    bodies[place] = {
+      let count = try queue.inTransaction { db in
+        db.setRollbackOnly()
+        return try db.executeUpdate("INSERT INTO street VALUES ('Nowhere', 1)")
+      }
+      #expect(count == 1)
+    }
+    #expect(try queue.lineUp(bodies).allSatisfy { $0 == nil })
+    #expect(try streets().count == 2)
+    #expect(try streets().contains("Nowhere") == false)
+  }
+
+  @Test("A member that makes SQLite roll back all reaches those before it; those behind go on")
+  func conflictRollback() throws {
+    let queue = queue
+    try insert("Nygata")()
+    let failures = try queue.lineUp([
+      insert("Storgata"),
+      {
+        try queue.inTransaction { db in
+          try db.executeUpdate("INSERT INTO street VALUES ('Torggata', 2)")
+          try db.executeUpdate("INSERT OR ROLLBACK INTO street VALUES ('Nygata', 2)")
+        }
+      },
+      insert("Grensen"),
+    ])
+    let leader = try #require(failures[0] as? DatabaseError)
+    #expect(leader.message.contains("roll back all"))
+    #expect((failures[1] as? DatabaseError)?.extendedCode == .constraintUnique)
+    #expect(failures[2] == nil)
+    #expect(try streets() == ["Nygata", "Grensen"])
+    #expect(try queue.inDatabase { $0.isInTransaction } == false)
+  }
+
+  @Test("A member that hides that SQLite rolled back all is found out")
+  func hiddenRollback() throws {
+    let queue = queue
+    try insert("Nygata")()
+    let failures = try queue.lineUp([
+      insert("Storgata"), insert("Torggata"),
+      {
+        try queue.inTransaction { db in
+          _ = try? db.executeUpdate("INSERT OR ROLLBACK INTO street VALUES ('Nygata', 2)")
+          _ = try? db.executeUpdate("INSERT INTO street VALUES ('Grensen', 2)")
+        }
+      },
+    ])
+    #expect(failures.allSatisfy { $0 is DatabaseError })
+    #expect(try streets() == ["Nygata"])
+  }
+
+  @Test("A commit that fails reaches every member, and nothing of them is there")
+  func failedCommit() throws {
+    let folder = try ScratchFolder()
+    var configuration = Configuration()
+    configuration.journalMode = .delete
+    configuration.busyTimeout = .zero
+    let queue = try DatabaseQueue(path: folder.file("cities.db"), configuration: configuration)
+    try queue.inTransaction { try createCities(in: $0) }
+    // With a rollback journal a reader keeps the commit from ending, but not the transaction from
+    // beginning.
+    configuration.readOnly = true
+    let reader = try Database(path: folder.file("cities.db"), configuration: configuration)
+    let rows = try reader.executeQuery("SELECT name FROM city")
+    #expect(try rows.next())
+    let body: @Sendable () throws -> Void = {
+      _ = try queue.inTransaction { try $0.executeUpdate("DELETE FROM city WHERE id = 1") }
+    }
+    let failures = try queue.lineUp([body, body, body])
+    #expect(failures.map { ($0 as? DatabaseError)?.code } == [.busy, .busy, .busy])
+    rows.close()
+    #expect(try queue.read { try $0.cityCount() } == 4)
+    try body()
+    #expect(try queue.read { try $0.cityCount() } == 3)
+  }
+
+  @Test("A result set that a member leaves open is closed before the next one runs")
+  func leakedResultSet() throws {
+    let queue = queue
+    let leaking: @Sendable () throws -> Void = {
+      try queue.inTransaction { db in
+        #expect(!db.hasOpenStatements)
+        #expect(try db.executeQuery("SELECT name FROM city").next())
+        _ = try db.prepare("DELETE FROM city")
+      }
+    }
+    #expect(try queue.lineUp([leaking, leaking, leaking]).allSatisfy { $0 == nil })
+  }
+
+  @Test("Tasks and threads share a commit")
+  func tasks() async throws {
+    let queue = queue
+    let holder = try Holder(queue)
+    let first = Task { try await queue.inTransaction { $0.isInTransaction } }
+    try await yieldUntil { queue.waitingCount == 1 }
+    let second = Caller(insert("Storgata"))
+    try await yieldUntil { queue.waitingCount == 2 }
+    let third = Task { try await queue.inTransaction { try $0.cityCount() } }
+    try await yieldUntil { queue.waitingCount == 3 }
+    try holder.release()
+    #expect(try await first.value)
+    try second.join()
+    #expect(try await third.value == 4)
+    #expect(count("COMMIT") == 1)
+  }
+}

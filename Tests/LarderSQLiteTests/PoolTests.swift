@@ -1,0 +1,199 @@
+import Dispatch
+import Testing
+
+@testable import LarderSQLite
+
+@Suite("A pool")
+struct PoolTests {
+  private struct Doubt: Error {}
+
+  private let folder: ScratchFolder
+  private let path: String
+  private let pool: DatabasePool
+
+  init() throws {
+    folder = try ScratchFolder()
+    path = folder.file("cities.db")
+    pool = try DatabasePool(path: path)
+    try pool.inTransaction { try createCities(in: $0) }
+  }
+
+  @Test("Closures return values, and their errors are thrown")
+  func results() throws {
+    #expect(pool.path == path)
+    #expect(try pool.inTransaction { try $0.executeUpdate("DELETE FROM city WHERE id = 1") } == 1)
+    #expect(try pool.inSavepoint { try $0.executeUpdate("DELETE FROM city WHERE id = 2") } == 1)
+    #expect(try pool.inDatabase { try $0.cityCount() } == 2)
+    #expect(try pool.read { try $0.cityCount() } == 2)
+    #expect(throws: Doubt.self) { try pool.read { _ in throw Doubt() } }
+    #expect(throws: Doubt.self) {
+      try pool.inTransaction { db in
+        try db.executeUpdate("DELETE FROM city")
+        throw Doubt()
+      }
+    }
+    #expect(try pool.read { try $0.cityCount() } == 2)
+  }
+
+  @Test("Tasks use it as threads do")
+  func tasks() async throws {
+    let pool = pool
+    #expect(
+      try await pool.inTransaction { try $0.executeUpdate("DELETE FROM city WHERE id = 1") } == 1)
+    #expect(try await pool.read { try $0.cityCount() } == 3)
+    await #expect(throws: Doubt.self) { try await pool.read { _ in throw Doubt() } }
+    try await withThrowingTaskGroup(of: Int?.self) { group in
+      for _ in 0..<64 { group.addTask { try await pool.read { try $0.cityCount() } } }
+      for try await count in group { #expect(count == 3) }
+    }
+    #expect(pool.readerCounts.open <= 4)
+    #expect(pool.readerCounts.busy == 0)
+  }
+
+  @Test("What is committed is seen by the reads that begin afterwards, on each reader")
+  func freshness() throws {
+    for number in 1...20 {
+      try pool.inTransaction { try $0.executeUpdate("UPDATE city SET population = ?", number) }
+      let population = try pool.read { db in
+        try db.value("SELECT max(population) FROM city", as: Int.self)
+      }
+      #expect(population == number)
+    }
+  }
+
+  @Test("A read scope is one snapshot, which a writer meanwhile neither changes nor waits for")
+  func snapshot() throws {
+    let pool = pool
+    try pool.read { db in
+      #expect(try db.cityCount() == 4)
+      try Caller {
+        _ = try pool.inTransaction { try $0.executeUpdate("DELETE FROM city") }
+      }.join()
+      #expect(try db.cityCount() == 4)
+      try Caller { () throws in #expect(try pool.read { try $0.cityCount() } == 0) }.join()
+    }
+    #expect(try pool.read { try $0.cityCount() } == 0)
+  }
+
+  @Test("Reading doesn't wait for a writer, and doesn't see what isn't committed")
+  func besideWriter() throws {
+    let pool = pool
+    try pool.inTransaction { (db) throws in
+      try db.executeUpdate("DELETE FROM city")
+      try Caller { () throws in #expect(try pool.read { try $0.cityCount() } == 4) }.join()
+    }
+    #expect(try pool.read { try $0.cityCount() } == 0)
+  }
+
+  @Test("A read scope refuses statements that write, and its transaction can't be ended")
+  func readRefusesWriting() throws {
+    try pool.read { (db) throws in
+      let statements: [SQL] = [
+        "DELETE FROM city", "UPDATE city SET area = 0 RETURNING id", "CREATE TABLE river (name)",
+        "PRAGMA user_version = 7",
+      ]
+      for sql in statements {
+        let error = #expect(throws: DatabaseError.self) { try db.executeStatements(sql) }
+        #expect(error?.code == .readOnly)
+      }
+      #expect(throws: DatabaseError.self) { try db.commit() }
+      #expect(throws: DatabaseError.self) { try db.executeUpdate("COMMIT") }
+      #expect(try db.cityCount() == 4)
+    }
+    #expect(try pool.read { try $0.cityCount() } == 4)
+  }
+
+  @Test("A connection comes back clean, whatever its scope has left behind")
+  func clean() throws {
+    final class Leak: @unchecked Sendable {
+      var db: Database?
+      var rows: ResultSet?
+    }
+    let leak = Leak()
+    for _ in 0..<3 {
+      #expect(throws: Doubt.self) {
+        try pool.read { db in
+          #expect(!db.hasOpenStatements)
+          leak.db = db
+          leak.rows = try db.executeQuery("SELECT name FROM city")
+          #expect(try leak.rows?.next() == true)
+          try db.savepoint("harvest")
+          throw Doubt()
+        }
+      }
+      #expect(throws: DatabaseError.self) { try leak.rows?.next() }
+      #expect(throws: DatabaseError.self) { try leak.db?.cityCount() }
+      #expect(pool.readerCounts == ConnectionCounts(idle: 1, busy: 0))
+    }
+    try pool.inTransaction { try $0.executeUpdate("DELETE FROM city") }
+    // No snapshot was left open.
+    #expect(try pool.read { try $0.cityCount() } == 0)
+    #expect(try pool.checkpoint(.truncate).logFrames == 0)
+  }
+
+  @Test("A body that leaves a transaction open, or closes the database, throws; the pool goes on")
+  func misuse() throws {
+    let error = #expect(throws: DatabaseError.self) { try pool.inDatabase { try $0.begin() } }
+    #expect(error?.code == .misuse)
+    #expect(throws: DatabaseError.self) { try pool.read { try $0.close() } }
+    #expect(throws: DatabaseError.self) { try pool.inDatabase { try $0.close() } }
+    #expect(try pool.read { try $0.cityCount() } == 4)
+    #expect(try pool.inTransaction { try $0.cityCount() } == 4)
+  }
+
+  @Test("Databases in memory and temporary ones are refused, and the error says what to use")
+  func noFile() {
+    for path in ["", ":memory:"] {
+      let error = #expect(throws: DatabaseError.self) { try DatabasePool(path: path) }
+      #expect(error?.code == .cannotOpen)
+      #expect(error?.message.contains("DatabaseQueue") == true)
+    }
+    var configuration = Configuration()
+    configuration.flags = [.create, .uri]
+    let uris = ["file::memory:", "file:cities?mode=memory", "file:cities?mode=memory&cache=shared"]
+    for uri in uris {
+      let error = #expect(throws: DatabaseError.self) {
+        try DatabasePool(path: uri, configuration: configuration)
+      }
+      #expect(error?.code == .cannotOpen)
+    }
+  }
+
+  @Test("A file that has no write-ahead log and can't get one is refused")
+  func noWriteAheadLog() throws {
+    var configuration = Configuration()
+    configuration.journalMode = .delete
+    let path = folder.file("old.db")
+    try DatabaseQueue(path: path, configuration: configuration).inDatabase { db in
+      try createCities(in: db)
+    }
+    configuration.readOnly = true
+    let error = #expect(throws: DatabaseError.self) {
+      try DatabasePool(path: path, configuration: configuration)
+    }
+    #expect(error?.code == .cannotOpen)
+    #expect(error?.message.contains("write-ahead log") == true)
+    // It gets one where it can be written.
+    let pool = try DatabasePool(path: path)
+    #expect(try pool.inDatabase { try $0.value("PRAGMA journal_mode", as: String.self) } == "wal")
+  }
+
+  @Test("A pool that can only read reads, and refuses to write")
+  func readOnly() throws {
+    var configuration = Configuration()
+    configuration.readOnly = true
+    let reading = try DatabasePool(path: path, configuration: configuration)
+    #expect(try reading.read { try $0.cityCount() } == 4)
+    let error = #expect(throws: DatabaseError.self) {
+      try reading.inDatabase { try $0.executeUpdate("DELETE FROM city") }
+    }
+    #expect(error?.code == .readOnly)
+    try pool.inTransaction { try $0.executeUpdate("DELETE FROM city WHERE id = 1") }
+    #expect(try reading.read { try $0.cityCount() } == 3)
+  }
+
+  @Test("A missing folder throws when the pool is made")
+  func openingFails() throws {
+    #expect(throws: DatabaseError.self) { try DatabasePool(path: folder.file("nowhere/cities.db")) }
+  }
+}

@@ -1,0 +1,129 @@
+import Dispatch
+import LarderSQLite
+import Testing
+
+@Suite("Whose turn it is in a queue")
+struct QueueOrderTests {
+  private let queue: DatabaseQueue
+
+  init() throws {
+    queue = try DatabaseQueue()
+    try queue.inDatabase { try createCities(in: $0) }
+  }
+
+  @Test("First come, first served, whatever is asked for")
+  func order() throws {
+    let order = Recorder<Int>()
+    let bodies = (0..<40).map { number -> @Sendable () throws -> Void in
+      { [queue] in
+        switch number % 4 {
+        case 0: try queue.inTransaction { _ in order.add(number) }
+        case 1: try queue.inDatabase { _ in order.add(number) }
+        case 2: try queue.read { _ in order.add(number) }
+        default: try queue.inSavepoint { _ in order.add(number) }
+        }
+      }
+    }
+    #expect(try queue.lineUp(bodies).allSatisfy { $0 == nil })
+    #expect(order.elements == Array(0..<40))
+  }
+
+  @Test("Threads and tasks stand in one line")
+  func mixed() async throws {
+    let order = Recorder<Int>()
+    let queue = queue
+    let holder = try Holder(queue)
+    var callers: [Caller] = []
+    var tasks: [Task<Void, any Error>] = []
+    for number in 0..<40 {
+      if number % 3 == 0 {
+        tasks.append(Task { try await queue.inTransaction { _ in order.add(number) } })
+      } else {
+        callers.append(Caller { try queue.inTransaction { _ in order.add(number) } })
+      }
+      try await yieldUntil { queue.waitingCount == number + 1 }
+    }
+    try holder.release()
+    for task in tasks { try await task.value }
+    for caller in callers { try caller.join() }
+    #expect(order.elements == Array(0..<40))
+  }
+
+  @Test("Without group commit the order is the same")
+  func alone() throws {
+    var configuration = Configuration()
+    configuration.groupCommit = false
+    let queue = try DatabaseQueue(configuration: configuration)
+    let order = Recorder<Int>()
+    let bodies = (0..<20).map { number -> @Sendable () throws -> Void in
+      { try queue.inTransaction { _ in order.add(number) } }
+    }
+    #expect(try queue.lineUp(bodies).allSatisfy { $0 == nil })
+    #expect(order.elements == Array(0..<20))
+  }
+
+  @Test("Closing waits for the scopes that came before, and refuses those that come later")
+  func closing() throws {
+    let order = Recorder<String>()
+    let queue = queue
+    let failures = try queue.lineUp([
+      { try queue.inTransaction { _ in order.add("first") } },
+      { try queue.inDatabase { _ in order.add("second") } },
+      { try queue.close() },
+      { try queue.inTransaction { _ in order.add("late") } },
+      { try queue.close() },
+      { try queue.read { _ in order.add("late") } },
+    ])
+    #expect(order.elements == ["first", "second"])
+    #expect(
+      failures.map { ($0 as? DatabaseError)?.code } == [nil, nil, nil, .misuse, nil, .misuse])
+  }
+
+  @Test("A queue that is closed stays closed, and says so")
+  func closed() async throws {
+    let folder = try ScratchFolder()
+    let queue = try DatabaseQueue(path: folder.file("cities.db"))
+    try await queue.inTransaction { try createCities(in: $0) }
+    try queue.close()
+    try queue.close()
+    let error = await #expect(throws: DatabaseError.self) {
+      try await queue.inDatabase { _ in _ = Issue.record("the closure ran") }
+    }
+    #expect(error?.code == .misuse)
+    #expect(error?.message.contains("closed") == true)
+    await #expect(throws: DatabaseError.self) { try await queue.inTransaction { _ in } }
+    await #expect(throws: DatabaseError.self) { try await queue.read { _ in } }
+    #expect(throws: DatabaseError.self) { try queue.checkpoint() }
+    queue.interrupt()
+    // Nothing keeps the file: the last connection has taken the log away.
+    #expect(!folder.exists("cities.db-wal"))
+    #expect(try Database(path: folder.file("cities.db")).cityCount() == 4)
+  }
+
+  @Test("A statement is interrupted from another thread, its transaction undone, the queue goes on")
+  func interrupting() throws {
+    let queue = queue
+    let hasBegun = DispatchSemaphore(value: 0)
+    try queue.inDatabase { db in
+      try db.createFunction("begin_now", argumentCount: 0, deterministic: false) { _ in
+        hasBegun.signal()
+        return 1
+      }
+    }
+    let caller = Caller {
+      try queue.inTransaction { db in
+        try db.executeUpdate("DELETE FROM city")
+        _ = try db.value(
+          """
+          WITH RECURSIVE number(n) AS (SELECT begin_now() UNION ALL SELECT n + 1 FROM number)
+          SELECT count(*) FROM number
+          """, as: Int.self)
+      }
+    }
+    try hasBegun.waitOrThrow()
+    queue.interrupt()
+    let error = try #require(try caller.failure() as? DatabaseError)
+    #expect(error.isInterrupt)
+    #expect(try queue.read { try $0.cityCount() } == 4)
+  }
+}
