@@ -103,32 +103,46 @@ final class PreparedStatement {
 
   // MARK: Arguments
 
-  /// Binds all parameters.
+  /// Binds all parameters. On failure nothing runs.
   @usableFromInline
   func bind(_ sql: SQL, _ arguments: Arguments) throws {
-    try bind { try bindAll(sql, arguments) }
+    beginBinding()
+    do {
+      try bindAll(sql, arguments)
+    } catch {
+      throw endBinding(after: error)
+    }
+    try endBinding()
   }
 
-  /// Binds all parameters by calling a closure that does. On failure nothing runs.
+  /// Makes the statement untouchable: values are the caller's code, which must not get at it while
+  /// they are bound. Either ``endBinding()`` has to follow or ``endBinding(after:)``.
   @usableFromInline
-  func bind(_ body: () throws -> Void) throws {
-    // Values are the caller's code, which must not get at the statement meanwhile.
+  func beginBinding() {
     state = .running
     connection.callDepth &+= 1
-    defer {
-      connection.callDepth &-= 1
-      state = .ready
-    }
     arena.rewind()
-    do {
-      try body()
-      try checkNotAbandoned()
-    } catch let error as DatabaseError {
-      throw DatabaseError(error.extendedCode, error.message, sql: sql)
-    } catch var error as ConversionError {
-      error.sql = sql
-      throw error
+  }
+
+  @usableFromInline
+  func endBinding() throws {
+    connection.callDepth &-= 1
+    state = .ready
+    if isAbandoned { try checkNotAbandoned() }
+  }
+
+  /// Returns the error with the statement's text.
+  @usableFromInline
+  func endBinding(after error: any Error) -> any Error {
+    connection.callDepth &-= 1
+    state = .ready
+    isAbandoned = false
+    if let error = error as? DatabaseError {
+      return DatabaseError(error.extendedCode, error.message, sql: sql)
     }
+    guard var error = error as? ConversionError else { return error }
+    error.sql = sql
+    return error
   }
 
   /// Goes to the first row: false if there is none.

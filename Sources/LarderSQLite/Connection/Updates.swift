@@ -33,17 +33,21 @@ extension Database {
     }
     let statement = try take(sql)
     defer { giveBack(statement) }
-    try statement.bind {
-      var count: Int32 = 0
-      for _ in repeat each arguments { count += 1 }
-      try statement.checkCount(Int(count))
-      var index: Int32 = 0
-      func bind(_ value: some DatabaseValueConvertible) throws {
-        index += 1
-        try value.bind(to: ParameterBinder(arena: statement.arena, index: index))
-      }
-      repeat try bind(each arguments)
+    statement.beginBinding()
+    var index: Int32 = 0
+    func bind(_ value: some DatabaseValueConvertible) throws {
+      index += 1
+      try value.bind(to: ParameterBinder(arena: statement.arena, index: index))
     }
+    do {
+      var count = 0
+      for _ in repeat each arguments { count += 1 }
+      try statement.checkCount(count)
+      repeat try bind(each arguments)
+    } catch {
+      throw statement.endBinding(after: error)
+    }
+    try statement.endBinding()
     return try statement.runToEnd()
   }
 
