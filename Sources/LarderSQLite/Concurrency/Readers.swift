@@ -133,6 +133,7 @@ final class Readers: Sendable {
     enum Answer {
       case next(Job)
       case close([DispatchSemaphore])
+      case closeReader(Reader)
       case done
     }
     let answer = line.change { waiting in
@@ -143,6 +144,8 @@ final class Readers: Sendable {
             return Answer.next(job)
           }
           if let reader { state.idle.append(reader) }
+        } else if let reader {
+          return .closeReader(reader)
         }
         state.busyCount -= 1
         return state.isClosed && state.busyCount == 0 ? .close(state.closing) : .done
@@ -153,6 +156,10 @@ final class Readers: Sendable {
       if job.isAsynchronous { dispatch(job) } else { job.lead() }
     case .close(let semaphores):
       for semaphore in semaphores { semaphore.signal() }
+    case .closeReader(let reader):
+      // Before it counts as gone: the writer is to be the last.
+      reader.database.closeEverything()
+      giveBack(nil)
     case .done: break
     }
   }
