@@ -1,9 +1,8 @@
-import Synchronization
 
 /// Calls the bodies of jobs on one connection, and interrupts the one that runs when its task is
 /// cancelled.
 final class JobRunner: Sendable {
-  private let running = Mutex<Job?>(nil)
+  private let running = Lock<Job?>(nil)
 
   /// Calls the body of a job on this thread.
   func call(_ job: Job, _ database: Database) throws {

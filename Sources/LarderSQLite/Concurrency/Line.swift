@@ -1,9 +1,8 @@
 import Dispatch
-import Synchronization
 
 /// A line of jobs for several threads, out of which those go that have waited for too long.
 final class Line: Sendable {
-  private let state = Mutex(State())
+  private let state = Lock(State())
   let timeout: Duration
   /// What the line is for, in the error of those who don't get it.
   private let purpose: String

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// A connection of a pool that reads.
 ///
@@ -20,7 +19,7 @@ final class Reader: @unchecked Sendable {
 final class Readers: Sendable {
   private let path: String?
   private let configuration: Configuration
-  private let state = Mutex(State())
+  private let state = Lock(State())
   let line: Line
   private let worker = DispatchQueue(label: "larder.readers", attributes: .concurrent)
 
