@@ -1,13 +1,12 @@
 import Dispatch
 import Foundation
-import Synchronization
 
 @testable import LarderSQLite
 
 /// A thread of its own that calls a queue or pool, so that no test blocks one that tasks need.
 final class Caller: Sendable {
   private let hasEnded = DispatchSemaphore(value: 0)
-  private let outcome = Mutex<Result<Void, any Error>?>(nil)
+  private let outcome = Lock<Result<Void, any Error>?>(nil)
 
   init(_ body: @escaping @Sendable () throws -> Void) {
     Thread.detachNewThread {

@@ -1,8 +1,8 @@
-import Synchronization
+@testable import LarderSQLite
 
 /// Keeps what hooks are told, from whatever thread.
 final class Recorder<Element: Sendable>: Sendable {
-  private let list = Mutex<[Element]>([])
+  private let list = Lock<[Element]>([])
 
   var elements: [Element] { list.withLock { $0 } }
 
