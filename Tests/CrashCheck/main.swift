@@ -27,14 +27,11 @@ func writeUntilKilled(_ path: String, from first: Int) throws {
         payment INTEGER PRIMARY KEY REFERENCES payment DEFERRABLE INITIALLY DEFERRED, text TEXT);
       """)
   }
-  let next = Mutex(first)
+  let next = Atomic<Int>(first)
   for _ in 0..<8 {
     Thread.detachNewThread {
       while true {
-        let id = next.withLock { next in
-          defer { next += 1 }
-          return next
-        }
+        let id = next.add(1, ordering: .relaxed).oldValue
         do {
           try queue.inTransaction { db in
             try db.executeUpdate("INSERT INTO receipt VALUES (?, ?)", id, "payment \(id)")

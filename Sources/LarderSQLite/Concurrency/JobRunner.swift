@@ -1,4 +1,3 @@
-
 /// Calls the bodies of jobs on one connection, and interrupts the one that runs when its task is
 /// cancelled.
 final class JobRunner: Sendable {
