@@ -28,7 +28,7 @@ struct ProcessesTests {
     let queue = try queue(busyTimeout: timeout)
     let other = try OtherProcess("hold", path)
     #expect(other.line() == "held")
-    let time = try ContinuousClock().measure {
+    let time = ContinuousClock().measure {
       let error = #expect(throws: DatabaseError.self) {
         try queue.inTransaction { _ in _ = Issue.record("the closure ran") }
       }
@@ -67,7 +67,7 @@ struct ProcessesTests {
     let other = try OtherProcess("hold", path)
     #expect(other.line() == "held")
     var error: DatabaseError?
-    let time = try ContinuousClock().measure {
+    let time = ContinuousClock().measure {
       error = #expect(throws: DatabaseError.self) { try queue.inTransaction { _ in } }
     }
     #expect(error?.code == .busy)
