@@ -28,6 +28,7 @@ struct CallbackTests {
     #expect(error?.code == .misuse)
     #expect(throws: DatabaseError.self) { try rows[1] }
     loan.rows = nil
+    loan.db = nil
     #expect(!db.hasOpenStatements)
     #expect(try db.value("SELECT ?", "Oslo", as: String.self) == "Oslo")
   }
