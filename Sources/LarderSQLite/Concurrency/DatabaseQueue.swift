@@ -7,7 +7,7 @@ import FoundationEssentials
 /// try queue.inTransaction { db in
 ///   try db.executeUpdate("INSERT INTO city (name) VALUES (?)", "Oslo")
 /// }
-/// let count = try await queue.read { db in try db.value("SELECT count(*) FROM city", as: Int.self) }
+/// let count = try queue.read { db in try db.value("SELECT count(*) FROM city", as: Int.self) }
 /// ```
 ///
 /// A queue suits programs that mostly write, databases in memory, and files without a write-ahead
