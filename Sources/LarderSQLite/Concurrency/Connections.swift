@@ -3,7 +3,18 @@ import Synchronization
 
 extension Connections {
   /// Runs a scope, and waits for it. Throws where the call comes from inside of another one.
+  ///
+  /// Only this much is generic: everything below is compiled once, for no result at all.
+  @inlinable
   func perform<T>(_ kind: ScopeKind, _ body: (Database) throws -> T) throws -> T {
+    var result: T?
+    try runScope(kind) { result = try body($0) }
+    guard let result else { throw DatabaseError(.internal, "the scope has no result") }
+    return result
+  }
+
+  @usableFromInline
+  func runScope(_ kind: ScopeKind, _ body: (Database) throws -> Void) throws {
     var retry = Retry(limit: kind.isTransaction ? writer.retryLimit : nil)
     while true {
       do {

@@ -30,6 +30,7 @@ extension DatabaseAccess {
   ///
   /// A transaction that the closure leaves open is rolled back, and an error thrown.
   @discardableResult
+  @inlinable
   public func inDatabase<T>(_ body: (Database) throws -> T) throws -> T {
     try connections.perform(.plain, body)
   }
@@ -41,6 +42,7 @@ extension DatabaseAccess {
   /// ``Configuration/groupCommit``), each in a savepoint: one that throws undoes only itself. The
   /// closure can't begin or end transactions by itself; see ``Database/setRollbackOnly()``.
   @discardableResult
+  @inlinable
   public func inTransaction<T>(
     _ kind: TransactionKind = .immediate, _ body: (Database) throws -> T
   ) throws -> T {
@@ -49,11 +51,13 @@ extension DatabaseAccess {
 
   /// Runs a closure in a savepoint, which outside of a transaction is a deferred transaction.
   @discardableResult
+  @inlinable
   public func inSavepoint<T>(_ body: (Database) throws -> T) throws -> T {
     try connections.perform(.savepoint) { try $0.inSavepoint(body) }
   }
 
   /// Runs a closure that reads one snapshot of the database. Statements that write throw.
+  @inlinable
   public func read<T>(_ body: (Database) throws -> T) throws -> T {
     try connections.perform(.read, body)
   }

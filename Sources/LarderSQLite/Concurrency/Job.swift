@@ -3,6 +3,7 @@ import Dispatch
 import Synchronization
 
 /// What a scope runs in.
+@usableFromInline
 enum ScopeKind {
   /// No transaction but those that the body makes.
   case plain
