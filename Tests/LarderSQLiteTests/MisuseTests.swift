@@ -101,6 +101,26 @@ struct MisuseTests {
     }
   }
 
+  @Test("The bytes of two columns can be looked at together")
+  func twoColumnsOfBytes() throws {
+    let db = try Database()
+    let rows = try db.executeQuery(
+      "SELECT x'0102' AS left, x'03' AS right UNION ALL SELECT x'', x''")
+    #expect(try rows.next())
+    let all = try rows.withUnsafeBytes("left") { left in
+      try rows.withUnsafeBytes("right") { right in
+        #expect(throws: DatabaseError.self) { try rows.next() }
+        return Array(left) + Array(right)
+      }
+    }
+    #expect(all == [1, 2, 3])
+    #expect(try rows.next())
+    try rows.withUnsafeBytes("left") { _ in try rows.withUnsafeBytes("right") { _ in rows.close() }
+    }
+    #expect(throws: DatabaseError.self) { try rows.next() }
+    #expect(!db.hasOpenStatements)
+  }
+
   @Test("While bytes are looked at, nothing can close what they belong to")
   func closingWhileLookingAtBytes() throws {
     let db = try filled()

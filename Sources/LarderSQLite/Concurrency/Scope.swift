@@ -40,17 +40,28 @@ final class Scope: Sendable {
     return .outside
   }
 
+  /// This scope or the next around it that hasn't ended. Those that have are let go of: tasks that
+  /// create tasks in scopes, one after the other, would keep them all.
+  private var firstActive: Scope? {
+    var scope: Scope? = self
+    while let current = scope, !current.isActive.load(ordering: .relaxed) { scope = current.parent }
+    return scope
+  }
+
   /// Whether its task was created in a scope of the same queue or pool that hasn't ended yet.
   var mayWaitForItself: Bool {
-    guard let parent, let relation = Optional(parent.relation(to: owner)) else { return false }
-    return relation == .inherited || relation == .inside && isInherited
+    switch parent?.relation(to: owner) {
+    case .inside: isInherited
+    case .inherited: true
+    case .outside, nil: false
+    }
   }
 
   /// A new scope for a call from this thread or task. Throws where that comes from inside of one.
   static func enter(_ owner: AnyObject) throws -> Scope {
     let owner = ObjectIdentifier(owner)
     guard let outer = current else {
-      let inherited = inherited
+      let inherited = inherited?.firstActive
       return Scope(owner, inside: inherited, isInherited: inherited != nil)
     }
     if outer.relation(to: owner) == .inside { throw reentryError }

@@ -16,7 +16,7 @@ final class BusyHandler {
   private let deadlines: DeadlineHandler
   private var start = Duration.zero
   private var interruptsAtStart = 0
-  static let pause = Duration.milliseconds(1)
+  private static let pause = Duration.milliseconds(1)
 
   init(timeout: Duration, interrupts: InterruptHandle, deadlines: DeadlineHandler) {
     self.timeout = timeout.bounded
@@ -59,7 +59,12 @@ final class BusyHandler {
     guard interruption == nil else { return false }
     let left = timeout - (now - start)
     guard left > .zero else { return false }
-    usleep(UInt32(min(left, Self.pause) / .microseconds(1)))
+    Self.sleep(atMost: left)
     return true
+  }
+
+  /// Sleeps for one pause, or for what is left of the time.
+  static func sleep(atMost left: Duration? = nil) {
+    usleep(UInt32(min(left ?? pause, pause) / .microseconds(1)))
   }
 }

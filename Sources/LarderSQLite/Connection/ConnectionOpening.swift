@@ -175,7 +175,7 @@ extension Database {
         try executeUpdate(SQL(raw: "PRAGMA journal_mode = \(mode.rawValue)"))
         return
       } catch let error as DatabaseError where error.isBusy && MonotonicClock.now < deadline {
-        usleep(UInt32(BusyHandler.pause / .microseconds(1)))
+        BusyHandler.sleep()
       }
     }
   }

@@ -43,7 +43,10 @@ final class PreparedStatement {
   @exclusivity(unchecked) private var isMeasured = false
   /// The time spent in SQLite since the execution began.
   @exclusivity(unchecked) private var spent = Duration.zero
-  @exclusivity(unchecked) private var timing: Timing?
+  /// The rows it has returned since, counted for a trace.
+  @exclusivity(unchecked) private var rowCount = 0
+  /// How many closures look at the current row's bytes.
+  @exclusivity(unchecked) private var readingDepth = 0
   @exclusivity(unchecked) private var names: ColumnNames?
   @exclusivity(unchecked) private var namesGeneration: Int32 = 0
   private lazy var parameters = ParameterNames(arena.statement, count: parameterCount)
@@ -57,10 +60,6 @@ final class PreparedStatement {
     case done
     /// Is being bound, or inside `sqlite3_step`, where nothing else may touch it.
     case running
-  }
-
-  private struct Timing {
-    var rowCount = 0
   }
 
   /// Takes over a handle that was just prepared.
@@ -96,7 +95,7 @@ final class PreparedStatement {
     rowNumber &+= 1
     execution &+= 1
     state = .ready
-    timing = nil
+    rowCount = 0
     spent = .zero
     isAbandoned = false
   }
@@ -214,7 +213,6 @@ final class PreparedStatement {
     if !connection.restrictions.isEmpty { try connection.restrictions.check(self) }
     if state != .ready { reset() }
     isMeasured = connection.measures || connection.deadlines.limit != nil
-    if connection.measures { timing = Timing() }
     execution &+= 1
     return execution
   }
@@ -261,7 +259,7 @@ final class PreparedStatement {
     connection.deadlines.current = connection.deadlines.limit.map { start + $0 - spent }
     let code = rawStep(handle)
     spent += MonotonicClock.now - start
-    if code == SQLITE_ROW { timing?.rowCount += 1 }
+    if code == SQLITE_ROW { rowCount += 1 }
     connection.deadlines.current = outer
     return code
   }
@@ -307,32 +305,36 @@ final class PreparedStatement {
   }
 
   private func traceEvent() -> TraceEvent? {
-    guard let timing, state != .ready, spent >= connection.reporting.slowStatementThreshold else {
-      return nil
-    }
+    guard connection.measures, state != .ready,
+      spent >= connection.reporting.slowStatementThreshold
+    else { return nil }
     let shows = connection.reporting.showsArguments
     return TraceEvent(
       sql: sql, expandedSQL: shows ? Connection.expandedSQL(of: handle) : nil, duration: spent,
-      rowCount: timing.rowCount)
+      rowCount: rowCount)
   }
 
   /// Calls a closure during which the statement can't be stepped, reset or finalized.
   func whileReading<T>(_ body: () throws -> T) throws -> T {
-    try checkNotRunning()
     let outer = state
-    state = .running
+    if readingDepth == 0 {
+      try checkNotRunning()
+      state = .running
+    }
+    readingDepth += 1
     connection.callDepth += 1
     defer {
       connection.callDepth -= 1
+      readingDepth -= 1
       state = outer
     }
     return try body()
   }
 
-  private func checkNotRunning() throws {
+  func checkNotRunning() throws {
     guard state != .running else {
       throw DatabaseError(
-        .misuse, "the statement is used by a function that it calls itself", sql: sql)
+        .misuse, "the statement is used by something that it calls, or while it is read", sql: sql)
     }
   }
 

@@ -62,6 +62,8 @@ public final class ResultSet {
     guard statement.execution == execution, statement.connection.isAccessible else {
       throw endedError()
     }
+    // Nor does a call from inside of what the query itself calls.
+    try statement.checkNotRunning()
     do {
       if try takeStep() {
         rowNumber = statement.rowNumber
@@ -190,7 +192,7 @@ extension ResultSet: ColumnAccess {
   /// Calls a closure during which nothing can close the result set, or go on.
   public func whileReading<T>(_ body: () throws -> T) throws -> T {
     guard let buffer else {
-      defer { if statement.isAbandoned { close() } }
+      defer { if statement.isAbandoned, statement.state != .running { close() } }
       return try statement.whileReading(body)
     }
     return try withExtendedLifetime(buffer) { try body() }

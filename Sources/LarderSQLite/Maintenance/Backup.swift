@@ -90,7 +90,7 @@ extension Database {
         deadline = MonotonicClock.now + busyTimeout
       case SQLITE_BUSY where MonotonicClock.now < deadline,
         SQLITE_LOCKED where MonotonicClock.now < deadline:
-        usleep(UInt32(BusyHandler.pause / .microseconds(1)))
+        BusyHandler.sleep()
       default:
         throw connection.error(code)
       }
