@@ -4,7 +4,8 @@ import PackageDescription
 let package = Package(
   name: "Larder",
   products: [
-    .library(name: "LarderSQLite", targets: ["LarderSQLite"])
+    .library(name: "Larder", targets: ["Larder"]),
+    .library(name: "LarderSQLite", targets: ["LarderSQLite"]),
   ],
   targets: [
     .systemLibrary(
@@ -13,6 +14,7 @@ let package = Package(
       providers: [.apt(["libsqlite3-dev"])]
     ),
     .target(name: "LarderSQLite", dependencies: ["CSQLite"]),
+    .target(name: "Larder", dependencies: ["LarderSQLite"]),
     .executableTarget(
       name: "gazetteer",
       dependencies: ["LarderSQLite"],
@@ -21,7 +23,7 @@ let package = Package(
     ),
     .executableTarget(
       name: "benchmarks",
-      dependencies: ["LarderSQLite", "CSQLite"],
+      dependencies: ["Larder", "CSQLite"],
       path: "Tests/Benchmarks"
     ),
     .executableTarget(

@@ -1,4 +1,4 @@
-import LarderSQLite
+import Larder
 
 /// Larder with a database like that of ``Reference``.
 final class LarderSide {
@@ -17,6 +17,12 @@ final class LarderSide {
     let queue = try DatabaseQueue()
     try queue.inDatabase { try db.backup(to: $0) }
     return queue
+  }
+
+  /// Commits what was begun before, and begins a transaction.
+  func beginAnew() throws {
+    if db.isInTransaction { try db.commit() }
+    try db.begin(.deferred)
   }
 
   func fill(_ players: [Player]) throws {

@@ -1,10 +1,23 @@
+import Larder
+
 /// The row that the benchmarks write and read.
-struct Player {
+struct Player: Record {
   var id: Int64
   var name: String
   var score: Int
   var ratio: Double
   var email: String?
+
+  struct Columns: Sendable {
+    let id = Column("id", \Player.id, .primaryKey)
+    let name = Column("name", \Player.name)
+    let score = Column("score", \Player.score)
+    let ratio = Column("ratio", \Player.ratio)
+    let email = Column("email", \Player.email)
+  }
+  static let columns = Columns()
+  static let table = Larder.Table(
+    "player", Player.init, columns.id, columns.name, columns.score, columns.ratio, columns.email)
 
   static let schema = """
     CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT NOT NULL, score INTEGER NOT NULL,

@@ -43,19 +43,25 @@ final class Reference {
 
   @inline(__always)
   func insert(_ player: Player, _ statement: OpaquePointer) throws {
-    sqlite3_bind_int64(statement, 1, player.id)
+    try run(statement, player, id: 1, first: 2)
+  }
+
+  /// Runs a statement with the player's id as one parameter and the rest from another on.
+  @inline(__always)
+  func run(_ statement: OpaquePointer, _ player: Player, id: Int32, first: Int32) throws {
+    sqlite3_bind_int64(statement, id, player.id)
     var name = player.name
     try name.withUTF8 { name in
-      larder_bind_text_static(statement, 2, name.baseAddress, UInt64(name.count))
-      sqlite3_bind_int64(statement, 3, Int64(player.score))
-      sqlite3_bind_double(statement, 4, player.ratio)
+      larder_bind_text_static(statement, first, name.baseAddress, UInt64(name.count))
+      sqlite3_bind_int64(statement, first + 1, Int64(player.score))
+      sqlite3_bind_double(statement, first + 2, player.ratio)
       if var email = player.email {
         try email.withUTF8 { email in
-          larder_bind_text_static(statement, 5, email.baseAddress, UInt64(email.count))
+          larder_bind_text_static(statement, first + 3, email.baseAddress, UInt64(email.count))
           try check(sqlite3_step(statement))
         }
       } else {
-        sqlite3_bind_null(statement, 5)
+        sqlite3_bind_null(statement, first + 3)
         try check(sqlite3_step(statement))
       }
     }
@@ -67,6 +73,21 @@ final class Reference {
     let bytes = sqlite3_column_text(statement, index)
     let count = Int(sqlite3_column_bytes(statement, index))
     return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+  }
+
+  /// The player of the row that a statement stands on.
+  @inline(__always)
+  static func player(_ statement: OpaquePointer) -> Player {
+    Player(
+      id: sqlite3_column_int64(statement, 0), name: text(statement, 1),
+      score: Int(sqlite3_column_int64(statement, 2)), ratio: sqlite3_column_double(statement, 3),
+      email: sqlite3_column_type(statement, 4) == SQLITE_NULL ? nil : text(statement, 4))
+  }
+
+  /// Commits what was begun before, and begins a transaction.
+  func beginAnew() throws {
+    if sqlite3_get_autocommit(handle) == 0 { try execute("COMMIT") }
+    try execute("BEGIN")
   }
 
   func fill(_ players: [Player]) throws {

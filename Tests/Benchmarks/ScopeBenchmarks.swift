@@ -1,5 +1,5 @@
 import CSQLite
-import LarderSQLite
+import Larder
 
 /// The rows of the table that are about scopes of a queue.
 enum ScopeBenchmarks {
@@ -24,14 +24,14 @@ enum ScopeBenchmarks {
     makeReference: { reference, players in
       try reference.fill(players)
       let begin = try reference.prepare("BEGIN")
-      let find = try reference.prepare("SELECT name FROM player WHERE id = ?")
+      let find = try reference.prepare(RecordBenchmarks.find)
       let commit = try reference.prepare("COMMIT")
       return .init {
         for player in players {
           sqlite3_step(begin)
           sqlite3_reset(begin)
           sqlite3_bind_int64(find, 1, player.id)
-          if sqlite3_step(find) == SQLITE_ROW { sink &+= Reference.text(find, 0).utf8.count }
+          if sqlite3_step(find) == SQLITE_ROW { sink &+= Reference.player(find).name.utf8.count }
           sqlite3_reset(find)
           sqlite3_step(commit)
           sqlite3_reset(commit)
@@ -43,10 +43,7 @@ enum ScopeBenchmarks {
       let queue = try side.queue()
       return .init {
         for player in players {
-          sink &+= try queue.read { db in
-            try db.value(
-              "SELECT name FROM player WHERE id = ?", player.id, as: String.self)?.utf8.count ?? 0
-          }
+          sink &+= try queue.read { db in try Player.find(db, player.id) }.name.utf8.count
         }
       }
     })

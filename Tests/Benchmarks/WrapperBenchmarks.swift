@@ -97,7 +97,7 @@ enum WrapperBenchmarks {
     }
   }
 
-  @Sendable private static func insertReference(
+  @Sendable static func insertReference(
     _ reference: Reference, _ players: [Player]
   ) throws -> Benchmark.Side {
     let insert = try reference.prepare("INSERT INTO player VALUES (?, ?, ?, ?, ?)")
@@ -111,7 +111,7 @@ enum WrapperBenchmarks {
     }
   }
 
-  private static func begin(_ side: LarderSide) throws {
+  static func begin(_ side: LarderSide) throws {
     if side.db.isInTransaction { try side.db.commit() }
     try side.db.begin()
     try side.db.executeUpdate("DELETE FROM player")

@@ -2,13 +2,15 @@ import CSQLite
 
 /// The names of a result's columns, and where each is.
 @usableFromInline
-final class ColumnNames {
-  let names: [String]
+package final class ColumnNames {
+  package let names: [String]
   /// The names again, or none where two columns have the same, case aside: then every look-up is
   /// a full one.
   @usableFromInline let unique: [String]
   /// Rows are mostly read in the same order, so that the next name asked for is the next column's.
   @exclusivity(unchecked) @usableFromInline var next = 0
+  /// Where somebody needs the columns, who has asked before.
+  private var layout: (owner: ObjectIdentifier, positions: AnyObject)?
   /// Names as they were asked for, once found.
   private var found: [[UInt8]: Int] = [:]
 
@@ -34,13 +36,27 @@ final class ColumnNames {
 
   /// The position of a column, whose case may differ. Throws where there is none of that name, or
   /// more than one.
-  func index(of name: String, sql: String) throws -> Int {
+  package func index(of name: String, sql: String) throws -> Int {
     if let index = expected(name) { return index }
     let bytes = Array(name.utf8)
     let index = try found[bytes] ?? search(name, sql: sql)
     found[bytes] = index
     next = index + 1 == unique.count ? 0 : index + 1
     return index
+  }
+
+  /// What an owner has made of the names before, or makes now.
+  package func layout<Layout: AnyObject>(
+    for owner: AnyObject, _ make: () throws -> Layout
+  ) rethrows -> Layout {
+    if let layout, layout.owner == ObjectIdentifier(owner),
+      let positions = layout.positions as? Layout
+    {
+      return positions
+    }
+    let made = try make()
+    layout = (ObjectIdentifier(owner), made)
+    return made
   }
 
   private func search(_ name: String, sql: String) throws -> Int {

@@ -159,7 +159,7 @@ public final class Database {
 
   /// Resets a statement and puts it back into the cache, or finalizes it if it isn't the cache's.
   @usableFromInline
-  func giveBack(_ statement: PreparedStatement) {
+  package func giveBack(_ statement: PreparedStatement) {
     statement.reset()
     statement.arena.releaseCopies()
     if !cache.giveBack(statement) { statement.finalize() }

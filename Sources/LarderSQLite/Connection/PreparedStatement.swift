@@ -9,11 +9,11 @@ import CSQLite
 /// What makes its unsafe pointer sound: it is nil from the moment it is finalized, which happens at
 /// the latest when the database is closed.
 @usableFromInline
-final class PreparedStatement {
+package final class PreparedStatement {
   @usableFromInline let connection: Connection
-  let sql: String
+  @usableFromInline package let sql: String
   @exclusivity(unchecked) private(set) var handle: OpaquePointer?
-  @usableFromInline let arena: BindingArena
+  @usableFromInline package let arena: BindingArena
   @usableFromInline let parameterCount: Int
   /// Whether the statement makes no direct change to the database file.
   let isReadOnly: Bool
@@ -208,6 +208,7 @@ final class PreparedStatement {
   // MARK: Execution
 
   /// Begins an execution, on a connection that was just checked, and returns its number.
+  @usableFromInline
   func begin() throws -> Int {
     try checkNotRunning()
     if !connection.restrictions.isEmpty { try connection.restrictions.check(self) }
@@ -218,7 +219,8 @@ final class PreparedStatement {
   }
 
   /// Takes one step: true when there is a row.
-  func step() throws -> Bool {
+  @usableFromInline
+  package func step() throws -> Bool {
     guard let handle else { throw DatabaseError(.misuse, "the statement is closed") }
     try checkNotRunning()
     let isFirst = state == .ready
@@ -351,7 +353,7 @@ final class PreparedStatement {
 
   /// The columns' names, as of the last step or, before one, of the preparation.
   @usableFromInline
-  var columnNames: ColumnNames {
+  package var columnNames: ColumnNames {
     if let names { return names }
     let made = ColumnNames(handle, count: columnCount)
     names = made

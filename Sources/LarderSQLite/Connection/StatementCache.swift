@@ -11,7 +11,7 @@ final class StatementCache {
     }
   }
   @exclusivity(unchecked) private(set) var statistics = StatementCacheStatistics()
-  private var statements: [Key: PreparedStatement] = [:]
+  @exclusivity(unchecked) private var statements: [Key: PreparedStatement] = [:]
   /// A statement's text, which differs from another by its bytes.
   private struct Key: Hashable {
     let text: String
@@ -33,6 +33,9 @@ final class StatementCache {
   @exclusivity(unchecked) var controls = [PreparedStatement?](
     repeating: nil, count: TransactionControl.allCases.count)
 
+  /// The statements of ``FixedSQL``, each at its number; these stay too, as there are only so many.
+  @exclusivity(unchecked) private var fixed: [PreparedStatement?] = []
+
   /// Whether those that end scopes are among them.
   @exclusivity(unchecked) var canEndScopes = false
 
@@ -53,6 +56,22 @@ final class StatementCache {
     statement.isInUse = true
     last = statement
     return statement
+  }
+
+  /// The statement with this number, now in use.
+  func take(slot: Int) -> PreparedStatement? {
+    guard slot < fixed.count, let statement = fixed[slot], !statement.isInUse else { return nil }
+    statement.isInUse = true
+    return statement
+  }
+
+  /// Keeps a new statement that is in use at a number, unless there is one already.
+  func add(_ statement: PreparedStatement, slot: Int) {
+    statement.isInUse = true
+    while fixed.count <= slot { fixed.append(nil) }
+    guard fixed[slot] == nil else { return }
+    statement.lastUse = 0
+    fixed[slot] = statement
   }
 
   /// Keeps a new statement that is in use, if there is room or something to drop for it.
@@ -80,6 +99,11 @@ final class StatementCache {
   /// Finalizes all that aren't in use, and forgets the others.
   func removeAll() {
     for statement in statements.values { drop(statement, evicted: false) }
+    for case let statement? in fixed {
+      statement.lastUse = nil
+      if !statement.isInUse { statement.finalize() }
+    }
+    fixed = []
   }
 
   /// The same with the statements of scopes too, before the connection is closed.

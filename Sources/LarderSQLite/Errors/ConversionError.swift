@@ -35,6 +35,14 @@ public struct ConversionError: Error, Hashable, Sendable {
     self.reason = reason
     self.type = String(describing: type)
   }
+
+  /// The same error with what is known of the column.
+  package init(_ error: ConversionError, column: String, index: Int, sql: String) {
+    self = error
+    self.column = column
+    self.index = index
+    self.sql = sql
+  }
 }
 
 extension ConversionError: CustomStringConvertible {

@@ -22,7 +22,7 @@ public struct SQL: Sendable {
   /// The statement or fragment, with `?` where an interpolated value stood.
   public internal(set) var text: String
   /// The interpolated values in order.
-  @usableFromInline package internal(set) var values: [(any DatabaseValueConvertible)?] = []
+  @usableFromInline package var values: [(any DatabaseValueConvertible)?] = []
   /// False for text that is not likely to come again in the same form.
   package internal(set) var isCacheable = true
 

@@ -18,7 +18,7 @@ public struct ColumnReader {
   public let dateFormat: DateFormat
 
   @inlinable
-  init(statement: OpaquePointer, index: Int32, dateFormat: DateFormat) {
+  package init(statement: OpaquePointer, index: Int32, dateFormat: DateFormat) {
     value = sqlite3_column_value(statement, index)
     self.dateFormat = dateFormat
   }

@@ -30,6 +30,9 @@ public enum DatabaseValue: Hashable, Sendable {
 }
 
 extension DatabaseValue: DatabaseValueConvertible {
+  /// ANY, and NULL.
+  public static var columnType: ColumnType { .any.optional }
+
   /// The value itself.
   public var databaseValue: DatabaseValue { self }
 

@@ -14,6 +14,10 @@ public protocol DatabaseValueConvertible: Sendable {
   /// The value from what SQLite stored. Throws if that isn't exactly a value of this type.
   init(databaseValue: DatabaseValue) throws
 
+  /// How the values are stored, which decides what a column for them is declared as;
+  /// ``ColumnType/any`` unless the type says otherwise.
+  static var columnType: ColumnType { get }
+
   /// Binds the value to a parameter without a ``DatabaseValue`` in between. What this binds must
   /// equal ``databaseValue``, which is what the default does.
   func bind(to parameter: ParameterBinder) throws
@@ -23,6 +27,9 @@ public protocol DatabaseValueConvertible: Sendable {
 }
 
 extension DatabaseValueConvertible {
+  /// ``ColumnType/any``.
+  public static var columnType: ColumnType { .any }
+
   /// Binds ``databaseValue``.
   @inlinable
   public func bind(to parameter: ParameterBinder) throws {
@@ -38,6 +45,9 @@ extension DatabaseValueConvertible {
 
 extension DatabaseValueConvertible
 where Self: RawRepresentable, RawValue: DatabaseValueConvertible {
+  /// The raw value's.
+  public static var columnType: ColumnType { RawValue.columnType }
+
   /// The raw value's.
   @inlinable
   public var databaseValue: DatabaseValue { get throws { try rawValue.databaseValue } }
@@ -70,6 +80,9 @@ where Self: RawRepresentable, RawValue: DatabaseValueConvertible {
 }
 
 extension Optional: DatabaseValueConvertible where Wrapped: DatabaseValueConvertible {
+  /// The value's, with NULL.
+  public static var columnType: ColumnType { Wrapped.columnType.optional }
+
   /// NULL for nil, else the value's.
   @inlinable
   public var databaseValue: DatabaseValue { get throws { try self?.databaseValue ?? .null } }

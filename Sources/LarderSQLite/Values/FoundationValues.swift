@@ -1,6 +1,9 @@
 import FoundationEssentials
 
 extension Date: DatabaseValueConvertible {
+  /// What the connection's date format makes of it: REAL, INTEGER or TEXT.
+  public static var columnType: ColumnType { .date }
+
   /// Seconds since 1970 as a real number, whatever the connection's format: a value by itself
   /// knows no connection. Arguments and columns use ``Configuration/dateFormat``.
   public var databaseValue: DatabaseValue {
@@ -24,6 +27,9 @@ extension Date: DatabaseValueConvertible {
 }
 
 extension UUID: DatabaseValueConvertible {
+  /// BLOB.
+  public static var columnType: ColumnType { .blob }
+
   /// A blob of 16 bytes: half the size of text, and with one spelling only.
   public var databaseValue: DatabaseValue {
     .blob(withUnsafeBytes(of: uuid) { [UInt8]($0) })
@@ -48,6 +54,9 @@ extension UUID: DatabaseValueConvertible {
 }
 
 extension URL: DatabaseValueConvertible {
+  /// TEXT.
+  public static var columnType: ColumnType { .text }
+
   /// The absolute URL as text.
   public var databaseValue: DatabaseValue { .text(absoluteString) }
 
@@ -62,6 +71,9 @@ extension URL: DatabaseValueConvertible {
 }
 
 extension Decimal: DatabaseValueConvertible {
+  /// TEXT.
+  public static var columnType: ColumnType { .text }
+
   /// The number as text: SQLite has no decimal numbers and would round.
   public var databaseValue: DatabaseValue {
     get throws {

@@ -1,6 +1,9 @@
 import CSQLite
 
 extension DatabaseValueConvertible where Self: FixedWidthInteger {
+  /// INTEGER.
+  public static var columnType: ColumnType { .integer }
+
   /// An integer. Throws for what SQLite's signed 64 bits can't hold.
   @inlinable
   public var databaseValue: DatabaseValue { get throws { .integer(try stored()) } }
@@ -54,6 +57,9 @@ extension UInt32: DatabaseValueConvertible {}
 extension UInt64: DatabaseValueConvertible {}
 
 extension DatabaseValueConvertible where Self: BinaryFloatingPoint {
+  /// REAL.
+  public static var columnType: ColumnType { .real }
+
   /// A real number. Throws for NaN.
   @inlinable
   public var databaseValue: DatabaseValue {
@@ -106,6 +112,9 @@ extension Double: DatabaseValueConvertible {}
 extension Float: DatabaseValueConvertible {}
 
 extension Bool: DatabaseValueConvertible {
+  /// INTEGER.
+  public static var columnType: ColumnType { .integer }
+
   /// 1 or 0.
   @inlinable
   public var databaseValue: DatabaseValue { .integer(self ? 1 : 0) }

@@ -10,7 +10,7 @@ public struct ParameterBinder {
   @usableFromInline let index: Int32
 
   @inlinable
-  init(arena: BindingArena, index: Int32) {
+  package init(arena: BindingArena, index: Int32) {
     self.arena = arena
     self.index = index
   }
@@ -79,9 +79,9 @@ extension ParameterBinder: Sendable {}
 /// doesn't (20–30 % of an insert). What makes it sound: bound pointers point into `memory`, which
 /// is only given back when the statement is finalized, or when every binding has been cleared.
 @usableFromInline
-final class BindingArena {
-  @usableFromInline let statement: OpaquePointer
-  @usableFromInline let dateFormat: DateFormat
+package final class BindingArena {
+  @usableFromInline package let statement: OpaquePointer
+  @usableFromInline package let dateFormat: DateFormat
   @exclusivity(unchecked) @usableFromInline var memory: UnsafeMutableRawPointer
   @exclusivity(unchecked) @usableFromInline var capacity = 256
   @exclusivity(unchecked) @usableFromInline var used = 0

@@ -2,6 +2,9 @@ import CSQLite
 import FoundationEssentials
 
 extension String: DatabaseValueConvertible {
+  /// TEXT.
+  public static var columnType: ColumnType { .text }
+
   /// Text.
   @inlinable
   public var databaseValue: DatabaseValue { .text(self) }
@@ -32,6 +35,9 @@ extension String: DatabaseValueConvertible {
 }
 
 extension Array: DatabaseValueConvertible where Element == UInt8 {
+  /// BLOB.
+  public static var columnType: ColumnType { .blob }
+
   /// A blob.
   @inlinable
   public var databaseValue: DatabaseValue { .blob(self) }
@@ -62,6 +68,9 @@ extension Array: DatabaseValueConvertible where Element == UInt8 {
 }
 
 extension Data: DatabaseValueConvertible {
+  /// BLOB.
+  public static var columnType: ColumnType { .blob }
+
   /// A blob.
   public var databaseValue: DatabaseValue { .blob([UInt8](self)) }
 

@@ -7,11 +7,11 @@ import Glibc
 ///
 /// What makes it Sendable: the state is touched under the lock only, which has an address of its
 /// own, as pthreads ask.
-final class Lock<State>: @unchecked Sendable {
+package final class Lock<State>: @unchecked Sendable {
   private var state: State
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
-  init(_ state: sending State) {
+  package init(_ state: sending State) {
     self.state = state
     mutex.initialize(to: pthread_mutex_t())
     pthread_mutex_init(mutex, nil)
@@ -23,7 +23,7 @@ final class Lock<State>: @unchecked Sendable {
   }
 
   /// Calls a closure while nobody else is in one.
-  func withLock<T>(_ body: (inout State) throws -> T) rethrows -> T {
+  package func withLock<T>(_ body: (inout State) throws -> T) rethrows -> T {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return try body(&state)

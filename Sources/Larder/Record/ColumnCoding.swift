@@ -1,0 +1,136 @@
+import FoundationEssentials
+
+/// How a column stores a property whose type doesn't say so itself, or says it otherwise.
+///
+/// ```swift
+/// let founded = Column("founded", \City.founded, as: .iso8601)
+/// let tags = Column("tags", \City.tags, as: .json)
+/// let color = Column("color", \City.color,
+///   as: ColumnCoding(encode: { $0.hexadecimal }, decode: { try Color(hexadecimal: $0) }))
+/// ```
+///
+/// A property that is Optional is NULL for nil, and takes the coding of what it wraps.
+public struct ColumnCoding<Value: Sendable>: Sendable {
+  let bind: @Sendable (Value, ParameterBinder) throws -> Void
+  let read: @Sendable (ColumnReader) throws -> Value
+  /// The value as it is stored by a connection with this format of dates.
+  @usableFromInline let stored: @Sendable (Value, DateFormat) throws -> DatabaseValue
+  let columnType: ColumnType
+
+  /// A coding through another type, which knows how it is stored.
+  ///
+  /// What the closures throw reaches whoever writes or reads the record.
+  public init<Stored: DatabaseValueConvertible>(
+    encode: @escaping @Sendable (Value) throws -> Stored,
+    decode: @escaping @Sendable (Stored) throws -> Value
+  ) {
+    bind = { try encode($0).bind(to: $1) }
+    read = { try decode(Stored(column: $0)) }
+    stored = { try ColumnCoding<Stored>.plain.stored(encode($0), $1) }
+    columnType = Stored.columnType
+  }
+
+  init(
+    bind: @escaping @Sendable (Value, ParameterBinder) throws -> Void,
+    read: @escaping @Sendable (ColumnReader) throws -> Value,
+    stored: @escaping @Sendable (Value, DateFormat) throws -> DatabaseValue,
+    columnType: ColumnType
+  ) {
+    self.bind = bind
+    self.read = read
+    self.stored = stored
+    self.columnType = columnType
+  }
+
+  /// The same for a property that may be nil.
+  var optional: ColumnCoding<Value?> {
+    ColumnCoding<Value?>(
+      bind: { if let value = $0 { try bind(value, $1) } else { try $1.bindNull() } },
+      read: { $0.isNull ? nil : try read($0) },
+      stored: { value, format in try value.map { try stored($0, format) } ?? .null },
+      columnType: columnType.optional)
+  }
+}
+
+/// A value with the coding that it is stored by.
+struct CodedValue<Value: Sendable>: DatabaseValueConvertible {
+  let value: Value
+  let coding: ColumnCoding<Value>
+
+  init(value: Value, coding: ColumnCoding<Value>) {
+    self.value = value
+    self.coding = coding
+  }
+
+  var databaseValue: DatabaseValue { get throws { try coding.stored(value, .secondsSince1970) } }
+
+  init(databaseValue: DatabaseValue) throws { throw ConversionError(.malformed, Value.self) }
+
+  func bind(to parameter: ParameterBinder) throws { try coding.bind(value, parameter) }
+}
+
+extension ColumnCoding where Value: DatabaseValueConvertible {
+  /// As the type itself stores it.
+  @usableFromInline static var plain: ColumnCoding {
+    ColumnCoding(
+      bind: { try $0.bind(to: $1) }, read: { try Value(column: $0) },
+      stored: { value, format in
+        if let date = value as? Date { return try format.databaseValue(of: date) }
+        return try value.databaseValue
+      },
+      columnType: Value.columnType)
+  }
+}
+
+extension ColumnCoding where Value == Date {
+  /// A format of this column's own, whatever the connection's is.
+  public static func format(_ format: DateFormat) -> ColumnCoding {
+    ColumnCoding(
+      bind: { try format.databaseValue(of: $0).bind(to: $1) },
+      read: { try format.date(from: DatabaseValue(column: $0)) },
+      stored: { date, _ in try format.databaseValue(of: date) },
+      columnType: format.columnType)
+  }
+
+  /// Text such as `2026-11-21T08:33:26.123Z`.
+  public static var iso8601: ColumnCoding { .format(.iso8601) }
+  /// An integer number of milliseconds since 1970.
+  public static var unixMilliseconds: ColumnCoding { .format(.unixMilliseconds) }
+}
+
+extension ColumnCoding where Value == UUID {
+  /// Text such as `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`; reads either case.
+  public static var text: ColumnCoding {
+    ColumnCoding(
+      encode: \.uuidString, decode: { (text: String) in try UUID(databaseValue: .text(text)) })
+  }
+
+  /// A blob of 16 bytes.
+  public static var blob: ColumnCoding {
+    ColumnCoding(
+      encode: { (id: UUID) -> [UInt8] in withUnsafeBytes(of: id.uuid) { [UInt8]($0) } },
+      decode: { bytes in try UUID(databaseValue: .blob(bytes)) })
+  }
+}
+
+extension ColumnCoding where Value: Codable {
+  /// JSON as text, with sorted keys so that equal values are equal text; `Date` is ISO 8601 there.
+  public static var json: ColumnCoding {
+    ColumnCoding(
+      encode: { value in
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+      },
+      decode: { (text: String) in
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        do {
+          return try decoder.decode(Value.self, from: Data(text.utf8))
+        } catch {
+          throw ConversionError(.malformed, Value.self)
+        }
+      })
+  }
+}

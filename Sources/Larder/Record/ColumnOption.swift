@@ -1,0 +1,72 @@
+/// What a column is besides its name and type.
+public struct ColumnOption<Value: Sendable>: Sendable {
+  let apply: @Sendable (inout ColumnDefinition) -> Void
+  private(set) var defaultValue: Value?
+
+  init(_ apply: @escaping @Sendable (inout ColumnDefinition) -> Void) { self.apply = apply }
+
+  /// The primary key, or a part of it where several columns are marked. An integer key that is nil
+  /// is chosen by SQLite when the record is inserted.
+  public static var primaryKey: Self { Self { $0.isPrimaryKey = true } }
+  /// An integer primary key whose values are never used again after a deletion;
+  /// see [AUTOINCREMENT](https://www.sqlite.org/autoinc.html).
+  public static var autoincrement: Self {
+    Self {
+      $0.isPrimaryKey = true
+      $0.isAutoincrement = true
+    }
+  }
+  /// No two rows have the same value; NULLs don't count.
+  public static var unique: Self { Self { $0.isUnique = true } }
+  /// Has an index of its own.
+  public static var indexed: Self { Self { $0.isIndexed = true } }
+  /// Read, but never written: a trigger or the column's default fills it.
+  public static var readOnly: Self { Self { $0.isReadOnly = true } }
+
+  /// The value of rows that are inserted without this column.
+  public static func `default`(_ value: Value) -> Self {
+    var option = Self { _ in }
+    option.defaultValue = value
+    return option
+  }
+
+  /// An expression for the value of rows that are inserted without this column.
+  public static func `default`(sql: SQL) -> Self { Self { $0.defaultSQL = sql } }
+
+  /// An expression that must not be false.
+  public static func check(_ condition: SQL) -> Self { Self { $0.checks.append(condition) } }
+
+  /// How text is compared: `BINARY`, `NOCASE`, `RTRIM`, or a collation of the program's own.
+  public static func collate(_ name: String) -> Self { Self { $0.collation = name } }
+
+  /// An expression over other columns that the value is computed from; it is never written.
+  /// See [generated columns](https://www.sqlite.org/gencol.html).
+  ///
+  /// - Parameter stored: whether it is computed when the row is written, rather than when read.
+  public static func generated(_ expression: SQL, stored: Bool = false) -> Self {
+    Self { $0.generated = .init(expression: expression, isStored: stored) }
+  }
+
+  /// A foreign key: the value is the primary key of a row of another record's table, or NULL.
+  ///
+  /// - Parameters:
+  ///   - onDelete: what happens when that row is deleted.
+  ///   - onUpdate: what happens when its key changes.
+  ///   - deferred: whether it is checked when the transaction commits, rather than at once.
+  public static func references<Target: Record>(
+    _ target: Target.Type, onDelete: ForeignKeyAction = .noAction,
+    onUpdate: ForeignKeyAction = .noAction, deferred: Bool = false
+  ) -> Self {
+    Self {
+      $0.reference = .init(
+        target: { (Target.table.name, Target.table.core.primaryKey.map(\.name)) },
+        onDelete: onDelete, onUpdate: onUpdate, isDeferred: deferred)
+    }
+  }
+}
+
+extension ColumnOption where Value: FixedWidthInteger {
+  /// A number that goes up with every update, by which a record that somebody else has changed
+  /// since it was read is noticed: update and delete throw ``RecordError/stale(table:key:)`` then.
+  public static var version: Self { Self { $0.isVersion = true } }
+}

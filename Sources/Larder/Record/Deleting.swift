@@ -1,0 +1,24 @@
+import LarderSQLite
+
+extension Record {
+  /// Deletes the row with the record's primary key. Returns whether it was there.
+  ///
+  /// Throws ``RecordError/stale(table:key:)`` if it is there with another version.
+  @discardableResult
+  public func delete(_ db: Database) throws -> Bool {
+    let table = Self.table
+    try table.hooks?.willDelete(self, db)
+    return try withUnsafePointer(to: self) { try table.core.delete($0, db) }
+  }
+}
+
+extension TableCore {
+  fileprivate func delete(_ record: UnsafeRawPointer, _ db: Database) throws -> Bool {
+    try checkHasKey()
+    if try write(delete, record, db) > 0 { return true }
+    if sql.version != nil, case .stale = try missing(record, db) {
+      throw RecordError.stale(table: name, key: key(of: record, db))
+    }
+    return false
+  }
+}

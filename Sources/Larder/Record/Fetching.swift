@@ -1,0 +1,219 @@
+import LarderSQLite
+
+extension Table {
+  /// The record of the row that a statement stands on.
+  @inlinable @inline(__always)
+  func record(_ statement: PreparedStatement, _ positions: UnsafePointer<Int32>) throws -> R {
+    let row = RecordRow(statement, positions, core.layout)
+    do {
+      return try read(row)
+    } catch {
+      throw core.describe(error, reading: row, sql: statement.sql)
+    }
+  }
+
+  /// Calls a closure with each record of a statement's rows.
+  @inlinable
+  func readAll(
+    _ statement: PreparedStatement, _ positions: UnsafePointer<Int32>, _ body: (R) throws -> Void
+  ) throws {
+    // Loaded once: in the loop it would be retained and released for every row.
+    let read = read
+    let row = RecordRow(statement, positions, core.layout)
+    while try statement.step() {
+      let record: R
+      do {
+        record = try read(row)
+      } catch {
+        throw core.describe(error, reading: row, sql: statement.sql)
+      }
+      try body(record)
+    }
+  }
+
+  /// Calls a closure with each record of any query's rows, whose columns are found by their names.
+  @inlinable
+  func readAll(_ db: Database, _ sql: SQL, _ body: (R) throws -> Void) throws {
+    try core.check()
+    try db.withRows(sql) { statement in
+      guard try statement.step() else { return }
+      let positions = try core.positions(in: statement)
+      try body(record(statement, positions.first))
+      try readAll(statement, positions.first, body)
+    }
+  }
+
+  /// The record with a key, or nil.
+  @inlinable
+  func fetchOne<each Key: DatabaseValueConvertible>(
+    _ db: Database, _ key: repeat each Key
+  ) throws -> R? {
+    try core.checkHasKey()
+    return try db.withRows(core.find.sql) { arena in
+      var index: Int32 = 0
+      func bind(_ value: some DatabaseValueConvertible) throws {
+        index += 1
+        try value.bind(to: ParameterBinder(arena: arena, index: index))
+      }
+      if core.hasCodedKey {
+        var values: [any DatabaseValueConvertible] = []
+        repeat values.append(each key)
+        for value in try core.coded(key: values) { try bind(value) }
+      } else {
+        repeat try bind(each key)
+        try core.checkKeyCount(Int(index))
+      }
+    } _: { statement in
+      guard try statement.step() else { return nil }
+      return try record(statement, core.identity.first)
+    }
+  }
+}
+
+extension TableCore {
+  @usableFromInline
+  func checkKeyCount(_ count: Int) throws {
+    guard count == sql.key.count else {
+      throw DatabaseError(
+        .misuse, "the key of “\(name)” has \(sql.key.count) values, not \(count)")
+    }
+  }
+
+  /// The values of a key as the columns store them.
+  @usableFromInline
+  func coded(
+    key: [any DatabaseValueConvertible]
+  ) throws -> [any DatabaseValueConvertible] {
+    try checkKeyCount(key.count)
+    return zip(sql.key, key).map { columns[$0].code?($1) ?? $1 }
+  }
+
+  /// Where the columns of the table are in a statement's row.
+  @usableFromInline
+  func positions(in statement: PreparedStatement) throws -> Positions {
+    let names = statement.columnNames
+    return try names.layout(for: self) {
+      Positions(
+        try columns.map {
+          Int32(truncatingIfNeeded: try names.index(of: $0.name, sql: statement.sql))
+        })
+    }
+  }
+
+  @usableFromInline
+  func notFound(_ key: [any DatabaseValueConvertible], _ db: Database) -> RecordError {
+    .notFound(table: name, key: key.map { Self.stored($0, db.dateFormat) })
+  }
+
+  private static func stored<V: DatabaseValueConvertible>(
+    _ value: V, _ format: DateFormat
+  ) -> DatabaseValue {
+    (try? ColumnCoding<V>.plain.stored(value, format)) ?? .null
+  }
+}
+
+extension Record {
+  /// The record with this primary key, or nil if there is none.
+  ///
+  /// A composite key is given in the order of its columns.
+  @inlinable
+  public static func fetchOne<each Key: DatabaseValueConvertible>(
+    _ db: Database, _ key: repeat each Key
+  ) throws -> Self? {
+    try table.fetchOne(db, repeat each key)
+  }
+
+  /// The record with this primary key. Throws ``RecordError/notFound(table:key:)`` if there is none.
+  ///
+  /// ```swift
+  /// let city = try City.find(db, 42)
+  /// // SELECT "id", "name", "population" FROM "city" WHERE "id" = :id
+  /// ```
+  @inlinable
+  public static func find<each Key: DatabaseValueConvertible>(
+    _ db: Database, _ key: repeat each Key
+  ) throws -> Self {
+    if let record = try table.fetchOne(db, repeat each key) { return record }
+    var values: [any DatabaseValueConvertible] = []
+    repeat values.append(each key)
+    throw table.core.notFound(values, db)
+  }
+
+  /// All records of the table, in no order that could be relied on.
+  @inlinable
+  public static func fetchAll(_ db: Database) throws -> [Self] {
+    var records: [Self] = []
+    try forEach(db) { records.append($0) }
+    return records
+  }
+
+  /// Calls a closure with one record of the table after the other, and keeps none.
+  @inlinable
+  public static func forEach(_ db: Database, _ body: (Self) throws -> Void) throws {
+    let table = table
+    try table.core.check()
+    try db.withRows(table.core.select.sql) { _ in
+    } _: { statement in
+      try table.readAll(statement, table.core.identity.first, body)
+    }
+  }
+
+  /// The records that any query gives, whose columns are found by their names; others may be among
+  /// them.
+  ///
+  /// ```swift
+  /// let cities = try City.fetchAll(db, sql: "SELECT * FROM city WHERE name LIKE \(pattern)")
+  /// ```
+  @inlinable
+  public static func fetchAll(_ db: Database, sql: SQL) throws -> [Self] {
+    var records: [Self] = []
+    try table.readAll(db, sql) { records.append($0) }
+    return records
+  }
+
+  /// Calls a closure with one record of a query after the other, and keeps none.
+  @inlinable
+  public static func forEach(
+    _ db: Database, sql: SQL, _ body: (Self) throws -> Void
+  ) throws {
+    try table.readAll(db, sql, body)
+  }
+
+  /// The records with these primary keys, in no order that could be relied on; keys that aren't
+  /// there are left out. Only for tables whose key is one column.
+  public static func fetchAll(
+    _ db: Database, keys: some Sequence<some DatabaseValueConvertible>
+  ) throws -> [Self] {
+    let table = table
+    try table.core.checkHasKey()
+    try table.core.checkKeyCount(1)
+    var records: [Self] = []
+    var seen: Set<DatabaseValue> = []
+    var rest = try keys.filter { seen.insert(try $0.databaseValue).inserted }[...]
+    while let last = rest.last {
+      // Few different lengths, so that there are few different statements: the last key is
+      // asked for again where there are too few.
+      var part = rest.prefix(256)
+      rest = rest.dropFirst(part.count)
+      var count = 1
+      while count < part.count { count *= 2 }
+      let filler = part.last ?? last
+      part += Array(repeating: filler, count: count - part.count)
+      let sql = table.core.find(keys: part.count, Array(part))
+      try db.withRows(sql) { statement in
+        try table.readAll(statement, table.core.identity.first) { records.append($0) }
+      }
+    }
+    return records
+  }
+}
+
+extension TableCore {
+  func find(keys count: Int, _ values: [any DatabaseValueConvertible]) -> SQL {
+    let marks = Array(repeating: "?", count: count).joined(separator: ", ")
+    let key = primaryKey[0].name.quotedIdentifier
+    var query = SQL(raw: "\(select.sql.text) WHERE \(key) IN (\(marks))")
+    query.values = values.map { primaryKey[0].code?($0) ?? $0 }
+    return query
+  }
+}

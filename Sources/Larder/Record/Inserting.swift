@@ -1,0 +1,58 @@
+import LarderSQLite
+
+extension Record {
+  /// Inserts the record. A primary key that is an integer and nil gets its value from SQLite.
+  ///
+  /// ```swift
+  /// try city.insert(db)   // INSERT INTO "city" ("id", "name") VALUES (:id, :name)
+  /// ```
+  @inlinable
+  public mutating func insert(_ db: Database) throws {
+    let table = Self.table
+    if let hooks = table.hooks { try hooks.willInsert(&self, db) }
+    try withUnsafeMutablePointer(to: &self) { try table.core.insert($0, db) }
+  }
+
+  /// Inserts the record unless that breaks a constraint, about which something else is done.
+  ///
+  /// Returns whether a row was inserted. See [ON CONFLICT](https://www.sqlite.org/lang_conflict.html).
+  @discardableResult
+  public mutating func insert(_ db: Database, or policy: ConflictPolicy) throws -> Bool {
+    let table = Self.table
+    try table.hooks?.willInsert(&self, db)
+    return try withUnsafeMutablePointer(to: &self) { try table.core.insert($0, db, or: policy) }
+  }
+
+  /// Inserts the record and returns it as the table has it then: with its key, with defaults and
+  /// with generated columns.
+  ///
+  /// Takes about three times as long as ``insert(_:)``.
+  public func inserted(_ db: Database) throws -> Self {
+    let table = Self.table
+    try table.core.check()
+    var record = self
+    try table.hooks?.willInsert(&record, db)
+    guard let written = try table.writeReturning(table.core.sql.insert(), record, db) else {
+      throw DatabaseError(.abort, "a trigger kept the row from being inserted")
+    }
+    return written
+  }
+}
+
+extension TableCore {
+  @usableFromInline
+  func insert(_ record: UnsafeMutableRawPointer, _ db: Database) throws {
+    try check()
+    _ = try write(insert, record, db)
+    if rowIDColumn != nil { try assignRowID(record, db) }
+  }
+
+  func insert(
+    _ record: UnsafeMutableRawPointer, _ db: Database, or policy: ConflictPolicy
+  ) throws -> Bool {
+    try check()
+    guard try write(sql.insert(or: policy.rawValue), record, db) > 0 else { return false }
+    try assignRowID(record, db)
+    return true
+  }
+}

@@ -1,0 +1,53 @@
+import LarderSQLite
+
+/// Why a record could not be read or written, where SQLite itself has no objection.
+public enum RecordError: Error, Sendable {
+  /// There is no row with this key.
+  case notFound(table: String, key: [DatabaseValue])
+  /// The row was changed or deleted since the record was read: its version is another one.
+  case stale(table: String, key: [DatabaseValue])
+  /// A value doesn't fit its column, or a stored value the property. The key is that of the row,
+  /// as far as it is known.
+  case conversion(table: String, column: String, key: [DatabaseValue], error: ConversionError)
+  /// Of several records, the one at this index could not be written; none of them was.
+  case batch(table: String, index: Int, error: any Error)
+  /// The declaration of the table doesn't hold together; all its operations throw this.
+  case declaration(table: String, problem: String)
+}
+
+extension RecordError: CustomStringConvertible {
+  /// One line with the table, the key and what is wrong.
+  public var description: String {
+    switch self {
+    case .notFound(let table, let key):
+      "there is no row in “\(table)” with the key \(Self.text(key))"
+    case .stale(let table, let key):
+      "the row in “\(table)” with the key \(Self.text(key)) has changed since it was read"
+    case .conversion(let table, let column, let key, let error):
+      "“\(table)”.“\(column)”"
+        + (key.isEmpty ? "" : " of the row with the key \(Self.text(key))") + ": \(error)"
+    case .batch(let table, let index, let error):
+      "record \(index) of those for “\(table)” could not be written, and so none was: \(error)"
+    case .declaration(let table, let problem):
+      "the declaration of the table “\(table)” is wrong: \(problem)"
+    }
+  }
+
+  private static func text(_ key: [DatabaseValue]) -> String {
+    key.count == 1 ? "\(key[0])" : "(\(key.map { "\($0)" }.joined(separator: ", ")))"
+  }
+}
+
+/// What is done about a row that breaks a constraint, instead of an error.
+///
+/// See [ON CONFLICT](https://www.sqlite.org/lang_conflict.html).
+public enum ConflictPolicy: String, Sendable, CaseIterable {
+  /// The row isn't written, and nothing is said.
+  case ignore = "IGNORE"
+  /// Rows that are in the way are deleted.
+  case replace = "REPLACE"
+  /// The statement fails, and what it has written before stays.
+  case fail = "FAIL"
+  /// The statement fails, and the whole transaction is rolled back.
+  case rollback = "ROLLBACK"
+}

@@ -1,0 +1,147 @@
+import LarderSQLite
+
+/// A statement of a table's own, and which columns its parameters stand for.
+@usableFromInline
+final class TableStatement: Sendable {
+  @usableFromInline let sql: FixedSQL
+  let order: [Int]
+
+  init(_ text: RecordSQL.Text) {
+    sql = FixedSQL(text.text)
+    order = text.order
+  }
+}
+
+/// Where the columns of a table are in a row.
+///
+/// What makes its pointer sound: it is given back only with the object, and never written after.
+@usableFromInline
+final class Positions: @unchecked Sendable {
+  @usableFromInline let first: UnsafePointer<Int32>
+
+  init(_ numbers: [Int32]) {
+    let memory = UnsafeMutablePointer<Int32>.allocate(capacity: max(1, numbers.count))
+    for (index, number) in numbers.enumerated() { (memory + index).initialize(to: number) }
+    first = UnsafePointer(memory)
+  }
+
+  deinit { first.deallocate() }
+}
+
+/// What a table is apart from the type of its records: nothing of it is generic, so that it is
+/// compiled once.
+@usableFromInline
+final class TableCore: Sendable {
+  @usableFromInline let name: String
+  let columns: [ColumnDefinition]
+  let constraints: [TableConstraintDefinition]
+  let indexes: [TableIndexDefinition]
+  let options: TableOptions
+  /// What is wrong with the declaration, if anything.
+  let problem: String?
+  let sql: RecordSQL
+  /// The properties of the columns.
+  @usableFromInline let layout: RecordLayout
+  /// Whether a column of the key has a coding of its own.
+  @usableFromInline let hasCodedKey: Bool
+  /// The column that SQLite fills when it is NULL: a nullable integer that is the whole key.
+  let rowIDColumn: Int?
+
+  @usableFromInline let find: TableStatement
+  @usableFromInline let select: TableStatement
+  /// The positions of the columns of a row of ``select``, which are those of the table.
+  @usableFromInline let identity: Positions
+  let insert: TableStatement
+  let update: TableStatement
+  let upsert: TableStatement
+  let delete: TableStatement
+  /// The statements that insert several rows, as they were needed.
+  let batches = Lock<[BatchKey: TableStatement]>([:])
+
+  @usableFromInline
+  init(_ name: String, _ builder: TableBuilder, _ declaration: TableDeclaration, tupleSize: Int) {
+    self.name = name
+    columns = builder.columns
+    layout = RecordLayout(builder.properties)
+    constraints = declaration.constraints
+    indexes = declaration.indexes
+    options = declaration.options
+    problem =
+      layout.size == tupleSize
+      ? builder.problem(table: name, options) : "its columns' values can't be laid out in memory"
+    let key = columns.indices.filter { [columns] in columns[$0].isPrimaryKey }
+    hasCodedKey = key.contains { [columns] in columns[$0].code != nil }
+    rowIDColumn =
+      key.count == 1 && columns[key[0]].type == .integer.optional
+        && !options.contains(.withoutRowID)
+      ? key[0] : nil
+
+    sql = RecordSQL(table: name, columns: columns)
+    identity = Positions(columns.indices.map { Int32(truncatingIfNeeded: $0) })
+    find = TableStatement(sql.find)
+    select = TableStatement(sql.select)
+    insert = TableStatement(sql.insert())
+    update = TableStatement(sql.update())
+    upsert = TableStatement(sql.upsert())
+    delete = TableStatement(sql.delete)
+  }
+
+  /// The columns of the primary key in order.
+  var primaryKey: [ColumnDefinition] { columns.filter(\.isPrimaryKey) }
+
+  /// Throws where the declaration is wrong.
+  @usableFromInline @inline(__always)
+  func check() throws {
+    if problem != nil { throw declarationError() }
+  }
+
+  @usableFromInline
+  func declarationError() -> RecordError {
+    .declaration(table: name, problem: problem ?? "")
+  }
+
+  /// Throws where the declaration is wrong, or there is no key to tell rows by.
+  @usableFromInline
+  func checkHasKey() throws {
+    try check()
+    if sql.key.isEmpty {
+      throw RecordError.declaration(table: name, problem: "it has no primary key to find a row by")
+    }
+  }
+
+  // MARK: Errors
+
+  /// The key of a record, as far as it can be stored.
+  func key(of record: UnsafeRawPointer, _ db: Database) -> [DatabaseValue] {
+    sql.key.map { (try? layout.value(of: $0, in: record, db.dateFormat)) ?? .null }
+  }
+
+  /// An error while a record was written, with the column where there is one.
+  func describe(
+    _ error: any Error, writing record: UnsafeRawPointer, _ db: Database, sql text: String
+  ) -> any Error {
+    guard let failure = error as? ColumnFailure else { return error }
+    guard let error = failure.error as? ConversionError else { return failure.error }
+    let column = columns[failure.column].name
+    return RecordError.conversion(
+      table: name, column: column, key: key(of: record, db),
+      error: ConversionError(error, column: column, index: failure.column, sql: text))
+  }
+
+  /// An error while a row was read, with its column and key where there are any.
+  @usableFromInline
+  func describe(_ error: any Error, reading row: RecordRow, sql text: String) -> any Error {
+    guard let failure = error as? ColumnFailure else { return error }
+    guard let error = failure.error as? ConversionError else { return failure.error }
+    let column = columns[failure.column].name
+    let key = sql.key.compactMap {
+      try? DatabaseValue(
+        column: ColumnReader(
+          statement: row.statement, index: row.positions[$0], dateFormat: row.dateFormat))
+    }
+    return RecordError.conversion(
+      table: name, column: column, key: key,
+      error: ConversionError(
+        error, column: column, index: Int(row.positions[failure.column]), sql: text))
+  }
+}

@@ -1,0 +1,118 @@
+import LarderSQLite
+
+// A record that is a variable gets its new version. For one that isn't there is a second form of
+// each call, which overload resolution takes where the first can't be called.
+
+extension Record {
+  /// Updates the row with the record's primary key: all columns or, if some are named, these.
+  ///
+  /// ```swift
+  /// try city.update(db)                                  // UPDATE "city" SET … WHERE "id" = :id
+  /// try city.update(db, City.columns.population)
+  /// ```
+  ///
+  /// A column marked ``ColumnOption/version`` goes up by one in the row and, where the record is a
+  /// variable, in the record. Throws ``RecordError/notFound(table:key:)`` if there is no such row,
+  /// and ``RecordError/stale(table:key:)`` if it has another version.
+  @inlinable
+  public mutating func update<each Value>(
+    _ db: Database, _ columns: repeat Column<Self, each Value>
+  ) throws {
+    let table = Self.table
+    if let hooks = table.hooks { try hooks.willUpdate(&self, db) }
+    try withUnsafeMutablePointer(to: &self) {
+      try table.update($0, db, repeat each columns)
+      if table.core.hasVersion { try table.core.raiseVersion($0, db) }
+    }
+  }
+
+  /// The same for a record that isn't a variable; returns it with its new version.
+  @discardableResult @inlinable @_disfavoredOverload
+  public func update<each Value>(
+    _ db: Database, _ columns: repeat Column<Self, each Value>
+  ) throws -> Self {
+    var record = self
+    try record.update(db, repeat each columns) as Void
+    return record
+  }
+
+  /// Updates the columns whose values differ from those of an earlier copy. Returns whether any does;
+  /// if none does, the database isn't asked. Throws as ``update(_:_:)``.
+  @discardableResult
+  public mutating func update(_ db: Database, changedSince copy: Self) throws -> Bool {
+    let table = Self.table
+    try table.core.checkHasKey()
+    try table.hooks?.willUpdate(&self, db)
+    return try withUnsafeMutablePointer(to: &self) { record in
+      let changed = try withUnsafePointer(to: copy) { try table.core.changes($0, record, db) }
+      if changed.isEmpty { return false }
+      try table.core.update(record, db, changed)
+      if table.core.hasVersion { try table.core.raiseVersion(record, db) }
+      return true
+    }
+  }
+
+  /// Updates the row with the record's primary key and returns it as the table has it then. Throws
+  /// as ``update(_:_:)``.
+  public func updated(_ db: Database) throws -> Self {
+    let table = Self.table
+    try table.core.checkHasKey()
+    var record = self
+    try table.hooks?.willUpdate(&record, db)
+    if let written = try table.writeReturning(table.core.sql.update(), record, db) {
+      return written
+    }
+    throw try withUnsafePointer(to: record) { try table.core.missing($0, db) }
+  }
+}
+
+extension Table {
+  @usableFromInline
+  func update<each Value>(
+    _ record: UnsafeRawPointer, _ db: Database, _ columns: repeat Column<R, each Value>
+  ) throws {
+    let chosen = try indices(repeat each columns)
+    try chosen.isEmpty ? core.update(record, db) : core.update(record, db, chosen)
+  }
+}
+
+extension TableCore {
+  @usableFromInline var hasVersion: Bool { sql.version != nil }
+
+  @usableFromInline
+  func update(_ record: UnsafeRawPointer, _ db: Database) throws {
+    try checkHasKey()
+    if try write(update, record, db) == 0 { throw try missing(record, db) }
+  }
+
+  func update(_ record: UnsafeRawPointer, _ db: Database, _ chosen: [Int]) throws {
+    try checkHasKey()
+    if let column = chosen.first(where: { !columns[$0].isWritten }) {
+      throw DatabaseError(
+        .misuse, "“\(columns[column].name)” of the table “\(name)” is only read")
+    }
+    let chosen = chosen.filter { !columns[$0].isPrimaryKey && !columns[$0].isVersion }
+    if try write(sql.update(chosen), record, db) == 0 { throw try missing(record, db) }
+  }
+
+  /// The columns whose values differ in two records.
+  func changes(
+    _ old: UnsafeRawPointer, _ new: UnsafeRawPointer, _ db: Database
+  ) throws -> [Int] {
+    try sql.written.filter { index in
+      let column = columns[index]
+      guard !column.isPrimaryKey, !column.isVersion else { return false }
+      return try layout.value(of: index, in: old, db.dateFormat)
+        != layout.value(of: index, in: new, db.dateFormat)
+    }
+  }
+
+  /// Makes the record's version what its row's has become.
+  @usableFromInline
+  func raiseVersion(_ record: UnsafeMutableRawPointer, _ db: Database) throws {
+    guard let version = sql.version,
+      case .integer(let old) = try layout.value(of: version, in: record, db.dateFormat)
+    else { return }
+    try set(record, version, old &+ 1, db)
+  }
+}

@@ -1,0 +1,94 @@
+import LarderSQLite
+
+// What insert, update, upsert and delete of a record have in common. Nothing is generic: a record is
+// its address, which the caller guarantees to be that of a value of the table's type.
+
+extension TableCore {
+  /// Runs one of the table's own statements with a record's values, and returns the number of rows
+  /// changed.
+  func write(
+    _ statement: TableStatement, _ record: UnsafeRawPointer, _ db: Database
+  ) throws -> Int {
+    do {
+      return try db.run(statement.sql) { try layout.bind(record, statement.order, to: $0) }
+    } catch {
+      throw describe(error, writing: record, db, sql: statement.sql.text)
+    }
+  }
+
+  /// The same with a statement that was put together for the call.
+  func write(_ text: RecordSQL.Text, _ record: UnsafeRawPointer, _ db: Database) throws -> Int {
+    do {
+      return try db.run(SQL(raw: text.text)) { try layout.bind(record, text.order, to: $0) }
+    } catch {
+      throw describe(error, writing: record, db, sql: text.text)
+    }
+  }
+
+  /// Gives a record the row id that it was just inserted with.
+  func assignRowID(_ record: UnsafeMutableRawPointer, _ db: Database) throws {
+    guard let rowIDColumn else { return }
+    try set(record, rowIDColumn, db.lastInsertRowID, db)
+  }
+
+  /// Sets a property that is an integer.
+  func set(
+    _ record: UnsafeMutableRawPointer, _ column: Int, _ integer: Int64, _ db: Database
+  ) throws {
+    do {
+      try layout.assign(record, column, integer)
+    } catch {
+      throw describe(error, writing: record, db, sql: insert.sql.text)
+    }
+  }
+
+  /// The error for an update or deletion that found no row with the record's key and version.
+  func missing(_ record: UnsafeRawPointer, _ db: Database) throws -> RecordError {
+    let key = key(of: record, db)
+    if sql.version != nil, try isThere(record, db) { return .stale(table: name, key: key) }
+    return .notFound(table: name, key: key)
+  }
+
+  /// Whether there is a row with the record's key.
+  func isThere(_ record: UnsafeRawPointer, _ db: Database) throws -> Bool {
+    try db.withRows(find.sql) {
+      try layout.bind(record, find.order, to: $0)
+    } _: {
+      try $0.step()
+    }
+  }
+}
+
+extension Table {
+  /// Runs a statement of the table's with a record's values, and makes a record of the row that it
+  /// returns, if it returns one.
+  func writeReturning(_ text: RecordSQL.Text, _ record: R, _ db: Database) throws -> R? {
+    let text = text.returning(core.sql.columnList)
+    return try withUnsafePointer(to: record) { record in
+      do {
+        return try db.withRows(SQL(raw: text.text)) {
+          try core.layout.bind(record, text.order, to: $0)
+        } _: { statement in
+          guard try statement.step() else { return nil }
+          let written = try self.record(statement, core.identity.first)
+          try statement.stepToEnd()
+          return written
+        }
+      } catch {
+        throw core.describe(error, writing: record, db, sql: text.text)
+      }
+    }
+  }
+
+  /// The positions of some columns in the table.
+  func indices<each Value>(_ columns: repeat Column<R, each Value>) throws -> [Int] {
+    var indices: [Int] = []
+    for column in repeat each columns {
+      guard let index = core.columns.firstIndex(where: { $0.name == column.name }) else {
+        throw DatabaseError(.misuse, "the table “\(name)” has no column “\(column.name)”")
+      }
+      indices.append(index)
+    }
+    return indices
+  }
+}

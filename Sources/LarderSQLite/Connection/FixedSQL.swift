@@ -1,0 +1,119 @@
+/// SQL that stays the same while the program runs, such as a record's INSERT: each connection
+/// compiles it once, and finds its statement by a number instead of by its text.
+///
+/// A class, since each copy of a text counts a reference, which takes as long as finding it.
+@usableFromInline
+package final class FixedSQL: Sendable {
+  /// The statement.
+  package let text: String
+  let slot: Int
+
+  // The same text has the same number, so that a table that is declared over and over again
+  // doesn't take ever more of them.
+  private static let slots = Lock<[String: Int]>([:])
+
+  /// Takes a number for a text.
+  package init(_ text: String) {
+    self.text = text
+    slot = Self.slots.withLock { slots in
+      if let slot = slots[text], let known = slots.index(forKey: text).map({ slots[$0].key }),
+        known.isSame(as: text)
+      {
+        return slot
+      }
+      let slot = slots.count
+      slots[text] = slot
+      return slot
+    }
+  }
+}
+
+extension Database {
+  /// The format of dates, where no column has its own.
+  package var dateFormat: DateFormat { connection.dateFormat }
+
+  /// Runs a statement to its end with what a closure binds, and returns the number of rows changed.
+  package func run(_ sql: FixedSQL, bind: (BindingArena) throws -> Void) throws -> Int {
+    let statement = try take(sql)
+    defer { giveBack(statement) }
+    try statement.bind(bind)
+    return try statement.runToEnd()
+  }
+
+  /// The same for SQL that is looked up by its text.
+  package func run(_ sql: SQL, bind: (BindingArena) throws -> Void) throws -> Int {
+    let statement = try take(sql)
+    defer { giveBack(statement) }
+    try statement.bind(bind)
+    return try statement.runToEnd()
+  }
+
+  /// Calls a closure with a statement that stands before its first row, and must not be kept.
+  ///
+  /// The closure may be the caller's code, which can't close the database meanwhile.
+  @inlinable
+  package func withRows<T>(
+    _ sql: FixedSQL, bind: (BindingArena) throws -> Void, _ body: (PreparedStatement) throws -> T
+  ) throws -> T {
+    let statement = try take(sql)
+    defer { giveBack(statement) }
+    try statement.bind(bind)
+    return try statement.whileStepping(body)
+  }
+
+  /// The same for SQL that is looked up by its text.
+  @inlinable
+  package func withRows<T>(
+    _ sql: SQL, bind: (BindingArena) throws -> Void, _ body: (PreparedStatement) throws -> T
+  ) throws -> T {
+    let statement = try take(sql)
+    defer { giveBack(statement) }
+    try statement.bind(bind)
+    return try statement.whileStepping(body)
+  }
+
+  /// The same with the SQL's own arguments.
+  @inlinable
+  package func withRows<T>(_ sql: SQL, _ body: (PreparedStatement) throws -> T) throws -> T {
+    let statement = try take(sql)
+    defer { giveBack(statement) }
+    try statement.bind(sql, Arguments())
+    return try statement.whileStepping(body)
+  }
+
+  @usableFromInline
+  package func take(_ sql: FixedSQL) throws -> PreparedStatement {
+    _ = try connection.check()
+    if let statement = cache.take(slot: sql.slot) { return statement }
+    let statement = try connection.prepare(sql.text, isPersistent: true)
+    cache.add(statement, slot: sql.slot)
+    return statement
+  }
+}
+
+extension PreparedStatement {
+  @usableFromInline
+  func bind(_ bind: (BindingArena) throws -> Void) throws {
+    beginBinding()
+    do {
+      try bind(arena)
+    } catch {
+      throw endBinding(after: error)
+    }
+    try endBinding()
+  }
+
+  @inlinable
+  func whileStepping<T>(_ body: (PreparedStatement) throws -> T) throws -> T {
+    _ = try begin()
+    connection.callDepth &+= 1
+    defer { connection.callDepth &-= 1 }
+    return try body(self)
+  }
+
+  /// Takes the steps that are left of a statement that writes: only then has it ended well.
+  @usableFromInline
+  package func stepToEnd() throws {
+    while try step() {}
+  }
+}

@@ -1,0 +1,45 @@
+/// How the values of a type are stored: what a column for them is declared as.
+///
+/// See [STRICT tables](https://www.sqlite.org/stricttables.html).
+public struct ColumnType: Hashable, Sendable {
+  package enum Kind: Sendable {
+    case integer, real, text, blob, any
+    /// What the connection's ``DateFormat`` makes of dates.
+    case date
+  }
+
+  package let kind: Kind
+  /// Whether the column may hold NULL.
+  public let isNullable: Bool
+
+  package init(_ kind: Kind, isNullable: Bool = false) {
+    self.kind = kind
+    self.isNullable = isNullable
+  }
+
+  /// Integers.
+  public static let integer = ColumnType(.integer)
+  /// Real numbers.
+  public static let real = ColumnType(.real)
+  /// Text.
+  public static let text = ColumnType(.text)
+  /// Bytes.
+  public static let blob = ColumnType(.blob)
+  /// Values of any kind.
+  public static let any = ColumnType(.any)
+  static let date = ColumnType(.date)
+
+  /// The same type with NULL.
+  public var optional: ColumnType { ColumnType(kind, isNullable: true) }
+}
+
+extension DateFormat {
+  /// What a column of dates in this format is declared as.
+  package var columnType: ColumnType {
+    switch self {
+    case .secondsSince1970, .julianDay: .real
+    case .unixMilliseconds: .integer
+    case .iso8601, .sqlDateTime: .text
+    }
+  }
+}
