@@ -101,7 +101,7 @@ final class TableCore: Sendable {
   }
 
   /// Throws where the declaration is wrong, or there is no key to tell rows by.
-  @usableFromInline
+  @usableFromInline @inline(__always)
   func checkHasKey() throws {
     try check()
     if sql.key.isEmpty {

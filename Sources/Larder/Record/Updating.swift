@@ -67,12 +67,17 @@ extension Record {
 }
 
 extension Table {
-  @usableFromInline
+  @inlinable
   func update<each Value>(
     _ record: UnsafeRawPointer, _ db: Database, _ columns: repeat Column<R, each Value>
   ) throws {
-    let chosen = try indices(repeat each columns)
-    try chosen.isEmpty ? core.update(record, db) : core.update(record, db, chosen)
+    var isWhole = true
+    for _ in repeat each columns { isWhole = false }
+    if isWhole {
+      try core.update(record, db)
+    } else {
+      try core.update(record, db, indices(repeat each columns))
+    }
   }
 }
 
@@ -85,6 +90,7 @@ extension TableCore {
     if try write(update, record, db) == 0 { throw try missing(record, db) }
   }
 
+  @usableFromInline
   func update(_ record: UnsafeRawPointer, _ db: Database, _ chosen: [Int]) throws {
     try checkHasKey()
     if let column = chosen.first(where: { !columns[$0].isWritten }) {

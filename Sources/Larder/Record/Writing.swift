@@ -81,6 +81,7 @@ extension Table {
   }
 
   /// The positions of some columns in the table.
+  @usableFromInline
   func indices<each Value>(_ columns: repeat Column<R, each Value>) throws -> [Int] {
     var indices: [Int] = []
     for column in repeat each columns {

@@ -56,6 +56,7 @@ final class Connection {
   }
 
   /// The handle, if it is open and this thread and process may use it.
+  @inline(__always)
   func check() throws -> OpaquePointer {
     guard let handle, isAccessible, obstacle.load(ordering: .relaxed) == 0 else {
       throw accessError()

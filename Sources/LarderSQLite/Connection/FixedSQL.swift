@@ -32,12 +32,13 @@ extension Database {
   /// The format of dates, where no column has its own.
   package var dateFormat: DateFormat { connection.dateFormat }
 
-  /// Runs a statement to its end with what a closure binds, and returns the number of rows changed.
+  /// Runs an INSERT, UPDATE or DELETE with what a closure binds, and returns the number of rows
+  /// that it changed.
   package func run(_ sql: FixedSQL, bind: (BindingArena) throws -> Void) throws -> Int {
     let statement = try take(sql)
     defer { giveBack(statement) }
     try statement.bind(bind)
-    return try statement.runToEnd()
+    return try statement.runChange()
   }
 
   /// The same for SQL that is looked up by its text.
@@ -45,7 +46,7 @@ extension Database {
     let statement = try take(sql)
     defer { giveBack(statement) }
     try statement.bind(bind)
-    return try statement.runToEnd()
+    return try statement.runChange()
   }
 
   /// Calls a closure with a statement that stands before its first row, and must not be kept.

@@ -95,8 +95,6 @@ package final class PreparedStatement {
     rowNumber &+= 1
     execution &+= 1
     state = .ready
-    rowCount = 0
-    spent = .zero
     isAbandoned = false
   }
 
@@ -214,6 +212,10 @@ package final class PreparedStatement {
     if !connection.restrictions.isEmpty { try connection.restrictions.check(self) }
     if state != .ready { reset() }
     isMeasured = connection.measures || connection.deadlines.limit != nil
+    if isMeasured {
+      rowCount = 0
+      spent = .zero
+    }
     execution &+= 1
     return execution
   }
@@ -266,6 +268,25 @@ package final class PreparedStatement {
     return code
   }
 
+  /// Runs an INSERT, UPDATE or DELETE to its end and returns the number of rows that it changed.
+  func runChange() throws -> Int {
+    _ = try begin()
+    guard !isMeasured, let handle, let database = connection.handle else {
+      return try runToEnd()
+    }
+    state = .running
+    rowNumber &+= 1
+    let code = rawStep(handle)
+    state = code == SQLITE_ROW ? .row : .done
+    if isAbandoned { try checkNotAbandoned() }
+    switch code {
+    case SQLITE_DONE: break
+    case SQLITE_ROW: try stepToEnd()
+    default: throw connection.error(code, sql: sql, statement: handle)
+    }
+    return Int(sqlite3_changes64(database))
+  }
+
   /// Runs a statement without parameters and rows, whatever the connection's scope rules out.
   func runAsControl() throws {
     try checkNotRunning()
@@ -297,7 +318,7 @@ package final class PreparedStatement {
   func reset() {
     guard state != .running else { return }
     let wasReady = state == .ready
-    let event = wasReady ? nil : traceEvent()
+    let event = wasReady || !connection.measures ? nil : traceEvent()
     invalidate()
     guard !wasReady, let handle, connection.handle != nil, connection.isOfThisProcess else {
       return
@@ -333,11 +354,14 @@ package final class PreparedStatement {
     return try body()
   }
 
+  @inline(__always)
   func checkNotRunning() throws {
-    guard state != .running else {
-      throw DatabaseError(
-        .misuse, "the statement is used by something that it calls, or while it is read", sql: sql)
-    }
+    if state == .running { throw runningError() }
+  }
+
+  private func runningError() -> DatabaseError {
+    DatabaseError(
+      .misuse, "the statement is used by something that it calls, or while it is read", sql: sql)
   }
 
   // MARK: Columns

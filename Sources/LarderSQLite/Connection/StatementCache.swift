@@ -59,6 +59,7 @@ final class StatementCache {
   }
 
   /// The statement with this number, now in use.
+  @inline(__always)
   func take(slot: Int) -> PreparedStatement? {
     guard slot < fixed.count, let statement = fixed[slot], !statement.isInUse else { return nil }
     statement.isInUse = true
@@ -87,6 +88,7 @@ final class StatementCache {
   }
 
   /// Takes a statement back. False if it isn't kept here, and has to be finalized by the caller.
+  @inline(__always)
   func giveBack(_ statement: PreparedStatement) -> Bool {
     statement.isInUse = false
     guard statement.lastUse != nil else { return false }
