@@ -1,4 +1,4 @@
-/// How long transactions took, in milliseconds.
+/// How long transactions or reads took, in milliseconds.
 struct Waits {
   let count: Int
   let perSecond: Double
@@ -27,6 +27,8 @@ struct ContentionMeasurement: Encodable {
   let name: String
   let reference: Waits
   let larder: Waits
+  /// What is printed behind the numbers.
+  var note: String?
   var ratio: Double { larder.perSecond / reference.perSecond }
 
   enum CodingKeys: String, CodingKey {
@@ -54,13 +56,14 @@ struct ContentionMeasurement: Encodable {
   var lines: [String] {
     [
       line("\(name), C", reference),
-      line("\(name), Larder", larder) + "  × \(Table.number(ratio, 2))",
+      line("\(name), Larder", larder) + "  × \(Table.number(ratio, 2))"
+        + (note.map { "  \($0)" } ?? ""),
     ]
   }
 
   private func line(_ name: String, _ waits: Waits) -> String {
     Table.left(name, 30) + Table.right(waits.perSecond, 9, 0) + Table.right(waits.median, 9, 3)
-      + Table.right(waits.percentile99, 9, 2) + Table.right(waits.percentile999, 9, 2)
+      + Table.right(waits.percentile99, 9, 3) + Table.right(waits.percentile999, 9, 3)
       + Table.right(waits.longest, 9, 1) + Table.right(waits.fairness, 9, 2)
   }
 }
