@@ -47,7 +47,8 @@ func runSingle(_ options: Options, _ folder: TemporaryFolder) throws -> [Measure
 func runContention(
   _ options: Options, _ folder: TemporaryFolder
 ) throws -> [ContentionMeasurement] {
-  let benchmarks = Contention.all.filter { options.includes($0.name) }
+  let all: [any ThreadBenchmark] = Contention.all + ReadersBesideWriter.all
+  let benchmarks = all.filter { options.includes($0.name) }
   if !benchmarks.isEmpty { print("\n" + ContentionMeasurement.header) }
   return try benchmarks.map { benchmark in
     let measurement = try benchmark.measure(

@@ -1,0 +1,69 @@
+/// How long transactions or reads took, in milliseconds.
+struct Waits {
+  let count: Int
+  let perSecond: Double
+  let median: Double
+  let percentile99: Double
+  let percentile999: Double
+  let longest: Double
+  /// The slowest thread's share over the fastest's.
+  let fairness: Double
+
+  init(_ threads: [[Double]], seconds: Double) {
+    let all = threads.joined().sorted()
+    func at(_ share: Double) -> Double {
+      all.isEmpty ? .nan : all[min(all.count - 1, Int(Double(all.count) * share))]
+    }
+    count = all.count
+    perSecond = Double(all.count) / seconds
+    (median, percentile99, percentile999, longest) = (at(0.5), at(0.99), at(0.999), at(1))
+    let shares = threads.map(\.count)
+    fairness = Double(shares.min() ?? 0) / Double(max(1, shares.max() ?? 0))
+  }
+}
+
+/// One row of the table that is about several threads.
+struct ContentionMeasurement: Encodable {
+  let name: String
+  let reference: Waits
+  let larder: Waits
+  /// What is printed behind the numbers.
+  var note: String?
+  var ratio: Double { larder.perSecond / reference.perSecond }
+
+  enum CodingKeys: String, CodingKey {
+    case name, storage, ratio
+    case referenceRate = "reference_tps"
+    case larderRate = "larder_tps"
+    case referenceLongest = "reference_longest_ms"
+    case larderLongest = "larder_longest_ms"
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(name, forKey: .name)
+    try container.encode(Storage.wal, forKey: .storage)
+    try container.encode(reference.perSecond, forKey: .referenceRate)
+    try container.encode(larder.perSecond, forKey: .larderRate)
+    try container.encode(reference.longest, forKey: .referenceLongest)
+    try container.encode(larder.longest, forKey: .larderLongest)
+    try container.encode(ratio, forKey: .ratio)
+  }
+
+  static let header =
+    "contention                        tx/s   median     99 %   99.9 %  longest  fairness  (ms)"
+
+  var lines: [String] {
+    [
+      line("\(name), C", reference),
+      line("\(name), Larder", larder) + "  × \(Table.number(ratio, 2))"
+        + (note.map { "  \($0)" } ?? ""),
+    ]
+  }
+
+  private func line(_ name: String, _ waits: Waits) -> String {
+    Table.left(name, 30) + Table.right(waits.perSecond, 9, 0) + Table.right(waits.median, 9, 3)
+      + Table.right(waits.percentile99, 9, 3) + Table.right(waits.percentile999, 9, 3)
+      + Table.right(waits.longest, 9, 1) + Table.right(waits.fairness, 9, 2)
+  }
+}
