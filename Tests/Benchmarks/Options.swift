@@ -5,7 +5,8 @@ struct Options {
     init(_ description: String) {
       self.description =
         description
-        + "\nusage: benchmarks [--only NAME] [--rows N] [--runs N] [--seconds N] [--json FILE]"
+        + "\nusage: benchmarks [--only NAME] [--storage memory|wal] [--rows N] [--runs N] "
+        + "[--seconds N] [--json FILE]"
     }
   }
 
@@ -14,6 +15,7 @@ struct Options {
   private(set) var runs = 9
   /// How long a contention row runs on each side.
   private(set) var seconds = 2.0
+  private(set) var storages = Storage.allCases
   private(set) var json: String?
 
   init(_ arguments: [String]) throws {
@@ -22,6 +24,11 @@ struct Options {
       guard let value = rest.popFirst() else { throw Failure("\(option) needs a value") }
       switch option {
       case "--only": names += value.split(separator: ",").map(String.init)
+      case "--storage":
+        guard let storage = Storage(rawValue: value) else {
+          throw Failure("\(option) is memory or wal")
+        }
+        storages = [storage]
       case "--rows": rows = try Self.positive(value, option)
       case "--runs": runs = try Self.positive(value, option)
       case "--seconds": seconds = Double(try Self.positive(value, option))

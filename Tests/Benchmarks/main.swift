@@ -3,7 +3,8 @@ import Glibc
 
 /// Measures Larder against SQLite's C API called by hand in the same binary.
 ///
-///     swift run -c release benchmarks [--only NAME] [--rows N] [--runs N] [--seconds N] [--json FILE]
+///     swift run -c release benchmarks [--only NAME] [--storage memory|wal] [--rows N] [--runs N] [--seconds N]
+///       [--json FILE]
 do {
   let options = try Options(Array(CommandLine.arguments.dropFirst()))
   try run(options)
@@ -34,7 +35,7 @@ func runSingle(_ options: Options, _ folder: TemporaryFolder) throws -> [Measure
     options.includes($0.name)
   }
   if !benchmarks.isEmpty { print(Table.header) }
-  return try Storage.allCases.flatMap { storage in
+  return try options.storages.flatMap { storage in
     try benchmarks.map { benchmark in
       let measurement = try benchmark.measure(
         storage, path: folder.path(for: benchmark.name, storage), options)
