@@ -30,6 +30,7 @@ let package = Package(
       name: "fork-check", dependencies: ["LarderSQLite"], path: "Tests/ForkCheck"),
     .executableTarget(
       name: "crash-check", dependencies: ["LarderSQLite"], path: "Tests/CrashCheck"),
+    .testTarget(name: "LarderTests", dependencies: ["Larder"]),
     .testTarget(
       name: "LarderSQLiteTests", dependencies: ["LarderSQLite", "fork-check", "crash-check"]),
   ],

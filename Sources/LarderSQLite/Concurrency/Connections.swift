@@ -9,7 +9,10 @@ extension Connections {
   func perform<T>(_ kind: ScopeKind, _ body: (Database) throws -> T) throws -> T {
     var result: T?
     try runScope(kind) { result = try body($0) }
-    guard let result else { throw DatabaseError(.internal, "the scope has no result") }
+    // Taken, not copied: that would count every reference in it.
+    guard let result = result.take() else {
+      throw DatabaseError(.internal, "the scope has no result")
+    }
     return result
   }
 
@@ -19,8 +22,13 @@ extension Connections {
     while true {
       do {
         let scope = try Scope.enter(writer)
-        if case .read = kind, let readers { return try readers.perform(scope, body) }
-        return try writer.perform(kind, scope, body)
+        if case .read = kind, let readers {
+          try readers.perform(scope, body)
+        } else {
+          try writer.perform(kind, scope, body)
+        }
+        Scope.recycle(scope)
+        return
       } catch {
         guard let pause = retry.pause(after: error) else { throw error }
         usleep(UInt32(pause / .microseconds(1)))
