@@ -67,6 +67,17 @@ static inline int larder_error_offset(sqlite3 *db) {
 #endif
 }
 
+/// Whether databases other than main and temp are attached; where SQLite can't tell (before 3.39),
+/// there may be.
+static inline int larder_has_attached(sqlite3 *db) {
+#if SQLITE_VERSION_NUMBER >= 3039000
+  return sqlite3_db_name(db, 2) != 0;
+#else
+  (void)db;
+  return 1;
+#endif
+}
+
 /// Tells the processor that this is a loop that waits.
 static inline void larder_pause(void) {
 #if defined(__x86_64__) || defined(__i386__)

@@ -55,7 +55,12 @@ public struct Table<R: Record>: Sendable {
   init(_ core: TableCore, read: @escaping @Sendable (RecordRow) throws -> R) {
     self.core = core
     hooks = .ofType()
-    self.read = hooks.map { hooks in hooks.afterFetching(read) } ?? read
+    // Not by map and ??, which would wrap the closure twice.
+    if let hooks {
+      self.read = hooks.afterFetching(read)
+    } else {
+      self.read = read
+    }
   }
 
   /// The table's name.

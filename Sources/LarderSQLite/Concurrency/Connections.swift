@@ -9,11 +9,10 @@ extension Connections {
   func perform<T>(_ kind: ScopeKind, _ body: (Database) throws -> T) throws -> T {
     var result: T?
     try runScope(kind) { result = try body($0) }
-    // Taken, not copied: that would count every reference in it.
-    guard let result = result.take() else {
+    guard let moved = result.take() else {
       throw DatabaseError(.internal, "the scope has no result")
     }
-    return result
+    return moved
   }
 
   @usableFromInline

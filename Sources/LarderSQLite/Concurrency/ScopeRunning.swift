@@ -28,9 +28,12 @@ extension Database {
   }
 
   private func runRead<T>(_ scope: Scope, _ body: (Database) throws -> T) throws -> T {
-    try execute(.beginDeferred)
+    // Where nobody else can write there is no need for a transaction, which takes a fifth of the
+    // time of a scope with one look-up.
+    let isAlone = connection.isAlone
+    if !isAlone { try execute(.beginDeferred) }
     let result = try undoOnError {
-      try runBody(scope, [.writing, .transaction], body)
+      try runBody(scope, isAlone ? [.writing, .transactionControl] : [.writing, .transaction], body)
     }
     // Nothing was written: it doesn't matter how the snapshot ends, if it hasn't by an error.
     if isInTransaction { try execute(.commit) }

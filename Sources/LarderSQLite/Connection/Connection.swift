@@ -38,14 +38,22 @@ final class Connection {
     case backup
   }
 
+  /// Whether the database is in memory or in a temporary file, where no other connection sees it.
+  private let isPrivate: Bool
+
+  /// Whether no other connection can write what this one reads.
+  var isAlone: Bool { isPrivate && larder_has_attached(handle) == 0 }
+
   private let processGeneration = ProcessGeneration.watch()
   /// The thread that may use the connection; the largest number stands for any.
   private let owner = Atomic<UInt>(UInt.max)
 
   init(
-    handle: OpaquePointer, busyTimeout: Duration, dateFormat: DateFormat, reporting: Reporting
+    handle: OpaquePointer, isPrivate: Bool, busyTimeout: Duration, dateFormat: DateFormat,
+    reporting: Reporting
   ) {
     self.handle = handle
+    self.isPrivate = isPrivate
     self.dateFormat = dateFormat
     self.reporting = reporting
     measures = reporting.trace != nil

@@ -27,7 +27,8 @@ enum ConnectionOpening {
       throw openingError(code, handle, path: path, configuration)
     }
     let connection = Connection(
-      handle: handle, busyTimeout: configuration.busyTimeout, dateFormat: configuration.dateFormat,
+      handle: handle, isPrivate: path?.isEmpty ?? true, busyTimeout: configuration.busyTimeout,
+      dateFormat: configuration.dateFormat,
       reporting: Reporting(
         log: configuration.log, trace: configuration.trace,
         slowStatementThreshold: configuration.slowStatementThreshold,
