@@ -19,7 +19,7 @@ extension Database {
 
   private func runPlain<T>(_ scope: Scope, _ body: (Database) throws -> T) throws -> T {
     let result = try undoOnError { try runBody(scope, [], body) }
-    guard !isInTransaction else {
+    guard !hasTransaction else {
       try execute(.rollback)
       throw DatabaseError(
         .misuse, "the scope left its transaction open, which was rolled back; use inTransaction")
@@ -33,10 +33,11 @@ extension Database {
     let isAlone = connection.isAlone
     if !isAlone { try execute(.beginDeferred) }
     let result = try undoOnError {
-      try runBody(scope, isAlone ? [.writing, .transactionControl] : [.writing, .transaction], body)
+      try runBody(
+        scope, isAlone ? [.writing, .transactionControl] : [.writing, .transaction], body)
     }
     // Nothing was written: it doesn't matter how the snapshot ends, if it hasn't by an error.
-    if isInTransaction { try execute(.commit) }
+    if hasTransaction { try execute(.commit) }
     return result
   }
 
@@ -59,7 +60,7 @@ extension Database {
       return try body()
     } catch {
       connection.obstacle.store(0, ordering: .relaxed)
-      if isInTransaction { try? execute(.rollback) }
+      if hasTransaction { try? execute(.rollback) }
       throw error
     }
   }
@@ -72,7 +73,7 @@ extension Database {
   }
 
   func checkTransactionIsOpen() throws {
-    guard isInTransaction else {
+    guard hasTransaction else {
       throw DatabaseError(.abort, "an error made SQLite roll the transaction back")
     }
   }

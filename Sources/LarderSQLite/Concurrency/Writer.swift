@@ -166,8 +166,8 @@ final class Writer: Turn, @unchecked Sendable {
       try database.execute(.release)
       return true
     } catch {
-      if database.isInTransaction { try? undoMember() }
-      let isLost = !database.isInTransaction
+      if database.hasTransaction { try? undoMember() }
+      let isLost = !database.hasTransaction
       job.finish(.failure(error))
       guard isLost else { return false }
       throw DatabaseError(

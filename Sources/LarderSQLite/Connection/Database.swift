@@ -109,8 +109,14 @@ public final class Database {
   }
 
   /// Whether a transaction is open, however it was begun. SQLite is asked, so that a transaction
-  /// that an error has rolled back is known; false when the database is closed.
+  /// that an error has rolled back is known; false when the database is closed. A read scope is
+  /// one, also where nobody else can write, so that SQLite doesn't need to know.
   public var isInTransaction: Bool {
+    hasTransaction || connection.isAccessible && connection.restrictions.contains(.writing)
+  }
+
+  /// Whether SQLite has a transaction open.
+  var hasTransaction: Bool {
     connection.usableHandle.map { sqlite3_get_autocommit($0) == 0 } ?? false
   }
 

@@ -83,7 +83,7 @@ extension Database {
   @discardableResult
   public func inSavepoint<T>(_ body: (Database) throws -> T) throws -> T {
     _ = try connection.check()
-    let isOutermost = !isInTransaction
+    let isOutermost = !hasTransaction
     try prepareToEnd()
     try execute(.savepoint)
     return try runScope(body, isOutermost: isOutermost) {
@@ -110,23 +110,23 @@ extension Database {
       isRollbackOnly = outerFlag
       connection.restrictions = outerRestrictions
       // A savepoint that was released by hand, or made under the scope's own name.
-      if isOutermost, isInTransaction { try? execute(.rollback) }
+      if isOutermost, hasTransaction { try? execute(.rollback) }
     }
     do {
       let result = try body(self)
       _ = try connection.check()
-      guard isInTransaction else {
+      guard hasTransaction else {
         throw DatabaseError(.abort, "an error has made SQLite roll the scope's transaction back")
       }
       try isRollbackOnly ? undo() : end()
-      guard !isOutermost || !isInTransaction else {
+      guard !isOutermost || !hasTransaction else {
         throw DatabaseError(.misuse, "savepoints were begun or released out of turn in the scope")
       }
       return result
     } catch {
       // After some errors SQLite has rolled back by itself. An error of the rollback goes to the
       // log: the caller needs to know why there had to be one.
-      if isInTransaction { try? undo() }
+      if hasTransaction { try? undo() }
       throw error
     }
   }
