@@ -12,12 +12,15 @@ import LarderSQLite
 /// The name may be anything but empty, without NUL. A property of a type that doesn't say how it is
 /// stored needs a coding: see ``ColumnCoding``.
 public struct Column<R, Value: Sendable>: Sendable {
+  // One reference: queries copy columns for each mention.
+  @usableFromInline let storage: ColumnStorage<Value>
+
   /// The column's name.
-  public let name: String
+  public var name: String { storage.definition.name }
   /// The coding, if it isn't the type's own.
-  let coding: ColumnCoding<Value>?
-  @usableFromInline let access: PropertyAccess
-  let definition: ColumnDefinition
+  var coding: ColumnCoding<Value>? { storage.coding }
+  @usableFromInline var access: PropertyAccess { storage.access }
+  var definition: ColumnDefinition { storage.definition }
 
   /// A column whose type says how it is stored.
   @inlinable
@@ -28,7 +31,8 @@ public struct Column<R, Value: Sendable>: Sendable {
     let access = MemoryLayout<R>.offset(of: keyPath).map {
       PropertyAccess.plain(Value.self, offset: $0, isWritable: isWritable)
     }
-    self.init(name, options, .plain, access ?? .coded(keyPath, .plain), isPlain: true)
+    storage = ColumnStorage(
+      name, options, .plain, access ?? .coded(keyPath, .plain), isPlain: true)
   }
 
   /// A column with a coding of its own.
@@ -36,24 +40,35 @@ public struct Column<R, Value: Sendable>: Sendable {
     _ name: String, _ keyPath: KeyPath<R, Value> & Sendable, _ options: ColumnOption<Value>...,
     as coding: ColumnCoding<Value>
   ) {
-    self.init(name, options, coding, .coded(keyPath, coding), isPlain: false)
+    storage = ColumnStorage(name, options, coding, .coded(keyPath, coding), isPlain: false)
   }
 
   /// A column with a coding of its own for what an Optional wraps.
   public init<Wrapped: Sendable>(
     _ name: String, _ keyPath: KeyPath<R, Wrapped?> & Sendable,
-    _ options: ColumnOption<Wrapped?>...,
-    as coding: ColumnCoding<Wrapped>
+    _ options: ColumnOption<Wrapped?>..., as coding: ColumnCoding<Wrapped>
   ) where Value == Wrapped? {
-    self.init(name, options, coding.optional, .coded(keyPath, coding.optional), isPlain: false)
+    let coding = coding.optional
+    storage = ColumnStorage(name, options, coding, .coded(keyPath, coding), isPlain: false)
   }
+}
+
+/// What is known of a column.
+@usableFromInline
+final class ColumnStorage<Value: Sendable>: Sendable {
+  let definition: ColumnDefinition
+  /// The name as it stands in SQL.
+  let quotedName: String
+  /// The coding, if it isn't the type's own.
+  let coding: ColumnCoding<Value>?
+  @usableFromInline let access: PropertyAccess
 
   @usableFromInline
   init(
     _ name: String, _ options: [ColumnOption<Value>], _ coding: ColumnCoding<Value>,
     _ access: PropertyAccess, isPlain: Bool
   ) {
-    self.name = name
+    quotedName = name.quotedIdentifier
     self.coding = isPlain ? nil : coding
     self.access = access
     var definition = ColumnDefinition(name: name, type: coding.columnType)
