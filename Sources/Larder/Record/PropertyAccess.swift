@@ -206,6 +206,7 @@ struct RecordRow {
 }
 
 /// What went wrong with a column, before anybody knows of which row and statement.
+@usableFromInline
 struct ColumnFailure: Error {
   let column: Int
   let error: any Error

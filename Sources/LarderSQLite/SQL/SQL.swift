@@ -20,11 +20,11 @@
 /// case that needs it.
 public struct SQL: Sendable {
   /// The statement or fragment, with `?` where an interpolated value stood.
-  public internal(set) var text: String
+  public package(set) var text: String
   /// The interpolated values in order.
   @usableFromInline package var values: [(any DatabaseValueConvertible)?] = []
   /// False for text that is not likely to come again in the same form.
-  package internal(set) var isCacheable = true
+  package var isCacheable = true
 
   /// Lists longer than this make text of their own for every length. Compiling it anew costs
   /// little beside binding the values, but would drive better statements from the cache.

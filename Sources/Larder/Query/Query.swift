@@ -1,0 +1,172 @@
+import LarderSQLite
+
+/// A query of a record's table or of several joined ones: a value that is made step by step, and runs
+/// when it is asked for rows.
+///
+/// ```swift
+/// let large = try City
+///   .filter { $0.population > 1_000_000 && $0.country == "CN" }
+///   .order { $0.population.desc }
+///   .limit(10)
+///   .fetchAll(db)
+/// // SELECT … FROM "city" WHERE "city"."population" > ? AND "city"."country" = ?
+/// // ORDER BY "city"."population" DESC LIMIT ?
+/// ```
+///
+/// Named parts of queries are plain functions:
+///
+/// ```swift
+/// extension City {
+///   static func of(_ country: Country) -> Query<City> { filter { $0.country == country.code } }
+/// }
+/// ```
+public struct Query<From: QuerySource>: Sendable {
+  @usableFromInline var select: Select
+
+  init(_ select: Select) { self.select = select }
+
+  /// The columns as expressions, under the names that their tables have here.
+  @usableFromInline var fields: From.QueryFields {
+    var names = QueryNames(select.names)
+    return From.queryTables(&names)
+  }
+
+  /// What makes rows, and the list of the columns that it makes them of.
+  var reader: (read: (QueryCursor) throws -> From.QueryRow, columns: SQL) {
+    var columns = QueryColumns(select.names)
+    let read = From.queryReader(&columns)
+    return (read, SQL(raw: columns.list))
+  }
+
+  /// The SELECT statement with its arguments, for reading, logging and tests.
+  public var sql: SQL { select.sql(reader.columns) }
+
+  private func with(_ change: (inout Select) -> Void) -> Self {
+    var query = self
+    change(&query.select)
+    return query
+  }
+
+  /// Only rows for which a condition holds, besides those that were named before.
+  public func filter(_ condition: (From.QueryFields) -> SQLExpression<Bool>) -> Self {
+    with { $0.add(condition: condition(fields)) }
+  }
+
+  /// In the order of an expression, where the terms that were named before are equal.
+  public func order<Value>(_ term: (From.QueryFields) -> SQLExpression<Value>) -> Self {
+    with { $0.order.append(term(fields).inside(.lowest)) }
+  }
+
+  /// In the order of a term, where those that were named before are equal.
+  public func order(_ term: (From.QueryFields) -> OrderingTerm) -> Self {
+    with { $0.order.append(term(fields).sql) }
+  }
+
+  /// In the order of several terms, where those that were named before are equal.
+  public func order(_ terms: (From.QueryFields) -> [OrderingTerm]) -> Self {
+    with { $0.order += terms(fields).map(\.sql) }
+  }
+
+  /// No more rows than this, after leaving out some. A negative number counts as zero.
+  public func limit(_ count: Int, offset: Int = 0) -> Self {
+    with {
+      $0.limit = max(0, count)
+      $0.offset = max(0, offset)
+    }
+  }
+
+  /// Each row once.
+  public func distinct() -> Self { with { $0.isDistinct = true } }
+
+  /// One row for all that have the same value of an expression, besides those named before.
+  public func group<Value>(_ term: (From.QueryFields) -> SQLExpression<Value>) -> Self {
+    with { $0.groups.append(term(fields).inside(.lowest)) }
+  }
+
+  /// Only groups for which a condition holds, besides those that were named before.
+  public func having(_ condition: (From.QueryFields) -> SQLExpression<Bool>) -> Self {
+    with { $0.add(groupCondition: condition(fields)) }
+  }
+
+  /// Whether the query has rows, as a condition of another query.
+  public var exists: SQLExpression<Bool> {
+    SQLExpression<Bool>(select.exists, isNullable: false)
+  }
+}
+
+// MARK: Ends
+
+extension Query {
+  /// All rows.
+  public func fetchAll(_ db: Database) throws -> [From.QueryRow] {
+    var rows: [From.QueryRow] = []
+    try forEach(db) { rows.append($0) }
+    return rows
+  }
+
+  /// The first row, or nil if there is none.
+  public func fetchOne(_ db: Database) throws -> From.QueryRow? {
+    var first = self
+    first.select.limit = min(1, select.limit ?? 1)
+    return try first.fetchAll(db).first
+  }
+
+  /// Calls a closure with one row after the other, and keeps none.
+  public func forEach(_ db: Database, _ body: (From.QueryRow) throws -> Void) throws {
+    let (read, columns) = reader
+    try db.withRows(select.sql(columns)) { statement in
+      let cursor = QueryCursor(statement)
+      while try statement.step() { try body(read(cursor)) }
+    }
+  }
+
+  /// The number of rows.
+  public func fetchCount(_ db: Database) throws -> Int {
+    let sql = select.count(reader.columns)
+    return try db.value(sql, arguments: Arguments(), as: Int.self) ?? 0
+  }
+
+  /// Whether there is a row.
+  public func exists(_ db: Database) throws -> Bool {
+    try db.value(SQL("SELECT ", select.exists, ""), arguments: Arguments(), as: Bool.self) ?? false
+  }
+}
+
+// MARK: Beginnings
+
+extension Record {
+  /// All rows of the table.
+  public static var all: Query<Self> { Query(Select(table: table.name)) }
+
+  /// All rows of the table, which has another name in the query: for a query inside of a query of
+  /// the same table.
+  public static func aliased(_ name: String) -> Query<Self> {
+    Query(Select(table: table.name, as: name))
+  }
+
+  /// See ``Query/filter(_:)``.
+  public static func filter(
+    _ condition: (RecordFields<Self>) -> SQLExpression<Bool>
+  ) -> Query<Self> {
+    all.filter(condition)
+  }
+
+  /// See ``Query/order(_:)-swift.method``.
+  public static func order<Value>(
+    _ term: (RecordFields<Self>) -> SQLExpression<Value>
+  ) -> Query<Self> {
+    all.order(term)
+  }
+
+  /// See ``Query/order(_:)-swift.method``.
+  public static func order(
+    _ term: (RecordFields<Self>) -> OrderingTerm
+  ) -> Query<Self> {
+    all.order(term)
+  }
+
+  /// See ``Query/limit(_:offset:)``.
+  public static func limit(_ count: Int, offset: Int = 0) -> Query<Self> {
+    all.limit(count, offset: offset)
+  }
+}

@@ -1,0 +1,85 @@
+import LarderSQLite
+
+/// The clauses of a SELECT apart from its columns.
+@usableFromInline
+struct Select: Sendable {
+  /// The tables with their joins, as they stand behind FROM.
+  var from: SQL
+  /// The tables' names in the query, in order.
+  var names: [String]
+  var condition: SQL?
+  var groups: [SQL] = []
+  var groupCondition: SQL?
+  var order: [SQL] = []
+  var limit: Int?
+  var offset = 0
+  var isDistinct = false
+
+  /// A query of one table, under its own name or another.
+  init(table: String, as alias: String? = nil) {
+    let alias = alias ?? table
+    let quoted = table.quotedIdentifier
+    from = SQL(raw: alias == table ? quoted : "\(quoted) AS \(alias.quotedIdentifier)")
+    names = [alias]
+  }
+
+  /// The whole statement.
+  func sql(_ columns: SQL) -> SQL {
+    var sql = SQL(isDistinct ? "SELECT DISTINCT " : "SELECT ", columns, "")
+    sql.text.reserveCapacity(sql.text.utf8.count + 160)
+    sql.append(" FROM ", from)
+    if let condition { sql.append(" WHERE ", condition) }
+    if !groups.isEmpty { sql.append(" GROUP BY ", SQL(groups, separator: ", ")) }
+    if let groupCondition { sql.append(" HAVING ", groupCondition) }
+    if !order.isEmpty { sql.append(" ORDER BY ", SQL(order, separator: ", ")) }
+    if limit != nil || offset > 0 { sql.append(" LIMIT ", SQL(bound: limit ?? -1)) }
+    if offset > 0 { sql.append(" OFFSET ", SQL(bound: offset)) }
+    return sql
+  }
+
+  /// Whether its rows are neither grouped nor limited nor made distinct.
+  var isPlain: Bool {
+    groups.isEmpty && groupCondition == nil && limit == nil && offset == 0 && !isDistinct
+  }
+
+  /// The number of rows.
+  func count(_ columns: @autoclosure () -> SQL) -> SQL {
+    var counted = self
+    counted.order = []
+    if isPlain { return counted.sql(SQL(raw: "count(*)")) }
+    if limit != nil || offset > 0 { counted.order = order }
+    return SQL("SELECT count(*) FROM (", counted.sql(columns()), ")")
+  }
+
+  /// Whether there is a row.
+  var exists: SQL {
+    var any = self
+    if limit == nil { any.order = [] }
+    return SQL("EXISTS (", any.sql(SQL(raw: "1")), ")")
+  }
+
+  mutating func add(condition new: SQLExpression<Bool>) {
+    condition = condition.map { SQL($0, " AND ", new.inside(.and)) } ?? new.inside(.or)
+  }
+
+  mutating func add(groupCondition new: SQLExpression<Bool>) {
+    groupCondition = groupCondition.map { SQL($0, " AND ", new.inside(.and)) } ?? new.inside(.or)
+  }
+
+  /// Joins another table, under a name that no other has in the query.
+  mutating func join(
+    _ kind: String, _ table: String, on condition: ([String]) -> SQLExpression<Bool>
+  ) {
+    var alias = table
+    var number = 2
+    let taken = Set(names.map { $0.lowercased() })
+    while taken.contains(alias.lowercased()) {
+      alias = "\(table)_\(number)"
+      number += 1
+    }
+    names.append(alias)
+    let quoted = table.quotedIdentifier
+    let named = alias == table ? quoted : "\(quoted) AS \(alias.quotedIdentifier)"
+    from.append(" \(kind) \(named) ON ", condition(names).inside(.or))
+  }
+}

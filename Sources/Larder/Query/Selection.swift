@@ -1,0 +1,179 @@
+import LarderSQLite
+
+/// A query of expressions, whose rows are tuples.
+///
+/// ```swift
+/// let totals = try City.all.join(Country.self) { $0.country == $1.code }
+///   .group { $1.name }
+///   .select { ($1.name, count(), $0.population.sum()) }
+///   .fetchAll(db)                                  // [(String, Int, Int?)]
+/// ```
+public struct Selection<each Value: DatabaseValueConvertible>: Sendable {
+  var select: Select
+  let columns: SQL
+  @usableFromInline let accesses: [PropertyAccess]
+  @usableFromInline let read: @Sendable (RecordRow) throws -> (repeat each Value)
+
+  @usableFromInline
+  init(
+    _ select: Select, _ columns: SQL, _ accesses: [PropertyAccess],
+    read: @escaping @Sendable (RecordRow) throws -> (repeat each Value)
+  ) {
+    self.select = select
+    self.columns = columns
+    self.accesses = accesses
+    self.read = read
+  }
+
+  /// The SELECT statement with its arguments, for reading, logging and tests.
+  public var sql: SQL { select.sql(columns) }
+
+  /// No more rows than this, after leaving out some. A negative number counts as zero.
+  public func limit(_ count: Int, offset: Int = 0) -> Self {
+    var selection = self
+    selection.select.limit = max(0, count)
+    selection.select.offset = max(0, offset)
+    return selection
+  }
+
+  /// Each row once.
+  public func distinct() -> Self {
+    var selection = self
+    selection.select.isDistinct = true
+    return selection
+  }
+
+  /// All rows.
+  @inlinable
+  public func fetchAll(_ db: Database) throws -> [(repeat each Value)] {
+    try SelectionSource(accesses).rows(db, sql, read)
+  }
+
+  /// The first row, or nil if there is none.
+  public func fetchOne(_ db: Database) throws -> (repeat each Value)? {
+    var first = self
+    first.select.limit = min(1, select.limit ?? 1)
+    return try first.fetchAll(db).first
+  }
+
+  /// Calls a closure with one row after the other, and keeps none.
+  @inlinable
+  public func forEach(_ db: Database, _ body: ((repeat each Value)) throws -> Void) throws {
+    try SelectionSource(accesses).forEach(db, sql, read, body)
+  }
+
+  /// The number of rows.
+  public func fetchCount(_ db: Database) throws -> Int {
+    try db.value(select.count(columns), arguments: Arguments(), as: Int.self) ?? 0
+  }
+}
+
+/// How the rows of a selection are laid out.
+@usableFromInline
+struct SelectionSource {
+  @usableFromInline let layout: RecordLayout
+  @usableFromInline let positions: Positions
+
+  @usableFromInline
+  init(_ accesses: [PropertyAccess]) {
+    layout = RecordLayout(accesses)
+    positions = Positions(accesses.indices.map { Int32(truncatingIfNeeded: $0) })
+  }
+
+  @inlinable
+  func rows<Row>(
+    _ db: Database, _ sql: SQL, _ read: @Sendable (RecordRow) throws -> Row
+  ) throws -> [Row] {
+    var rows: [Row] = []
+    try forEach(db, sql, read) { rows.append($0) }
+    return rows
+  }
+
+  @inlinable
+  func forEach<Row>(
+    _ db: Database, _ sql: SQL, _ read: @Sendable (RecordRow) throws -> Row,
+    _ body: (Row) throws -> Void
+  ) throws {
+    try db.withRows(sql) { statement in
+      let row = RecordRow(statement, positions.first, layout)
+      while try statement.step() {
+        let values: Row
+        do {
+          values = try read(row)
+        } catch {
+          throw describe(error, sql: statement.sql)
+        }
+        try body(values)
+      }
+    }
+  }
+
+  @usableFromInline
+  func describe(_ error: any Error, sql: String) -> any Error {
+    guard let failure = error as? ColumnFailure else { return error }
+    guard let error = failure.error as? ConversionError else { return failure.error }
+    return ConversionError(
+      error, column: "\(failure.column + 1)", index: failure.column, sql: sql)
+  }
+}
+
+extension Query {
+  /// The query with expressions instead of records.
+  @inlinable
+  public func select<each Value: DatabaseValueConvertible>(
+    _ expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
+  ) -> Selection<repeat each Value> {
+    let builder = SelectionBuilder()
+    repeat builder.add(each expressions(fields))
+    // Captures nothing, so that it is specialized where the query is written.
+    return Selection(select, builder.columns, builder.accesses) { row in
+      try withUnsafeTemporaryAllocation(
+        byteCount: max(1, MemoryLayout<(repeat each Value)>.size),
+        alignment: MemoryLayout<(repeat each Value)>.alignment
+      ) { memory in
+        guard let memory = memory.baseAddress else { throw RecordLayout.noMemory }
+        try row.layout.read(row, into: memory)
+        // The layout has just put the values there, at the places of a tuple's elements.
+        return memory.assumingMemoryBound(to: (repeat each Value).self).move()
+      }
+    }
+  }
+}
+
+/// Gathers the expressions of a selection, one after the other.
+@usableFromInline
+final class SelectionBuilder {
+  @usableFromInline private(set) var columns = SQL(raw: "")
+  @usableFromInline private(set) var accesses: [PropertyAccess] = []
+
+  @usableFromInline
+  init() {}
+
+  @inlinable
+  func add<Value: DatabaseValueConvertible>(_ expression: SQLExpression<Value>) {
+    add(expression.sql, expression.coding.map { .value($0) } ?? .value(Value.self))
+  }
+
+  @usableFromInline
+  func add(_ sql: SQL, _ access: PropertyAccess) {
+    columns.append(accesses.isEmpty ? "" : ", ", sql)
+    accesses.append(access)
+  }
+}
+
+extension PropertyAccess {
+  /// A value that is only read, of a type that knows how it is stored.
+  @inlinable
+  static func value<Value: DatabaseValueConvertible>(_ type: Value.Type) -> PropertyAccess {
+    .plain(type, offset: 0, isWritable: false)
+  }
+
+  /// A value that is only read, with a coding.
+  @usableFromInline
+  static func value<Value: Sendable>(_ coding: ColumnCoding<Value>) -> PropertyAccess {
+    PropertyAccess(
+      Value.self, offset: nil,
+      read: { $1.initializeMemory(as: Value.self, to: try coding.read($0)) },
+      bind: { _, _ in }, assign: { _, _ in }, value: { _, _ in .null })
+  }
+}

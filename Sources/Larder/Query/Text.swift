@@ -1,0 +1,89 @@
+import LarderSQLite
+
+extension SQLExpression where Value == String {
+  /// Whether it matches a pattern in which `%` stands for any text and `_` for any character, the
+  /// case of ASCII letters aside. Text from outside doesn't belong into a pattern: see
+  /// ``contains(_:)``, ``hasPrefix(_:)`` and ``hasSuffix(_:)``.
+  /// See [LIKE](https://www.sqlite.org/lang_expr.html#like).
+  ///
+  /// - Parameter escape: a character that takes the meaning from `%`, `_` and itself.
+  public func like(_ pattern: String, escape: Character? = nil) -> SQLExpression<Bool> {
+    let match: SQLExpression<Bool> = infix(" LIKE ", SQL(bound: pattern), .equality)
+    guard let escape else { return match }
+    return SQLExpression<Bool>(
+      SQL(match.sql, " ESCAPE ", SQL(bound: String(escape))), .equality)
+  }
+
+  /// Whether it matches a pattern in which `*` stands for any text, `?` for any character and
+  /// `[a-z]` for one of several.
+  public func glob(_ pattern: String) -> SQLExpression<Bool> {
+    infix(" GLOB ", SQL(bound: pattern), .equality)
+  }
+
+  /// Whether it begins with a text: a range of the column's order, for which SQLite uses an index.
+  public func hasPrefix(_ prefix: String) -> SQLExpression<Bool> {
+    if prefix.isEmpty { return isNotNull }
+    let start: SQLExpression<Bool> = infix(" >= ", SQL(bound: prefix), .comparison)
+    guard let end = prefix.firstBeyondItsExtensions else { return start }
+    let limit: SQLExpression<Bool> = infix(" < ", SQL(bound: end), .comparison)
+    return start && limit
+  }
+
+  /// Whether it ends with a text.
+  public func hasSuffix(_ suffix: String) -> SQLExpression<Bool> {
+    if suffix.isEmpty { return isNotNull }
+    let count = suffix.unicodeScalars.count
+    return SQLExpression<Bool>(
+      SQL(SQL("substr(", SQL(sql, ", ", SQL(bound: -count)), ")"), " = ", SQL(bound: suffix)),
+      .equality)
+  }
+
+  /// Whether a text is anywhere in it.
+  public func contains(_ text: String) -> SQLExpression<Bool> {
+    SQLExpression<Bool>(
+      SQL("instr(", SQL(sql, ", ", SQL(bound: text)), ") > 0"), .comparison)
+  }
+
+  /// This text and another.
+  public static func + (left: Self, right: String) -> Self {
+    left.infix(" || ", left.bound(right), .concatenation)
+  }
+
+  /// This text and another.
+  public static func + (left: Self, right: Self) -> Self {
+    left.infix(" || ", right.inside(.concatenation), .concatenation)
+  }
+
+  /// The letters of ASCII made small.
+  public var lowercased: Self { Self(SQL("lower(", sql, ")"), isNullable: isNullable) }
+  /// The letters of ASCII made capital.
+  public var uppercased: Self { Self(SQL("upper(", sql, ")"), isNullable: isNullable) }
+  /// The number of Unicode scalars up to the first NUL.
+  public var length: SQLExpression<Int> {
+    SQLExpression<Int>(SQL("length(", sql, ")"), isNullable: isNullable)
+  }
+
+  /// The same text, compared by another collation: `NOCASE`, `RTRIM`, or one of the program's own.
+  public func collate(_ name: String) -> Self {
+    Self(
+      SQL("", inside(.collate), " COLLATE \(name.quotedIdentifier)"), .collate,
+      isNullable: isNullable)
+  }
+}
+
+extension String {
+  /// The smallest text that is greater than all that begin with this one; nil if there is none.
+  fileprivate var firstBeyondItsExtensions: String? {
+    var scalars = Array(unicodeScalars)
+    while let last = scalars.popLast() {
+      // The surrogates are no scalars.
+      let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
+      guard let scalar = Unicode.Scalar(next) else { continue }
+      scalars.append(scalar)
+      var text = String.UnicodeScalarView()
+      text.append(contentsOf: scalars)
+      return String(text)
+    }
+    return nil
+  }
+}
