@@ -31,9 +31,11 @@ func run(_ options: Options) throws {
 }
 
 func runSingle(_ options: Options, _ folder: TemporaryFolder) throws -> [Measurement] {
-  let benchmarks = (WrapperBenchmarks.all + ScopeBenchmarks.all + RecordBenchmarks.all).filter {
-    options.includes($0.name)
-  }
+  let benchmarks =
+    (WrapperBenchmarks.all + ScopeBenchmarks.all + RecordBenchmarks.all
+    + QueryBenchmarks.all).filter {
+      options.includes($0.name)
+    }
   if !benchmarks.isEmpty { print(Table.header) }
   return try options.storages.flatMap { storage in
     try benchmarks.map { benchmark in

@@ -14,6 +14,11 @@ extension SQLExpression where Value: DatabaseValueConvertible {
     infix(" IN ", SQL("(", selection.sql, ")"), .equality)
   }
 
+  /// Whether it is one of the values that another query selects; NULLs don't count.
+  public func `in`(_ selection: Selection<Value?>) -> SQLExpression<Bool> {
+    infix(" IN ", SQL("(", selection.sql, ")"), .equality)
+  }
+
   private func list(_ values: [Value]) -> SQL {
     if coding == nil, let json = JSONList(values) {
       return SQL("(SELECT value FROM json_each(", SQL(bound: json), "))")

@@ -1,0 +1,155 @@
+import Larder
+import Testing
+
+/// A country, to join cities with.
+struct Country: Record, Equatable {
+  var code: String
+  var name: String
+  var capital: String?
+
+  struct Columns: Sendable {
+    let code = Column("code", \Country.code, .primaryKey)
+    let name = Column("name", \Country.name)
+    let capital = Column("capital", \Country.capital)
+  }
+  static let columns = Columns()
+  static let table = Table("country", Country.init, columns.code, columns.name, columns.capital)
+}
+
+/// A place in a country, with all that queries can meet.
+struct Place: Record, Equatable {
+  enum Level: String, DatabaseValueConvertible { case province, city, district }
+
+  var id: Int64?
+  var name: String
+  var population: Int
+  var country: String
+  var level: Level
+  var elevation: Double?
+
+  struct Columns: Sendable {
+    let id = Column("id", \Place.id, .primaryKey)
+    let name = Column("name", \Place.name)
+    let population = Column("population", \Place.population)
+    let country = Column("country", \Place.country)
+    let level = Column("level", \Place.level)
+    let elevation = Column("elevation", \Place.elevation)
+  }
+  static let columns = Columns()
+  static let table = Table(
+    "place", Place.init, columns.id, columns.name, columns.population, columns.country,
+    columns.level, columns.elevation)
+}
+
+@Suite("Queries")
+struct QueryTests {
+  let db: Database
+
+  init() throws {
+    db = try Database()
+    try db.executeStatements(
+      """
+      CREATE TABLE country (code TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, capital TEXT);
+      CREATE TABLE place (id INTEGER PRIMARY KEY, name TEXT NOT NULL, population INTEGER NOT NULL,
+        country TEXT NOT NULL, level TEXT NOT NULL, elevation REAL);
+      INSERT INTO country VALUES ('CN', 'China', '北京市'), ('NO', 'Norway', 'Oslo'),
+        ('AQ', 'Antarctica', NULL);
+      INSERT INTO place VALUES (1, '北京市', 21893095, 'CN', 'city', 43.5),
+        (2, '上海市', 24870895, 'CN', 'city', 4), (3, 'Oslo', 709037, 'NO', 'city', 23),
+        (4, '北戴河区', 120000, 'CN', 'district', NULL);
+      """)
+  }
+
+  @Test("a filter's rows come in the order that was asked for")
+  func filterAndOrder() throws {
+    let query = Place.filter { $0.population > 500_000 && $0.level == .city }
+      .order { [$0.country.asc, $0.population.desc] }
+      .limit(2)
+    #expect(
+      query.sql.text == """
+        SELECT "place"."id", "place"."name", "place"."population", "place"."country", \
+        "place"."level", "place"."elevation" FROM "place" \
+        WHERE "place"."population" > ? AND "place"."level" = ? \
+        ORDER BY "place"."country", "place"."population" DESC LIMIT ?
+        """)
+    #expect(query.sql.arguments == [500_000, "city", 2])
+    #expect(try query.fetchAll(db).map(\.name) == ["上海市", "北京市"])
+    #expect(try query.fetchOne(db)?.id == 2)
+    #expect(try query.fetchCount(db) == 2)
+    #expect(try query.exists(db))
+  }
+
+  @Test("NULL equals nil, and differs from every value")
+  func nilEquality() throws {
+    #expect(try Place.filter { $0.elevation == nil }.fetchAll(db).map(\.id) == [4])
+    #expect(try Place.filter { $0.elevation != 43.5 }.fetchCount(db) == 3)
+    #expect(try Place.filter { $0.elevation > 10 }.fetchCount(db) == 2)
+  }
+
+  @Test("text from outside means itself in hasPrefix, hasSuffix and contains")
+  func texts() throws {
+    #expect(try Place.filter { $0.name.hasPrefix("北") }.fetchCount(db) == 2)
+    #expect(try Place.filter { $0.name.hasSuffix("市") }.fetchCount(db) == 2)
+    #expect(try Place.filter { $0.name.contains("%") }.fetchCount(db) == 0)
+    #expect(try Place.filter { $0.name.like("%北%") }.fetchCount(db) == 2)
+  }
+
+  @Test("a join gives pairs, and a left join an Optional")
+  func joins() throws {
+    let pairs = try Place.all.join(Country.self) { $0.country == $1.code && $0.name == $1.capital }
+      .order { place, _ in place.id }
+      .fetchAll(db)
+    #expect(pairs.map { "\($0.0.name) \($0.1.name)" } == ["北京市 China", "Oslo Norway"])
+    let countries = try Country.all.leftJoin(Place.self) { $0.capital == $1.name }
+      .order { $0.0.code }
+      .fetchAll(db)
+    #expect(countries.map(\.1?.name) == [nil, "北京市", "Oslo"])
+    let names = try Country.all.leftJoin(Place.self) { $0.capital == $1.name }
+      .select { ($0.code, $1.population) }.fetchAll(db)
+    #expect(names.contains { $0.0 == "AQ" && $0.1 == nil })
+  }
+
+  @Test("groups are counted and summed")
+  func groups() throws {
+    let query = Place.all.group { $0.country }
+      .having { _ in count() > 1 }
+      .select { ($0.country, count(), $0.population.sum()) }
+    #expect(
+      query.sql.text == """
+        SELECT "place"."country", count(*), sum("place"."population") FROM "place" \
+        GROUP BY "place"."country" HAVING count(*) > ?
+        """)
+    let rows = try query.fetchAll(db)
+    #expect(rows.count == 1)
+    #expect(rows.first?.0 == "CN" && rows.first?.1 == 3 && rows.first?.2 == 46_883_990)
+  }
+
+  @Test("what is assigned in an update is written")
+  func update() throws {
+    let name = "Kristiania"
+    let count = try Place.filter { $0.id == 3 }.update(db) {
+      $0.population += 1
+      $0.name = .value(name)
+      $0.level = .value(.province)
+      $0.elevation = .value(nil)
+    }
+    #expect(count == 1)
+    #expect(
+      try Place.find(db, 3)
+        == Place(
+          id: 3, name: name, population: 709_038, country: "NO", level: .province, elevation: nil))
+    #expect(try Place.filter { $0.country == "CN" }.order { $0.id }.limit(1).delete(db) == 1)
+    #expect(try Place.all.fetchCount(db) == 3)
+  }
+
+  @Test("an empty list has nothing in it, and a long one is one argument")
+  func lists() throws {
+    #expect(try Place.filter { $0.id.in([]) }.fetchCount(db) == 0)
+    let query = Place.filter { $0.country.in(["NO", "AQ", "it's \"quoted\""]) }
+    #expect(query.sql.text.hasSuffix(#"IN (SELECT value FROM json_each(?))"#))
+    #expect(try query.fetchAll(db).map(\.id) == [3])
+    #expect(try Place.filter { $0.elevation.in([43.5, 4, 23]) }.fetchCount(db) == 3)
+    let capitals = Country.all.select { $0.capital }
+    #expect(try Place.filter { $0.name.in(capitals) }.fetchCount(db) == 2)
+  }
+}
