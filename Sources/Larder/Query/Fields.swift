@@ -4,18 +4,26 @@ import LarderSQLite
 @dynamicMemberLookup
 public struct RecordFields<R: Record>: Sendable {
   /// The table's name in the query, quoted, with the dot.
-  let prefix: String
+  @usableFromInline let prefix: String
 
-  init(_ alias: String) { prefix = alias.quotedIdentifier + "." }
+  @usableFromInline
+  init(prefix: String) { self.prefix = prefix }
 
   /// A column.
+  @inlinable
   public subscript<Value>(
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
   ) -> SQLExpression<Value> {
-    let column = R.columns[keyPath: keyPath].storage
-    return SQLExpression(
-      SQL(raw: prefix + column.quotedName), isNullable: column.definition.type.isNullable,
-      coding: column.coding)
+    R.columns[keyPath: keyPath].storage.expression(behind: prefix)
+  }
+}
+
+extension ColumnStorage {
+  /// The column of a table with this name in the query.
+  @usableFromInline
+  func expression(behind prefix: String) -> SQLExpression<Value> {
+    SQLExpression(
+      SQL(raw: name(behind: prefix)), isNullable: definition.type.isNullable, coding: coding)
   }
 }
 
@@ -24,15 +32,13 @@ public struct RecordFields<R: Record>: Sendable {
 public struct OptionalFields<R: Record>: Sendable {
   let prefix: String
 
-  init(_ alias: String) { prefix = alias.quotedIdentifier + "." }
-
   /// A column, which is NULL where there is no row.
   public subscript<Value>(
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
   ) -> SQLExpression<Value?> {
     let column = R.columns[keyPath: keyPath].storage
     return SQLExpression(
-      SQL(raw: prefix + column.quotedName), coding: column.coding.map(\.optional))
+      SQL(raw: column.name(behind: prefix)), coding: column.coding.map(\.optional))
   }
 
   /// A column that is an Optional already.
@@ -41,6 +47,6 @@ public struct OptionalFields<R: Record>: Sendable {
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value?>>
   ) -> SQLExpression<Value?> {
     let column = R.columns[keyPath: keyPath].storage
-    return SQLExpression(SQL(raw: prefix + column.quotedName), coding: column.coding)
+    return SQLExpression(SQL(raw: column.name(behind: prefix)), coding: column.coding)
   }
 }

@@ -68,7 +68,7 @@ extension Query {
   ) -> Query<New> {
     var select = select
     select.join(kind, table) { names in
-      var names = QueryNames(names)
+      var names = names
       return condition(New.queryTables(&names))
     }
     return Query<New>(select)

@@ -229,7 +229,7 @@ extension SQLExpression where Value: Numeric & DatabaseValueConvertible {
 
 /// A term of ORDER BY.
 public struct OrderingTerm: Sendable {
-  let sql: SQL
+  @usableFromInline let sql: SQL
 
   /// NULLs come before all else.
   public var nullsFirst: OrderingTerm { OrderingTerm(sql: SQL("", sql, " NULLS FIRST")) }

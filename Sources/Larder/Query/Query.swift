@@ -23,69 +23,88 @@ import LarderSQLite
 public struct Query<From: QuerySource>: Sendable {
   @usableFromInline var select: Select
 
+  @usableFromInline
   init(_ select: Select) { self.select = select }
 
   /// The columns as expressions, under the names that their tables have here.
-  @usableFromInline var fields: From.QueryFields {
-    var names = QueryNames(select.names)
+  @inlinable var fields: From.QueryFields {
+    var names = QueryNames(prefixes: select.prefixes)
     return From.queryTables(&names)
   }
 
   /// What makes rows, and the list of the columns that it makes them of.
-  var reader: (read: (QueryCursor) throws -> From.QueryRow, columns: SQL) {
-    var columns = QueryColumns(select.names)
+  @inlinable var reader: (read: (QueryCursor) throws -> From.QueryRow, columns: SQL) {
+    var columns = QueryColumns(prefixes: select.prefixes)
     let read = From.queryReader(&columns)
-    return (read, SQL(raw: columns.list))
+    return (read, columns.list)
   }
 
   /// The SELECT statement with its arguments, for reading, logging and tests.
-  public var sql: SQL { select.sql(reader.columns) }
+  @inlinable public var sql: SQL { select.sql(reader.columns) }
 
-  private func with(_ change: (inout Select) -> Void) -> Self {
-    var query = self
-    change(&query.select)
-    return query
-  }
+  // The steps consume the query, so that one that is nobody's any more is changed in place.
 
   /// Only rows for which a condition holds, besides those that were named before.
-  public func filter(_ condition: (From.QueryFields) -> SQLExpression<Bool>) -> Self {
-    with { $0.add(condition: condition(fields)) }
+  @inlinable
+  public consuming func filter(
+    _ condition: (From.QueryFields) -> SQLExpression<Bool>
+  ) -> Self {
+    select.add(condition: condition(fields))
+    return self
   }
 
   /// In the order of an expression, where the terms that were named before are equal.
-  public func order<Value>(_ term: (From.QueryFields) -> SQLExpression<Value>) -> Self {
-    with { $0.order.append(term(fields).inside(.lowest)) }
+  @inlinable
+  public consuming func order<Value>(
+    _ term: (From.QueryFields) -> SQLExpression<Value>
+  ) -> Self {
+    select.add(order: term(fields).term)
+    return self
   }
 
   /// In the order of a term, where those that were named before are equal.
-  public func order(_ term: (From.QueryFields) -> OrderingTerm) -> Self {
-    with { $0.order.append(term(fields).sql) }
+  @inlinable
+  public consuming func order(_ term: (From.QueryFields) -> OrderingTerm) -> Self {
+    select.add(order: term(fields).sql)
+    return self
   }
 
   /// In the order of several terms, where those that were named before are equal.
-  public func order(_ terms: (From.QueryFields) -> [OrderingTerm]) -> Self {
-    with { $0.order += terms(fields).map(\.sql) }
+  @inlinable
+  public consuming func order(_ terms: (From.QueryFields) -> [OrderingTerm]) -> Self {
+    for term in terms(fields) { select.add(order: term.sql) }
+    return self
   }
 
   /// No more rows than this, after leaving out some. A negative number counts as zero.
-  public func limit(_ count: Int, offset: Int = 0) -> Self {
-    with {
-      $0.limit = max(0, count)
-      $0.offset = max(0, offset)
-    }
+  @inlinable
+  public consuming func limit(_ count: Int, offset: Int = 0) -> Self {
+    select.set(limit: count, offset: offset)
+    return self
   }
 
   /// Each row once.
-  public func distinct() -> Self { with { $0.isDistinct = true } }
+  public consuming func distinct() -> Self {
+    select.isDistinct = true
+    return self
+  }
 
   /// One row for all that have the same value of an expression, besides those named before.
-  public func group<Value>(_ term: (From.QueryFields) -> SQLExpression<Value>) -> Self {
-    with { $0.groups.append(term(fields).inside(.lowest)) }
+  @inlinable
+  public consuming func group<Value>(
+    _ term: (From.QueryFields) -> SQLExpression<Value>
+  ) -> Self {
+    select.add(group: term(fields).term)
+    return self
   }
 
   /// Only groups for which a condition holds, besides those that were named before.
-  public func having(_ condition: (From.QueryFields) -> SQLExpression<Bool>) -> Self {
-    with { $0.add(groupCondition: condition(fields)) }
+  @inlinable
+  public consuming func having(
+    _ condition: (From.QueryFields) -> SQLExpression<Bool>
+  ) -> Self {
+    select.add(groupCondition: condition(fields))
+    return self
   }
 
   /// Whether the query has rows, as a condition of another query.
@@ -98,6 +117,7 @@ public struct Query<From: QuerySource>: Sendable {
 
 extension Query {
   /// All rows.
+  @inlinable
   public func fetchAll(_ db: Database) throws -> [From.QueryRow] {
     var rows: [From.QueryRow] = []
     try forEach(db) { rows.append($0) }
@@ -112,6 +132,7 @@ extension Query {
   }
 
   /// Calls a closure with one row after the other, and keeps none.
+  @inlinable
   public func forEach(_ db: Database, _ body: (From.QueryRow) throws -> Void) throws {
     let (read, columns) = reader
     try db.withRows(select.sql(columns)) { statement in
@@ -136,7 +157,7 @@ extension Query {
 
 extension Record {
   /// All rows of the table.
-  public static var all: Query<Self> { Query(Select(table: table.name)) }
+  @inlinable public static var all: Query<Self> { Query(table.core.query) }
 
   /// All rows of the table, which has another name in the query: for a query inside of a query of
   /// the same table.
@@ -145,6 +166,7 @@ extension Record {
   }
 
   /// See ``Query/filter(_:)``.
+  @inlinable
   public static func filter(
     _ condition: (RecordFields<Self>) -> SQLExpression<Bool>
   ) -> Query<Self> {
@@ -152,6 +174,7 @@ extension Record {
   }
 
   /// See ``Query/order(_:)-swift.method``.
+  @inlinable
   public static func order<Value>(
     _ term: (RecordFields<Self>) -> SQLExpression<Value>
   ) -> Query<Self> {
@@ -159,6 +182,7 @@ extension Record {
   }
 
   /// See ``Query/order(_:)-swift.method``.
+  @inlinable
   public static func order(
     _ term: (RecordFields<Self>) -> OrderingTerm
   ) -> Query<Self> {
@@ -166,6 +190,7 @@ extension Record {
   }
 
   /// See ``Query/limit(_:offset:)``.
+  @inlinable
   public static func limit(_ count: Int, offset: Int = 0) -> Query<Self> {
     all.limit(count, offset: offset)
   }

@@ -16,33 +16,48 @@ public protocol QuerySource {
 
 /// The names of a query's tables, in order.
 public struct QueryNames {
-  private var rest: ArraySlice<String>
+  private let prefixes: [String]
+  private var index = 0
 
-  init(_ names: [String]) { rest = names[...] }
+  @usableFromInline
+  init(prefixes: [String]) { self.prefixes = prefixes }
 
-  mutating func next() -> String { rest.popFirst() ?? "" }
+  /// The name of the next table, quoted, with the dot.
+  @usableFromInline
+  mutating func next() -> String {
+    defer { index += 1 }
+    return index < prefixes.count ? prefixes[index] : ""
+  }
 }
 
 /// The columns that are selected, as the tables take theirs.
 public struct QueryColumns {
-  private let names: [String]
+  private let prefixes: [String]
   private var tableIndex = 0
-  private(set) var list = ""
+  @usableFromInline private(set) var list = SQL(raw: "")
   private var count = 0
 
-  init(_ names: [String]) { self.names = names }
+  @usableFromInline
+  init(prefixes: [String]) { self.prefixes = prefixes }
 
   /// Adds the columns of the next table, and returns where they are in the row.
+  @usableFromInline
   mutating func add(_ core: TableCore) -> Positions {
-    let prefix = names[tableIndex].quotedIdentifier + "."
+    let prefix = prefixes[tableIndex]
+    let start = Int32(truncatingIfNeeded: count)
     tableIndex += 1
-    for column in core.columns {
-      if count > 0 { list += ", " }
-      list += prefix + column.name.quotedIdentifier
-      count += 1
+    count += core.columns.count
+    let isOwn = prefix.isSame(as: core.query.prefixes[0])
+    let names =
+      isOwn
+      ? core.qualifiedColumns
+      : SQL(raw: core.columns.map { prefix + $0.name.quotedIdentifier }.joined(separator: ", "))
+    if start == 0 {
+      list = names
+      return core.identity
     }
-    let end = Int32(truncatingIfNeeded: count)
-    return Positions(Array(end - Int32(truncatingIfNeeded: core.columns.count)..<end))
+    list.append(", ", names)
+    return Positions(Array(start..<Int32(truncatingIfNeeded: count)))
   }
 }
 
@@ -56,11 +71,13 @@ public struct QueryCursor {
 
 extension Record {
   /// The table's columns.
+  @inlinable
   public static func queryTables(_ names: inout QueryNames) -> RecordFields<Self> {
-    RecordFields(names.next())
+    RecordFields(prefix: names.next())
   }
 
   /// Reads records.
+  @inlinable
   public static func queryReader(
     _ columns: inout QueryColumns
   ) -> (QueryCursor) throws -> Self {
@@ -73,7 +90,7 @@ extension Record {
 extension Optional: QuerySource where Wrapped: Record {
   /// The table's columns, which may be NULL.
   public static func queryTables(_ names: inout QueryNames) -> OptionalFields<Wrapped> {
-    OptionalFields(names.next())
+    OptionalFields(prefix: names.next())
   }
 
   /// Reads records where there are any: where their key isn't NULL.

@@ -34,6 +34,9 @@ public struct SQLExpression<Value: Sendable>: Sendable {
   /// An expression from SQL of one's own, which is put into parentheses where it has to be.
   public init(sql: SQL) { self.init(sql, .lowest) }
 
+  /// The text as a term of ORDER BY or GROUP BY.
+  @usableFromInline var term: SQL { inside(.lowest) }
+
   /// The text for a place where operators of this precedence are around it.
   func inside(_ outer: Precedence) -> SQL {
     precedence > outer ? sql : SQL("(", sql, ")")
@@ -119,6 +122,15 @@ extension SQL {
     for piece in pieces {
       append(isFirst ? "" : separator, piece)
       isFirst = false
+    }
+  }
+
+  /// Appends a clause with its terms, unless there are none.
+  mutating func append(_ clause: String, _ terms: [SQL]) {
+    var infix = clause
+    for term in terms {
+      append(infix, term)
+      infix = ", "
     }
   }
 

@@ -7,6 +7,8 @@ struct Select: Sendable {
   var from: SQL
   /// The tables' names in the query, in order.
   var names: [String]
+  /// The same, quoted, each with a dot.
+  @usableFromInline var prefixes: [String]
   var condition: SQL?
   var groups: [SQL] = []
   var groupCondition: SQL?
@@ -21,19 +23,28 @@ struct Select: Sendable {
     let quoted = table.quotedIdentifier
     from = SQL(raw: alias == table ? quoted : "\(quoted) AS \(alias.quotedIdentifier)")
     names = [alias]
+    prefixes = [alias.quotedIdentifier + "."]
   }
 
   /// The whole statement.
+  @usableFromInline
   func sql(_ columns: SQL) -> SQL {
-    var sql = SQL(isDistinct ? "SELECT DISTINCT " : "SELECT ", columns, "")
-    sql.text.reserveCapacity(sql.text.utf8.count + 160)
+    var sql = SQL(raw: isDistinct ? "SELECT DISTINCT " : "SELECT ")
+    sql.text.reserveCapacity(columns.text.utf8.count + 256)
+    sql.append("", columns)
     sql.append(" FROM ", from)
     if let condition { sql.append(" WHERE ", condition) }
-    if !groups.isEmpty { sql.append(" GROUP BY ", SQL(groups, separator: ", ")) }
+    sql.append(" GROUP BY ", groups)
     if let groupCondition { sql.append(" HAVING ", groupCondition) }
-    if !order.isEmpty { sql.append(" ORDER BY ", SQL(order, separator: ", ")) }
-    if limit != nil || offset > 0 { sql.append(" LIMIT ", SQL(bound: limit ?? -1)) }
-    if offset > 0 { sql.append(" OFFSET ", SQL(bound: offset)) }
+    sql.append(" ORDER BY ", order)
+    if limit != nil || offset > 0 {
+      sql.text += " LIMIT ?"
+      sql.values.append(limit ?? -1)
+    }
+    if offset > 0 {
+      sql.text += " OFFSET ?"
+      sql.values.append(offset)
+    }
     return sql
   }
 
@@ -58,17 +69,31 @@ struct Select: Sendable {
     return SQL("EXISTS (", any.sql(SQL(raw: "1")), ")")
   }
 
+  @usableFromInline
+  mutating func add(order term: SQL) { order.append(term) }
+
+  @usableFromInline
+  mutating func add(group term: SQL) { groups.append(term) }
+
+  @usableFromInline
+  mutating func set(limit count: Int, offset: Int) {
+    limit = max(0, count)
+    self.offset = max(0, offset)
+  }
+
+  @usableFromInline
   mutating func add(condition new: SQLExpression<Bool>) {
     condition = condition.map { SQL($0, " AND ", new.inside(.and)) } ?? new.inside(.or)
   }
 
+  @usableFromInline
   mutating func add(groupCondition new: SQLExpression<Bool>) {
     groupCondition = groupCondition.map { SQL($0, " AND ", new.inside(.and)) } ?? new.inside(.or)
   }
 
   /// Joins another table, under a name that no other has in the query.
   mutating func join(
-    _ kind: String, _ table: String, on condition: ([String]) -> SQLExpression<Bool>
+    _ kind: String, _ table: String, on condition: (QueryNames) -> SQLExpression<Bool>
   ) {
     var alias = table
     var number = 2
@@ -78,8 +103,9 @@ struct Select: Sendable {
       number += 1
     }
     names.append(alias)
+    prefixes.append(alias.quotedIdentifier + ".")
     let quoted = table.quotedIdentifier
     let named = alias == table ? quoted : "\(quoted) AS \(alias.quotedIdentifier)"
-    from.append(" \(kind) \(named) ON ", condition(names).inside(.or))
+    from.append(" \(kind) \(named) ON ", condition(QueryNames(prefixes: prefixes)).inside(.or))
   }
 }

@@ -1,4 +1,5 @@
 import LarderSQLite
+import Synchronization
 
 /// A column of a record's table, and the property that it stores.
 ///
@@ -59,9 +60,19 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   let definition: ColumnDefinition
   /// The name as it stands in SQL.
   let quotedName: String
+  /// The name with that of the first table that asked for it.
+  private let qualified = AtomicLazyReference<QualifiedName>()
   /// The coding, if it isn't the type's own.
   let coding: ColumnCoding<Value>?
   @usableFromInline let access: PropertyAccess
+
+  /// The name behind that of a table in a query, which has the dot.
+  func name(behind prefix: String) -> String {
+    if let known = qualified.load(), known.prefix.isSame(as: prefix) { return known.text }
+    let made = QualifiedName(prefix: prefix, text: prefix + quotedName)
+    _ = qualified.storeIfNil(made)
+    return made.text
+  }
 
   @usableFromInline
   init(
@@ -84,5 +95,16 @@ final class ColumnStorage<Value: Sendable>: Sendable {
       }
     }
     self.definition = definition
+  }
+}
+
+/// A column's name with its table's.
+private final class QualifiedName: Sendable {
+  let prefix: String
+  let text: String
+
+  init(prefix: String, text: String) {
+    self.prefix = prefix
+    self.text = text
   }
 }

@@ -47,6 +47,11 @@ final class TableCore: Sendable {
   /// The column that SQLite fills when it is NULL: a nullable integer that is the whole key.
   let rowIDColumn: Int?
 
+  /// What a query of this table alone begins with, under its own name.
+  @usableFromInline let query: Select
+  /// All columns with the table's name.
+  let qualifiedColumns: SQL
+
   @usableFromInline let find: TableStatement
   @usableFromInline let select: TableStatement
   /// The positions of the columns of a row of ``select``, which are those of the table.
@@ -77,6 +82,10 @@ final class TableCore: Sendable {
       ? key[0] : nil
 
     sql = RecordSQL(table: name, columns: columns)
+    query = Select(table: name)
+    let prefix = query.prefixes[0]
+    qualifiedColumns = SQL(
+      raw: columns.map { prefix + $0.name.quotedIdentifier }.joined(separator: ", "))
     identity = Positions(columns.indices.map { Int32(truncatingIfNeeded: $0) })
     find = TableStatement(sql.find)
     select = TableStatement(sql.select)
