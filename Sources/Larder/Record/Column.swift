@@ -32,6 +32,8 @@ public struct Column<R, Value: Sendable>: Sendable {
   }
 
   /// A column with a coding of its own.
+  // An Optional that is Codable itself, as for `.json`, would be taken whole, and nil be no NULL.
+  @_disfavoredOverload
   public init(
     _ name: String, _ keyPath: KeyPath<R, Value> & Sendable, _ options: ColumnOption<Value>...,
     as coding: ColumnCoding<Value>
