@@ -50,7 +50,8 @@ extension Record {
   ) throws {
     let table = Self.table
     try table.hooks?.willInsert(&self, db)
-    let text = try table.upsert(table.indices(repeat each target), table.indices(repeat each columns))
+    let text = try table.upsert(
+      table.indices(repeat each target), table.indices(repeat each columns))
     try withUnsafeMutablePointer(to: &self) { try table.core.upsert($0, db, text) }
   }
 
