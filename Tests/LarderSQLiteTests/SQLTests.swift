@@ -21,6 +21,7 @@ struct SQLTests {
     "$name",
     "%", "_", "\\", "\\'", "''", "\"\"", "/*", "*/", "--", ";", "\n", "\0", "\0'; DROP TABLE city",
     "o'brien", "北京'", "🏙️\"", "e\u{301}", "\u{202E}", "\\u0027", "%27", "char(39)", "NULL", "",
+    "\"\u{301}", "a\"\u{301} TEXT, b", "'\u{301}",
   ]
 
   @Test("Values become parameters, in order")

@@ -2,18 +2,18 @@ import Larder
 import Testing
 
 /// A country, to join cities with.
-struct Country: Record, Equatable {
+struct Nation: Record, Equatable {
   var code: String
   var name: String
   var capital: String?
 
   struct Columns: Sendable {
-    let code = Column("code", \Country.code, .primaryKey)
-    let name = Column("name", \Country.name)
-    let capital = Column("capital", \Country.capital)
+    let code = Column("code", \Nation.code, .primaryKey)
+    let name = Column("name", \Nation.name)
+    let capital = Column("capital", \Nation.capital)
   }
   static let columns = Columns()
-  static let table = Table("country", Country.init, columns.code, columns.name, columns.capital)
+  static let table = Table("country", Nation.init, columns.code, columns.name, columns.capital)
 }
 
 /// A place in a country, with all that queries can meet.
@@ -96,15 +96,15 @@ struct QueryTests {
 
   @Test("a join gives pairs, and a left join an Optional")
   func joins() throws {
-    let pairs = try Place.all.join(Country.self) { $0.country == $1.code && $0.name == $1.capital }
+    let pairs = try Place.all.join(Nation.self) { $0.country == $1.code && $0.name == $1.capital }
       .order { place, _ in place.id }
       .fetchAll(db)
     #expect(pairs.map { "\($0.0.name) \($0.1.name)" } == ["北京市 China", "Oslo Norway"])
-    let countries = try Country.all.leftJoin(Place.self) { $0.capital == $1.name }
+    let countries = try Nation.all.leftJoin(Place.self) { $0.capital == $1.name }
       .order { $0.0.code }
       .fetchAll(db)
     #expect(countries.map(\.1?.name) == [nil, "北京市", "Oslo"])
-    let names = try Country.all.leftJoin(Place.self) { $0.capital == $1.name }
+    let names = try Nation.all.leftJoin(Place.self) { $0.capital == $1.name }
       .select { ($0.code, $1.population) }.fetchAll(db)
     #expect(names.contains { $0.0 == "AQ" && $0.1 == nil })
   }
@@ -149,7 +149,7 @@ struct QueryTests {
     #expect(query.sql.text.hasSuffix(#"IN (SELECT value FROM json_each(?))"#))
     #expect(try query.fetchAll(db).map(\.id) == [3])
     #expect(try Place.filter { $0.elevation.in([43.5, 4, 23]) }.fetchCount(db) == 3)
-    let capitals = Country.all.select { $0.capital }
+    let capitals = Nation.all.select { $0.capital }
     #expect(try Place.filter { $0.name.in(capitals) }.fetchCount(db) == 2)
   }
 }

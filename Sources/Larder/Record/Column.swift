@@ -37,6 +37,7 @@ public struct Column<R, Value: Sendable>: Sendable {
   }
 
   /// A column with a coding of its own.
+  @_disfavoredOverload  // or `.json` would take a whole Optional, whose nil is the text `null`
   public init(
     _ name: String, _ keyPath: KeyPath<R, Value> & Sendable, _ options: ColumnOption<Value>...,
     as coding: ColumnCoding<Value>
@@ -47,7 +48,8 @@ public struct Column<R, Value: Sendable>: Sendable {
   /// A column with a coding of its own for what an Optional wraps.
   public init<Wrapped: Sendable>(
     _ name: String, _ keyPath: KeyPath<R, Wrapped?> & Sendable,
-    _ options: ColumnOption<Wrapped?>..., as coding: ColumnCoding<Wrapped>
+    _ options: ColumnOption<Wrapped?>...,
+    as coding: ColumnCoding<Wrapped>
   ) where Value == Wrapped? {
     let coding = coding.optional
     storage = ColumnStorage(name, options, coding, .coded(keyPath, coding), isPlain: false)

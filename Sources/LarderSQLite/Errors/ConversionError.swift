@@ -30,6 +30,9 @@ public struct ConversionError: Error, Hashable, Sendable {
   /// The statement that gave the row, if a column was read.
   public internal(set) var sql: String?
 
+  /// The row's position from 0 in the result, where it was counted.
+  public package(set) var row: Int?
+
   /// An error for a conversion of one's own to throw.
   public init<T>(_ reason: Reason, _ type: T.Type) {
     self.reason = reason
@@ -58,6 +61,7 @@ extension ConversionError: CustomStringConvertible {
       case .notANumber: "NaN can't be stored: SQLite has no such value"
       }
     if let column, let index { text += " — column “\(column)” at index \(index)" }
+    if let row { text += " in row \(row)" }
     if let sql { text += " of “\(sql)”" }
     return text
   }

@@ -1,10 +1,17 @@
-import Glibc
-
 extension String {
   /// The name in double quotes, so that it can hold anything but NUL and is never a keyword.
   ///
   /// See [SQL keywords](https://www.sqlite.org/lang_keywords.html).
-  package var quotedIdentifier: String {
-    "\"" + (utf8.contains(UInt8(ascii: "\"")) ? replacing("\"", with: "\"\"") : self) + "\""
+  package var quotedIdentifier: String { quoted(by: UInt8(ascii: "\"")) }
+
+  /// The text between two quotes, those in it doubled.
+  ///
+  /// Bytes are looked at, since an accent that follows a quote makes one character of both.
+  func quoted(by quote: UInt8) -> String {
+    let doubled =
+      utf8.contains(quote)
+      ? String(decoding: utf8.flatMap { $0 == quote ? [quote, quote] : [$0] }, as: UTF8.self) : self
+    let mark = String(UnicodeScalar(quote))
+    return mark + doubled + mark
   }
 }

@@ -29,7 +29,7 @@ extension String {
   }
 
   /// The text with the capital letters of ASCII made small, as bytes.
-  var foldedName: [UInt8] {
+  package var foldedName: [UInt8] {
     utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
   }
 }

@@ -1,0 +1,76 @@
+import FoundationEssentials
+import LarderSQLite
+
+/// A row that is being decoded.
+struct DecodedRow {
+  let row: Row
+  /// Its position from 0 in the result.
+  let number: Int
+  let sql: String
+
+  /// The whole row as a value.
+  func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    if let value = try stored(type, at: 0) { return value }
+    do {
+      return try T(from: RowDecoder(row: self))
+    } catch is DecodingError where type is any RawRepresentable.Type {
+      throw describe(ConversionError(.unknownRawValue, type), at: 0)
+    }
+  }
+
+  /// A column as a value.
+  func decode<T: Decodable>(_ type: T.Type, at index: Int, _ path: [any CodingKey]) throws -> T {
+    if let value = try stored(type, at: index) { return value }
+    do {
+      return try T(from: ColumnDecoder(row: self, index: index, codingPath: path))
+    } catch is ContainerRequest {
+      return try decodeJSON(type, at: index)
+    } catch is DecodingError {
+      let isRawValue = type is any RawRepresentable.Type
+      throw describe(ConversionError(isRawValue ? .unknownRawValue : .malformed, type), at: index)
+    }
+  }
+
+  /// The value of a column if its type knows how it is stored, as `Date` does, whose own idea of
+  /// decoding is another.
+  private func stored<T>(_ type: T.Type, at index: Int) throws -> T? {
+    guard let type = type as? any DatabaseValueConvertible.Type else { return nil }
+    let value = try attempt(at: index) { try type.init(column: $0) }
+    return value as? T
+  }
+
+  /// JSON as ``ColumnCoding/json`` writes it.
+  private func decodeJSON<T: Decodable>(_ type: T.Type, at index: Int) throws -> T {
+    try attempt(at: index) { column in
+      guard column.storageClass == .text else {
+        throw ConversionError(
+          column.isNull ? .null : .storageClass(column.storageClass), type)
+      }
+      let decoder = JSONDecoder()
+      decoder.dateDecodingStrategy = .iso8601
+      do {
+        return try decoder.decode(type, from: Data(column.text().utf8))
+      } catch is DecodingError {
+        throw ConversionError(.malformed, type)
+      }
+    }
+  }
+
+  private func attempt<T>(at index: Int, _ read: (ColumnReader) throws -> T) throws -> T {
+    let reader = try row.reader(at: index)
+    do {
+      return try read(reader)
+    } catch {
+      throw describe(error, at: index)
+    }
+  }
+
+  private func describe(_ error: any Error, at index: Int) -> any Error {
+    guard var error = row.describe(error, at: index) as? ConversionError else { return error }
+    error.row = number
+    return error
+  }
+
+  /// An error for what no row can be decoded as.
+  func refusal(_ message: String) -> DatabaseError { DatabaseError(.misuse, message, sql: sql) }
+}

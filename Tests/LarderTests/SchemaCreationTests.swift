@@ -1,0 +1,218 @@
+import Foundation
+import Larder
+import Testing
+
+@Suite("Creating tables")
+struct SchemaCreationTests {
+  let db: Database
+
+  init() throws { db = try Database() }
+
+  @Test("Records are written to and read from the table that was created")
+  func records() throws {
+    try City.table.create(db)
+    var oslo = City(id: nil, name: "Oslo", population: 709_037)
+    try oslo.insert(db)
+    #expect(try City.find(db, 1) == oslo)
+    #expect(try db.indexes(of: "city").map(\.name) == ["city_population_index"])
+  }
+
+  @Test("Every type can be stored and read")
+  func types() throws {
+    for options in [[], .notStrict, .withoutRowID] as [TableOptions] {
+      let db = try Database()
+      let table = everything(options)
+      try table.create(db)
+      let id = UUID()
+      let record = Everything(
+        id: id, integer: 1, real: 2.5, text: "Oslo", blob: [1],
+        date: Date(timeIntervalSince1970: 5),
+        any: "12", level: .capital, tags: ["old", "large"],
+        millisecond: Date(timeIntervalSince1970: 7))
+      try record.save(db)
+      let read = try Everything.find(db, id)
+      #expect(read.any == "12")
+      #expect(read.tags == ["old", "large"])
+      #expect(read.millisecond == record.millisecond)
+    }
+  }
+
+  @Test("An Optional that is stored as JSON is NULL for nil, and nil for NULL")
+  func optionalJSON() throws {
+    try Everything.table.create(db)
+    try db.executeUpdate("INSERT INTO everything (id, tags) VALUES (\(UUID()), NULL)")
+    let read = try #require(try Everything.fetchAll(db).first)
+    #expect(read.tags == nil)
+    try read.save(db)
+    #expect(try db.value("SELECT typeof(tags) FROM everything") == "null")
+  }
+
+  @Test("Defaults are those of the declaration")
+  func defaults() throws {
+    try Everything.table.create(db)
+    try db.executeUpdate("INSERT INTO everything (id) VALUES (\(UUID()))")
+    let read = try #require(try Everything.fetchAll(db).first)
+    #expect(read.integer == -5)
+    #expect(read.real == nil)
+    #expect(read.text == "L'Aquila")
+    #expect(read.blob == [1, 255])
+    #expect(read.date == Date(timeIntervalSince1970: 0))
+    #expect(read.any == 2.5)
+    #expect(read.level == .city)
+    #expect(read.tags == ["old"])
+    #expect(read.millisecond == Date(timeIntervalSince1970: 1))
+  }
+
+  @Test("A default of text may hold NUL")
+  func defaultWithNUL() throws {
+    try town(Column("name", \.name, .default("Os\0lo"))).create(db)
+    try db.executeUpdate("INSERT INTO town DEFAULT VALUES")
+    #expect(try db.value("SELECT name FROM town") == "Os\0lo")
+  }
+
+  @Test("A default that can't be stored is an error")
+  func badDefault() throws {
+    let table = Table(
+      "road", Road.init, Road.columns.from, Road.columns.to, Road.columns.country,
+      Column("length", \.length, .default(.nan)))
+    #expect(throws: ConversionError.self) { try table.create(db) }
+    #expect(try db.schema().isEmpty)
+  }
+
+  @Test("An expression is the default of rows without the column")
+  func defaultExpression() throws {
+    try town(Column("name", \.name, .readOnly, .default(sql: "upper(\("oslo"))"))).create(db)
+    try db.executeUpdate("INSERT INTO town DEFAULT VALUES")
+    #expect(try db.value("SELECT name FROM town") == "OSLO")
+  }
+
+  @Test("A STRICT table takes no text for a number, one that isn't does")
+  func strict() throws {
+    try City.table.create(db)
+    #expect(violation("INSERT INTO city VALUES (1, 'Oslo', 'many')", db) == .datatype)
+    try everything(.notStrict).create(db)
+    try db.executeUpdate("INSERT INTO everything (id, integer) VALUES (1, 'many')")
+    #expect(try db.value("SELECT typeof(integer) FROM everything") == "text")
+  }
+
+  @Test("ANY keeps text that looks like a number, also in a table that isn't STRICT")
+  func any() throws {
+    for options in [[], .notStrict] as [TableOptions] {
+      let db = try Database()
+      try everything(options).create(db)
+      try db.executeUpdate(
+        #"INSERT INTO everything (id, "any") VALUES (\#([1] as [UInt8]), '012')"#)
+      #expect(try db.value(#"SELECT "any" FROM everything"#) == "012")
+    }
+  }
+
+  @Test("What isn't Optional is NOT NULL, and so is a key, even an Optional one")
+  func notNull() throws {
+    try City.table.create(db)
+    #expect(violation("INSERT INTO city VALUES (1, NULL, 0)", db) == .notNull)
+    try Motto.table.create(db)
+    #expect(violation("INSERT INTO motto VALUES (NULL, 'Fluctuat nec mergitur')", db) == .notNull)
+    try road().create(db)
+    #expect(violation("INSERT INTO road VALUES (1, NULL, 'NO', 5)", db) == .notNull)
+    #expect(violation("INSERT INTO road VALUES (1, 2, NULL, 5)", db) == nil)
+  }
+
+  @Test("An integer key is the row id, and never used again with AUTOINCREMENT")
+  func rowID() throws {
+    try Road.table.create(db)
+    try Bridge.table.create(db)
+    try Road(from: 1, to: 2, country: nil, length: 5).save(db)
+    var bridge = Bridge(id: nil, from: 1, to: 2, older: nil)
+    try bridge.insert(db)
+    #expect(try db.value("SELECT rowid FROM bridge") == bridge.id)
+    try bridge.delete(db)
+    try bridge.insert(db)
+    bridge.id = nil
+    try bridge.insert(db)
+    #expect(bridge.id == 2)
+  }
+
+  @Test("A table without row ids has none")
+  func withoutRowID() throws {
+    try road(options: .withoutRowID).create(db)
+    #expect(throws: DatabaseError.self) { try db.value("SELECT rowid FROM road", as: Int.self) }
+    try Road(from: 1, to: 2, country: "NO", length: 5).save(db)
+    #expect(try Road.find(db, 1, 2).length == 5)
+    let town = town(Column("name", \.name), options: .withoutRowID)
+    try town.create(db)
+    #expect(violation("INSERT INTO town VALUES (NULL, 'Oslo')", db) == .notNull)
+  }
+
+  @Test("A foreign key to a key of another number of columns is an error before anything is done")
+  func badReference() throws {
+    let table = town(Column("name", \.name, .references(Road.self)))
+    #expect {
+      try table.create(db)
+    } throws: {
+      "\($0)" == """
+        the declaration of the table “town” is wrong: “name” can't refer to “road”, whose primary \
+        key has 2 columns
+        """
+    }
+    #expect(try db.schema().isEmpty)
+  }
+
+  @Test("Two indexes of one name are an error before anything is done")
+  func sameIndex() throws {
+    let name = Column("name", \Town.name, .indexed)
+    let table = town(name, indexes: [.index(name, where: "id > 5")])
+    #expect {
+      try table.create(db)
+    } throws: {
+      "\($0)".contains("two indexes are named “town_name_index”")
+    }
+    #expect(try db.schema().isEmpty)
+  }
+
+  @Test("A wrong declaration is an error of every operation on the schema")
+  func wrongDeclaration() {
+    let table = town(Column("ID", \.name))
+    #expect(throws: RecordError.self) { try table.create(db) }
+    #expect(throws: RecordError.self) { try table.drop(db) }
+    #expect(throws: RecordError.self) { try table.differences(db) }
+    #expect(throws: RecordError.self) { try table.createSQL() }
+  }
+
+  @Test("All or nothing is created: an index whose name is taken leaves no table behind")
+  func atomic() throws {
+    try db.executeStatements(
+      "CREATE TABLE other (a); CREATE INDEX city_population_index ON other (a)")
+    for ifNotExists in [false, true] {
+      #expect(throws: DatabaseError.self) { try City.table.create(db, ifNotExists: ifNotExists) }
+      #expect(try !db.tableExists("city"))
+    }
+    #expect(!db.isInTransaction)
+  }
+
+  @Test("Indexes that are missing are created with a table that is there")
+  func missingIndex() throws {
+    try City.table.create(db)
+    try db.executeUpdate("DROP INDEX city_population_index")
+    #expect(try City.table.differences(db).map(\.kind) == [.index])
+    try City.table.create(db, ifNotExists: true)
+    #expect(try City.table.differences(db) == [])
+  }
+
+  @Test("Dropping a table that isn't there is an error unless that is allowed")
+  func drop() throws {
+    #expect(throws: DatabaseError.self) { try City.table.drop(db) }
+    try City.table.drop(db, ifExists: true)
+    try City.table.create(db)
+    try City.table.drop(db, ifExists: true)
+    #expect(try db.schema().isEmpty)
+  }
+
+  @Test("Creating is a part of the transaction around it")
+  func transaction() throws {
+    try db.inTransaction { db in
+      try City.table.create(db)
+      db.setRollbackOnly()
+    }
+    #expect(try db.schema().isEmpty)
+  }
+}
