@@ -30,7 +30,8 @@ let package = Package(
       name: "fork-check", dependencies: ["LarderSQLite"], path: "Tests/ForkCheck"),
     .executableTarget(
       name: "crash-check", dependencies: ["LarderSQLite"], path: "Tests/CrashCheck"),
-    .testTarget(name: "LarderTests", dependencies: ["Larder"]),
+    .executableTarget(name: "example", dependencies: ["Larder"], path: "Tests/Example"),
+    .testTarget(name: "LarderTests", dependencies: ["Larder", "example"]),
     .testTarget(
       name: "LarderSQLiteTests", dependencies: ["LarderSQLite", "fork-check", "crash-check"]),
   ],
