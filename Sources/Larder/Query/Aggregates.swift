@@ -8,7 +8,7 @@ public func count() -> SQLExpression<Int> {
 extension SQLExpression {
   /// A call of a function.
   func call<Result>(
-    _ name: String, isNullable: Bool = true, coding: ColumnCoding<Result>? = nil
+    _ name: String, isNullable: Bool = true, coding: ExpressionCoding? = nil
   ) -> SQLExpression<Result> {
     SQLExpression<Result>(SQL("\(name)(", sql, ")"), isNullable: isNullable, coding: coding)
   }
@@ -22,9 +22,9 @@ extension SQLExpression {
 
 extension SQLExpression where Value: DatabaseValueConvertible {
   /// The smallest value; NULL where there is none.
-  public func min() -> SQLExpression<Value?> { call("min", coding: coding?.optional) }
+  public func min() -> SQLExpression<Value?> { call("min", coding: coding) }
   /// The largest value; NULL where there is none.
-  public func max() -> SQLExpression<Value?> { call("max", coding: coding?.optional) }
+  public func max() -> SQLExpression<Value?> { call("max", coding: coding) }
   /// The mean of the values; NULL where there is none.
   public func average() -> SQLExpression<Double?> { call("avg") }
 }

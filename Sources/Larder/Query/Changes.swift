@@ -23,7 +23,7 @@ public struct Assignments<R: Record> {
       let column = R.columns[keyPath: keyPath].storage
       return SQLExpression(
         SQL(raw: column.quotedName), isNullable: column.definition.type.isNullable,
-        coding: column.coding)
+        coding: column.expressionCoding)
     }
     set {
       let column = R.columns[keyPath: keyPath].storage

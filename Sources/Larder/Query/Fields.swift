@@ -23,7 +23,7 @@ extension ColumnStorage {
   @usableFromInline
   func expression(behind prefix: String) -> SQLExpression<Value> {
     SQLExpression(
-      SQL(raw: name(behind: prefix)), isNullable: definition.type.isNullable, coding: coding)
+      SQL(raw: name(behind: prefix)), isNullable: definition.type.isNullable, coding: expressionCoding)
   }
 }
 
@@ -38,7 +38,7 @@ public struct OptionalFields<R: Record>: Sendable {
   ) -> SQLExpression<Value?> {
     let column = R.columns[keyPath: keyPath].storage
     return SQLExpression(
-      SQL(raw: column.name(behind: prefix)), coding: column.coding.map(\.optional))
+      SQL(raw: column.name(behind: prefix)), coding: column.expressionCoding)
   }
 
   /// A column that is an Optional already.
@@ -47,6 +47,6 @@ public struct OptionalFields<R: Record>: Sendable {
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value?>>
   ) -> SQLExpression<Value?> {
     let column = R.columns[keyPath: keyPath].storage
-    return SQLExpression(SQL(raw: column.name(behind: prefix)), coding: column.coding)
+    return SQLExpression(SQL(raw: column.name(behind: prefix)), coding: column.expressionCoding)
   }
 }

@@ -6,27 +6,9 @@ import LarderSQLite
 extension SQLExpression {
   /// An operator between this expression and SQL, with parentheses where they are needed.
   func infix<Result>(
-    _ operation: String, _ right: SQL, _ precedence: Precedence, isNullable: Bool = true
+    _ operation: StaticString, _ right: SQL, _ precedence: Precedence, isNullable: Bool = true
   ) -> SQLExpression<Result> {
-    // Of equal operators in a row the left ones belong together without saying so.
-    let left = self.precedence >= precedence ? sql : SQL("(", sql, ")")
-    return SQLExpression<Result>(
-      SQL(left, operation, right), precedence, isNullable: isNullable)
-  }
-
-  /// Another expression as the right operand; a value on its own is stored as this one's are.
-  func operand<Other>(_ right: SQLExpression<Other>, _ precedence: Precedence) -> SQL {
-    guard let coding, right.coding == nil else { return right.inside(precedence) }
-    return right.sql.coded { ($0 as? Value).map { CodedValue(value: $0, coding: coding) } }
-      ?? right.inside(precedence)
-  }
-
-  /// Whether both are equal, NULL being equal to NULL: `=` where neither can be NULL, else `IS`,
-  /// which uses the same indexes.
-  func equals(_ right: SQL, orNull: Bool, negated: Bool) -> SQLExpression<Bool> {
-    let operation =
-      isNullable || orNull ? (negated ? " IS NOT " : " IS ") : (negated ? " <> " : " = ")
-    return infix(operation, right, .equality, isNullable: false)
+    SQLExpression<Result>(core: core.infix(operation, right, precedence, isNullable: isNullable))
   }
 }
 
@@ -34,33 +16,39 @@ extension SQLExpression {
 
 extension SQLExpression where Value: DatabaseValueConvertible {
   /// Whether it equals a value; NULL equals nil.
+  @inlinable
   public static func == (left: Self, right: Value) -> SQLExpression<Bool> {
-    left.equals(left.bound(right), orNull: false, negated: false)
+    SQLExpression<Bool>(core: left.core.equals(right, negated: false))
   }
 
   /// Whether it differs from a value; NULL equals nil.
+  @inlinable
   public static func != (left: Self, right: Value) -> SQLExpression<Bool> {
-    left.equals(left.bound(right), orNull: false, negated: true)
+    SQLExpression<Bool>(core: left.core.equals(right, negated: true))
   }
 
   /// Whether it is less than a value.
+  @inlinable
   public static func < (left: Self, right: Value) -> SQLExpression<Bool> {
-    left.infix(" < ", left.bound(right), .comparison)
+    SQLExpression<Bool>(core: left.core.infix(" < ", right, .comparison))
   }
 
   /// Whether it is at most a value.
+  @inlinable
   public static func <= (left: Self, right: Value) -> SQLExpression<Bool> {
-    left.infix(" <= ", left.bound(right), .comparison)
+    SQLExpression<Bool>(core: left.core.infix(" <= ", right, .comparison))
   }
 
   /// Whether it is greater than a value.
+  @inlinable
   public static func > (left: Self, right: Value) -> SQLExpression<Bool> {
-    left.infix(" > ", left.bound(right), .comparison)
+    SQLExpression<Bool>(core: left.core.infix(" > ", right, .comparison))
   }
 
   /// Whether it is at least a value.
+  @inlinable
   public static func >= (left: Self, right: Value) -> SQLExpression<Bool> {
-    left.infix(" >= ", left.bound(right), .comparison)
+    SQLExpression<Bool>(core: left.core.infix(" >= ", right, .comparison))
   }
 
   /// Whether it lies in a range of values.
@@ -73,73 +61,85 @@ extension SQLExpression where Value: DatabaseValueConvertible {
 
 extension SQLExpression {
   /// Whether both are equal; NULL equals NULL.
+  @inlinable
   public static func == (left: Self, right: Self) -> SQLExpression<Bool> {
-    left.equals(left.operand(right, .equality), orNull: right.isNullable, negated: false)
+    SQLExpression<Bool>(core: left.core.equals(right.core, negated: false))
   }
 
   /// Whether both are equal; NULL equals NULL.
+  @inlinable
   public static func == (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
-    left.equals(left.operand(right, .equality), orNull: true, negated: false)
+    SQLExpression<Bool>(core: left.core.equals(right.core, orNull: true, negated: false))
   }
 
   /// Whether both are equal; NULL equals NULL.
+  @inlinable
   public static func == <Wrapped>(
     left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
   ) -> SQLExpression<Bool> where Value == Wrapped? {
-    left.equals(left.operand(right, .equality), orNull: true, negated: false)
+    SQLExpression<Bool>(core: left.core.equals(right.core, orNull: true, negated: false))
   }
 
   /// Whether both differ; NULL equals NULL.
+  @inlinable
   public static func != (left: Self, right: Self) -> SQLExpression<Bool> {
-    left.equals(left.operand(right, .equality), orNull: right.isNullable, negated: true)
+    SQLExpression<Bool>(core: left.core.equals(right.core, negated: true))
   }
 
   /// Whether it is less than the other.
+  @inlinable
   public static func < (left: Self, right: Self) -> SQLExpression<Bool> {
-    left.infix(" < ", left.operand(right, .comparison), .comparison)
+    SQLExpression<Bool>(core: left.core.infix(" < ", right.core, .comparison))
   }
 
   /// Whether it is at most the other.
+  @inlinable
   public static func <= (left: Self, right: Self) -> SQLExpression<Bool> {
-    left.infix(" <= ", left.operand(right, .comparison), .comparison)
+    SQLExpression<Bool>(core: left.core.infix(" <= ", right.core, .comparison))
   }
 
   /// Whether it is greater than the other.
+  @inlinable
   public static func > (left: Self, right: Self) -> SQLExpression<Bool> {
-    left.infix(" > ", left.operand(right, .comparison), .comparison)
+    SQLExpression<Bool>(core: left.core.infix(" > ", right.core, .comparison))
   }
 
   /// Whether it is at least the other.
+  @inlinable
   public static func >= (left: Self, right: Self) -> SQLExpression<Bool> {
-    left.infix(" >= ", left.operand(right, .comparison), .comparison)
+    SQLExpression<Bool>(core: left.core.infix(" >= ", right.core, .comparison))
   }
 
   /// Whether it is less than a value; not true for NULL.
+  @inlinable
   public static func < <Wrapped: DatabaseValueConvertible>(
     left: SQLExpression<Wrapped?>, right: Wrapped
   ) -> SQLExpression<Bool> where Value == Wrapped? {
-    left.infix(" < ", left.bound(right), .comparison)
+    SQLExpression<Bool>(core: left.core.infix(" < ", right, .comparison))
   }
 
   /// Whether it is at most a value; not true for NULL.
+  @inlinable
   public static func <= <Wrapped: DatabaseValueConvertible>(
     left: SQLExpression<Wrapped?>, right: Wrapped
   ) -> SQLExpression<Bool> where Value == Wrapped? {
-    left.infix(" <= ", left.bound(right), .comparison)
+    SQLExpression<Bool>(core: left.core.infix(" <= ", right, .comparison))
   }
 
   /// Whether it is greater than a value; not true for NULL.
+  @inlinable
   public static func > <Wrapped: DatabaseValueConvertible>(
     left: SQLExpression<Wrapped?>, right: Wrapped
   ) -> SQLExpression<Bool> where Value == Wrapped? {
-    left.infix(" > ", left.bound(right), .comparison)
+    SQLExpression<Bool>(core: left.core.infix(" > ", right, .comparison))
   }
 
   /// Whether it is at least a value; not true for NULL.
+  @inlinable
   public static func >= <Wrapped: DatabaseValueConvertible>(
     left: SQLExpression<Wrapped?>, right: Wrapped
   ) -> SQLExpression<Bool> where Value == Wrapped? {
-    left.infix(" >= ", left.bound(right), .comparison)
+    SQLExpression<Bool>(core: left.core.infix(" >= ", right, .comparison))
   }
 
   /// Whether it is NULL.
@@ -157,13 +157,15 @@ extension SQLExpression {
 
 extension SQLExpression where Value == Bool {
   /// Whether both are true.
+  @inlinable
   public static func && (left: Self, right: Self) -> Self {
-    left.infix(" AND ", right.inside(.and), .and)
+    SQLExpression(core: left.core.infix(" AND ", right.core, .and))
   }
 
   /// Whether one of them is true.
+  @inlinable
   public static func || (left: Self, right: Self) -> Self {
-    left.infix(" OR ", right.inside(.or), .or)
+    SQLExpression(core: left.core.infix(" OR ", right.core, .or))
   }
 
   /// Whether it is false.
@@ -176,43 +178,51 @@ extension SQLExpression where Value == Bool {
 
 extension SQLExpression where Value: Numeric & DatabaseValueConvertible {
   /// The sum.
+  @inlinable
   public static func + (left: Self, right: Value) -> Self {
-    left.infix(" + ", left.bound(right), .sum)
+    SQLExpression(core: left.core.infix(" + ", right, .sum))
   }
 
   /// The sum.
+  @inlinable
   public static func + (left: Self, right: Self) -> Self {
-    left.infix(" + ", right.inside(.sum), .sum)
+    SQLExpression(core: left.core.infix(" + ", right.core, .sum))
   }
 
   /// The difference.
+  @inlinable
   public static func - (left: Self, right: Value) -> Self {
-    left.infix(" - ", left.bound(right), .sum)
+    SQLExpression(core: left.core.infix(" - ", right, .sum))
   }
 
   /// The difference.
+  @inlinable
   public static func - (left: Self, right: Self) -> Self {
-    left.infix(" - ", right.inside(.sum), .sum)
+    SQLExpression(core: left.core.infix(" - ", right.core, .sum))
   }
 
   /// The product.
+  @inlinable
   public static func * (left: Self, right: Value) -> Self {
-    left.infix(" * ", left.bound(right), .product)
+    SQLExpression(core: left.core.infix(" * ", right, .product))
   }
 
   /// The product.
+  @inlinable
   public static func * (left: Self, right: Self) -> Self {
-    left.infix(" * ", right.inside(.product), .product)
+    SQLExpression(core: left.core.infix(" * ", right.core, .product))
   }
 
   /// The quotient; of integers, without the rest. NULL for a division by zero.
+  @inlinable
   public static func / (left: Self, right: Value) -> Self {
-    left.infix(" / ", left.bound(right), .product)
+    SQLExpression(core: left.core.infix(" / ", right, .product))
   }
 
   /// The quotient; of integers, without the rest. NULL for a division by zero.
+  @inlinable
   public static func / (left: Self, right: Self) -> Self {
-    left.infix(" / ", right.inside(.product), .product)
+    SQLExpression(core: left.core.infix(" / ", right.core, .product))
   }
 
   /// Adds to an assignment's value.

@@ -151,7 +151,7 @@ final class SelectionBuilder {
 
   @inlinable
   func add<Value: DatabaseValueConvertible>(_ expression: SQLExpression<Value>) {
-    add(expression.sql, expression.coding.map { .value($0) } ?? .value(Value.self))
+    add(expression.sql, expression.coding?.access(for: Value.self) ?? .value(Value.self))
   }
 
   @usableFromInline
@@ -169,7 +169,6 @@ extension PropertyAccess {
   }
 
   /// A value that is only read, with a coding.
-  @usableFromInline
   static func value<Value: Sendable>(_ coding: ColumnCoding<Value>) -> PropertyAccess {
     PropertyAccess(
       Value.self, offset: nil,

@@ -63,18 +63,31 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   /// The name as it stands in SQL.
   let quotedName: String
   /// The name with that of the first table that asked for it.
-  private let qualified = AtomicLazyReference<QualifiedName>()
+  private let qualified = Atomic<Unmanaged<QualifiedName>?>(nil)
   /// The coding, if it isn't the type's own.
   let coding: ColumnCoding<Value>?
   @usableFromInline let access: PropertyAccess
+  /// The coding for expressions.
+  let expressionCoding: ExpressionCoding?
 
   /// The name behind that of a table in a query, which has the dot.
   func name(behind prefix: String) -> String {
-    if let known = qualified.load(), known.prefix.isSame(as: prefix) { return known.text }
+    if let known = qualified.load(ordering: .acquiring)?._withUnsafeGuaranteedRef({
+      $0.prefix.isSame(as: prefix) ? $0.text : nil
+    }) {
+      return known
+    }
     let made = QualifiedName(prefix: prefix, text: prefix + quotedName)
-    _ = qualified.storeIfNil(made)
+    // Set once, and released with this object.
+    let reference = Unmanaged.passRetained(made)
+    let isFirst = qualified.compareExchange(
+      expected: nil, desired: reference, ordering: .acquiringAndReleasing
+    ).exchanged
+    if !isFirst { reference.release() }
     return made.text
   }
+
+  deinit { qualified.load(ordering: .acquiring)?.release() }
 
   @usableFromInline
   init(
@@ -83,6 +96,7 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   ) {
     quotedName = name.quotedIdentifier
     self.coding = isPlain ? nil : coding
+    expressionCoding = isPlain ? nil : ExpressionCoding(coding)
     self.access = access
     var definition = ColumnDefinition(name: name, type: coding.columnType)
     for option in options {
