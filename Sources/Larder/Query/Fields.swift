@@ -23,7 +23,8 @@ extension ColumnStorage {
   @usableFromInline
   func expression(behind prefix: String) -> SQLExpression<Value> {
     SQLExpression(
-      SQL(raw: name(behind: prefix)), isNullable: definition.type.isNullable, coding: expressionCoding)
+      SQL(raw: name(behind: prefix)), isNullable: definition.type.isNullable,
+      coding: expressionCoding)
   }
 }
 

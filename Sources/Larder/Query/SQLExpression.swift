@@ -206,17 +206,13 @@ extension SQL {
   /// A text around other SQL.
   init(_ prefix: String, _ inner: SQL, _ suffix: String) {
     self = inner
-    text = prefix + inner.text + suffix
+    text = String(concatenating: [prefix, inner.text, suffix])
   }
 
   /// Two pieces with an operator between them.
   init(_ left: SQL, _ infix: String, _ right: SQL) {
     self = left
-    var text = left.text
-    text.reserveCapacity(text.utf8.count + infix.utf8.count + right.text.utf8.count)
-    text += infix
-    text += right.text
-    self.text = text
+    text = String(concatenating: [left.text, infix, right.text])
     if !right.values.isEmpty { values += right.values }
     isCacheable = left.isCacheable && right.isCacheable
   }
@@ -231,15 +227,6 @@ extension SQL {
     }
   }
 
-  /// Appends a clause with its terms, unless there are none.
-  mutating func append(_ clause: String, _ terms: [SQL]) {
-    var infix = clause
-    for term in terms {
-      append(infix, term)
-      infix = ", "
-    }
-  }
-
   /// Appends an operator and another piece.
   mutating func append(_ operation: StaticString, _ piece: SQL) {
     append(operation.description, piece)
@@ -247,15 +234,13 @@ extension SQL {
 
   /// Appends an operator and a value, which is bound.
   mutating func append(_ operation: StaticString, value: any DatabaseValueConvertible) {
-    text.append(operation.description)
-    text.append("?")
+    text = String(concatenating: [text, operation.description, "?"])
     values.append(value)
   }
 
   /// Appends a text and then another piece.
   mutating func append(_ infix: String, _ piece: SQL) {
-    text += infix
-    text += piece.text
+    text = String(concatenating: [text, infix, piece.text])
     if !piece.values.isEmpty { values += piece.values }
     isCacheable = isCacheable && piece.isCacheable
   }

@@ -29,23 +29,16 @@ struct Select: Sendable {
   /// The whole statement.
   @usableFromInline
   func sql(_ columns: SQL) -> SQL {
-    var sql = SQL(raw: isDistinct ? "SELECT DISTINCT " : "SELECT ")
-    sql.text.reserveCapacity(columns.text.utf8.count + 256)
-    sql.append("", columns)
+    var sql = SQLPieces()
+    sql.append(isDistinct ? "SELECT DISTINCT " : "SELECT ", columns)
     sql.append(" FROM ", from)
     if let condition { sql.append(" WHERE ", condition) }
     sql.append(" GROUP BY ", groups)
     if let groupCondition { sql.append(" HAVING ", groupCondition) }
     sql.append(" ORDER BY ", order)
-    if limit != nil || offset > 0 {
-      sql.text += " LIMIT ?"
-      sql.values.append(limit ?? -1)
-    }
-    if offset > 0 {
-      sql.text += " OFFSET ?"
-      sql.values.append(offset)
-    }
-    return sql
+    if limit != nil || offset > 0 { sql.append(" LIMIT ?", value: limit ?? -1) }
+    if offset > 0 { sql.append(" OFFSET ?", value: offset) }
+    return sql.sql
   }
 
   /// Whether its rows are neither grouped nor limited nor made distinct.
@@ -107,5 +100,45 @@ struct Select: Sendable {
     let quoted = table.quotedIdentifier
     let named = alias == table ? quoted : "\(quoted) AS \(alias.quotedIdentifier)"
     from.append(" \(kind) \(named) ON ", condition(QueryNames(prefixes: prefixes)).inside(.or))
+  }
+}
+
+/// The clauses of a statement, to be put together at once.
+private struct SQLPieces {
+  private var texts: [String] = []
+  private var values: [(any DatabaseValueConvertible)?] = []
+  private var isCacheable = true
+
+  init() {
+    texts.reserveCapacity(16)
+    values.reserveCapacity(4)
+  }
+
+  var sql: SQL {
+    var sql = SQL(raw: String(concatenating: texts))
+    sql.values = values
+    sql.isCacheable = isCacheable
+    return sql
+  }
+
+  mutating func append(_ clause: String, _ piece: SQL) {
+    texts.append(clause)
+    texts.append(piece.text)
+    if !piece.values.isEmpty { values += piece.values }
+    isCacheable = isCacheable && piece.isCacheable
+  }
+
+  /// A clause with its terms, unless there are none.
+  mutating func append(_ clause: String, _ terms: [SQL]) {
+    var infix = clause
+    for term in terms {
+      append(infix, term)
+      infix = ", "
+    }
+  }
+
+  mutating func append(_ clause: String, value: Int) {
+    texts.append(clause)
+    values.append(value)
   }
 }
