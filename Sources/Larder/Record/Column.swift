@@ -32,6 +32,7 @@ public struct Column<R, Value: Sendable>: Sendable {
   }
 
   /// A column with a coding of its own.
+  @_disfavoredOverload
   public init(
     _ name: String, _ keyPath: KeyPath<R, Value> & Sendable, _ options: ColumnOption<Value>...,
     as coding: ColumnCoding<Value>
@@ -41,7 +42,8 @@ public struct Column<R, Value: Sendable>: Sendable {
 
   /// A column with a coding of its own for what an Optional wraps.
   public init<Wrapped: Sendable>(
-    _ name: String, _ keyPath: KeyPath<R, Wrapped?> & Sendable, _ options: ColumnOption<Wrapped?>...,
+    _ name: String, _ keyPath: KeyPath<R, Wrapped?> & Sendable,
+    _ options: ColumnOption<Wrapped?>...,
     as coding: ColumnCoding<Wrapped>
   ) where Value == Wrapped? {
     self.init(name, options, coding.optional, .coded(keyPath, coding.optional), isPlain: false)

@@ -9,7 +9,7 @@ extension String {
   /// Two texts that are the same in memory, as literals and short ones mostly are, are the same
   /// text: comparing the two words takes a tenth of the time of comparing what they stand for.
   @inlinable @inline(__always)
-  func isSame(as other: String) -> Bool {
+  package func isSame(as other: String) -> Bool {
     let isIdentical =
       unsafeBitCast(self, to: (UInt64, UInt64).self)
       == unsafeBitCast(other, to: (UInt64, UInt64).self)
@@ -29,7 +29,7 @@ extension String {
   }
 
   /// The text with the capital letters of ASCII made small, as bytes.
-  var foldedName: [UInt8] {
+  package var foldedName: [UInt8] {
     utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
   }
 }
