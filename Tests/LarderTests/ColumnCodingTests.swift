@@ -235,6 +235,25 @@ struct ColumnCodingTests {
     #expect(error?.reason == .notExact)
   }
 
+  @Test("Several threads may code at once")
+  func concurrently() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          let db = try Self.database()
+          var profile = Profile.example
+          profile.names = (0..<number).map { "Name \($0)" }
+          try profile.insert(db)
+          for _ in 0..<50 {
+            #expect(try Profile.fetchAll(db) == [profile])
+            try profile.update(db)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
   @Test("What a closure throws arrives as it is")
   func closuresError() throws {
     struct Refusal: Error {}

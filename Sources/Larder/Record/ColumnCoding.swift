@@ -125,14 +125,19 @@ extension ColumnCoding where Value: Codable {
   /// JSON as text, with sorted keys so that equal values are equal text; a `Date` in it is text such
   /// as `2026-11-21T08:33:26.123Z`.
   public static var json: ColumnCoding {
-    ColumnCoding(
+    // Made once, as making them takes a quarter of the time of a small value.
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Foundation's own ISO 8601 drops what is less than a second.
+    encoder.dateEncodingStrategy = .custom { date, encoder in
+      try DateFormat.iso8601.text(of: date).encode(to: encoder)
+    }
+    let decoder = JSONDecoder()
+    decoder.dateDecodingStrategy = .custom { decoder in
+      try DateFormat.iso8601.date(from: .text(String(from: decoder)))
+    }
+    return ColumnCoding(
       encode: { value in
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Foundation's own ISO 8601 drops what is less than a second.
-        encoder.dateEncodingStrategy = .custom { date, encoder in
-          try DateFormat.iso8601.text(of: date).encode(to: encoder)
-        }
         do {
           return String(decoding: try encoder.encode(value), as: UTF8.self)
         } catch is EncodingError {
@@ -140,10 +145,6 @@ extension ColumnCoding where Value: Codable {
         }
       },
       decode: { (text: String) in
-        let decoder = JSONDecoder()
-        decoder.dateDecodingStrategy = .custom { decoder in
-          try DateFormat.iso8601.date(from: .text(String(from: decoder)))
-        }
         do {
           return try decoder.decode(Value.self, from: Data(text.utf8))
         } catch {
