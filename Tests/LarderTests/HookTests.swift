@@ -172,4 +172,28 @@ struct HookTests {
     try first.delete(db)
     #expect(try Chain.fetchAll(db).isEmpty)
   }
+
+  @Test("that close the database make the operation fail, and nothing else")
+  func closing() throws {
+    struct Closing: RecordHooks {
+      var id: Int64?
+      var name: String
+
+      struct Columns: Sendable {
+        let id = Column("id", \Closing.id, .primaryKey)
+        let name = Column("name", \Closing.name)
+      }
+      static let columns = Columns()
+      static let table = Table("city", Closing.init, columns.id, columns.name)
+
+      mutating func willInsert(_ db: Database) throws { try db.close() }
+      func willDelete(_ db: Database) throws { try db.close() }
+    }
+    let oslo = Closing(id: 1, name: "Oslo")
+    #expect(throws: (any Error).self) { try Closing.insert(db, contentsOf: [oslo]) }
+    let other = try City.norway()
+    #expect(failure(DatabaseError.self) { try oslo.delete(other) }?.code == .misuse)
+    let third = try City.norway()
+    #expect(failure(DatabaseError.self) { try oslo.inserted(third) }?.code == .misuse)
+  }
 }

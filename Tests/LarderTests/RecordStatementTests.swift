@@ -146,6 +146,15 @@ struct RecordStatementTests {
     #expect(failure(DatabaseError.self) { try City.insert(db, contentsOf: [oslo]) } != nil)
   }
 
+  @Test("refuse what would change their table while they run, and can be used again")
+  func droppingMeanwhile() throws {
+    try City.forEach(db) { _ in
+      let error = failure(DatabaseError.self) { try db.executeUpdate("DROP TABLE city") }
+      #expect(error?.code == .locked)
+    }
+    #expect(try City.fetchAll(db) == City.norwegian)
+  }
+
   @Test("of two types on one table don't get into each other's way")
   func twoTypes() throws {
     struct Name: Record {
