@@ -92,6 +92,30 @@ struct UpsertTests {
     #expect(try City.fetchAll(db).count == 4)
   }
 
+  @Test("takes the row's key over where the record's isn't optional, too")
+  func keyThatIsNotOptional() throws {
+    struct Town: Record, Equatable {
+      var id: Int
+      var name: String
+      var population: Int
+
+      struct Columns: Sendable {
+        let id = Column("id", \Town.id, .primaryKey)
+        let name = Column("name", \Town.name, .unique)
+        let population = Column("population", \Town.population)
+      }
+      static let columns = Columns()
+      static let table = Table("city", Town.init, columns.id, columns.name, columns.population)
+    }
+    var bergen = Town(id: 800, name: "Bergen", population: 1)
+    try bergen.upsert(db, onConflict: Town.columns.name)
+    #expect(bergen == Town(id: 2, name: "Bergen", population: 1))
+    #expect(try Town.find(db, 2) == bergen)
+    var hamar = Town(id: 900, name: "Hamar", population: 1)
+    try hamar.upsert(db, onConflict: Town.columns.name)
+    #expect(hamar.id == 900)
+  }
+
   @Test("updates the columns that are named by the key")
   func chosen() throws {
     var oslo = City(id: 1, name: "Christiania", population: 5)

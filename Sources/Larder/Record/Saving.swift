@@ -100,7 +100,11 @@ extension TableCore {
   ) throws {
     var returned = sql.version.map { [$0] } ?? []
     // The last row id is that of an earlier INSERT where the row was there.
-    if let rowIDColumn, hasTarget || !hasKey(record, db) { returned.append(rowIDColumn) }
+    if sql.key.count == 1, columns[sql.key[0]].type.kind == .integer,
+      hasTarget || !hasKey(record, db)
+    {
+      returned.append(sql.key[0])
+    }
     if returned.isEmpty {
       _ = try text.map { try write($0, record, db) } ?? write(upsert, record, db)
       return
@@ -111,13 +115,14 @@ extension TableCore {
         try layout.bind(record, text.order, to: $0)
       } _: { statement in
         guard try statement.step() else { return }
-        for (index, column) in returned.enumerated() {
-          let reader = ColumnReader(
-            statement: statement.arena.statement, index: Int32(truncatingIfNeeded: index),
-            dateFormat: db.dateFormat)
-          try set(record, column, Int64(column: reader), db)
+        let values = try returned.indices.map {
+          try Int64(
+            column: ColumnReader(
+              statement: statement.arena.statement, index: Int32(truncatingIfNeeded: $0),
+              dateFormat: db.dateFormat))
         }
         try statement.stepToEnd()
+        for (column, value) in zip(returned, values) { try set(record, column, value, db) }
       }
     } catch {
       throw describe(error, writing: record, db, sql: text.text)
