@@ -3,7 +3,8 @@ import Larder
 
 /// The rows of the table that are about records.
 enum RecordBenchmarks {
-  static let all = [insert, insertArray, fetchAll, stream, findOne, update]
+  static let all =
+    [insert, insertArray, fetchAll, stream, findOne, update] + OtherRecordBenchmarks.all
 
   static let find = "SELECT id, name, score, ratio, email FROM player WHERE id = ?"
   private static let select = "SELECT id, name, score, ratio, email FROM player"

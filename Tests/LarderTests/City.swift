@@ -13,4 +13,29 @@ struct City: Record, Equatable {
   }
   static let columns = Columns()
   static let table = Table("city", City.init, columns.id, columns.name, columns.population)
+
+  static let creation: SQL = """
+    CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+      population INTEGER NOT NULL CHECK (population >= 0))
+    """
+
+  /// A database in memory with an empty table.
+  static func database() throws -> Database {
+    let db = try Database()
+    try db.executeUpdate(creation)
+    return db
+  }
+
+  /// A database in memory with some of the largest cities of Norway, with the keys from 1 on.
+  static func norway() throws -> Database {
+    let db = try database()
+    try insert(db, contentsOf: norwegian)
+    return db
+  }
+
+  static let norwegian = [
+    City(id: 1, name: "Oslo", population: 709_037),
+    City(id: 2, name: "Bergen", population: 291_940),
+    City(id: 3, name: "Trondheim", population: 214_565),
+  ]
 }

@@ -5,17 +5,144 @@ import Testing
 struct InsertTests {
   let db: Database
 
-  init() throws {
-    db = try Database()
-    try db.executeUpdate(
-      "CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT NOT NULL, population INTEGER NOT NULL)")
-  }
+  init() throws { db = try City.database() }
 
-  @Test("a key that is nil gets the value that SQLite chose")
+  @Test("A key that is nil gets the value that SQLite chose")
   func fillsKey() throws {
     var oslo = City(id: nil, name: "Oslo", population: 709_037)
     try oslo.insert(db)
     #expect(oslo.id == 1)
     #expect(try City.find(db, 1) == oslo)
+  }
+
+  @Test("A key that is given stays")
+  func keepsKey() throws {
+    var oslo = City(id: 47, name: "Oslo", population: 709_037)
+    try oslo.insert(db)
+    #expect(oslo.id == 47)
+    #expect(try City.find(db, 47) == oslo)
+  }
+
+  @Test("The record as the table has it is returned, and the given one stays as it is")
+  func inserted() throws {
+    let oslo = City(id: nil, name: "Oslo", population: 709_037)
+    let stored = try oslo.inserted(db)
+    #expect(stored == City(id: 1, name: "Oslo", population: 709_037))
+    #expect(oslo.id == nil)
+    #expect(try City.fetchAll(db) == [stored])
+  }
+
+  @Test("A record whose hard row id is taken is refused with the column")
+  func sameKey() throws {
+    var oslo = City(id: 1, name: "Oslo", population: 709_037)
+    try oslo.insert(db)
+    var bergen = City(id: 1, name: "Bergen", population: 291_940)
+    let error = failure(DatabaseError.self) { try bergen.insert(db) }
+    #expect(error?.constraint?.kind == .primaryKey)
+    #expect(error?.constraint?.table == "city")
+    #expect(error?.constraint?.columns == ["id"])
+    #expect(error?.sql == City.table.insertSQL)
+  }
+
+  @Test("A trigger that ignores the row makes the insertion fail, since there is no key to return")
+  func ignoredByTrigger() throws {
+    var oslo = City(id: nil, name: "Oslo", population: 709_037)
+    try oslo.insert(db)
+    try db.executeStatements(
+      """
+      CREATE TRIGGER small BEFORE INSERT ON city WHEN new.population < 1000
+      BEGIN SELECT RAISE(IGNORE); END
+      """)
+    var village = City(id: nil, name: "Undredal", population: 80)
+    #expect(failure(DatabaseError.self) { try village.insert(db) }?.code == .abort)
+    #expect(village.id == nil)
+    #expect(failure(DatabaseError.self) { try village.inserted(db) }?.code == .abort)
+    #expect(BatchFailure { try City.inserted(db, contentsOf: [village]) }?.index == 0)
+    try City.insert(db, contentsOf: [village])
+    #expect(try village.insert(db, or: .ignore) == false)
+    #expect(try City.fetchAll(db) == [oslo])
+  }
+
+  @Test("A trigger that inserts elsewhere doesn't get into the key")
+  func triggerInsertsElsewhere() throws {
+    try db.executeStatements(
+      """
+      CREATE TABLE log (id INTEGER PRIMARY KEY, name TEXT);
+      INSERT INTO log VALUES (99, 'the first');
+      CREATE TRIGGER logged AFTER INSERT ON city BEGIN INSERT INTO log (name) VALUES (new.name); END
+      """)
+    var oslo = City(id: nil, name: "Oslo", population: 709_037)
+    try oslo.insert(db)
+    #expect(oslo.id == 1)
+  }
+}
+
+@Suite("Inserting records where a constraint is in the way")
+struct ConflictPolicyTests {
+  let db: Database
+
+  init() throws { db = try City.norway() }
+
+  private func bergen(population: Int = 300_000) -> City {
+    City(id: nil, name: "Bergen", population: population)
+  }
+
+  @Test(".ignore writes nothing, returns false and leaves the key alone")
+  func ignore() throws {
+    var bergen = bergen()
+    #expect(try bergen.insert(db, or: .ignore) == false)
+    #expect(bergen.id == nil)
+    #expect(try City.fetchAll(db) == City.norwegian)
+    var hamar = City(id: nil, name: "Hamar", population: 28_535)
+    #expect(try hamar.insert(db, or: .ignore))
+    #expect(hamar.id == 4)
+  }
+
+  @Test(".replace deletes the row in the way, and fills the key")
+  func replace() throws {
+    var bergen = bergen()
+    #expect(try bergen.insert(db, or: .replace))
+    #expect(bergen.id == 4)
+    #expect(try City.fetchAll(db).map(\.id) == [1, 3, 4])
+    #expect(try City.find(db, 4).population == 300_000)
+  }
+
+  @Test(".fail throws and lets the transaction go on")
+  func fail() throws {
+    try db.inTransaction { db in
+      var hamar = City(id: nil, name: "Hamar", population: 28_535)
+      try hamar.insert(db)
+      var bergen = bergen()
+      let error = failure(DatabaseError.self) { try bergen.insert(db, or: .fail) }
+      #expect(error?.constraint?.columns == ["name"])
+    }
+    #expect(try City.fetchAll(db).count == 4)
+  }
+
+  @Test(".rollback throws and undoes the whole transaction")
+  func rollback() throws {
+    #expect(throws: DatabaseError.self) {
+      try db.inTransaction { db in
+        var hamar = City(id: nil, name: "Hamar", population: 28_535)
+        try hamar.insert(db)
+        var bergen = bergen()
+        try bergen.insert(db, or: .rollback)
+      }
+    }
+    #expect(!db.isInTransaction)
+    #expect(try City.fetchAll(db) == City.norwegian)
+  }
+
+  @Test("Conditions that a policy isn't for are still errors", arguments: ConflictPolicy.allCases)
+  func otherConstraints(policy: ConflictPolicy) throws {
+    var city = City(id: nil, name: "Atlantis", population: -1)
+    if policy == .ignore {
+      #expect(try city.insert(db, or: policy) == false)
+    } else {
+      let error = failure(DatabaseError.self) { try city.insert(db, or: policy) }
+      #expect(error?.constraint?.kind == .check)
+      #expect(error?.constraint?.name == "population >= 0")
+    }
+    #expect(try City.fetchAll(db) == City.norwegian)
   }
 }

@@ -10,7 +10,7 @@ extension Record {
   ///
   /// Up to 128 rows go into one statement, which takes half as long as inserting them one by one.
   /// Outside of a transaction this is one, inside it is a savepoint. The records' keys stay as they
-  /// are: see ``inserted(_:contentsOf:)``. Throws ``RecordError/batch(table:index:error:)`` with the
+  /// are: see ``inserted(_:contentsOf:)``. Rows that a trigger ignores are left out. Throws ``RecordError/batch(table:index:error:)`` with the
   /// position of the record that could not be inserted and the reason.
   ///
   /// - Parameter policy: what is done about rows that break a constraint, instead of an error.
@@ -83,7 +83,7 @@ extension Table {
       RecordBuffer(
         start: UnsafeRawPointer(start), count: records.count, stride: MemoryLayout<R>.stride,
         first: first),
-      db, or: policy?.rawValue)
+      db, or: policy)
   }
 }
 
@@ -103,7 +103,9 @@ extension TableCore {
   /// More rows a statement than this aren't faster.
   private static let mostRows = 128
 
-  fileprivate func insert(_ records: RecordBuffer, _ db: Database, or policy: String?) throws {
+  fileprivate func insert(
+    _ records: RecordBuffer, _ db: Database, or policy: ConflictPolicy?
+  ) throws {
     let width = max(1, sql.written.count)
     // DEFAULT VALUES is for one row only.
     var rows = sql.written.isEmpty ? 1 : Self.mostRows
@@ -111,54 +113,64 @@ extension TableCore {
     var index = 0
     while index < records.count {
       while rows > records.count - index { rows /= 2 }
-      let statement = batches.withLock { batches in
-        let key = BatchKey(rows: rows, policy: policy)
-        if let statement = batches[key] { return statement }
-        let text = rows == 1 ? sql.insert(or: policy) : sql.insert(rows: rows, or: policy)
-        let statement = TableStatement(text)
-        batches[key] = statement
-        return statement
-      }
+      let statement = batch(rows: rows, or: policy)
       while index + rows <= records.count {
-        try insert(records, index..<index + rows, statement, db)
+        try insert(records, index..<index + rows, statement, db, or: policy)
         index += rows
       }
     }
   }
 
+  private func batch(rows: Int, or policy: ConflictPolicy?) -> TableStatement {
+    // What these two leave behind would be in the way of finding the record at fault.
+    let verb = policy == .fail || policy == .rollback ? nil : policy?.rawValue
+    let key = BatchKey(rows: rows, policy: verb)
+    return batches.withLock { batches in
+      if let statement = batches[key] { return statement }
+      let text = rows == 1 ? sql.insert(or: verb) : sql.insert(rows: rows, or: verb)
+      let statement = TableStatement(text)
+      batches[key] = statement
+      return statement
+    }
+  }
+
   private func insert(
-    _ records: RecordBuffer, _ range: Range<Int>, _ statement: TableStatement, _ db: Database
+    _ records: RecordBuffer, _ range: Range<Int>, _ statement: TableStatement, _ db: Database,
+    or policy: ConflictPolicy?
   ) throws {
     let width = Int32(truncatingIfNeeded: sql.written.count)
-    var failing: Int?
+    var bound = range.lowerBound
     do {
       _ = try db.run(statement.sql) { arena in
         var first: Int32 = 1
-        for index in range {
-          failing = index
-          try layout.bind(records[index], statement.order, to: arena, from: first)
+        while bound < range.upperBound {
+          try layout.bind(records[bound], statement.order, to: arena, from: first)
           first &+= width
+          bound &+= 1
         }
-        failing = nil
       }
     } catch {
-      let (index, cause) = findFailure(records, range, db) ?? (range.lowerBound, error)
-      throw RecordError.batch(
-        table: name, index: records.first + (failing ?? index),
-        error: describe(
-          failing == nil ? cause : error, writing: records[failing ?? index], db,
-          sql: statement.sql.text))
+      if bound < range.upperBound {
+        let error = describe(error, writing: records[bound], db, sql: statement.sql.text)
+        throw RecordError.batch(table: name, index: records.first + bound, error: error)
+      }
+      let (index, cause) = findFailure(records, range, db, or: policy) ?? (range.lowerBound, error)
+      throw RecordError.batch(table: name, index: records.first + index, error: cause)
     }
   }
 
   /// Inserts the records of a statement that has failed one by one, to find the one at fault. All of
   /// it is undone with the batch.
   private func findFailure(
-    _ records: RecordBuffer, _ range: Range<Int>, _ db: Database
+    _ records: RecordBuffer, _ range: Range<Int>, _ db: Database, or policy: ConflictPolicy?
   ) -> (index: Int, error: any Error)? {
     guard db.isInTransaction else { return nil }
     for index in range {
-      do { _ = try write(insert, records[index], db) } catch { return (index, error) }
+      do {
+        _ = try write(sql.insert(or: policy?.rawValue), records[index], db)
+      } catch {
+        return (index, error)
+      }
     }
     return nil
   }

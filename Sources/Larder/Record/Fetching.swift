@@ -49,6 +49,9 @@ extension Table {
     _ db: Database, _ key: repeat each Key
   ) throws -> R? {
     try core.checkHasKey()
+    var count = 0
+    for _ in repeat each key { count += 1 }
+    try core.checkKeyCount(count)
     return try db.withRows(core.find.sql) { arena in
       var index: Int32 = 0
       func bind(_ value: some DatabaseValueConvertible) throws {
@@ -58,10 +61,9 @@ extension Table {
       if core.hasCodedKey {
         var values: [any DatabaseValueConvertible] = []
         repeat values.append(each key)
-        for value in try core.coded(key: values) { try bind(value) }
+        for value in core.coded(key: values) { try bind(value) }
       } else {
         repeat try bind(each key)
-        try core.checkKeyCount(Int(index))
       }
     } _: { statement in
       guard try statement.step() else { return nil }
@@ -81,11 +83,8 @@ extension TableCore {
 
   /// The values of a key as the columns store them.
   @usableFromInline
-  func coded(
-    key: [any DatabaseValueConvertible]
-  ) throws -> [any DatabaseValueConvertible] {
-    try checkKeyCount(key.count)
-    return zip(sql.key, key).map { columns[$0].code?($1) ?? $1 }
+  func coded(key: [any DatabaseValueConvertible]) -> [any DatabaseValueConvertible] {
+    zip(sql.key, key).map { columns[$0].code?($1) ?? $1 }
   }
 
   /// Where the columns of the table are in a statement's row.
@@ -102,7 +101,7 @@ extension TableCore {
 
   @usableFromInline
   func notFound(_ key: [any DatabaseValueConvertible], _ db: Database) -> RecordError {
-    .notFound(table: name, key: key.map { Self.stored($0, db.dateFormat) })
+    .notFound(table: name, key: coded(key: key).map { Self.stored($0, db.dateFormat) })
   }
 
   private static func stored<V: DatabaseValueConvertible>(
@@ -188,12 +187,14 @@ extension Record {
     try table.core.checkHasKey()
     try table.core.checkKeyCount(1)
     var records: [Self] = []
-    var seen: Set<DatabaseValue> = []
-    var rest = try keys.filter { seen.insert(try $0.databaseValue).inserted }[...]
+    var seen: Set<ExactValue> = []
+    var rest = try keys.filter { seen.insert(ExactValue(try $0.databaseValue)).inserted }[...]
+    var most = 256
+    while most > 1, most > db.limit(.variables) { most /= 2 }
     while let last = rest.last {
       // Few different lengths, so that there are few different statements: the last key is
       // asked for again where there are too few.
-      var part = rest.prefix(256)
+      var part = rest.prefix(most)
       rest = rest.dropFirst(part.count)
       var count = 1
       while count < part.count { count *= 2 }

@@ -33,17 +33,21 @@ extension Record {
     var record = self
     try table.hooks?.willInsert(&record, db)
     guard let written = try table.writeReturning(table.core.sql.insert(), record, db) else {
-      throw DatabaseError(.abort, "a trigger kept the row from being inserted")
+      throw TableCore.notInserted
     }
     return written
   }
 }
 
 extension TableCore {
+  static var notInserted: DatabaseError {
+    DatabaseError(.abort, "a trigger kept the row from being inserted")
+  }
+
   @usableFromInline
   func insert(_ record: UnsafeMutableRawPointer, _ db: Database) throws {
     try check()
-    _ = try write(insert, record, db)
+    if try write(insert, record, db) == 0 { throw Self.notInserted }
     if rowIDColumn != nil { try assignRowID(record, db) }
   }
 

@@ -75,10 +75,8 @@ final class PropertyAccess: Sendable {
       read: { $1.initializeMemory(as: Value.self, to: try coding.read($0)) },
       bind: { try coding.bind($0.assumingMemoryBound(to: R.self).pointee[keyPath: keyPath], $1) },
       assign: { record, integer in
-        guard let keyPath = keyPath as? WritableKeyPath<R, Value>,
-          let type = Value.self as? any DatabaseValueConvertible.Type,
-          let value = try type.init(databaseValue: .integer(integer)) as? Value
-        else { return }
+        guard let keyPath = keyPath as? WritableKeyPath<R, Value> else { return }
+        let value = try coding.restored(.integer(integer))
         record.assumingMemoryBound(to: R.self).pointee[keyPath: keyPath] = value
       },
       value: {
@@ -167,7 +165,11 @@ final class RecordLayout: @unchecked Sendable {
   func value(
     of column: Int, in record: UnsafeRawPointer, _ format: DateFormat
   ) throws -> DatabaseValue {
-    try properties[column].value(record + properties[column].offset, format)
+    do {
+      return try properties[column].value(record + properties[column].offset, format)
+    } catch {
+      throw ColumnFailure(column: column, error: error)
+    }
   }
 
   /// Sets a record's property to an integer.

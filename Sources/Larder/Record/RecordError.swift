@@ -34,7 +34,18 @@ extension RecordError: CustomStringConvertible {
   }
 
   private static func text(_ key: [DatabaseValue]) -> String {
-    key.count == 1 ? "\(key[0])" : "(\(key.map { "\($0)" }.joined(separator: ", ")))"
+    key.count == 1 ? text(key[0]) : "(\(key.map(text).joined(separator: ", ")))"
+  }
+
+  private static func text(_ value: DatabaseValue) -> String {
+    switch value {
+    case .null: "NULL"
+    case .integer(let value): "\(value)"
+    case .real(let value): "\(value)"
+    case .text(let value): value.debugDescription
+    case .blob(let value):
+      "x'\(value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())'"
+    }
   }
 }
 

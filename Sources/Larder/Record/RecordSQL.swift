@@ -42,7 +42,7 @@ struct RecordSQL {
 
   private func name(_ index: Int) -> String { columns[index].name.quotedIdentifier }
 
-  private func names(_ indices: some Sequence<Int>) -> String {
+  func names(_ indices: some Sequence<Int>) -> String {
     indices.map(name).joined(separator: ", ")
   }
 
@@ -94,6 +94,10 @@ struct RecordSQL {
     var assignments = chosen.map { "\(name($0)) = excluded.\(name($0))" }
     if let version, !target.contains(version) {
       assignments.append("\(name(version)) = \(table).\(name(version)) + 1")
+    }
+    // Only a row that was updated is returned, and with it its key.
+    if assignments.isEmpty, target != key {
+      assignments = target.prefix(1).map { "\(name($0)) = excluded.\(name($0))" }
     }
     let insert = insert()
     let action =

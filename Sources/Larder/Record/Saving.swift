@@ -37,8 +37,9 @@ extension Record {
   /// // INSERT … ON CONFLICT ("name") DO UPDATE SET "population" = excluded."population"
   /// ```
   ///
-  /// See [UPSERT](https://www.sqlite.org/lang_upsert.html). A key that is nil gets that of the row.
-  /// The version of a row that is there goes up, whatever it was.
+  /// See [UPSERT](https://www.sqlite.org/lang_upsert.html). The record gets the row's version, which
+  /// goes up if the row was there, whatever it was, and an integer key that was nil, or isn't the
+  /// target, becomes the row's.
   ///
   /// - Parameters:
   ///   - target: the columns that decide whether the row is there, which need a unique index; the
@@ -52,10 +53,14 @@ extension Record {
     try table.hooks?.willInsert(&self, db)
     let text = try table.upsert(
       table.indices(repeat each target), table.indices(repeat each columns))
-    try withUnsafeMutablePointer(to: &self) { try table.core.upsert($0, db, text) }
+    var hasTarget = false
+    for _ in repeat each target { hasTarget = true }
+    try withUnsafeMutablePointer(to: &self) {
+      try table.core.upsert($0, db, text, hasTarget: hasTarget)
+    }
   }
 
-  /// The same for a record that isn't a variable; returns it with its key.
+  /// The same for a record that isn't a variable; returns it with its key and version.
   @discardableResult @_disfavoredOverload
   public func upsert<each Target, each Value>(
     _ db: Database, onConflict target: repeat Column<Self, each Target>,
@@ -76,6 +81,7 @@ extension Table {
     }
     try core.check()
     if target.isEmpty { try core.checkHasKey() }
+    try core.checkWritten(chosen)
     return core.sql.upsert(onConflict: target, updating: chosen.isEmpty ? nil : chosen)
   }
 }
@@ -86,31 +92,40 @@ extension TableCore {
     sql.key.allSatisfy { (try? layout.value(of: $0, in: record, db.dateFormat)) != .null }
   }
 
+  /// - Parameters:
+  ///   - text: the statement; nil for the one that the table has ready.
+  ///   - hasTarget: whether the row may be there with another key than the record's.
   fileprivate func upsert(
-    _ record: UnsafeMutableRawPointer, _ db: Database, _ text: RecordSQL.Text?
+    _ record: UnsafeMutableRawPointer, _ db: Database, _ text: RecordSQL.Text?, hasTarget: Bool
   ) throws {
-    guard let rowIDColumn, !hasKey(record, db) else {
+    var returned = sql.version.map { [$0] } ?? []
+    // The last row id is that of an earlier INSERT where the row was there.
+    if sql.key.count == 1, columns[sql.key[0]].type.kind == .integer,
+      hasTarget || !hasKey(record, db)
+    {
+      returned.append(sql.key[0])
+    }
+    if returned.isEmpty {
       _ = try text.map { try write($0, record, db) } ?? write(upsert, record, db)
       return
     }
-    // The last row id is that of an earlier INSERT where the row was there.
-    let key = columns[rowIDColumn].name.quotedIdentifier
-    let text = (text ?? sql.upsert()).returning(key)
-    var rowID: Int64?
+    let text = (text ?? sql.upsert()).returning(sql.names(returned))
     do {
-      rowID = try db.withRows(SQL(raw: text.text)) {
+      try db.withRows(SQL(raw: text.text)) {
         try layout.bind(record, text.order, to: $0)
       } _: { statement in
-        guard try statement.step() else { return nil }
-        let value = try Int64(
-          column: ColumnReader(
-            statement: statement.arena.statement, index: 0, dateFormat: db.dateFormat))
+        guard try statement.step() else { return }
+        let values = try returned.indices.map {
+          try Int64(
+            column: ColumnReader(
+              statement: statement.arena.statement, index: Int32(truncatingIfNeeded: $0),
+              dateFormat: db.dateFormat))
+        }
         try statement.stepToEnd()
-        return value
+        for (column, value) in zip(returned, values) { try set(record, column, value, db) }
       }
     } catch {
       throw describe(error, writing: record, db, sql: text.text)
     }
-    if let rowID { try set(record, rowIDColumn, rowID, db) }
   }
 }

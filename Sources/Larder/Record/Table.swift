@@ -119,12 +119,12 @@ final class TableBuilder {
   func problem(table name: String, _ options: TableOptions) -> String? {
     if name.isEmpty || name.utf8.contains(0) { return "its name is empty or holds a NUL" }
     if columns.isEmpty { return "it has no columns" }
-    var names: Set<String> = []
+    var names: Set<[UInt8]> = []
     for column in columns {
       if column.name.isEmpty || column.name.utf8.contains(0) {
         return "the name of a column is empty or holds a NUL"
       }
-      if !names.insert(column.name.lowercased()).inserted {
+      if !names.insert(column.name.foldedName).inserted {
         return "two columns are named “\(column.name)”"
       }
     }

@@ -93,23 +93,32 @@ extension TableCore {
   @usableFromInline
   func update(_ record: UnsafeRawPointer, _ db: Database, _ chosen: [Int]) throws {
     try checkHasKey()
-    if let column = chosen.first(where: { !columns[$0].isWritten }) {
-      throw DatabaseError(
-        .misuse, "“\(columns[column].name)” of the table “\(name)” is only read")
-    }
+    try checkWritten(chosen)
     let chosen = chosen.filter { !columns[$0].isPrimaryKey && !columns[$0].isVersion }
     if try write(sql.update(chosen), record, db) == 0 { throw try missing(record, db) }
+  }
+
+  /// Throws if a column that was asked for is never written.
+  func checkWritten(_ chosen: [Int]) throws {
+    guard let column = chosen.first(where: { !columns[$0].isWritten }) else { return }
+    throw DatabaseError(.misuse, "“\(columns[column].name)” of the table “\(name)” is only read")
   }
 
   /// The columns whose values differ in two records.
   func changes(
     _ old: UnsafeRawPointer, _ new: UnsafeRawPointer, _ db: Database
   ) throws -> [Int] {
-    try sql.written.filter { index in
+    func value(_ column: Int, _ record: UnsafeRawPointer) throws -> ExactValue {
+      do {
+        return ExactValue(try layout.value(of: column, in: record, db.dateFormat))
+      } catch {
+        throw describe(error, writing: record, db, sql: update.sql.text)
+      }
+    }
+    return try sql.written.filter { index in
       let column = columns[index]
       guard !column.isPrimaryKey, !column.isVersion else { return false }
-      return try layout.value(of: index, in: old, db.dateFormat)
-        != layout.value(of: index, in: new, db.dateFormat)
+      return try value(index, old) != value(index, new)
     }
   }
 

@@ -85,7 +85,7 @@ extension Table {
   func indices<each Value>(_ columns: repeat Column<R, each Value>) throws -> [Int] {
     var indices: [Int] = []
     for column in repeat each columns {
-      guard let index = core.columns.firstIndex(where: { $0.name == column.name }) else {
+      guard let index = core.columns.firstIndex(where: { $0.name.isSame(as: column.name) }) else {
         throw DatabaseError(.misuse, "the table “\(name)” has no column “\(column.name)”")
       }
       indices.append(index)

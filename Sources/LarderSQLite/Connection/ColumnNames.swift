@@ -9,8 +9,9 @@ package final class ColumnNames {
   @usableFromInline let unique: [String]
   /// Rows are mostly read in the same order, so that the next name asked for is the next column's.
   @exclusivity(unchecked) @usableFromInline var next = 0
-  /// Where somebody needs the columns, who has asked before.
-  private var layout: (owner: ObjectIdentifier, positions: AnyObject)?
+  /// Where somebody needs the columns, who has asked before; kept, so that nobody else gets to be at
+  /// the same address.
+  private var layout: (owner: AnyObject, positions: AnyObject)?
   /// Names as they were asked for, once found.
   private var found: [[UInt8]: Int] = [:]
 
@@ -49,13 +50,11 @@ package final class ColumnNames {
   package func layout<Layout: AnyObject>(
     for owner: AnyObject, _ make: () throws -> Layout
   ) rethrows -> Layout {
-    if let layout, layout.owner == ObjectIdentifier(owner),
-      let positions = layout.positions as? Layout
-    {
+    if let layout, layout.owner === owner, let positions = layout.positions as? Layout {
       return positions
     }
     let made = try make()
-    layout = (ObjectIdentifier(owner), made)
+    layout = (owner, made)
     return made
   }
 

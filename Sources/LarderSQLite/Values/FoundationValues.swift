@@ -51,6 +51,24 @@ extension UUID: DatabaseValueConvertible {
       throw databaseValue.unexpected(for: UUID.self)
     }
   }
+
+  /// Binds the 16 bytes.
+  public func bind(to parameter: ParameterBinder) throws {
+    try withUnsafeBytes(of: uuid) { try parameter.bind($0) }
+  }
+
+  /// Reads 16 bytes, or text.
+  public init(column: ColumnReader) throws {
+    guard column.storageClass == .blob else {
+      try self.init(databaseValue: DatabaseValue(column: column))
+      return
+    }
+    self.init(
+      uuid: try column.withBytes { bytes in
+        guard bytes.count == 16 else { throw ConversionError(.malformed, UUID.self) }
+        return bytes.loadUnaligned(as: uuid_t.self)
+      })
+  }
 }
 
 extension URL: DatabaseValueConvertible {

@@ -1,0 +1,148 @@
+import Larder
+import Testing
+
+@Suite("A batch of records that fails")
+struct BatchFailureTests {
+  let db: Database
+
+  init() throws { db = try City.norway() }
+
+  private func cities(_ count: Int, _ wrong: [Int: City] = [:]) -> [City] {
+    (0..<count).map {
+      wrong[$0] ?? City(id: Int64($0 + 101), name: "City \($0)", population: $0)
+    }
+  }
+
+  private let oslo = City(id: 5000, name: "Oslo", population: 1)
+  private let negative = City(id: 5001, name: "Atlantis", population: -1)
+
+  @Test("leaves nothing and tells the record", arguments: [0, 1, 127, 128, 500, 998, 999])
+  func constraint(index: Int) throws {
+    let failure = BatchFailure { try City.insert(db, contentsOf: cities(1000, [index: oslo])) }
+    #expect(failure?.index == index)
+    let error = failure?.error as? DatabaseError
+    #expect(error?.constraint?.kind == .unique)
+    #expect(error?.constraint?.columns == ["name"])
+    #expect(try City.fetchAll(db) == City.norwegian)
+    #expect(!db.isInTransaction)
+  }
+
+  @Test("tells the record of a sequence that isn't an array", arguments: [0, 1023, 1024, 2500])
+  func lazySequence(index: Int) throws {
+    let failure = BatchFailure {
+      try City.insert(db, contentsOf: cities(3000, [index: oslo]).lazy.map { $0 })
+    }
+    #expect(failure?.index == index)
+    #expect(try City.fetchAll(db) == City.norwegian)
+  }
+
+  @Test("tells of two records with the same value the second")
+  func amongThemselves() throws {
+    let twin = City(id: 5000, name: "City 3", population: 1)
+    let failure = BatchFailure { try City.insert(db, contentsOf: cities(50, [40: twin])) }
+    #expect(failure?.index == 40)
+  }
+
+  @Test("lets an outer transaction go on")
+  func outerTransaction() throws {
+    try db.inTransaction { db in
+      var hamar = City(id: 50, name: "Hamar", population: 28_535)
+      try hamar.insert(db)
+      let failure = BatchFailure { try City.insert(db, contentsOf: cities(300, [200: oslo])) }
+      #expect(failure?.index == 200)
+      var bodø = City(id: 51, name: "Bodø", population: 43_000)
+      try bodø.insert(db)
+    }
+    #expect(try City.fetchAll(db).map(\.id) == [1, 2, 3, 50, 51])
+  }
+
+  @Test("tells the right record under each policy", arguments: ConflictPolicy.allCases)
+  func policies(policy: ConflictPolicy) throws {
+    // The record at 5 is what some policies are for, the one at 20 is what .replace isn't.
+    let cities = cities(40, [5: oslo, 20: negative])
+    if policy == .ignore {
+      try City.insert(db, contentsOf: cities, or: policy)
+      #expect(try City.fetchAll(db).count == 41)
+    } else {
+      let failure = BatchFailure { try City.insert(db, contentsOf: cities, or: policy) }
+      #expect(failure?.index == (policy == .replace ? 20 : 5))
+      #expect((failure?.error as? DatabaseError)?.isConstraint == true)
+      #expect(try City.fetchAll(db) == City.norwegian)
+    }
+  }
+
+  @Test("ends the outer transaction where the policy is .rollback")
+  func rollback() throws {
+    #expect(throws: (any Error).self) {
+      try db.inTransaction { db in
+        var hamar = City(id: 50, name: "Hamar", population: 28_535)
+        try hamar.insert(db)
+        try City.insert(db, contentsOf: cities(300, [200: oslo]), or: .rollback)
+      }
+    }
+    #expect(!db.isInTransaction)
+    #expect(try City.fetchAll(db) == City.norwegian)
+  }
+
+  @Test(
+    "tells the record and column whose value SQLite has no place for", arguments: [0, 130, 299])
+  func conversion(index: Int) throws {
+    struct Reading: Record {
+      var id: Int64?
+      var level: Double
+      var serial: UInt64
+
+      struct Columns: Sendable {
+        let id = Column("id", \Reading.id, .primaryKey)
+        let level = Column("level", \Reading.level)
+        let serial = Column("serial", \Reading.serial)
+      }
+      static let columns = Columns()
+      static let table = Table("city", Reading.init, columns.id, columns.level, columns.serial)
+    }
+    let db = try Database()
+    try db.executeUpdate("CREATE TABLE city (id INTEGER PRIMARY KEY, level REAL, serial INTEGER)")
+    var readings = (0..<300).map { Reading(id: Int64($0), level: 0.5, serial: 1) }
+    readings[index].level = .nan
+    var failure = BatchFailure { try Reading.insert(db, contentsOf: readings) }
+    #expect(failure?.index == index)
+    var error = ConversionFailure(failure?.error)
+    #expect(error?.column == "level")
+    #expect(error?.key == [.integer(Int64(index))])
+    #expect(error?.reason == .notANumber)
+    #expect(
+      error?.sql?.hasPrefix(#"INSERT INTO "city" ("id", "level", "serial") VALUES ("#) == true)
+
+    readings[index].level = 1
+    readings[index].serial = .max
+    failure = BatchFailure { try Reading.insert(db, contentsOf: readings) }
+    error = ConversionFailure(failure?.error)
+    #expect(failure?.index == index)
+    #expect(error?.column == "serial")
+    #expect(error?.reason == .notExact)
+    #expect(try Reading.fetchAll(db).isEmpty)
+
+    failure = BatchFailure { try Reading.inserted(db, contentsOf: readings) }
+    #expect(failure?.index == index)
+    #expect(ConversionFailure(failure?.error)?.column == "serial")
+    #expect(try Reading.fetchAll(db).isEmpty)
+  }
+
+  @Test("reads well")
+  func description() {
+    let error = failure(RecordError.self) {
+      try City.insert(db, contentsOf: cities(20, [7: oslo]))
+    }
+    #expect(
+      error?.description
+        == "record 7 of those for “city” could not be written, and so none was: SQLite error 2067: "
+        + "UNIQUE constraint failed: city.name — while executing “\(City.table.insertSQL)”")
+  }
+
+  @Test("with keys leaves nothing either")
+  func withKeys() throws {
+    let failure = BatchFailure { try City.inserted(db, contentsOf: cities(20, [7: oslo])) }
+    #expect(failure?.index == 7)
+    #expect(try City.fetchAll(db) == City.norwegian)
+  }
+}

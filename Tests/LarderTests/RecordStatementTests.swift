@@ -1,0 +1,179 @@
+import Larder
+import Testing
+
+@Suite("Statements of records")
+struct RecordStatementTests {
+  let db: Database
+
+  init() throws { db = try City.norway() }
+
+  /// Everything that a record does, twice.
+  private func everyOperation(_ first: Int64) throws {
+    for id in [first, first + 1] {
+      var city = City(id: id, name: "City \(id)", population: 1)
+      try city.insert(db)
+      city.population = 2
+      try city.update(db)
+      try city.upsert(db)
+      try city.save(db)
+      #expect(try City.find(db, id) == city)
+      #expect(try City.fetchAll(db, keys: [id]) == [city])
+      #expect(try City.fetchAll(db).last == city)
+      #expect(try City.fetchAll(db, sql: "SELECT * FROM city WHERE id = \(id)") == [city])
+      #expect(try city.updated(db) == city)
+      try city.update(db, City.columns.name)
+      try city.delete(db)
+      city = try city.inserted(db)
+      try city.delete(db)
+      try City.insert(
+        db, contentsOf: (0..<7).map { City(id: id * 100 + $0, name: "\(id) \($0)", population: 0) })
+      try db.executeUpdate("DELETE FROM city WHERE id > 99")
+    }
+  }
+
+  @Test("are compiled once")
+  func compiledOnce() throws {
+    try everyOperation(10)
+    // Nothing of more than ten bytes compiles any more.
+    try db.setLimit(.sqlLength, 10)
+    #expect(throws: DatabaseError.self) { try db.executeUpdate("DELETE FROM city WHERE id = 1") }
+    try everyOperation(20)
+  }
+
+  @Test("go on after the cache was cleared")
+  func clearedCache() throws {
+    try everyOperation(10)
+    db.clearStatementCache()
+    try everyOperation(20)
+    try City.forEach(db) { _ in db.clearStatementCache() }
+    try everyOperation(30)
+  }
+
+  @Test("go on after a column was added")
+  func addedColumn() throws {
+    try everyOperation(10)
+    try db.executeUpdate("ALTER TABLE city ADD COLUMN mayor TEXT")
+    try everyOperation(20)
+    let all: SQL = "SELECT * FROM city"
+    #expect(try City.fetchAll(db, sql: all) == City.norwegian)
+    try db.executeStatements("ALTER TABLE city DROP COLUMN mayor")
+    #expect(try City.fetchAll(db, sql: all) == City.norwegian)
+  }
+
+  @Test("go on after the table was made anew with its columns in another order")
+  func recreated() throws {
+    let all: SQL = "SELECT * FROM city"
+    #expect(try City.fetchAll(db, sql: all) == City.norwegian)
+    try everyOperation(10)
+    try db.executeUpdate("DROP TABLE city")
+    #expect(failure(DatabaseError.self) { try City.fetchAll(db) }?.message == "no such table: city")
+    try db.executeUpdate(
+      "CREATE TABLE city (more, population INTEGER, name TEXT UNIQUE, id INTEGER PRIMARY KEY)")
+    try City.insert(db, contentsOf: City.norwegian)
+    #expect(try City.fetchAll(db) == City.norwegian)
+    #expect(try City.fetchAll(db, sql: all) == City.norwegian)
+    try everyOperation(10)
+  }
+
+  @Test("fail while a column is missing, and go on once it is there")
+  func missingColumn() throws {
+    #expect(try City.fetchAll(db).count == 3)
+    try db.executeUpdate("ALTER TABLE city RENAME COLUMN population TO people")
+    let error = failure(DatabaseError.self) { try City.fetchAll(db) }
+    #expect(error?.message == "no such column: population")
+    #expect(error?.sql == City.table.selectSQL)
+    try db.executeUpdate("ALTER TABLE city RENAME COLUMN people TO population")
+    #expect(try City.fetchAll(db) == City.norwegian)
+  }
+
+  @Test("may be in use several times at once")
+  func recursion() throws {
+    var pairs = 0
+    try City.forEach(db) { outer in
+      try City.forEach(db) { inner in
+        let found = try City.find(db, inner.id)
+        #expect(found == inner)
+        pairs += 1
+      }
+      #expect(try City.find(db, outer.id) == outer)
+      #expect(try City.fetchAll(db, sql: "SELECT * FROM city").count == 3)
+    }
+    #expect(pairs == 9)
+  }
+
+  @Test("may write while others read")
+  func writingWhileReading() throws {
+    var seen: [Int64?] = []
+    try City.forEach(db, sql: "SELECT * FROM city ORDER BY +name") { city in
+      seen.append(city.id)
+      var copy = City(id: nil, name: city.name + " II", population: 0)
+      try copy.insert(db)
+      try city.delete(db)
+    }
+    #expect(seen == [2, 1, 3])
+    #expect(try City.fetchAll(db).map(\.name) == ["Bergen II", "Oslo II", "Trondheim II"])
+  }
+
+  @Test("end where the closure throws, and can be used again")
+  func throwing() throws {
+    struct Enough: Error {}
+    for _ in 0..<3 {
+      var seen = 0
+      #expect(throws: Enough.self) {
+        try City.forEach(db) { _ in
+          seen += 1
+          if seen == 2 { throw Enough() }
+        }
+      }
+      #expect(seen == 2)
+    }
+    try db.executeUpdate("DROP TABLE city")
+  }
+
+  @Test("keep the database open while a closure is called")
+  func closing() throws {
+    #expect(throws: DatabaseError.self) { try City.forEach(db) { _ in try db.close() } }
+    #expect(throws: DatabaseError.self) {
+      try City.forEach(db, sql: "SELECT * FROM city") { _ in try db.close() }
+    }
+    #expect(try City.fetchAll(db) == City.norwegian)
+    try db.close()
+    var oslo = City.norwegian[0]
+    #expect(failure(DatabaseError.self) { try oslo.update(db) }?.code == .misuse)
+    #expect(failure(DatabaseError.self) { try oslo.insert(db) }?.code == .misuse)
+    #expect(failure(DatabaseError.self) { try City.fetchAll(db) }?.code == .misuse)
+    #expect(failure(DatabaseError.self) { try City.find(db, 1) }?.code == .misuse)
+    #expect(failure(DatabaseError.self) { try City.insert(db, contentsOf: [oslo]) } != nil)
+  }
+
+  @Test("refuse what would change their table while they run, and can be used again")
+  func droppingMeanwhile() throws {
+    try City.forEach(db) { _ in
+      let error = failure(DatabaseError.self) { try db.executeUpdate("DROP TABLE city") }
+      #expect(error?.code == .locked)
+    }
+    #expect(try City.fetchAll(db) == City.norwegian)
+  }
+
+  @Test("of two types on one table don't get into each other's way")
+  func twoTypes() throws {
+    struct Name: Record {
+      var id: Int64?
+      var name: String
+
+      struct Columns: Sendable {
+        let id = Column("id", \Name.id, .primaryKey)
+        let name = Column("name", \Name.name)
+      }
+      static let columns = Columns()
+      static let table = Table("city", Name.init, columns.id, columns.name)
+    }
+    try City.forEach(db) { city in
+      var name = try Name.find(db, city.id)
+      name.name += "!"
+      try name.update(db)
+      #expect(try City.find(db, city.id).population == city.population)
+    }
+    #expect(try City.fetchAll(db).map(\.name) == ["Oslo!", "Bergen!", "Trondheim!"])
+  }
+}
