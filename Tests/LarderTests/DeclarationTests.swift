@@ -240,4 +240,20 @@ struct DeclarationTests {
     #expect(error?.message == "the table “city” has no column “mayor”")
     #expect(failure(DatabaseError.self) { try oslo.upsert(db, updating: other) }?.code == .misuse)
   }
+
+  @Test("a version that is a constant can't be raised")
+  func constantVersion() throws {
+    struct Constant: Record {
+      var id: Int64?
+      let version: Int
+
+      struct Columns: Sendable {
+        let id = Column("id", \Constant.id, .primaryKey)
+        let version = Column("version", \Constant.version, .version)
+      }
+      static let columns = Columns()
+      static let table = Table("constant", Constant.init, columns.id, columns.version)
+    }
+    #expect(try problem(of: Constant.self) == "the version “version” is a constant")
+  }
 }

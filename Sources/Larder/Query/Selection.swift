@@ -171,7 +171,7 @@ extension PropertyAccess {
   /// A value that is only read, with a coding.
   static func value<Value: Sendable>(_ coding: ColumnCoding<Value>) -> PropertyAccess {
     PropertyAccess(
-      Value.self, offset: nil,
+      Value.self, offset: nil, isWritable: false,
       read: { $1.initializeMemory(as: Value.self, to: try coding.read($0)) },
       bind: { _, _ in }, assign: { _, _ in }, value: { _, _ in .null })
   }

@@ -1,7 +1,8 @@
 import LarderSQLite
 
 extension Record {
-  /// Inserts the record. A primary key that is an integer and nil gets its value from SQLite.
+  /// Inserts the record. A primary key that is an integer, a variable and nil gets its value from
+  /// SQLite.
   ///
   /// ```swift
   /// try city.insert(db)   // INSERT INTO "city" ("id", "name") VALUES (:id, :name)

@@ -15,6 +15,8 @@ final class PropertyAccess: Sendable {
   @usableFromInline let offset: Int
   /// Whether ``offset`` is known.
   @usableFromInline let isStored: Bool
+  /// Whether it can be set.
+  @usableFromInline let isWritable: Bool
   /// The size and alignment of a value in bytes.
   @usableFromInline let size: Int
   @usableFromInline let alignment: Int
@@ -31,7 +33,7 @@ final class PropertyAccess: Sendable {
 
   @inlinable
   init<Value>(
-    _ type: Value.Type, offset: Int?,
+    _ type: Value.Type, offset: Int?, isWritable: Bool,
     read: @escaping @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void,
     bind: @escaping @Sendable (UnsafeRawPointer, ParameterBinder) throws -> Void,
     assign: @escaping @Sendable (UnsafeMutableRawPointer, Int64) throws -> Void,
@@ -39,6 +41,7 @@ final class PropertyAccess: Sendable {
   ) {
     self.offset = offset ?? 0
     isStored = offset != nil
+    self.isWritable = isWritable
     size = MemoryLayout<Value>.size
     alignment = MemoryLayout<Value>.alignment
     self.read = read
@@ -58,7 +61,7 @@ final class PropertyAccess: Sendable {
     }
     let keep: @Sendable (UnsafeMutableRawPointer, Int64) throws -> Void = { _, _ in }
     return PropertyAccess(
-      type, offset: offset,
+      type, offset: offset, isWritable: isWritable,
       read: { $1.initializeMemory(as: Value.self, to: try Value(column: $0)) },
       bind: { try $0.assumingMemoryBound(to: Value.self).pointee.bind(to: $1) },
       assign: isWritable ? set : keep,
@@ -71,7 +74,7 @@ final class PropertyAccess: Sendable {
     _ keyPath: KeyPath<R, Value> & Sendable, _ coding: ColumnCoding<Value>
   ) -> PropertyAccess {
     PropertyAccess(
-      Value.self, offset: nil,
+      Value.self, offset: nil, isWritable: keyPath is WritableKeyPath<R, Value>,
       read: { $1.initializeMemory(as: Value.self, to: try coding.read($0)) },
       bind: { try coding.bind($0.assumingMemoryBound(to: R.self).pointee[keyPath: keyPath], $1) },
       assign: { record, integer in

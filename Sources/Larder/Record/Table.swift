@@ -152,8 +152,9 @@ final class TableBuilder {
       }
     }
     if columns.filter(\.isVersion).count > 1 { return "it has two versions" }
-    for column in columns where column.isVersion && !column.isWritten {
-      return "the version “\(column.name)” isn't written"
+    for (column, property) in zip(columns, properties) where column.isVersion {
+      if !column.isWritten { return "the version “\(column.name)” isn't written" }
+      if !property.isWritable { return "the version “\(column.name)” is a constant" }
     }
     return nil
   }
