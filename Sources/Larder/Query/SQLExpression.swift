@@ -38,11 +38,6 @@ public struct SQLExpression<Value: Sendable>: Sendable {
   func inside(_ outer: Precedence) -> SQL {
     precedence > outer ? sql : SQL("(", sql, ")")
   }
-
-  /// The same expression with another meaning of its values.
-  func cast<Other>(to type: Other.Type = Other.self) -> SQLExpression<Other> {
-    SQLExpression<Other>(sql, precedence, isNullable: isNullable)
-  }
 }
 
 /// How tightly an operator binds; see [Operators](https://www.sqlite.org/lang_expr.html).
