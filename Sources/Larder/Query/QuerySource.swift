@@ -33,16 +33,19 @@ public struct QueryColumns {
   init(_ names: [String]) { self.names = names }
 
   /// Adds the columns of the next table, and returns where they are in the row.
-  mutating func add(_ core: TableCore) -> Positions {
+  mutating func add(_ core: TableCore) -> Positions { add(core.columns.map(\.name)) }
+
+  /// Adds the next table's columns of these names.
+  mutating func add(_ columns: [String]) -> Positions {
     let prefix = names[tableIndex].quotedIdentifier + "."
     tableIndex += 1
-    for column in core.columns {
+    for column in columns {
       if count > 0 { list += ", " }
-      list += prefix + column.name.quotedIdentifier
+      list += prefix + column.quotedIdentifier
       count += 1
     }
     let end = Int32(truncatingIfNeeded: count)
-    return Positions(Array(end - Int32(truncatingIfNeeded: core.columns.count)..<end))
+    return Positions(Array(end - Int32(truncatingIfNeeded: columns.count)..<end))
   }
 }
 
