@@ -3,8 +3,8 @@ import Larder
 
 extension Database {
   /// A database with three countries and four places.
-  static func world() throws -> Database {
-    let db = try Database()
+  static func world(_ configuration: Configuration = Configuration()) throws -> Database {
+    let db = try Database(configuration: configuration)
     try db.executeStatements(
       """
       CREATE TABLE country (code TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, capital TEXT);
