@@ -6,7 +6,8 @@ import LarderSQLite
 ///
 /// ```swift
 /// City.filter { $0.population > 1_000_000 && $0.name.hasPrefix("北") }
-/// // … WHERE "city"."population" > ? AND "city"."name" >= ? AND "city"."name" < ?
+/// // … WHERE "city"."population" > ?
+/// // AND ("city"."name" >= ? COLLATE BINARY AND "city"."name" < ? COLLATE BINARY)
 /// ```
 ///
 /// Values are bound and never become part of the text. What has no Swift form is written as SQL:

@@ -23,9 +23,11 @@ extension SQLExpression where Value == String {
   /// Whether it begins with a text: a range of the column's order, for which SQLite uses an index.
   public func hasPrefix(_ prefix: String) -> SQLExpression<Bool> {
     if prefix.isEmpty { return isNotNull }
-    let start: SQLExpression<Bool> = infix(" >= ", SQL(bound: prefix), .comparison)
+    // In the order of a column that ignores case, the range would be another one.
+    func exactly(_ text: String) -> SQL { SQL("", SQL(bound: text), " COLLATE BINARY") }
+    let start: SQLExpression<Bool> = infix(" >= ", exactly(prefix), .comparison)
     guard let end = prefix.firstBeyondItsExtensions else { return start }
-    let limit: SQLExpression<Bool> = infix(" < ", SQL(bound: end), .comparison)
+    let limit: SQLExpression<Bool> = infix(" < ", exactly(end), .comparison)
     return start && limit
   }
 
