@@ -103,6 +103,17 @@ struct FunctionTests {
     #expect(try values { $0.name.position(of: "市") } == [2, 2, nil, nil])
   }
 
+  @Test("text that may be NULL has the same functions, and NULL matches nothing")
+  func nullableTexts() throws {
+    let query = Country.filter { $0.capital.hasPrefix("Os") || $0.capital.like("北%") }
+    #expect(try query.fetchCount(db) == 2)
+    #expect(try Country.filter { !$0.capital.contains("O") }.fetchAll(db).map(\.code) == ["CN"])
+    let names = Country.order { $0.code }
+      .select { ($0.capital.uppercased, $0.capital.substring(from: 0, count: 1)) }
+    #expect(try names.fetchAll(db).map(\.0) == [nil, "北京市", "OSLO"])
+    #expect(try names.fetchAll(db).map(\.1) == [nil, "北", "O"])
+  }
+
   @Test("values inside of JSON")
   func json() throws {
     try Place.filter { $0.id == 3 }.update(db) { $0.name = #"{"mayor": {"terms": [1, 2, 3]}}"# }

@@ -168,7 +168,7 @@ extension SQLExpression where Value: FixedWidthInteger & DatabaseValueConvertibl
 
 // MARK: Text
 
-extension SQLExpression where Value == String {
+extension SQLExpression where Value: TextValue {
   /// A part of the text, in Unicode scalars.
   ///
   /// - Parameters:
