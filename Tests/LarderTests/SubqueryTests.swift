@@ -43,6 +43,7 @@ struct SubqueryTests {
   func functions() throws {
     func double(_ place: RecordFields<Place>) -> SQLExpression<Int> { place.population * 2 }
     #expect(try Place.filter { $0.id == 4 }.select(double).fetchOne(db) == 240_000)
+    #expect(try Place.select(double).fetchCount(db) == 4)
   }
 
   @Test("nil in a list is NULL")
@@ -73,5 +74,16 @@ struct SubqueryTests {
       """)
     #expect(try Country.filter { $0.name.hasPrefix("Z") }.fetchAll(db).map(\.code) == ["ZM"])
     #expect(try Country.filter { $0.name.hasPrefix("A") }.fetchCount(db) == 0)
+  }
+
+  @Test("a query begins with the record")
+  func beginnings() throws {
+    #expect(
+      Country.join(Place.self) { $0.capital == $1.name }.sql.text
+        == Country.all.join(Place.self) { $0.capital == $1.name }.sql.text)
+    #expect(try Country.leftJoin(Place.self) { $0.capital == $1.name }.fetchCount(db) == 3)
+    #expect(try Country.select { ($0.code, $0.name) }.fetchCount(db) == 3)
+    #expect(try Place.select { $0.population.max() }.fetchAll(db).count == 1)
+    #expect(try Place.order { [$0.country.asc, $0.id.desc] }.fetchOne(db)?.id == 4)
   }
 }
