@@ -138,4 +138,22 @@ struct AssociationTests {
     let once = try repeated.during { _ = try Country.all.fetchAll(db, with: Country.places) }
     #expect(once.isEmpty)
   }
+
+  @Test("an insert from a selection is one statement")
+  func insertFromQuery() throws {
+    let statements = try repeated.during(atLeast: 1) {
+      let count = try Spoken.insert(
+        db, Spoken.columns.country, Spoken.columns.language,
+        from: Country.filter { $0.code == "AQ" }.select { ($0.code, .value("en")) })
+      #expect(count == 1)
+    }
+    #expect(
+      Array(statements.keys) == [
+        """
+        INSERT INTO "spoken" ("country", "language") SELECT "country"."code", ? FROM "country" \
+        WHERE "country"."code" = ?
+        """
+      ])
+    #expect(try Spoken.find(db, "AQ", "en").country == "AQ")
+  }
 }
