@@ -127,7 +127,9 @@ struct HookTests {
     #expect(try Hamlet.fetchAll(db).map(\.population) == [7_090_370, 2_919_400, 2_145_650])
     #expect(try Hamlet.fetchAll(db, keys: [1]).map(\.population) == [7_090_370])
     #expect(
-      try Hamlet.fetchAll(db, sql: "SELECT * FROM city WHERE id = 1").map(\.population) == [7_090_370]
+      try Hamlet.fetchAll(db, sql: "SELECT * FROM city WHERE id = 1").map(\.population) == [
+        7_090_370
+      ]
     )
     try db.executeUpdate("UPDATE city SET name = '?' WHERE id = 2")
     var seen = 0

@@ -1,12 +1,15 @@
 import LarderSQLite
 
 extension SQLExpression where Value: DatabaseValueConvertible {
-  /// Whether it is one of these values; false for an empty list.
+  /// Whether it is one of these values; false for an empty list. NULL is one if nil is.
   ///
   /// Integers and texts go to the statement as one argument, so that it is the same for lists of any
   /// length.
   public func `in`(_ values: some Sequence<Value>) -> SQLExpression<Bool> {
-    infix(" IN ", list(Array(values)), .equality)
+    let values = Array(values)
+    let present = Value.columnType.isNullable ? values.filter { !$0.isStoredAsNull } : values
+    let condition: SQLExpression<Bool> = infix(" IN ", list(present), .equality)
+    return present.count == values.count ? condition : condition || isNull
   }
 
   /// Whether it is one of the values that another query selects.
@@ -33,6 +36,10 @@ extension SQLExpression where Value: DatabaseValueConvertible {
     if padded.count > 16 { list.isCacheable = false }
     return list
   }
+}
+
+extension DatabaseValueConvertible {
+  fileprivate var isStoredAsNull: Bool { (try? databaseValue)?.isNull ?? false }
 }
 
 /// Integers or texts as a list in JSON, which SQLite takes apart without a change to any.

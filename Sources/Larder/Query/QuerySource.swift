@@ -43,20 +43,22 @@ public struct QueryColumns {
   /// Adds the columns of the next table, and returns where they are in the row.
   @usableFromInline
   mutating func add(_ core: TableCore) -> Positions {
+    let isOwn = prefixes[tableIndex].isSame(as: core.query.prefixes[0])
+    guard isOwn, count == 0 else { return add(core.columns.map(\.name)) }
+    tableIndex += 1
+    count = core.columns.count
+    list = core.qualifiedColumns
+    return core.identity
+  }
+
+  /// Adds the next table's columns of these names.
+  mutating func add(_ columns: [String]) -> Positions {
     let prefix = prefixes[tableIndex]
     let start = Int32(truncatingIfNeeded: count)
     tableIndex += 1
-    count += core.columns.count
-    let isOwn = prefix.isSame(as: core.query.prefixes[0])
-    let names =
-      isOwn
-      ? core.qualifiedColumns
-      : SQL(raw: core.columns.map { prefix + $0.name.quotedIdentifier }.joined(separator: ", "))
-    if start == 0 {
-      list = names
-      return core.identity
-    }
-    list.append(", ", names)
+    let names = columns.map { prefix + $0.quotedIdentifier }.joined(separator: ", ")
+    list.append(count > 0 && !names.isEmpty ? ", " : "", SQL(raw: names))
+    count += columns.count
     return Positions(Array(start..<Int32(truncatingIfNeeded: count)))
   }
 }

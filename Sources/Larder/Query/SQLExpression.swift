@@ -6,7 +6,8 @@ import LarderSQLite
 ///
 /// ```swift
 /// City.filter { $0.population > 1_000_000 && $0.name.hasPrefix("北") }
-/// // … WHERE "city"."population" > ? AND "city"."name" >= ? AND "city"."name" < ?
+/// // … WHERE "city"."population" > ?
+/// // AND ("city"."name" >= ? COLLATE BINARY AND "city"."name" < ? COLLATE BINARY)
 /// ```
 ///
 /// Values are bound and never become part of the text. What has no Swift form is written as SQL:
@@ -42,9 +43,9 @@ public struct SQLExpression<Value: Sendable>: Sendable {
   /// The text for a place where operators of this precedence are around it.
   func inside(_ outer: Precedence) -> SQL { core.inside(outer) }
 
-  /// The same expression with another meaning of its values.
-  func cast<Other>(to type: Other.Type = Other.self) -> SQLExpression<Other> {
-    SQLExpression<Other>(sql, precedence, isNullable: isNullable)
+  /// Another expression as the right operand; a value on its own is stored as this one's are.
+  func operand<Other>(_ other: SQLExpression<Other>, _ precedence: Precedence) -> SQL {
+    core.operand(other.core, precedence)
   }
 }
 
@@ -119,9 +120,14 @@ struct ExpressionCore: Sendable {
     _ operation: StaticString, _ other: ExpressionCore, _ precedence: Precedence,
     isNullable: Bool = true
   ) -> ExpressionCore {
-    var right = other.inside(precedence)
-    if let coding, other.coding == nil, let coded = other.sql.coded(coding.code) { right = coded }
+    let right = operand(other, precedence)
     return infix(operation, right, precedence, isNullable: isNullable)
+  }
+
+  /// Another expression as the right operand; a value on its own is stored as this one's are.
+  func operand(_ other: ExpressionCore, _ precedence: Precedence) -> SQL {
+    guard let coding, other.coding == nil else { return other.inside(precedence) }
+    return other.sql.coded(coding.code) ?? other.inside(precedence)
   }
 }
 

@@ -64,7 +64,8 @@ public struct Selection<each Value: DatabaseValueConvertible>: Sendable {
 
   /// The number of rows.
   public func fetchCount(_ db: Database) throws -> Int {
-    try db.value(select.count(columns), arguments: Arguments(), as: Int.self) ?? 0
+    // Of the rows as they are selected: an aggregate makes one of all.
+    try db.value(SQL("SELECT count(*) FROM (", sql, ")"), arguments: Arguments(), as: Int.self) ?? 0
   }
 }
 
@@ -135,6 +136,25 @@ extension Query {
         try row.layout.read(row, into: memory)
         // The layout has just put the values there, at the places of a tuple's elements.
         return memory.assumingMemoryBound(to: (repeat each Value).self).move()
+      }
+    }
+  }
+}
+
+extension Query {
+  // Passing a function for a pack of one makes the compiler (Swift 6.3) crash.
+  /// The query with one expression instead of records.
+  @inlinable
+  public func select<Value: DatabaseValueConvertible>(
+    _ expression: (From.QueryFields) -> SQLExpression<Value>
+  ) -> Selection<Value> {
+    let builder = SelectionBuilder()
+    builder.add(expression(fields))
+    return Selection<Value>(select, builder.columns, builder.accesses) { row in
+      try withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { memory in
+        guard let value = memory.baseAddress else { throw RecordLayout.noMemory }
+        try row.layout.read(row, into: UnsafeMutableRawPointer(value))
+        return value.move()
       }
     }
   }

@@ -1,6 +1,12 @@
 import LarderSQLite
 
-extension SQLExpression where Value == String {
+/// Text that may be NULL or not: String and its Optional.
+public protocol TextValue: DatabaseValueConvertible {}
+
+extension String: TextValue {}
+extension Optional: TextValue where Wrapped == String {}
+
+extension SQLExpression where Value: TextValue {
   /// Whether it matches a pattern in which `%` stands for any text and `_` for any character, the
   /// case of ASCII letters aside. Text from outside doesn't belong into a pattern: see
   /// ``contains(_:)``, ``hasPrefix(_:)`` and ``hasSuffix(_:)``.
@@ -23,9 +29,11 @@ extension SQLExpression where Value == String {
   /// Whether it begins with a text: a range of the column's order, for which SQLite uses an index.
   public func hasPrefix(_ prefix: String) -> SQLExpression<Bool> {
     if prefix.isEmpty { return isNotNull }
-    let start: SQLExpression<Bool> = infix(" >= ", SQL(bound: prefix), .comparison)
+    // In the order of a column that ignores case, the range would be another one.
+    func exactly(_ text: String) -> SQL { SQL("", SQL(bound: text), " COLLATE BINARY") }
+    let start: SQLExpression<Bool> = infix(" >= ", exactly(prefix), .comparison)
     guard let end = prefix.firstBeyondItsExtensions else { return start }
-    let limit: SQLExpression<Bool> = infix(" < ", SQL(bound: end), .comparison)
+    let limit: SQLExpression<Bool> = infix(" < ", exactly(end), .comparison)
     return start && limit
   }
 
@@ -44,6 +52,20 @@ extension SQLExpression where Value == String {
       SQL("instr(", SQL(sql, ", ", SQL(bound: text)), ") > 0"), .comparison)
   }
 
+  /// The letters of ASCII made small.
+  public var lowercased: Self { Self(SQL("lower(", sql, ")"), isNullable: isNullable) }
+  /// The letters of ASCII made capital.
+  public var uppercased: Self { Self(SQL("upper(", sql, ")"), isNullable: isNullable) }
+
+  /// The same text, compared by another collation: `NOCASE`, `RTRIM`, or one of the program's own.
+  public func collate(_ name: String) -> Self {
+    Self(
+      SQL("", inside(.collate), " COLLATE \(name.quotedIdentifier)"), .collate,
+      isNullable: isNullable)
+  }
+}
+
+extension SQLExpression where Value == String {
   /// This text and another.
   public static func + (left: Self, right: String) -> Self {
     left.infix(" || ", left.bound(right), .concatenation)
@@ -54,20 +76,9 @@ extension SQLExpression where Value == String {
     left.infix(" || ", right.inside(.concatenation), .concatenation)
   }
 
-  /// The letters of ASCII made small.
-  public var lowercased: Self { Self(SQL("lower(", sql, ")"), isNullable: isNullable) }
-  /// The letters of ASCII made capital.
-  public var uppercased: Self { Self(SQL("upper(", sql, ")"), isNullable: isNullable) }
   /// The number of Unicode scalars up to the first NUL.
   public var length: SQLExpression<Int> {
     SQLExpression<Int>(SQL("length(", sql, ")"), isNullable: isNullable)
-  }
-
-  /// The same text, compared by another collation: `NOCASE`, `RTRIM`, or one of the program's own.
-  public func collate(_ name: String) -> Self {
-    Self(
-      SQL("", inside(.collate), " COLLATE \(name.quotedIdentifier)"), .collate,
-      isNullable: isNullable)
   }
 }
 

@@ -32,8 +32,7 @@ public struct Column<R, Value: Sendable>: Sendable {
     let access = MemoryLayout<R>.offset(of: keyPath).map {
       PropertyAccess.plain(Value.self, offset: $0, isWritable: isWritable)
     }
-    storage = ColumnStorage(
-      name, options, .plain, access ?? .coded(keyPath, .plain), isPlain: true)
+    storage = ColumnStorage(name, options, .plain, access ?? .coded(keyPath, .plain), nil)
   }
 
   /// A column with a coding of its own.
@@ -42,7 +41,8 @@ public struct Column<R, Value: Sendable>: Sendable {
     _ name: String, _ keyPath: KeyPath<R, Value> & Sendable, _ options: ColumnOption<Value>...,
     as coding: ColumnCoding<Value>
   ) {
-    storage = ColumnStorage(name, options, coding, .coded(keyPath, coding), isPlain: false)
+    storage = ColumnStorage(
+      name, options, coding, .coded(keyPath, coding), ExpressionCoding(coding))
   }
 
   /// A column with a coding of its own for what an Optional wraps.
@@ -51,8 +51,9 @@ public struct Column<R, Value: Sendable>: Sendable {
     _ options: ColumnOption<Wrapped?>...,
     as coding: ColumnCoding<Wrapped>
   ) where Value == Wrapped? {
-    let coding = coding.optional
-    storage = ColumnStorage(name, options, coding, .coded(keyPath, coding), isPlain: false)
+    let optional = coding.optional
+    storage = ColumnStorage(
+      name, options, optional, .coded(keyPath, optional), ExpressionCoding(coding))
   }
 }
 
@@ -92,11 +93,11 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   @usableFromInline
   init(
     _ name: String, _ options: [ColumnOption<Value>], _ coding: ColumnCoding<Value>,
-    _ access: PropertyAccess, isPlain: Bool
+    _ access: PropertyAccess, _ expressionCoding: ExpressionCoding?
   ) {
     quotedName = name.quotedIdentifier
-    self.coding = isPlain ? nil : coding
-    expressionCoding = isPlain ? nil : ExpressionCoding(coding)
+    self.coding = expressionCoding == nil ? nil : coding
+    self.expressionCoding = expressionCoding
     self.access = access
     var definition = ColumnDefinition(name: name, type: coding.columnType)
     for option in options {
@@ -105,7 +106,7 @@ final class ColumnStorage<Value: Sendable>: Sendable {
         definition.defaultValue = { try coding.stored(value, $0) }
       }
     }
-    if !isPlain {
+    if expressionCoding != nil {
       definition.code = { value in
         (value as? Value).map { CodedValue(value: $0, coding: coding) } ?? value
       }

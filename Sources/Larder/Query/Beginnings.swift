@@ -1,0 +1,42 @@
+import LarderSQLite
+
+// A query of all rows begins with the record, without `all`.
+
+extension Record {
+  /// See ``Query/order(_:)-swift.method``.
+  public static func order(_ terms: (RecordFields<Self>) -> [OrderingTerm]) -> Query<Self> {
+    all.order(terms)
+  }
+
+  /// See ``Query/select(_:)``.
+  @inlinable
+  public static func select<each Value: DatabaseValueConvertible>(
+    _ expressions: (RecordFields<Self>) -> (repeat SQLExpression<each Value>)
+  ) -> Selection<repeat each Value> {
+    all.select(expressions)
+  }
+
+  /// See ``Query/select(_:)``.
+  @inlinable
+  public static func select<Value: DatabaseValueConvertible>(
+    _ expression: (RecordFields<Self>) -> SQLExpression<Value>
+  ) -> Selection<Value> {
+    all.select(expression)
+  }
+
+  /// See ``Query/join(_:on:)``.
+  public static func join<Other: Record>(
+    _ other: Other.Type,
+    on condition: (RecordFields<Self>, RecordFields<Other>) -> SQLExpression<Bool>
+  ) -> Query<Join2<Self, Other>> {
+    all.join(other, on: condition)
+  }
+
+  /// See ``Query/leftJoin(_:on:)``.
+  public static func leftJoin<Other: Record>(
+    _ other: Other.Type,
+    on condition: (RecordFields<Self>, OptionalFields<Other>) -> SQLExpression<Bool>
+  ) -> Query<Join2<Self, Other?>> {
+    all.leftJoin(other, on: condition)
+  }
+}

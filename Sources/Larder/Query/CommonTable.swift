@@ -1,0 +1,188 @@
+import LarderSQLite
+
+/// A query that others read from like from a table: a common table expression.
+///
+/// ```swift
+/// let big = CommonTable("big", City.filter { $0.population > 1_000_000 }
+///   .select { ($0.name, $0.country) })
+/// try big.all.join(Country.self) { $0.columns.1 == $1.code }
+///   .select { ($0.columns.0, $1.name) }.fetchAll(db)
+/// ```
+///
+/// Its columns are those of the selection, in order. They are stored as their types are: a column
+/// with a coding of its own doesn't keep it. A recursive one also reads from itself:
+///
+/// ```swift
+/// let tree = CommonTable(
+///   recursive: "tree", Division.filter { $0.code == 110_000 }.select { ($0.code, $0.name) }
+/// ) { tree in
+///   Division.all.join(tree) { $0.parent == $1.columns.0 }.select { division, _ in
+///     (division.code, division.name)
+///   }
+/// }
+/// // … FROM (WITH RECURSIVE "tree"("c1", "c2") AS (SELECT … UNION ALL SELECT … FROM "division"
+/// // JOIN "tree" ON "division"."parent" = "tree"."c1") SELECT * FROM "tree") AS "tree"
+/// ```
+///
+/// See [WITH](https://www.sqlite.org/lang_with.html).
+public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sendable {
+  /// The table's name and definition.
+  public let definition: QueryTableDefinition
+
+  /// What a query's closures get: the columns as expressions.
+  public typealias QueryFields = CommonFields<repeat each Value>
+  /// What a row of the table is.
+  public typealias QueryRow = (repeat each Value)
+
+  /// The rows of a selection.
+  public init(_ name: String, _ selection: Selection<repeat each Value>) {
+    self.init(name, "WITH", selection.sql)
+  }
+
+  /// The rows of a selection, and those that the step makes of each row, until it makes none.
+  ///
+  /// - Parameters:
+  ///   - distinct: whether a row that was there before makes no others, which ends circles.
+  ///   - step: a selection that reads from the table itself, once.
+  public init(
+    recursive name: String, distinct: Bool = false, _ seed: Selection<repeat each Value>,
+    step: (CommonTable) -> Selection<repeat each Value>
+  ) {
+    let itself = CommonTable(name, source: SQL(raw: name.quotedIdentifier))
+    self.init(
+      name, "WITH RECURSIVE",
+      SQL(seed.part, distinct ? " UNION " : " UNION ALL ", step(itself).sql))
+  }
+
+  private init(_ name: String, source: SQL) {
+    definition = QueryTableDefinition(name: name, source: source)
+  }
+
+  private init(_ name: String, _ with: String, _ definition: SQL) {
+    let quoted = name.quotedIdentifier
+    let columns = Self.columnNames.map(\.quotedIdentifier).joined(separator: ", ")
+    self.init(
+      name,
+      source: SQL(
+        "(\(with) \(quoted)(\(columns)) AS (", definition,
+        ") SELECT * FROM \(quoted))"))
+  }
+
+  /// All rows of the table: the beginning of a query.
+  public var all: Query<CommonTable> {
+    var select = Select(table: definition.name)
+    select.from = definition.named(definition.name)
+    return Query(select)
+  }
+
+  private static var columnNames: [String] {
+    var names: [String] = []
+    for _ in repeat (each Value).self { names.append("c\(names.count + 1)") }
+    return names
+  }
+
+  /// The columns as expressions.
+  public static func queryTables(
+    _ names: inout QueryNames
+  ) -> CommonFields<repeat each Value> {
+    let prefix = names.next()
+    var number = 0
+    func column<V: DatabaseValueConvertible>(_ type: V.Type) -> SQLExpression<V> {
+      number += 1
+      return SQLExpression<V>(SQL(raw: "\(prefix)\"c\(number)\""))
+    }
+    return CommonFields((repeat column((each Value).self)))
+  }
+
+  /// Reads the columns.
+  public static func queryReader(
+    _ columns: inout QueryColumns
+  ) -> (QueryCursor) throws -> (repeat each Value) {
+    var accesses: [PropertyAccess] = []
+    repeat accesses.append(.value((each Value).self))
+    let source = SelectionSource(accesses)
+    let layout = source.layout
+    let positions = columns.add(columnNames)
+    return { cursor in
+      let row = RecordRow(cursor.statement, positions.first, layout)
+      return try withUnsafeTemporaryAllocation(
+        byteCount: Swift.max(1, MemoryLayout<(repeat each Value)>.size),
+        alignment: MemoryLayout<(repeat each Value)>.alignment
+      ) { memory in
+        guard let memory = memory.baseAddress else { throw RecordLayout.noMemory }
+        do {
+          try layout.read(row, into: memory)
+        } catch {
+          throw source.describe(error, sql: cursor.statement.sql)
+        }
+        // The layout has just put the values there, at the places of a tuple's elements.
+        return memory.assumingMemoryBound(to: (repeat each Value).self).move()
+      }
+    }
+  }
+}
+
+/// The columns of a ``CommonTable`` in a query.
+public struct CommonFields<each Value: DatabaseValueConvertible>: Sendable {
+  /// The columns as expressions, in order.
+  public let columns: (repeat SQLExpression<each Value>)
+
+  init(_ columns: (repeat SQLExpression<each Value>)) { self.columns = columns }
+}
+
+/// What a query can read from besides records' tables: any ``CommonTable``.
+///
+/// Joins are generic over it, and not over the types of the columns.
+public protocol QueryTable: QuerySource {
+  /// The table's name and definition.
+  var definition: QueryTableDefinition { get }
+}
+
+/// The name and definition of a ``CommonTable``.
+public struct QueryTableDefinition: Sendable {
+  let name: String
+  /// What stands behind FROM: the definition, or inside of it the name alone.
+  let source: SQL
+
+  /// The table under its name in a query.
+  func named(_ alias: String) -> SQL {
+    source.text == alias.quotedIdentifier
+      ? source : SQL("", source, " AS \(alias.quotedIdentifier)")
+  }
+}
+
+extension Query where From: Record {
+  /// Each row with each of a common table for which a condition holds.
+  public func join<Other: QueryTable>(
+    _ other: Other, on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
+  ) -> Query<Join2<From, Other>> {
+    var select = select
+    let definition = other.definition
+    let tables = select.from
+    // Finds the name.
+    select.join("JOIN", definition.name) { _ in SQLExpression<Bool>(SQL(raw: "1")) }
+    var names = QueryNames(prefixes: select.prefixes)
+    let left = From.queryTables(&names)
+    let condition = condition(left, Other.queryTables(&names)).inside(.or)
+    let alias = select.names.last ?? definition.name
+    select.from = SQL(tables, " JOIN ", definition.named(alias))
+    select.from.append(" ON ", condition)
+    return Query<Join2<From, Other>>(select)
+  }
+}
+
+extension Query where From: QueryTable {
+  /// Each row of a common table with each of a record's for which a condition holds.
+  public func join<Other: Record>(
+    _ other: Other.Type,
+    on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
+  ) -> Query<Join2<From, Other>> {
+    var select = select
+    select.join("JOIN", Other.table.name) { names in
+      var names = names
+      let left = From.queryTables(&names)
+      return condition(left, Other.queryTables(&names))
+    }
+    return Query<Join2<From, Other>>(select)
+  }
+}

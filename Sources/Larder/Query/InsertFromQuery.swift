@@ -1,0 +1,34 @@
+import LarderSQLite
+
+extension Record {
+  /// Inserts the rows of a selection without fetching them, and returns their number.
+  ///
+  /// ```swift
+  /// try Archive.insert(
+  ///   db, Archive.columns.name, Archive.columns.population,
+  ///   from: City.filter { $0.isGone }.select { ($0.name, $0.population) })
+  /// // INSERT INTO "archive" ("name", "population") SELECT "city"."name", … FROM "city" WHERE …
+  /// ```
+  ///
+  /// Columns that aren't named get their defaults. The values are written as the selection's
+  /// columns store them. Throws ``DatabaseError`` for a column that is generated or only read.
+  @discardableResult
+  public static func insert<each Value: DatabaseValueConvertible>(
+    _ db: Database, _ columns: repeat Column<Self, each Value>,
+    from selection: Selection<repeat each Value>
+  ) throws -> Int {
+    try table.core.check()
+    var definitions: [ColumnDefinition] = []
+    repeat definitions.append((each columns).definition)
+    return try db.executeUpdate(
+      insertSQL(definitions, selection.sql), arguments: Arguments())
+  }
+
+  private static func insertSQL(_ columns: [ColumnDefinition], _ selection: SQL) throws -> SQL {
+    if let column = columns.first(where: { !$0.isWritten }) {
+      throw DatabaseError(.misuse, "“\(table.name)”.“\(column.name)” isn't written")
+    }
+    let names = columns.map(\.name.quotedIdentifier).joined(separator: ", ")
+    return SQL("INSERT INTO \(table.name.quotedIdentifier) (\(names)) ", selection, "")
+  }
+}

@@ -1,0 +1,95 @@
+import LarderSQLite
+
+// See [window functions](https://www.sqlite.org/windowfunctions.html).
+
+/// The number of the row in its window, from 1. It needs ``SQLExpression/over(partitionBy:orderBy:rows:)``.
+public func rowNumber() -> SQLExpression<Int> {
+  SQLExpression(SQL(raw: "row_number()"), isNullable: false)
+}
+
+/// The number of the first of the rows that are equal in their window's order, which leaves gaps.
+public func rank() -> SQLExpression<Int> {
+  SQLExpression(SQL(raw: "rank()"), isNullable: false)
+}
+
+/// The number of the row's group of equals in their window's order, without gaps.
+public func denseRank() -> SQLExpression<Int> {
+  SQLExpression(SQL(raw: "dense_rank()"), isNullable: false)
+}
+
+extension SQLExpression {
+  /// An aggregate or window function over rows around each row, instead of one row for all.
+  ///
+  /// ```swift
+  /// Place.all.select {
+  ///   ($0.name, rank().over(partitionBy: $0.country, orderBy: $0.population.desc))
+  /// }
+  /// // SELECT "place"."name",
+  /// //   rank() OVER (PARTITION BY "place"."country" ORDER BY "place"."population" DESC) …
+  /// ```
+  ///
+  /// With an order, an aggregate is that of the rows up to this one and its equals: a running sum.
+  ///
+  /// - Parameter rows: the rows that count, from those before (negative) to those after this one:
+  ///   `-2...0` for the last three, `.min ... 0` for all up to this one.
+  public func over<each Part: Sendable>(
+    partitionBy parts: repeat SQLExpression<each Part>, orderBy order: OrderingTerm...,
+    rows: ClosedRange<Int>? = nil
+  ) -> Self {
+    var pieces: [SQL] = []
+    repeat pieces.append((each parts).inside(.lowest))
+    var window = SQL(raw: "")
+    if !pieces.isEmpty { window.append("PARTITION BY ", SQL(pieces, separator: ", ")) }
+    if !order.isEmpty {
+      window.append(
+        window.text.isEmpty ? "ORDER BY " : " ORDER BY ",
+        SQL(order.map(\.sql), separator: ", "))
+    }
+    if let rows {
+      let frame = "ROWS BETWEEN \(Self.bound(rows.lowerBound)) AND \(Self.bound(rows.upperBound))"
+      window.append(window.text.isEmpty ? "" : " ", SQL(raw: frame))
+    }
+    return Self(SQL(function, " OVER (", SQL("", window, ")")), coding: coding)
+  }
+
+  /// An end of a frame, by its distance from the row.
+  private static func bound(_ distance: Int) -> String {
+    switch distance {
+    case .min: "UNBOUNDED PRECEDING"
+    case .max: "UNBOUNDED FOLLOWING"
+    case 0: "CURRENT ROW"
+    default: "\(distance.magnitude) \(distance < 0 ? "PRECEDING" : "FOLLOWING")"
+    }
+  }
+}
+
+extension SQLExpression where Value: DatabaseValueConvertible {
+  /// The value in an earlier row of the window; NULL where there is none.
+  @_disfavoredOverload
+  public func lag(_ count: Int = 1) -> SQLExpression<Value?> {
+    shifted("lag", count, coding)
+  }
+
+  /// The value in an earlier row of the window; NULL where there is none.
+  public func lag<Wrapped>(_ count: Int = 1) -> Self where Value == Wrapped? {
+    shifted("lag", count, coding)
+  }
+
+  /// The value in a later row of the window; NULL where there is none.
+  @_disfavoredOverload
+  public func lead(_ count: Int = 1) -> SQLExpression<Value?> {
+    shifted("lead", count, coding)
+  }
+
+  /// The value in a later row of the window; NULL where there is none.
+  public func lead<Wrapped>(_ count: Int = 1) -> Self where Value == Wrapped? {
+    shifted("lead", count, coding)
+  }
+
+  private func shifted<Result>(
+    _ name: String, _ count: Int, _ coding: ExpressionCoding?
+  ) -> SQLExpression<Result> {
+    SQLExpression<Result>(
+      SQL("\(name)(", SQL(sql, ", ", SQL(bound: count)), ")"), coding: coding)
+  }
+}

@@ -1,0 +1,97 @@
+import Larder
+import Testing
+
+@Suite("Aggregates and windows")
+struct AggregateTests {
+  let db: Database
+
+  init() throws { db = try .world() }
+
+  @Test("an aggregate counts only what its filter lets through, or each value once")
+  func filterAndDistinct() throws {
+    let query = Place.all.select {
+      (
+        count().filter(where: $0.population > 1_000_000), $0.country.count(distinct: true),
+        $0.population.sum(distinct: true), $0.elevation.sum(),
+        $0.elevation.average(distinct: true).filter(where: $0.country == "CN")
+      )
+    }
+    #expect(
+      query.sql.text == """
+        SELECT count(*) FILTER (WHERE "place"."population" > ?), \
+        count(DISTINCT "place"."country"), sum(DISTINCT "place"."population"), \
+        sum("place"."elevation"), \
+        avg(DISTINCT "place"."elevation") FILTER (WHERE "place"."country" = ?) FROM "place"
+        """)
+    let row = try #require(try query.fetchOne(db))
+    #expect(row.0 == 2 && row.1 == 2 && row.2 == 47_593_027 && row.3 == 70.5 && row.4 == 23.75)
+  }
+
+  @Test("the extremes of a nullable column are Optional once")
+  func extremes() throws {
+    let elevations: [(Double?, Double?)] = try Place.all
+      .select { ($0.elevation.min(), $0.elevation.max()) }.fetchAll(db)
+    #expect(elevations.first?.0 == 4 && elevations.first?.1 == 43.5)
+  }
+
+  @Test("values are joined into one text")
+  func groupConcat() throws {
+    let query = Nation.order { $0.code }.select { $0.code.groupConcat(separator: " | ") }
+    #expect(query.sql.text.hasPrefix(#"SELECT group_concat("country"."code", ?) FROM"#))
+    let codes = try #require(try query.fetchAll(db).first ?? nil)
+    #expect(codes.split(separator: " | ").sorted() == ["AQ", "CN", "NO"])
+  }
+
+  @Test("an aggregate's filter after an operator is refused, not applied to the last operand")
+  func misplacedFilter() throws {
+    #expect(throws: DatabaseError.self) {
+      try Place.all.select { ($0.population.sum().coalesce(0) + count()).filter(where: $0.id == 1) }
+        .fetchAll(db)
+    }
+  }
+
+  @Test("ranks, neighbours and running sums over windows")
+  func windows() throws {
+    let query = Place.order { $0.id }.select {
+      (
+        rank().over(partitionBy: $0.country, orderBy: $0.population.desc),
+        rowNumber().over(orderBy: $0.country.asc, $0.population.desc),
+        $0.name.lag().over(orderBy: $0.id.asc),
+        $0.elevation.lead(2).over(orderBy: $0.id.asc)
+      )
+    }
+    #expect(
+      query.sql.text == """
+        SELECT rank() OVER (PARTITION BY "place"."country" ORDER BY "place"."population" DESC), \
+        row_number() OVER (ORDER BY "place"."country", "place"."population" DESC), \
+        lag("place"."name", ?) OVER (ORDER BY "place"."id"), \
+        lead("place"."elevation", ?) OVER (ORDER BY "place"."id") \
+        FROM "place" ORDER BY "place"."id"
+        """)
+    let rows = try query.fetchAll(db)
+    #expect(rows.map(\.0) == [2, 1, 1, 3])
+    #expect(rows.map(\.1) == [2, 1, 4, 3])
+    #expect(rows.map(\.2) == [nil, "北京市", "上海市", "Oslo"])
+    let later: [Double?] = rows.map(\.3)
+    #expect(later == [23, nil, nil, nil])
+  }
+
+  @Test("a frame says which rows around each row count")
+  func frames() throws {
+    let query = Place.order { $0.id }.select {
+      (
+        $0.population.sum().over(orderBy: $0.id.asc),
+        $0.id.count().over(orderBy: $0.id.asc, rows: -1...1),
+        count().over(rows: .min ... .max), denseRank().over(orderBy: $0.country.asc)
+      )
+    }
+    #expect(query.sql.text.contains("ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING"))
+    #expect(
+      query.sql.text.contains(
+        "count(*) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"))
+    let rows = try query.fetchAll(db)
+    #expect(rows.map(\.0) == [21_893_095, 46_763_990, 47_473_027, 47_593_027])
+    #expect(rows.map(\.1) == [2, 3, 3, 2])
+    #expect(rows.map(\.2) == [4, 4, 4, 4] && rows.map(\.3) == [1, 1, 2, 1])
+  }
+}

@@ -1,0 +1,137 @@
+import Larder
+import Testing
+
+/// A division of a country, and the one that it belongs to.
+struct Division: Record, Equatable {
+  var code: Int
+  var name: String
+  var parent: Int?
+
+  struct Columns: Sendable {
+    let code = Column("code", \Division.code, .primaryKey)
+    let name = Column("name", \Division.name)
+    let parent = Column("parent", \Division.parent, .indexed)
+  }
+  static let columns = Columns()
+  static let table = Table(
+    "division", Division.init, columns.code, columns.name, columns.parent)
+}
+
+@Suite("Compound queries and common tables")
+struct CompoundTests {
+  let db: Database
+
+  init() throws {
+    db = try .world()
+    try db.executeUpdate(
+      "CREATE TABLE division (code INTEGER PRIMARY KEY, name TEXT NOT NULL, parent INTEGER)")
+    try Division.insert(
+      db,
+      contentsOf: [
+        Division(code: 110_000, name: "北京市", parent: nil),
+        Division(code: 110_100, name: "市辖区", parent: 110_000),
+        Division(code: 110_101, name: "东城区", parent: 110_100),
+        Division(code: 110_102, name: "西城区", parent: 110_100),
+        Division(code: 120_000, name: "天津市", parent: nil),
+      ])
+  }
+
+  let chinese = Place.filter { $0.country == "CN" }
+  let large = Place.filter { $0.population > 500_000 }
+
+  @Test("queries of one record are combined")
+  func records() throws {
+    let union = chinese.order { $0.name }.union(large).order(byColumn: 1, descending: true).limit(3)
+    #expect(
+      union.sql.text == """
+        SELECT "place"."id", "place"."name", "place"."population", "place"."country", \
+        "place"."level", "place"."elevation" FROM "place" WHERE "place"."country" = ? \
+        UNION SELECT "place"."id", "place"."name", "place"."population", "place"."country", \
+        "place"."level", "place"."elevation" FROM "place" WHERE "place"."population" > ? \
+        ORDER BY 1 DESC LIMIT ?
+        """)
+    #expect(union.sql.arguments == ["CN", 500_000, 3])
+    #expect(try union.fetchAll(db).map(\.id) == [4, 3, 2])
+    #expect(try union.fetchCount(db) == 3)
+    #expect(try chinese.unionAll(large).fetchCount(db) == 6)
+    #expect(try chinese.intersect(large).order(byColumn: 1).fetchAll(db).map(\.id) == [1, 2])
+    #expect(try chinese.except(large).fetchOne(db)?.name == "北戴河区")
+    #expect(throws: DatabaseError.self) { try union.order(byColumn: 9).fetchAll(db) }
+  }
+
+  @Test("a limited part keeps its order, and parts on the right their grouping")
+  func parts() throws {
+    let first = Place.order { $0.population.desc }.limit(1)
+    let compound = first.compound.union(chinese.except(large))
+    #expect(compound.sql.text.hasPrefix("SELECT * FROM (SELECT"))
+    #expect(try compound.order(byColumn: 1).fetchAll(db).map(\.id) == [2, 4])
+    let right = Place.all.compound.except(chinese.except(large))
+    #expect(try right.order(byColumn: 1).fetchAll(db).map(\.id) == [1, 2, 3])
+  }
+
+  @Test("selections of the same types are combined")
+  func selections() throws {
+    let names = Nation.all.select { ($0.name, .value(0)) }
+      .union(Place.all.select { ($0.name, $0.population) })
+      .order(byColumn: 2).order(byColumn: 1).limit(2, offset: 2)
+    #expect(try names.fetchAll(db).map(\.0) == ["Norway", "北戴河区"])
+  }
+
+  @Test("a common table is read like a table")
+  func commonTable() throws {
+    let big = CommonTable("big", large.select { ($0.name, $0.country) })
+    let query = big.all.filter { $0.columns.1 == "CN" }.order { $0.columns.0 }
+    #expect(
+      query.sql.text == """
+        SELECT "big"."c1", "big"."c2" FROM (WITH "big"("c1", "c2") AS \
+        (SELECT "place"."name", "place"."country" FROM "place" WHERE "place"."population" > ?) \
+        SELECT * FROM "big") AS "big" WHERE "big"."c2" IS ? ORDER BY "big"."c1"
+        """)
+    #expect(try query.fetchAll(db).map(\.0) == ["上海市", "北京市"])
+    let joined = big.all.join(Nation.self) { $0.columns.1 == $1.code }.order { $0.0.columns.0 }
+      .select { ($0.columns.0, $1.name) }
+    #expect(try joined.fetchAll(db).map(\.1) == ["Norway", "China", "China"])
+    let places = try Place.all.join(big) { $0.name == $1.columns.0 }.filter { $1.columns.1 != "NO" }
+      .order { $0.0.id }.fetchAll(db)
+    #expect(places.map(\.0.id) == [1, 2] && places.map(\.1.1) == ["CN", "CN"])
+  }
+
+  @Test("a recursive table walks a tree")
+  func recursion() throws {
+    let tree = CommonTable(
+      recursive: "tree",
+      Division.filter { $0.code == 110_000 }.select { ($0.code, $0.name, .value(0)) }
+    ) { tree in
+      Division.all.join(tree) { $1.columns.0 == $0.parent }.select {
+        ($0.code, $0.name, $1.columns.2 + 1)
+      }
+    }
+    let query = tree.all.order { $0.columns.0 }
+    #expect(
+      query.sql.text == """
+        SELECT "tree"."c1", "tree"."c2", "tree"."c3" FROM (WITH RECURSIVE \
+        "tree"("c1", "c2", "c3") AS (SELECT "division"."code", "division"."name", ? \
+        FROM "division" WHERE "division"."code" = ? UNION ALL \
+        SELECT "division"."code", "division"."name", "tree"."c3" + ? FROM "division" \
+        JOIN "tree" ON "tree"."c1" IS "division"."parent") SELECT * FROM "tree") AS "tree" \
+        ORDER BY "tree"."c1"
+        """)
+    #expect(try query.fetchAll(db).map(\.1) == ["北京市", "市辖区", "东城区", "西城区"])
+    #expect(try query.fetchAll(db).map(\.2) == [0, 1, 2, 2])
+    #expect(try tree.all.filter { $0.columns.2 == 2 }.fetchCount(db) == 2)
+  }
+
+  @Test("a distinct recursive table ends where it would go in circles")
+  func circles() throws {
+    try Division.filter { $0.code == 110_000 }.update(db) { $0.parent = .value(110_102) }
+    let circle = CommonTable(
+      recursive: "circle", distinct: true,
+      Division.filter { $0.code == 110_100 }
+        .select { ($0.code, $0.name) }
+    ) { circle in
+      Division.all.join(circle) { $1.columns.0 == $0.parent }
+        .select { division, _ in (division.code, division.name) }
+    }
+    #expect(try circle.all.fetchCount(db) == 4)
+  }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import Larder
+import Testing
+
+/// An event with a date in the connection's format, and others in formats of their own.
+struct Event: Record {
+  var id: Int64?
+  var at: Date
+  var text: Date
+  var milliseconds: Date
+  var end: Date?
+
+  struct Columns: Sendable {
+    let id = Column("id", \Event.id, .primaryKey)
+    let at = Column("at", \Event.at)
+    let text = Column("text", \Event.text, as: .iso8601)
+    let milliseconds = Column("milliseconds", \Event.milliseconds, as: .unixMilliseconds)
+    let end = Column("end", \Event.end)
+  }
+  static let columns = Columns()
+  static let table = Table(
+    "event", Event.init, columns.id, columns.at, columns.text, columns.milliseconds, columns.end)
+}
+
+@Suite("Functions in queries")
+struct FunctionTests {
+  let db: Database
+
+  init() throws { db = try .world() }
+
+  /// The values of an expression for all places, by their ids.
+  private func values<V: DatabaseValueConvertible>(
+    _ make: (RecordFields<Place>) -> SQLExpression<V>
+  ) throws -> [V] {
+    try Place.order { $0.id }.select { make($0) }.fetchAll(db)
+  }
+
+  @Test("coalesce takes the place of NULL, and the result is no Optional")
+  func coalesce() throws {
+    #expect(text { $0.elevation.coalesce(0) } == #"coalesce("elevation", ?)"#)
+    #expect(try values { $0.elevation.coalesce(-1) } == [43.5, 4, 23, -1])
+    #expect(try values { $0.elevation.coalesce($0.population.cast(to: Double.self)) }[3] == 120_000)
+    #expect(try Place.filter { $0.elevation.coalesce(0) == 0 }.fetchCount(db) == 1)
+    #expect(Place.filter { $0.elevation.coalesce(0) == 0 }.sql.text.hasSuffix(", ?) = ?"))
+  }
+
+  @Test("the first condition that holds decides")
+  func cases() throws {
+    let size = { (place: RecordFields<Place>) in
+      when(place.population > 10_000_000, then: "huge")
+        .when(place.population > 500_000, then: "large").otherwise("small")
+    }
+    #expect(
+      text(size) == """
+        CASE WHEN "population" > ? THEN ? WHEN "population" > ? THEN ? ELSE ? END
+        """)
+    #expect(try values(size) == ["huge", "huge", "large", "small"])
+    #expect(
+      try values { when($0.level == .district, then: $0.name).otherwiseNull }
+        == [nil, nil, nil, "北戴河区"])
+    #expect(
+      try values { when($0.id == 1, then: $0.name + "!").otherwise($0.country) }
+        == ["北京市!", "CN", "NO", "CN"])
+  }
+
+  @Test("numbers: cast, sign, magnitude, rounding, least and greatest")
+  func numbers() throws {
+    #expect(text { $0.population.cast(to: String.self) } == #"CAST("population" AS TEXT)"#)
+    #expect(try values { $0.population.cast(to: String.self) }[2] == "709037")
+    #expect(try values { $0.elevation.cast(to: Int?.self) } == [43, 4, 23, nil])
+    #expect(text { -(-$0.population) } == #"-(-"population")"#)
+    #expect(text { $0.population - -$0.population } == #""population" - -"population""#)
+    #expect(try values { (-$0.population).magnitude }[2] == 709_037)
+    #expect(text { $0.elevation.coalesce(0).rounded(-1) }.hasPrefix("round("))
+    #expect(try values { $0.elevation.coalesce(0).rounded() } == [44, 4, 23, 0])
+    #expect(text { $0.population.least(5) } == #"min("population", ?)"#)
+    #expect(
+      try values { $0.population.least(1_000_000) } == [1_000_000, 1_000_000, 709_037, 120_000])
+    #expect(try values { $0.population.greatest($0.population * 2) }[3] == 240_000)
+  }
+
+  @Test("bits and remainders, with parentheses where they are needed")
+  func bits() throws {
+    #expect(
+      text { ($0.population + 1) % 7 & 3 | 1 << 2 }
+        == #"("population" + ?) % ? & ? | ?"#)
+    #expect(text { ($0.population & 1) + 1 } == #"("population" & ?) + ?"#)
+    #expect(text { ~($0.population << 2) } == #"~("population" << ?)"#)
+    #expect(try values { $0.population % 1000 } == [95, 895, 37, 0])
+    #expect(try values { ($0.population & 0xFF) | 0x100 }[3] == (120_000 & 0xFF | 0x100))
+    #expect(try values { ~($0.population >> 4) }[3] == ~(120_000 >> 4))
+  }
+
+  @Test("parts of texts are counted in Unicode scalars from 0")
+  func texts() throws {
+    #expect(text { $0.name.substring(from: 1) } == #"substr("name", ?)"#)
+    #expect(try values { $0.name.substring(from: 0, count: 2) } == ["北京", "上海", "Os", "北戴"])
+    #expect(try values { $0.name.substring(from: -1) } == ["市", "市", "o", "区"])
+    #expect(try values { $0.name.substring(from: .max, count: .min) }[0] == "")
+    #expect(try values { $0.name.replacing("北", with: "南") }[0] == "南京市")
+    #expect(try values { ("  " + $0.name + " ").trimmed }[2] == "Oslo")
+    #expect(text { $0.name.position(of: "市") } == #"nullif(instr("name", ?), 0) - 1"#)
+    #expect(try values { $0.name.position(of: "市") } == [2, 2, nil, nil])
+  }
+
+  @Test("text that may be NULL has the same functions, and NULL matches nothing")
+  func nullableTexts() throws {
+    let query = Nation.filter { $0.capital.hasPrefix("Os") || $0.capital.like("北%") }
+    #expect(try query.fetchCount(db) == 2)
+    #expect(try Nation.filter { !$0.capital.contains("O") }.fetchAll(db).map(\.code) == ["CN"])
+    let names = Nation.order { $0.code }
+      .select { ($0.capital.uppercased, $0.capital.substring(from: 0, count: 1)) }
+    #expect(try names.fetchAll(db).map(\.0) == [nil, "北京市", "OSLO"])
+    #expect(try names.fetchAll(db).map(\.1) == [nil, "北", "O"])
+  }
+
+  @Test("values inside of JSON")
+  func json() throws {
+    try Place.filter { $0.id == 3 }.update(db) { $0.name = #"{"mayor": {"terms": [1, 2, 3]}}"# }
+    let oslo = Place.filter { $0.id == 3 }
+    let terms = oslo.select { $0.name.jsonValue(at: "$.mayor.terms[1]", as: Int.self) }
+    #expect(terms.sql.text.hasPrefix(#"SELECT json_extract("place"."name", ?) FROM"#))
+    #expect(try terms.fetchOne(db) == .some(2))
+    #expect(try oslo.filter { $0.name.jsonValue(at: "$.mayor.age") == 5 }.fetchCount(db) == 0)
+    try Place.filter { $0.id != 3 }.delete(db)
+    #expect(try values { $0.name.jsonCount(at: "$.mayor.terms") } == [3])
+    #expect(try values { $0.name.jsonCount(at: "$.nobody") } == [nil])
+    #expect(throws: DatabaseError.self) {
+      try oslo.select { $0.name.jsonValue(at: "'", as: Int.self) }.fetchAll(db)
+    }
+  }
+
+  @Test(
+    "dates are formatted whatever stores them",
+    arguments: [
+      DateFormat.secondsSince1970, .unixMilliseconds, .julianDay, .iso8601, .sqlDateTime,
+    ])
+  func dates(_ format: DateFormat) throws {
+    var configuration = Configuration()
+    configuration.dateFormat = format
+    let db = try Database(configuration: configuration)
+    try db.executeUpdate(
+      "CREATE TABLE event (id INTEGER PRIMARY KEY, at, text, milliseconds, \"end\")")
+    let date = Date(timeIntervalSince1970: 1_795_249_993)  // 2026-11-21 08:59:53
+    try Event.insert(
+      db, contentsOf: [Event(id: 1, at: date, text: date, milliseconds: date, end: nil)])
+    let pattern = "%Y-%m-%d %H:%M"
+    let selection = Event.all.select {
+      (
+        $0.at.strftime(pattern), $0.text.strftime(pattern), $0.milliseconds.strftime(pattern),
+        $0.end.strftime(pattern)
+      )
+    }
+    #expect(
+      selection.sql.text == """
+        SELECT strftime(?, iif(?, "event"."at" / 1000.0, "event"."at"), ?), \
+        strftime(?, "event"."text"), \
+        strftime(?, "event"."milliseconds" / 1000.0, 'unixepoch'), \
+        strftime(?, iif(?, "event"."end" / 1000.0, "event"."end"), ?) FROM "event"
+        """)
+    let row = try #require(try selection.fetchOne(db))
+    #expect(row.0.hasPrefix("2026-11-21 0"))
+    #expect(row.1 == row.0 && row.2 == row.0 && row.3 == nil)
+  }
+
+  @Test("the program's own functions are called by their quoted names")
+  func ownFunctions() throws {
+    try db.createFunction("twice", argumentCount: 1) { arguments in
+      guard case .integer(let number) = arguments[0] else { return nil }
+      return number * 2
+    }
+    #expect(
+      text { function("twice", $0.population, as: Int.self) }
+        == #""twice"("population")"#)
+    #expect(try values { function("twice", $0.population + 1, as: Int.self) }[3] == 240_002)
+    #expect(try values { _ in function("twice", .value(4), as: Int.self) }[0] == 8)
+    for name in [#"twice"(1); DROP TABLE place; --"#, "", "no\0pe", "nothing"] {
+      #expect(throws: DatabaseError.self) {
+        try values { function(name, $0.population, as: Int.self) }
+      }
+    }
+    #expect(try Place.all.fetchCount(db) == 4)
+  }
+
+  @Test("SQL of one's own stands anywhere an expression may")
+  func fragments() throws {
+    let two = 2
+    func raw<V>(_ sql: SQL) -> SQLExpression<V> { SQLExpression<V>(sql: sql) }
+    #expect(
+      try values { SQLExpression<Int>(sql: "length(\($0.name.sql)) + \(two)") * 10 }
+        == [50, 50, 60, 60])
+    let query = Place.filter { raw("\($0.id.sql) < \(4)") && $0.population > raw("\(5) OR 1") }
+      .group { SQLExpression<String>(sql: "substr(\($0.country.sql), 1, \(two))") }
+      .having { _ in raw("count(*) >= \(1)") }
+      .order { SQLExpression<Int>(sql: "max(\($0.population.sql)) * \(-1)") }
+    #expect(
+      query.sql.text.hasSuffix(
+        """
+        WHERE ("place"."id" < ?) AND "place"."population" > (? OR 1) \
+        GROUP BY (substr("place"."country", 1, ?)) HAVING (count(*) >= ?) \
+        ORDER BY (max("place"."population") * ?)
+        """))
+    #expect(query.sql.arguments == [4, 5, 2, 1, -1])
+    #expect(try query.select { $0.country }.fetchAll(db) == ["CN", "NO"])
+    #expect(
+      try Place.filter { $0.id == raw("\(3)") }.update(db) { $0.population = raw("\(7) * 6") } == 1)
+    #expect(try Place.find(db, 3).population == 42)
+  }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import Larder
+import Testing
+
+@Suite("Pages, plans, order by name, and inserts from queries")
+struct PageTests {
+  let db: Database
+
+  init() throws {
+    db = try .world()
+    try Place.all.delete(db)
+    // Names and elevations repeat, and some elevations are NULL.
+    let places = (1...40).map { number in
+      Place(
+        id: Int64(number * 7 % 41), name: "city \(number % 5)", population: number % 3,
+        country: number.isMultiple(of: 2) ? "CN" : "NO", level: .city,
+        elevation: number % 4 == 0 ? nil : Double(number % 6) / 3)
+    }
+    try Place.insert(db, contentsOf: places)
+  }
+
+  /// The rows of all pages, one after the other.
+  private func pages(_ query: Query<Place>, limit: Int) throws -> [Place] {
+    var rows: [Place] = []
+    var cursor: String?
+    repeat {
+      let page = try query.page(db, after: cursor, limit: limit)
+      #expect(page.rows.count == limit || page.next == nil)
+      rows += page.rows
+      cursor = page.next
+    } while cursor != nil
+    return rows
+  }
+
+  @Test("all pages together are the query, in every order", arguments: [1, 3, 7, 40, 100])
+  func allPages(_ limit: Int) throws {
+    let orders: [(RecordFields<Place>) -> [OrderingTerm]] = [
+      { _ in [] },
+      { [$0.name.asc] },
+      { [$0.name.desc, $0.id.desc] },
+      { [$0.name.asc, $0.population.desc, $0.country.asc] },
+      { [$0.elevation.asc] },
+      { [$0.elevation.desc, $0.name.asc] },
+      { [$0.elevation.asc.nullsLast, $0.id.desc] },
+      { [$0.name.desc, $0.elevation.desc.nullsFirst] },
+      { [($0.population * -1).desc, $0.name.collate("NOCASE").asc, $0.elevation.desc] },
+      { [SQLExpression<Int>(sql: "length(\($0.name.sql)) + \(2)").desc, $0.elevation.asc] },
+    ]
+    for order in orders {
+      let query = Place.filter { $0.id > 2 }.order(order)
+      let all = try query.order { $0.id }.fetchAll(db)
+      #expect(all.count == 38)
+      #expect(try pages(query, limit: limit) == all)
+    }
+  }
+
+  @Test("a page begins behind the values of a row, not at a number of rows")
+  func stability() throws {
+    let page = try Place.order { $0.name }.page(db, limit: 2)
+    let next = try #require(page.next)
+    // Rows before the cursor that go away leave the next page where it was.
+    let expected = try Place.order { $0.name }.page(db, after: next, limit: 2).rows
+    try Place.filter { $0.id == page.rows[0].id }.delete(db)
+    #expect(try Place.order { $0.name }.page(db, after: next, limit: 2).rows == expected)
+  }
+
+  @Test("the condition is one that an index serves")
+  func sql() throws {
+    let statements = Statements()
+    var configuration = Configuration()
+    configuration.slowStatementThreshold = .zero
+    configuration.trace = statements.add
+    configuration.showsArguments = true
+    let db = try Database(configuration: configuration)
+    try db.executeUpdate(
+      """
+      CREATE TABLE place (id INTEGER PRIMARY KEY, name TEXT NOT NULL, population INTEGER NOT NULL,
+        country TEXT NOT NULL, level TEXT NOT NULL, elevation REAL)
+      """)
+    try db.executeUpdate(
+      "INSERT INTO place VALUES (1, 'A', 5, 'CN', 'city', 1.5), (2, 'B', 6, 'CN', 'city', 2.5)")
+    func condition(_ query: Query<Place>) throws -> String {
+      _ = try query.page(db, after: try query.page(db, limit: 1).next, limit: 1)
+      return statements.last.components(separatedBy: " WHERE ").dropFirst().joined()
+        .replacing(#""place"."#, with: "")
+    }
+    #expect(try condition(Place.all) == #"("id" > 1) ORDER BY "id" LIMIT 2"#)
+    #expect(
+      try condition(Place.order { $0.name })
+        == #"(("name", "id") > ('A', 1)) ORDER BY "name", "id" LIMIT 2"#)
+    #expect(
+      try condition(Place.order { $0.name.desc }) == """
+        ("name" <= 'B' AND ("name" < 'B' OR "name" = 'B' AND "id" > 2)) \
+        ORDER BY "name" DESC, "id" LIMIT 2
+        """)
+    #expect(
+      try condition(Place.order { $0.elevation.desc }) == """
+        (("elevation" < 2.5 OR "elevation" IS NULL) OR "elevation" = 2.5 AND "id" > 2) \
+        ORDER BY "elevation" DESC, "id" LIMIT 2
+        """)
+  }
+
+  @Test("a cursor that was changed throws")
+  func tampered() throws {
+    let query = Place.order { $0.name }
+    let cursor = try #require(try query.page(db, limit: 3).next)
+    #expect(cursor.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "+") })
+    for index in cursor.indices {
+      for character in ["A", "z", "-", "é", ""] where String(cursor[index]) != character {
+        let changed = cursor.replacingCharacters(in: index...index, with: character)
+        do {
+          _ = try query.page(db, after: changed, limit: 3)
+          // Only bits that base 64 doesn't use may change unnoticed.
+          #expect(index == cursor.indices.last)
+        } catch is PageError {}
+      }
+    }
+    for text in ["", "'; DROP TABLE place; --", "====", String(repeating: "A", count: 9999)] {
+      #expect(throws: PageError.malformedCursor) { try query.page(db, after: text, limit: 3) }
+    }
+    #expect(throws: PageError.otherQuery) {
+      try query.order { $0.population }.page(db, after: cursor, limit: 3)
+    }
+    #expect(throws: DatabaseError.self) { try query.limit(9).page(db, limit: 3) }
+    #expect(throws: DatabaseError.self) { try query.distinct().page(db, limit: 3) }
+    #expect(try query.page(db, limit: -1).rows.isEmpty)
+    #expect(try query.page(db, limit: .max).rows.count == 40)
+  }
+
+  @Test("a plan tells of indexes, scans and sorting")
+  func plans() throws {
+    try db.executeUpdate("CREATE INDEX place_population ON place (population, id)")
+    let query = Place.filter { $0.population > 1 }.order { [$0.population.asc, $0.id.asc] }
+    let plan = try query.explain(db)
+    #expect(plan.usesIndex() && plan.usesIndex("place_population") && !plan.usesIndex("place"))
+    #expect(!plan.sorts && !plan.scansTable("place"))
+    #expect(plan.description.contains("\n  SEARCH"))
+    let scan = try Place.order { $0.name }.explain(db)
+    #expect(scan.sorts && scan.scansTable("place") && !scan.usesIndex())
+    #expect(try Place.filter { $0.id == 1 }.explain(db).usesIndex())
+    let union = try Place.all.union(query).explain(db)
+    #expect(union.scansTable("place") && union.usesIndex("place_population"))
+    #expect(union.children.contains { !$0.children.isEmpty })
+    #expect(try Place.all.select { $0.name }.explain(db).scansTable("place"))
+  }
+
+  @Test("a user's order names a column, or throws")
+  func orderByName() throws {
+    let query = try Place.all.order(byColumnNamed: "population", descending: true)
+      .order(byColumnNamed: "id")
+    #expect(
+      query.sql.text.hasSuffix(#" ORDER BY "place"."population" DESC, "place"."id""#))
+    #expect(try query.fetchOne(db)?.population == 2)
+    for name in ["Population", "", "id; DROP TABLE place", "rowid", #"id" DESC, "name"#] {
+      #expect(throws: UnknownColumn.self) {
+        try Place.all.order(byColumnNamed: name)
+      }
+    }
+  }
+
+  @Test("rows are inserted from a selection")
+  func insertFromQuery() throws {
+    let cities = Place.filter { $0.id <= 3 }.order { $0.id }
+    let count = try Nation.insert(
+      db, Nation.columns.code, Nation.columns.name,
+      from: cities.select { ("X" + $0.id.cast(to: String.self), $0.name + "!") })
+    #expect(count == 3)
+    #expect(
+      try Nation.filter { $0.code.hasPrefix("X") }.order { $0.code }.fetchAll(db).map(\.code)
+        == ["X1", "X2", "X3"])
+    #expect(throws: DatabaseError.self) {
+      try Nation.insert(
+        db, Nation.columns.code, Nation.columns.name,
+        from: Nation.all.select { ($0.code, $0.name) })
+    }
+    #expect(try Nation.all.fetchCount(db) == 6)
+  }
+}
+
+/// The statements that a connection has run.
+final class Statements: @unchecked Sendable {
+  private let lock = NSLock()
+  private var texts: [String] = []
+
+  func add(_ event: TraceEvent) { lock.withLock { texts.append(event.expandedSQL ?? event.sql) } }
+  var last: String { lock.withLock { texts.last ?? "" } }
+}
