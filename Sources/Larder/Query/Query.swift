@@ -143,7 +143,7 @@ extension Query {
 
   /// The number of rows.
   public func fetchCount(_ db: Database) throws -> Int {
-    let sql = select.count(reader.columns)
+    let sql = select.rowCount(reader.columns)
     return try db.value(sql, arguments: Arguments(), as: Int.self) ?? 0
   }
 

@@ -180,19 +180,3 @@ final class SelectionBuilder {
     accesses.append(access)
   }
 }
-
-extension PropertyAccess {
-  /// A value that is only read, of a type that knows how it is stored.
-  @inlinable
-  static func value<Value: DatabaseValueConvertible>(_ type: Value.Type) -> PropertyAccess {
-    .plain(type, offset: 0, isWritable: false)
-  }
-
-  /// A value that is only read, with a coding.
-  static func value<Value: Sendable>(_ coding: ColumnCoding<Value>) -> PropertyAccess {
-    PropertyAccess(
-      Value.self, offset: nil, isWritable: false,
-      read: { $1.initializeMemory(as: Value.self, to: try coding.read($0)) },
-      bind: { _, _ in }, assign: { _, _ in }, value: { _, _ in .null })
-  }
-}

@@ -47,7 +47,7 @@ struct Select: Sendable {
   }
 
   /// The number of rows.
-  func count(_ columns: @autoclosure () -> SQL) -> SQL {
+  func rowCount(_ columns: @autoclosure () -> SQL) -> SQL {
     var counted = self
     counted.order = []
     if isPlain { return counted.sql(SQL(raw: "count(*)")) }
