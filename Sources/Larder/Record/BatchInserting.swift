@@ -10,8 +10,11 @@ extension Record {
   ///
   /// Up to 128 rows go into one statement, which takes half as long as inserting them one by one.
   /// Outside of a transaction this is one, inside it is a savepoint. The records' keys stay as they
-  /// are: see ``inserted(_:contentsOf:)``. Rows that a trigger ignores are left out. Throws ``RecordError/batch(table:index:error:)`` with the
-  /// position of the record that could not be inserted and the reason.
+  /// are: see ``inserted(_:contentsOf:)``. Rows that a trigger ignores are left out.
+  ///
+  /// Throws ``RecordError/batch(table:index:error:)`` with the position of the record that could not
+  /// be inserted and the reason, or the reason alone where no single record is at fault, as for a
+  /// full disk, an interrupt or a trigger that rolls back.
   ///
   /// - Parameter policy: what is done about rows that break a constraint, instead of an error.
   public static func insert(
@@ -154,17 +157,22 @@ extension TableCore {
         let error = describe(error, writing: records[bound], db, sql: statement.sql.text)
         throw RecordError.batch(table: name, index: records.first + bound, error: error)
       }
-      let (index, cause) = findFailure(records, range, db, or: policy) ?? (range.lowerBound, error)
+      guard let (index, cause) = findFailure(records, range, db, after: error, or: policy) else {
+        throw error
+      }
       throw RecordError.batch(table: name, index: records.first + index, error: cause)
     }
   }
 
-  /// Inserts the records of a statement that has failed one by one, to find the one at fault. All of
-  /// it is undone with the batch.
+  /// Inserts the records of a statement that has broken a constraint one by one, to find the one at
+  /// fault. All of it is undone with the batch. Nil where no single record is at fault, or it can't
+  /// be found any more.
   private func findFailure(
-    _ records: RecordBuffer, _ range: Range<Int>, _ db: Database, or policy: ConflictPolicy?
+    _ records: RecordBuffer, _ range: Range<Int>, _ db: Database, after error: any Error,
+    or policy: ConflictPolicy?
   ) -> (index: Int, error: any Error)? {
-    guard db.isInTransaction else { return nil }
+    guard (error as? DatabaseError)?.isConstraint == true else { return nil }
+    guard db.isInTransaction else { return range.count == 1 ? (range.lowerBound, error) : nil }
     for index in range {
       do {
         _ = try write(sql.insert(or: policy?.rawValue), records[index], db)

@@ -100,9 +100,9 @@ extension ColumnCoding where Value == Date {
       columnType: format.columnType)
   }
 
-  /// Text such as `2026-11-21T08:33:26.123Z`.
+  /// Text such as `2026-11-21T08:33:26.123Z`; dates are rounded to milliseconds.
   public static var iso8601: ColumnCoding { .format(.iso8601) }
-  /// An integer number of milliseconds since 1970.
+  /// An integer number of milliseconds since 1970, to which dates are rounded.
   public static var unixMilliseconds: ColumnCoding { .format(.unixMilliseconds) }
 }
 
@@ -122,8 +122,8 @@ extension ColumnCoding where Value == UUID {
 }
 
 extension ColumnCoding where Value: Codable {
-  /// JSON as text, with sorted keys so that equal values are equal text; a `Date` in it is text such
-  /// as `2026-11-21T08:33:26.123Z`.
+  /// JSON as text, with the keys of objects sorted; a `Date` in it is text such as
+  /// `2026-11-21T08:33:26.123Z`.
   public static var json: ColumnCoding {
     // Made once, as making them takes a quarter of the time of a small value.
     let encoder = JSONEncoder()

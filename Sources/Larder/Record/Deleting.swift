@@ -7,8 +7,11 @@ extension Record {
   @discardableResult
   public func delete(_ db: Database) throws -> Bool {
     let table = Self.table
-    try table.hooks?.willDelete(self, db)
-    return try withUnsafePointer(to: self) { try table.core.delete($0, db) }
+    var record = self
+    return try table.inScope(db, &record) { record, db in
+      try table.hooks?.willDelete(record, db)
+      return try withUnsafePointer(to: record) { try table.core.delete($0, db) }
+    }
   }
 }
 

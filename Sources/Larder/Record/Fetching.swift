@@ -179,7 +179,8 @@ extension Record {
   }
 
   /// The records with these primary keys, in no order that could be relied on; keys that aren't
-  /// there are left out. Only for tables whose key is one column.
+  /// there are left out. Only for tables whose key is one column; keys that are the same only
+  /// by their column's collation may give their record twice.
   public static func fetchAll(
     _ db: Database, keys: some Sequence<some DatabaseValueConvertible>
   ) throws -> [Self] {

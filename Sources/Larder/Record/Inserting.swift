@@ -10,8 +10,14 @@ extension Record {
   @inlinable
   public mutating func insert(_ db: Database) throws {
     let table = Self.table
-    if let hooks = table.hooks { try hooks.willInsert(&self, db) }
-    try withUnsafeMutablePointer(to: &self) { try table.core.insert($0, db) }
+    if table.needsScope {
+      try table.inScope(db, &self) { record, db in
+        try table.hooks?.willInsert(&record, db)
+        try withUnsafeMutablePointer(to: &record) { try table.core.insert($0, db) }
+      }
+    } else {
+      try withUnsafeMutablePointer(to: &self) { try table.core.insert($0, db) }
+    }
   }
 
   /// Inserts the record unless that breaks a constraint, about which something else is done.
@@ -20,8 +26,12 @@ extension Record {
   @discardableResult
   public mutating func insert(_ db: Database, or policy: ConflictPolicy) throws -> Bool {
     let table = Self.table
-    try table.hooks?.willInsert(&self, db)
-    return try withUnsafeMutablePointer(to: &self) { try table.core.insert($0, db, or: policy) }
+    return try table.inScope(db, &self) { record, db in
+      try table.hooks?.willInsert(&record, db)
+      return try withUnsafeMutablePointer(to: &record) {
+        try table.core.insert($0, db, or: policy)
+      }
+    }
   }
 
   /// Inserts the record and returns it as the table has it then: with its key, with defaults and
@@ -32,11 +42,13 @@ extension Record {
     let table = Self.table
     try table.core.check()
     var record = self
-    try table.hooks?.willInsert(&record, db)
-    guard let written = try table.writeReturning(table.core.sql.insert(), record, db) else {
-      throw TableCore.notInserted
+    return try table.inScope(db, &record) { record, db in
+      try table.hooks?.willInsert(&record, db)
+      guard let written = try table.writeReturning(table.core.sql.insert(), record, db) else {
+        throw TableCore.notInserted
+      }
+      return written
     }
-    return written
   }
 }
 

@@ -180,6 +180,9 @@ final class RecordLayout: @unchecked Sendable {
     }
   }
 
+  /// The size of a property in bytes.
+  func size(of column: Int) -> Int { properties[column].size }
+
   /// A record's property as it is stored.
   func value(
     of column: Int, in record: UnsafeRawPointer, _ format: DateFormat

@@ -44,6 +44,10 @@ where QueryFields == RecordFields<Self>, QueryRow == Self {
 /// What a record does before it is written and after it is read, each of which can refuse by
 /// throwing. Records that don't adopt it pay nothing.
 ///
+/// An operation with its hooks is one transaction, or a savepoint inside of one: what a hook has
+/// written is undone if the operation fails. An update of named columns writes these only, also
+/// where a hook has changed others.
+///
 /// ```swift
 /// extension City: RecordHooks {
 ///   func validate() throws {

@@ -55,6 +55,12 @@ struct RecordSQL {
     Text("\(select.text) WHERE \(condition(key))", key)
   }
 
+  /// Some columns of the row with the record's values in others, or with its key.
+  func find(_ chosen: [Int], by target: [Int]) -> Text {
+    let target = target.isEmpty ? key : target
+    return Text("SELECT \(names(chosen)) FROM \(table) WHERE \(condition(target))", target)
+  }
+
   /// - Parameter policy: what happens where a constraint would be broken; nil for an error.
   func insert(or policy: String? = nil) -> Text {
     let verb = policy.map { "INSERT OR \($0)" } ?? "INSERT"

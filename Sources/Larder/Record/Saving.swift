@@ -12,6 +12,11 @@ extension Record {
     guard hasKey else { return try insert(db) }
     // Both statements see the same rows.
     try db.inTransaction { db in
+      if table.hooks != nil {
+        // Only the hook of what is done is called.
+        let isThere = try withUnsafePointer(to: self) { try table.core.isThere($0, db) }
+        return isThere ? try update(db) as Void : try insert(db)
+      }
       do {
         try update(db) as Void
       } catch RecordError.notFound {
@@ -50,13 +55,11 @@ extension Record {
     updating columns: repeat Column<Self, each Value>
   ) throws {
     let table = Self.table
-    try table.hooks?.willInsert(&self, db)
-    let text = try table.upsert(
-      table.indices(repeat each target), table.indices(repeat each columns))
-    var hasTarget = false
-    for _ in repeat each target { hasTarget = true }
-    try withUnsafeMutablePointer(to: &self) {
-      try table.core.upsert($0, db, text, hasTarget: hasTarget)
+    let target = try table.indices(repeat each target)
+    let text = try table.upsert(target, table.indices(repeat each columns))
+    try table.inScope(db, &self) { record, db in
+      try table.hooks?.willInsert(&record, db)
+      try withUnsafeMutablePointer(to: &record) { try table.core.upsert($0, db, text, target) }
     }
   }
 
@@ -94,14 +97,15 @@ extension TableCore {
 
   /// - Parameters:
   ///   - text: the statement; nil for the one that the table has ready.
-  ///   - hasTarget: whether the row may be there with another key than the record's.
+  ///   - target: the columns that tell the row, which may be there with another key than the
+  ///     record's; the key if empty.
   fileprivate func upsert(
-    _ record: UnsafeMutableRawPointer, _ db: Database, _ text: RecordSQL.Text?, hasTarget: Bool
+    _ record: UnsafeMutableRawPointer, _ db: Database, _ text: RecordSQL.Text?, _ target: [Int]
   ) throws {
     var returned = sql.version.map { [$0] } ?? []
     // The last row id is that of an earlier INSERT where the row was there.
     if sql.key.count == 1, columns[sql.key[0]].type.kind == .integer,
-      hasTarget || !hasKey(record, db)
+      !target.isEmpty || !hasKey(record, db)
     {
       returned.append(sql.key[0])
     }
@@ -109,23 +113,45 @@ extension TableCore {
       _ = try text.map { try write($0, record, db) } ?? write(upsert, record, db)
       return
     }
-    let text = (text ?? sql.upsert()).returning(sql.names(returned))
+    let text = text ?? sql.upsert()
+    guard options.contains(.withoutRowID) else {
+      return try take(returned, of: text.returning(sql.names(returned)), record, db)
+    }
+    // RETURNING isn't to be relied on there: see ``Table/writeReturning(_:_:_:)``.
+    try db.inTransaction { db in
+      _ = try write(text, record, db)
+      try take(returned, of: sql.find(returned, by: target), record, db)
+    }
+  }
+
+  /// Sets properties to the integers of a statement's first row, if it has one.
+  private func take(
+    _ returned: [Int], of text: RecordSQL.Text, _ record: UnsafeMutableRawPointer, _ db: Database
+  ) throws {
+    let values: [Int64]
     do {
-      try db.withRows(SQL(raw: text.text)) {
+      values = try db.withRows(SQL(raw: text.text)) {
         try layout.bind(record, text.order, to: $0)
       } _: { statement in
-        guard try statement.step() else { return }
-        let values = try returned.indices.map {
-          try Int64(
-            column: ColumnReader(
-              statement: statement.arena.statement, index: Int32(truncatingIfNeeded: $0),
-              dateFormat: db.dateFormat))
+        guard try statement.step() else { return [] }
+        let values = try returned.enumerated().map { index, column in
+          do {
+            return try Int64(
+              column: ColumnReader(
+                statement: statement.arena.statement, index: Int32(truncatingIfNeeded: index),
+                dateFormat: db.dateFormat))
+          } catch {
+            throw ColumnFailure(column: column, error: error)
+          }
         }
         try statement.stepToEnd()
-        for (column, value) in zip(returned, values) { try set(record, column, value, db) }
+        return values
       }
     } catch {
       throw describe(error, writing: record, db, sql: text.text)
+    }
+    for (column, value) in zip(returned, values) {
+      try set(record, column, value, db, sql: text.text)
     }
   }
 }

@@ -15,13 +15,16 @@ public struct Table<R: Record>: Sendable {
   /// Makes a record of the row that a statement stands on.
   @usableFromInline let read: @Sendable (RecordRow) throws -> R
   @usableFromInline let hooks: HookCalls<R>?
+  /// Whether a single operation can fail after something was written.
+  @usableFromInline let needsScope: Bool
 
   /// A table of these columns.
   ///
   /// - Parameters:
   ///   - name: anything but empty, without NUL.
   ///   - make: an initializer, mostly the one that the compiler makes.
-  ///   - columns: as many as the initializer has parameters, in their order.
+  ///   - columns: as many as the initializer has parameters, in their order, which has to be that
+  ///     of the stored properties.
   ///   - constraints: those that aren't a single column's.
   ///   - indexes: those that aren't a single column's.
   ///   - options: whether it has no row id, or no primary key, or isn't STRICT.
@@ -55,6 +58,7 @@ public struct Table<R: Record>: Sendable {
   init(_ core: TableCore, read: @escaping @Sendable (RecordRow) throws -> R) {
     self.core = core
     hooks = .ofType()
+    needsScope = hooks != nil || core.mayNotTakeIntegers
     // Not by map and ??, which would wrap the closure twice.
     if let hooks {
       self.read = hooks.afterFetching(read)
@@ -128,7 +132,8 @@ final class TableBuilder {
         return "two columns are named “\(column.name)”"
       }
     }
-    let stored = columns.indices.filter { properties[$0].isStored }
+    // What has no size has no place of its own.
+    let stored = columns.indices.filter { properties[$0].isStored && properties[$0].size > 0 }
     for (first, second) in zip(stored, stored.dropFirst())
     where properties[second].offset <= properties[first].offset {
       return """
@@ -136,7 +141,17 @@ final class TableBuilder {
         of the record's properties
         """
     }
-    return keyProblem(options)
+    return versionProblem ?? keyProblem(options)
+  }
+
+  private var versionProblem: String? {
+    if columns.filter(\.isVersion).count > 1 { return "it has two versions" }
+    for (column, property) in zip(columns, properties) where column.isVersion {
+      if column.isPrimaryKey { return "the version “\(column.name)” is a part of the key" }
+      if !column.isWritten { return "the version “\(column.name)” isn't written" }
+      if !property.isWritable { return "the version “\(column.name)” is a constant" }
+    }
+    return nil
   }
 
   private func keyProblem(_ options: TableOptions) -> String? {
@@ -150,11 +165,6 @@ final class TableBuilder {
       if key.count > 1 || column.type.kind != .integer || options.contains(.withoutRowID) {
         return "“\(column.name)” can't be autoincremented: it isn't the row id"
       }
-    }
-    if columns.filter(\.isVersion).count > 1 { return "it has two versions" }
-    for (column, property) in zip(columns, properties) where column.isVersion {
-      if !column.isWritten { return "the version “\(column.name)” isn't written" }
-      if !property.isWritable { return "the version “\(column.name)” is a constant" }
     }
     return nil
   }

@@ -95,6 +95,13 @@ final class TableCore: Sendable {
     delete = TableStatement(sql.delete)
   }
 
+  /// Whether the row id or a version may not fit its property, which shows only once the row is
+  /// written.
+  var mayNotTakeIntegers: Bool {
+    let columns = [rowIDColumn, sql.version].compactMap { $0 }
+    return columns.contains { self.columns[$0].code != nil || layout.size(of: $0) < 8 }
+  }
+
   /// The columns of the primary key in order.
   var primaryKey: [ColumnDefinition] { columns.filter(\.isPrimaryKey) }
 

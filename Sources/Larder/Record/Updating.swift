@@ -19,10 +19,15 @@ extension Record {
     _ db: Database, _ columns: repeat Column<Self, each Value>
   ) throws {
     let table = Self.table
-    if let hooks = table.hooks { try hooks.willUpdate(&self, db) }
-    try withUnsafeMutablePointer(to: &self) {
-      try table.update($0, db, repeat each columns)
-      if table.core.hasVersion { try table.core.raiseVersion($0, db) }
+    if table.needsScope {
+      try table.inScope(db, &self) { record, db in
+        try table.hooks?.willUpdate(&record, db)
+        try withUnsafeMutablePointer(to: &record) {
+          try table.update($0, db, repeat each columns)
+        }
+      }
+    } else {
+      try withUnsafeMutablePointer(to: &self) { try table.update($0, db, repeat each columns) }
     }
   }
 
@@ -37,18 +42,20 @@ extension Record {
   }
 
   /// Updates the columns whose values differ from those of an earlier copy. Returns whether any does;
-  /// if none does, the database isn't asked. Throws as ``update(_:_:)``.
+  /// if none does, the database isn't asked. Throws as ``update(_:_:)``, and where the key differs.
   @discardableResult
   public mutating func update(_ db: Database, changedSince copy: Self) throws -> Bool {
     let table = Self.table
     try table.core.checkHasKey()
-    try table.hooks?.willUpdate(&self, db)
-    return try withUnsafeMutablePointer(to: &self) { record in
-      let changed = try withUnsafePointer(to: copy) { try table.core.changes($0, record, db) }
-      if changed.isEmpty { return false }
-      try table.core.update(record, db, changed)
-      if table.core.hasVersion { try table.core.raiseVersion(record, db) }
-      return true
+    return try table.inScope(db, &self) { record, db in
+      try table.hooks?.willUpdate(&record, db)
+      return try withUnsafeMutablePointer(to: &record) { record in
+        let changed = try withUnsafePointer(to: copy) { try table.core.changes($0, record, db) }
+        if changed.isEmpty { return false }
+        try table.core.update(record, db, changed)
+        if table.core.hasVersion { try table.core.raiseVersion(record, db) }
+        return true
+      }
     }
   }
 
@@ -58,18 +65,20 @@ extension Record {
     let table = Self.table
     try table.core.checkHasKey()
     var record = self
-    try table.hooks?.willUpdate(&record, db)
-    if let written = try table.writeReturning(table.core.sql.update(), record, db) {
-      return written
+    return try table.inScope(db, &record) { record, db in
+      try table.hooks?.willUpdate(&record, db)
+      if let written = try table.writeReturning(table.core.sql.update(), record, db) {
+        return written
+      }
+      throw try withUnsafePointer(to: record) { try table.core.missing($0, db) }
     }
-    throw try withUnsafePointer(to: record) { try table.core.missing($0, db) }
   }
 }
 
 extension Table {
   @inlinable
   func update<each Value>(
-    _ record: UnsafeRawPointer, _ db: Database, _ columns: repeat Column<R, each Value>
+    _ record: UnsafeMutableRawPointer, _ db: Database, _ columns: repeat Column<R, each Value>
   ) throws {
     var isWhole = true
     for _ in repeat each columns { isWhole = false }
@@ -78,6 +87,7 @@ extension Table {
     } else {
       try core.update(record, db, indices(repeat each columns))
     }
+    if core.hasVersion { try core.raiseVersion(record, db) }
   }
 }
 
@@ -93,8 +103,8 @@ extension TableCore {
   @usableFromInline
   func update(_ record: UnsafeRawPointer, _ db: Database, _ chosen: [Int]) throws {
     try checkHasKey()
-    try checkWritten(chosen)
-    let chosen = chosen.filter { !columns[$0].isPrimaryKey && !columns[$0].isVersion }
+    try checkChangeable(chosen)
+    let chosen = chosen.filter { !columns[$0].isVersion }
     if try write(sql.update(chosen), record, db) == 0 { throw try missing(record, db) }
   }
 
@@ -102,6 +112,14 @@ extension TableCore {
   func checkWritten(_ chosen: [Int]) throws {
     guard let column = chosen.first(where: { !columns[$0].isWritten }) else { return }
     throw DatabaseError(.misuse, "“\(columns[column].name)” of the table “\(name)” is only read")
+  }
+
+  /// Throws if a column that was asked for tells rows apart, or is never written.
+  private func checkChangeable(_ chosen: [Int]) throws {
+    try checkWritten(chosen)
+    guard let column = chosen.first(where: { columns[$0].isPrimaryKey }) else { return }
+    throw DatabaseError(
+      .misuse, "“\(columns[column].name)” is the key of “\(name)”, by which the row is found")
   }
 
   /// The columns whose values differ in two records.
@@ -115,11 +133,11 @@ extension TableCore {
         throw describe(error, writing: record, db, sql: update.sql.text)
       }
     }
-    return try sql.written.filter { index in
-      let column = columns[index]
-      guard !column.isPrimaryKey, !column.isVersion else { return false }
-      return try value(index, old) != value(index, new)
+    let changes = try sql.written.filter { index in
+      try !columns[index].isVersion && value(index, old) != value(index, new)
     }
+    try checkChangeable(changes)
+    return changes
   }
 
   /// Makes the record's version what its row's has become.
@@ -128,6 +146,6 @@ extension TableCore {
     guard let version = sql.version,
       case .integer(let old) = try layout.value(of: version, in: record, db.dateFormat)
     else { return }
-    try set(record, version, old &+ 1, db)
+    try set(record, version, old &+ 1, db, sql: update.sql.text)
   }
 }

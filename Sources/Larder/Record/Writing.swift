@@ -28,17 +28,18 @@ extension TableCore {
   /// Gives a record the row id that it was just inserted with.
   func assignRowID(_ record: UnsafeMutableRawPointer, _ db: Database) throws {
     guard let rowIDColumn else { return }
-    try set(record, rowIDColumn, db.lastInsertRowID, db)
+    try set(record, rowIDColumn, db.lastInsertRowID, db, sql: insert.sql.text)
   }
 
   /// Sets a property that is an integer.
   func set(
-    _ record: UnsafeMutableRawPointer, _ column: Int, _ integer: Int64, _ db: Database
+    _ record: UnsafeMutableRawPointer, _ column: Int, _ integer: Int64, _ db: Database,
+    sql text: String
   ) throws {
     do {
       try layout.assign(record, column, integer)
     } catch {
-      throw describe(error, writing: record, db, sql: insert.sql.text)
+      throw describe(error, writing: record, db, sql: text)
     }
   }
 
@@ -60,9 +61,23 @@ extension TableCore {
 }
 
 extension Table {
+  /// Runs an operation that can fail after something was written, by a hook or because a key doesn't
+  /// fit: then all is undone, in the database and in the record.
+  @usableFromInline
+  func inScope<T>(
+    _ db: Database, _ record: inout R, _ body: (inout R, Database) throws -> T
+  ) throws -> T {
+    guard needsScope else { return try body(&record, db) }
+    var changed = record
+    let result = try db.inTransaction { try body(&changed, $0) }
+    record = changed
+    return result
+  }
+
   /// Runs a statement of the table's with a record's values, and makes a record of the row that it
   /// returns, if it returns one.
   func writeReturning(_ text: RecordSQL.Text, _ record: R, _ db: Database) throws -> R? {
+    if core.options.contains(.withoutRowID) { return try writeAndFind(text, record, db) }
     let text = text.returning(core.sql.columnList)
     return try withUnsafePointer(to: record) { record in
       do {
@@ -76,6 +91,22 @@ extension Table {
         }
       } catch {
         throw core.describe(error, writing: record, db, sql: text.text)
+      }
+    }
+  }
+
+  /// The same in two steps: for tables without row id, SQLite's RETURNING gives columns of REAL the
+  /// wrong place (seen in 3.40).
+  private func writeAndFind(_ text: RecordSQL.Text, _ record: R, _ db: Database) throws -> R? {
+    try db.inTransaction { db in
+      try withUnsafePointer(to: record) { record in
+        guard try core.write(text, record, db) > 0 else { return nil }
+        return try db.withRows(core.find.sql) {
+          try core.layout.bind(record, core.find.order, to: $0)
+        } _: { statement in
+          guard try statement.step() else { return nil }
+          return try self.record(statement, core.identity.first)
+        }
       }
     }
   }

@@ -1,0 +1,161 @@
+import Larder
+import Testing
+
+/// Operations of records that write, and then find that they can't be completed.
+@Suite("Operations that fail after something was written")
+struct WholeOperationTests {
+  /// A plot of land, whose table has no row id and a real column before its key.
+  private struct Plot: Record, Equatable {
+    var area: Double
+    var name: String
+    var revision: Int
+
+    struct Columns: Sendable {
+      let area = Column("area", \Plot.area)
+      let name = Column("name", \Plot.name, .primaryKey)
+      let revision = Column("revision", \Plot.revision, .version)
+    }
+    static let columns = Columns()
+    static let table = Table(
+      "plot", Plot.init, columns.area, columns.name, columns.revision, options: .withoutRowID)
+  }
+
+  @Test("without a row id, what was written comes back with its own types")
+  func withoutRowID() throws {
+    let db = try Database()
+    try Plot.table.create(db)
+    var plot = try Plot(area: 1.5, name: "a", revision: 0).inserted(db)
+    #expect(plot == Plot(area: 1.5, name: "a", revision: 0))
+    plot = try plot.updated(db)
+    #expect(plot.revision == 1)
+    plot.area = 2.5
+    try plot.upsert(db)
+    #expect(plot == Plot(area: 2.5, name: "a", revision: 2))
+    #expect(try Plot.fetchAll(db) == [plot])
+  }
+
+  /// A note with a small key and a small version.
+  private struct Note: Record, Equatable {
+    var id: Int8?
+    var revision: UInt8
+
+    struct Columns: Sendable {
+      let id = Column("id", \Note.id, .primaryKey)
+      let revision = Column("revision", \Note.revision, .version)
+    }
+    static let columns = Columns()
+    static let table = Table("note", Note.init, columns.id, columns.revision)
+  }
+
+  @Test("a key or version that doesn't fit the record leaves nothing behind")
+  func narrow() throws {
+    let db = try Database()
+    try Note.table.create(db)
+    try Note.insert(db, contentsOf: [Note(id: 127, revision: 255)])
+    var note = Note(id: nil, revision: 0)
+    #expect(throws: RecordError.self) { try note.insert(db) }
+    #expect(throws: RecordError.self) { try note.upsert(db) }
+    var last = try Note.find(db, 127)
+    #expect(throws: RecordError.self) { try last.update(db) }
+    #expect(try Note.fetchAll(db) == [Note(id: 127, revision: 255)])
+    #expect(!db.isInTransaction)
+  }
+
+  /// A city that counts the calls of its hooks, and writes them down.
+  private struct Audited: RecordHooks, Equatable {
+    var id: Int64
+    var touches: Int
+
+    struct Columns: Sendable {
+      let id = Column("id", \Audited.id, .primaryKey)
+      let touches = Column("touches", \Audited.touches)
+    }
+    static let columns = Columns()
+    static let table = Table("audited", Audited.init, columns.id, columns.touches)
+
+    mutating func willInsert(_ db: Database) throws { try touch("insert", db) }
+    mutating func willUpdate(_ db: Database) throws { try touch("update", db) }
+    func willDelete(_ db: Database) throws { try note("delete", db) }
+
+    private mutating func touch(_ what: String, _ db: Database) throws {
+      touches += 1
+      try note(what, db)
+    }
+
+    private func note(_ what: String, _ db: Database) throws {
+      try db.executeUpdate("INSERT INTO audit VALUES (?)", what)
+      if touches > 10 { throw DatabaseError(code: .abort, message: "touched too often") }
+    }
+  }
+
+  private func audit(_ db: Database) throws -> [String] {
+    try db.executeQuery("SELECT what FROM audit ORDER BY rowid").map { try $0.get(at: 0) }
+  }
+
+  @Test("what a hook wrote is undone with its operation, and the record stays as it was")
+  func hooks() throws {
+    let db = try Database()
+    try Audited.table.create(db)
+    try db.executeUpdate("CREATE TABLE audit (what TEXT NOT NULL)")
+    var city = Audited(id: 1, touches: 0)
+    #expect(throws: RecordError.self) { try city.update(db) }
+    #expect(city.touches == 0)
+    var worn = Audited(id: 1, touches: 11)
+    #expect(throws: DatabaseError.self) { try worn.insert(db) }
+    #expect(throws: DatabaseError.self) { try worn.upsert(db) }
+    #expect(throws: DatabaseError.self) { try worn.delete(db) }
+    #expect(try audit(db) == [])
+    #expect(try Audited.fetchAll(db) == [])
+  }
+
+  @Test("save calls the hook of what it does, and no other")
+  func save() throws {
+    let db = try Database()
+    try Audited.table.create(db)
+    try db.executeUpdate("CREATE TABLE audit (what TEXT NOT NULL)")
+    var city = Audited(id: 5, touches: 0)
+    try city.save(db)
+    #expect(city.touches == 1)
+    try city.save(db)
+    #expect(city.touches == 2)
+    #expect(try audit(db) == ["insert", "update"])
+  }
+
+  @Test("a batch that a trigger rolls back blames no record")
+  func batch() throws {
+    let db = try Database()
+    try City.table.create(db)
+    try db.executeUpdate(
+      """
+      CREATE TRIGGER no BEFORE INSERT ON city WHEN NEW.population = 99
+      BEGIN SELECT RAISE(ROLLBACK, 'no'); END
+      """)
+    let cities = (90..<120).map { City(id: nil, name: "\($0)", population: $0) }
+    #expect(throws: DatabaseError.self) { try City.insert(db, contentsOf: cities) }
+    #expect(try City.fetchAll(db).isEmpty)
+  }
+
+  @Test("a property without size needs no place of its own")
+  func noSize() throws {
+    enum Kind: String, DatabaseValueConvertible { case only }
+    struct Thing: Record, Equatable {
+      var id: Int64?
+      var kind: Kind
+      var name: String
+
+      struct Columns: Sendable {
+        let id = Column("id", \Thing.id, .primaryKey)
+        let kind = Column("kind", \Thing.kind)
+        let name = Column("name", \Thing.name)
+      }
+      static let columns = Columns()
+      static let table = Table(
+        "thing", Thing.init, columns.id, columns.kind, columns.name)
+    }
+    let db = try Database()
+    try Thing.table.create(db)
+    var thing = Thing(id: nil, kind: .only, name: "a")
+    try thing.insert(db)
+    #expect(try Thing.fetchAll(db) == [thing])
+  }
+}
