@@ -43,7 +43,9 @@ enum ScopeBenchmarks {
       let queue = try side.queue()
       return .init {
         for player in players {
-          sink &+= try queue.read { db in try Player.find(db, player.id) }.name.utf8.count
+          // Only the key is captured: the closure would copy the player.
+          let id = player.id
+          sink &+= try queue.read { db in try Player.find(db, id) }.name.utf8.count
         }
       }
     })

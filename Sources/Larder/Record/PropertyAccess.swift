@@ -144,6 +144,8 @@ final class RecordLayout: @unchecked Sendable {
   @usableFromInline
   func read(_ row: RecordRow, into memory: UnsafeMutableRawPointer) throws {
     var index = 0
+    // Calls may change the object for all that the compiler knows: it would load them each time.
+    let (count, elements) = (count, elements)
     do {
       while index < count {
         let element = elements[index]
