@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 import Testing
 
@@ -133,6 +134,33 @@ struct WholeOperationTests {
     let cities = (90..<120).map { City(id: nil, name: "\($0)", population: $0) }
     #expect(throws: DatabaseError.self) { try City.insert(db, contentsOf: cities) }
     #expect(try City.fetchAll(db).isEmpty)
+  }
+
+  @Test("an upsert by other columns takes over the key of the row that was there")
+  func otherKey() throws {
+    struct Person: Record, Equatable {
+      var id: UUID
+      var email: String
+      var age: Int
+
+      struct Columns: Sendable {
+        let id = Column("id", \Person.id, .primaryKey)
+        let email = Column("email", \Person.email, .unique)
+        let age = Column("age", \Person.age)
+      }
+      static let columns = Columns()
+      static let table = Table("person", Person.init, columns.id, columns.email, columns.age)
+    }
+    let db = try Database()
+    try Person.table.create(db)
+    let first = Person(id: UUID(), email: "a@example.org", age: 1)
+    try first.upsert(db, onConflict: Person.columns.email)
+    var second = Person(id: UUID(), email: "a@example.org", age: 2)
+    try second.upsert(db, onConflict: Person.columns.email)
+    #expect(second.id == first.id)
+    second.age = 3
+    try second.update(db)
+    #expect(try Person.fetchAll(db) == [second])
   }
 
   @Test("a property without size needs no place of its own")

@@ -28,6 +28,8 @@ final class PropertyAccess: Sendable {
   @usableFromInline let bind: @Sendable (UnsafeRawPointer, ParameterBinder) throws -> Void
   /// Sets the property to an integer, if it can be set.
   @usableFromInline let assign: @Sendable (UnsafeMutableRawPointer, Int64) throws -> Void
+  /// Sets the property to a column's value, if it can be set.
+  @usableFromInline let take: @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void
   /// The property as a connection with this format of dates stores it.
   @usableFromInline let value: @Sendable (UnsafeRawPointer, DateFormat) throws -> DatabaseValue
 
@@ -37,6 +39,7 @@ final class PropertyAccess: Sendable {
     read: @escaping @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void,
     bind: @escaping @Sendable (UnsafeRawPointer, ParameterBinder) throws -> Void,
     assign: @escaping @Sendable (UnsafeMutableRawPointer, Int64) throws -> Void,
+    take: @escaping @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void,
     value: @escaping @Sendable (UnsafeRawPointer, DateFormat) throws -> DatabaseValue
   ) {
     self.offset = offset ?? 0
@@ -48,6 +51,7 @@ final class PropertyAccess: Sendable {
     destroy = { $0.assumingMemoryBound(to: Value.self).deinitialize(count: 1) }
     self.bind = bind
     self.assign = assign
+    self.take = take
     self.value = value
   }
 
@@ -60,11 +64,15 @@ final class PropertyAccess: Sendable {
       $0.assumingMemoryBound(to: Value.self).pointee = try Value(databaseValue: .integer($1))
     }
     let keep: @Sendable (UnsafeMutableRawPointer, Int64) throws -> Void = { _, _ in }
+    let replace: @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void = {
+      $1.assumingMemoryBound(to: Value.self).pointee = try Value(column: $0)
+    }
+    let ignore: @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void = { _, _ in }
     return PropertyAccess(
       type, offset: offset, isWritable: isWritable,
       read: { $1.initializeMemory(as: Value.self, to: try Value(column: $0)) },
       bind: { try $0.assumingMemoryBound(to: Value.self).pointee.bind(to: $1) },
-      assign: isWritable ? set : keep,
+      assign: isWritable ? set : keep, take: isWritable ? replace : ignore,
       value: { try ColumnCoding.plain.stored($0.assumingMemoryBound(to: Value.self).pointee, $1) })
   }
 
@@ -80,6 +88,11 @@ final class PropertyAccess: Sendable {
       assign: { record, integer in
         guard let keyPath = keyPath as? WritableKeyPath<R, Value> else { return }
         let value = try coding.restored(.integer(integer))
+        record.assumingMemoryBound(to: R.self).pointee[keyPath: keyPath] = value
+      },
+      take: { column, record in
+        guard let keyPath = keyPath as? WritableKeyPath<R, Value> else { return }
+        let value = try coding.read(column)
         record.assumingMemoryBound(to: R.self).pointee[keyPath: keyPath] = value
       },
       value: {
@@ -100,7 +113,7 @@ extension PropertyAccess {
     PropertyAccess(
       Value.self, offset: nil, isWritable: false,
       read: { $1.initializeMemory(as: Value.self, to: try coding.read($0)) },
-      bind: { _, _ in }, assign: { _, _ in }, value: { _, _ in .null })
+      bind: { _, _ in }, assign: { _, _ in }, take: { _, _ in }, value: { _, _ in .null })
   }
 }
 
@@ -191,6 +204,15 @@ final class RecordLayout: @unchecked Sendable {
   ) throws -> DatabaseValue {
     do {
       return try properties[column].value(record + properties[column].offset, format)
+    } catch {
+      throw ColumnFailure(column: column, error: error)
+    }
+  }
+
+  /// Sets a record's property to a column's value.
+  func take(_ reader: ColumnReader, _ column: Int, of record: UnsafeMutableRawPointer) throws {
+    do {
+      try properties[column].take(reader, record + properties[column].offset)
     } catch {
       throw ColumnFailure(column: column, error: error)
     }

@@ -43,8 +43,8 @@ extension Record {
   /// ```
   ///
   /// See [UPSERT](https://www.sqlite.org/lang_upsert.html). The record gets the row's version, which
-  /// goes up if the row was there, whatever it was, and an integer key that was nil, or isn't the
-  /// target, becomes the row's.
+  /// goes up if the row was there, whatever it was, and the row's key where that was nil or other
+  /// columns are the target.
   ///
   /// - Parameters:
   ///   - target: the columns that decide whether the row is there, which need a unique index; the
@@ -103,12 +103,8 @@ extension TableCore {
     _ record: UnsafeMutableRawPointer, _ db: Database, _ text: RecordSQL.Text?, _ target: [Int]
   ) throws {
     var returned = sql.version.map { [$0] } ?? []
-    // The last row id is that of an earlier INSERT where the row was there.
-    if sql.key.count == 1, columns[sql.key[0]].type.kind == .integer,
-      !target.isEmpty || !hasKey(record, db)
-    {
-      returned.append(sql.key[0])
-    }
+    // The row may be there under another key. (The last row id is that of an earlier INSERT then.)
+    if !target.isEmpty || rowIDColumn != nil && !hasKey(record, db) { returned += sql.key }
     if returned.isEmpty {
       _ = try text.map { try write($0, record, db) } ?? write(upsert, record, db)
       return
@@ -124,34 +120,25 @@ extension TableCore {
     }
   }
 
-  /// Sets properties to the integers of a statement's first row, if it has one.
+  /// Sets properties to the columns of a statement's first row, if it has one.
   private func take(
     _ returned: [Int], of text: RecordSQL.Text, _ record: UnsafeMutableRawPointer, _ db: Database
   ) throws {
-    let values: [Int64]
     do {
-      values = try db.withRows(SQL(raw: text.text)) {
+      try db.withRows(SQL(raw: text.text)) {
         try layout.bind(record, text.order, to: $0)
       } _: { statement in
-        guard try statement.step() else { return [] }
-        let values = try returned.enumerated().map { index, column in
-          do {
-            return try Int64(
-              column: ColumnReader(
-                statement: statement.arena.statement, index: Int32(truncatingIfNeeded: index),
-                dateFormat: db.dateFormat))
-          } catch {
-            throw ColumnFailure(column: column, error: error)
-          }
+        guard try statement.step() else { return }
+        for (index, column) in returned.enumerated() {
+          let reader = ColumnReader(
+            statement: statement.arena.statement, index: Int32(truncatingIfNeeded: index),
+            dateFormat: db.dateFormat)
+          try layout.take(reader, column, of: record)
         }
         try statement.stepToEnd()
-        return values
       }
     } catch {
       throw describe(error, writing: record, db, sql: text.text)
-    }
-    for (column, value) in zip(returned, values) {
-      try set(record, column, value, db, sql: text.text)
     }
   }
 }
