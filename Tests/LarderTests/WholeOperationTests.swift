@@ -136,6 +136,39 @@ struct WholeOperationTests {
     #expect(try City.fetchAll(db).isEmpty)
   }
 
+  @Test("tables whose names differ only in how an accent is written are different tables")
+  func canonicallyEqualNames() throws {
+    struct Composed: Record {
+      var id: Int
+      struct Columns: Sendable { let id = Column("id", \Composed.id, .primaryKey) }
+      static let columns = Columns()
+      static let table = Table("caf\u{E9}", Composed.init, columns.id)
+    }
+    struct Decomposed: Record {
+      var id: Int
+      struct Columns: Sendable { let id = Column("id", \Decomposed.id, .primaryKey) }
+      static let columns = Columns()
+      static let table = Table("cafe\u{301}", Decomposed.init, columns.id)
+    }
+    struct Third: Record {
+      var id: Int
+      struct Columns: Sendable { let id = Column("id", \Third.id, .primaryKey) }
+      static let columns = Columns()
+      static let table = Table("third of its kind", Third.init, columns.id)
+    }
+    let db = try Database()
+    try Composed.table.create(db)
+    try Decomposed.table.create(db)
+    try Third.table.create(db)
+    var records = (Composed(id: 1), Decomposed(id: 2), Third(id: 3))
+    try records.0.insert(db)
+    try records.1.insert(db)
+    try records.2.insert(db)
+    #expect(try Composed.fetchAll(db).map(\.id) == [1])
+    #expect(try Decomposed.fetchAll(db).map(\.id) == [2])
+    #expect(try Third.fetchAll(db).map(\.id) == [3])
+  }
+
   @Test("an upsert by other columns takes over the key of the row that was there")
   func otherKey() throws {
     struct Person: Record, Equatable {

@@ -9,21 +9,18 @@ package final class FixedSQL: Sendable {
   let slot: Int
 
   // The same text has the same number, so that a table that is declared over and over again
-  // doesn't take ever more of them.
-  private static let slots = Lock<[String: Int]>([:])
+  // doesn't take ever more of them. The same means the same bytes: texts that Swift takes for equal
+  // may name different tables.
+  private static let slots = Lock<[[UInt8]: Int]>([:])
 
   /// Takes a number for a text.
   package init(_ text: String) {
     self.text = text
     slot = Self.slots.withLock { slots in
-      if let slot = slots[text], let known = slots.index(forKey: text).map({ slots[$0].key }),
-        known.isSame(as: text)
-      {
-        return slot
-      }
-      let slot = slots.count
-      slots[text] = slot
-      return slot
+      let bytes = Array(text.utf8)
+      if let slot = slots[bytes] { return slot }
+      slots[bytes] = slots.count
+      return slots.count - 1
     }
   }
 }
@@ -35,15 +32,18 @@ extension Database {
   /// Runs an INSERT, UPDATE or DELETE with what a closure binds, and returns the number of rows
   /// that it changed.
   package func run(_ sql: FixedSQL, bind: (BindingArena) throws -> Void) throws -> Int {
-    let statement = try take(sql)
-    defer { giveBack(statement) }
-    try statement.bind(bind)
-    return try statement.runChange()
+    try run(take(sql), bind)
   }
 
   /// The same for SQL that is looked up by its text.
   package func run(_ sql: SQL, bind: (BindingArena) throws -> Void) throws -> Int {
-    let statement = try take(sql)
+    try run(take(sql), bind)
+  }
+
+  @inline(__always)
+  private func run(
+    _ statement: PreparedStatement, _ bind: (BindingArena) throws -> Void
+  ) throws -> Int {
     defer { giveBack(statement) }
     try statement.bind(bind)
     return try statement.runChange()
