@@ -208,7 +208,7 @@ extension TableCore {
   }
 
   private func index(of column: String) throws -> Int {
-    guard let index = columns.firstIndex(where: { $0.name == column }) else {
+    guard let index = columns.firstIndex(where: { $0.name.isSame(as: column) }) else {
       throw RecordError.declaration(table: name, problem: "it has no column “\(column)”")
     }
     return index

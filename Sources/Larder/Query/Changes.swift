@@ -28,7 +28,7 @@ public struct Assignments<R: Record> {
     set {
       let column = R.columns[keyPath: keyPath].storage
       let value = newValue.sql.coded { column.definition.code?($0) } ?? newValue.sql
-      if let index = columns.firstIndex(of: column.definition.name) {
+      if let index = columns.firstIndex(where: { $0.isSame(as: column.definition.name) }) {
         values[index] = value
       } else {
         columns.append(column.definition.name)
@@ -83,7 +83,7 @@ extension Query where From: Record {
       SQL("\($0.quotedIdentifier) = ", $1, "")
     }
     if let version = core.sql.version.map({ core.columns[$0].name }),
-      !assignments.columns.contains(version)
+      !assignments.columns.contains(where: { $0.isSame(as: version) })
     {
       pieces.append(
         SQL(raw: "\(version.quotedIdentifier) = \(version.quotedIdentifier) + 1"))

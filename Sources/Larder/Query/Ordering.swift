@@ -17,7 +17,8 @@ extension Query where From: Record {
   /// Throws ``UnknownColumn`` for what isn't exactly the name of one of the record's columns.
   public func order(byColumnNamed name: String, descending: Bool = false) throws -> Self {
     let core = From.table.core
-    guard core.columns.contains(where: { $0.name == name }), let alias = select.names.first else {
+    guard core.columns.contains(where: { $0.name.isSame(as: name) }), let alias = select.names.first
+    else {
       throw UnknownColumn(table: core.name, column: name)
     }
     var query = self

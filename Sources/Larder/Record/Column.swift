@@ -18,8 +18,6 @@ public struct Column<R, Value: Sendable>: Sendable {
 
   /// The column's name.
   public var name: String { storage.definition.name }
-  /// The coding, if it isn't the type's own.
-  var coding: ColumnCoding<Value>? { storage.coding }
   @usableFromInline var access: PropertyAccess { storage.access }
   var definition: ColumnDefinition { storage.definition }
 
@@ -65,8 +63,6 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   let quotedName: String
   /// The name with that of the first table that asked for it.
   private let qualified = Atomic<Unmanaged<QualifiedName>?>(nil)
-  /// The coding, if it isn't the type's own.
-  let coding: ColumnCoding<Value>?
   @usableFromInline let access: PropertyAccess
   /// The coding for expressions.
   let expressionCoding: ExpressionCoding?
@@ -96,7 +92,6 @@ final class ColumnStorage<Value: Sendable>: Sendable {
     _ access: PropertyAccess, _ expressionCoding: ExpressionCoding?
   ) {
     quotedName = name.quotedIdentifier
-    self.coding = expressionCoding == nil ? nil : coding
     self.expressionCoding = expressionCoding
     self.access = access
     var definition = ColumnDefinition(name: name, type: coding.columnType)
