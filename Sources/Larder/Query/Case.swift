@@ -56,7 +56,7 @@ public struct Case<Value: Sendable>: Sendable {
   /// A value on its own is stored as the branches before are.
   private func coded(_ value: SQLExpression<Value>) -> SQL {
     guard let coding, value.coding == nil else { return value.inside(.lowest) }
-    return value.sql.coded(coding.code) ?? value.inside(.lowest)
+    return value.node.coded(coding.code)?.sql ?? value.inside(.lowest)
   }
 }
 

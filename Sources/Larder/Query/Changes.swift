@@ -27,7 +27,7 @@ public struct Assignments<R: Record> {
     }
     set {
       let column = R.columns[keyPath: keyPath].storage
-      let value = newValue.sql.coded { column.definition.code?($0) } ?? newValue.sql
+      let value = (newValue.node.coded { column.definition.code?($0) } ?? newValue.node).sql
       if let index = columns.firstIndex(where: { $0.isSame(as: column.definition.name) }) {
         values[index] = value
       } else {
@@ -96,22 +96,22 @@ extension Query where From: Record {
     return try changing(SQL(raw: "DELETE FROM \(target)"))
   }
 
-  private var target: String { select.from.text }
+  private var target: String { select.from.sql.text }
 
   /// Adds what tells the rows: the condition or, where they are limited, their keys.
   private func changing(_ statement: SQL) throws -> SQL {
     var sql = statement
     guard !select.isPlain else {
-      if let condition = select.condition { sql.append(" WHERE ", condition) }
+      if let condition = select.condition { sql.append(" WHERE ", condition.sql) }
       return sql
     }
-    guard select.groups.isEmpty, select.groupCondition == nil, !select.isDistinct else {
+    guard select.groups == nil, select.groupCondition == nil, !select.isDistinct else {
       throw DatabaseError(.misuse, "rows of a grouped or distinct query can't be changed")
     }
     let core = From.table.core
     try core.checkHasKey()
     let key = core.primaryKey.map(\.name.quotedIdentifier).joined(separator: ", ")
-    sql.append(" WHERE (\(key)) IN (", select.sql(SQL(raw: key)))
+    sql.append(" WHERE (\(key)) IN (", select.sql(TextNode(SQL(raw: key))))
     sql.text += ")"
     return sql
   }

@@ -71,7 +71,7 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
   /// All rows of the table: the beginning of a query.
   public var all: Query<CommonTable> {
     var select = Select(table: definition.name)
-    select.from = definition.named(definition.name)
+    select.from = TextNode(definition.named(definition.name))
     return Query(select)
   }
 
@@ -165,8 +165,8 @@ extension Query where From: Record {
     let left = From.queryTables(&names)
     let condition = condition(left, Other.queryTables(&names)).inside(.or)
     let alias = select.names.last ?? definition.name
-    select.from = SQL(tables, " JOIN ", definition.named(alias))
-    select.from.append(" ON ", condition)
+    select.from = TextNode(
+      SQL(SQL(tables.sql, " JOIN ", definition.named(alias)), " ON ", condition))
     return Query<Join2<From, Other>>(select)
   }
 }

@@ -113,10 +113,10 @@ extension SQL {
 
 extension Select {
   /// The statement as a part of a compound one, where only a limited query has an order.
-  fileprivate func part(_ columns: SQL) -> SQL {
+  fileprivate func part(_ columns: SQLNode) -> SQL {
     if limit != nil || offset > 0 { return SQL("SELECT * FROM (", sql(columns), ")") }
     var part = self
-    part.order = []
+    part.order = nil
     return part.sql(columns)
   }
 }
@@ -145,7 +145,7 @@ extension Query {
     return Compound(select.part(reader.columns)) { db, sql, body in
       var columns = QueryColumns(prefixes: prefixes)
       let read = From.queryReader(&columns)
-      try db.withRows(sql) { statement in
+      try db.withRows(of: db.take(bound: sql)) { statement in
         let cursor = QueryCursor(statement)
         while try statement.step() { try body(read(cursor)) }
       }
@@ -178,7 +178,7 @@ extension Selection {
   public var compound: Compound<(repeat each Value)> {
     let (accesses, read) = (accesses, read)
     return Compound(part) { db, sql, body in
-      try SelectionSource(accesses).forEach(db, sql, read, body)
+      try SelectionSource(accesses).forEach(try db.take(bound: sql), db, read, body)
     }
   }
 }

@@ -8,7 +8,8 @@ extension SQLExpression {
   func infix<Result>(
     _ operation: StaticString, _ right: SQL, _ precedence: Precedence, isNullable: Bool = true
   ) -> SQLExpression<Result> {
-    SQLExpression<Result>(core: core.infix(operation, right, precedence, isNullable: isNullable))
+    SQLExpression<Result>(
+      node.infix(operation, operand: TextNode(right), precedence, isNullable: isNullable))
   }
 }
 
@@ -18,37 +19,37 @@ extension SQLExpression where Value: DatabaseValueConvertible {
   /// Whether it equals a value; NULL equals nil.
   @inlinable
   public static func == (left: Self, right: Value) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(core: left.core.equals(right, negated: false))
+    SQLExpression<Bool>(left.node.equals(right, negated: false))
   }
 
   /// Whether it differs from a value; NULL equals nil.
   @inlinable
   public static func != (left: Self, right: Value) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(core: left.core.equals(right, negated: true))
+    SQLExpression<Bool>(left.node.equals(right, negated: true))
   }
 
   /// Whether it is less than a value.
   @inlinable
   public static func < (left: Self, right: Value) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(core: left.core.infix(" < ", right, .comparison))
+    SQLExpression<Bool>(left.node.infix(" < ", right, .comparison))
   }
 
   /// Whether it is at most a value.
   @inlinable
   public static func <= (left: Self, right: Value) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(core: left.core.infix(" <= ", right, .comparison))
+    SQLExpression<Bool>(left.node.infix(" <= ", right, .comparison))
   }
 
   /// Whether it is greater than a value.
   @inlinable
   public static func > (left: Self, right: Value) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(core: left.core.infix(" > ", right, .comparison))
+    SQLExpression<Bool>(left.node.infix(" > ", right, .comparison))
   }
 
   /// Whether it is at least a value.
   @inlinable
   public static func >= (left: Self, right: Value) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(core: left.core.infix(" >= ", right, .comparison))
+    SQLExpression<Bool>(left.node.infix(" >= ", right, .comparison))
   }
 
   /// Whether it lies in a range of values.
@@ -63,13 +64,13 @@ extension SQLExpression {
   /// Whether both are equal; NULL equals NULL.
   @inlinable
   public static func == (left: Self, right: Self) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(core: left.core.equals(right.core, negated: false))
+    SQLExpression<Bool>(left.node.equals(right.node, negated: false))
   }
 
   /// Whether both are equal; NULL equals NULL.
   @inlinable
   public static func == (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(core: left.core.equals(right.core, orNull: true, negated: false))
+    SQLExpression<Bool>(left.node.equals(right.node, orNull: true, negated: false))
   }
 
   /// Whether both are equal; NULL equals NULL.
@@ -77,37 +78,37 @@ extension SQLExpression {
   public static func == <Wrapped>(
     left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
   ) -> SQLExpression<Bool> where Value == Wrapped? {
-    SQLExpression<Bool>(core: left.core.equals(right.core, orNull: true, negated: false))
+    SQLExpression<Bool>(left.node.equals(right.node, orNull: true, negated: false))
   }
 
   /// Whether both differ; NULL equals NULL.
   @inlinable
   public static func != (left: Self, right: Self) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(core: left.core.equals(right.core, negated: true))
+    SQLExpression<Bool>(left.node.equals(right.node, negated: true))
   }
 
   /// Whether it is less than the other.
   @inlinable
   public static func < (left: Self, right: Self) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(core: left.core.infix(" < ", right.core, .comparison))
+    SQLExpression<Bool>(left.node.infix(" < ", right.node, .comparison))
   }
 
   /// Whether it is at most the other.
   @inlinable
   public static func <= (left: Self, right: Self) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(core: left.core.infix(" <= ", right.core, .comparison))
+    SQLExpression<Bool>(left.node.infix(" <= ", right.node, .comparison))
   }
 
   /// Whether it is greater than the other.
   @inlinable
   public static func > (left: Self, right: Self) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(core: left.core.infix(" > ", right.core, .comparison))
+    SQLExpression<Bool>(left.node.infix(" > ", right.node, .comparison))
   }
 
   /// Whether it is at least the other.
   @inlinable
   public static func >= (left: Self, right: Self) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(core: left.core.infix(" >= ", right.core, .comparison))
+    SQLExpression<Bool>(left.node.infix(" >= ", right.node, .comparison))
   }
 
   /// Whether it is less than a value; not true for NULL.
@@ -115,7 +116,7 @@ extension SQLExpression {
   public static func < <Wrapped: DatabaseValueConvertible>(
     left: SQLExpression<Wrapped?>, right: Wrapped
   ) -> SQLExpression<Bool> where Value == Wrapped? {
-    SQLExpression<Bool>(core: left.core.infix(" < ", right, .comparison))
+    SQLExpression<Bool>(left.node.infix(" < ", right, .comparison))
   }
 
   /// Whether it is at most a value; not true for NULL.
@@ -123,7 +124,7 @@ extension SQLExpression {
   public static func <= <Wrapped: DatabaseValueConvertible>(
     left: SQLExpression<Wrapped?>, right: Wrapped
   ) -> SQLExpression<Bool> where Value == Wrapped? {
-    SQLExpression<Bool>(core: left.core.infix(" <= ", right, .comparison))
+    SQLExpression<Bool>(left.node.infix(" <= ", right, .comparison))
   }
 
   /// Whether it is greater than a value; not true for NULL.
@@ -131,7 +132,7 @@ extension SQLExpression {
   public static func > <Wrapped: DatabaseValueConvertible>(
     left: SQLExpression<Wrapped?>, right: Wrapped
   ) -> SQLExpression<Bool> where Value == Wrapped? {
-    SQLExpression<Bool>(core: left.core.infix(" > ", right, .comparison))
+    SQLExpression<Bool>(left.node.infix(" > ", right, .comparison))
   }
 
   /// Whether it is at least a value; not true for NULL.
@@ -139,17 +140,19 @@ extension SQLExpression {
   public static func >= <Wrapped: DatabaseValueConvertible>(
     left: SQLExpression<Wrapped?>, right: Wrapped
   ) -> SQLExpression<Bool> where Value == Wrapped? {
-    SQLExpression<Bool>(core: left.core.infix(" >= ", right, .comparison))
+    SQLExpression<Bool>(left.node.infix(" >= ", right, .comparison))
   }
 
   /// Whether it is NULL.
   public var isNull: SQLExpression<Bool> {
-    SQLExpression<Bool>(SQL("", inside(.equality), " IS NULL"), .equality, isNullable: false)
+    SQLExpression<Bool>(
+      WrappedNode("", node.inside(.equality), " IS NULL", .equality, isNullable: false))
   }
 
   /// Whether it isn't NULL.
   public var isNotNull: SQLExpression<Bool> {
-    SQLExpression<Bool>(SQL("", inside(.equality), " IS NOT NULL"), .equality, isNullable: false)
+    SQLExpression<Bool>(
+      WrappedNode("", node.inside(.equality), " IS NOT NULL", .equality, isNullable: false))
   }
 }
 
@@ -159,18 +162,19 @@ extension SQLExpression where Value == Bool {
   /// Whether both are true.
   @inlinable
   public static func && (left: Self, right: Self) -> Self {
-    SQLExpression(core: left.core.infix(" AND ", right.core, .and))
+    SQLExpression(left.node.infix(" AND ", right.node, .and))
   }
 
   /// Whether one of them is true.
   @inlinable
   public static func || (left: Self, right: Self) -> Self {
-    SQLExpression(core: left.core.infix(" OR ", right.core, .or))
+    SQLExpression(left.node.infix(" OR ", right.node, .or))
   }
 
   /// Whether it is false.
   public static prefix func ! (operand: Self) -> Self {
-    SQLExpression(SQL("NOT ", operand.inside(.not), ""), .not, isNullable: operand.isNullable)
+    SQLExpression(
+      WrappedNode("NOT ", operand.node.inside(.not), "", .not, isNullable: operand.isNullable))
   }
 }
 
@@ -180,49 +184,49 @@ extension SQLExpression where Value: Numeric & DatabaseValueConvertible {
   /// The sum.
   @inlinable
   public static func + (left: Self, right: Value) -> Self {
-    SQLExpression(core: left.core.infix(" + ", right, .sum))
+    SQLExpression(left.node.infix(" + ", right, .sum))
   }
 
   /// The sum.
   @inlinable
   public static func + (left: Self, right: Self) -> Self {
-    SQLExpression(core: left.core.infix(" + ", right.core, .sum))
+    SQLExpression(left.node.infix(" + ", right.node, .sum))
   }
 
   /// The difference.
   @inlinable
   public static func - (left: Self, right: Value) -> Self {
-    SQLExpression(core: left.core.infix(" - ", right, .sum))
+    SQLExpression(left.node.infix(" - ", right, .sum))
   }
 
   /// The difference.
   @inlinable
   public static func - (left: Self, right: Self) -> Self {
-    SQLExpression(core: left.core.infix(" - ", right.core, .sum))
+    SQLExpression(left.node.infix(" - ", right.node, .sum))
   }
 
   /// The product.
   @inlinable
   public static func * (left: Self, right: Value) -> Self {
-    SQLExpression(core: left.core.infix(" * ", right, .product))
+    SQLExpression(left.node.infix(" * ", right, .product))
   }
 
   /// The product.
   @inlinable
   public static func * (left: Self, right: Self) -> Self {
-    SQLExpression(core: left.core.infix(" * ", right.core, .product))
+    SQLExpression(left.node.infix(" * ", right.node, .product))
   }
 
   /// The quotient; of integers, without the rest. NULL for a division by zero.
   @inlinable
   public static func / (left: Self, right: Value) -> Self {
-    SQLExpression(core: left.core.infix(" / ", right, .product))
+    SQLExpression(left.node.infix(" / ", right, .product))
   }
 
   /// The quotient; of integers, without the rest. NULL for a division by zero.
   @inlinable
   public static func / (left: Self, right: Self) -> Self {
-    SQLExpression(core: left.core.infix(" / ", right.core, .product))
+    SQLExpression(left.node.infix(" / ", right.node, .product))
   }
 
   /// Adds to an assignment's value.
@@ -239,17 +243,22 @@ extension SQLExpression where Value: Numeric & DatabaseValueConvertible {
 
 /// A term of ORDER BY.
 public struct OrderingTerm: Sendable {
-  @usableFromInline let sql: SQL
+  @usableFromInline let node: SQLNode
+  var sql: SQL { node.sql }
 
   /// NULLs come before all else.
-  public var nullsFirst: OrderingTerm { OrderingTerm(sql: SQL("", sql, " NULLS FIRST")) }
+  public var nullsFirst: OrderingTerm {
+    OrderingTerm(node: WrappedNode("", node, " NULLS FIRST"))
+  }
   /// NULLs come after all else.
-  public var nullsLast: OrderingTerm { OrderingTerm(sql: SQL("", sql, " NULLS LAST")) }
+  public var nullsLast: OrderingTerm {
+    OrderingTerm(node: WrappedNode("", node, " NULLS LAST"))
+  }
 }
 
 extension SQLExpression {
   /// From the smallest to the largest; NULLs come first.
-  public var asc: OrderingTerm { OrderingTerm(sql: inside(.lowest)) }
+  public var asc: OrderingTerm { OrderingTerm(node: term) }
   /// From the largest to the smallest; NULLs come last.
-  public var desc: OrderingTerm { OrderingTerm(sql: SQL("", inside(.lowest), " DESC")) }
+  public var desc: OrderingTerm { OrderingTerm(node: WrappedNode("", term, " DESC")) }
 }

@@ -23,7 +23,7 @@ extension Query where From: Record {
     }
     var query = self
     let column = "\(alias.quotedIdentifier).\(name.quotedIdentifier)"
-    query.select.order.append(SQL(raw: descending ? column + " DESC" : column))
+    query.select.add(order: TextNode(SQL(raw: descending ? column + " DESC" : column)))
     return query
   }
 }

@@ -47,7 +47,7 @@ extension Query where From: Record {
     var next: String?
     let (read, _) = query.reader
     let first = From.table.core.columns.count
-    try db.withRows(sql) { statement in
+    try db.withRows(of: db.take(bound: sql)) { statement in
       let row = QueryCursor(statement)
       while try statement.step() {
         if rows.count == limit {
@@ -81,12 +81,12 @@ extension Query where From: Record {
     where !column.type.isNullable || index == core.rowIDColumn {
       never.insert(prefix + column.name.quotedIdentifier)
     }
-    var keys = select.order.map { PageKey($0, neverNull: never) }
+    var keys = (select.order?.parts ?? []).map { PageKey($0.sql, neverNull: never) }
     var query = self
     for column in core.primaryKey {
       let name = prefix + column.name.quotedIdentifier
       guard !keys.contains(where: { $0.expression.text == name }) else { continue }
-      query.select.order.append(SQL(raw: name))
+      query.select.add(order: TextNode(SQL(raw: name)))
       keys.append(PageKey(SQL(raw: name), neverNull: never))
     }
     return (query, keys)
@@ -96,12 +96,12 @@ extension Query where From: Record {
     var query = self
     if let cursor {
       let values = try PageCursor(cursor, keys).values
-      query.select.add(condition: SQLExpression(PageKey.after(values, keys), .lowest))
+      query.select.add(condition: TextNode(PageKey.after(values, keys), .lowest))
     }
     // One row more tells whether there is a next page.
     query.select.limit = limit + 1
     let expressions = SQL(keys.map(\.expression), separator: ", ")
-    return query.select.sql(SQL(query.reader.columns, ", ", expressions))
+    return query.select.sql(.list(query.reader.columns, TextNode(expressions)))
   }
 }
 

@@ -33,7 +33,7 @@ public struct Query<From: QuerySource>: Sendable {
   }
 
   /// What makes rows, and the list of the columns that it makes them of.
-  @inlinable var reader: (read: (QueryCursor) throws -> From.QueryRow, columns: SQL) {
+  @inlinable var reader: (read: (QueryCursor) throws -> From.QueryRow, columns: SQLNode) {
     var columns = QueryColumns(prefixes: select.prefixes)
     let read = From.queryReader(&columns)
     return (read, columns.list)
@@ -49,7 +49,7 @@ public struct Query<From: QuerySource>: Sendable {
   public consuming func filter(
     _ condition: (From.QueryFields) -> SQLExpression<Bool>
   ) -> Self {
-    select.add(condition: condition(fields))
+    select.add(condition: condition(fields).node)
     return self
   }
 
@@ -65,14 +65,14 @@ public struct Query<From: QuerySource>: Sendable {
   /// In the order of a term, where those that were named before are equal.
   @inlinable
   public consuming func order(_ term: (From.QueryFields) -> OrderingTerm) -> Self {
-    select.add(order: term(fields).sql)
+    select.add(order: term(fields).node)
     return self
   }
 
   /// In the order of several terms, where those that were named before are equal.
   @inlinable
   public consuming func order(_ terms: (From.QueryFields) -> [OrderingTerm]) -> Self {
-    for term in terms(fields) { select.add(order: term.sql) }
+    for term in terms(fields) { select.add(order: term.node) }
     return self
   }
 
@@ -103,7 +103,7 @@ public struct Query<From: QuerySource>: Sendable {
   public consuming func having(
     _ condition: (From.QueryFields) -> SQLExpression<Bool>
   ) -> Self {
-    select.add(groupCondition: condition(fields))
+    select.add(groupCondition: condition(fields).node)
     return self
   }
 
@@ -135,7 +135,7 @@ extension Query {
   @inlinable
   public func forEach(_ db: Database, _ body: (From.QueryRow) throws -> Void) throws {
     let (read, columns) = reader
-    try db.withRows(select.sql(columns)) { statement in
+    try db.withRows(of: select.statement(columns, db)) { statement in
       let cursor = QueryCursor(statement)
       while try statement.step() { try body(read(cursor)) }
     }

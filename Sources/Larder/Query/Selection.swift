@@ -9,14 +9,14 @@ import LarderSQLite
 ///   .fetchAll(db)                                  // [(String, Int, Int?)]
 /// ```
 public struct Selection<each Value: DatabaseValueConvertible>: Sendable {
-  var select: Select
-  let columns: SQL
+  @usableFromInline var select: Select
+  @usableFromInline let columns: SQLNode
   @usableFromInline let accesses: [PropertyAccess]
   @usableFromInline let read: @Sendable (RecordRow) throws -> (repeat each Value)
 
   @usableFromInline
   init(
-    _ select: Select, _ columns: SQL, _ accesses: [PropertyAccess],
+    _ select: Select, _ columns: SQLNode, _ accesses: [PropertyAccess],
     read: @escaping @Sendable (RecordRow) throws -> (repeat each Value)
   ) {
     self.select = select
@@ -46,7 +46,7 @@ public struct Selection<each Value: DatabaseValueConvertible>: Sendable {
   /// All rows.
   @inlinable
   public func fetchAll(_ db: Database) throws -> [(repeat each Value)] {
-    try SelectionSource(accesses).rows(db, sql, read)
+    try SelectionSource(accesses).rows(try select.statement(columns, db), db, read)
   }
 
   /// The first row, or nil if there is none.
@@ -59,7 +59,8 @@ public struct Selection<each Value: DatabaseValueConvertible>: Sendable {
   /// Calls a closure with one row after the other, and keeps none.
   @inlinable
   public func forEach(_ db: Database, _ body: ((repeat each Value)) throws -> Void) throws {
-    try SelectionSource(accesses).forEach(db, sql, read, body)
+    try SelectionSource(accesses).forEach(
+      try select.statement(columns, db), db, read, body)
   }
 
   /// The number of rows.
@@ -83,19 +84,20 @@ struct SelectionSource {
 
   @inlinable
   func rows<Row>(
-    _ db: Database, _ sql: SQL, _ read: @Sendable (RecordRow) throws -> Row
+    _ statement: PreparedStatement, _ db: Database,
+    _ read: @Sendable (RecordRow) throws -> Row
   ) throws -> [Row] {
     var rows: [Row] = []
-    try forEach(db, sql, read) { rows.append($0) }
+    try forEach(statement, db, read) { rows.append($0) }
     return rows
   }
 
   @inlinable
   func forEach<Row>(
-    _ db: Database, _ sql: SQL, _ read: @Sendable (RecordRow) throws -> Row,
-    _ body: (Row) throws -> Void
+    _ statement: PreparedStatement, _ db: Database,
+    _ read: @Sendable (RecordRow) throws -> Row, _ body: (Row) throws -> Void
   ) throws {
-    try db.withRows(sql) { statement in
+    try db.withRows(of: statement) { statement in
       let row = RecordRow(statement, positions.first, layout)
       while try statement.step() {
         let values: Row
@@ -163,7 +165,8 @@ extension Query {
 /// Gathers the expressions of a selection, one after the other.
 @usableFromInline
 final class SelectionBuilder {
-  @usableFromInline private(set) var columns = SQL(raw: "")
+  private var list: SQLNode?
+  @usableFromInline var columns: SQLNode { list ?? TextNode.empty }
   @usableFromInline private(set) var accesses: [PropertyAccess] = []
 
   @usableFromInline
@@ -171,12 +174,12 @@ final class SelectionBuilder {
 
   @inlinable
   func add<Value: DatabaseValueConvertible>(_ expression: SQLExpression<Value>) {
-    add(expression.sql, expression.coding?.access(for: Value.self) ?? .value(Value.self))
+    add(expression.node, expression.coding?.access(for: Value.self) ?? .value(Value.self))
   }
 
   @usableFromInline
-  func add(_ sql: SQL, _ access: PropertyAccess) {
-    columns.append(accesses.isEmpty ? "" : ", ", sql)
+  func add(_ expression: SQLNode, _ access: PropertyAccess) {
+    list = .list(list, expression)
     accesses.append(access)
   }
 }

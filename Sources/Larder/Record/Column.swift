@@ -61,27 +61,29 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   let definition: ColumnDefinition
   /// The name as it stands in SQL.
   let quotedName: String
-  /// The name with that of the first table that asked for it.
-  private let qualified = Atomic<Unmanaged<QualifiedName>?>(nil)
+  /// The column behind the name of the first table that asked for it.
+  private let qualified = Atomic<Unmanaged<QualifiedColumn>?>(nil)
   @usableFromInline let access: PropertyAccess
   /// The coding for expressions.
   let expressionCoding: ExpressionCoding?
 
-  /// The name behind that of a table in a query, which has the dot.
-  func name(behind prefix: String) -> String {
+  /// The column behind the name of a table in a query, which has the dot.
+  func node(behind prefix: String) -> SQLNode {
     if let known = qualified.load(ordering: .acquiring)?._withUnsafeGuaranteedRef({
-      $0.prefix.isSame(as: prefix) ? $0.text : nil
+      $0.prefix.isSame(as: prefix) ? $0.node : nil
     }) {
       return known
     }
-    let made = QualifiedName(prefix: prefix, text: prefix + quotedName)
+    let node = TextNode(
+      SQL(raw: prefix + quotedName), isNullable: definition.type.isNullable,
+      coding: expressionCoding)
     // Set once, and released with this object.
-    let reference = Unmanaged.passRetained(made)
+    let reference = Unmanaged.passRetained(QualifiedColumn(prefix: prefix, node: node))
     let isFirst = qualified.compareExchange(
       expected: nil, desired: reference, ordering: .acquiringAndReleasing
     ).exchanged
     if !isFirst { reference.release() }
-    return made.text
+    return node
   }
 
   deinit { qualified.load(ordering: .acquiring)?.release() }
@@ -110,13 +112,13 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   }
 }
 
-/// A column's name with its table's.
-private final class QualifiedName: Sendable {
+/// A column with its table's name.
+private final class QualifiedColumn: Sendable {
   let prefix: String
-  let text: String
+  let node: SQLNode
 
-  init(prefix: String, text: String) {
+  init(prefix: String, node: SQLNode) {
     self.prefix = prefix
-    self.text = text
+    self.node = node
   }
 }

@@ -35,7 +35,7 @@ extension Table {
   @inlinable
   func readAll(_ db: Database, _ sql: SQL, _ body: (R) throws -> Void) throws {
     try core.check()
-    try db.withRows(sql) { statement in
+    try db.withRows(of: db.take(bound: sql)) { statement in
       guard try statement.step() else { return }
       let positions = try core.positions(in: statement)
       try body(record(statement, positions.first))
@@ -202,7 +202,7 @@ extension Record {
       let filler = part.last ?? last
       part += Array(repeating: filler, count: count - part.count)
       let sql = table.core.find(keys: part.count, Array(part))
-      try db.withRows(sql) { statement in
+      try db.withRows(of: db.take(bound: sql)) { statement in
         try table.readAll(statement, table.core.identity.first) { records.append($0) }
       }
     }

@@ -22,9 +22,12 @@ extension ColumnStorage {
   /// The column of a table with this name in the query.
   @usableFromInline
   func expression(behind prefix: String) -> SQLExpression<Value> {
-    SQLExpression(
-      SQL(raw: name(behind: prefix)), isNullable: definition.type.isNullable,
-      coding: expressionCoding)
+    SQLExpression(node(behind: prefix))
+  }
+
+  /// The same where the row may be missing.
+  func nullable<Result>(behind prefix: String) -> SQLExpression<Result> {
+    SQLExpression<Result>(SQL(raw: prefix + quotedName), coding: expressionCoding)
   }
 }
 
@@ -37,9 +40,7 @@ public struct OptionalFields<R: Record>: Sendable {
   public subscript<Value>(
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
   ) -> SQLExpression<Value?> {
-    let column = R.columns[keyPath: keyPath].storage
-    return SQLExpression(
-      SQL(raw: column.name(behind: prefix)), coding: column.expressionCoding)
+    R.columns[keyPath: keyPath].storage.nullable(behind: prefix)
   }
 
   /// A column that is an Optional already.
@@ -47,7 +48,6 @@ public struct OptionalFields<R: Record>: Sendable {
   public subscript<Value>(
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value?>>
   ) -> SQLExpression<Value?> {
-    let column = R.columns[keyPath: keyPath].storage
-    return SQLExpression(SQL(raw: column.name(behind: prefix)), coding: column.expressionCoding)
+    R.columns[keyPath: keyPath].storage.nullable(behind: prefix)
   }
 }

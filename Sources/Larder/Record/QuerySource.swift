@@ -34,11 +34,15 @@ public struct QueryNames {
 public struct QueryColumns {
   private let prefixes: [String]
   private var tableIndex = 0
-  @usableFromInline private(set) var list = SQL(raw: "")
+  /// The columns of all tables so far.
+  @usableFromInline private(set) var list: SQLNode
   private var count = 0
 
   @usableFromInline
-  init(prefixes: [String]) { self.prefixes = prefixes }
+  init(prefixes: [String]) {
+    self.prefixes = prefixes
+    list = TextNode.empty
+  }
 
   /// Adds the columns of the next table, and returns where they are in the row.
   @usableFromInline
@@ -57,7 +61,7 @@ public struct QueryColumns {
     let start = Int32(truncatingIfNeeded: count)
     tableIndex += 1
     let names = columns.map { prefix + $0.quotedIdentifier }.joined(separator: ", ")
-    list.append(count > 0 && !names.isEmpty ? ", " : "", SQL(raw: names))
+    list = .list(count > 0 ? list : nil, TextNode(SQL(raw: names)))
     count += columns.count
     return Positions(Array(start..<Int32(truncatingIfNeeded: count)))
   }

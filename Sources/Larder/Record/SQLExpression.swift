@@ -14,120 +14,36 @@ import LarderSQLite
 /// `SQLExpression<Int>(sql: "unicode(\($0.name.sql))")`.
 public struct SQLExpression<Value: Sendable>: Sendable {
   /// All but the type: what operators do is not generic, and so compiled once.
-  @usableFromInline let core: ExpressionCore
+  @usableFromInline let node: SQLNode
 
   @inlinable
-  init(core: ExpressionCore) { self.core = core }
+  init(_ node: SQLNode) { self.node = node }
 
-  @usableFromInline
   init(
     _ sql: SQL, _ precedence: Precedence = .atom, isNullable: Bool = true,
     coding: ExpressionCoding? = nil
   ) {
-    core = ExpressionCore(
-      sql: sql, precedence: precedence, isNullable: isNullable, coding: coding)
+    node = TextNode(sql, precedence, isNullable: isNullable, coding: coding)
   }
 
   /// An expression from SQL of one's own, which is put into parentheses where it has to be.
   public init(sql: SQL) { self.init(sql, .lowest) }
 
   /// The text, with the values that belong into it.
-  public var sql: SQL { core.sql }
-  var precedence: Precedence { core.precedence }
-  var isNullable: Bool { core.isNullable }
-  @usableFromInline var coding: ExpressionCoding? { core.coding }
+  public var sql: SQL { node.sql }
+  var precedence: Precedence { node.precedence }
+  var isNullable: Bool { node.isNullable }
+  @usableFromInline var coding: ExpressionCoding? { node.coding }
 
-  /// The text as a term of ORDER BY or GROUP BY.
-  @usableFromInline var term: SQL { inside(.lowest) }
+  /// The expression as a term of ORDER BY or GROUP BY.
+  @usableFromInline var term: SQLNode { node.inside(.lowest) }
 
   /// The text for a place where operators of this precedence are around it.
-  func inside(_ outer: Precedence) -> SQL { core.inside(outer) }
+  func inside(_ outer: Precedence) -> SQL { node.inside(outer).sql }
 
   /// Another expression as the right operand; a value on its own is stored as this one's are.
   func operand<Other>(_ other: SQLExpression<Other>, _ precedence: Precedence) -> SQL {
-    core.operand(other.core, precedence)
-  }
-}
-
-/// An expression without its type.
-@usableFromInline
-struct ExpressionCore: Sendable {
-  @usableFromInline var sql: SQL
-  /// How tightly its outermost operator binds: what binds less needs parentheses inside.
-  @usableFromInline var precedence: Precedence
-  /// Whether it can be NULL, as far as is known.
-  @usableFromInline var isNullable: Bool
-  /// How values are stored that it is compared with, where the type doesn't say.
-  @usableFromInline var coding: ExpressionCoding?
-
-  /// The text for a place where operators of this precedence are around it.
-  func inside(_ outer: Precedence) -> SQL {
-    precedence > outer ? sql : SQL("(", sql, ")")
-  }
-
-  /// An operator between this expression and SQL, with parentheses where they are needed: of equal
-  /// operators in a row the left ones belong together without saying so.
-  @usableFromInline
-  consuming func infix(
-    _ operation: StaticString, _ right: SQL, _ precedence: Precedence, isNullable: Bool = true
-  ) -> ExpressionCore {
-    if self.precedence < precedence { sql = SQL("(", sql, ")") }
-    sql.append(operation, right)
-    self.precedence = precedence
-    self.isNullable = isNullable
-    coding = nil
-    return self
-  }
-
-  /// The same with a value, which is bound.
-  @usableFromInline
-  consuming func infix(
-    _ operation: StaticString, _ value: any DatabaseValueConvertible, _ precedence: Precedence
-  ) -> ExpressionCore {
-    if self.precedence < precedence { sql = SQL("(", sql, ")") }
-    sql.append(operation, value: coding?.code(value) ?? value)
-    self.precedence = precedence
-    isNullable = true
-    coding = nil
-    return self
-  }
-
-  /// Whether it equals a value, NULL being equal to nil.
-  @usableFromInline
-  consuming func equals(
-    _ value: any DatabaseValueConvertible, negated: Bool
-  ) -> ExpressionCore {
-    let operation: StaticString =
-      isNullable ? (negated ? " IS NOT " : " IS ") : (negated ? " <> " : " = ")
-    return infix(operation, value, .equality)
-  }
-
-  /// Whether it equals another, NULL being equal to NULL: `=` where neither can be NULL, else `IS`,
-  /// which uses the same indexes.
-  @usableFromInline
-  consuming func equals(
-    _ other: ExpressionCore, orNull: Bool = false, negated: Bool
-  ) -> ExpressionCore {
-    let operation: StaticString =
-      isNullable || other.isNullable || orNull
-      ? (negated ? " IS NOT " : " IS ") : (negated ? " <> " : " = ")
-    return infix(operation, other, .equality, isNullable: false)
-  }
-
-  /// An operator between two expressions; a value on its own is stored as this one's are.
-  @usableFromInline
-  consuming func infix(
-    _ operation: StaticString, _ other: ExpressionCore, _ precedence: Precedence,
-    isNullable: Bool = true
-  ) -> ExpressionCore {
-    let right = operand(other, precedence)
-    return infix(operation, right, precedence, isNullable: isNullable)
-  }
-
-  /// Another expression as the right operand; a value on its own is stored as this one's are.
-  func operand(_ other: ExpressionCore, _ precedence: Precedence) -> SQL {
-    guard let coding, other.coding == nil else { return other.inside(precedence) }
-    return other.sql.coded(coding.code) ?? other.inside(precedence)
+    node.operand(other.node, precedence).sql
   }
 }
 
@@ -162,7 +78,7 @@ final class ExpressionCoding: Sendable {
 /// How tightly an operator binds; see [Operators](https://www.sqlite.org/lang_expr.html).
 @usableFromInline
 enum Precedence: UInt8, Comparable, Sendable {
-  case lowest, or, and, not, equality, comparison, bits, sum, product, concatenation, collate, sign
+  case list, lowest, or, and, not, equality, comparison, bits, sum, product, concatenation, collate, sign
   case atom
 
   @usableFromInline
@@ -201,14 +117,6 @@ extension SQL {
     values = [value]
   }
 
-  /// The same with its only value stored in another way; nil if it is more than a value.
-  func coded(
-    _ code: (any DatabaseValueConvertible) -> (any DatabaseValueConvertible)?
-  ) -> SQL? {
-    guard text == "?", values.count == 1, let value = values[0] else { return nil }
-    return code(value).map { SQL(bound: $0) }
-  }
-
   /// A text around other SQL.
   init(_ prefix: String, _ inner: SQL, _ suffix: String) {
     self = inner
@@ -231,17 +139,6 @@ extension SQL {
       append(isFirst ? "" : separator, piece)
       isFirst = false
     }
-  }
-
-  /// Appends an operator and another piece.
-  mutating func append(_ operation: StaticString, _ piece: SQL) {
-    append(operation.description, piece)
-  }
-
-  /// Appends an operator and a value, which is bound.
-  mutating func append(_ operation: StaticString, value: any DatabaseValueConvertible) {
-    text = String(concatenating: [text, operation.description, "?"])
-    values.append(value)
   }
 
   /// Appends a text and then another piece.

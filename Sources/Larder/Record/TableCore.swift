@@ -50,7 +50,7 @@ final class TableCore: Sendable {
   /// What a query of this table alone begins with, under its own name.
   @usableFromInline let query: Select
   /// All columns with the table's name.
-  let qualifiedColumns: SQL
+  let qualifiedColumns: SQLNode
 
   @usableFromInline let find: TableStatement
   @usableFromInline let select: TableStatement
@@ -84,8 +84,8 @@ final class TableCore: Sendable {
     sql = RecordSQL(table: name, columns: columns)
     query = Select(table: name)
     let prefix = query.prefixes[0]
-    qualifiedColumns = SQL(
-      raw: columns.map { prefix + $0.name.quotedIdentifier }.joined(separator: ", "))
+    qualifiedColumns = TextNode(
+      SQL(raw: columns.map { prefix + $0.name.quotedIdentifier }.joined(separator: ", ")))
     identity = Positions(columns.indices.map { Int32(truncatingIfNeeded: $0) })
     find = TableStatement(sql.find)
     select = TableStatement(sql.select)

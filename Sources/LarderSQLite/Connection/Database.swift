@@ -158,8 +158,12 @@ public final class Database {
   func take(_ sql: SQL) throws -> PreparedStatement {
     _ = try connection.check()
     if sql.isCacheable, let statement = cache.take(sql.text) { return statement }
-    let statement = try connection.prepare(sql.text, isPersistent: sql.isCacheable)
-    if sql.isCacheable { cache.add(statement) }
+    return try compile(sql.text, isCacheable: sql.isCacheable)
+  }
+
+  func compile(_ text: String, isCacheable: Bool) throws -> PreparedStatement {
+    let statement = try connection.prepare(text, isPersistent: isCacheable)
+    if isCacheable { cache.add(statement) }
     return statement
   }
 

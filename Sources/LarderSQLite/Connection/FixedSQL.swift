@@ -73,15 +73,6 @@ extension Database {
     return try statement.whileStepping(body)
   }
 
-  /// The same with the SQL's own arguments.
-  @inlinable
-  package func withRows<T>(_ sql: SQL, _ body: (PreparedStatement) throws -> T) throws -> T {
-    let statement = try take(sql)
-    defer { giveBack(statement) }
-    try statement.bind(sql, Arguments())
-    return try statement.whileStepping(body)
-  }
-
   @usableFromInline
   package func take(_ sql: FixedSQL) throws -> PreparedStatement {
     _ = try connection.check()

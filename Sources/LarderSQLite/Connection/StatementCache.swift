@@ -11,18 +11,9 @@ final class StatementCache {
     }
   }
   @exclusivity(unchecked) private(set) var statistics = StatementCacheStatistics()
-  @exclusivity(unchecked) private var statements: [Key: PreparedStatement] = [:]
-  /// A statement's text, which differs from another by its bytes.
-  private struct Key: Hashable {
-    let text: String
-
-    static func == (left: Key, right: Key) -> Bool { left.text.isSame(as: right.text) }
-
-    func hash(into hasher: inout Hasher) {
-      var text = text
-      text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    }
-  }
+  /// The statements by the hashes of their texts. Two texts with the same one, of which there is
+  /// none in 2^32 texts or so, would share a place: then the second isn't kept.
+  @exclusivity(unchecked) private var statements: [Int: PreparedStatement] = [:]
 
   /// The last statement asked for: the same is mostly asked for again, and comparing two strings
   /// that share their storage costs less than hashing one.
@@ -43,19 +34,38 @@ final class StatementCache {
 
   /// An idle statement with this text, now in use.
   func take(_ sql: String) -> PreparedStatement? {
-    if let last, last.sql.isSame(as: sql), !last.isInUse {
-      statistics.hits += 1
-      last.isInUse = true
-      return last
-    }
-    guard let statement = statements[Key(text: sql)], !statement.isInUse else {
+    if let last, last.sql.isSame(as: sql), !last.isInUse { return use(last) }
+    return sql.withBytes { find($0) }
+  }
+
+  /// An idle statement whose text has these bytes, now in use.
+  func take(_ sql: UnsafeBufferPointer<UInt8>) -> PreparedStatement? {
+    if let last, last.sql.hasBytes(sql), !last.isInUse { return use(last) }
+    return find(sql)
+  }
+
+  private func find(_ sql: UnsafeBufferPointer<UInt8>) -> PreparedStatement? {
+    guard let statement = statements[Self.hash(sql)], !statement.isInUse,
+      statement.sql.hasBytes(sql)
+    else {
       statistics.misses += 1
       return nil
     }
+    last = statement
+    return use(statement)
+  }
+
+  @inline(__always)
+  private func use(_ statement: PreparedStatement) -> PreparedStatement {
     statistics.hits += 1
     statement.isInUse = true
-    last = statement
     return statement
+  }
+
+  private static func hash(_ sql: UnsafeBufferPointer<UInt8>) -> Int {
+    var hasher = Hasher()
+    hasher.combine(bytes: UnsafeRawBufferPointer(sql))
+    return hasher.finalize()
   }
 
   /// The statement with this number, now in use.
@@ -78,12 +88,14 @@ final class StatementCache {
   /// Keeps a new statement that is in use, if there is room or something to drop for it.
   func add(_ statement: PreparedStatement) {
     statement.isInUse = true
-    guard capacity > 0, statements[Key(text: statement.sql)] == nil else { return }
+    guard capacity > 0 else { return }
+    let hash = statement.sql.withBytes(Self.hash)
+    guard statements[hash] == nil else { return }
     trim(to: capacity - 1)
     guard statements.count < capacity else { return }
     clock += 1
     statement.lastUse = clock
-    statements[Key(text: statement.sql)] = statement
+    statements[hash] = statement
     last = statement
   }
 
@@ -128,7 +140,7 @@ final class StatementCache {
   }
 
   private func drop(_ statement: PreparedStatement, evicted: Bool) {
-    statements[Key(text: statement.sql)] = nil
+    statements[statement.sql.withBytes(Self.hash)] = nil
     statement.lastUse = nil
     if last === statement { last = nil }
     if !statement.isInUse { statement.finalize() }

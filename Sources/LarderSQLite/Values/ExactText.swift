@@ -28,6 +28,22 @@ extension String {
     return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
   }
 
+  /// Calls a closure with the bytes of the text.
+  @inline(__always)
+  func withBytes<T>(_ body: (UnsafeBufferPointer<UInt8>) throws -> T) rethrows -> T {
+    if let result = try utf8.withContiguousStorageIfAvailable(body) { return result }
+    return try Array(utf8).withUnsafeBufferPointer(body)
+  }
+
+  /// Whether the text has these bytes.
+  func hasBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    withBytes { own in
+      guard own.count == bytes.count, let start = own.baseAddress, let other = bytes.baseAddress
+      else { return own.count == bytes.count }
+      return memcmp(start, other, own.count) == 0
+    }
+  }
+
   /// The text with the capital letters of ASCII made small, as bytes.
   package var foldedName: [UInt8] {
     utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }

@@ -1,0 +1,107 @@
+/// SQL that is put together anew each time it runs, such as a query's: its text is written into memory
+/// of the moment, and becomes a String only where the statement isn't in the cache.
+package struct AssembledSQL {
+  /// The length of the text in UTF-8.
+  package let byteCount: Int
+  /// The number of values that are bound.
+  package let valueCount: Int
+  /// False for text that is not likely to come again in the same form.
+  package let isCacheable: Bool
+
+  package init(byteCount: Int, valueCount: Int, isCacheable: Bool) {
+    self.byteCount = byteCount
+    self.valueCount = valueCount
+    self.isCacheable = isCacheable
+  }
+}
+
+/// Binds the values of a statement, one after the other.
+package struct ArgumentWriter {
+  // Unretained: the statement that makes the writer keeps the arena.
+  private unowned(unsafe) let arena: BindingArena
+  private var index: Int32 = 0
+
+  fileprivate init(_ arena: BindingArena) { self.arena = arena }
+
+  /// Binds the next value.
+  package mutating func append(_ value: any DatabaseValueConvertible) throws {
+    index &+= 1
+    try value.bind(to: ParameterBinder(arena: arena, index: index))
+  }
+
+  /// Binds the next value, an integer.
+  package mutating func append(_ value: Int) throws {
+    index &+= 1
+    try ParameterBinder(arena: arena, index: index).bind(Int64(value))
+  }
+
+  /// Binds the next values, or NULL.
+  package mutating func append(_ values: [(any DatabaseValueConvertible)?]) throws {
+    for value in values {
+      index &+= 1
+      try arena.bind(value, at: index)
+    }
+  }
+}
+
+extension Database {
+  /// A statement whose values are bound, which the caller gives back.
+  ///
+  /// - Parameters:
+  ///   - sql: what is known of the statement before it is written.
+  ///   - write: writes the text.
+  ///   - bind: binds the values.
+  package func take(
+    _ sql: AssembledSQL, write: (inout TextWriter) -> Void,
+    bind: (inout ArgumentWriter) throws -> Void
+  ) throws -> PreparedStatement {
+    let statement = try take(sql, write)
+    do {
+      try statement.checkCount(sql.valueCount)
+      try statement.bind { arena in
+        var writer = ArgumentWriter(arena)
+        try bind(&writer)
+      }
+      return statement
+    } catch {
+      giveBack(statement)
+      throw error
+    }
+  }
+
+  /// A statement with the SQL's own values, which the caller gives back.
+  @usableFromInline
+  package func take(bound sql: SQL) throws -> PreparedStatement {
+    let statement = try take(sql)
+    do {
+      try statement.bind(sql, Arguments())
+      return statement
+    } catch {
+      giveBack(statement)
+      throw error
+    }
+  }
+
+  private func take(
+    _ sql: AssembledSQL, _ write: (inout TextWriter) -> Void
+  ) throws -> PreparedStatement {
+    _ = try connection.check()
+    if sql.isCacheable,
+      let known = TextWriter.withBytes(byteCount: sql.byteCount, write, { cache.take($0) })
+    {
+      return known
+    }
+    return try compile(
+      TextWriter.text(byteCount: sql.byteCount, write), isCacheable: sql.isCacheable)
+  }
+
+  /// Calls a closure with a statement that was taken and stands before its first row, and gives it
+  /// back then.
+  @inlinable
+  package func withRows<T>(
+    of statement: PreparedStatement, _ body: (PreparedStatement) throws -> T
+  ) throws -> T {
+    defer { giveBack(statement) }
+    return try statement.whileStepping(body)
+  }
+}
