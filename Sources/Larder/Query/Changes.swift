@@ -96,7 +96,7 @@ extension Query where From: Record {
     return try changing(SQL(raw: "DELETE FROM \(target)"))
   }
 
-  private var target: String { select.from.sql.text }
+  private var target: String { select.tables.text.sql.text }
 
   /// Adds what tells the rows: the condition or, where they are limited, their keys.
   private func changing(_ statement: SQL) throws -> SQL {

@@ -71,7 +71,8 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
   /// All rows of the table: the beginning of a query.
   public var all: Query<CommonTable> {
     var select = Select(table: definition.name)
-    select.from = TextNode(definition.named(definition.name))
+    select.tables = QueryTables(
+      TextNode(definition.named(definition.name)), select.tables.aliases)
     return Query(select)
   }
 
@@ -85,7 +86,7 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
   public static func queryTables(
     _ names: inout QueryNames
   ) -> CommonFields<repeat each Value> {
-    let prefix = names.next()
+    let prefix = names.next().prefix
     var number = 0
     func column<V: DatabaseValueConvertible>(_ type: V.Type) -> SQLExpression<V> {
       number += 1
@@ -157,16 +158,13 @@ extension Query where From: Record {
     _ other: Other, on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
   ) -> Query<Join2<From, Other>> {
     var select = select
-    let definition = other.definition
-    let tables = select.from
-    // Finds the name.
-    select.join("JOIN", definition.name) { _ in SQLExpression<Bool>(SQL(raw: "1")) }
-    var names = QueryNames(prefixes: select.prefixes)
-    let left = From.queryTables(&names)
-    let condition = condition(left, Other.queryTables(&names)).inside(.or)
-    let alias = select.names.last ?? definition.name
-    select.from = TextNode(
-      SQL(SQL(tables.sql, " JOIN ", definition.named(alias)), " ON ", condition))
+    select.join(" JOIN ", other.definition.name) {
+      other.definition.named($0.name)
+    } on: { names in
+      var names = names
+      let left = From.queryTables(&names)
+      return condition(left, Other.queryTables(&names))
+    }
     return Query<Join2<From, Other>>(select)
   }
 }
@@ -178,7 +176,9 @@ extension Query where From: QueryTable {
     on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
   ) -> Query<Join2<From, Other>> {
     var select = select
-    select.join("JOIN", Other.table.name) { names in
+    select.join(" JOIN ", Other.table.name) {
+      SQL(raw: $0.definition(of: Other.table.name))
+    } on: { names in
       var names = names
       let left = From.queryTables(&names)
       return condition(left, Other.queryTables(&names))

@@ -141,9 +141,9 @@ extension Query {
 
   /// The query as a part of compound ones.
   public var compound: Compound<From.QueryRow> {
-    let prefixes = select.prefixes
+    let tables = select.tables
     return Compound(select.part(reader.columns)) { db, sql, body in
-      var columns = QueryColumns(prefixes: prefixes)
+      var columns = QueryColumns(tables)
       let read = From.queryReader(&columns)
       try db.withRows(of: db.take(bound: sql)) { statement in
         let cursor = QueryCursor(statement)

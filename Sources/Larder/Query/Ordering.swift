@@ -17,12 +17,13 @@ extension Query where From: Record {
   /// Throws ``UnknownColumn`` for what isn't exactly the name of one of the record's columns.
   public func order(byColumnNamed name: String, descending: Bool = false) throws -> Self {
     let core = From.table.core
-    guard core.columns.contains(where: { $0.name.isSame(as: name) }), let alias = select.names.first
+    guard core.columns.contains(where: { $0.name.isSame(as: name) }),
+      let alias = select.tables.aliases.first
     else {
       throw UnknownColumn(table: core.name, column: name)
     }
     var query = self
-    let column = "\(alias.quotedIdentifier).\(name.quotedIdentifier)"
+    let column = alias.prefix + name.quotedIdentifier
     query.select.add(order: TextNode(SQL(raw: descending ? column + " DESC" : column)))
     return query
   }

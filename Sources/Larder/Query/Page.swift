@@ -72,10 +72,10 @@ extension Query where From: Record {
   func paged() throws -> (Self, [PageKey]) {
     let core = From.table.core
     try core.checkHasKey()
-    guard select.isPlain, let alias = select.names.first else {
+    guard select.isPlain, let alias = select.tables.aliases.first else {
       throw DatabaseError(.misuse, "a grouped, distinct or limited query has no pages")
     }
-    let prefix = alias.quotedIdentifier + "."
+    let prefix = alias.prefix
     var never: Set<String> = []
     for (index, column) in core.columns.enumerated()
     where !column.type.isNullable || index == core.rowIDColumn {

@@ -28,13 +28,13 @@ public struct Query<From: QuerySource>: Sendable {
 
   /// The columns as expressions, under the names that their tables have here.
   @inlinable var fields: From.QueryFields {
-    var names = QueryNames(prefixes: select.prefixes)
+    var names = QueryNames(select.tables)
     return From.queryTables(&names)
   }
 
   /// What makes rows, and the list of the columns that it makes them of.
   @inlinable var reader: (read: (QueryCursor) throws -> From.QueryRow, columns: SQLNode) {
-    var columns = QueryColumns(prefixes: select.prefixes)
+    var columns = QueryColumns(select.tables)
     let read = From.queryReader(&columns)
     return (read, columns.list)
   }
@@ -120,7 +120,13 @@ extension Query {
   @inlinable
   public func fetchAll(_ db: Database) throws -> [From.QueryRow] {
     var rows: [From.QueryRow] = []
-    try forEach(db) { rows.append($0) }
+    rows.reserveCapacity(select.expectedRowCount)
+    let (read, columns) = reader
+    // Not by `forEach`, whose closure would copy each row instead of moving it.
+    try db.withRows(of: select.statement(columns, db)) { statement in
+      let cursor = QueryCursor(statement)
+      while try statement.step() { rows.append(try read(cursor)) }
+    }
     return rows
   }
 

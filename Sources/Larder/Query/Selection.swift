@@ -46,7 +46,8 @@ public struct Selection<each Value: DatabaseValueConvertible>: Sendable {
   /// All rows.
   @inlinable
   public func fetchAll(_ db: Database) throws -> [(repeat each Value)] {
-    try SelectionSource(accesses).rows(try select.statement(columns, db), db, read)
+    try SelectionSource(accesses).rows(
+      try select.statement(columns, db), db, expecting: select.expectedRowCount, read)
   }
 
   /// The first row, or nil if there is none.
@@ -84,10 +85,11 @@ struct SelectionSource {
 
   @inlinable
   func rows<Row>(
-    _ statement: PreparedStatement, _ db: Database,
+    _ statement: PreparedStatement, _ db: Database, expecting count: Int,
     _ read: @Sendable (RecordRow) throws -> Row
   ) throws -> [Row] {
     var rows: [Row] = []
+    rows.reserveCapacity(count)
     try forEach(statement, db, read) { rows.append($0) }
     return rows
   }

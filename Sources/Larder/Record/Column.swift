@@ -67,18 +67,18 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   /// The coding for expressions.
   let expressionCoding: ExpressionCoding?
 
-  /// The column behind the name of a table in a query, which has the dot.
-  func node(behind prefix: String) -> SQLNode {
+  /// The column behind the name of a table in a query.
+  func node(behind alias: QueryAlias) -> SQLNode {
     if let known = qualified.load(ordering: .acquiring)?._withUnsafeGuaranteedRef({
-      $0.prefix.isSame(as: prefix) ? $0.node : nil
+      $0.alias === alias ? $0.node : nil
     }) {
       return known
     }
     let node = TextNode(
-      SQL(raw: prefix + quotedName), isNullable: definition.type.isNullable,
+      SQL(raw: alias.prefix + quotedName), isNullable: definition.type.isNullable,
       coding: expressionCoding)
     // Set once, and released with this object.
-    let reference = Unmanaged.passRetained(QualifiedColumn(prefix: prefix, node: node))
+    let reference = Unmanaged.passRetained(QualifiedColumn(alias: alias, node: node))
     let isFirst = qualified.compareExchange(
       expected: nil, desired: reference, ordering: .acquiringAndReleasing
     ).exchanged
@@ -114,11 +114,11 @@ final class ColumnStorage<Value: Sendable>: Sendable {
 
 /// A column with its table's name.
 private final class QualifiedColumn: Sendable {
-  let prefix: String
+  let alias: QueryAlias
   let node: SQLNode
 
-  init(prefix: String, node: SQLNode) {
-    self.prefix = prefix
+  init(alias: QueryAlias, node: SQLNode) {
+    self.alias = alias
     self.node = node
   }
 }

@@ -3,44 +3,46 @@ import LarderSQLite
 /// The columns of a record's table in a query, as expressions: what a query's closures get.
 @dynamicMemberLookup
 public struct RecordFields<R: Record>: Sendable {
-  /// The table's name in the query, quoted, with the dot.
-  @usableFromInline let prefix: String
+  @usableFromInline let alias: QueryAlias
+  var prefix: String { alias.prefix }
 
-  @usableFromInline
-  init(prefix: String) { self.prefix = prefix }
+  @inlinable
+  init(_ alias: QueryAlias) { self.alias = alias }
 
   /// A column.
   @inlinable
   public subscript<Value>(
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
   ) -> SQLExpression<Value> {
-    R.columns[keyPath: keyPath].storage.expression(behind: prefix)
+    R.columns[keyPath: keyPath].storage.expression(behind: alias)
   }
 }
 
 extension ColumnStorage {
   /// The column of a table with this name in the query.
   @usableFromInline
-  func expression(behind prefix: String) -> SQLExpression<Value> {
-    SQLExpression(node(behind: prefix))
+  func expression(behind alias: QueryAlias) -> SQLExpression<Value> {
+    SQLExpression(node(behind: alias))
   }
 
   /// The same where the row may be missing.
-  func nullable<Result>(behind prefix: String) -> SQLExpression<Result> {
-    SQLExpression<Result>(SQL(raw: prefix + quotedName), coding: expressionCoding)
+  func nullable<Result>(behind alias: QueryAlias) -> SQLExpression<Result> {
+    SQLExpression<Result>(SQL(raw: alias.prefix + quotedName), coding: expressionCoding)
   }
 }
 
 /// The columns of a left-joined record's table, all of which may be NULL.
 @dynamicMemberLookup
 public struct OptionalFields<R: Record>: Sendable {
-  let prefix: String
+  let alias: QueryAlias
+
+  init(_ alias: QueryAlias) { self.alias = alias }
 
   /// A column, which is NULL where there is no row.
   public subscript<Value>(
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
   ) -> SQLExpression<Value?> {
-    R.columns[keyPath: keyPath].storage.nullable(behind: prefix)
+    R.columns[keyPath: keyPath].storage.nullable(behind: alias)
   }
 
   /// A column that is an Optional already.
@@ -48,6 +50,6 @@ public struct OptionalFields<R: Record>: Sendable {
   public subscript<Value>(
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value?>>
   ) -> SQLExpression<Value?> {
-    R.columns[keyPath: keyPath].storage.nullable(behind: prefix)
+    R.columns[keyPath: keyPath].storage.nullable(behind: alias)
   }
 }

@@ -16,38 +16,38 @@ public protocol QuerySource {
 
 /// The names of a query's tables, in order.
 public struct QueryNames {
-  private let prefixes: [String]
-  private var index = 0
+  @usableFromInline let tables: QueryTables
+  @usableFromInline var index = 0
 
-  @usableFromInline
-  init(prefixes: [String]) { self.prefixes = prefixes }
+  @inlinable
+  init(_ tables: QueryTables) { self.tables = tables }
 
-  /// The name of the next table, quoted, with the dot.
-  @usableFromInline
-  mutating func next() -> String {
+  /// The name of the next table.
+  @inlinable
+  mutating func next() -> QueryAlias {
     defer { index += 1 }
-    return index < prefixes.count ? prefixes[index] : ""
+    return tables.alias(at: index)
   }
 }
 
 /// The columns that are selected, as the tables take theirs.
 public struct QueryColumns {
-  private let prefixes: [String]
+  private let tables: QueryTables
   private var tableIndex = 0
   /// The columns of all tables so far.
   @usableFromInline private(set) var list: SQLNode
   private var count = 0
 
   @usableFromInline
-  init(prefixes: [String]) {
-    self.prefixes = prefixes
+  init(_ tables: QueryTables) {
+    self.tables = tables
     list = TextNode.empty
   }
 
   /// Adds the columns of the next table, and returns where they are in the row.
   @usableFromInline
   mutating func add(_ core: TableCore) -> Positions {
-    let isOwn = prefixes[tableIndex].isSame(as: core.query.prefixes[0])
+    let isOwn = tables.alias(at: tableIndex) === core.alias
     guard isOwn, count == 0 else { return add(core.columns.map(\.name)) }
     tableIndex += 1
     count = core.columns.count
@@ -57,7 +57,7 @@ public struct QueryColumns {
 
   /// Adds the next table's columns of these names.
   mutating func add(_ columns: [String]) -> Positions {
-    let prefix = prefixes[tableIndex]
+    let prefix = tables.alias(at: tableIndex).prefix
     let start = Int32(truncatingIfNeeded: count)
     tableIndex += 1
     let names = columns.map { prefix + $0.quotedIdentifier }.joined(separator: ", ")
@@ -79,7 +79,7 @@ extension Record {
   /// The table's columns.
   @inlinable
   public static func queryTables(_ names: inout QueryNames) -> RecordFields<Self> {
-    RecordFields(prefix: names.next())
+    RecordFields(names.next())
   }
 
   /// Reads records.
@@ -96,7 +96,7 @@ extension Record {
 extension Optional: QuerySource where Wrapped: Record {
   /// The table's columns, which may be NULL.
   public static func queryTables(_ names: inout QueryNames) -> OptionalFields<Wrapped> {
-    OptionalFields(prefix: names.next())
+    OptionalFields(names.next())
   }
 
   /// Reads records where there are any: where their key isn't NULL.

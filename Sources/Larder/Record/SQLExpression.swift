@@ -78,7 +78,7 @@ final class ExpressionCoding: Sendable {
 /// How tightly an operator binds; see [Operators](https://www.sqlite.org/lang_expr.html).
 @usableFromInline
 enum Precedence: UInt8, Comparable, Sendable {
-  case list, lowest, or, and, not, equality, comparison, bits, sum, product, concatenation, collate, sign
+  case lowest, or, and, not, equality, comparison, bits, sum, product, concatenation, collate, sign
   case atom
 
   @usableFromInline

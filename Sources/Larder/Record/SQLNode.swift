@@ -54,9 +54,11 @@ class SQLNode: @unchecked Sendable {
 
   /// The same part, for one around it. What lies very deep becomes text: walking through all its
   /// parts, or letting go of them, would take more of the stack than there may be.
-  fileprivate final var asPart: SQLNode {
-    depth < 200
-      ? self : TextNode(sql, precedence, isNullable: isNullable, coding: coding)
+  @inline(__always)
+  fileprivate final var asPart: SQLNode { depth < 200 ? self : flattened }
+
+  private final var flattened: SQLNode {
+    TextNode(sql, precedence, isNullable: isNullable, coding: coding)
   }
 
   /// The same with its only value stored in another way; nil if it is more than a value.
@@ -90,7 +92,7 @@ final class TextNode: SQLNode, @unchecked Sendable {
   }
 
   override func collect(_ values: inout [(any DatabaseValueConvertible)?]) {
-    values += content.values
+    if valueCount > 0 { values += content.values }
   }
 
   override func coded(
@@ -138,9 +140,9 @@ final class WrappedNode: SQLNode, @unchecked Sendable {
 
 /// Two parts with an operator between them.
 final class InfixNode: SQLNode, @unchecked Sendable {
-  let left: SQLNode
+  private let left: SQLNode
   private let operation: StaticString
-  let right: SQLNode
+  private let right: SQLNode
 
   init(
     _ left: SQLNode, _ operation: StaticString, _ right: SQLNode, _ precedence: Precedence,
@@ -153,7 +155,8 @@ final class InfixNode: SQLNode, @unchecked Sendable {
     super.init(
       byteCount: left.byteCount + operation.byteCount + right.byteCount,
       valueCount: left.valueCount + right.valueCount, depth: max(left.depth, right.depth) + 1,
-      precedence, isNullable: isNullable, isCacheable: left.isCacheable && right.isCacheable, coding: coding)
+      precedence, isNullable: isNullable, isCacheable: left.isCacheable && right.isCacheable,
+      coding: coding)
   }
 
   override func write(to writer: inout TextWriter) {
@@ -189,7 +192,8 @@ final class ValueNode: SQLNode, @unchecked Sendable {
     self.value = value
     super.init(
       byteCount: left.byteCount + operation.byteCount + 1, valueCount: left.valueCount + 1,
-      depth: left.depth + 1, precedence, isNullable: true, isCacheable: left.isCacheable, coding: nil)
+      depth: left.depth + 1, precedence, isNullable: true, isCacheable: left.isCacheable,
+      coding: nil)
   }
 
   override func write(to writer: inout TextWriter) {
@@ -209,6 +213,39 @@ final class ValueNode: SQLNode, @unchecked Sendable {
   }
 }
 
+/// Parts with commas between them.
+final class ListNode: SQLNode, @unchecked Sendable {
+  let all: [SQLNode]
+
+  /// There has to be a part.
+  init(_ parts: [SQLNode]) {
+    let parts = parts.map(\.asPart)
+    all = parts
+    super.init(
+      byteCount: parts.reduce(-2) { $0 + $1.byteCount + 2 },
+      valueCount: parts.reduce(0) { $0 + $1.valueCount },
+      depth: parts.reduce(0) { max($0, $1.depth) } + 1, .lowest, isNullable: true,
+      isCacheable: parts.allSatisfy(\.isCacheable), coding: nil)
+  }
+
+  override func write(to writer: inout TextWriter) {
+    var separator: StaticString = ""
+    for part in all {
+      writer.append(separator)
+      part.write(to: &writer)
+      separator = ", "
+    }
+  }
+
+  override func bind(to writer: inout ArgumentWriter) throws {
+    for part in all { try part.bind(to: &writer) }
+  }
+
+  override func collect(_ values: inout [(any DatabaseValueConvertible)?]) {
+    for part in all { part.collect(&values) }
+  }
+}
+
 extension StaticString {
   var byteCount: Int { withUTF8Buffer { $0.count } }
 }
@@ -217,16 +254,20 @@ extension StaticString {
 
 extension SQLNode {
   /// This part for a place where operators of this precedence are around it.
+  @inline(__always)
   final func inside(_ outer: Precedence) -> SQLNode {
-    precedence > outer
-      ? self
-      : WrappedNode("(", self, ")", isNullable: isNullable, coding: coding)
+    precedence > outer ? self : parenthesized
+  }
+
+  private final var parenthesized: SQLNode {
+    WrappedNode("(", self, ")", isNullable: isNullable, coding: coding)
   }
 
   /// This part as the left operand: of equal operators in a row the left ones belong together
   /// without saying so.
+  @inline(__always)
   private final func leading(_ precedence: Precedence) -> SQLNode {
-    self.precedence < precedence ? WrappedNode("(", self, ")") : self
+    self.precedence < precedence ? parenthesized : self
   }
 
   /// An operator between this part and another, which stands as it is.
@@ -280,12 +321,11 @@ extension SQLNode {
 
   /// A list with this part as the last of it.
   static func list(_ rest: SQLNode?, _ last: SQLNode) -> SQLNode {
-    rest.map { InfixNode($0, ", ", last, .list) } ?? last
+    rest.map { ListNode($0.parts + [last]) } ?? last
   }
 
   /// The parts of a list.
   final var parts: [SQLNode] {
-    guard precedence == .list, let list = self as? InfixNode else { return [self] }
-    return list.left.parts + [list.right]
+    (self as? ListNode)?.all ?? [self]
   }
 }

@@ -1,14 +1,62 @@
 import LarderSQLite
 
+/// A table's name in a query.
+@usableFromInline
+final class QueryAlias: Sendable {
+  let name: String
+  /// The name quoted, with the dot.
+  let prefix: String
+
+  @usableFromInline static let none = QueryAlias("")
+
+  init(_ name: String) {
+    self.name = name
+    prefix = name.quotedIdentifier + "."
+  }
+
+  /// The table with this name, as it stands behind FROM.
+  func definition(of table: String) -> String {
+    let quoted = table.quotedIdentifier
+    return name.isSame(as: table) ? quoted : "\(quoted) AS \(name.quotedIdentifier)"
+  }
+}
+
+/// The tables of a query.
+@usableFromInline
+final class QueryTables: Sendable {
+  /// The tables with their joins, as they stand behind FROM.
+  let text: SQLNode
+  /// The tables' names in order.
+  @usableFromInline let aliases: [QueryAlias]
+
+  init(_ text: SQLNode, _ aliases: [QueryAlias]) {
+    self.text = text
+    self.aliases = aliases
+  }
+
+  /// The name of a table; an empty one where somebody asks for more tables than there are.
+  @inlinable
+  func alias(at index: Int) -> QueryAlias {
+    index < aliases.count ? aliases[index] : .none
+  }
+
+  /// A name for another table that none of these has.
+  func newAlias(for table: String) -> QueryAlias {
+    var alias = table
+    var number = 2
+    let taken = Set(aliases.map(\.name.foldedName))
+    while taken.contains(alias.foldedName) {
+      alias = "\(table)_\(number)"
+      number += 1
+    }
+    return QueryAlias(alias)
+  }
+}
+
 /// The clauses of a SELECT apart from its columns.
 @usableFromInline
 struct Select: Sendable {
-  /// The tables with their joins, as they stand behind FROM.
-  var from: SQLNode
-  /// The tables' names in the query, in order.
-  var names: [String]
-  /// The same, quoted, each with a dot.
-  @usableFromInline var prefixes: [String]
+  @usableFromInline var tables: QueryTables
   var condition: SQLNode?
   /// The terms of GROUP BY.
   var groups: SQLNode?
@@ -21,11 +69,12 @@ struct Select: Sendable {
 
   /// A query of one table, under its own name or another.
   init(table: String, as alias: String? = nil) {
-    let alias = alias ?? table
-    let quoted = table.quotedIdentifier
-    from = TextNode(SQL(raw: alias == table ? quoted : "\(quoted) AS \(alias.quotedIdentifier)"))
-    names = [alias]
-    prefixes = [alias.quotedIdentifier + "."]
+    let alias = QueryAlias(alias ?? table)
+    self.init(QueryTables(TextNode(SQL(raw: alias.definition(of: table))), [alias]))
+  }
+
+  init(_ tables: QueryTables) {
+    self.tables = tables
   }
 
   // MARK: The statement
@@ -36,7 +85,7 @@ struct Select: Sendable {
     _ columns: SQLNode, _ body: (StaticString, SQLNode?) throws -> Void
   ) rethrows {
     try body(isDistinct ? "SELECT DISTINCT " : "SELECT ", columns)
-    try body(" FROM ", from)
+    try body(" FROM ", tables.text)
     if let condition { try body(" WHERE ", condition) }
     if let groups { try body(" GROUP BY ", groups) }
     if let groupCondition { try body(" HAVING ", groupCondition) }
@@ -44,6 +93,9 @@ struct Select: Sendable {
     if isLimited { try body(" LIMIT ?", nil) }
     if offset > 0 { try body(" OFFSET ?", nil) }
   }
+
+  /// How many rows to make room for: as many as a limit allows, if those are few.
+  @usableFromInline var expectedRowCount: Int { limit.map { min($0, 64) } ?? 0 }
 
   private var isLimited: Bool { limit != nil || offset > 0 }
 
@@ -149,22 +201,14 @@ struct Select: Sendable {
 
   /// Joins another table, under a name that no other has in the query.
   mutating func join(
-    _ kind: String, _ table: String, on condition: (QueryNames) -> SQLExpression<Bool>
+    _ kind: StaticString, _ table: String, _ definition: (QueryAlias) -> SQL,
+    on condition: (QueryNames) -> SQLExpression<Bool>
   ) {
-    var alias = table
-    var number = 2
-    let taken = Set(names.map { $0.lowercased() })
-    while taken.contains(alias.lowercased()) {
-      alias = "\(table)_\(number)"
-      number += 1
-    }
-    names.append(alias)
-    prefixes.append(alias.quotedIdentifier + ".")
-    let quoted = table.quotedIdentifier
-    let named = alias == table ? quoted : "\(quoted) AS \(alias.quotedIdentifier)"
-    from = TextNode(
-      SQL(
-        from.sql, " \(kind) \(named) ON ",
-        condition(QueryNames(prefixes: prefixes)).inside(.or)))
+    let alias = tables.newAlias(for: table)
+    let aliases = tables.aliases + [alias]
+    let joined = InfixNode(tables.text, kind, TextNode(definition(alias)), .lowest)
+    let names = QueryNames(QueryTables(joined, aliases))
+    tables = QueryTables(
+      InfixNode(joined, " ON ", condition(names).node.inside(.or), .lowest), aliases)
   }
 }

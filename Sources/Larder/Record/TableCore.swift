@@ -49,6 +49,8 @@ final class TableCore: Sendable {
 
   /// What a query of this table alone begins with, under its own name.
   @usableFromInline let query: Select
+  /// The table under its own name.
+  let alias: QueryAlias
   /// All columns with the table's name.
   let qualifiedColumns: SQLNode
 
@@ -83,7 +85,8 @@ final class TableCore: Sendable {
 
     sql = RecordSQL(table: name, columns: columns)
     query = Select(table: name)
-    let prefix = query.prefixes[0]
+    alias = query.tables.alias(at: 0)
+    let prefix = alias.prefix
     qualifiedColumns = TextNode(
       SQL(raw: columns.map { prefix + $0.name.quotedIdentifier }.joined(separator: ", ")))
     identity = Positions(columns.indices.map { Int32(truncatingIfNeeded: $0) })

@@ -8,8 +8,9 @@ package struct TextWriter {
   private var next: UnsafeMutablePointer<UInt8>
   private let end: UnsafeMutablePointer<UInt8>
 
-  fileprivate init(_ memory: UnsafeMutableBufferPointer<UInt8>, _ start: UnsafeMutablePointer<UInt8>)
-  {
+  fileprivate init(
+    _ memory: UnsafeMutableBufferPointer<UInt8>, _ start: UnsafeMutablePointer<UInt8>
+  ) {
     next = start
     end = start + memory.count
   }

@@ -1,0 +1,35 @@
+import Larder
+import Testing
+
+@Suite("Very large queries") struct DeepQueryTests {
+  @Test(
+    "Twenty thousand conditions are put together and let go of without the stack's running out")
+  func manyConditions() throws {
+    var query = City.all
+    for number in 0..<20_000 { query = query.filter { $0.id != Int64(number) } }
+    #expect(query.sql.arguments.count == 20_000)
+    #expect(query.sql.text.hasSuffix(#" AND "city"."id" IS NOT ?"#))
+
+    let condition = City.filter { city in
+      (1..<20_000).reduce(city.id == 0) { $0 || city.id == Int64($1) }
+    }
+    #expect(condition.sql.arguments.count == 20_000)
+    let nested = City.filter { city in
+      (0..<20_000).reduce(city.id == 0) { condition, _ in !condition }
+    }
+    #expect(nested.sql.text.utf8.count > 4 * 20_000)
+  }
+
+  @Test("SQLite's limit of depth is an error, and not the end of the process")
+  func tooDeep() throws {
+    let db = try Database()
+    try City.table.create(db)
+    let query = City.filter { city in
+      (0..<20_000).reduce(city.id == 0) { condition, number in
+        number.isMultiple(of: 2) ? condition && city.id != 1 : condition || city.id == 2
+      }
+    }
+    #expect(throws: DatabaseError.self) { try query.fetchAll(db) }
+    #expect(try City.all.fetchCount(db) == 0)
+  }
+}
