@@ -15,7 +15,7 @@ package struct TextWriter {
     end = start + memory.count
   }
 
-  fileprivate func count(from start: UnsafeMutablePointer<UInt8>) -> Int { next - start }
+  fileprivate func length(since start: UnsafeMutablePointer<UInt8>) -> Int { next - start }
 
   /// Appends a text.
   package mutating func append(_ text: StaticString) {
@@ -60,6 +60,6 @@ package struct TextWriter {
     guard let start = memory.baseAddress else { return 0 }
     var writer = TextWriter(memory, start)
     write(&writer)
-    return writer.count(from: start)
+    return writer.length(since: start)
   }
 }
