@@ -78,8 +78,8 @@ struct MigrationFailureTests {
     let error = try failure(
       of: Migration(
         "new",
-        sql: "CREATE TABLE river (name); DELETE FROM city; CRATE TABLE lake (name)"))
-    #expect(error.sql == " CRATE TABLE lake (name)")
+        sql: "CREATE TABLE river (name); DELETE FROM city; CRATE TABLE lake (name); SELECT 1"))
+    #expect(error.sql == " CRATE TABLE lake (name);")
     #expect(cause(error)?.offset == 1)
     #expect("\(error)".hasPrefix("the migration “new” failed and was undone: SQLite error 1: near"))
   }
