@@ -15,6 +15,17 @@ import LarderSQLite
 /// SQL is better where it does: a ``Migrator`` notices when it is changed after it was applied, which
 /// it can't for a closure. A closure should use SQL or records of its own, since the program's
 /// records change with the program, and the migration mustn't. Neither can begin or end transactions.
+///
+/// What ALTER TABLE can't change takes a new table, also where others refer to the old one:
+///
+/// ```swift
+/// Migration("make names obligatory", sql: """
+///   CREATE TABLE new_country (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+///   INSERT INTO new_country SELECT id, name FROM country;
+///   DROP TABLE country;
+///   ALTER TABLE new_country RENAME TO country;
+///   """)
+/// ```
 public struct Migration: Sendable {
   /// How foreign keys are kept where the connection enforces them.
   public enum ForeignKeys: Hashable, Sendable {

@@ -53,32 +53,6 @@ public struct Migrator: Sendable {
     return nil
   }
 
-  /// Applies the migrations that haven't been.
-  ///
-  /// The scope of the queue or pool lasts until all are applied; others that want to write wait.
-  /// Where tasks shouldn't block, `try await queue.inDatabase { try migrator.migrate($0) }` does the
-  /// same, and cancelling undoes the migration that runs.
-  ///
-  /// - Parameter progress: called before and after each migration, on the thread that runs it. It
-  ///   can't use the queue or pool.
-  ///
-  /// Throws ``MigrationError``, and ``DatabaseError`` where none has begun, such as
-  /// ``ResultCode/busy`` if another process keeps the database locked for longer than the busy
-  /// timeout.
-  public func migrate(
-    _ access: some DatabaseAccess, progress: ((MigrationProgress) -> Void)? = nil
-  ) throws {
-    try access.inDatabase { try migrate($0, progress: progress) }
-  }
-
-  /// Applies the migrations that haven't been, outside of a transaction.
-  public func migrate(
-    _ db: Database, progress: ((MigrationProgress) -> Void)? = nil
-  ) throws {
-    // What is to be done is read anew each time: another process may be doing it too.
-    while let step = try nextStep(db) { try run(step, db, progress) }
-  }
-
   /// The names of the migrations that haven't been applied, in order. Nothing is written.
   ///
   /// Throws ``MigrationError`` where ``migrate(_:progress:)`` would refuse the database.
@@ -113,24 +87,4 @@ public struct Migrator: Sendable {
     try history.check(against: migrations)
     return history
   }
-
-  /// What is to be done next; nil if nothing is.
-  private func nextStep(_ db: Database) throws -> MigrationStep? {
-    let history = try checkedHistory(db)
-    let index = history.applied.count
-    if index < migrations.count { return .apply(index) }
-    return history.isRecorded || history.applied.isEmpty ? nil : .adopt
-  }
-}
-
-/// How far ``Migrator/migrate(_:progress:)`` has got: a migration begins, or has ended.
-public struct MigrationProgress: Hashable, Sendable {
-  /// The name of the migration.
-  public let name: String
-  /// Its place in the list from 0.
-  public let index: Int
-  /// The number of migrations in the list.
-  public let count: Int
-  /// How long it took; nil while it begins.
-  public let duration: Duration?
 }
