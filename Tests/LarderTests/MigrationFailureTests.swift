@@ -185,6 +185,45 @@ struct MigrationFailureTests {
     #expect(try Migrator([create]).pending(other) == [])
   }
 
+  @Test("Closing the database in a migration undoes it")
+  func closing() throws {
+    let folder = try MigrationFolder()
+    let path = folder.file("cities.db")
+    let db = try Database(path: path)
+    let close = Migration("close") { db in
+      try db.executeUpdate("DELETE FROM city")
+      try db.close()
+    }
+    let error = #expect(throws: MigrationError.self) { try Migrator([create, close]).migrate(db) }
+    guard case .failed("close", _)? = error else { return _ = Issue.record("\(error as Any)") }
+    let again = try Database(path: path)
+    #expect(try again.value("SELECT count(*) FROM city") == 2)
+    #expect(try Migrator([create, close]).pending(again) == ["close"])
+    let queue = try DatabaseQueue(path: path)
+    #expect(throws: MigrationError.self) { try Migrator([create, close]).migrate(queue) }
+    #expect(try queue.read { try Migrator([create, close]).pending($0) } == ["close"])
+  }
+
+  @Test("Rows that are left half read don't keep it from being committed or undone")
+  func openStatements() throws {
+    let db = try Database()
+    var kept: [ResultSet] = []
+    let lazy = Migration("read") { db in
+      let rows = try db.executeQuery("SELECT name FROM city")
+      _ = try rows.next()
+      try db.executeUpdate("UPDATE city SET name = name || '!'")
+    }
+    try Migrator([create, lazy]).migrate(db)
+    kept.append(try db.executeQuery("SELECT name FROM city"))
+    _ = try kept[0].next()
+    let fail = Migration("fail") { db in
+      try db.executeUpdate("DELETE FROM city")
+      throw Doubt()
+    }
+    #expect(throws: MigrationError.self) { try Migrator([create, lazy, fail]).migrate(db) }
+    #expect(try db.value("SELECT name FROM city") == "Oslo!")
+  }
+
   @Test("Bookkeeping that can't be written undoes the migration")
   func bookkeeping() throws {
     let error = try failure(of: Migration("new", sql: "DROP TABLE larder_migration"))

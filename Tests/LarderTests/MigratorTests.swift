@@ -150,6 +150,16 @@ struct MigratorTests {
     #expect(checksum("SELECT a b") != checksum("SELECT ab"))
   }
 
+  @Test("A long list takes no time worth mentioning")
+  func many() throws {
+    let migrator = Migrator(
+      (0..<300).map { Migration("\($0)", sql: SQL(raw: "CREATE TABLE city_\($0) (name)")) })
+    let db = try Database()
+    let time = try ContinuousClock().measure { try migrator.migrate(db) }
+    print("TIME", time)
+    #expect(try migrator.applied(db).count == 300)
+  }
+
   @Test("They can use the program's functions and collations")
   func functions() throws {
     var configuration = Configuration()

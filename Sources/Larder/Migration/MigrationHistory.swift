@@ -91,14 +91,13 @@ struct MigrationHistory {
 
   /// Throws unless the applied migrations are the first of the list.
   func check(against migrations: [Migration]) throws {
-    let known = Set(migrations.map { Array($0.name.utf8) })
     for (index, applied) in applied.enumerated() {
       guard index < migrations.count else {
         throw MigrationError.newerDatabase(unknown: self.applied[index...].map(\.name))
       }
       let declared = migrations[index]
       guard declared.name.hasSameBytes(as: applied.name) else {
-        throw known.contains(Array(applied.name.utf8))
+        throw migrations.contains { $0.name.hasSameBytes(as: applied.name) }
           ? MigrationError.reordered(applied: applied.name, declared: declared.name)
           : MigrationError.missing(migration: applied.name)
       }
