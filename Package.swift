@@ -30,8 +30,10 @@ let package = Package(
       name: "fork-check", dependencies: ["LarderSQLite"], path: "Tests/ForkCheck"),
     .executableTarget(
       name: "crash-check", dependencies: ["LarderSQLite"], path: "Tests/CrashCheck"),
+    .executableTarget(
+      name: "migration-check", dependencies: ["Larder"], path: "Tests/MigrationCheck"),
     .executableTarget(name: "example", dependencies: ["Larder"], path: "Tests/Example"),
-    .testTarget(name: "LarderTests", dependencies: ["Larder", "example"]),
+    .testTarget(name: "LarderTests", dependencies: ["Larder", "example", "migration-check"]),
     .testTarget(
       name: "LarderSQLiteTests", dependencies: ["LarderSQLite", "fork-check", "crash-check"]),
   ],

@@ -37,6 +37,20 @@ struct ErrorDetailTests {
     #expect(String(sql.utf8.dropFirst(offset))?.hasPrefix("nme") == true)
   }
 
+  @Test(
+    "In a batch, the SQL of an error is the one statement",
+    arguments: [
+      "SELECT ';' FORM city;", "SELECT 1 /* ; */ FORM city", "SELEKT 1;",
+      "CREATE TRIGGER t AFTER INSERT ON city BEGIN SELECT 1; SELECT nme; SELEKT 2; END;",
+    ])
+  func sqlInABatch(statement: String) throws {
+    let rest = statement.hasSuffix(";") ? " SELECT 2; SELECT 3;" : ""
+    let found = try error {
+      try db.executeStatements(SQL(raw: "SELECT 1;" + statement + rest))
+    }
+    #expect(found.sql == statement)
+  }
+
   @Test("Errors of running have no offset, even after one that had")
   func noOffset() throws {
     try db.executeUpdate("INSERT INTO city VALUES ('Oslo', 1)")

@@ -20,7 +20,9 @@ extension Connection {
     of text: SQLText, from start: Int, isPersistent: Bool
   ) throws -> (handle: OpaquePointer?, end: Int) {
     let (code, handle, end) = try compileFirst(of: text, from: start, isPersistent: isPersistent)
-    guard code == SQLITE_OK else { throw error(code, sql: text.string(from: start)) }
+    guard code == SQLITE_OK else {
+      throw error(code, sql: text.string(from: start, to: text.endOfStatement(from: start)))
+    }
     return (handle, end)
   }
 
@@ -74,6 +76,17 @@ struct SQLText {
 
   /// The number of bytes.
   var count: Int { bytes.count - 1 }
+
+  /// Where the statement that begins at a position ends, as far as that shows without compiling it:
+  /// after a semicolon that isn't one in quotes, in a comment or in a trigger.
+  func endOfStatement(from start: Int) -> Int {
+    var end = start
+    while let semicolon = bytes[end..<count].firstIndex(of: UInt8(ascii: ";")) {
+      end = semicolon + 1
+      if sqlite3_complete(string(from: start, to: end)) == 1 { return end }
+    }
+    return count
+  }
 
   func string(from start: Int, to end: Int? = nil) -> String {
     String(decoding: bytes[start..<(end ?? count)], as: UTF8.self)

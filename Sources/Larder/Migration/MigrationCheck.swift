@@ -1,0 +1,164 @@
+import LarderSQLite
+
+extension Migrator {
+  /// A database of an older version of the program.
+  public enum OldDatabase: Sendable {
+    /// A file. It is copied, and stays as it is.
+    case file(String)
+    /// The statements that make it, such as those that `.dump` of the `sqlite3` shell writes.
+    case dump(SQL)
+  }
+
+  /// Tries the migrations as a test of the program should: on a new database, and on copies of old
+  /// ones, such as one of each version that was released.
+  ///
+  /// ```swift
+  /// @Test func migrations() throws {
+  ///   try migrator.check(
+  ///     oldDatabases: [.file("Fixtures/1.0.db"), .file("Fixtures/1.1.db")],
+  ///     records: [City.self, Country.self],
+  ///     queries: [largeCities.sql])
+  /// }
+  /// ```
+  ///
+  /// All of them have to end with the same schema: the same tables, indexes, views and triggers, made
+  /// by the same SQL but for spaces, comments, quotes around names, and the case of words. With each
+  /// of them, the statements that the records write and read with have to compile, and the queries.
+  ///
+  /// - Parameter configuration: how to open the databases, for the functions and collations that
+  ///   ``Configuration/prepareDatabase`` registers.
+  ///
+  /// Throws ``MigrationProblems`` with all that is wrong, and ``DatabaseError`` where an old database
+  /// can't be opened.
+  public func check(
+    oldDatabases: [OldDatabase] = [], records: [any Record.Type] = [], queries: [SQL] = [],
+    configuration: Configuration = .init()
+  ) throws {
+    var configuration = configuration
+    configuration.journalMode = nil
+    var problems: [String] = []
+    func check(_ name: String, _ db: Database) -> [String: SchemaEntry] {
+      do {
+        try migrate(db)
+        for record in records { problems += Self.problems(of: record, db).map { "\(name): \($0)" } }
+        problems += Self.problems(of: queries.map(\.text), db).map { "\(name): \($0)" }
+        return try Self.objects(db)
+      } catch {
+        problems.append("\(name): \(error)")
+        return [:]
+      }
+    }
+    let new = check("a new database", try Database(configuration: configuration))
+    for (index, old) in oldDatabases.enumerated() {
+      let name = old.name(index: index)
+      let found = check(name, try old.copy(configuration))
+      if !new.isEmpty, !found.isEmpty {
+        problems += Self.differences(new, found).map { "\(name): \($0)" }
+      }
+    }
+    guard problems.isEmpty else { throw MigrationProblems(problems: problems) }
+  }
+
+  // MARK: Statements
+
+  private static func problems<R: Record>(of record: R.Type, _ db: Database) -> [String] {
+    let table = R.table
+    do {
+      try table.core.check()
+    } catch {
+      return ["\(error)"]
+    }
+    var statements = [table.selectSQL, table.insertSQL]
+    if !table.core.primaryKey.isEmpty {
+      statements += [table.findSQL, table.updateSQL, table.upsertSQL, table.deleteSQL]
+    }
+    return problems(of: statements, db)
+  }
+
+  private static func problems(of statements: [String], _ db: Database) -> [String] {
+    statements.compactMap { statement in
+      do {
+        try db.validate(SQL(raw: statement))
+        return nil
+      } catch {
+        return "\(error)"
+      }
+    }
+  }
+
+  // MARK: Schemas
+
+  /// The objects of a schema by kind and name, without those that SQLite makes.
+  private static func objects(_ db: Database) throws -> [String: SchemaEntry] {
+    var objects: [String: SchemaEntry] = [:]
+    for entry in try db.schema() where entry.sql != nil && !entry.name.hasPrefix("sqlite_") {
+      let name = String(decoding: entry.name.foldedName, as: UTF8.self)
+      objects["\(entry.kind.rawValue) “\(name)”"] = entry
+    }
+    return objects
+  }
+
+  private static func differences(
+    _ new: [String: SchemaEntry], _ found: [String: SchemaEntry]
+  ) -> [String] {
+    Set(new.keys).union(found.keys).sorted().compactMap { name in
+      switch (new[name]?.sql, found[name]?.sql) {
+      case (let sql?, nil):
+        "\(name) is missing; a new database has \(sql)"
+      case (nil, let sql?):
+        "\(name) isn't in a new database: \(sql)"
+      case (let sql?, let other?) where SQL(raw: sql).unquoted != SQL(raw: other).unquoted:
+        "\(name) is \(other); in a new database it is \(sql)"
+      default:
+        nil
+      }
+    }
+  }
+}
+
+/// What ``Migrator/check(oldDatabases:records:queries:configuration:)`` has found to be wrong.
+public struct MigrationProblems: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Each in one text, which begins with the database that has it.
+  public let problems: [String]
+
+  /// One below the other.
+  public var description: String { problems.joined(separator: "\n") }
+}
+
+extension Migrator.OldDatabase {
+  fileprivate func name(index: Int) -> String {
+    switch self {
+    case .file(let path): path
+    case .dump: "old database \(index + 1)"
+    }
+  }
+
+  /// A copy in a temporary file.
+  fileprivate func copy(_ configuration: Configuration) throws -> Database {
+    var configuration = configuration
+    switch self {
+    case .file(let path):
+      configuration.readOnly = true
+      return try Database(path: path, configuration: configuration).temporaryCopy()
+    case .dump(let sql):
+      let db = try Database(configuration: configuration)
+      try db.executeStatements(sql)
+      // The dump may have changed what the connection does, such as enforcing foreign keys.
+      return try db.temporaryCopy()
+    }
+  }
+}
+
+extension SQL {
+  /// The essence of a statement with all names as they are without quotes, in the same case.
+  fileprivate var unquoted: [String] {
+    essence.map { piece in
+      guard let quote = piece.first, ["\"", "`", "["].contains(quote), piece.count >= 2 else {
+        return piece
+      }
+      var name = String(piece.dropFirst().dropLast())
+      if quote != "[" { name = String(name.replacing("\(quote)\(quote)", with: "\(quote)")) }
+      return String(decoding: name.foldedName, as: UTF8.self)
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import Larder
+import Testing
+
+@Suite("Migrating down")
+struct MigratingDownTests {
+  private let migrator = Migrator([
+    Migration("city", sql: "CREATE TABLE city (name)", down: "DROP TABLE city"),
+    Migration("river", down: { try $0.executeStatements("DROP TABLE river") }) { db in
+      try db.executeUpdate("CREATE TABLE river (name)")
+    },
+    Migration("lake", sql: "CREATE TABLE lake (name)", down: "DROP TABLE lake"),
+  ])
+
+  private func tables(_ db: Database) throws -> [String] {
+    try db.schema().filter { $0.kind == .table }.map(\.name).filter { $0 != "larder_migration" }
+  }
+
+  @Test("It undoes those after the one named, and they can be applied again")
+  func down() throws {
+    let queue = try DatabaseQueue()
+    try migrator.migrate(queue)
+    try migrator.migrateDown(queue, to: "city")
+    #expect(try queue.read(tables) == ["city"])
+    #expect(try queue.read(migrator.pending) == ["river", "lake"])
+    try migrator.migrate(queue)
+    #expect(try queue.read(tables) == ["city", "river", "lake"])
+    try migrator.migrateDown(queue, to: "lake")
+    #expect(try queue.read(tables).count == 3)
+    try migrator.migrateDown(queue, to: nil)
+    #expect(try queue.read(tables) == [])
+    try migrator.migrateDown(queue, to: nil)
+    #expect(try queue.read(migrator.pending).count == 3)
+  }
+
+  @Test("What isn't applied or isn't in the list can't be the last that stays")
+  func notApplied() throws {
+    let db = try Database()
+    try Migrator(Array(migrator.migrations.prefix(2))).migrate(db)
+    for name in ["lake", "mountain"] {
+      let error = failure(MigrationError.self) { try migrator.migrateDown(db, to: name) }
+      #expect(error?.description == "the migration “\(name)” isn't applied")
+    }
+    #expect(try tables(db).count == 2)
+  }
+
+  @Test("Where one of them can't be undone, none is")
+  func irreversible() throws {
+    let db = try Database()
+    let migrator = Migrator(
+      [Migration("mountain", sql: "CREATE TABLE mountain (name)")] + migrator.migrations)
+    try migrator.migrate(db)
+    let error = failure(MigrationError.self) { try migrator.migrateDown(db, to: nil) }
+    #expect(error?.description == "the migration “mountain” can't be undone: it has no “down”")
+    #expect(try tables(db).count == 4)
+    try migrator.migrateDown(db, to: "mountain")
+    #expect(try tables(db) == ["mountain"])
+  }
+
+  @Test("A down that fails leaves its migration applied; those after it stay undone")
+  func failing() throws {
+    let db = try Database()
+    let migrator = Migrator([
+      Migration("sea", sql: "CREATE TABLE sea (name)", down: "DROP TABLE sea; DROP TABLE ocean"),
+      migrator.migrations[2],
+    ])
+    try migrator.migrate(db)
+    let error = failure(MigrationError.self) { try migrator.migrateDown(db, to: nil) }
+    #expect(error?.sql == " DROP TABLE ocean")
+    #expect(try tables(db) == ["sea"])
+    #expect(try migrator.applied(db).map(\.name) == ["sea"])
+    #expect(try db.effectiveSettings.foreignKeys)
+  }
+}

@@ -1,0 +1,84 @@
+import Larder
+import Testing
+
+@Suite("Databases that carry a user_version")
+struct MigrationAdoptionTests {
+  private let migrator = Migrator([
+    Migration("create city", sql: "CREATE TABLE city (name)").replacing(userVersion: 1),
+    Migration("create river", sql: "CREATE TABLE river (name)"),
+    Migration("add length", sql: "ALTER TABLE river ADD COLUMN length").replacing(userVersion: 4),
+    Migration("create lake", sql: "CREATE TABLE lake (name)"),
+  ])
+
+  private func database(version: Int32, _ sql: SQL) throws -> Database {
+    let db = try Database()
+    try db.executeStatements(sql)
+    try db.setUserVersion(version)
+    return db
+  }
+
+  @Test("They go on after the migration that replaces their version")
+  func adopted() throws {
+    let db = try database(version: 1, "CREATE TABLE city (name)")
+    #expect(try migrator.pending(db) == ["create river", "add length", "create lake"])
+    let adopted = try migrator.applied(db)
+    #expect(adopted.map(\.name) == ["create city"])
+    #expect(adopted[0].date == nil && adopted[0].duration == nil)
+    try migrator.migrate(db)
+    let applied = try migrator.applied(db)
+    #expect(applied.map(\.name) == migrator.migrations.map(\.name))
+    #expect(applied.map { $0.duration == nil } == [true, false, false, false])
+    #expect(applied.allSatisfy { $0.date != nil })
+    #expect(applied[0].checksum == migrator.migrations[0].checksum)
+    #expect(try db.userVersion == 1)
+    #expect(try db.columns(of: "river").map(\.name) == ["name", "length"])
+  }
+
+  @Test("One that has it all already gets the bookkeeping, and needs no version any more")
+  func upToDate() throws {
+    let first = Migrator(Array(migrator.migrations.prefix(3)))
+    let db = try database(
+      version: 4, "CREATE TABLE city (name); CREATE TABLE river (name, length)")
+    #expect(try first.pending(db) == [])
+    #expect(try !db.tableExists("larder_migration"))
+    try first.migrate(db)
+    #expect(try db.tableExists("larder_migration"))
+    try db.setUserVersion(99)
+    try migrator.migrate(db)
+    #expect(try db.tableExists("lake"))
+  }
+
+  @Test("A version that is newer than the list, or for which nothing stands, is refused")
+  func refused() throws {
+    func refusal(_ version: Int32) throws -> String? {
+      let db = try database(version: version, "CREATE TABLE city (name)")
+      let error = failure(MigrationError.self) { try migrator.migrate(db) }
+      #expect(try db.schema().count == 1)
+      return error.map { "\($0)" }
+    }
+    #expect(
+      try refusal(5)
+        == "the database is newer than this program: its user_version is 5, the highest known is 4")
+    #expect(
+      try refusal(2) == "no migration stands for the database's user_version 2, only for 1, 4")
+    #expect(try refusal(-1) != nil)
+  }
+
+  @Test("Version 0 means that nothing is there, and no marks that the version means nothing")
+  func unmarked() throws {
+    try migrator.migrate(try Database())
+    let db = try database(version: 7, "CREATE TABLE mountain (name)")
+    let plain = Migrator([Migration("create city", sql: "CREATE TABLE city (name)")])
+    try plain.migrate(db)
+    #expect(try db.userVersion == 7)
+    #expect(try plain.applied(db).count == 1)
+  }
+
+  @Test("A first migration that fails leaves such a database as it was")
+  func failing() throws {
+    let db = try database(version: 1, "CREATE TABLE city (name); CREATE TABLE river (name)")
+    let schema = try db.schema()
+    #expect(throws: MigrationError.self) { try migrator.migrate(db) }
+    #expect(try db.schema() == schema)
+  }
+}

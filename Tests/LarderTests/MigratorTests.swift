@@ -1,0 +1,209 @@
+import Foundation
+import Larder
+import Testing
+
+@Suite("Migrations")
+struct MigratorTests {
+  private let createCity = Migration(
+    "create city",
+    sql: """
+      CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+      CREATE INDEX city_name ON city (name);
+      INSERT INTO city (name) VALUES ('Oslo'), ('Bergen');
+      """)
+  private let addPopulation = Migration(
+    "add population", sql: "ALTER TABLE city ADD COLUMN population INTEGER NOT NULL DEFAULT 0")
+  private let fill = Migration("fill in Oslo's population") { db in
+    try db.executeUpdate("UPDATE city SET population = 709037 WHERE name = 'Oslo'")
+  }
+  private var all: Migrator { Migrator([createCity, addPopulation, fill]) }
+
+  @Test("They run in order, on a queue, a pool and a bare connection")
+  func order() throws {
+    let folder = try MigrationFolder()
+    let queue = try DatabaseQueue()
+    let pool = try DatabasePool(path: folder.file("cities.db"))
+    let db = try Database()
+    try all.migrate(queue)
+    try all.migrate(pool)
+    try all.migrate(db)
+    func check(_ db: Database) throws {
+      #expect(try db.value("SELECT population FROM city WHERE name = 'Oslo'") == 709_037)
+      #expect(try all.pending(db) == [])
+    }
+    try queue.read(check)
+    try pool.read(check)
+    try check(db)
+  }
+
+  @Test("Each runs once, also when the list grows")
+  func once() throws {
+    let db = try Database()
+    try Migrator([createCity]).migrate(db)
+    try Migrator([createCity]).migrate(db)
+    #expect(try all.pending(db) == ["add population", "fill in Oslo's population"])
+    try all.migrate(db)
+    try all.migrate(db)
+    #expect(try db.value("SELECT count(*) FROM city") == 2)
+  }
+
+  @Test("The database remembers name, checksum, time and duration of each")
+  func bookkeeping() throws {
+    let db = try Database()
+    let before = Date()
+    try all.migrate(db)
+    let applied = try all.applied(db)
+    #expect(applied.map(\.name) == all.migrations.map(\.name))
+    #expect(applied.map(\.checksum) == all.migrations.map(\.checksum))
+    #expect(applied[2].checksum == nil)
+    for migration in applied {
+      let date = try #require(migration.date)
+      // Milliseconds are kept.
+      #expect(date > before - 0.01 && date < Date() + 0.01)
+      let duration = try #require(migration.duration)
+      #expect(duration >= .zero && duration < .seconds(60))
+    }
+  }
+
+  @Test("What has been applied and what has not can be asked for without writing anything")
+  func asking() throws {
+    let folder = try MigrationFolder()
+    let path = folder.file("cities.db")
+    try Database(path: path).close()
+    var configuration = Configuration()
+    configuration.readOnly = true
+    let reader = try Database(path: path, configuration: configuration)
+    #expect(try all.pending(reader) == all.migrations.map(\.name))
+    #expect(try all.applied(reader) == [])
+    #expect(try reader.schema().isEmpty)
+    #expect(throws: MigrationError.self) { try all.migrate(reader) }
+    let writer = try Database(path: path)
+    try all.migrate(writer)
+    #expect(try all.pending(reader) == [])
+    try all.migrate(reader)
+    #expect(try writer.inTransaction { try all.pending($0) } == [])
+  }
+
+  @Test("Progress is told before and after each")
+  func progress() throws {
+    let queue = try DatabaseQueue()
+    try Migrator([createCity]).migrate(queue)
+    var told: [MigrationProgress] = []
+    try all.migrate(queue) { told.append($0) }
+    #expect(told.map(\.index) == [1, 1, 2, 2])
+    #expect(told.map(\.count) == [3, 3, 3, 3])
+    #expect(told.map(\.name)[2] == "fill in Oslo's population")
+    #expect(told.map { $0.duration == nil } == [true, false, true, false])
+    told = []
+    try all.migrate(queue) { told.append($0) }
+    #expect(told.isEmpty)
+  }
+
+  @Test(
+    "A name may hold anything",
+    arguments: [
+      "O'Higgins", #"the "old" names"#, "  ", "北京 市", "'; DROP TABLE larder_migration; --",
+      "two\nlines", "a\0b", "[x]", "%s",
+    ])
+  func names(name: String) throws {
+    let db = try Database()
+    let migrator = Migrator([
+      Migration(name, sql: "CREATE TABLE city (name)", down: "DROP TABLE city"),
+      Migration(name + " 2") { _ in },
+    ])
+    #expect(try migrator.pending(db) == [name, name + " 2"])
+    try migrator.migrate(db)
+    #expect(try migrator.applied(db).map(\.name) == [name, name + " 2"])
+    #expect(throws: MigrationError.self) { try migrator.migrateDown(db, to: nil) }
+    try Migrator([migrator.migrations[0]]).migrate(try Database())
+  }
+
+  @Test("Names that only look the same are different ones")
+  func bytes() throws {
+    let db = try Database()
+    let migrator = Migrator([Migration("caf\u{e9}") { _ in }, Migration("cafe\u{301}") { _ in }])
+    try migrator.migrate(db)
+    #expect(try migrator.applied(db).count == 2)
+  }
+
+  @Test("Values are bound, and are a part of the checksum")
+  func values() throws {
+    func migration(_ name: String) -> Migration {
+      Migration("fill", sql: "CREATE TABLE city (name); INSERT INTO city VALUES (\(name))")
+    }
+    let db = try Database()
+    try Migrator([migration("O'Higgins")]).migrate(db)
+    #expect(try db.value("SELECT name FROM city") == "O'Higgins")
+    #expect(throws: MigrationError.self) { try Migrator([migration("Oslo")]).migrate(db) }
+  }
+
+  @Test("Checksums stay the same over all versions, and over another way to write the SQL")
+  func checksums() {
+    func checksum(_ sql: SQL) -> String? { Migration("x", sql: sql).checksum }
+    let sum = checksum("CREATE TABLE city (name TEXT DEFAULT 'Oslo')")
+    #expect(sum == "f3924eb9fdf29209")
+    #expect(checksum("create table CITY(name text -- of the city\n DEFAULT 'Oslo' )") == sum)
+    #expect(checksum("CREATE TABLE city (name TEXT DEFAULT 'oslo')") != sum)
+    let values: SQL = "SELECT \(1), \(2.5), \("Oslo"), \([1, 2] as [UInt8]), \(nil as Int?)"
+    #expect(checksum(values) == "14b1b8f2ca0975ee")
+    #expect(checksum("SELECT \("1")") != checksum("SELECT \(1)"))
+    #expect(checksum("SELECT a b") != checksum("SELECT ab"))
+  }
+
+  @Test("A long list takes no time worth mentioning")
+  func many() throws {
+    let migrator = Migrator(
+      (0..<300).map { Migration("\($0)", sql: SQL(raw: "CREATE TABLE city_\($0) (name)")) })
+    let db = try Database()
+    let time = try ContinuousClock().measure { try migrator.migrate(db) }
+    print("TIME", time)
+    #expect(try migrator.applied(db).count == 300)
+  }
+
+  @Test("They can use the program's functions and collations")
+  func functions() throws {
+    var configuration = Configuration()
+    configuration.prepareDatabase = { db in
+      try db.createFunction("shout", argumentCount: 1) { values in
+        guard case .text(let text) = values[0] else { return nil }
+        return text.uppercased()
+      }
+    }
+    let queue = try DatabaseQueue(configuration: configuration)
+    let migrator = Migrator([
+      createCity, Migration("shout", sql: "UPDATE city SET name = shout(name)"),
+    ])
+    #expect(try migrator.dryRun(queue).isSuccess)
+    try migrator.migrate(queue)
+    #expect(try queue.read { try $0.value("SELECT name FROM city") } == "OSLO")
+  }
+
+  @Test("A task can migrate without blocking its thread; cancelled, it leaves nothing behind")
+  func cancelled() async throws {
+    let queue = try DatabaseQueue()
+    let migrator = Migrator([
+      createCity,
+      Migration("cancelled") { db in
+        try db.executeUpdate("DELETE FROM city")
+        _ = try db.value(
+          "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n",
+          as: Int.self)
+      },
+    ])
+    let begun = AsyncStream<Void>.makeStream()
+    let task = Task {
+      try await queue.inDatabase { db in
+        try migrator.migrate(db) { if $0.index == 1 { begun.continuation.yield() } }
+      }
+    }
+    for await _ in begun.stream { break }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    let (names, foreignKeys) = try await queue.inDatabase { db in
+      (try migrator.applied(db).map(\.name), try db.effectiveSettings.foreignKeys)
+    }
+    #expect(names == ["create city"])
+    #expect(foreignKeys)
+    #expect(try await queue.read { try $0.value("SELECT count(*) FROM city") } == 2)
+  }
+}
