@@ -19,7 +19,7 @@ let package = Package(
       name: "gazetteer",
       dependencies: ["LarderSQLite"],
       path: "Sample",
-      exclude: ["run"]
+      exclude: ["run", "Data"]
     ),
     .executableTarget(
       name: "benchmarks",

@@ -1,0 +1,168 @@
+import Larder
+
+/// The rows of a query's tables, in order; nil for one that a left join doesn't find.
+typealias TreeRows = [[DatabaseValue]?]
+
+/// Only SQLite knows what an expression is.
+struct UnknownValue: Error {}
+
+/// An expression together with what it shall be in each row, computed in Swift.
+struct Tree<Value: Sendable>: Sendable {
+
+  let sql: SQLExpression<Value>
+  let value: @Sendable (TreeRows) throws -> DatabaseValue
+
+  init(
+    _ sql: SQLExpression<Value>,
+    _ value: @escaping @Sendable (TreeRows) throws -> DatabaseValue = { _ in throw UnknownValue() }
+  ) {
+    self.sql = sql
+    self.value = value
+  }
+
+  /// A column, by the places of its table and its own in it.
+  init(_ sql: SQLExpression<Value>, _ table: Int, _ column: Int) {
+    self.init(sql) { $0[table].map { $0[column] } ?? .null }
+  }
+
+  /// An expression of this one, NULL where this is.
+  func map<Other>(
+    _ sql: SQLExpression<Other>,
+    _ change: @escaping @Sendable (DatabaseValue) throws -> DatabaseValue
+  ) -> Tree<Other> {
+    Tree<Other>(sql) { [value] rows in
+      let value = try value(rows)
+      return value.isNull ? .null : try change(value)
+    }
+  }
+
+  /// An expression of this one and another, NULL where one is.
+  func combined<Right, Other>(
+    _ other: Tree<Right>, _ sql: SQLExpression<Other>,
+    _ combine: @escaping @Sendable (DatabaseValue, DatabaseValue) throws -> DatabaseValue
+  ) -> Tree<Other> {
+    Tree<Other>(sql) { [value] rows in
+      let (left, right) = (try value(rows), try other.value(rows))
+      return left.isNull || right.isNull ? .null : try combine(left, right)
+    }
+  }
+
+  /// Whether this and another are equal, NULL being equal to NULL.
+  func equals<Right>(
+    _ other: Tree<Right>, _ sql: SQLExpression<Bool>, negated: Bool = false
+  ) -> Tree<Bool> {
+    Tree<Bool>(sql) { [value] rows in
+      .truth((try value(rows).compared(to: try other.value(rows)) == 0) != negated)
+    }
+  }
+
+  func compares<Right>(
+    _ other: Tree<Right>, _ sql: SQLExpression<Bool>, _ holds: @escaping @Sendable (Int) -> Bool
+  ) -> Tree<Bool> {
+    combined(other, sql) { .truth(holds(try $0.compared(to: $1))) }
+  }
+}
+
+extension Tree where Value: DatabaseValueConvertible {
+  /// A value on its own.
+  static func constant(_ value: Value) -> Tree {
+    let stored = try? value.databaseValue
+    return Tree(.value(value)) { _ in stored ?? .null }
+  }
+}
+
+extension DatabaseValue {
+  static func truth(_ value: Bool) -> DatabaseValue { .integer(value ? 1 : 0) }
+
+  /// True or false of a condition; nil for NULL.
+  var truth: Bool? {
+    switch self {
+    case .integer(let number): number != 0
+    case .real(let number): number != 0
+    default: nil
+    }
+  }
+
+  var number: Double? {
+    switch self {
+    case .integer(let number): Double(number)
+    case .real(let number): number
+    default: nil
+    }
+  }
+
+  var text: String? { if case .text(let text) = self { text } else { nil } }
+
+  private var bytes: [UInt8] {
+    switch self {
+    case .text(let text): Array(text.utf8)
+    case .blob(let bytes): bytes
+    default: []
+    }
+  }
+
+  private var rank: Int {
+    switch self {
+    case .null: 0
+    case .integer, .real: 1
+    case .text: 2
+    case .blob: 3
+    }
+  }
+
+  /// The order of SQLite's: negative if this comes first, 0 if both are the same.
+  func compared(to other: DatabaseValue) throws -> Int {
+    guard rank == other.rank else { return rank - other.rank }
+    if let left = number, let right = other.number {
+      return left < right ? -1 : left > right ? 1 : 0
+    }
+    let (left, right) = (bytes, other.bytes)
+    return left == right ? 0 : left.lexicographicallyPrecedes(right) ? -1 : 1
+  }
+
+  /// A sum, difference or product as SQLite has it: a real number if integers overflow.
+  func arithmetic(
+    _ other: DatabaseValue, _ integers: (Int64, Int64) -> (Int64, Bool),
+    _ reals: (Double, Double) -> Double
+  ) throws -> DatabaseValue {
+    if case .integer(let left) = self, case .integer(let right) = other {
+      let (result, overflow) = integers(left, right)
+      if !overflow { return .integer(result) }
+    }
+    guard let left = number, let right = other.number else { throw UnknownValue() }
+    let result = reals(left, right)
+    return result.isNaN ? .null : .real(result)
+  }
+
+  func divided(by other: DatabaseValue) throws -> DatabaseValue {
+    if other.number == 0 { return .null }
+    if case .integer(let left) = self, case .integer(let right) = other {
+      let (result, overflow) = left.dividedReportingOverflow(by: right)
+      if !overflow { return .integer(result) }
+    }
+    guard let left = number, let right = other.number else { throw UnknownValue() }
+    return .real(left / right)
+  }
+}
+
+extension Tree where Value == Bool {
+  static func && (left: Tree, right: Tree) -> Tree {
+    Tree(left.sql && right.sql) { rows in
+      let (one, two) = (try left.value(rows).truth, try right.value(rows).truth)
+      if one == false || two == false { return .truth(false) }
+      return one == nil || two == nil ? .null : .truth(true)
+    }
+  }
+
+  static func || (left: Tree, right: Tree) -> Tree {
+    Tree(left.sql || right.sql) { rows in
+      let (one, two) = (try left.value(rows).truth, try right.value(rows).truth)
+      if one == true || two == true { return .truth(true) }
+      return one == nil || two == nil ? .null : .truth(false)
+    }
+  }
+
+  static prefix func ! (operand: Tree) -> Tree {
+    operand.map(!operand.sql) { .truth($0.truth == false) }
+  }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import LarderSQLite
+
+/// A table as comma-separated values, one of those in `Sample/Data`.
+struct CSVFile {
+  let columns: [String]
+  let rows: [[String]]
+
+  /// What isn't a table.
+  struct Malformed: Error { let name: String }
+
+  init(_ name: String) throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let data = try Data(contentsOf: root.appendingPathComponent("Sample/Data/\(name).csv"))
+    var rows = Self.rows([UInt8](data))
+    guard !rows.isEmpty else { throw Malformed(name: name) }
+    let columns = rows.removeFirst()
+    guard rows.allSatisfy({ $0.count == columns.count }) else { throw Malformed(name: name) }
+    (self.columns, self.rows) = (columns, rows)
+  }
+
+  private static func rows(_ bytes: [UInt8]) -> [[String]] {
+    var rows: [[String]] = []
+    var row: [String] = []
+    var field: [UInt8] = []
+    var isQuoted = false
+    for byte in bytes where byte != UInt8(ascii: "\r") || isQuoted {
+      switch byte {
+      // A doubled quote ends the quoted part and begins it anew.
+      case UInt8(ascii: "\""):
+        if !isQuoted, !field.isEmpty { field.append(byte) }
+        isQuoted.toggle()
+      case UInt8(ascii: ",") where !isQuoted, UInt8(ascii: "\n") where !isQuoted:
+        row.append(String(decoding: field, as: UTF8.self))
+        field = []
+        if byte == UInt8(ascii: "\n") {
+          rows.append(row)
+          row = []
+        }
+      default: field.append(byte)
+      }
+    }
+    return rows
+  }
+}
