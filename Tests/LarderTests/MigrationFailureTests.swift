@@ -149,10 +149,11 @@ struct MigrationFailureTests {
   func interrupted() throws {
     let queue = try DatabaseQueue()
     try Migrator([create]).migrate(queue)
-    let years = Migration("new") { db in
+    // Weak, for the connection keeps its functions.
+    let years = Migration("new") { [weak queue] db in
       try db.executeUpdate("DELETE FROM city")
-      try db.createFunction("begun", argumentCount: 0, deterministic: false) { _ in
-        Thread.detachNewThread { queue.interrupt() }
+      try db.createFunction("begun", argumentCount: 0, deterministic: false) { [weak queue] _ in
+        Thread.detachNewThread { [weak queue] in queue?.interrupt() }
         return 1
       }
       _ = try db.value(

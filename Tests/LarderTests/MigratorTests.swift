@@ -150,14 +150,13 @@ struct MigratorTests {
     #expect(checksum("SELECT a b") != checksum("SELECT ab"))
   }
 
-  @Test("A long list takes no time worth mentioning")
+  @Test("Hundreds are applied and remembered in order")
   func many() throws {
     let migrator = Migrator(
       (0..<300).map { Migration("\($0)", sql: SQL(raw: "CREATE TABLE city_\($0) (name)")) })
     let db = try Database()
-    let time = try ContinuousClock().measure { try migrator.migrate(db) }
-    print("TIME", time)
-    #expect(try migrator.applied(db).count == 300)
+    try migrator.migrate(db)
+    #expect(try migrator.applied(db).map(\.name) == (0..<300).map { "\($0)" })
   }
 
   @Test("They can use the program's functions and collations")

@@ -16,7 +16,13 @@ public struct AppliedMigration: Hashable, Sendable {
 
 /// The bookkeeping of a database: which migrations were applied to it, in which order.
 struct MigrationHistory {
-  private(set) var applied: [AppliedMigration] = []
+  /// As much of an applied migration as is compared with the list, before and in each transaction.
+  struct Entry {
+    let name: String
+    let checksum: String?
+  }
+
+  private(set) var applied: [Entry] = []
   /// Whether the database has bookkeeping, which is made with the first migration.
   private(set) var isRecorded: Bool
 
@@ -30,6 +36,23 @@ struct MigrationHistory {
         """) ?? false
     guard isRecorded else { return }
     applied = try db.executeQuery(
+      "SELECT name, checksum FROM main.larder_migration ORDER BY position"
+    ).map { Entry(name: try $0.get(at: 0), checksum: try $0.get(at: 1)) }
+  }
+
+  /// Takes migrations for applied that another scheme has applied.
+  mutating func adopt(_ migrations: some Sequence<Migration>) {
+    applied = migrations.map { Entry(name: $0.name, checksum: $0.checksum) }
+  }
+
+  /// All that is known of the applied migrations.
+  func details(in db: Database) throws -> [AppliedMigration] {
+    guard isRecorded else {
+      return applied.map {
+        AppliedMigration(name: $0.name, checksum: $0.checksum, date: nil, duration: nil)
+      }
+    }
+    return try db.executeQuery(
       """
       SELECT name, checksum, applied_at, microseconds FROM main.larder_migration ORDER BY position
       """
@@ -38,13 +61,6 @@ struct MigrationHistory {
         name: try $0.get(at: 0), checksum: try $0.get(at: 1),
         date: try DateFormat.iso8601.date(from: $0.get(at: 2)),
         duration: try $0.get(at: 3, as: Int64?.self).map { .microseconds($0) })
-    }
-  }
-
-  /// Takes migrations for applied that another scheme has applied.
-  mutating func adopt(_ migrations: some Sequence<Migration>) {
-    applied = migrations.map {
-      AppliedMigration(name: $0.name, checksum: $0.checksum, date: nil, duration: nil)
     }
   }
 

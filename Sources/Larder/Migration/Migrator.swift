@@ -63,7 +63,7 @@ public struct Migrator: Sendable {
   /// What the database says was applied to it, in order, whether it matches the list or not. Nothing
   /// is written.
   public func applied(_ db: Database) throws -> [AppliedMigration] {
-    try history(db).applied
+    try history(db).details(in: db)
   }
 
   // MARK: Against the list
