@@ -157,19 +157,50 @@ extension Query where From: Record {
   public func join<Other: QueryTable>(
     _ other: Other, on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
   ) -> Query<Join2<From, Other>> {
+    joined(other.definition) { condition($0.0, $0.1) }
+  }
+}
+
+extension Query {
+  /// Each row with each of a common table, the third one, for which a condition holds.
+  public func join<A, B, Other: QueryTable>(
+    _ other: Other,
+    on condition: (A.QueryFields, B.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
+  ) -> Query<Join3<A, B, Other>> where From == Join2<A, B> {
+    joined(other.definition) { condition($0.0, $0.1, $0.2) }
+  }
+
+  /// Each row with each of a common table, the fourth one, for which a condition holds.
+  public func join<A, B, C, Other: QueryTable>(
+    _ other: Other,
+    on condition: (A.QueryFields, B.QueryFields, C.QueryFields, Other.QueryFields)
+      -> SQLExpression<Bool>
+  ) -> Query<Join4<A, B, C, Other>> where From == Join3<A, B, C> {
+    joined(other.definition) { condition($0.0, $0.1, $0.2, $0.3) }
+  }
+
+  private func joined<New: QuerySource>(
+    _ definition: QueryTableDefinition, on condition: (New.QueryFields) -> SQLExpression<Bool>
+  ) -> Query<New> {
     var select = select
-    select.join(" JOIN ", other.definition.name) {
-      other.definition.named($0.name)
+    select.join(" JOIN ", definition.name) {
+      definition.named($0.name)
     } on: { names in
       var names = names
-      let left = From.queryTables(&names)
-      return condition(left, Other.queryTables(&names))
+      return condition(New.queryTables(&names))
     }
-    return Query<Join2<From, Other>>(select)
+    return Query<New>(select)
   }
 }
 
 extension Query where From: QueryTable {
+  /// Each row of a common table with each of another for which a condition holds.
+  public func join<Other: QueryTable>(
+    _ other: Other, on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
+  ) -> Query<Join2<From, Other>> {
+    joined(other.definition) { condition($0.0, $0.1) }
+  }
+
   /// Each row of a common table with each of a record's for which a condition holds.
   public func join<Other: Record>(
     _ other: Other.Type,

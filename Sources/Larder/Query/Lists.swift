@@ -3,6 +3,10 @@ import LarderSQLite
 extension SQLExpression where Value: DatabaseValueConvertible {
   /// Whether it is one of these values; false for an empty list. NULL is one if nil is.
   ///
+  /// If nil isn't, it isn't known whether NULL is one of the values: the condition as well as its
+  /// opposite, `!$0.level.in(…)`, leave rows with NULL out.
+  /// See [IN](https://www.sqlite.org/lang_expr.html#in_op).
+  ///
   /// Integers and texts go to the statement as one argument, so that it is the same for lists of any
   /// length.
   public func `in`(_ values: some Sequence<Value>) -> SQLExpression<Bool> {
@@ -22,18 +26,44 @@ extension SQLExpression where Value: DatabaseValueConvertible {
     infix(" IN ", SQL("(", selection.sql, ")"), .equality)
   }
 
+  /// Whether it is one of the values of a compound query; NULL isn't known to be.
+  public func `in`(_ compound: Compound<Value>) -> SQLExpression<Bool> {
+    infix(" IN ", SQL("(", compound.sql, ")"), .equality)
+  }
+
+  /// Whether it is one of the values of a compound query; NULLs don't count.
+  public func `in`(_ compound: Compound<Value?>) -> SQLExpression<Bool> {
+    infix(" IN ", SQL("(", compound.sql, ")"), .equality)
+  }
+
   private func list(_ values: [Value]) -> SQL {
     if coding == nil, let json = JSONList(values) {
       return SQL("(SELECT value FROM json_each(", SQL(bound: json), "))")
     }
+    if coding == nil, let literals = literals(values) { return literals }
     // Lists of few different lengths make few different statements: the last value stands again
     // for those that are missing.
-    var padded = values.map(bound)
+    var bound = values.map(bound)
+    let isLong = bound.count > 16
     var count = 1
-    while count < padded.count { count *= 2 }
-    if let last = padded.last { padded += repeatElement(last, count: count - padded.count) }
-    var list = SQL("(", SQL(padded, separator: ", "), ")")
-    if padded.count > 16 { list.isCacheable = false }
+    while count < bound.count { count *= 2 }
+    if let last = bound.last, !isLong {
+      bound += repeatElement(last, count: count - bound.count)
+    }
+    var list = SQL("(", SQL(bound, separator: ", "), ")")
+    list.isCacheable = !isLong
+    return list
+  }
+
+  /// The values as text, for lists that may have more of them than a statement may have arguments,
+  /// of which the default is 32,766. Nil for a short list, and for dates, whose text depends on the
+  /// connection.
+  private func literals(_ values: [Value]) -> SQL? {
+    guard values.count > 1_000, Value.columnType.kind != .date,
+      let texts = try? values.map({ try $0.databaseValue.literal })
+    else { return nil }
+    var list = SQL(raw: "(" + texts.joined(separator: ", ") + ")")
+    list.isCacheable = false
     return list
   }
 }

@@ -27,8 +27,12 @@ extension SQLExpression where Value: TextValue {
   }
 
   /// Whether it begins with a text: a range of the column's order, for which SQLite uses an index.
+  /// After ``collate(_:)``, whether its beginning equals the text by that collation.
   public func hasPrefix(_ prefix: String) -> SQLExpression<Bool> {
-    if prefix.isEmpty { return isNotNull }
+    // The texts that begin with one are a range only byte by byte.
+    if precedence == .collate {
+      return part("1, ", prefix.unicodeScalars.count, equals: prefix)
+    }
     // In the order of a column that ignores case, the range would be another one.
     func exactly(_ text: String) -> SQL { SQL("", SQL(bound: text), " COLLATE BINARY") }
     let start: SQLExpression<Bool> = infix(" >= ", exactly(prefix), .comparison)
@@ -37,16 +41,22 @@ extension SQLExpression where Value: TextValue {
     return start && limit
   }
 
-  /// Whether it ends with a text.
+  /// Whether it ends with a text; after ``collate(_:)``, by that collation.
   public func hasSuffix(_ suffix: String) -> SQLExpression<Bool> {
-    if suffix.isEmpty { return isNotNull }
-    let count = suffix.unicodeScalars.count
-    return SQLExpression<Bool>(
-      SQL(SQL("substr(", SQL(sql, ", ", SQL(bound: -count)), ")"), " = ", SQL(bound: suffix)),
+    // The last 0 characters would be all.
+    if suffix.isEmpty { return hasPrefix(suffix) }
+    return part("", -suffix.unicodeScalars.count, equals: suffix)
+  }
+
+  /// Whether a part of it, from where it begins to its length, equals a text.
+  private func part(_ start: String, _ count: Int, equals text: String) -> SQLExpression<Bool> {
+    SQLExpression<Bool>(
+      SQL(
+        SQL("substr(", SQL(sql, ", \(start)", SQL(bound: count)), ")"), " = ", SQL(bound: text)),
       .equality)
   }
 
-  /// Whether a text is anywhere in it.
+  /// Whether a text is anywhere in it, byte by byte whatever the collation.
   public func contains(_ text: String) -> SQLExpression<Bool> {
     SQLExpression<Bool>(
       SQL("instr(", SQL(sql, ", ", SQL(bound: text)), ") > 0"), .comparison)

@@ -180,7 +180,10 @@ extension TreeGenerator {
       }
     }
     let outer = optionalInteger(leaves, 0)
-    return Tree(outer.sql.in(query.select { $0.rank })) { rows in
+    let selection = query.select { $0.rank }
+    let found =
+      chance(2) ? outer.sql.in(selection) : outer.sql.in(selection.union(selection.limit(9)))
+    return Tree(found) { rows in
       let ranks = try places.filter { try condition.value(rows + [$0]).truth == true }
         .map { $0[4] }
       let value = try outer.value(rows)

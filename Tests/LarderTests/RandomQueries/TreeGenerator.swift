@@ -124,19 +124,32 @@ final class TreeGenerator {
     if depth == 0 || chance(3) {
       return chance(6) ? .constant(chance(2) ? nil : 2) : pick(leaves.optionalIntegers)
     }
-    switch number(0..<4) {
-    case 0:
+    switch number(0..<5) {
+    case 0: return optionalArithmetic(leaves, depth)
+    case 1:
       let (text, part) = (text(leaves, depth - 1), part)
       return text.map(text.sql.position(of: part)) { try $0.position(of: part) }
-    case 1:
+    case 2:
       let (condition, value) = (condition(leaves, depth - 1), integer(leaves, depth - 1))
       return Tree(when(condition.sql, then: value.sql).otherwiseNull) {
         try condition.value($0).truth == true ? try value.value($0) : .null
       }
-    case 2: return firstOfSubquery(leaves, depth)
+    case 3: return firstOfSubquery(leaves, depth)
     default:
       let real = optionalReal(leaves, 0)
       return real.map(real.sql.cast(to: Int?.self)) { .integer(Int64($0.number ?? 0)) }
+    }
+  }
+
+  private func optionalArithmetic(_ leaves: TreeLeaves, _ depth: Int) -> Tree<Int?> {
+    let (left, right) = (optionalInteger(leaves, depth - 1), optionalInteger(leaves, depth - 1))
+    let integer = integer(leaves, depth - 1)
+    switch number(0..<5) {
+    case 0: return left.combined(right, left.sql - right.sql) { try $0.difference($1) }
+    case 1: return left.combined(integer, left.sql * integer.sql) { try $0.product($1) }
+    case 2: return integer.combined(left, integer.sql / left.sql) { try $0.divided(by: $1) }
+    case 3: return left.map(left.sql + 3) { try $0.sum(.integer(3)) }
+    default: return integer.combined(left, integer.sql - left.sql) { try $0.difference($1) }
     }
   }
 

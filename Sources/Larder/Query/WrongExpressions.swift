@@ -1,0 +1,53 @@
+// What the compiler finds for expressions that are wrong. Where nothing fits, it tries every operator
+// of every type in every combination, which takes seconds in a closure with 32 conditions, and then
+// it gives up or points elsewhere. These fit everything, if nothing else does, and the conformance
+// that they need is unavailable: that is an error in the right place, with a reason, at once.
+//
+// Making the operators unavailable would be shorter, but the compiler then tries all others first; and
+// one of these for `&&` makes every wrong condition take seconds.
+
+/// What no expression is: its name is for the compiler's message about operands of two types.
+public protocol OperandsOfDifferentTypes {}
+
+@available(*, unavailable, message: "both operands have to be of one type, or one its Optional")
+extension SQLExpression: OperandsOfDifferentTypes {}
+
+extension OperandsOfDifferentTypes {
+  /// Not available: both operands have to be of one type.
+  @_disfavoredOverload
+  public static func == <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+  /// Not available: both operands have to be of one type.
+  @_disfavoredOverload
+  public static func != <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+  /// Not available: both operands have to be of one type.
+  @_disfavoredOverload
+  public static func < <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+  /// Not available: both operands have to be of one type.
+  @_disfavoredOverload
+  public static func <= <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+  /// Not available: both operands have to be of one type.
+  @_disfavoredOverload
+  public static func > <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+  /// Not available: both operands have to be of one type.
+  @_disfavoredOverload
+  public static func >= <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+}
+
+/// What no record's columns are: its name is for the compiler's message about a name without a column.
+public protocol NoSuchColumn {}
+
+@available(*, unavailable, message: "the record's Columns has no property of this name")
+extension RecordFields: NoSuchColumn {}
+
+@available(*, unavailable, message: "the record's Columns has no property of this name")
+extension OptionalFields: NoSuchColumn {}
+
+extension NoSuchColumn {
+  /// Not available: there is no such column.
+  @_disfavoredOverload
+  public subscript(dynamicMember name: String) -> SQLExpression<Never> { .wrong }
+}
+
+extension SQLExpression {
+  fileprivate static var wrong: SQLExpression { SQLExpression(sql: "NULL") }
+}

@@ -1,0 +1,51 @@
+import Larder
+import Testing
+
+@Suite("Arithmetic with NULL")
+struct NullableArithmeticTests {
+  let db: Database
+
+  init() throws { db = try .world() }
+
+  @Test("a number that may be NULL is computed with like any other, and stays NULL")
+  func operators() throws {
+    let query = Place.order { $0.id }.select {
+      (
+        $0.elevation + 1.5, $0.elevation - $0.elevation, $0.elevation * 2,
+        ($0.elevation + 1) / 0
+      )
+    }
+    #expect(
+      query.sql.text.hasPrefix(
+        """
+        SELECT "place"."elevation" + ?, "place"."elevation" - "place"."elevation", \
+        "place"."elevation" * ?, ("place"."elevation" + ?) / ? FROM
+        """))
+    let rows = try query.fetchAll(db)
+    let sums: [Double?] = rows.map(\.0)
+    #expect(sums == [45, 5.5, 24.5, nil])
+    #expect(rows.map(\.1) == [0, 0, 0, nil] && rows.map(\.2) == [87, 8, 46, nil])
+    #expect(rows.map(\.3) == [nil, nil, nil, nil])
+  }
+
+  @Test("a number that may be NULL and one that may not are computed with either way round")
+  func mixed() throws {
+    let query = Nation.leftJoin(Place.self) { $0.capital == $1.name }.order { $0.0.code }
+      .select { nation, place in
+        (place.population + nation.code.length, nation.code.length * place.population)
+      }
+    #expect(query.sql.text.contains(#"length("country"."code") * "place"."population""#))
+    let rows = try query.fetchAll(db)
+    #expect(rows.map(\.0) == [nil, 21_893_097, 709_039])
+    #expect(rows.map(\.1) == [nil, 43_786_190, 1_418_074])
+  }
+
+  @Test("an update adds to what may be NULL")
+  func update() throws {
+    try Place.all.update(db) { $0.elevation += 0.5 }
+    try Place.filter { $0.id == 2 }.update(db) { $0.elevation *= 2 }
+    try Place.filter { $0.id == 2 }.update(db) { $0.elevation -= 1 }
+    let rows = try Place.order { $0.id }.fetchAll(db)
+    #expect(rows.map(\.elevation) == [44, 8, 23.5, nil])
+  }
+}
