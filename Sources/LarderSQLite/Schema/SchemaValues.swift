@@ -30,6 +30,8 @@ public struct TableColumn: Hashable, Sendable {
   public let primaryKeyPosition: Int
   /// Whether it is computed from others.
   public let isGenerated: Bool
+  /// Whether what is computed is stored when the row is written.
+  public let isStored: Bool
 }
 
 /// An index of a table.
