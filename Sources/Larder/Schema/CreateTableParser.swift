@@ -7,6 +7,8 @@ import LarderSQLite
 /// [the syntax](https://www.sqlite.org/lang_createtable.html).
 struct CreateTableParser {
   struct Column {
+    /// All that stands in CREATE TABLE.
+    var sql = ""
     var collation: String?
     var generatedSQL: String?
   }
@@ -19,19 +21,19 @@ struct CreateTableParser {
   private(set) var isAutoincrement = false
 
   init(_ sql: String) {
-    let pieces = sql.meaningfulPieces
-    guard let body = pieces.group(from: 0) else { return }
+    let tokens = sql.sqlTokens
+    guard let body = tokens.group(from: 0) else { return }
     // As a word of its own, it is nothing else: as a name it has to be in quotes.
-    isAutoincrement = body.pieces.contains { $0.isWord("autoincrement") }
-    for definition in body.pieces.splitAtCommas() { read(definition) }
+    isAutoincrement = body.tokens.contains { $0.isWord("autoincrement") }
+    for definition in body.tokens.splitAtCommas() { read(definition) }
   }
 
   private static let constraintWords = ["constraint", "primary", "unique", "check", "foreign"]
 
-  private mutating func read(_ definition: [SQLPiece]) {
+  private mutating func read(_ definition: [SQLToken]) {
     guard let first = definition.first else { return }
     let isConstraint = Self.constraintWords.contains(where: first.isWord)
-    var column = Column()
+    var column = Column(sql: definition.text)
     // The name of a column may be any word.
     var index = isConstraint ? 0 : 1
     while index < definition.count {
@@ -40,36 +42,36 @@ struct CreateTableParser {
     if !isConstraint, let name = first.identifier { columns[name.foldedName] = column }
   }
 
-  /// Reads what begins at a piece, and returns where the next begins.
+  /// Reads what begins at a token, and returns where the next begins.
   private mutating func readClause(
-    _ pieces: [SQLPiece], at index: Int, _ column: inout Column
+    _ tokens: [SQLToken], at index: Int, _ column: inout Column
   ) -> Int {
-    let piece = pieces[index]
-    let next = index + 1 < pieces.count ? pieces[index + 1] : nil
-    if piece.isWord("constraint") { return index + 2 }
-    if piece.isWord("collate") {
+    let token = tokens[index]
+    let next = index + 1 < tokens.count ? tokens[index + 1] : nil
+    if token.isWord("constraint") { return index + 2 }
+    if token.isWord("collate") {
       column.collation = next?.identifier
       return index + 2
     }
-    if piece.isWord("references") { areDeferred.append(false) }
-    if piece.isWord("initially"), next?.isWord("deferred") == true, !areDeferred.isEmpty {
-      areDeferred[areDeferred.count - 1] = !isNotDeferrable(pieces, before: index)
+    if token.isWord("references") { areDeferred.append(false) }
+    if token.isWord("initially"), next?.isWord("deferred") == true, !areDeferred.isEmpty {
+      areDeferred[areDeferred.count - 1] = !isNotDeferrable(tokens, before: index)
       return index + 2
     }
     let opensGroup = next?.isSymbol("(") == true
-    if opensGroup, piece.isWord("check") || piece.isWord("as"),
-      let group = pieces.group(from: index)
+    if opensGroup, token.isWord("check") || token.isWord("as"),
+      let group = tokens.group(from: index)
     {
-      if piece.isWord("check") { checks.append(group.pieces.text) }
-      if piece.isWord("as") { column.generatedSQL = group.pieces.text }
+      if token.isWord("check") { checks.append(group.tokens.text) }
+      if token.isWord("as") { column.generatedSQL = group.tokens.text }
       return group.end + 1
     }
-    if piece.isSymbol("("), let group = pieces.group(from: index) { return group.end + 1 }
+    if token.isSymbol("("), let group = tokens.group(from: index) { return group.end + 1 }
     return index + 1
   }
 
   /// NOT DEFERRABLE INITIALLY DEFERRED isn't.
-  private func isNotDeferrable(_ pieces: [SQLPiece], before index: Int) -> Bool {
-    index >= 2 && pieces[index - 1].isWord("deferrable") && pieces[index - 2].isWord("not")
+  private func isNotDeferrable(_ tokens: [SQLToken], before index: Int) -> Bool {
+    index >= 2 && tokens[index - 1].isWord("deferrable") && tokens[index - 2].isWord("not")
   }
 }

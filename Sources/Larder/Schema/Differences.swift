@@ -57,7 +57,7 @@ private struct TableComparison {
       }
     }
     for column in found.columns where declared.column(column.name) == nil {
-      add(.column, column.name, nil, column.sql)
+      add(.column, column.name, nil, column.summary)
     }
     compareKeys()
     if declared.optionsText != found.optionsText {

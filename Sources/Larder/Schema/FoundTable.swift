@@ -61,24 +61,19 @@ private struct FoundTable {
   }
 
   private func column(_ column: TableColumn, _ text: CreateTableParser.Column?) -> ColumnSchema {
-    let parts = [
-      column.name.quotedIdentifier, column.declaredType, column.isNotNull ? "NOT NULL" : "",
-      column.defaultSQL.map { "DEFAULT \($0)" } ?? "",
-      column.isGenerated ? "GENERATED ALWAYS" : "",
-    ]
-    return ColumnSchema(
+    ColumnSchema(
       name: column.name, type: column.declaredType, isNotNull: column.isNotNull,
       defaultSQL: column.defaultSQL, collation: text?.collation,
       generatedSQL: column.isGenerated ? text?.generatedSQL ?? "" : nil, isStored: column.isStored,
-      sql: parts.filter { !$0.isEmpty }.joined(separator: " "))
+      sql: text?.sql ?? column.name.quotedIdentifier)
   }
 
   private func index(_ index: TableIndex, _ sql: String) -> IndexSchema {
-    let pieces = sql.meaningfulPieces
-    let terms = pieces.group(from: 0)
-    let rest = terms.map { pieces[($0.end + 1)...] } ?? []
+    let tokens = sql.sqlTokens
+    let terms = tokens.group(from: 0)
+    let rest = terms.map { tokens[($0.end + 1)...] } ?? []
     return IndexSchema(
-      name: index.name, terms: terms?.pieces.splitAtCommas().map(\.text) ?? [],
+      name: index.name, terms: terms?.tokens.splitAtCommas().map(\.text) ?? [],
       isUnique: index.isUnique,
       condition: rest.first?.isWord("where") == true ? Array(rest.dropFirst()).text : nil, sql: sql)
   }

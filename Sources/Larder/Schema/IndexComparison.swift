@@ -55,6 +55,12 @@ struct IndexKey: Hashable {
       condition: [])
   }
 
+  /// Whether it is on a column, or has a condition on it.
+  func mentions(_ column: String) -> Bool {
+    let name = String(decoding: column.foldedName, as: UTF8.self)
+    return terms.contains { $0.contains(name) } || condition.contains(name)
+  }
+
   /// Whether an index like this does for another.
   func serves(_ other: IndexKey) -> Bool {
     terms == other.terms && condition == other.condition && (isUnique || !other.isUnique)
@@ -73,7 +79,7 @@ extension IndexSchema {
 
   /// The column that it is on, if that is all.
   var onlyColumn: String? {
-    let pieces = terms.first?.meaningfulPieces ?? []
+    let pieces = terms.first?.sqlTokens ?? []
     return terms.count == 1 && pieces.count == 1 ? pieces[0].identifier : nil
   }
 }

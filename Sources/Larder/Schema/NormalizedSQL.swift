@@ -1,69 +1,85 @@
 import LarderSQLite
 
-extension SQLPiece {
+/// A piece of SQL text that means something: no space, no comment.
+struct SQLToken {
+  let piece: SQLPiece
+  /// Whether a space or comment stands before it.
+  let followsSpace: Bool
+
   /// The name that a word or a quoted identifier stands for; nil for anything else.
   var identifier: String? {
-    switch kind {
-    case .word: return text
-    case .quoted:
-      let inner = text.utf8.dropFirst().dropLast()
-      guard let quote = text.utf8.first, quote != UInt8(ascii: "'") else { return nil }
-      if quote == UInt8(ascii: "[") { return String(decoding: inner, as: UTF8.self) }
-      // Two quotes stand for one.
-      var bytes: [UInt8] = []
-      var isSecond = false
-      for byte in inner {
-        isSecond = byte == quote && !isSecond
-        if !isSecond { bytes.append(byte) }
-      }
-      return String(decoding: bytes, as: UTF8.self)
-    default: return nil
+    switch piece.kind {
+    case .word: piece.text
+    case .quoted: piece.quotedName
+    default: nil
     }
   }
 
   /// Whether it is this keyword, which is given in small letters.
   func isWord(_ word: String) -> Bool {
-    kind == .word && text.foldedName == Array(word.utf8)
+    piece.kind == .word && piece.text.foldedName == Array(word.utf8)
   }
 
   /// Whether it is this character outside of quotes.
-  func isSymbol(_ symbol: String) -> Bool { kind == .other && text == symbol }
+  func isSymbol(_ symbol: String) -> Bool { piece.kind == .other && piece.text == symbol }
+}
+
+extension SQLPiece {
+  /// The name between quotes; nil for a string.
+  fileprivate var quotedName: String? {
+    guard let quote = text.utf8.first, quote != UInt8(ascii: "'") else { return nil }
+    let inner = text.utf8.dropFirst().dropLast()
+    // In brackets quotes are nothing, else two stand for one.
+    var bytes: [UInt8] = []
+    var isSecond = false
+    for byte in inner {
+      isSecond = byte == quote && quote != UInt8(ascii: "[") && !isSecond
+      if !isSecond { bytes.append(byte) }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
 }
 
 extension String {
-  /// The pieces of SQL text that mean something.
-  var meaningfulPieces: [SQLPiece] {
-    SQL(raw: self).pieces.filter { $0.kind != .space && $0.kind != .comment }
+  var sqlTokens: [SQLToken] {
+    var tokens: [SQLToken] = []
+    var followsSpace = false
+    for piece in SQL(raw: self).pieces {
+      let isSpace = piece.kind == .space || piece.kind == .comment
+      if !isSpace { tokens.append(SQLToken(piece: piece, followsSpace: followsSpace)) }
+      followsSpace = isSpace
+    }
+    return tokens
   }
 
   /// What is the same in SQL texts that differ in spaces, comments, the case of words, and the
   /// quotes around names only.
   var normalizedSQL: [String] {
-    meaningfulPieces.map {
-      $0.identifier.map { String(decoding: $0.foldedName, as: UTF8.self) } ?? $0.text
+    sqlTokens.map {
+      $0.identifier.map { String(decoding: $0.foldedName, as: UTF8.self) } ?? $0.piece.text
     }
   }
 
-  /// Whether a piece of SQL text names this.
+  /// Whether SQL text names this.
   func mentions(_ name: String) -> Bool {
-    meaningfulPieces.contains { $0.identifier?.foldedName == name.foldedName }
+    sqlTokens.contains { $0.identifier?.foldedName == name.foldedName }
   }
 
   /// The statement with another name in the place of its third word: `CREATE TABLE city (…)` as
   /// SQLite keeps it, without a schema before the name.
-  func renaming(_ name: String) -> String {
+  func replacingTableName(by name: String) -> String {
     var words = 0
     return SQL(raw: self).pieces.map { piece in
-      if piece.identifier != nil { words += 1 }
-      let isName = piece.identifier != nil && words == 3
-      return isName ? name.quotedIdentifier : piece.text
+      if piece.kind == .word || piece.kind == .quoted { words += 1 } else { return piece.text }
+      return words == 3 ? name.quotedIdentifier : piece.text
     }.joined()
   }
 }
 
-extension [SQLPiece] {
-  /// The pieces between the first parenthesis and the one that closes it, and where that is.
-  func group(from start: Int) -> (pieces: [SQLPiece], end: Int)? {
+extension [SQLToken] {
+  /// What stands between the first parenthesis from a place on and the one that closes it, and where
+  /// that is.
+  func group(from start: Int) -> (tokens: [SQLToken], end: Int)? {
     guard let open = self[start...].firstIndex(where: { $0.isSymbol("(") }) else { return nil }
     var depth = 0
     for index in open..<count {
@@ -74,43 +90,29 @@ extension [SQLPiece] {
     return nil
   }
 
-  /// What the commas stand between that are in no parentheses.
-  func splitAtCommas() -> [[SQLPiece]] {
-    var parts: [[SQLPiece]] = [[]]
+  /// What stands between the commas that are in no parentheses.
+  func splitAtCommas() -> [[SQLToken]] {
+    var parts: [[SQLToken]] = [[]]
     var depth = 0
-    for piece in self {
-      if piece.isSymbol("(") { depth += 1 }
-      if piece.isSymbol(")") { depth -= 1 }
-      if depth == 0, piece.isSymbol(",") {
+    for token in self {
+      if token.isSymbol("(") { depth += 1 }
+      if token.isSymbol(")") { depth -= 1 }
+      if depth == 0, token.isSymbol(",") {
         parts.append([])
       } else {
-        parts[parts.count - 1].append(piece)
+        parts[parts.count - 1].append(token)
       }
     }
     return parts
   }
 
-  /// The text with one space between pieces, but for those that need none.
+  /// The text, with one space for each space or comment.
   var text: String {
     var text = ""
-    var previous: SQLPiece?
-    for piece in self {
-      if let previous, previous.needsSpace(before: piece) { text += " " }
-      text += piece.text
-      previous = piece
+    for token in self {
+      if token.followsSpace, !text.isEmpty { text += " " }
+      text += token.piece.text
     }
     return text
-  }
-}
-
-extension SQLPiece {
-  fileprivate func needsSpace(before next: SQLPiece) -> Bool {
-    if [")", ",", "."].contains(where: next.isSymbol) { return false }
-    if isSymbol("(") || isSymbol(".") { return false }
-    if next.isSymbol("(") { return kind != .word }
-    // The characters of an operator such as || are pieces of their own; two minus signs would begin
-    // a comment.
-    let isOperator = kind == .other && next.kind == .other && !isSymbol(")") && !isSymbol(",")
-    return !isOperator || isSymbol("-") && next.isSymbol("-")
   }
 }

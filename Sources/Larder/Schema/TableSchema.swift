@@ -49,8 +49,16 @@ public struct ColumnSchema: Hashable, Sendable {
   public let generatedSQL: String?
   /// Whether what is computed is stored when the row is written.
   public let isStored: Bool
-  /// What stands in CREATE TABLE, for a column that is declared; a summary for one that was found.
-  let sql: String
+  /// What stands in CREATE TABLE.
+  public let sql: String
+
+  /// The most of it in always the same words.
+  var summary: String {
+    [
+      name.quotedIdentifier, type, isNotNull ? "NOT NULL" : "",
+      defaultSQL.map { "DEFAULT \($0)" } ?? "", generatedSQL == nil ? "" : "GENERATED ALWAYS",
+    ].filter { !$0.isEmpty }.joined(separator: " ")
+  }
 }
 
 /// An index of a ``TableSchema``.
@@ -106,6 +114,11 @@ extension TableSchema {
       column.type.uppercased() == "INTEGER"
     else { return nil }
     return column.name
+  }
+
+  /// A name of the row id that no column has; nil if there is none.
+  var rowIDName: String? {
+    isWithoutRowID ? nil : ["rowid", "_rowid_", "oid"].first { column($0) == nil }
   }
 
   /// What follows the parentheses of CREATE TABLE.

@@ -14,6 +14,13 @@ public struct SchemaEntry: Hashable, Sendable {
   public let table: String
   /// The statement that made it; nil for the indexes that SQLite makes by itself.
   public let sql: String?
+
+  package init(kind: Kind, name: String, table: String, sql: String?) {
+    self.kind = kind
+    self.name = name
+    self.table = table
+    self.sql = sql
+  }
 }
 
 /// A column of a table or view.
