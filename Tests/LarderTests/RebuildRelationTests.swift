@@ -152,8 +152,11 @@ struct RebuildRelationTests {
         "INSERT into town"
       ),
       (
-        "CREATE TRIGGER t AFTER UPDATE OF name ON country BEGIN SELECT new.name; END",
+        "CREATE TRIGGER t AFTER UPDATE ON country BEGIN SELECT new.name; END",
         "UPDATE of country"
+      ),
+      (
+        "CREATE TRIGGER t AFTER UPDATE OF code, \"Name\" ON country BEGIN SELECT 1; END", "t"
       ),
     ])
   func brokenDependents(sql: String, dependent: String) throws {
