@@ -1,3 +1,4 @@
+import Dispatch
 import Larder
 import Testing
 
@@ -177,5 +178,41 @@ struct RebuildRelationTests {
     }
     #expect(try db.schema() == before)
     try Country.table.rebuild(db)
+  }
+
+  @Test("A rebuild whose task is cancelled is undone, and foreign keys are enforced again")
+  func cancelled() async throws {
+    let queue = try DatabaseQueue()
+    let (begins, begin) = AsyncStream<Void>.makeStream()
+    let isCancelled = DispatchSemaphore(value: 0)
+    try await queue.inDatabase { db in
+      try db.executeStatements(
+        """
+        CREATE TABLE country (code TEXT PRIMARY KEY, name TEXT);
+        CREATE TABLE town (country TEXT REFERENCES country ON DELETE CASCADE);
+        INSERT INTO country VALUES ('NO', 'Norway'); INSERT INTO town VALUES ('NO');
+        """)
+      // Stands still in the middle of the copy until the task is cancelled.
+      try db.createFunction("stop", argumentCount: 1, deterministic: false) { arguments in
+        begin.yield()
+        _ = isCancelled.wait(timeout: .now() + .seconds(60))
+        return arguments[0]
+      }
+    }
+    let task = Task {
+      try await queue.inDatabase { db in
+        try Country.table.rebuild(db, copying: ["name": "stop(name)"])
+      }
+    }
+    for await _ in begins { break }
+    task.cancel()
+    isCancelled.signal()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    try await queue.inDatabase { db in
+      #expect(try db.value("PRAGMA foreign_keys") == 1)
+      #expect(try db.value("PRAGMA legacy_alter_table") == 0)
+      #expect(try db.schema().count == 3)
+      #expect(try db.value("SELECT count(*) FROM town") == 1)
+    }
   }
 }

@@ -65,7 +65,7 @@ extension TableSchema {
     func run() throws -> Int {
       try TableRebuild(to: self, copying: copying, losing: losing, in: db).run()
     }
-    guard try db.enforcesForeignKeys else { return try db.inTransaction { _ in try run() } }
+    guard db.enforcesForeignKeys else { return try db.inTransaction { _ in try run() } }
     if db.isInTransaction {
       guard try !isReferenced(in: db) else { throw SchemaError.foreignKeysAreOn(table: name) }
       return try db.inTransaction { _ in try run() }
@@ -103,27 +103,5 @@ extension TableSchema {
           "SELECT count(*) FROM pragma_foreign_key_check(?, 'main')", table, as: Int.self) ?? 0
     }
     if count > 0 { throw SchemaError.brokenForeignKeys(table: name, count: count) }
-  }
-}
-
-extension Database {
-  fileprivate var enforcesForeignKeys: Bool {
-    get throws { try value("PRAGMA foreign_keys", as: Bool.self) ?? false }
-  }
-
-  /// Runs a closure outside of a transaction with foreign keys off, and turns them on again.
-  fileprivate func withoutForeignKeys<T>(_ body: () throws -> T) throws -> T {
-    try executeUpdate("PRAGMA foreign_keys = 0")
-    let result = Result { try body() }
-    let isOn = Result {
-      try executeUpdate("PRAGMA foreign_keys = 1")
-      return try enforcesForeignKeys
-    }
-    // An error of the body tells more.
-    let value = try result.get()
-    guard try isOn.get() else {
-      throw DatabaseError(.misuse, "foreign keys could not be turned on again after a rebuild")
-    }
-    return value
   }
 }

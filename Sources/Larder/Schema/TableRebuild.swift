@@ -154,15 +154,13 @@ struct TableRebuild {
 
   // MARK: What belongs to the table
 
-  /// With legacy_alter_table on: else SQLite would refuse while views and triggers name the table,
-  /// which isn't there now; see
-  /// [its documentation](https://www.sqlite.org/pragma.html#pragma_legacy_alter_table).
+  /// Not as ALTER TABLE does it by itself: that refuses while views and triggers name the table,
+  /// which isn't there now.
   private func rename() throws {
-    let setting = try db.value("PRAGMA legacy_alter_table", as: Int.self) ?? 0
-    try db.executeUpdate("PRAGMA legacy_alter_table = 1")
-    defer { _ = try? db.executeUpdate(SQL(raw: "PRAGMA legacy_alter_table = \(setting)")) }
-    try db.executeStatements(
-      "ALTER TABLE main.\(identifier: temporaryName) RENAME TO \(identifier: new.name)")
+    try db.withLegacyAlterTable {
+      try db.executeStatements(
+        "ALTER TABLE main.\(identifier: temporaryName) RENAME TO \(identifier: new.name)")
+    }
   }
 
   /// The old indexes but for those of columns that are gone, and the declared ones that they don't
