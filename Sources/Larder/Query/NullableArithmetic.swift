@@ -8,7 +8,7 @@ extension SQLExpression {
   public static func + <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Wrapped
   ) -> Self where Value == Wrapped? {
-    SQLExpression(core: left.core.infix(" + ", right, .sum))
+    SQLExpression(left.node.infix(" + ", right, .sum))
   }
 
   /// The sum; NULL where one of them is.
@@ -16,7 +16,7 @@ extension SQLExpression {
   public static func + <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(core: left.core.infix(" + ", right.core, .sum))
+    SQLExpression(left.node.infix(" + ", right.node, .sum))
   }
 
   /// The sum; NULL where one of them is.
@@ -24,7 +24,7 @@ extension SQLExpression {
   public static func + <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Wrapped>
   ) -> Self where Value == Wrapped? {
-    SQLExpression(core: left.core.infix(" + ", right.core, .sum))
+    SQLExpression(left.node.infix(" + ", right.node, .sum))
   }
 
   /// The sum; NULL where one of them is.
@@ -32,7 +32,7 @@ extension SQLExpression {
   public static func + <Wrapped: Numeric & DatabaseValueConvertible>(
     left: SQLExpression<Wrapped>, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(core: left.core.infix(" + ", right.core, .sum))
+    SQLExpression(left.node.infix(" + ", right.node, .sum))
   }
 
   /// The difference; NULL where there is no value.
@@ -40,7 +40,7 @@ extension SQLExpression {
   public static func - <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Wrapped
   ) -> Self where Value == Wrapped? {
-    SQLExpression(core: left.core.infix(" - ", right, .sum))
+    SQLExpression(left.node.infix(" - ", right, .sum))
   }
 
   /// The difference; NULL where one of them is.
@@ -48,7 +48,7 @@ extension SQLExpression {
   public static func - <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(core: left.core.infix(" - ", right.core, .sum))
+    SQLExpression(left.node.infix(" - ", right.node, .sum))
   }
 
   /// The difference; NULL where one of them is.
@@ -56,7 +56,7 @@ extension SQLExpression {
   public static func - <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Wrapped>
   ) -> Self where Value == Wrapped? {
-    SQLExpression(core: left.core.infix(" - ", right.core, .sum))
+    SQLExpression(left.node.infix(" - ", right.node, .sum))
   }
 
   /// The difference; NULL where one of them is.
@@ -64,7 +64,7 @@ extension SQLExpression {
   public static func - <Wrapped: Numeric & DatabaseValueConvertible>(
     left: SQLExpression<Wrapped>, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(core: left.core.infix(" - ", right.core, .sum))
+    SQLExpression(left.node.infix(" - ", right.node, .sum))
   }
 
   /// The product; NULL where there is no value.
@@ -72,7 +72,7 @@ extension SQLExpression {
   public static func * <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Wrapped
   ) -> Self where Value == Wrapped? {
-    SQLExpression(core: left.core.infix(" * ", right, .product))
+    SQLExpression(left.node.infix(" * ", right, .product))
   }
 
   /// The product; NULL where one of them is.
@@ -80,7 +80,7 @@ extension SQLExpression {
   public static func * <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(core: left.core.infix(" * ", right.core, .product))
+    SQLExpression(left.node.infix(" * ", right.node, .product))
   }
 
   /// The product; NULL where one of them is.
@@ -88,7 +88,7 @@ extension SQLExpression {
   public static func * <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Wrapped>
   ) -> Self where Value == Wrapped? {
-    SQLExpression(core: left.core.infix(" * ", right.core, .product))
+    SQLExpression(left.node.infix(" * ", right.node, .product))
   }
 
   /// The product; NULL where one of them is.
@@ -96,7 +96,7 @@ extension SQLExpression {
   public static func * <Wrapped: Numeric & DatabaseValueConvertible>(
     left: SQLExpression<Wrapped>, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(core: left.core.infix(" * ", right.core, .product))
+    SQLExpression(left.node.infix(" * ", right.node, .product))
   }
 
   /// The quotient; NULL where there is no value. NULL for a division by zero too.
@@ -104,7 +104,7 @@ extension SQLExpression {
   public static func / <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Wrapped
   ) -> Self where Value == Wrapped? {
-    SQLExpression(core: left.core.infix(" / ", right, .product))
+    SQLExpression(left.node.infix(" / ", right, .product))
   }
 
   /// The quotient; NULL where one of them is.
@@ -112,7 +112,7 @@ extension SQLExpression {
   public static func / <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(core: left.core.infix(" / ", right.core, .product))
+    SQLExpression(left.node.infix(" / ", right.node, .product))
   }
 
   /// The quotient; NULL where one of them is.
@@ -120,7 +120,7 @@ extension SQLExpression {
   public static func / <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Wrapped>
   ) -> Self where Value == Wrapped? {
-    SQLExpression(core: left.core.infix(" / ", right.core, .product))
+    SQLExpression(left.node.infix(" / ", right.node, .product))
   }
 
   /// The quotient; NULL where one of them is.
@@ -128,7 +128,7 @@ extension SQLExpression {
   public static func / <Wrapped: Numeric & DatabaseValueConvertible>(
     left: SQLExpression<Wrapped>, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(core: left.core.infix(" / ", right.core, .product))
+    SQLExpression(left.node.infix(" / ", right.node, .product))
   }
 
   /// Adds to an assignment's value; NULL stays NULL.

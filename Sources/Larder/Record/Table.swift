@@ -121,6 +121,18 @@ final class TableBuilder {
 
   /// What is wrong with the declaration, if anything.
   func problem(table name: String, _ options: TableOptions) -> String? {
+    Self.problem(ofNames: name, columns) ?? orderProblem ?? versionProblem
+      ?? Self.keyProblem(columns, options)
+  }
+
+  /// The same for a table without a record.
+  static func problem(
+    table name: String, _ columns: [ColumnDefinition], _ options: TableOptions
+  ) -> String? {
+    problem(ofNames: name, columns) ?? keyProblem(columns, options)
+  }
+
+  private static func problem(ofNames name: String, _ columns: [ColumnDefinition]) -> String? {
     if name.isEmpty || name.utf8.contains(0) { return "its name is empty or holds a NUL" }
     if columns.isEmpty { return "it has no columns" }
     var names: Set<[UInt8]> = []
@@ -132,6 +144,10 @@ final class TableBuilder {
         return "two columns are named “\(column.name)”"
       }
     }
+    return nil
+  }
+
+  private var orderProblem: String? {
     // What has no size has no place of its own.
     let stored = columns.indices.filter { properties[$0].isStored && properties[$0].size > 0 }
     for (first, second) in zip(stored, stored.dropFirst())
@@ -141,7 +157,7 @@ final class TableBuilder {
         of the record's properties
         """
     }
-    return versionProblem ?? keyProblem(options)
+    return nil
   }
 
   private var versionProblem: String? {
@@ -154,7 +170,9 @@ final class TableBuilder {
     return nil
   }
 
-  private func keyProblem(_ options: TableOptions) -> String? {
+  private static func keyProblem(
+    _ columns: [ColumnDefinition], _ options: TableOptions
+  ) -> String? {
     let key = columns.filter(\.isPrimaryKey)
     if key.isEmpty {
       return options.contains(.noPrimaryKey)

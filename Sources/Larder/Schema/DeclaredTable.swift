@@ -1,16 +1,38 @@
 import LarderSQLite
 
-/// What a table is to be in a database whose dates have a certain format: the facts that the
-/// statements are made of which create it, and that an existing table is compared with.
+/// What a table is declared to be, on its way to a ``TableSchema``: the statements that create it
+/// depend on the format of dates.
 struct DeclaredTable {
-  let core: TableCore
+  let name: String
+  let columns: [ColumnDefinition]
+  let constraints: [TableConstraintDefinition]
+  let indexes: [TableIndexDefinition]
+  let options: TableOptions
   let dateFormat: DateFormat
 
-  var name: String { core.name }
-  var isStrict: Bool { !core.options.contains(.notStrict) }
-  var isWithoutRowID: Bool { core.options.contains(.withoutRowID) }
+  var isStrict: Bool { !options.contains(.notStrict) }
+  var isWithoutRowID: Bool { options.contains(.withoutRowID) }
+  var primaryKey: [ColumnDefinition] { columns.filter(\.isPrimaryKey) }
+
+  /// The table with its statements. Throws where the declaration is wrong.
+  func schema() throws -> TableSchema {
+    TableSchema(
+      name: name, columns: try columns.map(schema), primaryKey: primaryKey.map(\.name),
+      isAutoincrement: columns.contains(where: \.isAutoincrement),
+      uniqueConstraints: uniqueConstraints, checks: try checks(), foreignKeys: try foreignKeys(),
+      indexes: try indexSchemas(), isStrict: isStrict, isWithoutRowID: isWithoutRowID,
+      sql: try createSQL())
+  }
 
   // MARK: Columns
+
+  private func schema(_ column: ColumnDefinition) throws -> ColumnSchema {
+    ColumnSchema(
+      name: column.name, type: type(of: column), isNotNull: isNotNull(column),
+      defaultSQL: try defaultText(of: column), collation: column.collation,
+      generatedSQL: try column.generated.map { try text($0.expression) },
+      isStored: column.generated?.isStored ?? false, sql: try columnSQL(column))
+  }
 
   /// The type in the declaration; empty for a column that takes all, in a table that isn't STRICT:
   /// ANY would make numbers of text there.
@@ -25,11 +47,10 @@ struct DeclaredTable {
     }
   }
 
-  /// Whether the column is the row id by another name: an integer that is the whole key;
-  /// see [INTEGER PRIMARY KEY](https://www.sqlite.org/lang_createtable.html#rowid).
-  func isRowID(_ column: ColumnDefinition) -> Bool {
+  /// Whether the column is the row id by another name; see ``TableSchema/rowIDColumn``.
+  private func isRowID(_ column: ColumnDefinition) -> Bool {
     column.isPrimaryKey && !isWithoutRowID && type(of: column) == "INTEGER"
-      && core.primaryKey.count == 1
+      && primaryKey.count == 1
   }
 
   /// Whether NULL is ruled out. In a key too: SQLite would allow it there, and several times over.
@@ -43,67 +64,30 @@ struct DeclaredTable {
     return try column.defaultValue?(dateFormat).literal
   }
 
-  /// What stands behind GENERATED ALWAYS.
-  func generatedText(of column: ColumnDefinition) throws -> String? {
-    try column.generated.map {
-      "AS (\(try text($0.expression))) \($0.isStored ? "STORED" : "VIRTUAL")"
-    }
-  }
-
   /// A fragment without parameters, which no declaration can have.
   func text(_ sql: SQL) throws -> String { try sql.literalText(dateFormat: dateFormat) }
 
-  // MARK: Indexes
+  // MARK: Constraints
 
-  /// An index that CREATE INDEX makes.
-  struct Index {
-    let name: String
-    let columns: [String]
-    let isUnique: Bool
-    let condition: String?
+  private var uniqueConstraints: [[String]] {
+    columns.filter(\.isUnique).map { [$0.name] }
+      + constraints.compactMap { if case .unique(let columns) = $0 { columns } else { nil } }
   }
 
-  /// Those of columns first. Throws where two have the same name.
-  func indexes() throws -> [Index] {
-    let ofColumns = core.columns.filter(\.isIndexed).map {
-      TableIndexDefinition(name: nil, columns: [$0.name], isUnique: false, condition: nil)
-    }
-    var names: Set<[UInt8]> = []
-    return try (ofColumns + core.indexes).map { index in
-      let name = index.name ?? ([name] + index.columns + ["index"]).joined(separator: "_")
-      guard names.insert(name.foldedName).inserted else {
-        throw problem("two indexes are named “\(name)”")
+  private func checks() throws -> [String] {
+    try columns.flatMap { try $0.checks.map(text) }
+      + constraints.compactMap {
+        if case .check(let condition) = $0 { try text(condition) } else { nil }
       }
-      return Index(
-        name: name, columns: index.columns, isUnique: index.isUnique,
-        condition: try index.condition.map(text))
+  }
+
+  private func foreignKeys() throws -> [ForeignKeySchema] {
+    let ofColumns = try columns.compactMap { column in
+      try column.reference.map { try foreignKey([column.name], $0) }
     }
-  }
-
-  /// The columns of each UNIQUE constraint.
-  var uniqueConstraints: [[String]] {
-    core.columns.filter(\.isUnique).map { [$0.name] }
-      + core.constraints.compactMap { if case .unique(let columns) = $0 { columns } else { nil } }
-  }
-
-  // MARK: Foreign keys
-
-  /// A foreign key, with what it refers to.
-  struct Reference {
-    let columns: [String]
-    let table: String
-    let targetColumns: [String]
-    let definition: ColumnDefinition.Reference
-  }
-
-  /// Those of columns first. Throws where the other table's key has another number of columns.
-  func references() throws -> [Reference] {
-    let ofColumns = try core.columns.compactMap { column in
-      try column.reference.map { try reference([column.name], $0) }
-    }
-    let ofTable = try core.constraints.compactMap {
+    let ofTable = try constraints.compactMap {
       if case .foreignKey(let columns, let definition) = $0 {
-        try reference(columns, definition)
+        try foreignKey(columns, definition)
       } else {
         nil
       }
@@ -111,9 +95,10 @@ struct DeclaredTable {
     return ofColumns + ofTable
   }
 
-  func reference(
+  /// Throws where the other table's key has another number of columns.
+  func foreignKey(
     _ columns: [String], _ definition: ColumnDefinition.Reference
-  ) throws -> Reference {
+  ) throws -> ForeignKeySchema {
     let target = definition.target()
     guard target.columns.count == columns.count else {
       throw problem(
@@ -122,8 +107,30 @@ struct DeclaredTable {
         primary key has \(target.columns.count) columns
         """)
     }
-    return Reference(
-      columns: columns, table: target.table, targetColumns: target.columns, definition: definition)
+    return ForeignKeySchema(
+      columns: columns, referencedTable: target.table, referencedColumns: target.columns,
+      onDelete: definition.onDelete, onUpdate: definition.onUpdate,
+      isDeferred: definition.isDeferred)
+  }
+
+  // MARK: Indexes
+
+  /// Those of columns first. Throws where two have the same name.
+  private func indexSchemas() throws -> [IndexSchema] {
+    let ofColumns = columns.filter(\.isIndexed).map {
+      TableIndexDefinition(name: nil, columns: [$0.name], isUnique: false, condition: nil)
+    }
+    var names: Set<[UInt8]> = []
+    return try (ofColumns + indexes).map { index in
+      let name = index.name ?? ([name] + index.columns + ["index"]).joined(separator: "_")
+      guard names.insert(name.foldedName).inserted else {
+        throw problem("two indexes are named “\(name)”")
+      }
+      let condition = try index.condition.map(text)
+      return IndexSchema(
+        name: name, terms: index.columns.map(\.quotedIdentifier), isUnique: index.isUnique,
+        condition: condition, sql: createSQL(index, name: name, condition: condition))
+    }
   }
 
   private func problem(_ text: String) -> RecordError {
@@ -131,7 +138,15 @@ struct DeclaredTable {
   }
 }
 
-extension [String] {
-  /// Names in double quotes, with commas.
-  var identifierList: String { map(\.quotedIdentifier).joined(separator: ", ") }
+extension Table {
+  /// The table as a value. Throws where the declaration is wrong, or a default can't be stored.
+  ///
+  /// - Parameter dateFormat: the connection's ``Configuration/dateFormat``.
+  public func schema(dateFormat: DateFormat = .secondsSince1970) throws -> TableSchema {
+    try core.check()
+    return try DeclaredTable(
+      name: core.name, columns: core.columns, constraints: core.constraints, indexes: core.indexes,
+      options: core.options, dateFormat: dateFormat
+    ).schema()
+  }
 }

@@ -9,52 +9,63 @@ extension Table {
   /// // “city”.“name”, type: declared TEXT, found VARCHAR(80)
   /// ```
   ///
-  /// Names and types are compared in any case, expressions without spaces and comments. Not looked
-  /// at are CHECK constraints, collations, whether a foreign key is deferred, and indexes and foreign
-  /// keys that are there without being declared. Throws where the declaration is wrong.
+  /// Names and types are compared in any case, expressions without spaces and comments. Not told are
+  /// indexes, UNIQUE and CHECK constraints and foreign keys that are there without being declared:
+  /// see ``TableSchema/differences(from:)``. Throws where the declaration is wrong.
   public func differences(_ db: Database) throws -> [TableDifference] {
-    try core.check()
-    let declared = DeclaredTable(core: core, dateFormat: db.dateFormat)
-    guard let found = try FoundTable(name, in: db) else {
+    let declared = try schema(dateFormat: db.dateFormat)
+    let surplus: Set<TableDifference.Kind> = [.index, .check, .foreignKey]
+    return declared.differences(from: try .found(name, in: db))
+      .filter { $0.declared != nil || !surplus.contains($0.kind) }
+  }
+}
+
+extension TableSchema {
+  /// In what another table, mostly one that a database has, isn't what is declared here; where there
+  /// is none, that is the only difference.
+  ///
+  /// Names and types are compared in any case, expressions without spaces and comments, and indexes
+  /// whatever their names.
+  public func differences(from other: TableSchema?) -> [TableDifference] {
+    guard let other else {
       return [
-        TableDifference(
-          kind: .table, table: name, column: nil, declared: try declared.createSQL(), found: nil)
+        TableDifference(kind: .table, table: name, column: nil, declared: sql, found: nil)
       ]
     }
-    var comparison = Comparison(declared: declared, found: found)
-    try comparison.run()
+    var comparison = TableComparison(declared: self, found: other)
+    comparison.run()
     return comparison.differences
   }
 }
 
-private struct Comparison {
-  let declared: DeclaredTable
-  let found: FoundTable
+private struct TableComparison {
+  let declared: TableSchema
+  let found: TableSchema
   private(set) var differences: [TableDifference] = []
 
-  init(declared: DeclaredTable, found: FoundTable) {
+  init(declared: TableSchema, found: TableSchema) {
     self.declared = declared
     self.found = found
   }
 
-  mutating func run() throws {
-    for column in declared.core.columns {
+  mutating func run() {
+    for column in declared.columns {
       if let other = found.column(column.name) {
-        try compare(column, other)
+        compare(column, other)
       } else {
-        add(.column, column.name, try declared.columnSQL(column), nil)
+        add(.column, column.name, column.sql, nil)
       }
     }
-    let names = Set(declared.core.columns.map(\.name.foldedName))
-    for column in found.columns where !names.contains(column.name.foldedName) {
-      add(.column, column.name, nil, column.sql)
+    for column in found.columns where declared.column(column.name) == nil {
+      add(.column, column.name, nil, column.summary)
     }
     compareKeys()
     if declared.optionsText != found.optionsText {
       add(.options, nil, declared.optionsText, found.optionsText)
     }
-    try compareIndexes()
-    try compareReferences()
+    compareIndexes()
+    compareChecks()
+    compareForeignKeys()
   }
 
   private mutating func add(
@@ -67,48 +78,51 @@ private struct Comparison {
 
   // MARK: Columns
 
-  private mutating func compare(_ column: ColumnDefinition, _ other: TableColumn) throws {
-    let isRowID = declared.isRowID(column)
-    let type = declared.type(of: column)
-    let found = other.declaredType.uppercased()
+  private mutating func compare(_ column: ColumnSchema, _ other: ColumnSchema) {
+    let isRowID = declared.rowIDColumn == column.name
+    let type = column.type.uppercased()
+    let found = other.type.uppercased()
     // The two are the same, but for the row id.
-    if type != found, isRowID || type != "INTEGER" || found != "INT" {
-      add(.type, column.name, type, other.declaredType)
+    if type != found, isRowID || Set([type, found]) != ["INTEGER", "INT"] {
+      add(.type, column.name, column.type, other.type)
     }
-    if !isRowID, declared.isNotNull(column) != other.isNotNull {
+    if !isRowID, column.isNotNull != other.isNotNull {
       func text(_ isNotNull: Bool) -> String { isNotNull ? "NOT NULL" : "NULL" }
-      add(.nullability, column.name, text(declared.isNotNull(column)), text(other.isNotNull))
+      add(.nullability, column.name, text(column.isNotNull), text(other.isNotNull))
     }
-    let value = try declared.defaultText(of: column)
-    if essence(ofDefault: value) != essence(ofDefault: other.defaultSQL) {
-      add(.defaultValue, column.name, value, other.defaultSQL)
+    if essence(ofDefault: column.defaultSQL) != essence(ofDefault: other.defaultSQL) {
+      add(.defaultValue, column.name, column.defaultSQL, other.defaultSQL)
     }
-    try compareGenerated(column, other)
+    if column.collation?.foldedName ?? binary != other.collation?.foldedName ?? binary {
+      add(.collation, column.name, column.collation, other.collation)
+    }
+    compareGenerated(column, other)
   }
+
+  /// The collation of columns that have none.
+  private var binary: [UInt8] { Array("binary".utf8) }
 
   /// A default in parentheses comes back without them, and NULL is the same as none.
   private func essence(ofDefault text: String?) -> [String] {
-    var essence = SQL(raw: text ?? "NULL").essence
+    var essence = (text ?? "NULL").normalizedSQL
     while essence.first == "(", essence.isParenthesized {
       essence = Array(essence[1..<essence.count - 1])
     }
     return essence
   }
 
-  private mutating func compareGenerated(
-    _ column: ColumnDefinition, _ other: TableColumn
-  ) throws {
-    guard let generated = column.generated else {
-      if other.isGenerated { add(.generated, column.name, nil, "GENERATED ALWAYS") }
+  private mutating func compareGenerated(_ column: ColumnSchema, _ other: ColumnSchema) {
+    func kind(_ column: ColumnSchema) -> String { column.isStored ? "STORED" : "VIRTUAL" }
+    let text = column.generatedSQL.map { "AS (\($0)) \(kind(column))" }
+    guard let generated = column.generatedSQL, let otherGenerated = other.generatedSQL else {
+      if column.generatedSQL != nil || other.generatedSQL != nil {
+        add(.generated, column.name, text, other.generatedSQL == nil ? nil : "GENERATED ALWAYS")
+      }
       return
     }
-    let text = try declared.generatedText(of: column)
-    let expression = SQL(raw: "AS (\(try declared.text(generated.expression)))").essence
-    if !other.isGenerated {
-      add(.generated, column.name, text, nil)
-    } else if generated.isStored != found.isStored(other) {
-      add(.generated, column.name, text, found.isStored(other) ? "STORED" : "VIRTUAL")
-    } else if !found.essence.contains(expression) {
+    if column.isStored != other.isStored {
+      add(.generated, column.name, text, kind(other))
+    } else if generated.normalizedSQL != otherGenerated.normalizedSQL {
       add(.generated, column.name, text, "another expression")
     }
   }
@@ -116,61 +130,68 @@ private struct Comparison {
   // MARK: The table
 
   private mutating func compareKeys() {
-    let key = declared.core.primaryKey
-    let isSame = key.map(\.name.foldedName) == found.primaryKey.map(\.foldedName)
-    let isAutoincrement = key.contains(where: \.isAutoincrement)
-    // As a word of its own, it is nothing else: all our names are in quotes.
-    let wasAutoincrement = found.essence.contains("autoincrement")
-    if isSame && isAutoincrement == wasAutoincrement { return }
-    func text(_ columns: [String], _ isAutoincrement: Bool) -> String? {
-      columns.isEmpty
-        ? nil : "(\(columns.identifierList))" + (isAutoincrement ? " AUTOINCREMENT" : "")
+    let isSame =
+      declared.primaryKey.map(\.foldedName) == found.primaryKey.map(\.foldedName)
+      && declared.isAutoincrement == found.isAutoincrement
+    if isSame { return }
+    func text(_ table: TableSchema) -> String? {
+      table.primaryKey.isEmpty
+        ? nil
+        : "(\(table.primaryKey.identifierList))" + (table.isAutoincrement ? " AUTOINCREMENT" : "")
     }
-    add(
-      .primaryKey, nil, text(key.map(\.name), isAutoincrement),
-      text(found.primaryKey, wasAutoincrement))
+    add(.primaryKey, nil, text(declared), text(found))
   }
 
-  private mutating func compareIndexes() throws {
-    for columns in declared.uniqueConstraints
-    where !hasIndex(on: columns, isUnique: true, where: []) && !isRowID(columns) {
+  private mutating func compareIndexes() {
+    for columns in declared.missingUniqueConstraints(in: found) {
       add(.index, columns.count == 1 ? columns[0] : nil, "UNIQUE (\(columns.identifierList))", nil)
     }
-    for index in try declared.indexes() {
-      let condition = index.condition.map { SQL(raw: $0).essence } ?? []
-      if !hasIndex(on: index.columns, isUnique: index.isUnique, where: condition) {
-        add(
-          .index, index.columns.count == 1 ? index.columns[0] : nil, declared.createSQL(index), nil)
-      }
+    for index in declared.missingIndexes(in: found) {
+      add(.index, index.onlyColumn, index.sql, nil)
+    }
+    for columns in found.surplusUniqueConstraints(for: declared) {
+      add(.index, columns.count == 1 ? columns[0] : nil, nil, "UNIQUE (\(columns.identifierList))")
+    }
+    for index in found.surplusIndexes(for: declared) {
+      add(.index, index.onlyColumn, nil, index.sql)
     }
   }
 
-  /// Whether there is such an index, whatever its name; a unique one serves where none is asked for.
-  private func hasIndex(
-    on columns: [String], isUnique: Bool, where condition: [String]
-  ) -> Bool {
-    found.indexes.contains {
-      $0.schema.columns.map { $0?.foldedName } == columns.map(\.foldedName)
-        && ($0.schema.isUnique || !isUnique) && $0.condition == condition
+  private mutating func compareChecks() {
+    let wanted = Set(declared.checks.map(\.normalizedSQL))
+    let present = Set(found.checks.map(\.normalizedSQL))
+    for check in declared.checks where !present.contains(check.normalizedSQL) {
+      add(.check, nil, "CHECK (\(check))", nil)
+    }
+    for check in found.checks where !wanted.contains(check.normalizedSQL) {
+      add(.check, nil, nil, "CHECK (\(check))")
     }
   }
 
-  /// The row id is unique without an index.
-  private func isRowID(_ columns: [String]) -> Bool {
-    declared.core.columns.contains { declared.isRowID($0) && [$0.name] == columns }
+  private mutating func compareForeignKeys() {
+    func name(_ columns: [String]) -> String? { columns.count == 1 ? columns[0] : nil }
+    var others = found.foreignKeys
+    for key in declared.foreignKeys {
+      let same = others.firstIndex { isSame(key, $0) }
+      let other = same ?? others.firstIndex { hasSameColumns(key, $0) }
+      if same == nil { add(.foreignKey, name(key.columns), key.sql, other.map { others[$0].sql }) }
+      if let other { others.remove(at: other) }
+    }
+    for key in others { add(.foreignKey, name(key.columns), nil, key.sql) }
   }
 
-  private mutating func compareReferences() throws {
-    for reference in try declared.references() {
-      let sameColumns = found.foreignKeys.filter {
-        $0.columns.map(\.foldedName) == reference.columns.map(\.foldedName)
-      }
-      if sameColumns.contains(where: reference.isSame) { continue }
-      let columns = reference.columns
-      add(
-        .foreignKey, columns.count == 1 ? columns[0] : nil,
-        "(\(columns.identifierList)) \(reference.sql)", sameColumns.first?.sql)
-    }
+  private func hasSameColumns(_ key: ForeignKeySchema, _ other: ForeignKeySchema) -> Bool {
+    key.columns.map(\.foldedName) == other.columns.map(\.foldedName)
+  }
+
+  /// Whether a foreign key does the same. One that names no columns means the primary key.
+  private func isSame(_ key: ForeignKeySchema, _ other: ForeignKeySchema) -> Bool {
+    let targets = [key.referencedColumns, other.referencedColumns].map { $0.map(\.foldedName) }
+    return hasSameColumns(key, other)
+      && key.referencedTable.foldedName == other.referencedTable.foldedName
+      && (targets[0] == targets[1] || targets.contains([]))
+      && key.onDelete == other.onDelete && key.onUpdate == other.onUpdate
+      && key.isDeferred == other.isDeferred
   }
 }
 

@@ -1,70 +1,91 @@
 import LarderSQLite
 
-/// What a database says of a table of it.
-struct FoundTable {
-  let columns: [TableColumn]
-  let foreignKeys: [ForeignKey]
-  let indexes: [Index]
+extension TableSchema {
+  /// What a database has of a table. A temporary table hides another one unless a schema is given.
+  /// Nil where there is none of this name.
+  static func found(
+    _ name: String, in db: Database, schema: String? = nil
+  ) throws -> TableSchema? {
+    let listed = try db.executeQuery(
+      """
+      SELECT schema, name, strict, wr FROM pragma_table_list(?1)
+      WHERE type <> 'view' AND schema IN ('main', 'temp') AND schema = ifnull(?2, schema)
+      ORDER BY schema = 'main' LIMIT 1
+      """, name, schema
+    ).map {
+      FoundTable(
+        db: db, schema: try $0.get(at: 0), name: try $0.get(at: 1), isStrict: try $0.get(at: 2),
+        isWithoutRowID: try $0.get(at: 3))
+    }
+    return try listed.first?.read()
+  }
+}
+
+/// A table on its way from a database to a ``TableSchema``.
+private struct FoundTable {
+  let db: Database
+  let schema: String
+  let name: String
   let isStrict: Bool
   let isWithoutRowID: Bool
-  /// The names of the generated columns that are stored, folded.
-  private let storedColumns: Set<[UInt8]>
-  /// The statement that made the table, without what means nothing.
-  let essence: [String]
 
-  struct Index {
-    let schema: TableIndex
-    /// What stands behind WHERE, without what means nothing.
-    let condition: [String]
+  func read() throws -> TableSchema {
+    let sources = try statements()
+    let sql = sources[name.foldedName] ?? ""
+    let text = CreateTableParser(sql)
+    let columns = try db.columns(of: name, in: schema)
+    let indexes = try db.indexes(of: name, in: schema)
+    return TableSchema(
+      name: name, columns: columns.map { self.column($0, text.columns[$0.name.foldedName]) },
+      primaryKey: columns.filter { $0.primaryKeyPosition > 0 }
+        .sorted { $0.primaryKeyPosition < $1.primaryKeyPosition }.map(\.name),
+      isAutoincrement: text.isAutoincrement,
+      uniqueConstraints: indexes.filter { $0.origin == .unique }.map {
+        $0.columns.compactMap(\.self)
+      },
+      checks: text.checks, foreignKeys: try foreignKeys(text.areDeferred),
+      indexes: indexes.filter { $0.origin == .created }.map {
+        self.index($0, sources[$0.name.foldedName] ?? "")
+      }, isStrict: isStrict, isWithoutRowID: isWithoutRowID, sql: sql)
   }
 
-  /// Nil where there is no such table.
-  init?(_ name: String, in db: Database) throws {
-    guard try db.tableExists(name) else { return nil }
-    columns = try db.columns(of: name)
-    foreignKeys = try db.foreignKeys(of: name)
-    let sources = try Self.sources(of: name, in: db)
-    essence = sources.first { $0.name == name.foldedName }?.essence ?? []
-    indexes = try db.indexes(of: name).map { index in
-      let source = sources.first { $0.name == index.name.foldedName }?.essence ?? []
-      let end = index.isPartial ? source.firstIndex(of: "where").map { $0 + 1 } : nil
-      return Index(schema: index, condition: end.map { Array(source[$0...]) } ?? [])
+  /// The statements that made the table and its indexes, by folded names.
+  private func statements() throws -> [[UInt8]: String] {
+    let rows = try db.executeQuery(
+      """
+      SELECT name, sql FROM \(identifier: schema).sqlite_schema
+      WHERE tbl_name = \(name) COLLATE NOCASE AND type IN ('table', 'index') AND sql NOT NULL
+      """
+    ).map { (try $0.get(at: 0, as: String.self).foldedName, try $0.get(at: 1, as: String.self)) }
+    return Dictionary(rows) { first, _ in first }
+  }
+
+  private func column(_ column: TableColumn, _ text: CreateTableParser.Column?) -> ColumnSchema {
+    ColumnSchema(
+      name: column.name, type: column.declaredType, isNotNull: column.isNotNull,
+      defaultSQL: column.defaultSQL, collation: text?.collation,
+      generatedSQL: column.isGenerated ? text?.generatedSQL ?? "" : nil, isStored: column.isStored,
+      sql: text?.sql ?? column.name.quotedIdentifier)
+  }
+
+  private func index(_ index: TableIndex, _ sql: String) -> IndexSchema {
+    let tokens = sql.sqlTokens
+    let terms = tokens.group(from: 0)
+    let rest = terms.map { tokens[($0.end + 1)...] } ?? []
+    return IndexSchema(
+      name: index.name, terms: terms?.tokens.splitAtCommas().map(\.text) ?? [],
+      isUnique: index.isUnique,
+      condition: rest.first?.isWord("where") == true ? Array(rest.dropFirst()).text : nil, sql: sql)
+  }
+
+  private func foreignKeys(_ areDeferred: [Bool]) throws -> [ForeignKeySchema] {
+    try db.foreignKeys(of: name, in: schema).enumerated().map { index, key in
+      ForeignKeySchema(
+        columns: key.columns, referencedTable: key.referencedTable,
+        referencedColumns: key.referencedColumns,
+        onDelete: ForeignKeyAction(rawValue: key.onDelete) ?? .noAction,
+        onUpdate: ForeignKeyAction(rawValue: key.onUpdate) ?? .noAction,
+        isDeferred: areDeferred.indices.contains(index) && areDeferred[index])
     }
-    storedColumns = Set(
-      try db.executeQuery("SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 3", name)
-        .map { try $0.get(at: 0, as: String.self).foldedName })
-    let options = try db.executeQuery(
-      """
-      SELECT strict, wr FROM pragma_table_list(?)
-      ORDER BY schema <> 'temp', schema <> 'main' LIMIT 1
-      """, name
-    ).map { (try $0.get(at: 0, as: Bool.self), try $0.get(at: 1, as: Bool.self)) }
-    isStrict = options.first?.0 ?? false
-    isWithoutRowID = options.first?.1 ?? false
   }
-
-  /// The statements that made the table and its indexes. A temporary table hides another one.
-  private static func sources(
-    of name: String, in db: Database
-  ) throws -> [(name: [UInt8], essence: [String])] {
-    try db.executeQuery(
-      """
-      SELECT name, sql FROM sqlite_temp_schema WHERE tbl_name = ?1 COLLATE NOCASE AND sql NOT NULL
-      UNION ALL
-      SELECT name, sql FROM sqlite_schema WHERE tbl_name = ?1 COLLATE NOCASE AND sql NOT NULL
-      """, name
-    ).map { (try $0.get(at: 0, as: String.self).foldedName, SQL(raw: try $0.get(at: 1)).essence) }
-  }
-
-  func column(_ name: String) -> TableColumn? {
-    columns.first { $0.name.foldedName == name.foldedName }
-  }
-
-  /// The columns of the primary key in order.
-  var primaryKey: [String] {
-    columns.filter { $0.primaryKeyPosition > 0 }
-      .sorted { $0.primaryKeyPosition < $1.primaryKeyPosition }.map(\.name)
-  }
-
-  func isStored(_ column: TableColumn) -> Bool { storedColumns.contains(column.name.foldedName) }
 }

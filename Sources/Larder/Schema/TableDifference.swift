@@ -1,10 +1,10 @@
-/// Something in which a table in a database isn't what a record's ``Table`` declares.
+/// Something in which a table, view or trigger of a database isn't what is declared.
 ///
-/// See ``Table/differences(_:)``.
+/// See ``Table/differences(_:)`` and ``Schema/differences(from:)``.
 public struct TableDifference: Hashable, Sendable {
   /// What differs.
   public enum Kind: String, Hashable, Sendable {
-    /// The whole table: there is none.
+    /// The whole table: it is only declared or only there.
     case table
     /// A column, which is only declared or only there.
     case column
@@ -14,21 +14,31 @@ public struct TableDifference: Hashable, Sendable {
     case nullability
     /// The default of a column.
     case defaultValue = "default"
+    /// How a column's text is compared.
+    case collation
     /// The expression that a column is computed from, or whether it is stored.
     case generated = "generated value"
     /// The columns of the primary key, their order, or AUTOINCREMENT.
     case primaryKey = "primary key"
     /// STRICT or WITHOUT ROWID.
     case options
-    /// An index or UNIQUE constraint, which is missing.
+    /// An index or UNIQUE constraint, which is only declared or only there.
     case index
-    /// A foreign key, which is missing or has other actions.
+    /// A CHECK constraint, which is only declared or only there.
+    case check
+    /// A foreign key, which is missing or has other actions, or is only there.
     case foreignKey = "foreign key"
+    /// A view, which is only declared or only there, or says something else.
+    case view
+    /// A trigger, likewise.
+    case trigger
+    /// A virtual table, likewise.
+    case virtualTable = "virtual table"
   }
 
   /// What differs.
   public let kind: Kind
-  /// The table's name.
+  /// The table's name, or that of the view or trigger.
   public let table: String
   /// The column's name, if it is about one.
   public let column: String?

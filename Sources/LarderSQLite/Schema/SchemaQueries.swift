@@ -27,42 +27,52 @@ extension Database {
   }
 
   /// The columns of a table or view in order. Throws where there is none of this name.
-  public func columns(of table: String) throws -> [TableColumn] {
+  public func columns(of table: String) throws -> [TableColumn] { try columns(of: table, in: nil) }
+
+  /// The same of a table of one schema, such as `main`; of that which its name means if nil.
+  package func columns(of table: String, in schema: String?) throws -> [TableColumn] {
     // Hidden columns are 1 for those of virtual tables, 2 and 3 for generated ones.
     let columns = try executeQuery(
       """
-      SELECT name, type, "notnull", dflt_value, pk, hidden IN (2, 3)
-      FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid
-      """, table
+      SELECT name, type, "notnull", dflt_value, pk, hidden IN (2, 3), hidden = 3
+      FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1 ORDER BY cid
+      """, table, schema
     ).map {
       TableColumn(
         name: try $0.get(at: 0), declaredType: try $0.get(at: 1), isNotNull: try $0.get(at: 2),
         defaultSQL: try $0.get(at: 3), primaryKeyPosition: try $0.get(at: 4),
-        isGenerated: try $0.get(at: 5))
+        isGenerated: try $0.get(at: 5), isStored: try $0.get(at: 6))
     }
     if columns.isEmpty { throw noSuchTable(table) }
     return columns
   }
 
   /// The indexes of a table. Throws where there is no table or view of this name.
-  public func indexes(of table: String) throws -> [TableIndex] {
+  public func indexes(of table: String) throws -> [TableIndex] { try indexes(of: table, in: nil) }
+
+  package func indexes(of table: String, in schema: String?) throws -> [TableIndex] {
     let indexes = try executeQuery(
-      #"SELECT name, "unique", origin, partial FROM pragma_index_list(?) ORDER BY seq DESC"#, table
+      #"SELECT name, "unique", origin, partial FROM pragma_index_list(?, ?) ORDER BY seq DESC"#,
+      table, schema
     ).map { row in
       let name = try row.get(at: 0, as: String.self)
       let columns = try executeQuery(
-        "SELECT name FROM pragma_index_info(?) ORDER BY seqno", name
+        "SELECT name FROM pragma_index_info(?, ?) ORDER BY seqno", name, schema
       ).map { try $0.get(at: 0, as: String?.self) }
       return TableIndex(
         name: name, columns: columns, isUnique: try row.get(at: 1), isPartial: try row.get(at: 3),
         origin: try row.get(at: 2))
     }
-    if indexes.isEmpty { _ = try columns(of: table) }
+    if indexes.isEmpty { _ = try columns(of: table, in: schema) }
     return indexes
   }
 
   /// The foreign keys of a table. Throws where there is no table or view of this name.
   public func foreignKeys(of table: String) throws -> [ForeignKey] {
+    try foreignKeys(of: table, in: nil)
+  }
+
+  package func foreignKeys(of table: String, in schema: String?) throws -> [ForeignKey] {
     struct Part {
       var id: Int
       var table: String
@@ -74,14 +84,14 @@ extension Database {
     let parts = try executeQuery(
       """
       SELECT id, "table", "from", "to", on_update, on_delete
-      FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq
-      """, table
+      FROM pragma_foreign_key_list(?, ?) ORDER BY id DESC, seq
+      """, table, schema
     ).map {
       Part(
         id: try $0.get(at: 0), table: try $0.get(at: 1), from: try $0.get(at: 2),
         to: try $0.get(at: 3), onUpdate: try $0.get(at: 4), onDelete: try $0.get(at: 5))
     }
-    if parts.isEmpty { _ = try columns(of: table) }
+    if parts.isEmpty { _ = try columns(of: table, in: schema) }
     var keys: [(id: Int, parts: [Part])] = []
     for part in parts {
       if keys.last?.id == part.id {

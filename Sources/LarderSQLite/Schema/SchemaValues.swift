@@ -14,6 +14,13 @@ public struct SchemaEntry: Hashable, Sendable {
   public let table: String
   /// The statement that made it; nil for the indexes that SQLite makes by itself.
   public let sql: String?
+
+  package init(kind: Kind, name: String, table: String, sql: String?) {
+    self.kind = kind
+    self.name = name
+    self.table = table
+    self.sql = sql
+  }
 }
 
 /// A column of a table or view.
@@ -30,6 +37,8 @@ public struct TableColumn: Hashable, Sendable {
   public let primaryKeyPosition: Int
   /// Whether it is computed from others.
   public let isGenerated: Bool
+  /// Whether what is computed is stored when the row is written.
+  public let isStored: Bool
 }
 
 /// An index of a table.

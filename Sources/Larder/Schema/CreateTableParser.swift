@@ -1,0 +1,77 @@
+import LarderSQLite
+
+/// What only the text of a CREATE TABLE tells, for which SQLite has no PRAGMA: CHECK constraints,
+/// collations, the expressions of generated columns, and which foreign keys are deferred.
+///
+/// The text is SQLite's own, of a table that is there: it follows
+/// [the syntax](https://www.sqlite.org/lang_createtable.html).
+struct CreateTableParser {
+  struct Column {
+    /// All that stands in CREATE TABLE.
+    var sql = ""
+    var collation: String?
+    var generatedSQL: String?
+  }
+
+  /// By the folded name.
+  private(set) var columns: [[UInt8]: Column] = [:]
+  private(set) var checks: [String] = []
+  /// One for each foreign key, in the order of the text.
+  private(set) var areDeferred: [Bool] = []
+  private(set) var isAutoincrement = false
+
+  init(_ sql: String) {
+    let tokens = sql.sqlTokens
+    guard let body = tokens.group(from: 0) else { return }
+    // As a word of its own, it is nothing else: as a name it has to be in quotes.
+    isAutoincrement = body.tokens.contains { $0.isWord("autoincrement") }
+    for definition in body.tokens.splitAtCommas() { read(definition) }
+  }
+
+  private static let constraintWords = ["constraint", "primary", "unique", "check", "foreign"]
+
+  private mutating func read(_ definition: [SQLToken]) {
+    guard let first = definition.first else { return }
+    let isConstraint = Self.constraintWords.contains(where: first.isWord)
+    var column = Column(sql: definition.text)
+    // The name of a column may be any word.
+    var index = isConstraint ? 0 : 1
+    while index < definition.count {
+      index = readClause(definition, at: index, &column)
+    }
+    if !isConstraint, let name = first.identifier { columns[name.foldedName] = column }
+  }
+
+  /// Reads what begins at a token, and returns where the next begins.
+  private mutating func readClause(
+    _ tokens: [SQLToken], at index: Int, _ column: inout Column
+  ) -> Int {
+    let token = tokens[index]
+    let next = index + 1 < tokens.count ? tokens[index + 1] : nil
+    if token.isWord("constraint") { return index + 2 }
+    if token.isWord("collate") {
+      column.collation = next?.identifier
+      return index + 2
+    }
+    if token.isWord("references") { areDeferred.append(false) }
+    if token.isWord("initially"), next?.isWord("deferred") == true, !areDeferred.isEmpty {
+      areDeferred[areDeferred.count - 1] = !isNotDeferrable(tokens, before: index)
+      return index + 2
+    }
+    let opensGroup = next?.isSymbol("(") == true
+    if opensGroup, token.isWord("check") || token.isWord("as"),
+      let group = tokens.group(from: index)
+    {
+      if token.isWord("check") { checks.append(group.tokens.text) }
+      if token.isWord("as") { column.generatedSQL = group.tokens.text }
+      return group.end + 1
+    }
+    if token.isSymbol("("), let group = tokens.group(from: index) { return group.end + 1 }
+    return index + 1
+  }
+
+  /// NOT DEFERRABLE INITIALLY DEFERRED isn't.
+  private func isNotDeferrable(_ tokens: [SQLToken], before index: Int) -> Bool {
+    index >= 2 && tokens[index - 1].isWord("deferrable") && tokens[index - 2].isWord("not")
+  }
+}

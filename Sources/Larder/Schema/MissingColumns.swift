@@ -1,0 +1,69 @@
+import LarderSQLite
+
+extension Table {
+  /// Adds the columns that are declared here and missing in the database, with their indexes, in a
+  /// transaction or savepoint; returns their names.
+  ///
+  /// ```swift
+  /// try City.table.addMissingColumns(db)
+  /// // ALTER TABLE "city" ADD COLUMN "mayor" TEXT
+  /// ```
+  ///
+  /// Rows that are there get the column's default. Throws ``SchemaError/cannotAddColumn(table:column:reason:)``
+  /// for a column that [ALTER TABLE](https://www.sqlite.org/lang_altertable.html#altertabaddcol)
+  /// can't add: a part of the key, a UNIQUE or stored one, one that is NOT NULL without a default, or
+  /// whose default is an expression. ``rebuild(_:copying:losing:)`` can. Other differences are left
+  /// as they are.
+  @discardableResult
+  public func addMissingColumns(_ db: Database) throws -> [String] {
+    try schema(dateFormat: db.dateFormat).addMissingColumns(db)
+  }
+}
+
+extension TableSchema {
+  /// Adds the columns that are missing; see ``Table/addMissingColumns(_:)``.
+  @discardableResult
+  public func addMissingColumns(_ db: Database) throws -> [String] {
+    try db.inTransaction { db in
+      guard let found = try TableSchema.found(name, in: db) else {
+        throw SchemaError.noTable(name)
+      }
+      let missing = columns.filter { found.column($0.name) == nil }
+      for column in missing {
+        if let reason = obstacle(toAdding: column) {
+          throw SchemaError.cannotAddColumn(table: name, column: column.name, reason: reason)
+        }
+      }
+      for column in missing { try db.executeStatements(SQL(raw: addColumnSQL(column))) }
+      for index in missingIndexes(in: found)
+      where missing.contains(where: { index.sql.mentions($0.name) }) {
+        try db.executeStatements(SQL(raw: index.sql))
+      }
+      return missing.map(\.name)
+    }
+  }
+
+  func addColumnSQL(_ column: ColumnSchema) -> String {
+    "ALTER TABLE \(name.quotedIdentifier) ADD COLUMN \(column.sql)"
+  }
+
+  /// Why ALTER TABLE can't add a column to a table with rows; nil if it can.
+  func obstacle(toAdding column: ColumnSchema) -> String? {
+    let name = column.name.foldedName
+    if primaryKey.contains(where: { $0.foldedName == name }) { return "it is a part of the key" }
+    if uniqueConstraints.contains(where: { $0.contains { $0.foldedName == name } }) {
+      return "it is UNIQUE"
+    }
+    if column.isStored { return "its computed value is stored" }
+    if column.generatedSQL != nil { return nil }
+    let value = column.defaultSQL?.normalizedSQL ?? ["null"]
+    if value == ["null"] { return column.isNotNull ? "it is NOT NULL and has no default" : nil }
+    if value.first == "(" || value.first?.hasPrefix("current_") == true {
+      return "its default is an expression"
+    }
+    if foreignKeys.contains(where: { $0.columns.contains { $0.foldedName == name } }) {
+      return "it refers to another table and has a default"
+    }
+    return nil
+  }
+}

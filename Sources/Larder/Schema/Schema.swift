@@ -1,0 +1,99 @@
+import LarderSQLite
+
+/// The tables, views and triggers of a database as values: those that it has, or those that a
+/// program declares.
+///
+/// ```swift
+/// let declared = try Schema.of(City.self, Country.self)
+/// let found = try Schema(db)
+/// for difference in declared.differences(from: found) { print(difference) }
+/// // “city”.“mayor”: declared "mayor" TEXT, found nothing
+/// for step in declared.steps(from: found) { print(step) }
+/// // add the column “mayor” to “city”: ALTER TABLE "city" ADD COLUMN "mayor" TEXT
+/// ```
+public struct Schema: Hashable, Sendable {
+  /// The ordinary tables.
+  public var tables: [TableSchema]
+  /// The virtual tables, such as those of full-text search; without the tables that they keep their
+  /// contents in.
+  public var virtualTables: [SchemaEntry]
+  /// The views.
+  public var views: [SchemaEntry]
+  /// The triggers.
+  public var triggers: [SchemaEntry]
+
+  /// A schema of these tables, and of views, triggers and virtual tables in any order.
+  public init(tables: [TableSchema], others: [SchemaEntry] = []) {
+    self.tables = tables
+    virtualTables = others.filter(\.isVirtualTable)
+    views = others.filter { $0.kind == .view }
+    triggers = others.filter { $0.kind == .trigger }
+  }
+
+  /// The `main` schema of a database, in the order in which things were made. SQLite's own tables and
+  /// those of virtual tables are left out.
+  public init(_ db: Database) throws {
+    self = try db.inSavepoint { db in
+      let names = try db.executeQuery(
+        """
+        SELECT s.name FROM main.sqlite_schema AS s JOIN pragma_table_list AS l
+          ON l.schema = 'main' AND l.name = s.name AND l.type = 'table'
+        WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY s.rowid
+        """
+      ).map { try $0.get(at: 0, as: String.self) }
+      return Schema(
+        tables: try names.compactMap { try TableSchema.found($0, in: db, schema: "main") },
+        others: try db.schema())
+    }
+  }
+
+  /// The tables that records declare.
+  ///
+  /// - Parameter dateFormat: the connection's ``Configuration/dateFormat``.
+  public static func of(
+    _ records: any Record.Type..., dateFormat: DateFormat = .secondsSince1970
+  ) throws -> Schema {
+    func schema<R: Record>(_ type: R.Type) throws -> TableSchema {
+      try R.table.schema(dateFormat: dateFormat)
+    }
+    return Schema(tables: try records.map { try schema($0) })
+  }
+
+  /// The table of this name, in any case.
+  public func table(_ name: String) -> TableSchema? {
+    tables.first { $0.name.foldedName == name.foldedName }
+  }
+
+  /// The views, triggers and virtual tables.
+  var others: [SchemaEntry] { virtualTables + views + triggers }
+
+  /// In what another schema, mostly that of a database, isn't what is declared here, in any order of
+  /// the tables and columns.
+  public func differences(from other: Schema) -> [TableDifference] {
+    func difference(_ declared: SchemaEntry?, _ found: SchemaEntry?) -> [TableDifference] {
+      guard let entry = declared ?? found else { return [] }
+      return [
+        TableDifference(
+          kind: entry.differenceKind, table: entry.name, column: nil, declared: declared?.sql,
+          found: found?.sql)
+      ]
+    }
+    return tables.flatMap { $0.differences(from: other.table($0.name)) }
+      + other.surplusTables(for: self).map {
+        TableDifference(kind: .table, table: $0.name, column: nil, declared: nil, found: $0.sql)
+      }
+      + others.flatMap { entry in
+        let found = other.others.first(where: entry.hasSameName)
+        return found.map(entry.isSame) == true ? [] : difference(entry, found)
+      }
+      + other.others.filter { !others.contains(where: $0.hasSameName) }
+      .flatMap { difference(nil, $0) }
+  }
+
+  /// The tables that another schema doesn't declare; the migrator's bookkeeping is nobody's.
+  func surplusTables(for declared: Schema) -> [TableSchema] {
+    tables.filter {
+      declared.table($0.name) == nil && $0.name.foldedName != Array("larder_migration".utf8)
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import LarderSQLite
+
+extension SchemaEntry {
+  /// A view to be created: a query with a name.
+  ///
+  /// ```swift
+  /// try SchemaEntry.view("large", as: "SELECT name FROM city WHERE population > \(1_000_000)")
+  ///   .create(db)
+  /// ```
+  ///
+  /// Interpolated values are written into the text, since views have no parameters. Throws for those
+  /// that SQL can't express. See [CREATE VIEW](https://www.sqlite.org/lang_createview.html).
+  public static func view(
+    _ name: String, columns: [String] = [], as query: SQL
+  ) throws -> SchemaEntry {
+    let list = columns.isEmpty ? "" : " (\(columns.identifierList))"
+    let text = try query.literalText()
+    return try declared(.view, name, table: name) {
+      "CREATE VIEW \(name.quotedIdentifier)\(list) AS \(text)"
+    }
+  }
+
+  /// A trigger to be created.
+  ///
+  /// ```swift
+  /// try SchemaEntry.trigger(
+  ///   "city_log", "AFTER UPDATE OF population", on: "city", when: "new.population > 0",
+  ///   run: "INSERT INTO log (text) VALUES (new.name)"
+  /// ).create(db)
+  /// ```
+  ///
+  /// Interpolated values are written into the text. See
+  /// [CREATE TRIGGER](https://www.sqlite.org/lang_createtrigger.html).
+  ///
+  /// - Parameters:
+  ///   - event: BEFORE, AFTER or INSTEAD OF, and DELETE, INSERT or UPDATE, which may name columns.
+  ///   - condition: an expression over `old` and `new`; runs for every row if nil.
+  ///   - statements: each INSERT, UPDATE, DELETE or SELECT.
+  public static func trigger(
+    _ name: String, _ event: SQL, on table: String, when condition: SQL? = nil,
+    run statements: SQL...
+  ) throws -> SchemaEntry {
+    let when = try condition.map { " WHEN \(try $0.literalText())" } ?? ""
+    let body = try statements.map { "  \(try $0.literalText());\n" }.joined()
+    let event = try event.literalText()
+    return try declared(.trigger, name, table: table) {
+      "CREATE TRIGGER \(name.quotedIdentifier) \(event) ON \(table.quotedIdentifier)\(when) "
+        + "BEGIN\n\(body)END"
+    }
+  }
+
+  /// A virtual table to be created, such as one for full-text search.
+  ///
+  /// ```swift
+  /// try SchemaEntry.virtualTable("article_text", using: "fts5(title, body, content='article')")
+  ///   .create(db)
+  /// ```
+  ///
+  /// Interpolated values are written into the text. See
+  /// [CREATE VIRTUAL TABLE](https://www.sqlite.org/lang_createvtab.html) and
+  /// [FTS5](https://www.sqlite.org/fts5.html).
+  public static func virtualTable(_ name: String, using module: SQL) throws -> SchemaEntry {
+    let text = try module.literalText()
+    return try declared(.table, name, table: name) {
+      "CREATE VIRTUAL TABLE \(name.quotedIdentifier) USING \(text)"
+    }
+  }
+
+  private static func declared(
+    _ kind: Kind, _ name: String, table: String, _ sql: () -> String
+  ) throws -> SchemaEntry {
+    if [name, table].contains(where: { $0.isEmpty || $0.utf8.contains(0) }) {
+      throw RecordError.declaration(table: name, problem: "its name is empty or holds a NUL")
+    }
+    return SchemaEntry(kind: kind, name: name, table: table, sql: sql())
+  }
+
+  /// Runs the statement that makes it.
+  ///
+  /// - Parameter ifNotExists: whether one of this kind and name that is there is no error, whatever
+  ///   it says (see ``Schema/differences(from:)``).
+  public func create(_ db: Database, ifNotExists: Bool = false) throws {
+    guard let sql else {
+      throw DatabaseError(.misuse, "“\(name)” is SQLite's own, and made with its table")
+    }
+    if ifNotExists, try db.schema().contains(where: hasSameName) { return }
+    try db.executeStatements(SQL(raw: sql))
+  }
+
+  /// Drops it.
+  ///
+  /// - Parameter ifExists: whether one that isn't there is no error.
+  public func drop(_ db: Database, ifExists: Bool = false) throws {
+    let condition: SQL = ifExists ? "IF EXISTS " : ""
+    let word = SQL(raw: kind.rawValue)
+    try db.executeStatements("DROP \(word) \(condition)\(identifier: name)")
+  }
+
+  func hasSameName(as other: SchemaEntry) -> Bool {
+    kind == other.kind && name.foldedName == other.name.foldedName
+  }
+
+  /// Whether another says the same.
+  func isSame(as other: SchemaEntry) -> Bool {
+    hasSameName(as: other) && (sql ?? "").normalizedSQL == (other.sql ?? "").normalizedSQL
+  }
+
+  var isVirtualTable: Bool {
+    kind == .table && sql?.sqlTokens.dropFirst().first?.isWord("virtual") == true
+  }
+
+  /// What its differences are called.
+  var differenceKind: TableDifference.Kind {
+    switch kind {
+    case .view: .view
+    case .trigger: .trigger
+    case .index: .index
+    case .table: isVirtualTable ? .virtualTable : .table
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import LarderSQLite
+
+extension Schema {
+  /// The steps that make a schema, mostly that of a database, into this one.
+  ///
+  /// They are a proposal, to be read and put into a migration; nothing is changed here. Whatever a
+  /// database has that isn't declared is dropped by steps that are marked as
+  /// ``SchemaStep/isDestructive``: leave them out where others own it. A table or column that was
+  /// renamed looks like one that is gone and one that is new: write the rename by hand.
+  public func steps(from other: Schema) -> [SchemaStep] {
+    let changed = others.filter { !other.others.contains(where: $0.isSame) }
+    let surplus = other.others.filter { !others.contains(where: $0.isSame) }
+    // The triggers of a view go with it.
+    let droppedViews = surplus.filter { $0.kind == .view }
+    let orphans = triggers.filter { trigger in
+      !changed.contains(where: trigger.hasSameName)
+        && droppedViews.contains { $0.name.foldedName == trigger.table.foldedName }
+    }
+    let surplusTables = other.surplusTables(for: self)
+    // Triggers first: they refer to the rest.
+    return (surplus + orphans).reversed().map { drop($0) }
+      + tables.flatMap { steps(for: $0, found: other.table($0.name)) }
+      // Those that were made last refer to the others.
+      + surplusTables.reversed().map {
+        SchemaStep(
+          "drop the table “\($0.name)” with its rows", isDestructive: true,
+          "DROP TABLE \($0.name.quotedIdentifier)")
+      }
+      + (changed + orphans).map {
+        SchemaStep("create the \($0.differenceKind.rawValue) “\($0.name)”", $0.sql ?? "")
+      }
+  }
+
+  /// Something is lost unless another of its name is made; and in any case what a virtual table holds.
+  private func drop(_ entry: SchemaEntry) -> SchemaStep {
+    let isMadeAnew = others.contains(where: entry.hasSameName)
+    return SchemaStep(
+      "drop the \(entry.differenceKind.rawValue) “\(entry.name)”",
+      isDestructive: entry.isVirtualTable || !isMadeAnew,
+      "DROP \(entry.kind.rawValue.uppercased()) \(entry.name.quotedIdentifier)")
+  }
+
+  private func steps(for table: TableSchema, found: TableSchema?) -> [SchemaStep] {
+    guard let found else { return creation(of: table) }
+    let indexes = found.surplusIndexes(for: table).map {
+      SchemaStep(
+        "drop the index “\($0.name)” of “\(table.name)”", isDestructive: true,
+        "DROP INDEX \($0.name.quotedIdentifier)")
+    }
+    return indexes + (additions(to: found, of: table) ?? [rebuild(of: found, as: table)])
+  }
+
+  private func creation(of table: TableSchema) -> [SchemaStep] {
+    [SchemaStep("create the table “\(table.name)”", table.sql)]
+      + table.indexes.map { creation(of: $0, table) }
+  }
+
+  private func creation(of index: IndexSchema, _ table: TableSchema) -> SchemaStep {
+    SchemaStep("create the index “\(index.name)” of “\(table.name)”", index.sql)
+  }
+
+  /// The new columns and indexes, if they are all that differs; nil if it isn't.
+  private func additions(to found: TableSchema, of table: TableSchema) -> [SchemaStep]? {
+    let columns = table.columns.filter { found.column($0.name) == nil }
+    guard columns.allSatisfy({ table.obstacle(toAdding: $0) == nil }),
+      table.missingUniqueConstraints(in: found).isEmpty,
+      found.surplusUniqueConstraints(for: table).isEmpty
+    else { return nil }
+    let rest = table.differences(from: found).filter { difference in
+      switch difference.kind {
+      case .index: false
+      case .column: !columns.contains { $0.name == difference.column }
+      // They come with the column, where they are in its own declaration.
+      case .foreignKey:
+        !columns.contains { $0.name == difference.column && $0.sql.mentions("references") }
+      case .check: !columns.contains { difference.declared.map($0.sql.contains) ?? false }
+      default: true
+      }
+    }
+    guard rest.isEmpty else { return nil }
+    return columns.map {
+      SchemaStep("add the column “\($0.name)” to “\(table.name)”", table.addColumnSQL($0))
+    } + table.missingIndexes(in: found).map { creation(of: $0, table) }
+  }
+
+  private func rebuild(of found: TableSchema, as table: TableSchema) -> SchemaStep {
+    let lost = found.columns.filter { $0.generatedSQL == nil && table.column($0.name) == nil }
+    let needed = table.columns.filter {
+      $0.isNotNull && $0.defaultSQL == nil && $0.generatedSQL == nil
+        && found.column($0.name) == nil
+    }
+    func list(_ columns: [ColumnSchema]) -> String {
+      columns.map { "“\($0.name)”" }.joined(separator: ", ")
+    }
+    return SchemaStep(
+      "rebuild the table “\(table.name)”"
+        + (lost.isEmpty ? "" : ", losing \(list(lost))")
+        + (needed.isEmpty ? "" : ", with values for \(list(needed))"),
+      isDestructive: !lost.isEmpty, .rebuild(table))
+  }
+}

@@ -1,0 +1,131 @@
+import Larder
+import Testing
+
+@Suite("The steps that change a schema to what is declared")
+struct SchemaStepTests {
+  /// The steps from what this SQL makes, and whether they close all differences.
+  private func steps(to declared: Schema, from statements: SQL) throws -> [String] {
+    let db = try Database()
+    try db.executeStatements(statements)
+    let before = try db.schema()
+    let steps = declared.steps(from: try Schema(db))
+    #expect(try db.schema() == before)
+    for step in steps { try step.run(db) }
+    #expect(declared.differences(from: try Schema(db)) == [])
+    #expect(declared.steps(from: try Schema(db)) == [])
+    return steps.map(\.description)
+  }
+
+  @Test("Tables and indexes that are missing are created")
+  func creation() throws {
+    #expect(
+      try steps(to: .of(City.self), from: "") == [
+        "create the table “city”: \(try City.table.createSQL()[0])",
+        "create the index “city_population_index” of “city”: "
+          + #"CREATE INDEX "city_population_index" ON "city" ("population")"#,
+      ])
+  }
+
+  @Test("Columns are added where ALTER TABLE can, and indexes made and dropped")
+  func addition() throws {
+    let table = try TableSchema(
+      "city",
+      [
+        .column("id", .integer, .primaryKey), .column("name", .text, .default("?"), .indexed),
+        .column("size", .integer.optional, .check("size > 0"), .references("size", column: "id")),
+      ])
+    #expect(
+      try steps(
+        to: Schema(tables: [table]),
+        from: """
+          CREATE TABLE city (id INTEGER PRIMARY KEY) STRICT; INSERT INTO city VALUES (1);
+          CREATE INDEX by_id ON city (id DESC)
+          """) == [
+          #"DESTRUCTIVE: drop the index “by_id” of “city”: DROP INDEX "by_id""#,
+          "add the column “name” to “city”: "
+            + #"ALTER TABLE "city" ADD COLUMN "name" TEXT NOT NULL DEFAULT '?'"#,
+          "add the column “size” to “city”: "
+            + #"ALTER TABLE "city" ADD COLUMN "size" INTEGER CHECK (size > 0) "#
+            + #"REFERENCES "size" ("id")"#,
+          #"create the index “city_name_index” of “city”: "#
+            + #"CREATE INDEX "city_name_index" ON "city" ("name")"#,
+        ])
+  }
+
+  @Test("What ALTER TABLE can't do is a rebuild, which is destructive where columns are lost")
+  func rebuild() throws {
+    #expect(
+      try steps(
+        to: .of(City.self),
+        from: """
+          CREATE TABLE city (id INTEGER PRIMARY KEY, name VARCHAR(80), population INT);
+          INSERT INTO city VALUES (1, 'Oslo', 709037)
+          """) == ["rebuild the table “city”"])
+    #expect(
+      try steps(
+        to: .of(Country.self),
+        from: "CREATE TABLE country (code TEXT PRIMARY KEY, president TEXT)") == [
+          "DESTRUCTIVE: rebuild the table “country”, losing “president”, with values for “name”"
+        ])
+  }
+
+  @Test("What isn't declared is dropped by steps that say so")
+  func surplus() throws {
+    #expect(
+      try steps(
+        to: .of(Country.self),
+        from: """
+          CREATE TABLE country (code TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL UNIQUE) STRICT;
+          CREATE TABLE river (id INTEGER PRIMARY KEY);
+          CREATE TABLE lake (river INTEGER REFERENCES river);
+          CREATE VIEW rivers AS SELECT * FROM river;
+          CREATE VIRTUAL TABLE text USING fts5(x);
+          CREATE TRIGGER t AFTER DELETE ON river BEGIN SELECT 1; END;
+          CREATE TABLE larder_migration (name TEXT);
+          """) == [
+          #"DESTRUCTIVE: drop the trigger “t”: DROP TRIGGER "t""#,
+          #"DESTRUCTIVE: drop the view “rivers”: DROP VIEW "rivers""#,
+          #"DESTRUCTIVE: drop the virtual table “text”: DROP TABLE "text""#,
+          #"DESTRUCTIVE: drop the table “lake” with its rows: DROP TABLE "lake""#,
+          #"DESTRUCTIVE: drop the table “river” with its rows: DROP TABLE "river""#,
+        ])
+  }
+
+  @Test("Views and triggers that say something else are made anew, with what depends on them")
+  func dependents() throws {
+    var declared = try Schema.of(Country.self)
+    let delete = try SchemaEntry.trigger(
+      "gone", "INSTEAD OF DELETE", on: "names",
+      run: "DELETE FROM country WHERE name = old.name")
+    declared.views = [try .view("names", as: "SELECT name FROM country WHERE name > ''")]
+    declared.triggers = [delete]
+    #expect(
+      try steps(
+        to: declared,
+        from: """
+          CREATE TABLE country (code TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL UNIQUE) STRICT;
+          CREATE VIEW names AS SELECT name FROM country;
+          CREATE TRIGGER gone INSTEAD OF DELETE ON names
+            BEGIN DELETE FROM country WHERE name = old.name; END;
+          """) == [
+          #"drop the trigger “gone”: DROP TRIGGER "gone""#,
+          #"drop the view “names”: DROP VIEW "names""#,
+          "create the view “names”: "
+            + #"CREATE VIEW "names" AS SELECT name FROM country WHERE name > ''"#,
+          "create the trigger “gone”: \(delete.sql ?? "")",
+        ])
+  }
+
+  @Test("A table that was changed while its column needs a value throws and changes nothing")
+  func needsValue() throws {
+    let db = try Database()
+    try db.executeStatements(
+      "CREATE TABLE country (code TEXT PRIMARY KEY) STRICT; INSERT INTO country VALUES ('NO')")
+    let steps = try Schema.of(Country.self).steps(from: Schema(db))
+    #expect(steps.map(\.isDestructive) == [false])
+    #expect(
+      failure(SchemaError.self) { try steps[0].run(db) }
+        == .needsValue(table: "country", column: "name"))
+    #expect(try db.columns(of: "country").count == 1)
+  }
+}
