@@ -12,16 +12,19 @@ public struct Selection<each Value: DatabaseValueConvertible>: Sendable {
   var select: Select
   let columns: SQL
   @usableFromInline let accesses: [PropertyAccess]
+  /// How the first column is stored, for an expression of its values.
+  let firstCoding: ExpressionCoding?
   @usableFromInline let read: @Sendable (RecordRow) throws -> (repeat each Value)
 
   @usableFromInline
   init(
-    _ select: Select, _ columns: SQL, _ accesses: [PropertyAccess],
+    _ select: Select, _ builder: SelectionBuilder,
     read: @escaping @Sendable (RecordRow) throws -> (repeat each Value)
   ) {
     self.select = select
-    self.columns = columns
-    self.accesses = accesses
+    columns = builder.columns
+    accesses = builder.accesses
+    firstCoding = builder.firstCoding
     self.read = read
   }
 
@@ -127,7 +130,7 @@ extension Query {
     let builder = SelectionBuilder()
     repeat builder.add(each expressions(fields))
     // Captures nothing, so that it is specialized where the query is written.
-    return Selection(select, builder.columns, builder.accesses) { row in
+    return Selection(select, builder) { row in
       try withUnsafeTemporaryAllocation(
         byteCount: max(1, MemoryLayout<(repeat each Value)>.size),
         alignment: MemoryLayout<(repeat each Value)>.alignment
@@ -150,7 +153,7 @@ extension Query {
   ) -> Selection<Value> {
     let builder = SelectionBuilder()
     builder.add(expression(fields))
-    return Selection<Value>(select, builder.columns, builder.accesses) { row in
+    return Selection<Value>(select, builder) { row in
       try withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { memory in
         guard let value = memory.baseAddress else { throw RecordLayout.noMemory }
         try row.layout.read(row, into: UnsafeMutableRawPointer(value))
@@ -165,17 +168,20 @@ extension Query {
 final class SelectionBuilder {
   @usableFromInline private(set) var columns = SQL(raw: "")
   @usableFromInline private(set) var accesses: [PropertyAccess] = []
+  fileprivate private(set) var firstCoding: ExpressionCoding?
 
   @usableFromInline
   init() {}
 
   @inlinable
   func add<Value: DatabaseValueConvertible>(_ expression: SQLExpression<Value>) {
-    add(expression.sql, expression.coding?.access(for: Value.self) ?? .value(Value.self))
+    let coding = expression.coding
+    add(expression.sql, coding?.access(for: Value.self) ?? .value(Value.self), coding)
   }
 
   @usableFromInline
-  func add(_ sql: SQL, _ access: PropertyAccess) {
+  func add(_ sql: SQL, _ access: PropertyAccess, _ coding: ExpressionCoding?) {
+    if accesses.isEmpty { firstCoding = coding }
     columns.append(accesses.isEmpty ? "" : ", ", sql)
     accesses.append(access)
   }
