@@ -36,7 +36,7 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
 
   /// The rows of a selection.
   public init(_ name: String, _ selection: Selection<repeat each Value>) {
-    self.init(name, "WITH", selection.sql)
+    self.init(name, "WITH", selection.sql, selection.codings)
   }
 
   /// The rows of a selection, and those that the step makes of each row, until it makes none.
@@ -48,32 +48,33 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
     recursive name: String, distinct: Bool = false, _ seed: Selection<repeat each Value>,
     step: (CommonTable) -> Selection<repeat each Value>
   ) {
-    let itself = CommonTable(name, source: SQL(raw: name.quotedIdentifier))
+    let itself = CommonTable(
+      name, source: SQL(raw: name.quotedIdentifier), codings: seed.codings)
     self.init(
       name, "WITH RECURSIVE",
-      SQL(seed.part, distinct ? " UNION " : " UNION ALL ", step(itself).sql))
+      SQL(seed.part, distinct ? " UNION " : " UNION ALL ", step(itself).sql), seed.codings)
   }
 
-  private init(_ name: String, source: SQL) {
-    definition = QueryTableDefinition(name: name, source: source)
+  private init(_ name: String, source: SQL, codings: [ExpressionCoding?]) {
+    definition = QueryTableDefinition(name: name, source: source, codings: codings)
   }
 
-  private init(_ name: String, _ with: String, _ definition: SQL) {
+  private init(
+    _ name: String, _ with: String, _ definition: SQL, _ codings: [ExpressionCoding?]
+  ) {
     let quoted = name.quotedIdentifier
     let columns = Self.columnNames.map(\.quotedIdentifier).joined(separator: ", ")
     self.init(
       name,
       source: SQL(
         "(\(with) \(quoted)(\(columns)) AS (", definition,
-        ") SELECT * FROM \(quoted))"))
+        ") SELECT * FROM \(quoted))"), codings: codings)
   }
 
   /// All rows of the table: the beginning of a query.
   public var all: Query<CommonTable> {
-    var select = Select(table: definition.name)
-    select.tables = QueryTables(
-      TextNode(definition.named(definition.name)), select.tables.aliases)
-    return Query(select)
+    let name = QueryAlias(definition.name, codings: definition.codings)
+    return Query(Select(QueryTables(TextNode(definition.named(name.name)), [name])))
   }
 
   private static var columnNames: [String] {
@@ -86,11 +87,12 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
   public static func queryTables(
     _ names: inout QueryNames
   ) -> CommonFields<repeat each Value> {
-    let prefix = names.next().prefix
+    let table = names.next()
     var number = 0
     func column<V: DatabaseValueConvertible>(_ type: V.Type) -> SQLExpression<V> {
       number += 1
-      return SQLExpression<V>(SQL(raw: "\(prefix)\"c\(number)\""))
+      return SQLExpression<V>(
+        SQL(raw: "\(table.prefix)\"c\(number)\""), coding: table.codings.at(number - 1))
     }
     return CommonFields((repeat column((each Value).self)))
   }
@@ -100,7 +102,11 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
     _ columns: inout QueryColumns
   ) -> (QueryCursor) throws -> (repeat each Value) {
     var accesses: [PropertyAccess] = []
-    repeat accesses.append(.value((each Value).self))
+    let codings = columns.codings
+    func add<V: DatabaseValueConvertible>(_ type: V.Type) {
+      accesses.append(codings.at(accesses.count)?.access(for: type) ?? .value(type))
+    }
+    repeat add((each Value).self)
     let source = SelectionSource(accesses)
     let layout = source.layout
     let positions = columns.add(columnNames)
@@ -121,6 +127,10 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
       }
     }
   }
+}
+
+extension [ExpressionCoding?] {
+  fileprivate func at(_ index: Int) -> ExpressionCoding? { index < count ? self[index] : nil }
 }
 
 /// The columns of a ``CommonTable`` in a query.
@@ -144,6 +154,8 @@ public struct QueryTableDefinition: Sendable {
   let name: String
   /// What stands behind FROM: the definition, or inside of it the name alone.
   let source: SQL
+  /// How its columns are stored.
+  let codings: [ExpressionCoding?]
 
   /// The table under its name in a query.
   func named(_ alias: String) -> SQL {
@@ -183,7 +195,7 @@ extension Query {
     _ definition: QueryTableDefinition, on condition: (New.QueryFields) -> SQLExpression<Bool>
   ) -> Query<New> {
     var select = select
-    select.join(" JOIN ", definition.name) {
+    select.join(" JOIN ", definition.name, codings: definition.codings) {
       definition.named($0.name)
     } on: { names in
       var names = names

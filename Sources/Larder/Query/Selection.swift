@@ -25,6 +25,9 @@ public struct Selection<each Value: DatabaseValueConvertible>: Sendable {
     self.read = read
   }
 
+  /// How the columns are stored, for expressions of their values.
+  var codings: [ExpressionCoding?] { columns.parts.map(\.coding) }
+
   /// The SELECT statement with its arguments, for reading, logging and tests.
   public var sql: SQL { select.sql(columns) }
 

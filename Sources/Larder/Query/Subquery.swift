@@ -11,12 +11,12 @@ import LarderSQLite
 /// // WHERE "city"."country" = "country"."code" LIMIT ?) FROM "country"
 /// ```
 public func first<Value>(of selection: Selection<Value>) -> SQLExpression<Value?> {
-  SQLExpression<Value?>(selection.firstValue)
+  SQLExpression<Value?>(selection.firstValue, coding: selection.columns.coding)
 }
 
 /// The first value that another query selects, or NULL, as an expression.
 public func first<Value>(of selection: Selection<Value?>) -> SQLExpression<Value?> {
-  SQLExpression<Value?>(selection.firstValue)
+  SQLExpression<Value?>(selection.firstValue, coding: selection.columns.coding)
 }
 
 extension Selection {

@@ -55,6 +55,9 @@ public struct QueryColumns {
     return core.identity
   }
 
+  /// How the next table's columns are stored, where it is no record's.
+  var codings: [ExpressionCoding?] { tables.alias(at: tableIndex).codings }
+
   /// Adds the next table's columns of these names.
   mutating func add(_ columns: [String]) -> Positions {
     let prefix = tables.alias(at: tableIndex).prefix

@@ -6,11 +6,14 @@ final class QueryAlias: Sendable {
   let name: String
   /// The name quoted, with the dot.
   let prefix: String
+  /// How the columns are stored, where the table is no record's.
+  let codings: [ExpressionCoding?]
 
   @usableFromInline static let none = QueryAlias("")
 
-  init(_ name: String) {
+  init(_ name: String, codings: [ExpressionCoding?] = []) {
     self.name = name
+    self.codings = codings
     prefix = name.quotedIdentifier + "."
   }
 
@@ -41,7 +44,7 @@ final class QueryTables: Sendable {
   }
 
   /// A name for another table that none of these has.
-  func newAlias(for table: String) -> QueryAlias {
+  func newAlias(for table: String, _ codings: [ExpressionCoding?]) -> QueryAlias {
     var alias = table
     var number = 2
     let taken = Set(aliases.map(\.name.foldedName))
@@ -49,7 +52,7 @@ final class QueryTables: Sendable {
       alias = "\(table)_\(number)"
       number += 1
     }
-    return QueryAlias(alias)
+    return QueryAlias(alias, codings: codings)
   }
 }
 
@@ -201,10 +204,11 @@ struct Select: Sendable {
 
   /// Joins another table, under a name that no other has in the query.
   mutating func join(
-    _ kind: StaticString, _ table: String, _ definition: (QueryAlias) -> SQL,
+    _ kind: StaticString, _ table: String, codings: [ExpressionCoding?] = [],
+    _ definition: (QueryAlias) -> SQL,
     on condition: (QueryNames) -> SQLExpression<Bool>
   ) {
-    let alias = tables.newAlias(for: table)
+    let alias = tables.newAlias(for: table, codings)
     let aliases = tables.aliases + [alias]
     let joined = InfixNode(tables.text, kind, TextNode(definition(alias)), .lowest)
     let names = QueryNames(QueryTables(joined, aliases))

@@ -1,0 +1,65 @@
+import Foundation
+import Larder
+import Testing
+
+@Suite("Codings in subqueries")
+struct SubqueryCodingTests {
+  @Test("the first value of another query is stored as its column is")
+  func firstValue() throws {
+    let db = try Database()
+    try Event.table.create(db)
+    let date = Date(timeIntervalSince1970: 1_795_249_993)
+    try Event.insert(
+      db,
+      contentsOf: [
+        Event(id: 1, at: date, text: date, milliseconds: date, end: nil),
+        Event(id: 2, at: date, text: date + 60, milliseconds: date + 60, end: date),
+      ])
+    let last = Event.aliased("last")
+    let dates = try Event.order { $0.id }.select { _ in
+      (
+        first(of: last.order { $0.id.desc }.select { $0.text }),
+        first(of: last.order { $0.id.desc }.select { $0.milliseconds }),
+        first(of: last.order { $0.id.desc }.select { $0.end })
+      )
+    }.fetchAll(db)
+    #expect(dates.map(\.0) == [date + 60, date + 60])
+    #expect(dates.map(\.1) == [date + 60, date + 60])
+    #expect(dates.map(\.2) == [date, date])
+    let found = Event.filter { _ in first(of: last.filter { $0.id == 1 }.select { $0.text }) == date
+    }
+    #expect(try found.fetchCount(db) == 2)
+    let latest = Event.filter { $0.text == first(of: last.select { $0.text.max() }) }
+    #expect(try latest.fetchAll(db).map(\.id) == [2])
+  }
+
+  @Test("the columns of a common table are stored as those that it was made of")
+  func commonTable() throws {
+    let db = try Database()
+    try Event.table.create(db)
+    let date = Date(timeIntervalSince1970: 1_795_249_993)
+    try Event.insert(
+      db,
+      contentsOf: [
+        Event(id: 1, at: date, text: date, milliseconds: date, end: nil),
+        Event(id: 2, at: date, text: date + 60, milliseconds: date + 60, end: date),
+      ])
+    let times = CommonTable("times", Event.select { ($0.id, $0.text, $0.milliseconds, $0.end) })
+    let late = times.all.filter { $0.columns.1 > date && $0.columns.2 == date + 60 }
+    let rows = try late.fetchAll(db)
+    #expect(rows.count == 1)
+    #expect(rows.first?.1 == date + 60)
+    #expect(rows.first?.2 == date + 60)
+    #expect(rows.first?.3 == date)
+    #expect(late.sql.text.contains(#""times"."c2" > ?"#))
+
+    let joined = Event.all.join(times) { $0.id == $1.columns.0 }.filter { $1.columns.1 == date }
+    #expect(try joined.fetchAll(db).map(\.1.1) == [date])
+    let later = CommonTable(
+      recursive: "later", Event.filter { $0.id == 1 }.select { ($0.id, $0.text) }
+    ) { later in
+      Event.all.join(later) { $0.text > $1.columns.1 }.select { ($0.0.id, $0.0.text) }
+    }
+    #expect(try later.all.fetchAll(db).map(\.1) == [date, date + 60])
+  }
+}
