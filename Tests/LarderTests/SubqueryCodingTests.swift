@@ -60,6 +60,8 @@ struct SubqueryCodingTests {
     ) { later in
       Event.all.join(later) { $0.text > $1.columns.1 }.select { ($0.0.id, $0.0.text) }
     }
-    #expect(try later.all.fetchAll(db).map(\.1) == [date, date + 60])
+    let all = later.all
+    let pairs = try all.fetchAll(db)
+    #expect(pairs.map { $0.1 } == [date, date + 60])
   }
 }
