@@ -17,9 +17,10 @@ let package = Package(
     .target(name: "Larder", dependencies: ["LarderSQLite"]),
     .executableTarget(
       name: "gazetteer",
-      dependencies: ["LarderSQLite"],
+      dependencies: ["Larder"],
       path: "Sample",
-      exclude: ["run"]
+      exclude: ["run"],
+      resources: [.copy("Data")]
     ),
     .executableTarget(
       name: "benchmarks",

@@ -1,0 +1,117 @@
+import Larder
+
+/// Puts the records of a file into their table: new ones are inserted, others become as the file has
+/// them, and those that are the same stay untouched.
+struct Importer<R: ImportedRecord> {
+  private let db: Database
+  private let file: CSVFile
+  /// Whether bad lines are reported and left out, instead of ending the import.
+  private let skipsBad: Bool
+  /// Nothing needs to be looked up in a table that was empty.
+  private let wasEmpty: Bool
+  private var bar = ProgressBar(R.plural.padded(to: 10))
+  private var batch: [Line] = []
+  private var summary: ImportSummary
+
+  /// A record and the line that it begins on.
+  private struct Line {
+    let number: Int
+    var record: R
+  }
+
+  init(_ db: Database, _ file: CSVFile, skipsBad: Bool) throws {
+    self.db = db
+    self.file = file
+    self.skipsBad = skipsBad
+    wasEmpty = try !R.all.exists(db)
+    summary = ImportSummary(file: file.path, kind: R.plural)
+  }
+
+  /// Reads the file to its end.
+  mutating func run() throws -> ImportSummary {
+    defer { bar.clear() }
+    let known = try KnownCountries(db)
+    var seen: Set<R.Key> = []
+    while let fields = try nextFields() {
+      do {
+        let record = try R(fields, known)
+        guard seen.insert(record.key).inserted else {
+          throw fields.bad("the key \(record.key) was there before")
+        }
+        batch.append(Line(number: file.reader.line, record: record))
+      } catch let bad as BadLine {
+        try skip(bad)
+      }
+      if batch.count == 4096 { try storeBatch() }
+    }
+    try storeBatch()
+    return summary
+  }
+
+  private mutating func nextFields() throws -> CSVFields? {
+    while true {
+      do {
+        return try file.next()
+      } catch let bad as BadLine {
+        try skip(bad)
+      }
+    }
+  }
+
+  private mutating func skip(_ bad: BadLine) throws {
+    let failure = file.failure(bad)
+    guard skipsBad else { throw failure }
+    bar.clear()
+    Output.note("gazetteer: \(failure.message); left out")
+    summary.skipped += 1
+  }
+
+  private mutating func storeBatch() throws {
+    try Interruption.check()
+    let keys = wasEmpty ? [] : batch.map(\.record.key)
+    let present = try R.fetchAll(db, keys: keys)
+    let old = Dictionary(present.map { ($0.key, $0) }) { first, _ in first }
+    try insert(old.isEmpty ? batch : batch.filter { old[$0.record.key] == nil })
+    for var line in batch {
+      guard let before = old[line.record.key] else { continue }
+      try update(&line, before)
+    }
+    batch.removeAll(keepingCapacity: true)
+    bar.show(file.partRead)
+  }
+
+  private mutating func insert(_ lines: [Line]) throws {
+    var lines = lines
+    while true {
+      do {
+        try R.insert(db, contentsOf: lines.lazy.map(\.record))
+        summary.inserted += lines.count
+        return
+      } catch RecordError.batch(_, let index, let error as DatabaseError) {
+        try skip(BadLine(line: lines.remove(at: index).number, problem: error.message))
+      }
+    }
+  }
+
+  private mutating func update(_ line: inout Line, _ before: R) throws {
+    do {
+      if try line.record.update(db, changedSince: before) {
+        summary.changed += 1
+      } else {
+        summary.unchanged += 1
+      }
+    } catch let error as DatabaseError where error.isConstraint {
+      try skip(BadLine(line: line.number, problem: error.message))
+    }
+  }
+}
+
+/// What became of the records of a file.
+struct ImportSummary: Encodable {
+  let file: String
+  let kind: String
+  var inserted = 0
+  var changed = 0
+  var unchanged = 0
+  var skipped = 0
+}
