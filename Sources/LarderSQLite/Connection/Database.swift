@@ -23,9 +23,11 @@ public final class Database {
   /// Statements that result sets and ``Statement`` objects use, each with its place in here.
   @exclusivity(unchecked) private var open: [PreparedStatement] = []
   /// Whether the transaction or savepoint of the innermost scope is to be undone.
-  @exclusivity(unchecked) var isRollbackOnly = false
+  @exclusivity(unchecked) package var isRollbackOnly = false
   /// The path that the database was opened with: nil for one in memory, empty for a temporary file.
   public let path: String?
+  /// How it was opened.
+  package let configuration: Configuration
 
   /// Opens a database and verifies that it is one.
   ///
@@ -39,6 +41,7 @@ public final class Database {
   /// that is no database, an unknown VFS, a lock that lasts longer than the busy timeout.
   public init(path: String? = nil, configuration: Configuration = .init()) throws {
     self.path = path
+    self.configuration = configuration
     connection = try ConnectionOpening.open(path: path, configuration: configuration)
     cache = StatementCache(capacity: configuration.statementCacheCapacity)
     try setUp(configuration)

@@ -1,0 +1,138 @@
+import LarderSQLite
+
+extension Migrator {
+  /// Applies the pending migrations to a copy of the database, and reports what they did.
+  ///
+  /// ```swift
+  /// let report = try migrator.dryRun(queue)
+  /// print(report)
+  /// ```
+  ///
+  /// The database itself stays as it is. Others can write meanwhile where it has a write-ahead log;
+  /// without one they wait while it is copied. The copy is a temporary file that goes away with the
+  /// call, and is opened like the original: ``Configuration/prepareDatabase`` is called for it too.
+  ///
+  /// Throws where the database is refused or can't be copied. A migration that fails is reported.
+  public func dryRun(_ access: some DatabaseAccess) throws -> MigrationReport {
+    let recorder = MigrationRecorder()
+    // The migrations run outside of the scope, for which others may wait.
+    let copy = try access.read { try $0.temporaryCopy { recorder.add($0) } }
+    return try dryRun(on: copy, recorder)
+  }
+
+  /// Applies the pending migrations to a copy of the database.
+  public func dryRun(_ db: Database) throws -> MigrationReport {
+    let recorder = MigrationRecorder()
+    return try dryRun(on: db.temporaryCopy { recorder.add($0) }, recorder)
+  }
+
+  private func dryRun(
+    on copy: Database, _ recorder: MigrationRecorder
+  ) throws -> MigrationReport {
+    _ = try pending(copy)
+    let observed = migrations.map { migration in
+      Migration(migration) { db in
+        recorder.begin(migration.name, totalChanges: db.totalChanges)
+        defer { recorder.end(totalChanges: db.totalChanges) }
+        try migration.up(db)
+      }
+    }
+    var failure: (any Error)?
+    do {
+      try Migrator(observed).migrate(copy) { recorder.finish($0) }
+    } catch {
+      failure = error
+    }
+    return MigrationReport(
+      migrations: recorder.finished, error: failure,
+      integrityProblems: try copy.integrityProblems(),
+      foreignKeyViolations: try ForeignKeyViolation.all(in: copy))
+  }
+}
+
+extension Database {
+  /// A copy of the database in a temporary file, as it is committed, or as this connection's read
+  /// transaction sees it.
+  func temporaryCopy(
+    trace: (@Sendable (TraceEvent) -> Void)? = nil
+  ) throws -> Database {
+    var configuration = configuration
+    configuration.readOnly = false
+    configuration.journalMode = nil
+    configuration.log = nil
+    configuration.trace = trace
+    configuration.slowStatementThreshold = .zero
+    let copy = try Database(path: "", configuration: configuration)
+    // In one step: in several it would begin anew whenever somebody has written.
+    try backup(to: copy, pagesPerStep: 0)
+    return copy
+  }
+
+  /// What SQLite's [check](https://www.sqlite.org/pragma.html#pragma_integrity_check) of the whole
+  /// file finds, up to a hundred lines.
+  func integrityProblems() throws -> [String] {
+    let lines = try executeQuery("PRAGMA integrity_check(100)").map {
+      try $0.get(at: 0, as: String.self)
+    }
+    return lines == ["ok"] ? [] : lines
+  }
+}
+
+/// Gathers what the statements of migrations do, under a lock since traces may come from anywhere.
+private final class MigrationRecorder: Sendable {
+  private let state = Lock(State())
+
+  private struct State {
+    var finished: [MigrationReport.Migration] = []
+    /// Whether a migration runs, rather than what is around it.
+    var isRunning = false
+    var start = ContinuousClock.now
+    var changesBefore = 0
+    /// The place of each statement in the list.
+    var places: [String: Int] = [:]
+  }
+
+  var finished: [MigrationReport.Migration] { state.withLock { $0.finished } }
+
+  func begin(_ name: String, totalChanges: Int) {
+    state.withLock { state in
+      state.finished.append(MigrationReport.Migration(name: name))
+      state.isRunning = true
+      state.start = .now
+      state.changesBefore = totalChanges
+      state.places = [:]
+    }
+  }
+
+  func add(_ event: TraceEvent) {
+    state.withLock { state in
+      guard state.isRunning, let last = state.finished.indices.last else { return }
+      let sql = event.expandedSQL ?? event.sql
+      if let place = state.places[sql] {
+        state.finished[last].statements[place].count += 1
+        state.finished[last].statements[place].duration += event.duration
+      } else {
+        state.places[sql] = state.finished[last].statements.count
+        state.finished[last].statements.append(
+          MigrationReport.Statement(sql: sql, count: 1, duration: event.duration))
+      }
+    }
+  }
+
+  func end(totalChanges: Int) {
+    state.withLock { state in
+      guard let last = state.finished.indices.last else { return }
+      state.isRunning = false
+      state.finished[last].rowsChanged = totalChanges - state.changesBefore
+      state.finished[last].duration = .now - state.start
+    }
+  }
+
+  /// The time with the check of foreign keys.
+  func finish(_ progress: MigrationProgress) {
+    state.withLock { state in
+      guard let duration = progress.duration, let last = state.finished.indices.last else { return }
+      state.finished[last].duration = duration
+    }
+  }
+}

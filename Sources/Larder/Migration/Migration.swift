@@ -1,0 +1,104 @@
+import LarderSQLite
+
+/// One step from one schema to the next: a name that never changes, and what it does.
+///
+/// ```swift
+/// Migration("create city", sql: """
+///   CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+///   CREATE INDEX city_name ON city (name);
+///   """)
+/// Migration("trim names") { db in
+///   for city in try City.fetchAll(db) { try city.trimmed().update(db) }
+/// }
+/// ```
+///
+/// SQL is better where it does: a ``Migrator`` notices when it is changed after it was applied, which
+/// it can't for a closure. A closure should use SQL or records of its own, since the program's
+/// records change with the program, and the migration mustn't. Neither can begin or end transactions.
+public struct Migration: Sendable {
+  /// How foreign keys are kept where the connection enforces them.
+  public enum ForeignKeys: Hashable, Sendable {
+    /// Not enforced while the migration runs, so that a table can be
+    /// [rebuilt](https://www.sqlite.org/lang_altertable.html#otheralter) that others refer to; those
+    /// of all tables are checked before the commit. Rows that are deleted don't take those along
+    /// that refer to them.
+    case checkedBeforeCommit
+    /// Enforced as ever, with CASCADE and SET NULL, and without the check of all tables.
+    case enforced
+  }
+
+  /// Its name: any text but an empty one.
+  public let name: String
+  /// What the SQL amounts to, as 16 digits: spaces, comments and the case of words don't count. Nil
+  /// for a closure.
+  public let checksum: String?
+  /// How foreign keys are kept.
+  public let foreignKeys: ForeignKeys
+  /// The `user_version` of databases that had come as far as this before there was a `Migrator`.
+  public private(set) var userVersion: Int32?
+  let up: @Sendable (Database) throws -> Void
+  let down: (@Sendable (Database) throws -> Void)?
+
+  /// A migration of SQL: any number of statements.
+  ///
+  /// - Parameter down: what undoes it, for ``Migrator/migrateDown(_:to:)``. It isn't part of the
+  ///   checksum.
+  public init(
+    _ name: String, foreignKeys: ForeignKeys = .checkedBeforeCommit, sql: SQL, down: SQL? = nil
+  ) {
+    self.name = name
+    self.foreignKeys = foreignKeys
+    checksum = sql.checksum
+    up = { db in try db.executeStatements(sql) }
+    if let down {
+      self.down = { db in try db.executeStatements(down) }
+    } else {
+      self.down = nil
+    }
+  }
+
+  /// A migration of Swift.
+  ///
+  /// - Parameters:
+  ///   - down: what undoes it, for ``Migrator/migrateDown(_:to:)``.
+  ///   - up: what it does. What it throws undoes all of it.
+  public init(
+    _ name: String, foreignKeys: ForeignKeys = .checkedBeforeCommit,
+    down: (@Sendable (Database) throws -> Void)? = nil,
+    _ up: @escaping @Sendable (Database) throws -> Void
+  ) {
+    self.name = name
+    self.foreignKeys = foreignKeys
+    checksum = nil
+    self.up = up
+    self.down = down
+  }
+
+  /// The migration with a mark: databases with this
+  /// [user_version](https://www.sqlite.org/pragma.html#pragma_user_version), from a time when that
+  /// told their schema, have it and all before it already.
+  ///
+  /// Once a `Migrator` has seen a database, its `user_version` means nothing to it, and stays as it
+  /// is.
+  public func replacing(userVersion: Int32) -> Migration {
+    var migration = self
+    migration.userVersion = userVersion
+    return migration
+  }
+
+  init(
+    _ migration: Migration, up: @escaping @Sendable (Database) throws -> Void
+  ) {
+    name = migration.name
+    checksum = migration.checksum
+    foreignKeys = migration.foreignKeys
+    userVersion = migration.userVersion
+    self.up = up
+    down = migration.down
+  }
+}
+
+extension String {
+  /// Whether two names are the same to SQLite, which compares bytes.
+  func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}

@@ -1,0 +1,110 @@
+import FoundationEssentials
+import LarderSQLite
+
+/// A migration that a database says was applied to it.
+public struct AppliedMigration: Hashable, Sendable {
+  /// Its name.
+  public let name: String
+  /// The checksum of its SQL; nil if it was a closure.
+  public let checksum: String?
+  /// When it was applied, or adopted with the `user_version` that it replaces; nil if that is still
+  /// to come.
+  public let date: Date?
+  /// How long it took; nil if it was adopted.
+  public let duration: Duration?
+}
+
+/// The bookkeeping of a database: which migrations were applied to it, in which order.
+struct MigrationHistory {
+  private(set) var applied: [AppliedMigration] = []
+  /// Whether the database has bookkeeping, which is made with the first migration.
+  private(set) var isRecorded: Bool
+
+  init(_ db: Database) throws {
+    // Not in the schema of temporary tables, where one of the same name would hide it.
+    isRecorded =
+      try db.value(
+        """
+        SELECT EXISTS (SELECT 1 FROM main.sqlite_schema
+          WHERE type = 'table' AND name = 'larder_migration')
+        """) ?? false
+    guard isRecorded else { return }
+    applied = try db.executeQuery(
+      """
+      SELECT name, checksum, applied_at, microseconds FROM main.larder_migration ORDER BY position
+      """
+    ).map {
+      AppliedMigration(
+        name: try $0.get(at: 0), checksum: try $0.get(at: 1),
+        date: try DateFormat.iso8601.date(from: $0.get(at: 2)),
+        duration: try $0.get(at: 3, as: Int64?.self).map { .microseconds($0) })
+    }
+  }
+
+  /// Takes migrations for applied that another scheme has applied.
+  mutating func adopt(_ migrations: some Sequence<Migration>) {
+    applied = migrations.map {
+      AppliedMigration(name: $0.name, checksum: $0.checksum, date: nil, duration: nil)
+    }
+  }
+
+  /// Makes the bookkeeping, with the migrations that were adopted, if there is none yet.
+  mutating func record(in db: Database) throws {
+    guard !isRecorded else { return }
+    try db.executeUpdate(
+      """
+      CREATE TABLE main.larder_migration (
+        position INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        checksum TEXT,
+        applied_at TEXT NOT NULL,
+        microseconds INTEGER
+      ) STRICT
+      """)
+    for (index, migration) in applied.enumerated() {
+      try Self.add(name: migration.name, migration.checksum, at: index, nil, in: db)
+    }
+    isRecorded = true
+  }
+
+  /// Adds a migration after all others.
+  func add(_ migration: Migration, duration: Duration, in db: Database) throws {
+    try Self.add(
+      name: migration.name, migration.checksum, at: applied.count,
+      Int64(duration / .microseconds(1)), in: db)
+  }
+
+  private static func add(
+    name: String, _ checksum: String?, at index: Int, _ microseconds: Int64?, in db: Database
+  ) throws {
+    try db.executeUpdate(
+      """
+      INSERT INTO main.larder_migration VALUES (\(index + 1), \(name), \(checksum),
+        strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), \(microseconds))
+      """)
+  }
+
+  /// Removes a migration.
+  func remove(_ migration: Migration, in db: Database) throws {
+    try db.executeUpdate("DELETE FROM main.larder_migration WHERE name = \(migration.name)")
+  }
+
+  /// Throws unless the applied migrations are the first of the list.
+  func check(against migrations: [Migration]) throws {
+    let known = Set(migrations.map { Array($0.name.utf8) })
+    for (index, applied) in applied.enumerated() {
+      guard index < migrations.count else {
+        throw MigrationError.newerDatabase(unknown: self.applied[index...].map(\.name))
+      }
+      let declared = migrations[index]
+      guard declared.name.hasSameBytes(as: applied.name) else {
+        throw known.contains(Array(applied.name.utf8))
+          ? MigrationError.reordered(applied: applied.name, declared: declared.name)
+          : MigrationError.missing(migration: applied.name)
+      }
+      guard declared.checksum == applied.checksum else {
+        throw MigrationError.changed(migration: declared.name)
+      }
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import LarderSQLite
+
+/// What a migrator does in one transaction.
+enum MigrationStep {
+  /// Applies the migration with this index.
+  case apply(Int)
+  /// Undoes the migration with this index, the last that is applied.
+  case undo(Int)
+  /// Writes down what was adopted.
+  case adopt
+}
+
+extension Migrator {
+  /// Runs a step, unless another process was first.
+  func run(
+    _ step: MigrationStep, _ db: Database, _ progress: ((MigrationProgress) -> Void)? = nil
+  ) throws {
+    guard !db.isInTransaction else {
+      throw DatabaseError(
+        .misuse, "each migration is a transaction of its own: migrate outside of one")
+    }
+    switch step {
+    case .adopt:
+      try db.inTransaction { db in
+        var history = try checkedHistory(db)
+        try history.record(in: db)
+      }
+    case .apply(let index):
+      try apply(index, db, progress)
+    case .undo(let index):
+      let migration = migrations[index]
+      guard let down = migration.down else {
+        throw MigrationError.irreversible(migration: migration.name)
+      }
+      try change(migration, appliedBefore: index + 1, db, down) { history, _ in
+        try history.remove(migration, in: db)
+      }
+    }
+  }
+
+  private func apply(
+    _ index: Int, _ db: Database, _ progress: ((MigrationProgress) -> Void)?
+  ) throws {
+    let migration = migrations[index]
+    func report(_ duration: Duration?) {
+      progress?(
+        MigrationProgress(
+          name: migration.name, index: index, count: migrations.count, duration: duration))
+    }
+    let duration = try change(migration, appliedBefore: index, db) { db in
+      report(nil)
+      try migration.up(db)
+    } record: { history, duration in
+      try history.add(migration, duration: duration, in: db)
+    }
+    if let duration { report(duration) }
+  }
+
+  /// Runs a migration's closure with the check and the bookkeeping that belong to it in a
+  /// transaction, and returns the time that it took; nil if the number of applied migrations isn't
+  /// the expected one any more. Errors, also of the commit, get the migration's name.
+  @discardableResult
+  private func change(
+    _ migration: Migration, appliedBefore expected: Int, _ db: Database,
+    _ body: (Database) throws -> Void,
+    record: (MigrationHistory, Duration) throws -> Void
+  ) throws -> Duration? {
+    let isUnenforced = migration.foreignKeys == .checkedBeforeCommit && db.enforcesForeignKeys
+    var hasBegun = false
+    func inTransaction() throws -> Duration? {
+      try db.inTransaction(.immediate) { db in
+        var history = try checkedHistory(db)
+        guard history.applied.count == expected else { return nil }
+        hasBegun = true
+        try history.record(in: db)
+        let start = ContinuousClock.now
+        try body(db)
+        if isUnenforced { try checkForeignKeys(migration, db) }
+        let duration = ContinuousClock.now - start
+        try record(history, duration)
+        guard !db.isRollbackOnly else {
+          throw DatabaseError(
+            .misuse, "setRollbackOnly has no meaning in a migration, which throws to be undone")
+        }
+        return duration
+      }
+    }
+    do {
+      return try isUnenforced ? db.withoutForeignKeys(inTransaction) : inTransaction()
+    } catch  where hasBegun && !(error is MigrationError) {
+      throw MigrationError.failed(migration: migration.name, error: error)
+    }
+  }
+
+  private func checkForeignKeys(_ migration: Migration, _ db: Database) throws {
+    let violations = try ForeignKeyViolation.all(in: db)
+    guard violations.isEmpty else {
+      throw MigrationError.foreignKeys(migration: migration.name, violations: violations)
+    }
+  }
+}
