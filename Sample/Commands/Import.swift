@@ -4,7 +4,8 @@ import Larder
 extension Command {
   static let `import` = Command(
     name: "import", arguments: "[FILE …]", argumentCount: 0...Int.max,
-    summary: "Imports files of countries, cities and divisions; those of the sample if none is named.",
+    summary:
+      "Imports files of countries, cities and divisions; those of the sample if none is named.",
     details: """
       Which kind of records a file has shows in its first line. Records that are new are inserted, those
       that the file has otherwise are changed, and no others are touched. A file with a bad line is not
@@ -16,7 +17,7 @@ extension Command {
     let paths = invocation.arguments.isEmpty ? try sampleFiles() : invocation.arguments
     let files = try paths.map { try ImportedFile(path: $0) }.sorted { $0.order < $1.order }
     let queue = try DatabaseFile(invocation).openOrCreate()
-    try queue.inDatabase(Schema.create)
+    try Schema.prepare(queue)
     let (summaries, failure) = try queue.inTransaction { db in
       try importAll(files, db, skipsBad: invocation.has("skip-bad"))
     }
@@ -26,7 +27,8 @@ extension Command {
         "FILE", "KIND", "NEW", "CHANGED", "UNCHANGED", "LEFT OUT", numbers: [2, 3, 4, 5])
       for summary in summaries {
         table.add(
-          summary.file, summary.kind, summary.inserted.grouped, summary.changed.grouped,
+          summary.file.split(separator: "/").last.map(String.init) ?? "", summary.kind,
+          summary.inserted.grouped, summary.changed.grouped,
           summary.unchanged.grouped, summary.skipped.grouped)
       }
       return table

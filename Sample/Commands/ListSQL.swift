@@ -23,6 +23,8 @@ extension Command {
 private struct ProgramQuery {
   let name: String
   let sql: SQL
+  /// The names of its parameters, where they have any, and perhaps more.
+  var names: [String] = []
 
   struct Explained: Encodable {
     let name: String
@@ -32,8 +34,13 @@ private struct ProgramQuery {
   }
 
   func explained(_ db: Database) throws -> Explained {
-    let plan = try db.executeQuery("EXPLAIN QUERY PLAN \(sql)")
-      .map { try $0.get("detail", as: String.self) }
+    // The statements of records want values for their parameters, of which the plan doesn't depend.
+    let arguments =
+      names.isEmpty
+      ? Arguments() : Arguments(Dictionary(uniqueKeysWithValues: names.map { ($0, nil) }))
+    let plan = try db.executeQuery(
+      "EXPLAIN QUERY PLAN \(sql)", arguments: arguments.ignoringSurplusNames()
+    ).map { try $0.get("detail", as: String.self) }
     return Explained(
       name: name, sql: sql.text, arguments: try sql.arguments.databaseValues.map(\.plainText),
       plan: plan)
@@ -77,6 +84,8 @@ private struct ProgramQuery {
       ("find", table.findSQL), ("all", table.selectSQL), ("insert", table.insertSQL),
       ("update", table.updateSQL), ("delete", table.deleteSQL),
     ]
-    return statements.map { ProgramQuery(name: "\(table.name): \($0)", sql: SQL(raw: $1)) }
+    return statements.map {
+      ProgramQuery(name: "\(table.name): \($0)", sql: SQL(raw: $1), names: table.columnNames)
+    }
   }
 }

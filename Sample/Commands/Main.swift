@@ -3,8 +3,8 @@ import Larder
 extension Command {
   /// All of them, as the help lists them.
   static let all: [Command] = [
-    .import, .search, .children, .path, .top, .nearest, .stats, .add, .edit, .remove, .sql,
-    .backup, .serveLoad,
+    .import, .search, .children, .path, .top, .nearest, .stats, .add, .edit, .remove,
+    .upgrade, .sql, .backup, .serveLoad,
   ]
 
   /// Runs the command that the words begin with, and returns the program's exit status.

@@ -9,6 +9,9 @@ protocol ImportedRecord: Record, Equatable {
   /// What several of them are called.
   static var plural: String { get }
 
+  /// The index of its names, if it has one.
+  static var textIndex: TextIndex? { get }
+
   /// Reads a line. Throws ``BadLine``.
   init(_ fields: CSVFields, _ known: KnownCountries) throws
 
@@ -31,6 +34,7 @@ extension Country: ImportedRecord {
     "languages", "neighbours",
   ]
   static let plural = "countries"
+  static let textIndex: TextIndex? = nil
 
   init(_ fields: CSVFields, _ known: KnownCountries) throws {
     self.init(
@@ -50,6 +54,7 @@ extension City: ImportedRecord {
     "admin1_code",
   ]
   static let plural = "cities"
+  static let textIndex: TextIndex? = .cities
 
   init(_ fields: CSVFields, _ known: KnownCountries) throws {
     self.init(
@@ -68,6 +73,7 @@ extension City: ImportedRecord {
 extension Division: ImportedRecord {
   static let header = ["code", "name", "longitude", "latitude"]
   static let plural = "divisions"
+  static let textIndex: TextIndex? = .divisions
 
   init(_ fields: CSVFields, _ known: KnownCountries) throws {
     self.init(

@@ -45,6 +45,7 @@ struct Importer<R: ImportedRecord> {
       if batch.count == 4096 { try storeBatch() }
     }
     try storeBatch()
+    if summary.inserted + summary.changed > 0 { try R.textIndex?.rebuild(db) }
     return summary
   }
 
@@ -87,7 +88,7 @@ struct Importer<R: ImportedRecord> {
         try R.insert(db, contentsOf: lines.lazy.map(\.record))
         summary.inserted += lines.count
         return
-      } catch RecordError.batch(_, let index, let error as DatabaseError) {
+      } catch RecordError.batch(_, let index, let error as DatabaseError) where error.isConstraint {
         try skip(BadLine(line: lines.remove(at: index).number, problem: error.message))
       }
     }

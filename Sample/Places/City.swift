@@ -20,7 +20,7 @@ struct City: Record, Encodable, Equatable {
     let latitude = Column("latitude", \City.latitude)
     let longitude = Column("longitude", \City.longitude)
     let country = Column("country", \City.country, .references(Country.self))
-    let population = Column("population", \City.population, .indexed)
+    let population = Column("population", \City.population, .indexed, .default(0))
     let timezone = Column("timezone", \City.timezone)
     let region = Column("region", \City.region)
   }
@@ -65,6 +65,27 @@ extension City {
           .value(centre.longitude), as: Double.self)
       }
       .limit(limit)
+  }
+
+  /// Inserts the city and its name into the index; SQLite chooses its code.
+  func added(_ db: Database) throws -> City {
+    let city = try inserted(db)
+    try TextIndex.cities.add(city.id, city.name, db)
+    return city
+  }
+
+  /// Updates what has changed, in the index too.
+  mutating func update(_ db: Database, indexedAs before: City) throws {
+    try update(db, changedSince: before)
+    guard name != before.name else { return }
+    try TextIndex.cities.remove(id, before.name, db)
+    try TextIndex.cities.add(id, name, db)
+  }
+
+  /// Deletes the city, from the index too.
+  func remove(_ db: Database) throws {
+    try TextIndex.cities.remove(id, name, db)
+    try delete(db)
   }
 
   var coordinate: Coordinate { Coordinate(latitude: latitude, longitude: longitude) }

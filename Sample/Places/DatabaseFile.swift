@@ -26,18 +26,14 @@ struct DatabaseFile {
 
   /// Opens a database that is there for commands that only look at it.
   func openForReading() throws -> DatabaseQueue {
-    try checkIsThere()
-    var configuration = configuration
-    configuration.readOnly = true
-    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    let queue = try openAsItIs(readOnly: true)
     try queue.read(Schema.checkIsCurrent)
     return queue
   }
 
   /// Opens a database that is there for commands that change it.
   func openForWriting() throws -> DatabaseQueue {
-    try checkIsThere()
-    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    let queue = try openAsItIs(readOnly: false)
     try queue.read(Schema.checkIsCurrent)
     return queue
   }
@@ -50,6 +46,14 @@ struct DatabaseFile {
     let pool = try DatabasePool(path: path, configuration: configuration)
     try pool.read(Schema.checkIsCurrent)
     return pool
+  }
+
+  /// Opens a database that is there, of whatever version.
+  func openAsItIs(readOnly: Bool) throws -> DatabaseQueue {
+    try checkIsThere()
+    var configuration = configuration
+    configuration.readOnly = readOnly
+    return try DatabaseQueue(path: path, configuration: configuration)
   }
 
   /// Opens a database as it is, or makes an empty one, with the folder that it lies in.

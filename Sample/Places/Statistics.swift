@@ -32,7 +32,8 @@ struct Statistics: Encodable {
       .order { $0.1.population.sum().desc }
       .select { country, city in
         (
-          country.continent, city.id.count(), city.population.sum(), city.population.max(), city.name
+          country.continent, city.id.count(), city.population.sum(), city.population.max(),
+          city.name
         )
       }
   }
