@@ -19,8 +19,7 @@ let package = Package(
       name: "gazetteer",
       dependencies: ["Larder"],
       path: "Sample",
-      exclude: ["run"],
-      resources: [.copy("Data")]
+      exclude: ["run", "Data"]
     ),
     .executableTarget(
       name: "benchmarks",

@@ -52,17 +52,16 @@ extension Command {
     return (summaries, nil)
   }
 
-  /// The files that lie beside the program.
+  /// The files of the package that the program was built in.
   private static func sampleFiles() throws -> [String] {
-    let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    let folder = program.deletingLastPathComponent()
-      .appendingPathComponent("Larder_gazetteer.resources/Data")
-    let paths = ["countries.csv", "world-cities.csv", "china-divisions.csv"]
-      .map { folder.appendingPathComponent($0).path }
-    guard paths.allSatisfy(FileManager.default.fileExists(atPath:)) else {
-      throw Failure("there are no files beside the program: name those to import")
+    var folder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    while folder.path != "/" {
+      folder.deleteLastPathComponent()
+      let paths = ["countries.csv", "world-cities.csv", "china-divisions.csv"]
+        .map { folder.appendingPathComponent("Sample/Data/" + $0).path }
+      if paths.allSatisfy(FileManager.default.fileExists(atPath:)) { return paths }
     }
-    return paths
+    throw Failure(.usage, "the program isn't in its package: name the files to import")
   }
 }
 

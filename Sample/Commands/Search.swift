@@ -29,17 +29,22 @@ extension Command {
     guard text.contains(where: { !$0.isWhitespace }) else {
       throw Failure(.usage, "search takes a text that isn't empty")
     }
-    var places = try Country.named(text).limit(limit).fetchAll(db).map(Place.country)
+    let countries = try Country.named(text).limit(limit).fetchAll(db)
     let divisions = try Division.withWords(of: text, limit: limit).fetchAll(db)
     let cities = try City.withWords(of: text, limit: limit).fetchAll(db)
+    var places = countries.map(Place.country)
     places += divisions.map(Place.division) + cities.map(Place.city)
     if places.count < limit {
       // This reads all names, and so is done only if there is room.
-      let known = (Set(divisions.map(\.code)), Set(cities.map(\.id)))
+      let known = (
+        Set(countries.map(\.code)), Set(divisions.map(\.code)), Set(cities.map(\.id))
+      )
+      places += try Country.containing(text).fetchAll(db)
+        .filter { !known.0.contains($0.code) }.map(Place.country)
       places += try Division.containing(text, limit: limit).fetchAll(db)
-        .filter { !known.0.contains($0.code) }.map(Place.division)
+        .filter { !known.1.contains($0.code) }.map(Place.division)
       places += try City.containing(text, limit: limit).fetchAll(db)
-        .filter { !known.1.contains($0.id) }.map(Place.city)
+        .filter { !known.2.contains($0.id) }.map(Place.city)
     }
     return Array(places.prefix(limit))
   }

@@ -42,7 +42,7 @@ struct Importer<R: ImportedRecord> {
       } catch let bad as BadLine {
         try skip(bad)
       }
-      if batch.count == 4096 { try storeBatch() }
+      if batch.count == 8192 { try storeBatch() }
     }
     try storeBatch()
     if summary.inserted + summary.changed > 0 { try R.textIndex?.rebuild(db) }

@@ -51,7 +51,7 @@ extension City {
 
   /// Those in whose names a text occurs anywhere.
   static func containing(_ text: String, limit: Int) -> Query<City> {
-    filter { $0.name.like(text.anywherePattern, escape: "\\") }
+    filter { $0.name.like("%" + text.pattern + "%", escape: "\\") }
       .order { $0.population.desc }
       .limit(limit)
   }

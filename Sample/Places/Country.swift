@@ -44,12 +44,18 @@ extension ColumnCoding where Value == [String] {
 }
 
 extension Country {
-  /// Those in whose name a text occurs, or whose code it is.
+  /// Those whose names begin with a text, or whose code it is.
   static func named(_ text: String) -> Query<Country> {
     filter {
-      $0.name.like(text.anywherePattern, escape: "\\") || $0.code == text.uppercased()
+      $0.name.like(text.pattern + "%", escape: "\\") || $0.code == text.uppercased()
     }
     .order { $0.population.desc }
+  }
+
+  /// Those in whose names a text occurs anywhere.
+  static func containing(_ text: String) -> Query<Country> {
+    filter { $0.name.like("%" + text.pattern + "%", escape: "\\") }
+      .order { $0.population.desc }
   }
 
   /// The name of a continent by its code.
@@ -62,13 +68,13 @@ extension Country {
 }
 
 extension String {
-  /// A pattern for LIKE that is matched wherever the text occurs; `\` is its escape.
-  var anywherePattern: String {
-    var pattern = "%"
+  /// A pattern for LIKE that only the text itself is matched by; `\` is its escape.
+  var pattern: String {
+    var pattern = ""
     for character in self {
       if "%_\\".contains(character) { pattern += "\\" }
       pattern.append(character)
     }
-    return pattern + "%"
+    return pattern
   }
 }

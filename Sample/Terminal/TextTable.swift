@@ -25,11 +25,9 @@ struct TextTable {
       for (column, cell) in cells.enumerated() {
         let isRight = rightAligned.contains(column)
         line += column > 0 ? "  " : ""
-        // Nothing is to the right of the last column, and so no spaces either.
-        line +=
-          column == cells.count - 1 && !isRight
-          ? cell : cell.padded(to: widths[column], onTheLeft: isRight)
+        line += cell.padded(to: widths[column], onTheLeft: isRight)
       }
+      while line.last == " " { line.removeLast() }
       return line
     }
   }
