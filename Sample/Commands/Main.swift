@@ -8,6 +8,7 @@ extension Command {
   ]
 
   /// Runs the command that the words begin with, and returns the program's exit status.
+  @MainActor
   static func main(_ words: [String]) async -> Int32 {
     var path = ""
     do {

@@ -65,8 +65,9 @@ struct CSVFields {
   func integer<Number: FixedWidthInteger>(_ index: Int, in range: ClosedRange<Number>) throws
     -> Number
   {
-    let text = try reader.text(index)
-    guard let number = Number(text) else { throw bad(index, text, "a whole number") }
+    guard let number = Number(decimal: reader.bytes(index)) else {
+      throw bad(index, "a whole number")
+    }
     guard range.contains(number) else {
       throw bad("\(header[index]) is \(number), which is out of range")
     }
@@ -74,21 +75,25 @@ struct CSVFields {
   }
 
   func real(_ index: Int, in range: ClosedRange<Double>) throws -> Double {
-    let text = try reader.text(index)
-    guard let number = Double(text) else { throw bad(index, text, "a number") }
+    guard let number = Double(decimal: reader.bytes(index)) else {
+      throw bad(index, "a number")
+    }
     guard range.contains(number) else {
-      throw bad("\(header[index]) is \(text), which is out of range")
+      throw bad("\(header[index]) is \(number), which is out of range")
     }
     return number
   }
 
   func optionalReal(_ index: Int, in range: ClosedRange<Double>) throws -> Double? {
-    try reader.text(index).isEmpty ? nil : real(index, in: range)
+    try reader.bytes(index).isEmpty ? nil : real(index, in: range)
   }
 
   func bad(_ problem: String) -> BadLine { BadLine(line: reader.line, problem: problem) }
 
-  private func bad(_ index: Int, _ text: String, _ form: String) -> BadLine {
-    bad("\(header[index]) is “\(text.prefix(40))”, which is not \(form)")
+  private func bad(_ index: Int, _ form: String) -> BadLine {
+    guard let text = try? reader.text(index) else {
+      return bad("\(header[index]) is not valid UTF-8")
+    }
+    return bad("\(header[index]) is “\(text.prefix(40))”, which is not \(form)")
   }
 }

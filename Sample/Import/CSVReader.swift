@@ -57,6 +57,9 @@ final class CSVReader {
     }
   }
 
+  /// The bytes of a field of the record; quotes inside of it are doubled.
+  func bytes(_ index: Int) -> ArraySlice<UInt8> { buffer[fields[index].range] }
+
   /// A field of the record as text. Throws ``BadLine`` where it isn't UTF-8.
   func text(_ index: Int) throws -> String {
     let field = fields[index]

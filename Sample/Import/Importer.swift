@@ -10,14 +10,10 @@ struct Importer<R: ImportedRecord> {
   /// Nothing needs to be looked up in a table that was empty.
   private let wasEmpty: Bool
   private var bar = ProgressBar(R.plural.padded(to: 10))
-  private var batch: [Line] = []
+  /// Records that are stored together, and the lines that they begin on.
+  private var records: [R] = []
+  private var lines: [Int] = []
   private var summary: ImportSummary
-
-  /// A record and the line that it begins on.
-  private struct Line {
-    let number: Int
-    var record: R
-  }
 
   init(_ db: Database, _ file: CSVFile, skipsBad: Bool) throws {
     self.db = db
@@ -38,11 +34,12 @@ struct Importer<R: ImportedRecord> {
         guard seen.insert(record.key).inserted else {
           throw fields.bad("the key \(record.key) was there before")
         }
-        batch.append(Line(number: file.reader.line, record: record))
+        records.append(record)
+        lines.append(file.reader.line)
       } catch let bad as BadLine {
         try skip(bad)
       }
-      if batch.count == 8192 { try storeBatch() }
+      if records.count == 8192 { try storeBatch() }
     }
     try storeBatch()
     if summary.inserted + summary.changed > 0 { try R.textIndex?.rebuild(db) }
@@ -69,40 +66,44 @@ struct Importer<R: ImportedRecord> {
 
   private mutating func storeBatch() throws {
     try Interruption.check()
-    let keys = wasEmpty ? [] : batch.map(\.record.key)
-    let present = try R.fetchAll(db, keys: keys)
+    let present = wasEmpty ? [] : try R.fetchAll(db, keys: records.map(\.key))
     let old = Dictionary(present.map { ($0.key, $0) }) { first, _ in first }
-    try insert(old.isEmpty ? batch : batch.filter { old[$0.record.key] == nil })
-    for var line in batch {
-      guard let before = old[line.record.key] else { continue }
-      try update(&line, before)
-    }
-    batch.removeAll(keepingCapacity: true)
+    let new = old.isEmpty ? nil : records.indices.filter { old[records[$0].key] == nil }
+    // Without a choice, the arrays aren't copied.
+    try insert(
+      new.map { $0.map { records[$0] } } ?? records, new.map { $0.map { lines[$0] } } ?? lines)
+    if !old.isEmpty { try update(old) }
+    records.removeAll(keepingCapacity: true)
+    lines.removeAll(keepingCapacity: true)
     bar.show(file.partRead)
   }
 
-  private mutating func insert(_ lines: [Line]) throws {
-    var lines = lines
+  private mutating func insert(_ records: [R], _ lines: [Int]) throws {
+    var (records, lines) = (records, lines)
     while true {
       do {
-        try R.insert(db, contentsOf: lines.lazy.map(\.record))
-        summary.inserted += lines.count
+        try R.insert(db, contentsOf: records)
+        summary.inserted += records.count
         return
       } catch RecordError.batch(_, let index, let error as DatabaseError) where error.isConstraint {
-        try skip(BadLine(line: lines.remove(at: index).number, problem: error.message))
+        try skip(BadLine(line: lines.remove(at: index), problem: error.message))
+        records.remove(at: index)
       }
     }
   }
 
-  private mutating func update(_ line: inout Line, _ before: R) throws {
-    do {
-      if try line.record.update(db, changedSince: before) {
-        summary.changed += 1
-      } else {
-        summary.unchanged += 1
+  private mutating func update(_ old: [R.Key: R]) throws {
+    for (var record, line) in zip(records, lines) {
+      guard let before = old[record.key] else { continue }
+      do {
+        if try record.update(db, changedSince: before) {
+          summary.changed += 1
+        } else {
+          summary.unchanged += 1
+        }
+      } catch let error as DatabaseError where error.isConstraint {
+        try skip(BadLine(line: line, problem: error.message))
       }
-    } catch let error as DatabaseError where error.isConstraint {
-      try skip(BadLine(line: line.number, problem: error.message))
     }
   }
 }

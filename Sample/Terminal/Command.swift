@@ -9,7 +9,7 @@ struct Command: Sendable {
   /// More about it, for its own help.
   var details = ""
   var options: [Option] = []
-  let run: @Sendable (Invocation) async throws -> Void
+  let run: @MainActor @Sendable (Invocation) async throws -> Void
 
   /// What `--help` prints.
   var help: String {
