@@ -32,6 +32,7 @@ let package = Package(
       name: "crash-check", dependencies: ["LarderSQLite"], path: "Tests/CrashCheck"),
     .executableTarget(name: "example", dependencies: ["Larder"], path: "Tests/Example"),
     .testTarget(name: "LarderTests", dependencies: ["Larder", "example"]),
+    .testTarget(name: "SampleTests", dependencies: ["Larder", "gazetteer"]),
     .testTarget(
       name: "LarderSQLiteTests", dependencies: ["LarderSQLite", "fork-check", "crash-check"]),
   ],

@@ -5,8 +5,7 @@ extension Command {
     name: "sql", summary: "Prints the program's queries with their SQL, arguments and plans."
   ) { invocation in
     let queue = try DatabaseFile(invocation).openForReading()
-    // Not in `read`, which refuses statements that write even where they are only explained.
-    let queries = try queue.inDatabase { db in
+    let queries = try queue.read { db in
       try ProgramQuery.all.map { try $0.explained(db) }
     }
     if invocation.wantsJSON { return try Output.showJSON(queries) }

@@ -23,7 +23,7 @@ final class InputFile {
     let most = 256 << 10
     var count = 0
     repeat {
-      try Interruption.check()
+      try waitUntilReadable()
       let piece = [UInt8](unsafeUninitializedCapacity: most) { piece, initialized in
         count = Glibc.read(descriptor, piece.baseAddress, most)
         initialized = max(0, count)
@@ -32,6 +32,12 @@ final class InputFile {
     } while count < 0 && errno == EINTR
     guard count >= 0 else { throw Self.failure(path) }
     return count > 0
+  }
+
+  /// Waits in short turns: an interrupt that comes just before the waiting begins doesn't end it.
+  private func waitUntilReadable() throws {
+    var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    repeat { try Interruption.check() } while poll(&wanted, 1, 100) <= 0
   }
 
   private static func failure(_ path: String) -> Failure {

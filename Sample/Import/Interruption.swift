@@ -13,7 +13,6 @@ enum Interruption {
     action.__sigaction_handler.sa_handler = { _ in
       Interruption.wasAsked.store(true, ordering: .relaxed)
     }
-    // Without SA_RESTART, so that reading from a pipe ends too.
     for signal in [SIGINT, SIGTERM] { sigaction(signal, &action, nil) }
   }
 
