@@ -16,8 +16,6 @@ struct DatabaseFile {
     let pages = try invocation.integer("max-pages", in: 1...Int(Int32.max))
     configuration.prepareDatabase = { db in
       try Coordinate.registerDistance(db)
-      // What a savepoint keeps to go back to need not go through a file.
-      try db.executeUpdate("PRAGMA temp_store = MEMORY")
       // The limit is the connection's, and not kept in the file.
       if let pages {
         _ = try db.value(SQL(raw: "PRAGMA max_page_count = \(pages)"), as: Int.self)
