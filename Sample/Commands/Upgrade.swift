@@ -11,10 +11,10 @@ extension Command {
   ) { invocation in
     let file = try DatabaseFile(invocation)
     if invocation.has("make-old") { return try makeOld(file) }
-    let steps =
-      invocation.has("dry-run")
-      ? try rehearse(try file.openAsItIs(readOnly: true))
-      : try migrate(try file.openAsItIs(readOnly: false))
+    let isRehearsal = invocation.has("dry-run")
+    let queue = try file.openAsItIs(readOnly: isRehearsal)
+    try queue.read(Schema.checkIsGazetteer)
+    let steps = try isRehearsal ? rehearse(queue) : migrate(queue)
     try Output.show(steps, asJSON: invocation.wantsJSON) { steps in
       var table = TextTable("MIGRATION", "ROWS CHANGED", "MS", numbers: [1, 2])
       for step in steps {

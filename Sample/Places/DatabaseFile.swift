@@ -9,6 +9,7 @@ struct DatabaseFile {
 
   init(_ invocation: Invocation) throws {
     path = invocation.text("database") ?? Self.defaultPath
+    if path.isEmpty { throw Failure(.usage, "--database needs the name of a file") }
     var configuration = Configuration()
     if let seconds = try invocation.integer("wait", in: 0...86_400) {
       configuration.busyTimeout = .seconds(seconds)

@@ -77,12 +77,20 @@ enum Schema {
 
   /// Throws if the database isn't one of this version of the program.
   static func checkIsCurrent(_ db: Database) throws {
-    let pending = try migrator.pending(db)
-    if pending.isEmpty { return }
-    let problem =
-      pending.count == migrator.migrations.count
-      ? "there is no gazetteer in it; “gazetteer import” makes one"
-      : "an earlier version of the program made it; “gazetteer upgrade” brings it up to date"
-    throw Failure(.database, "\(db.path ?? ""): \(problem)")
+    try checkIsGazetteer(db)
+    guard try !migrator.pending(db).isEmpty else { return }
+    throw Failure(
+      .database,
+      """
+      \(db.path ?? ""): an earlier version of the program made it; “gazetteer upgrade” brings it up to \
+      date
+      """)
+  }
+
+  /// Throws if the database isn't one of any version.
+  static func checkIsGazetteer(_ db: Database) throws {
+    guard try migrator.pending(db).count == migrator.migrations.count else { return }
+    throw Failure(
+      .database, "\(db.path ?? ""): there is no gazetteer in it; “gazetteer import” makes one")
   }
 }

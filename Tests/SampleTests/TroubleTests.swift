@@ -23,10 +23,11 @@ struct TroubleTests {
     #expect(try gazetteer.run("top").errors.hasSuffix("this is no database\n"))
     try FileManager.default.removeItem(atPath: gazetteer.database)
     try gazetteer.open().executeUpdate("CREATE TABLE letter (text TEXT)")
-    for command in ["top", "import"] {
+    for command in ["top", "import", "upgrade"] {
       let result = try gazetteer.run(command)
       #expect(result.status == 3 && result.errors.contains("there is no gazetteer in it"))
     }
+    #expect(try gazetteer.open().schema().map(\.name) == ["letter"])
   }
 
   @Test("A database that another process writes to is waited for, and then given up")
@@ -95,6 +96,7 @@ struct TroubleTests {
     let gazetteer = try Gazetteer()
     let result = try Run(["top", "--limit"], in: gazetteer).end()
     #expect(result.status == 2 && result.errors.contains("--limit needs a value"))
+    #expect(try Run(["import", "--database", ""], in: gazetteer).end().status == 2)
   }
 
   @Test("Each command explains itself, and the program all of them")
