@@ -79,8 +79,8 @@ extension Division: Encodable {
     try container.encode(code, forKey: .code)
     try container.encode(name, forKey: .name)
     try container.encode(level, forKey: .level)
-    try container.encode(parent, forKey: .parent)
-    try container.encode(longitude, forKey: .longitude)
-    try container.encode(latitude, forKey: .latitude)
+    try container.encodeIfPresent(parent, forKey: .parent)
+    try container.encodeIfPresent(longitude, forKey: .longitude)
+    try container.encodeIfPresent(latitude, forKey: .latitude)
   }
 }

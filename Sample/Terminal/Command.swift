@@ -47,6 +47,8 @@ struct Command: Sendable {
         2    the command line is wrong
         3    the database can't be opened, read or written
         130  interrupted
+
+      In JSON, what isn't known is left out.
       """
   }
 }
