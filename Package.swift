@@ -17,7 +17,7 @@ let package = Package(
     .target(name: "Larder", dependencies: ["LarderSQLite"]),
     .executableTarget(
       name: "gazetteer",
-      dependencies: ["LarderSQLite"],
+      dependencies: ["Larder"],
       path: "Sample",
       exclude: ["run", "Data"]
     ),
@@ -34,6 +34,7 @@ let package = Package(
       name: "migration-check", dependencies: ["Larder"], path: "Tests/MigrationCheck"),
     .executableTarget(name: "example", dependencies: ["Larder"], path: "Tests/Example"),
     .testTarget(name: "LarderTests", dependencies: ["Larder", "example", "migration-check"]),
+    .testTarget(name: "SampleTests", dependencies: ["Larder", "gazetteer"]),
     .testTarget(
       name: "LarderSQLiteTests", dependencies: ["LarderSQLite", "fork-check", "crash-check"]),
   ],

@@ -33,7 +33,7 @@ func run(_ options: Options) throws {
 func runSingle(_ options: Options, _ folder: TemporaryFolder) throws -> [Measurement] {
   let benchmarks =
     (WrapperBenchmarks.all + ScopeBenchmarks.all + RecordBenchmarks.all
-    + QueryBenchmarks.all + SchemaBenchmarks.all).filter {
+    + QueryBenchmarks.all + SchemaBenchmarks.all + GazetteerBenchmarks.all).filter {
       options.includes($0.name)
     }
   if !benchmarks.isEmpty { print(Table.header) }

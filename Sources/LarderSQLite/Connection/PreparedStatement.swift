@@ -69,7 +69,8 @@ package final class PreparedStatement {
     self.connection = connection
     arena = BindingArena(statement: handle, dateFormat: connection.dateFormat)
     parameterCount = Int(sqlite3_bind_parameter_count(handle))
-    isReadOnly = sqlite3_stmt_readonly(handle) != 0
+    // What is only explained doesn't run, whatever it would write.
+    isReadOnly = sqlite3_stmt_readonly(handle) != 0 || sqlite3_stmt_isexplain(handle) != 0
     columnCount = Int(sqlite3_column_count(handle))
   }
 

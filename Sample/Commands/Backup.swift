@@ -1,0 +1,35 @@
+import Larder
+
+extension Command {
+  static let backup = Command(
+    name: "backup", arguments: "FILE", argumentCount: 1...1,
+    summary: "Copies the database into a file while others may use it."
+  ) { invocation in
+    let copy = invocation.arguments[0]
+    let queue = try DatabaseFile(invocation).openForReading()
+    var bar = ProgressBar("backup")
+    var pages = 0
+    do {
+      try queue.inDatabase { db in
+        try db.backup(to: copy) { progress in
+          pages = progress.totalPages
+          bar.show(1 - Double(progress.remainingPages) / Double(max(1, pages)))
+        }
+      }
+    } catch {
+      bar.clear()
+      throw Failure(.database, Failure(describing: error, database: copy).message)
+    }
+    bar.clear()
+    try Output.show([Copied(file: copy, pages: pages)], asJSON: invocation.wantsJSON) { copies in
+      var table = TextTable("FILE", "PAGES", numbers: [1])
+      for copy in copies { table.add(copy.file, copy.pages.grouped) }
+      return table
+    }
+  }
+}
+
+private struct Copied: Encodable {
+  let file: String
+  let pages: Int
+}

@@ -1,0 +1,51 @@
+import Larder
+
+extension Command {
+  static let search = Command(
+    name: "search", arguments: "TEXT", argumentCount: 1...Int.max,
+    summary: "Finds places by their names, in any language.",
+    details: """
+      First come names with words that begin as those of the text do, whatever their case and accents;
+      then names in which the text occurs anywhere.
+      """,
+    options: [Option("limit", "N", "how many places at most (20)")]
+  ) { invocation in
+    let text = invocation.arguments.joined(separator: " ")
+    let limit = try invocation.integer("limit", in: 1...100_000) ?? 20
+    let queue = try DatabaseFile(invocation).openForReading()
+    let places = try queue.read { try findPlaces($0, text, limit: limit) }
+    try Output.show(places, asJSON: invocation.wantsJSON) { places in
+      var table = TextTable("KIND", "CODE", "COUNTRY", "POPULATION", "NAME", numbers: [1, 3])
+      for place in places {
+        table.add(
+          place.kind, place.code, place.country, place.population?.grouped ?? "", place.name)
+      }
+      return table
+    }
+    if places.isEmpty { Output.note("gazetteer: nothing is named like “\(text)”") }
+  }
+
+  private static func findPlaces(_ db: Database, _ text: String, limit: Int) throws -> [Place] {
+    guard text.contains(where: { !$0.isWhitespace }) else {
+      throw Failure(.usage, "search takes a text that isn't empty")
+    }
+    let countries = try Country.named(text).limit(limit).fetchAll(db)
+    let divisions = try Division.withWords(of: text, limit: limit).fetchAll(db)
+    let cities = try City.withWords(of: text, limit: limit).fetchAll(db)
+    var places = countries.map(Place.country)
+    places += divisions.map(Place.division) + cities.map(Place.city)
+    if places.count < limit {
+      // This reads all names, and so is done only if there is room.
+      let known = (
+        Set(countries.map(\.code)), Set(divisions.map(\.code)), Set(cities.map(\.id))
+      )
+      places += try Country.containing(text).fetchAll(db)
+        .filter { !known.0.contains($0.code) }.map(Place.country)
+      places += try Division.containing(text, limit: limit).fetchAll(db)
+        .filter { !known.1.contains($0.code) }.map(Place.division)
+      places += try City.containing(text, limit: limit).fetchAll(db)
+        .filter { !known.2.contains($0.id) }.map(Place.city)
+    }
+    return Array(places.prefix(limit))
+  }
+}

@@ -1,0 +1,102 @@
+import Larder
+
+/// A city of `world-cities.csv`, or one that was added.
+struct City: Record, Encodable, Equatable {
+  /// The number that GeoNames gave it.
+  var id: Int64?
+  var name: String
+  var latitude: Double
+  var longitude: Double
+  /// The country's code.
+  var country: String
+  var population: Int
+  var timezone: String?
+  /// The code of the region that it belongs to, within its country.
+  var region: String?
+
+  struct Columns: Sendable {
+    let id = Column("id", \City.id, .primaryKey)
+    let name = Column("name", \City.name)
+    let latitude = Column("latitude", \City.latitude)
+    let longitude = Column("longitude", \City.longitude)
+    let country = Column("country", \City.country, .references(Country.self))
+    let population = Column("population", \City.population, .indexed, .default(0))
+    let timezone = Column("timezone", \City.timezone)
+    let region = Column("region", \City.region)
+  }
+  static let columns = Columns()
+  static let table = Table(
+    "city", City.init, columns.id, columns.name, columns.latitude, columns.longitude,
+    columns.country, columns.population, columns.timezone, columns.region,
+    indexes: [
+      .index(columns.country, columns.population), .index(columns.latitude, columns.longitude),
+    ])
+}
+
+extension City {
+  static let inCountry = BelongsTo(columns.country, Country.columns.code)
+
+  /// The largest ones, of all or of a country.
+  static func largest(in country: String? = nil, limit: Int) -> Query<City> {
+    let cities = country.map { code in filter { $0.country == code } } ?? all
+    return cities.order { $0.population.desc }.limit(limit)
+  }
+
+  /// Those with words in their names that begin as those of a text do; see ``TextIndex``.
+  static func withWords(of text: String, limit: Int) -> Query<City> {
+    filter { TextIndex.cities.matches($0.id, text) }
+      .order { [($0.name.collate("NOCASE") == text).desc, $0.population.desc] }
+      .limit(limit)
+  }
+
+  /// Those in whose names a text occurs anywhere.
+  static func containing(_ text: String, limit: Int) -> Query<City> {
+    filter { $0.name.like("%" + text.pattern + "%", escape: "\\") }
+      .order { $0.population.desc }
+      .limit(limit)
+  }
+
+  /// Those in an area, from the nearest to the farthest.
+  static func near(_ centre: Coordinate, in area: BoundingBox, limit: Int) -> Query<City> {
+    filter { $0.latitude.between(area.latitudes) && area.contains($0.longitude) }
+      .order {
+        function(
+          Coordinate.distanceFunction, $0.latitude, $0.longitude, .value(centre.latitude),
+          .value(centre.longitude), as: Double.self)
+      }
+      .limit(limit)
+  }
+
+  /// Inserts the city and its name into the index; SQLite chooses its code.
+  func added(_ db: Database) throws -> City {
+    let city = try inserted(db)
+    try TextIndex.cities.add(city.id, city.name, db)
+    return city
+  }
+
+  /// Updates what has changed, in the index too.
+  mutating func update(_ db: Database, indexedAs before: City) throws {
+    try update(db, changedSince: before)
+    guard name != before.name else { return }
+    try TextIndex.cities.remove(id, before.name, db)
+    try TextIndex.cities.add(id, name, db)
+  }
+
+  /// Deletes the city, from the index too.
+  func remove(_ db: Database) throws {
+    try TextIndex.cities.remove(id, name, db)
+    try delete(db)
+  }
+
+  var coordinate: Coordinate { Coordinate(latitude: latitude, longitude: longitude) }
+}
+
+extension BoundingBox {
+  /// Whether a longitude is in the area.
+  func contains(_ longitude: SQLExpression<Double>) -> SQLExpression<Bool> {
+    switch longitudes {
+    case .between(let range): longitude.between(range)
+    case .outside(let range): longitude <= range.lowerBound || longitude >= range.upperBound
+    }
+  }
+}

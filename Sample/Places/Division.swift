@@ -1,0 +1,86 @@
+import Larder
+
+/// A province, city or district of China, of `china-divisions.csv`.
+///
+/// The six digits of its code say where it belongs: 11 00 00 is a province, 11 01 00 a city of it,
+/// and 11 01 01 a district of that. What is below a division is therefore a range of codes.
+struct Division: Record, Equatable {
+  var code: Int
+  var name: String
+  var longitude: Double?
+  var latitude: Double?
+
+  struct Columns: Sendable {
+    let code = Column("code", \Division.code, .primaryKey)
+    let name = Column("name", \Division.name)
+    let longitude = Column("longitude", \Division.longitude)
+    let latitude = Column("latitude", \Division.latitude)
+  }
+  static let columns = Columns()
+  static let table = Table(
+    "division", Division.init, columns.code, columns.name, columns.longitude, columns.latitude)
+}
+
+extension Division {
+  enum Level: String, Encodable {
+    case province, city, district
+  }
+
+  static let codes = 110_000...829_999
+
+  static func level(of code: Int) -> Level {
+    if code.isMultiple(of: 10_000) { return .province }
+    return code.isMultiple(of: 100) ? .city : .district
+  }
+
+  /// The codes of the divisions that it belongs to, from the province down to itself.
+  static func path(to code: Int) -> [Int] {
+    switch level(of: code) {
+    case .province: [code]
+    case .city: [code / 10_000 * 10_000, code]
+    case .district: [code / 10_000 * 10_000, code / 100 * 100, code]
+    }
+  }
+
+  var level: Level { Self.level(of: code) }
+  var parent: Int? { Self.path(to: code).dropLast().last }
+
+  /// All that is below it, each division behind the one that it belongs to.
+  var below: Query<Division> {
+    let last = code + (level == .province ? 9_999 : level == .city ? 99 : 0)
+    return Self.filter { [code] in $0.code > code && $0.code <= last }.order { $0.code }
+  }
+
+  /// The divisions that belong to it and to none below it.
+  var children: Query<Division> {
+    level == .province ? below.filter { $0.code % 100 == 0 } : below
+  }
+
+  /// Those whose names begin with a text; see ``TextIndex``.
+  static func withWords(of text: String, limit: Int) -> Query<Division> {
+    filter { TextIndex.divisions.matches($0.code, text) }
+      .order { [($0.name == text).desc, $0.code.asc] }
+      .limit(limit)
+  }
+
+  /// Those in whose names a text occurs anywhere.
+  static func containing(_ text: String, limit: Int) -> Query<Division> {
+    filter { $0.name.contains(text) }.order { $0.code }.limit(limit)
+  }
+}
+
+extension Division: Encodable {
+  private enum CodingKeys: CodingKey {
+    case code, name, level, parent, longitude, latitude
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(code, forKey: .code)
+    try container.encode(name, forKey: .name)
+    try container.encode(level, forKey: .level)
+    try container.encodeIfPresent(parent, forKey: .parent)
+    try container.encodeIfPresent(longitude, forKey: .longitude)
+    try container.encodeIfPresent(latitude, forKey: .latitude)
+  }
+}

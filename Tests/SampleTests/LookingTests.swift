@@ -1,0 +1,147 @@
+import Testing
+
+@Suite("Looking things up in the gazetteer")
+struct LookingTests {
+  @Test(
+    "search finds names in any language, by their words or what is in them",
+    arguments: [
+      ("北京", ["北京市"]), ("家庄", ["石家庄市"]), ("Zurich", ["Zürich", "Zürich (Kreis 10) / Höngg"]),
+      ("ürich", ["Zürich", "Zürich (Kreis 10) / Höngg"]), ("o'f", ["O'Fallon", "O'Fallon"]),
+      ("ZÜR HÖNGG", ["Zürich (Kreis 10) / Höngg"]), ("hongg", ["Zürich (Kreis 10) / Höngg"]),
+      ("norway", ["Norway"]), ("no", ["Norway"]), ("lo", ["O'Fallon", "Oslo", "O'Fallon"]),
+    ])
+  func search(text: String, names: [String]) throws {
+    let found = try Gazetteer.imported().objects("search", text)
+    #expect(Set(found.map { $0["name"] }) == Set(names.map { JSONValue.text($0) }))
+    #expect(found.count == names.count)
+  }
+
+  @Test(
+    "search takes nothing in the text for its own syntax",
+    arguments: ["\"", "* OR *", "NEAR(", "%", "_", "\\", "a\"b", "name:oslo", "-"])
+  func syntax(text: String) throws {
+    let result = try Gazetteer.imported().run("search", "--", text)
+    #expect(result.status == 0, "\(result.errors)")
+  }
+
+  @Test("search puts the same name first, then the largest, and says when nothing is found")
+  func searchOrder() throws {
+    let gazetteer = try Gazetteer.imported()
+    #expect(
+      try gazetteer.run("search", "O'Fallon").lines == [
+        "KIND     CODE  COUNTRY  POPULATION  NAME",
+        "city  4401242  US           85,040  O'Fallon",
+        "city  4245926  US           29,002  O'Fallon",
+      ])
+    let nothing = try gazetteer.run("search", "Atlantis")
+    #expect(nothing.status == 0 && nothing.errors.contains("nothing is named like “Atlantis”"))
+    #expect(try gazetteer.objects("search", "Atlantis").isEmpty)
+    #expect(try gazetteer.run("search", " ").status == 2)
+    #expect(try gazetteer.objects("search", "o", "--limit", "2").count == 2)
+  }
+
+  @Test("children lists what belongs to a division, and with --all what is below that")
+  func children() throws {
+    let gazetteer = try Gazetteer.imported()
+    #expect(
+      try gazetteer.run("children", "130000").lines == [
+        "CODE    NAME      LEVEL  LATITUDE  LONGITUDE",
+        "130100  石家庄市  city    38.0422   114.5148",
+        "130200  唐山市    city    39.6307   118.1801",
+      ])
+    let all = try gazetteer.objects("children", "130000", "--all")
+    #expect(all.map { $0["code"] } == [.number(130_100), .number(130_102), .number(130_200)])
+    #expect(all.map { $0["parent"] } == [.number(130_000), .number(130_100), .number(130_000)])
+    #expect(try gazetteer.objects("children", "110101").isEmpty)
+  }
+
+  @Test("path goes from the province down to the division")
+  func path() throws {
+    let path = try Gazetteer.imported().objects("path", "110102")
+    #expect(path.map { $0["name"] } == [.text("北京市"), .text("市辖区"), .text("西城区")])
+    #expect(path.map { $0["level"] } == [.text("province"), .text("city"), .text("district")])
+  }
+
+  @Test(
+    "A code or country that isn't there is an error, and not an empty list",
+    arguments: [
+      (["children", "999999"], "there is no division 999999"),
+      (["path", "110199", "--json"], "there is no division 110199"),
+      (["children", "Oslo"], "a division's code has six digits, unlike “Oslo”"),
+      (["top", "--country", "XX"], "there is no country “XX”"),
+      (["edit", "1", "--name", "A"], "there is no city 1"),
+      (["remove", "1"], "there is no city 1"),
+      (
+        ["add", "A", "--country", "XX", "--latitude", "1", "--longitude", "1"],
+        "there is no country “XX”"
+      ),
+    ])
+  func unknown(arguments: [String], message: String) throws {
+    let gazetteer = try Gazetteer.imported()
+    let result = try gazetteer.start(arguments).end()
+    #expect(result.status == 1)
+    #expect(result.errors == "gazetteer: \(message)\n")
+    #expect(result.output.isEmpty)
+  }
+
+  @Test("top lists the largest cities, of all or of a country")
+  func top() throws {
+    let gazetteer = try Gazetteer.imported()
+    #expect(
+      try gazetteer.run("top", "--limit", "2").lines == [
+        "      CODE  POPULATION  CITY      COUNTRY",
+        "1  1796236  24,874,500  Shanghai  China",
+        "2  1816670  18,960,744  Beijing   China",
+      ])
+    let swiss = try gazetteer.objects("top", "--country", "ch")
+    #expect(swiss.map { $0["population"] } == [.number(415_367), .number(17_117)])
+    #expect(swiss[0]["id"] == .number(2_657_896) && swiss[0]["country"] == .text("CH"))
+  }
+
+  @Test(
+    "nearest finds the nearest cities, also across 180° and from the poles",
+    arguments: [
+      (["59.9", "10.7"], "Oslo"), (["-17", "-179.9"], "Labasa"), (["-90", "0"], "Suva"),
+      (["90", "0"], "Oslo"), (["0", "180"], "Labasa"),
+    ])
+  func nearest(place: [String], name: String) throws {
+    let gazetteer = try Gazetteer.imported()
+    let cities = try gazetteer.objects("nearest", place[0], place[1], "--limit", "10")
+    #expect(cities.first?["name"] == .text(name))
+    #expect(cities.count == 10)
+    let distances = cities.compactMap { city in
+      if case .number(let distance) = city["distance"] { distance } else { nil }
+    }
+    #expect(distances == distances.sorted() && distances.count == 10)
+  }
+
+  @Test("nearest knows that Zürich is 1,399 km from Oslo")
+  func distance() throws {
+    let cities = try Gazetteer.imported().run("nearest", "59.91273", "10.74609", "--limit", "3")
+    #expect(cities.lines[1].hasPrefix("   0.0  3143244"))
+    #expect(cities.lines[2].hasPrefix("1398.8  2660306"), "\(cities.output)")
+  }
+
+  @Test("stats counts cities and people per continent and country")
+  func stats() throws {
+    let rows = try Gazetteer.imported().objects("stats")
+    let asia = rows.first { $0["continent"] == .text("AS") && $0["country"] == nil }
+    #expect(asia?["people"] == .number(43_835_244) && asia?["cities"] == .number(2))
+    #expect(asia?["largest"] == .text("Shanghai"))
+    let norway = rows.first { $0["country"] == .text("NO") }
+    #expect(norway?["name"] == .text("Norway") && norway?["largest"] == .text("Oslo"))
+    #expect(rows.count == 4 + 5)
+  }
+
+  @Test("sql prints each query with its arguments and its plan")
+  func sql() throws {
+    let gazetteer = try Gazetteer.imported()
+    let queries = try gazetteer.objects("sql")
+    let children = try #require(queries.first { $0["name"] == .text("children") })
+    #expect(
+      children["plan"]
+        == .list(["SEARCH division USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"]))
+    #expect(children["arguments"] == .list(["110000", "119999", "100", "0"]))
+    #expect(try gazetteer.run("sql").output.contains("city: insert\n  INSERT INTO \"city\""))
+  }
+}

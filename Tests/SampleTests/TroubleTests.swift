@@ -1,0 +1,126 @@
+import Foundation
+import Larder
+import Testing
+
+@Suite("What the gazetteer says when something is wrong")
+struct TroubleTests {
+  @Test("A database that isn't there is an error, and is not made by looking")
+  func missing() throws {
+    let gazetteer = try Gazetteer()
+    let result = try gazetteer.run("top")
+    #expect(result.status == 3)
+    #expect(
+      result.errors
+        == "gazetteer: \(gazetteer.database): there is no database here; “gazetteer import” makes one\n"
+    )
+    #expect(!FileManager.default.fileExists(atPath: gazetteer.database))
+  }
+
+  @Test("A file that is no database, or one of something else, is refused")
+  func somethingElse() throws {
+    let gazetteer = try Gazetteer()
+    try gazetteer.write("gazetteer.db", String(repeating: "This is a letter. ", count: 100))
+    #expect(try gazetteer.run("top").errors.hasSuffix("this is no database\n"))
+    try FileManager.default.removeItem(atPath: gazetteer.database)
+    try gazetteer.open().executeUpdate("CREATE TABLE letter (text TEXT)")
+    for command in ["top", "import", "upgrade"] {
+      let result = try gazetteer.run(command)
+      #expect(result.status == 3 && result.errors.contains("there is no gazetteer in it"))
+    }
+    #expect(try gazetteer.open().schema().map(\.name) == ["letter"])
+  }
+
+  @Test("A database that another process writes to is waited for, and then given up")
+  func locked() throws {
+    let gazetteer = try Gazetteer.imported()
+    let other = try gazetteer.open()
+    try other.begin(.immediate)
+    let result = try gazetteer.run("remove", "3143244", "--wait", "0")
+    #expect(result.status == 3)
+    #expect(result.errors.contains("another program is writing to the database"))
+    #expect(try gazetteer.run("import", "cities.csv", "--wait", "0").status == 3)
+    #expect(try gazetteer.run("top", "--wait", "0").status == 0)
+    try other.rollback()
+    #expect(try gazetteer.run("remove", "3143244", "--wait", "0").status == 0)
+  }
+
+  @Test("A database that can only be read is read, and not written")
+  func readOnly() throws {
+    let gazetteer = try Gazetteer.imported()
+    // A version of the file format that nothing may write yet: a file's mode doesn't bind root.
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: gazetteer.database))
+    try file.seek(toOffset: 18)
+    try file.write(contentsOf: Data([3]))
+    try file.close()
+    let result = try gazetteer.run("remove", "3143244")
+    #expect(result.status == 3)
+    #expect(result.errors.hasSuffix("the database can only be read\n"), "\(result.errors)")
+    #expect(try gazetteer.run("top").status == 0)
+  }
+
+  @Test("A full disk undoes the import, and leaves the database whole")
+  func full() throws {
+    let gazetteer = try Gazetteer.imported()
+    let result = try gazetteer.run("import", "--max-pages", "60")
+    #expect(result.status == 3)
+    #expect(result.errors.hasSuffix("is full\n"), "\(result.errors)")
+    #expect(result.output.isEmpty)
+    #expect(try gazetteer.count("city") == 10)
+    #expect(try gazetteer.open().value("PRAGMA integrity_check", as: String.self) == "ok")
+    #expect(try gazetteer.run("import").status == 0)
+  }
+
+  @Test(
+    "A wrong command line is told from what went wrong",
+    arguments: [
+      (["fly"], "there is no command “fly”; see “gazetteer --help”"),
+      (["top", "--speed"], "there is no option --speed; see “gazetteer top --help”"),
+      (["top", "-x"], "there is no option -x; see “gazetteer top --help”"),
+      (["top", "Oslo"], "top takes no arguments; see “gazetteer top --help”"),
+      (["path"], "path takes CODE; see “gazetteer path --help”"),
+      (["top", "--json=yes"], "--json takes no value; see “gazetteer top --help”"),
+      (["top", "--limit", "many"], "--limit is a whole number from 1 to 1000000, not “many”"),
+      (["top", "--limit=0"], "--limit is a whole number from 1 to 1000000, not “0”"),
+      (["nearest", "91", "0"], "LAT is a number from -90.0 to 90.0, not “91”"),
+      (["nearest", "0", "nan"], "LON is a number from -180.0 to 180.0, not “nan”"),
+    ])
+  func commandLine(arguments: [String], message: String) throws {
+    let result = try Gazetteer.imported().start(arguments).end()
+    #expect(result.status == 2)
+    #expect(result.errors == "gazetteer: \(message)\n")
+    #expect(result.output.isEmpty)
+  }
+
+  @Test("An option at the end needs its value")
+  func optionWithoutValue() throws {
+    let gazetteer = try Gazetteer()
+    let result = try Run(["top", "--limit"], in: gazetteer).end()
+    #expect(result.status == 2 && result.errors.contains("--limit needs a value"))
+    #expect(try Run(["import", "--database", ""], in: gazetteer).end().status == 2)
+  }
+
+  @Test("Each command explains itself, and the program all of them")
+  func help() throws {
+    let gazetteer = try Gazetteer()
+    let overview = try Run(["--help"], in: gazetteer).end()
+    #expect(overview.status == 0 && overview.output.contains("Exit status:"))
+    #expect(try Run([], in: gazetteer).end().output == overview.output)
+    for command in [
+      "import", "search", "children", "path", "top", "nearest", "stats", "add", "edit", "remove",
+      "upgrade", "sql", "backup", "serve-load",
+    ] {
+      #expect(overview.output.contains("  \(command) "))
+      let help = try Run([command, "--help"], in: gazetteer).end()
+      #expect(help.status == 0 && help.output.hasPrefix("gazetteer \(command)"))
+      #expect(try Run(["help", command], in: gazetteer).end().output == help.output)
+    }
+  }
+
+  @Test("Characters that would change a terminal are not printed as they are")
+  func controlCharacters() throws {
+    let gazetteer = try Gazetteer.imported()
+    #expect(try gazetteer.run("edit", "3143244", "--name", "Os\u{1B}[31mlo\n").status == 0)
+    let top = try gazetteer.run("top", "--country", "NO")
+    #expect(top.lines.last == "1  3143244     580,000  Os\u{FFFD}[31mlo\u{FFFD}  Norway")
+  }
+}
