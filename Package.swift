@@ -31,9 +31,17 @@ let package = Package(
     .executableTarget(
       name: "crash-check", dependencies: ["LarderSQLite"], path: "Tests/CrashCheck"),
     .executableTarget(name: "example", dependencies: ["Larder"], path: "Tests/Example"),
+    .target(name: "CFaultInjection", dependencies: ["CSQLite"], path: "Tests/FaultInjection"),
+    .executableTarget(
+      name: "proof",
+      dependencies: ["Larder", "CFaultInjection"],
+      path: "Tests/Proof",
+      exclude: ["results.jsonl"]
+    ),
     .testTarget(name: "LarderTests", dependencies: ["Larder", "example"]),
     .testTarget(
       name: "LarderSQLiteTests", dependencies: ["LarderSQLite", "fork-check", "crash-check"]),
+    .testTarget(name: "ProofTests", dependencies: ["proof"]),
   ],
   swiftLanguageModes: [.v6]
 )
