@@ -9,7 +9,7 @@ import Foundation
 // forms and keeps the results.
 
 let rows: [any ProofRow.Type] = [
-  FullDisk.self
+  FullDisk.self, IOFaults.self, OutOfMemory.self,
 ]
 
 func complain(_ text: String) {
