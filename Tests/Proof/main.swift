@@ -9,7 +9,7 @@ import Foundation
 // forms and keeps the results.
 
 let rows: [any ProofRow.Type] = [
-  FullDisk.self, IOFaults.self, OutOfMemory.self,
+  FullDisk.self, IOFaults.self, OutOfMemory.self, PowerLoss.self,
 ]
 
 func complain(_ text: String) {
