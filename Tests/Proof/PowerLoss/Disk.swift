@@ -63,7 +63,7 @@ struct Disk {
   /// Files as they may be found when the power is back, by path.
   func afterPowerLoss(_ random: inout RandomNumbers) -> [String: [UInt8]] {
     // The last name or cut that is kept.
-    let end = keepsOrder ? Int.random(in: 0...order, using: &random) : nil
+    let end = keepsOrder ? ([0] + unsyncedOrders).randomElement(using: &random) : nil
     var left = names
     for (name, history) in newNames.sorted(by: { $0.key < $1.key }) {
       let kept =
@@ -77,6 +77,14 @@ struct Disk {
       found[name] = Self.content(of: file, end, &random)
     }
     return found
+  }
+
+  /// The names and cuts that may be lost.
+  private var unsyncedOrders: [Int] {
+    let cuts = files.values.flatMap(\.unsynced).compactMap { change in
+      if case .truncate(_, let order) = change { order } else { nil }
+    }
+    return (newNames.values.joined().map(\.order) + cuts).sorted()
   }
 
   private static func content(
