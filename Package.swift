@@ -41,7 +41,8 @@ let package = Package(
     .testTarget(name: "LarderTests", dependencies: ["Larder", "example"]),
     .testTarget(
       name: "LarderSQLiteTests", dependencies: ["LarderSQLite", "fork-check", "crash-check"]),
-    .testTarget(name: "ProofTests", dependencies: ["proof"]),
+    .testTarget(
+      name: "ProofTests", dependencies: ["LarderSQLite", "CFaultInjection", "proof"]),
   ],
   swiftLanguageModes: [.v6]
 )

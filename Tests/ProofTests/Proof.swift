@@ -11,7 +11,7 @@ struct Proof {
   ///
   /// On a thread that ends: Foundation gives the thread a run loop with weak references to it,
   /// which the address sanitizer takes for a leak as long as the thread lives.
-  static func run(_ arguments: String...) async throws -> Proof {
+  static func run(_ arguments: [String]) async throws -> Proof {
     try await withCheckedThrowingContinuation { continuation in
       Thread.detachNewThread {
         continuation.resume(with: Result { try Proof(arguments) })

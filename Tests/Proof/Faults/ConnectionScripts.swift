@@ -94,6 +94,16 @@ extension FaultScript {
       FaultStep("close") { try $0.close() },
     ])
 
+  /// One statement, whose every point is tried also in a short run.
+  static let statement = FaultScript(
+    name: "statement", safeSteps: 1,
+    steps: [
+      FaultStep("open") { try $0.open() },
+      .with("execute") { db in
+        try db.executeUpdate("UPDATE account SET balance = balance + ? WHERE id = 2;\n", 1)
+      },
+    ])
+
   /// What changes more than rows, and more than one file.
   static let files = FaultScript(
     name: "files",

@@ -8,6 +8,8 @@ struct FaultScript: Sendable {
   var needsFile = true
   /// Whether it works in any journal mode, or needs a write-ahead log.
   var needsLog = false
+  /// How many of the first steps nothing fails in.
+  var safeSteps = 0
   let steps: [FaultStep]
 }
 

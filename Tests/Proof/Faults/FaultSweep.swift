@@ -11,10 +11,11 @@ struct FaultSweep {
   private(set) var result = ProofResult()
   /// How many failures were followed by success all the same.
   private var harmless = 0
+  private var scripts: Set<String> = []
   private var folder = ""
 
   private static let scripts: [FaultScript] = [
-    .connection, .files, .opening, .large, .records, .queue, .pool,
+    .statement, .connection, .files, .opening, .large, .records, .queue, .pool,
   ]
 
   /// A script and the circumstances that it runs in.
@@ -53,7 +54,9 @@ struct FaultSweep {
       round += 1
     }
     fault_watch("", 0)
-    result.details = ["\(harmless) of them did no harm"]
+    result.details = [
+      "\(harmless) of them did no harm", "\(scripts.count) of \(Self.scripts.count) scripts",
+    ]
     return result
   }
 
@@ -90,7 +93,8 @@ struct FaultSweep {
       script: variant.script, configuration: configuration, template: template, kinds: kinds,
       isPersistent: variant.isPersistent, writes: Int32(variant.writes), isExpected: isExpected)
     let total = try trial.rehearse(in: folder)
-    let step = max(1, most.map { total / max(1, $0) } ?? 1)
+    let isShort = total <= 60
+    let step = isShort ? 1 : max(1, most.map { total / max(1, $0) } ?? 1)
     var point = step > 1 ? Int.random(in: 1...step, using: &random) : 1
     // Beyond the last one that was counted there may be more: threads don't run in step.
     while options.goesOn(after: result.tried) {
@@ -99,6 +103,7 @@ struct FaultSweep {
       let outcome = try trial.run(in: folder, failing: point)
       guard outcome.hasFired else { break }
       result.tried += 1
+      scripts.insert(variant.script.name)
       if let fault = outcome.fault {
         result.failures.append("\(label): \(fault)")
       } else if outcome.isHarmless {

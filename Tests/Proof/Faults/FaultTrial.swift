@@ -49,8 +49,10 @@ struct FaultTrial {
     try bench.close()
     // Counted apart, since looking at the state changes what there is to be done.
     let other = try prepare(folder)
-    fault_arm(kinds, 0, 0, 0)
-    for step in script.steps { try step.run(other) }
+    for (index, step) in script.steps.enumerated() {
+      if index == script.safeSteps { fault_arm(kinds, 0, 0, 0) }
+      try step.run(other)
+    }
     fault_disarm()
     try other.close()
     return fault_seen()
@@ -61,9 +63,9 @@ struct FaultTrial {
     var outcome = Outcome()
     var reached = 0
     var failure: (any Error)?
-    fault_arm(kinds, point, isPersistent ? 1 : 0, writes)
-    for step in script.steps {
+    for (index, step) in script.steps.enumerated() {
       do {
+        if index == script.safeSteps { fault_arm(kinds, point, isPersistent ? 1 : 0, writes) }
         try step.run(bench)
         reached += 1
       } catch {
