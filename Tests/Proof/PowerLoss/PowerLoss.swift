@@ -47,23 +47,16 @@ enum PowerLoss: ProofRow {
     let count = fault_event_count()
     let chance = Double(share) / Double(max(1, count))
     var disk = Disk(keepsOrder: story.needsOrder)
-    var (acknowledged, certain) = (0, 0)
+    var marks = Marks()
     for moment in 0..<count where options.goesOn(after: result.tried) {
       let event = fault_event_at(moment)
       disk.take(event)
-      if event.type == FAULT_EVENT_MARK {
-        if event.offset > 0 {
-          acknowledged = Int(event.offset)
-        } else {
-          certain = Int(-event.offset)
-        }
-      }
+      if event.type == FAULT_EVENT_MARK { marks.take(event.offset) }
       // In the long form two states a moment, in a short one some here and there.
       for _ in 0..<2 where Double.random(in: 0..<2, using: &random) < min(2, chance) {
         let label = "\(story.name), moment \(moment) of \(count), state \(result.tried)"
         fault_watch(label, 60)
-        if let fault = try check(disk.afterPowerLoss(&random), story, folder, acknowledged, certain)
-        {
+        if let fault = try check(disk.afterPowerLoss(&random), story, folder, marks) {
           result.failures.append("\(label), seed \(options.seed): \(fault)")
         }
         result.tried += 1
@@ -72,14 +65,13 @@ enum PowerLoss: ProofRow {
   }
 
   private static func check(
-    _ files: [String: [UInt8]], _ story: PowerLossStory, _ folder: String, _ acknowledged: Int,
-    _ certain: Int
+    _ files: [String: [UInt8]], _ story: PowerLossStory, _ folder: String, _ marks: Marks
   ) throws -> String? {
     try ProofFolder.empty(folder)
     for (path, bytes) in files { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
     do {
       return try story.fault(
-        path: folder + "/main.db", acknowledged: acknowledged, certain: certain)
+        path: folder + "/main.db", marks)
     } catch {
       return "it can't be read: \(error)"
     }

@@ -13,6 +13,8 @@ struct PowerLossStory {
   let needsOrder: Bool
   /// What the database holds after each transaction, and before the first.
   private(set) var digests: [Int] = []
+  /// After which transactions there was a backup.
+  private(set) var backups: [Int] = []
 
   /// All that Larder offers and SQLite promises something for.
   static let all = [
@@ -43,8 +45,7 @@ struct PowerLossStory {
     configuration.prepareDatabase = { try $0.executeUpdate("PRAGMA wal_autocheckpoint = 30") }
   }
 
-  /// Lets it happen and be recorded, in an empty folder: a mark above 0 is the number of a
-  /// transaction that was acknowledged, below 0 of one that a checkpoint has made certain.
+  /// Lets it happen and be recorded, in an empty folder, with ``Marks``.
   mutating func tell(path: String, transactions: Int, _ random: inout RandomNumbers) throws {
     fault_record_begin()
     defer { fault_record_end() }
@@ -52,22 +53,29 @@ struct PowerLossStory {
     digests = [try Self.digest(db)]
     for id in 1...transactions {
       try db.inTransaction { db in try Self.write(db, id, &random) }
-      fault_record_mark(Int64(id))
+      Marks.set(.acknowledged, id)
       digests.append(try Self.digest(db))
       if configuration.journalMode == .wal, Int.random(in: 0..<8, using: &random) == 0 {
         let mode = [CheckpointMode.passive, .full, .restart, .truncate]
           .randomElement(using: &random)
         let frames = try db.checkpoint(mode ?? .full)
-        if frames.logFrames == frames.checkpointed { fault_record_mark(-Int64(id)) }
+        if frames.logFrames == frames.checkpointed { Marks.set(.certain, id) }
       }
       if Int.random(in: 0..<12, using: &random) == 0 {
         try db.close()
         db = try Database(path: path, configuration: configuration)
       }
       if Int.random(in: 0..<25, using: &random) == 0 { try db.executeUpdate("VACUUM") }
+      if Int.random(in: 0..<8, using: &random) == 0 {
+        backups.append(id)
+        try db.backup(to: Self.copy(of: path), pagesPerStep: 8)
+        Marks.set(.inBackup, id)
+      }
     }
     try db.close()
   }
+
+  private static func copy(of path: String) -> String { path + ".copy" }
 
   private static func write(_ db: Database, _ id: Int, _ random: inout RandomNumbers) throws {
     if id == 1 {
@@ -110,16 +118,17 @@ struct PowerLossStory {
   }
 
   /// What is wrong with the database that was found after the power was back, if anything.
-  func fault(path: String, acknowledged: Int, certain: Int) throws -> String? {
+  func fault(path: String, _ marks: Marks) throws -> String? {
+    if let fault = try backupFault(Self.copy(of: path), marks.inBackup) {
+      return "the backup: " + fault
+    }
     let db = try Database(path: path, configuration: configuration)
     let check = try db.value("PRAGMA integrity_check", as: String.self)
     guard check == "ok" else { return "corrupt: \(check ?? "no answer")" }
-    let last =
-      try db.tableExists("payment")
-      ? db.value("SELECT max(id) FROM payment", as: Int?.self).flatMap { $0 } ?? 0 : 0
-    let least = losable.map { acknowledged - $0 } ?? certain
-    guard (max(0, least)...acknowledged + 1).contains(last) else {
-      return "\(last) transactions are left of \(acknowledged) (\(certain) of them certain)"
+    let last = try Self.lastPayment(db)
+    let least = losable.map { marks.acknowledged - $0 } ?? marks.certain
+    guard (max(0, least)...marks.acknowledged + 1).contains(last) else {
+      return "\(last) transactions are left of \(marks)"
     }
     guard digests.indices.contains(last), try Self.digest(db) == digests[last] else {
       return "what is left is not as it was after transaction \(last)"
@@ -127,5 +136,25 @@ struct PowerLossStory {
     try db.executeUpdate("CREATE TABLE probe AS SELECT 1 AS id")
     try db.close()
     return nil
+  }
+
+  /// A backup is there as a whole: the one that was finished last, or one that was just being made.
+  private func backupFault(_ path: String, _ finished: Int) throws -> String? {
+    var configuration = Configuration()
+    configuration.journalMode = nil
+    let db = try Database(path: path, configuration: configuration)
+    let check = try db.value("PRAGMA integrity_check", as: String.self)
+    guard check == "ok" else { return "corrupt: \(check ?? "no answer")" }
+    let last = try Self.lastPayment(db)
+    let next = backups.first { $0 > finished } ?? finished
+    guard last == finished || last == next else {
+      return "of transaction \(last) instead of \(finished)"
+    }
+    return try Self.digest(db) == digests[last] ? nil : "not as after transaction \(last)"
+  }
+
+  private static func lastPayment(_ db: Database) throws -> Int {
+    guard try db.tableExists("payment") else { return 0 }
+    return try db.value("SELECT max(id) FROM payment", as: Int?.self).flatMap { $0 } ?? 0
   }
 }
