@@ -35,8 +35,17 @@ let package = Package(
     .executableTarget(name: "example", dependencies: ["Larder"], path: "Tests/Example"),
     .testTarget(name: "LarderTests", dependencies: ["Larder", "example", "migration-check"]),
     .testTarget(name: "SampleTests", dependencies: ["Larder", "gazetteer"]),
+    .target(name: "CFaultInjection", dependencies: ["CSQLite"], path: "Tests/FaultInjection"),
+    .executableTarget(
+      name: "proof",
+      dependencies: ["Larder", "CFaultInjection"],
+      path: "Tests/Proof",
+      exclude: ["results.jsonl"]
+    ),
     .testTarget(
       name: "LarderSQLiteTests", dependencies: ["LarderSQLite", "fork-check", "crash-check"]),
+    .testTarget(
+      name: "ProofTests", dependencies: ["LarderSQLite", "CFaultInjection", "proof"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -32,6 +32,10 @@ public struct Configuration: Sendable {
   }
 
   /// When the file is synced; see [synchronous](https://www.sqlite.org/pragma.html#pragma_synchronous).
+  ///
+  /// With a write-ahead log `full` is enough for what is committed to stay. With the journal mode
+  /// `delete` only `extra` is: `full` doesn't sync the journal's deletion, and if that is lost with
+  /// the power, the last transaction is undone.
   public enum Synchronous: Int, Hashable, Sendable {
     // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
     case off, normal, full, extra

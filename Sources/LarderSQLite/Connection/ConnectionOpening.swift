@@ -146,11 +146,21 @@ extension Database {
       try executeUpdate("PRAGMA mmap_size = 0")
       let result = try value("PRAGMA quick_check(1)", as: String.self)
       guard result == "ok" else {
-        throw DatabaseError(.corrupt, "the file fails SQLite's check: \(result ?? "no answer")")
+        throw Self.checkError(result ?? "no answer")
       }
     } else {
       _ = try value("PRAGMA schema_version", as: Int.self)
     }
+  }
+
+  /// The error for what a check has found. A page that can't be read is no sign of a file that is
+  /// corrupt, but is only told of in the text: "Page 2: unable to get the page. error code=266".
+  private static func checkError(_ finding: String) -> DatabaseError {
+    let number = finding.split(separator: "error code=").dropFirst().last
+    let code = ResultCode(rawValue: number.flatMap { Int32($0.prefix(while: \.isNumber)) } ?? 0)
+    let isUnread = [.ioError, .noMemory].contains(code.primary)
+    return DatabaseError(
+      isUnread ? code : .corrupt, "the file fails SQLite's check: \(finding)")
   }
 
   private func applySettings(_ configuration: Configuration) throws {

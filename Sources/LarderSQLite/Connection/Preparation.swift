@@ -51,6 +51,10 @@ extension Connection {
     while position < text.count {
       let (code, handle, end) = try compileFirst(of: text, from: position, isPersistent: false)
       sqlite3_finalize(handle)
+      // Not for what the text says.
+      if [SQLITE_NOMEM, SQLITE_IOERR].contains(code & 0xff) {
+        throw error(code, sql: text.string(from: start))
+      }
       if code != SQLITE_OK || handle != nil { return false }
       position = end
     }

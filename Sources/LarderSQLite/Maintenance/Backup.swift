@@ -13,7 +13,8 @@ extension Database {
   /// Copies the database into a file, which may be in use, and replaces what it holds.
   ///
   /// The copy is a snapshot; a file that is in use sees it as one transaction. Whatever goes wrong,
-  /// the file stays as it was. See [Backup](https://www.sqlite.org/backup.html).
+  /// the file stays as it was; once this returns, a loss of power doesn't undo it. See
+  /// [Backup](https://www.sqlite.org/backup.html).
   ///
   /// - Parameters:
   ///   - path: the file, created as ``init(path:configuration:)`` does.
@@ -25,6 +26,8 @@ extension Database {
     _ = try connection.check()
     var configuration = Configuration()
     configuration.journalMode = nil
+    // A journal whose deletion isn't synced would undo the backup when power fails afterwards.
+    configuration.synchronous = .extra
     configuration.busyTimeout = busyTimeout
     let isNew = access(path, F_OK) != 0
     do {

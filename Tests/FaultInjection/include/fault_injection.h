@@ -1,0 +1,105 @@
+#ifndef LARDER_FAULT_INJECTION_H
+#define LARDER_FAULT_INJECTION_H
+
+// Failures of the system under SQLite, made on purpose: for tests only.
+
+#include <sqlite3.h>
+
+// MARK: Failing calls
+
+// What can be made to fail.
+enum {
+  FAULT_OPEN = 1,
+  FAULT_READ = 2,
+  FAULT_WRITE = 4,
+  FAULT_SYNC = 8,
+  FAULT_TRUNCATE = 16,
+  FAULT_LOCK = 32,
+  FAULT_SHARED_MEMORY = 64,
+  FAULT_DELETE = 128,
+  FAULT_ACCESS = 256,
+  FAULT_SIZE = 512,
+  FAULT_FILES = 1023,
+  FAULT_MEMORY = 1024,
+};
+
+// How a failing write fails.
+enum {
+  // With SQLITE_IOERR_WRITE, having written nothing.
+  FAULT_WRITES_NOTHING,
+  // With SQLITE_FULL, having written the first half.
+  FAULT_WRITES_HALF,
+};
+
+/// Registers the VFS “faulty”, which passes everything on to the default one, maybe as the new
+/// default. Call it once, before the first connection.
+int fault_vfs_install(int is_default);
+
+/// Makes SQLite's allocator able to fail. Call it before SQLite is used for anything.
+int fault_memory_install(void);
+
+/// From now on counts calls of these kinds, and fails the one with this number (the first is 1), or
+/// from that on. With 0 it counts only.
+void fault_arm(unsigned kinds, long at, int persistent, int writes);
+
+/// Lets all calls through, and counts none.
+void fault_disarm(void);
+
+/// How many calls have been counted since arming.
+long fault_seen(void);
+
+/// How many of them have failed.
+long fault_fired(void);
+
+/// The kind of the first that failed, or 0.
+unsigned fault_kind(void);
+
+/// For the VFS and the allocator: whether this call is to fail.
+int fault_hits(unsigned kind);
+
+// MARK: Watching
+
+/// Ends the process with status 3 and says this label, should it crash or not say a label again
+/// within this many seconds. Seconds of 0 end the watch.
+void fault_watch(const char *label, unsigned seconds);
+
+// MARK: Recording
+
+enum {
+  FAULT_EVENT_CREATE,
+  FAULT_EVENT_DELETE,
+  FAULT_EVENT_WRITE,
+  FAULT_EVENT_TRUNCATE,
+  FAULT_EVENT_SYNC,
+  // The folder is synced: what was created and deleted in it stays so.
+  FAULT_EVENT_FOLDER_SYNC,
+  // Set by the test.
+  FAULT_EVENT_MARK,
+};
+
+typedef struct {
+  int type;
+  /// The number of the file; another one for a file that is made anew under an old name.
+  int file;
+  /// The file's path; NULL for what isn't of a file.
+  const char *path;
+  /// Where bytes are written, the size after truncation, or the value of a mark.
+  sqlite3_int64 offset;
+  sqlite3_int64 count;
+  const void *bytes;
+} fault_event;
+
+/// Records what is done to files from now on; no file may be open. Files that exist and hold
+/// something aren't recorded.
+void fault_record_begin(void);
+
+/// Stops recording. The events stay until the next recording.
+void fault_record_end(void);
+
+/// Puts a mark among the events.
+void fault_record_mark(sqlite3_int64 value);
+
+long fault_event_count(void);
+fault_event fault_event_at(long index);
+
+#endif

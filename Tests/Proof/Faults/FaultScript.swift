@@ -1,0 +1,116 @@
+import Larder
+
+/// What a program does with Larder, step by step, each of which changes a file as a whole or not at
+/// all.
+struct FaultScript: Sendable {
+  let name: String
+  /// Whether the script begins with the template's file, or with an empty folder.
+  var needsFile = true
+  /// Whether it works in any journal mode, or needs a write-ahead log.
+  var needsLog = false
+  /// How many of the first steps nothing fails in.
+  var safeSteps = 0
+  let steps: [FaultStep]
+}
+
+/// One step of a script: throws what Larder throws, or ``WrongAnswer``.
+struct FaultStep: Sendable {
+  let name: String
+  let run: @Sendable (FaultBench) throws -> Void
+
+  init(_ name: String, _ run: @escaping @Sendable (FaultBench) throws -> Void) {
+    self.name = name
+    self.run = run
+  }
+
+  /// A step on the script's plain connection.
+  static func with(_ name: String, _ run: @escaping @Sendable (Database) throws -> Void)
+    -> FaultStep
+  {
+    FaultStep(name) { try run($0.database()) }
+  }
+}
+
+/// An answer that was not the right one, and no error either: what must never happen.
+struct WrongAnswer: Error, CustomStringConvertible {
+  let description: String
+
+  static func check<T: Equatable>(_ found: T, _ expected: T, _ what: String) throws {
+    if found != expected {
+      throw WrongAnswer(description: "\(what) is \(found) instead of \(expected)")
+    }
+  }
+}
+
+/// What a script works with, and what it was told has been done.
+final class FaultBench {
+  let folder: String
+  let configuration: Configuration
+  private var connection: Database?
+  private(set) var queue: DatabaseQueue?
+  private(set) var pool: DatabasePool?
+  /// Payments whose transactions were acknowledged.
+  var acknowledged: [Int] = []
+
+  init(folder: String, configuration: Configuration) {
+    self.folder = folder
+    self.configuration = configuration
+  }
+
+  var path: String { file("main.db") }
+  func file(_ name: String) -> String { folder + "/" + name }
+
+  func open(_ configuration: Configuration? = nil, _ name: String = "main.db") throws {
+    connection = try Database(path: file(name), configuration: configuration ?? self.configuration)
+  }
+
+  func openQueue() throws { queue = try DatabaseQueue(path: path, configuration: configuration) }
+
+  func openPool() throws { pool = try DatabasePool(path: path, configuration: configuration) }
+
+  func database() throws -> Database {
+    guard let connection else { throw WrongAnswer(description: "the script has opened nothing") }
+    return connection
+  }
+
+  /// Whatever takes transactions.
+  func access() throws -> any DatabaseAccess {
+    guard let access: any DatabaseAccess = queue ?? pool else {
+      throw WrongAnswer(description: "the script has opened nothing")
+    }
+    return access
+  }
+
+  /// Works with the connections as if nothing had happened; opens one where there is none.
+  func probe() throws {
+    func write(_ db: Database) throws {
+      try db.executeStatements(
+        """
+        CREATE TABLE IF NOT EXISTS probe (id INTEGER PRIMARY KEY);
+        INSERT INTO probe DEFAULT VALUES;
+        """)
+    }
+    func read(_ db: Database) throws {
+      let count = try db.value("SELECT count(*) FROM probe", as: Int.self)
+      try WrongAnswer.check(count, 1, "the number of rows written after a failure")
+    }
+    if let access: any DatabaseAccess = queue ?? pool {
+      try access.inTransaction { try write($0) }
+      try access.read { try read($0) }
+      return
+    }
+    if connection?.isReadOnly ?? true { try open() }
+    let db = try database()
+    // As a program does after an error in a transaction that it began by hand.
+    if db.isInTransaction { try db.rollback() }
+    try db.inTransaction { try write($0) }
+    try read(db)
+  }
+
+  func close() throws {
+    defer { (connection, queue, pool) = (nil, nil, nil) }
+    try connection?.close()
+    try queue?.close()
+    try pool?.close()
+  }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+/// The table of results on a page of the documentation, between two comments that mark its place.
+enum ProofPage {
+  private static let beginning = "<!-- results: begin -->"
+  private static let end = "<!-- results: end -->"
+
+  static func update(_ page: String, from results: String) throws {
+    let lines = try String(contentsOfFile: results, encoding: .utf8).split(separator: "\n")
+    let reports = try lines.map { line in
+      try JSONDecoder().decode(ProofReport.self, from: Data(line.utf8))
+    }
+    let text = try String(contentsOfFile: page, encoding: .utf8)
+    guard let from = text.range(of: beginning), let to = text.range(of: end),
+      from.upperBound <= to.lowerBound
+    else { throw ProofOptions.Failure(description: "\(page) has no place for the results") }
+    let new =
+      text[..<from.upperBound] + "\n" + table(reports) + "\n" + text[to.lowerBound...]
+    try new.write(toFile: page, atomically: true, encoding: .utf8)
+  }
+
+  /// One line a row; the trials of all its runs add up.
+  private static func table(_ reports: [ProofReport]) -> String {
+    let rows = Dictionary(grouping: reports.filter { $0.tried > 0 }, by: \.row).values.sorted {
+      ($0[0].number, $0[0].row) < ($1[0].number, $1[0].row)
+    }
+    var lines = [
+      "| # | Proof | Tried | Failed | Runs | Last run | Commit | Machine |",
+      "|--:|---|--:|--:|--:|---|---|---|",
+    ]
+    for runs in rows {
+      guard let last = runs.max(by: { ($0.date ?? "") <= ($1.date ?? "") }) else { continue }
+      let tried = runs.reduce(0) { $0 + $1.tried }
+      let failed = runs.reduce(0) { $0 + $1.failed }
+      lines.append(
+        "| \(last.number) | \(last.row) | \(grouped(tried)) \(last.unit) | \(grouped(failed)) "
+          + "| \(runs.count) | \(last.date ?? "") | `\(last.commit ?? "")` "
+          + "| \(last.cores) cores, \(last.system), SQLite \(last.sqlite) |")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func grouped(_ number: Int) -> String {
+    var text = ""
+    for (index, digit) in String(number).reversed().enumerated() {
+      if index > 0, index % 3 == 0 { text.append(",") }
+      text.append(digit)
+    }
+    return String(text.reversed())
+  }
+}

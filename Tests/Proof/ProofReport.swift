@@ -1,0 +1,50 @@
+import Foundation
+import Larder
+
+/// A result in the forms in which it is published.
+struct ProofReport: Codable {
+  var row: String
+  var number: Int
+  var unit: String
+  var tried: Int
+  var failed: Int
+  var seconds: Double
+  var seed: UInt64
+  var skipped: String?
+  var cores: Int
+  var system: String
+  var sqlite: String
+  /// Added by `Tests/prove`.
+  var date: String?
+  var commit: String?
+
+  init(_ row: any ProofRow.Type, _ result: ProofResult, _ options: ProofOptions, seconds: Double) {
+    self.row = row.name
+    number = row.number
+    unit = row.unit
+    tried = result.tried
+    failed = result.failures.count
+    self.seconds = (seconds * 10).rounded() / 10
+    seed = options.seed
+    skipped = result.skipped
+    cores = ProcessInfo.processInfo.activeProcessorCount
+    system = Self.systemName
+    sqlite = SQLiteLibrary.version
+  }
+
+  var json: String {
+    get throws {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+  }
+
+  /// The distribution's name, without what tells one machine from another.
+  private static var systemName: String {
+    let text = (try? String(contentsOfFile: "/etc/os-release", encoding: .utf8)) ?? ""
+    let prefix = "PRETTY_NAME="
+    let line = text.split(separator: "\n").first { $0.hasPrefix(prefix) }
+    return line.map { $0.dropFirst(prefix.count).filter { $0 != "\"" } } ?? "Linux"
+  }
+}

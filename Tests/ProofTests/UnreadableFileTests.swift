@@ -1,0 +1,33 @@
+import CFaultInjection
+import Foundation
+import LarderSQLite
+import Testing
+
+@Suite("Files that can't be read", .serialized)
+struct UnreadableFileTests {
+  @Test("A page that can't be read is an I/O error of the untrusted profile, not a corrupt file")
+  func untrusted() throws {
+    #expect(fault_vfs_install(0) == 0)
+    let path = NSTemporaryDirectory() + "/larder-" + UUID().uuidString + ".db"
+    defer { unlink(path) }
+    let db = try Database(path: path)
+    try db.executeStatements("CREATE TABLE city (name TEXT); INSERT INTO city VALUES ('Narvik')")
+    try db.executeUpdate("PRAGMA journal_mode = delete")
+    try db.close()
+    var configuration = Configuration(profile: .untrustedFile)
+    configuration.vfs = "faulty"
+    defer { fault_disarm() }
+    var point = 0
+    repeat {
+      point += 1
+      fault_arm(UInt32(FAULT_READ), point, 0, 0)
+      do {
+        try Database(path: path, configuration: configuration).close()
+        #expect(fault_fired() == 0)
+      } catch let error as DatabaseError {
+        #expect(error.code == .ioError, "\(error)")
+      }
+    } while fault_fired() > 0
+    #expect(point > 2)
+  }
+}
