@@ -290,14 +290,18 @@ extension SQLNode {
   /// An operator between this part and a value, which is bound.
   @usableFromInline
   final func infix(
-    _ operation: StaticString, _ value: any DatabaseValueConvertible, _ precedence: Precedence
+    _ operation: StaticString, _ value: consuming any DatabaseValueConvertible,
+    _ precedence: Precedence
   ) -> SQLNode {
-    ValueNode(leading(precedence), operation, coding?.code(value) ?? value, precedence)
+    if let coding { value = coding.code(value) }
+    return ValueNode(leading(precedence), operation, value, precedence)
   }
 
   /// Whether it equals a value, NULL being equal to nil.
   @usableFromInline
-  final func equals(_ value: any DatabaseValueConvertible, negated: Bool) -> SQLNode {
+  final func equals(
+    _ value: consuming any DatabaseValueConvertible, negated: Bool
+  ) -> SQLNode {
     let operation: StaticString =
       isNullable ? (negated ? " IS NOT " : " IS ") : (negated ? " <> " : " = ")
     return infix(operation, value, .equality)
