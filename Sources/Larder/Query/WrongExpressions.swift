@@ -31,6 +31,21 @@ extension OperandsOfDifferentTypes {
   /// Not available: both operands have to be of one type.
   @_disfavoredOverload
   public static func >= <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+  /// Not available: both operands have to be of one type.
+  @_disfavoredOverload
+  public static func + <Other>(left: Self, right: Other) -> SQLExpression<Never> { .wrong }
+  /// Not available: both operands have to be of one type.
+  @_disfavoredOverload
+  public static func - <Other>(left: Self, right: Other) -> SQLExpression<Never> { .wrong }
+  /// Not available: both operands have to be of one type.
+  @_disfavoredOverload
+  public static func * <Other>(left: Self, right: Other) -> SQLExpression<Never> { .wrong }
+  /// Not available: both operands have to be of one type.
+  @_disfavoredOverload
+  public static func / <Other>(left: Self, right: Other) -> SQLExpression<Never> { .wrong }
+  /// Not available: the values have to be of the expression's type.
+  @_disfavoredOverload
+  public func `in`<Other>(_ values: Other) -> SQLExpression<Bool> { .wrong }
 }
 
 /// What no record's columns are: its name is for the compiler's message about a name without a column.
