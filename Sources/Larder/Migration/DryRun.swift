@@ -10,7 +10,8 @@ extension Migrator {
   ///
   /// The database itself stays as it is. Others can write meanwhile where it has a write-ahead log;
   /// without one they wait while it is copied. The copy is a temporary file that goes away with the
-  /// call, and is opened like the original: ``Configuration/prepareDatabase`` is called for it too.
+  /// call, and is opened like the original: ``LarderSQLite/Configuration/prepareDatabase`` is
+  /// called for it too.
   ///
   /// Throws where the database is refused or can't be copied. A migration that fails is reported.
   public func dryRun(_ access: some DatabaseAccess) throws -> MigrationReport {

@@ -4,16 +4,16 @@ extension Migrator {
   /// Applies the migrations that haven't been.
   ///
   /// The scope of the queue or pool lasts until all are applied; others that want to write wait.
-  /// ``Configuration/statementDeadline`` holds for what they run too. Where tasks shouldn't block,
-  /// `try await queue.inDatabase { try migrator.migrate($0) }` does the same, and cancelling undoes
-  /// the migration that runs.
+  /// ``LarderSQLite/Configuration/statementDeadline`` holds for what they run too. Where tasks
+  /// shouldn't block, `try await queue.inDatabase { try migrator.migrate($0) }` does the same, and
+  /// cancelling undoes the migration that runs.
   ///
-  /// - Parameter progress: called before and after each migration, on the thread that runs it. It
+  /// - `progress`: called before and after each migration, on the thread that runs it. It
   ///   can't use the queue or pool.
   ///
-  /// Throws ``MigrationError``, and ``DatabaseError`` where none has begun, such as
-  /// ``ResultCode/busy`` if another process keeps the database locked for longer than the busy
-  /// timeout.
+  /// Throws ``MigrationError``, and ``LarderSQLite/DatabaseError`` where none has begun, such as
+  /// ``LarderSQLite/ResultCode/busy`` if another process keeps the database locked for longer than
+  /// the busy timeout.
   public func migrate(
     _ access: some DatabaseAccess, progress: ((MigrationProgress) -> Void)? = nil
   ) throws {

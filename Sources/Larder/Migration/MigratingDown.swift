@@ -3,12 +3,12 @@ import LarderSQLite
 extension Migrator {
   /// Undoes the migrations that come after one, the last first, each in a transaction of its own.
   ///
-  /// This is for development, and for going back on purpose: data that the newer schema has room for
-  /// may be lost, as the migrations' `down` says. Nothing else ever migrates down.
+  /// This is for development, and for going back on purpose: data that the newer schema has room
+  /// for may be lost, as the migrations' `down` says. Nothing else ever migrates down.
   ///
-  /// - Parameter name: the last migration that stays; nil for none.
+  /// - `name`: the last migration that stays; nil for none.
   ///
-  /// Throws what ``migrate(_:progress:)`` does, ``MigrationError/notApplied(migration:)``, and,
+  /// Throws what `migrate` does, ``MigrationError/notApplied(migration:)``, and,
   /// before anything is undone, ``MigrationError/irreversible(migration:)``.
   public func migrateDown(_ access: some DatabaseAccess, to name: String?) throws {
     try access.inDatabase { try migrateDown($0, to: name) }

@@ -12,9 +12,10 @@ import LarderSQLite
 /// }
 /// ```
 ///
-/// SQL is better where it does: a ``Migrator`` notices when it is changed after it was applied, which
-/// it can't for a closure. A closure should use SQL or records of its own, since the program's
-/// records change with the program, and the migration mustn't. Neither can begin or end transactions.
+/// SQL is better where it does: a ``Migrator`` notices when it is changed after it was applied,
+/// which it can't for a closure. A closure should use SQL or records of its own, since the
+/// program's records change with the program, and the migration mustn't. Neither can begin or end
+/// transactions.
 ///
 /// What ALTER TABLE can't change takes a new table, also where others refer to the old one:
 ///
@@ -30,9 +31,9 @@ public struct Migration: Sendable {
   /// How foreign keys are kept where the connection enforces them.
   public enum ForeignKeys: Hashable, Sendable {
     /// Not enforced while the migration runs, so that a table can be
-    /// [rebuilt](https://www.sqlite.org/lang_altertable.html#otheralter) that others refer to; those
-    /// of all tables are checked before the commit. Rows that are deleted don't take those along
-    /// that refer to them.
+    /// [rebuilt](https://www.sqlite.org/lang_altertable.html#otheralter) that others refer to;
+    /// those of all tables are checked before the commit. Rows that are deleted don't take those
+    /// along that refer to them.
     case checkedBeforeCommit
     /// Enforced as ever, with CASCADE and SET NULL, and without the check of all tables.
     case enforced
@@ -52,7 +53,7 @@ public struct Migration: Sendable {
 
   /// A migration of SQL: any number of statements.
   ///
-  /// - Parameter down: what undoes it, for ``Migrator/migrateDown(_:to:)``. It isn't part of the
+  /// - `down`: what undoes it, for `Migrator.migrateDown`. It isn't part of the
   ///   checksum.
   public init(
     _ name: String, foreignKeys: ForeignKeys = .checkedBeforeCommit, sql: SQL, down: SQL? = nil
@@ -70,9 +71,8 @@ public struct Migration: Sendable {
 
   /// A migration of Swift.
   ///
-  /// - Parameters:
-  ///   - down: what undoes it, for ``Migrator/migrateDown(_:to:)``.
-  ///   - up: what it does. What it throws undoes all of it.
+  /// - `down`: what undoes it, for `Migrator.migrateDown`.
+  /// - `up`: what it does. What it throws undoes all of it.
   public init(
     _ name: String, foreignKeys: ForeignKeys = .checkedBeforeCommit,
     down: (@Sendable (Database) throws -> Void)? = nil,

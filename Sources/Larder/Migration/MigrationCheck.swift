@@ -21,15 +21,16 @@ extension Migrator {
   /// }
   /// ```
   ///
-  /// All of them have to end with the same schema: the same tables, indexes, views and triggers, made
-  /// by the same SQL but for spaces, comments, quotes around names, and the case of words. With each
-  /// of them, the statements that the records write and read with have to compile, and the queries.
+  /// All of them have to end with the same schema: the same tables, indexes, views and triggers,
+  /// made by the same SQL but for spaces, comments, quotes around names, and the case of words.
+  /// With each of them, the statements that the records write and read with have to compile, and
+  /// the queries.
   ///
-  /// - Parameter configuration: how to open the databases, for the functions and collations that
-  ///   ``Configuration/prepareDatabase`` registers.
+  /// - `configuration`: how to open the databases, for the functions and collations that
+  ///   ``LarderSQLite/Configuration/prepareDatabase`` registers.
   ///
-  /// Throws ``MigrationProblems`` with all that is wrong, and ``DatabaseError`` where an old database
-  /// can't be opened.
+  /// Throws ``MigrationProblems`` with all that is wrong, and ``LarderSQLite/DatabaseError`` where
+  /// an old database can't be opened.
   public func check(
     oldDatabases: [OldDatabase] = [], records: [any Record.Type] = [], queries: [SQL] = [],
     configuration: Configuration = .init()

@@ -1,4 +1,4 @@
-/// How far ``Migrator/migrate(_:progress:)`` has got: a migration begins, or has ended.
+/// How far `Migrator.migrate` has got: a migration begins, or has ended.
 public struct MigrationProgress: Hashable, Sendable {
   /// The name of the migration.
   public let name: String

@@ -1,4 +1,4 @@
-/// What migrations have done to a copy of a database; see ``Migrator/dryRun(_:)``.
+/// What migrations have done to a copy of a database; see `Migrator.dryRun`.
 public struct MigrationReport: Sendable {
   /// What one migration did.
   public struct Migration: Sendable {
@@ -14,7 +14,8 @@ public struct MigrationReport: Sendable {
 
   /// A statement, and how often it ran.
   public struct Statement: Sendable {
-    /// Its text, with placeholders for arguments unless ``Configuration/showsArguments`` is on.
+    /// Its text, with placeholders for arguments unless
+    /// ``LarderSQLite/Configuration/showsArguments`` is on.
     public let sql: String
     /// How often it ran.
     public internal(set) var count: Int

@@ -11,11 +11,11 @@ import LarderSQLite
 /// try migrator.migrate(queue)
 /// ```
 ///
-/// New migrations go to the end of the list; those that have been applied somewhere stay as they are.
-/// Each runs in a transaction together with the row that remembers it in the table
-/// `larder_migration`: it is applied wholly or not at all, also when the process is killed or the disk
-/// is full. When one fails, those before it stay applied. Processes that start together wait for one
-/// another (as long as the busy timeout), and each migration is run by one of them.
+/// New migrations go to the end of the list; those that have been applied somewhere stay as they
+/// are. Each runs in a transaction together with the row that remembers it in the table
+/// `larder_migration`: it is applied wholly or not at all, also when the process is killed or the
+/// disk is full. When one fails, those before it stay applied. Processes that start together wait
+/// for one another (as long as the busy timeout), and each migration is run by one of them.
 ///
 /// A database that doesn't match the list is refused with a ``MigrationError`` that says why: one
 /// that a newer program has migrated, or an applied migration that was changed, removed or moved.
@@ -55,13 +55,13 @@ public struct Migrator: Sendable {
 
   /// The names of the migrations that haven't been applied, in order. Nothing is written.
   ///
-  /// Throws ``MigrationError`` where ``migrate(_:progress:)`` would refuse the database.
+  /// Throws ``MigrationError`` where `migrate` would refuse the database.
   public func pending(_ db: Database) throws -> [String] {
     try migrations[checkedHistory(db).applied.count...].map(\.name)
   }
 
-  /// What the database says was applied to it, in order, whether it matches the list or not. Nothing
-  /// is written.
+  /// What the database says was applied to it, in order, whether it matches the list or not.
+  /// Nothing is written.
   public func applied(_ db: Database) throws -> [AppliedMigration] {
     try history(db).details(in: db)
   }

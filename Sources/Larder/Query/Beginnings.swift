@@ -3,12 +3,12 @@ import LarderSQLite
 // A query of all rows begins with the record, without `all`.
 
 extension Record {
-  /// See ``Query/order(_:)-swift.method``.
+  /// See `Query.order`.
   public static func order(_ terms: (RecordFields<Self>) -> [OrderingTerm]) -> Query<Self> {
     all.order(terms)
   }
 
-  /// See ``Query/select(_:)``.
+  /// See `Query.select`.
   @inlinable
   public static func select<each Value: DatabaseValueConvertible>(
     _ expressions: (RecordFields<Self>) -> (repeat SQLExpression<each Value>)
@@ -16,7 +16,7 @@ extension Record {
     all.select(expressions)
   }
 
-  /// See ``Query/select(_:)``.
+  /// See `Query.select`.
   @inlinable
   public static func select<Value: DatabaseValueConvertible>(
     _ expression: (RecordFields<Self>) -> SQLExpression<Value>
@@ -24,7 +24,7 @@ extension Record {
     all.select(expression)
   }
 
-  /// See ``Query/join(_:on:)``.
+  /// See `Query.join`.
   public static func join<Other: Record>(
     _ other: Other.Type,
     on condition: (RecordFields<Self>, RecordFields<Other>) -> SQLExpression<Bool>
@@ -32,7 +32,7 @@ extension Record {
     all.join(other, on: condition)
   }
 
-  /// See ``Query/leftJoin(_:on:)``.
+  /// See `Query.leftJoin`.
   public static func leftJoin<Other: Record>(
     _ other: Other.Type,
     on condition: (RecordFields<Self>, OptionalFields<Other>) -> SQLExpression<Bool>

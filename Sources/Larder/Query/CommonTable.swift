@@ -41,9 +41,8 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
 
   /// The rows of a selection, and those that the step makes of each row, until it makes none.
   ///
-  /// - Parameters:
-  ///   - distinct: whether a row that was there before makes no others, which ends circles.
-  ///   - step: a selection that reads from the table itself, once.
+  /// - `distinct`: whether a row that was there before makes no others, which ends circles.
+  /// - `step`: a selection that reads from the table itself, once.
   public init(
     recursive name: String, distinct: Bool = false, _ seed: Selection<repeat each Value>,
     step: (CommonTable) -> Selection<repeat each Value>

@@ -8,9 +8,9 @@ extension SQLExpression where Value == Date {
   /// City.all.group { $0.founded.strftime("%Y") }.select { ($0.founded.strftime("%Y"), count()) }
   /// ```
   ///
-  /// It knows each ``DateFormat``, that of the connection as well as a column's own. What SQLite
-  /// can't express, such as dates after the year 9999, is NULL and throws where it is read.
-  /// See [strftime](https://www.sqlite.org/lang_datefunc.html).
+  /// It knows each ``LarderSQLite/DateFormat``, that of the connection as well as a column's own.
+  /// What SQLite can't express, such as dates after the year 9999, is NULL and throws where it is
+  /// read. See [strftime](https://www.sqlite.org/lang_datefunc.html).
   public func strftime(_ format: String) -> SQLExpression<String> {
     SQLExpression<String>(formatted(format, storage))
   }
@@ -18,7 +18,7 @@ extension SQLExpression where Value == Date {
 
 extension SQLExpression where Value == Date? {
   /// The date as text in a format of SQLite's; NULL where there is none. See
-  /// ``SQLExpression/strftime(_:)``.
+  /// `SQLExpression.strftime`.
   public func strftime(_ format: String) -> SQLExpression<String?> {
     SQLExpression<String?>(formatted(format, storage))
   }

@@ -8,7 +8,7 @@ import LarderSQLite
 /// ```
 ///
 /// Values stand there as `.value(5)`. The name is quoted; a connection that has no such function
-/// throws ``DatabaseError``. A function that may return NULL needs an Optional type.
+/// throws ``LarderSQLite/DatabaseError``. A function that may return NULL needs an Optional type.
 public func function<each Argument: Sendable, Result: DatabaseValueConvertible>(
   _ name: String, _ arguments: repeat SQLExpression<each Argument>, as type: Result.Type
 ) -> SQLExpression<Result> {
@@ -85,7 +85,7 @@ extension SQLExpression where Value: BinaryFloatingPoint & DatabaseValueConverti
 extension SQLExpression where Value: DatabaseValueConvertible {
   /// The smaller one of this value and another, in each row: `min(a, b)`. NULL if one is NULL.
   ///
-  /// Not to be mistaken for ``min()``, which is the smallest one of all rows.
+  /// Not to be mistaken for `min`, which is the smallest one of all rows.
   public func least(_ value: Value) -> Self { scalar("min", bound(value), isNullable) }
   /// The smaller one of this value and another, in each row.
   public func least(_ other: Self) -> Self {
@@ -94,7 +94,7 @@ extension SQLExpression where Value: DatabaseValueConvertible {
 
   /// The greater one of this value and another, in each row: `max(a, b)`. NULL if one is NULL.
   ///
-  /// Not to be mistaken for ``max()``, which is the greatest one of all rows.
+  /// Not to be mistaken for `max`, which is the greatest one of all rows.
   public func greatest(_ value: Value) -> Self { scalar("max", bound(value), isNullable) }
   /// The greater one of this value and another, in each row.
   public func greatest(_ other: Self) -> Self {
@@ -195,8 +195,8 @@ extension SQLExpression {
   /// // … WHERE json_extract("city"."details", ?) IS ?
   /// ```
   ///
-  /// A path or text that is malformed throws ``DatabaseError`` when the statement runs.
-  /// See [json_extract](https://www.sqlite.org/json1.html#jex).
+  /// A path or text that is malformed throws ``LarderSQLite/DatabaseError`` when the statement
+  /// runs. See [json_extract](https://www.sqlite.org/json1.html#jex).
   public func jsonValue<Result: DatabaseValueConvertible>(
     at path: String, as type: Result.Type = Result.self
   ) -> SQLExpression<Result?> {

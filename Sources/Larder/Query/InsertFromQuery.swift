@@ -11,7 +11,8 @@ extension Record {
   /// ```
   ///
   /// Columns that aren't named get their defaults. The values are written as the selection's
-  /// columns store them. Throws ``DatabaseError`` for a column that is generated or only read.
+  /// columns store them. Throws ``LarderSQLite/DatabaseError`` for a column that is generated or
+  /// only read.
   @discardableResult
   public static func insert<each Value: DatabaseValueConvertible>(
     _ db: Database, _ columns: repeat Column<Self, each Value>,

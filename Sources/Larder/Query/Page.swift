@@ -35,7 +35,7 @@ extension Query where From: Record {
   ///
   /// The cursor is text for URLs. It holds the last row's values of the order, which anybody can
   /// read; a changed one throws ``PageError`` or begins elsewhere in the same rows, no more.
-  /// A query that is grouped, distinct or limited throws ``DatabaseError``.
+  /// A query that is grouped, distinct or limited throws ``LarderSQLite/DatabaseError``.
   public func page(
     _ db: Database, after cursor: String? = nil, limit: Int
   ) throws -> Page<From> {
@@ -112,8 +112,9 @@ struct PageKey {
   let nullsFirst: Bool
   let canBeNull: Bool
 
-  /// Takes a term apart. Its words stand at the end of the text, where no expression has them: names
-  /// are quoted, calls end with a parenthesis, and SQL of the program's own is in parentheses.
+  /// Takes a term apart. Its words stand at the end of the text, where no expression has them:
+  /// names are quoted, calls end with a parenthesis, and SQL of the program's own is in
+  /// parentheses.
   init(_ term: SQL, neverNull: Set<String>) {
     var expression = term
     func takes(_ word: String) -> Bool {

@@ -1,7 +1,7 @@
 import LarderSQLite
 
-/// A query of a record's table or of several joined ones: a value that is made step by step, and runs
-/// when it is asked for rows.
+/// A query of a record's table or of several joined ones: a value that is made step by step, and
+/// runs when it is asked for rows.
 ///
 /// ```swift
 /// let large = try City
@@ -179,7 +179,7 @@ extension Record {
     all.filter(condition)
   }
 
-  /// See ``Query/order(_:)-swift.method``.
+  /// See `Query.order`.
   @inlinable
   public static func order<Value>(
     _ term: (RecordFields<Self>) -> SQLExpression<Value>
@@ -187,7 +187,7 @@ extension Record {
     all.order(term)
   }
 
-  /// See ``Query/order(_:)-swift.method``.
+  /// See `Query.order`.
   @inlinable
   public static func order(
     _ term: (RecordFields<Self>) -> OrderingTerm

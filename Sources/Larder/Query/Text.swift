@@ -12,7 +12,7 @@ extension SQLExpression where Value: TextValue {
   /// ``contains(_:)``, ``hasPrefix(_:)`` and ``hasSuffix(_:)``.
   /// See [LIKE](https://www.sqlite.org/lang_expr.html#like).
   ///
-  /// - Parameter escape: a character that takes the meaning from `%`, `_` and itself.
+  /// - `escape`: a character that takes the meaning from `%`, `_` and itself.
   public func like(_ pattern: String, escape: Character? = nil) -> SQLExpression<Bool> {
     let match: SQLExpression<Bool> = infix(" LIKE ", SQL(bound: pattern), .equality)
     guard let escape else { return match }

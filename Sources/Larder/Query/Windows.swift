@@ -2,7 +2,8 @@ import LarderSQLite
 
 // See [window functions](https://www.sqlite.org/windowfunctions.html).
 
-/// The number of the row in its window, from 1. It needs ``SQLExpression/over(partitionBy:orderBy:rows:)``.
+/// The number of the row in its window, from 1. It needs
+/// ``SQLExpression/over(partitionBy:orderBy:rows:)``.
 public func rowNumber() -> SQLExpression<Int> {
   SQLExpression(SQL(raw: "row_number()"), isNullable: false)
 }
@@ -30,7 +31,7 @@ extension SQLExpression {
   ///
   /// With an order, an aggregate is that of the rows up to this one and its equals: a running sum.
   ///
-  /// - Parameter rows: the rows that count, from those before (negative) to those after this one:
+  /// - `rows`: the rows that count, from those before (negative) to those after this one:
   ///   `-2...0` for the last three, `.min ... 0` for all up to this one.
   public func over<each Part: Sendable>(
     partitionBy parts: repeat SQLExpression<each Part>, orderBy order: OrderingTerm...,

@@ -12,11 +12,11 @@ extension Record {
   /// Outside of a transaction this is one, inside it is a savepoint. The records' keys stay as they
   /// are: see ``inserted(_:contentsOf:)``. Rows that a trigger ignores are left out.
   ///
-  /// Throws ``RecordError/batch(table:index:error:)`` with the position of the record that could not
-  /// be inserted and the reason, or the reason alone where no single record is at fault, as for a
-  /// full disk, an interrupt or a trigger that rolls back.
+  /// Throws ``RecordError/batch(table:index:error:)`` with the position of the record that could
+  /// not be inserted and the reason, or the reason alone where no single record is at fault, as for
+  /// a full disk, an interrupt or a trigger that rolls back.
   ///
-  /// - Parameter policy: what is done about rows that break a constraint, instead of an error.
+  /// - `policy`: what is done about rows that break a constraint, instead of an error.
   public static func insert(
     _ db: Database, contentsOf records: some Sequence<Self>, or policy: ConflictPolicy? = nil
   ) throws {

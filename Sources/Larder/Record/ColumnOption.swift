@@ -42,17 +42,16 @@ public struct ColumnOption<Value: Sendable>: Sendable {
   /// An expression over other columns that the value is computed from; it is never written.
   /// See [generated columns](https://www.sqlite.org/gencol.html).
   ///
-  /// - Parameter stored: whether it is computed when the row is written, rather than when read.
+  /// - `stored`: whether it is computed when the row is written, rather than when read.
   public static func generated(_ expression: SQL, stored: Bool = false) -> Self {
     Self { $0.generated = .init(expression: expression, isStored: stored) }
   }
 
   /// A foreign key: the value is the primary key of a row of another record's table, or NULL.
   ///
-  /// - Parameters:
-  ///   - onDelete: what happens when that row is deleted.
-  ///   - onUpdate: what happens when its key changes.
-  ///   - deferred: whether it is checked when the transaction commits, rather than at once.
+  /// - `onDelete`: what happens when that row is deleted.
+  /// - `onUpdate`: what happens when its key changes.
+  /// - `deferred`: whether it is checked when the transaction commits, rather than at once.
   public static func references<Target: Record>(
     _ target: Target.Type, onDelete: ForeignKeyAction = .noAction,
     onUpdate: ForeignKeyAction = .noAction, deferred: Bool = false

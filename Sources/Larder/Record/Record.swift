@@ -28,9 +28,9 @@
 /// Everything that is said of the table is said once, in `columns` and `table`; the SQL is made of
 /// it once, and each connection compiles it once. `columns` and `table` have to be `static let`.
 ///
-/// All operations throw ``DatabaseError`` for what SQLite reports, among it broken constraints, and
-/// ``RecordError`` for rows that aren't there, that somebody else has changed, or that don't fit
-/// the type.
+/// All operations throw ``LarderSQLite/DatabaseError`` for what SQLite reports, among it broken
+/// constraints, and ``RecordError`` for rows that aren't there, that somebody else has changed, or
+/// that don't fit the type.
 public protocol Record: Sendable, QuerySource
 where QueryFields == RecordFields<Self>, QueryRow == Self {
   /// A structure with the table's columns.

@@ -42,14 +42,13 @@ extension Record {
   /// // INSERT … ON CONFLICT ("name") DO UPDATE SET "population" = excluded."population"
   /// ```
   ///
-  /// See [UPSERT](https://www.sqlite.org/lang_upsert.html). The record gets the row's version, which
-  /// goes up if the row was there, whatever it was, and the row's key where that was nil or other
-  /// columns are the target.
+  /// See [UPSERT](https://www.sqlite.org/lang_upsert.html). The record gets the row's version,
+  /// which goes up if the row was there, whatever it was, and the row's key where that was nil or
+  /// other columns are the target.
   ///
-  /// - Parameters:
-  ///   - target: the columns that decide whether the row is there, which need a unique index; the
+  /// - `target`: the columns that decide whether the row is there, which need a unique index; the
   ///     primary key if none are named.
-  ///   - columns: those that are updated; all but the key and the target if none are named.
+  /// - `columns`: those that are updated; all but the key and the target if none are named.
   public mutating func upsert<each Target, each Value>(
     _ db: Database, onConflict target: repeat Column<Self, each Target>,
     updating columns: repeat Column<Self, each Value>

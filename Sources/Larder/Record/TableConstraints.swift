@@ -55,9 +55,8 @@ public struct TableIndexes<R>: Sendable {
 
   /// An index, or a unique one, on columns, or on those of its rows that meet a condition.
   ///
-  /// - Parameters:
-  ///   - name: the index's name; made of the table's and the columns' if nil.
-  ///   - condition: see [partial indexes](https://www.sqlite.org/partialindex.html).
+  /// - `name`: the index's name; made of the table's and the columns' if nil.
+  /// - `condition`: see [partial indexes](https://www.sqlite.org/partialindex.html).
   public static func index<each Value>(
     _ columns: repeat Column<R, each Value>, unique: Bool = false, where condition: SQL? = nil,
     name: String? = nil

@@ -41,8 +41,8 @@ extension Record {
     return record
   }
 
-  /// Updates the columns whose values differ from those of an earlier copy. Returns whether any does;
-  /// if none does, the database isn't asked. Throws as ``update(_:_:)``, and where the key differs.
+  /// Updates the columns whose values differ from those of an earlier copy. Returns whether any
+  /// does; if none does, the database isn't asked. Throws as `update`, and where the key differs.
   @discardableResult
   public mutating func update(_ db: Database, changedSince copy: Self) throws -> Bool {
     let table = Self.table
@@ -60,7 +60,7 @@ extension Record {
   }
 
   /// Updates the row with the record's primary key and returns it as the table has it then. Throws
-  /// as ``update(_:_:)``.
+  /// as `update`.
   public func updated(_ db: Database) throws -> Self {
     let table = Self.table
     try table.core.checkHasKey()

@@ -141,7 +141,7 @@ struct DeclaredTable {
 extension Table {
   /// The table as a value. Throws where the declaration is wrong, or a default can't be stored.
   ///
-  /// - Parameter dateFormat: the connection's ``Configuration/dateFormat``.
+  /// - Parameter dateFormat: the connection's ``LarderSQLite/Configuration/dateFormat``.
   public func schema(dateFormat: DateFormat = .secondsSince1970) throws -> TableSchema {
     try core.check()
     return try DeclaredTable(

@@ -27,27 +27,26 @@ extension Table {
   /// // ALTER TABLE main."city rebuilt" RENAME TO "city"
   /// ```
   ///
-  /// A column gets what `copying` says, an expression over the old columns; else what the old column
-  /// of its name has; else its default. Row ids, the next AUTOINCREMENT key, triggers, and indexes
-  /// that aren't declared are kept, but for indexes of columns that are gone. Statistics of ANALYZE
-  /// are not.
+  /// A column gets what `copying` says, an expression over the old columns; else what the old
+  /// column of its name has; else its default. Row ids, the next AUTOINCREMENT key, triggers, and
+  /// indexes that aren't declared are kept, but for indexes of columns that are gone. Statistics of
+  /// ANALYZE are not.
   ///
-  /// All of it happens in one transaction or savepoint (see
-  /// [the procedure](https://www.sqlite.org/lang_altertable.html#otheralter)), in memory that doesn't
+  /// All of it happens in one transaction or savepoint (see [the
+  /// procedure](https://www.sqlite.org/lang_altertable.html#otheralter)), in memory that doesn't
   /// grow with the table: what fails leaves the database as it was. Foreign keys have to be off
   /// meanwhile, since dropping a table would delete the rows that refer to it, and can't be turned
-  /// off inside of a transaction. Outside of one (``DatabaseAccess/inDatabase(_:)``) this does it,
-  /// and checks all keys from and to the table before the end. Inside of one it throws
+  /// off inside of a transaction. Outside of one (`DatabaseAccess.inDatabase`) this does it, and
+  /// checks all keys from and to the table before the end. Inside of one it throws
   /// ``SchemaError/foreignKeysAreOn(table:)`` where they are on and rows may refer to the table;
   /// where they are off, the check is for whoever began the transaction.
   ///
   /// Throws ``SchemaError`` where values or rows would be lost or something else would no longer
-  /// work, and ``DatabaseError`` for a row that breaks a constraint. Only tables of the `main`
-  /// schema are rebuilt.
+  /// work, and ``LarderSQLite/DatabaseError`` for a row that breaks a constraint. Only tables of
+  /// the `main` schema are rebuilt.
   ///
-  /// - Parameters:
-  ///   - copying: expressions for the values of columns, by the columns' names.
-  ///   - losing: what may be lost without an error.
+  /// - `copying`: expressions for the values of columns, by the columns' names.
+  /// - `losing`: what may be lost without an error.
   @discardableResult
   public func rebuild(
     _ db: Database, copying: [String: SQL] = [:], losing: RebuildLosses = []

@@ -30,8 +30,8 @@ public struct Schema: Hashable, Sendable {
     triggers = others.filter { $0.kind == .trigger }
   }
 
-  /// The `main` schema of a database, in the order in which things were made. SQLite's own tables and
-  /// those of virtual tables are left out.
+  /// The `main` schema of a database, in the order in which things were made. SQLite's own tables
+  /// and those of virtual tables are left out.
   public init(_ db: Database) throws {
     self = try db.inSavepoint { db in
       let names = try db.executeQuery(
@@ -49,7 +49,7 @@ public struct Schema: Hashable, Sendable {
 
   /// The tables that records declare.
   ///
-  /// - Parameter dateFormat: the connection's ``Configuration/dateFormat``.
+  /// - `dateFormat`: the connection's ``LarderSQLite/Configuration/dateFormat``.
   public static func of(
     _ records: any Record.Type..., dateFormat: DateFormat = .secondsSince1970
   ) throws -> Schema {
@@ -67,8 +67,8 @@ public struct Schema: Hashable, Sendable {
   /// The views, triggers and virtual tables.
   var others: [SchemaEntry] { virtualTables + views + triggers }
 
-  /// In what another schema, mostly that of a database, isn't what is declared here, in any order of
-  /// the tables and columns.
+  /// In what another schema, mostly that of a database, isn't what is declared here, in any order
+  /// of the tables and columns.
   public func differences(from other: Schema) -> [TableDifference] {
     func difference(_ declared: SchemaEntry?, _ found: SchemaEntry?) -> [TableDifference] {
       guard let entry = declared ?? found else { return [] }

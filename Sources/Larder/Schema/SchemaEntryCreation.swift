@@ -8,8 +8,8 @@ extension SchemaEntry {
   ///   .create(db)
   /// ```
   ///
-  /// Interpolated values are written into the text, since views have no parameters. Throws for those
-  /// that SQL can't express. See [CREATE VIEW](https://www.sqlite.org/lang_createview.html).
+  /// Interpolated values are written into the text, since views have no parameters. Throws for
+  /// those that SQL can't express. See [CREATE VIEW](https://www.sqlite.org/lang_createview.html).
   public static func view(
     _ name: String, columns: [String] = [], as query: SQL
   ) throws -> SchemaEntry {
@@ -32,10 +32,9 @@ extension SchemaEntry {
   /// Interpolated values are written into the text. See
   /// [CREATE TRIGGER](https://www.sqlite.org/lang_createtrigger.html).
   ///
-  /// - Parameters:
-  ///   - event: BEFORE, AFTER or INSTEAD OF, and DELETE, INSERT or UPDATE, which may name columns.
-  ///   - condition: an expression over `old` and `new`; runs for every row if nil.
-  ///   - statements: each INSERT, UPDATE, DELETE or SELECT.
+  /// - `event`: BEFORE, AFTER or INSTEAD OF, and DELETE, INSERT or UPDATE, which may name columns.
+  /// - `condition`: an expression over `old` and `new`; runs for every row if nil.
+  /// - `statements`: each INSERT, UPDATE, DELETE or SELECT.
   public static func trigger(
     _ name: String, _ event: SQL, on table: String, when condition: SQL? = nil,
     run statements: SQL...
@@ -77,8 +76,8 @@ extension SchemaEntry {
 
   /// Runs the statement that makes it.
   ///
-  /// - Parameter ifNotExists: whether one of this kind and name that is there is no error, whatever
-  ///   it says (see ``Schema/differences(from:)``).
+  /// - `ifNotExists`: whether one of this kind and name that is there is no error, whatever
+  ///   it says (see `Schema`).
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
     guard let sql else {
       throw DatabaseError(.misuse, "“\(name)” is SQLite's own, and made with its table")
@@ -89,7 +88,7 @@ extension SchemaEntry {
 
   /// Drops it.
   ///
-  /// - Parameter ifExists: whether one that isn't there is no error.
+  /// - `ifExists`: whether one that isn't there is no error.
   public func drop(_ db: Database, ifExists: Bool = false) throws {
     let condition: SQL = ifExists ? "IF EXISTS " : ""
     let word = SQL(raw: kind.rawValue)

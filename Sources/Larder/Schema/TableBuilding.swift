@@ -15,14 +15,14 @@ extension TableSchema {
   /// try log.create(db)
   /// ```
   ///
-  /// As with records, columns are NOT NULL unless their type is ``ColumnType/optional``, and the table
-  /// is STRICT unless its options say otherwise. Throws ``RecordError/declaration(table:problem:)``
-  /// where the declaration doesn't hold together.
+  /// As with records, columns are NOT NULL unless their type is
+  /// ``LarderSQLite/ColumnType/optional``, and the table is STRICT unless its options say
+  /// otherwise. Throws ``RecordError/declaration(table:problem:)`` where the declaration doesn't
+  /// hold together.
   ///
-  /// - Parameters:
-  ///   - constraints: those that aren't a single column's.
-  ///   - indexes: those that aren't a single column's.
-  ///   - options: whether it has no row id, or no primary key, or isn't STRICT.
+  /// - `constraints`: those that aren't a single column's.
+  /// - `indexes`: those that aren't a single column's.
+  /// - `options`: whether it has no row id, or no primary key, or isn't STRICT.
   public init(
     _ name: String, _ columns: [ColumnDefinition], constraints: [TableConstraint<Never>] = [],
     indexes: [TableIndexes<Never>] = [], options: TableOptions = []
@@ -89,9 +89,8 @@ extension TableConstraint where R == Never {
 extension TableIndexes where R == Never {
   /// An index, or a unique one, on columns, or on those of its rows that meet a condition.
   ///
-  /// - Parameters:
-  ///   - name: the index's name; made of the table's and the columns' if nil.
-  ///   - condition: see [partial indexes](https://www.sqlite.org/partialindex.html).
+  /// - `name`: the index's name; made of the table's and the columns' if nil.
+  /// - `condition`: see [partial indexes](https://www.sqlite.org/partialindex.html).
   public static func index(
     _ columns: String..., unique: Bool = false, where condition: SQL? = nil, name: String? = nil
   ) -> Self {

@@ -17,7 +17,7 @@ extension Table {
   /// ``TableOptions/notStrict``; what isn't Optional is NOT NULL, and so is a primary key. Tables
   /// may refer to one another, and be created in any order.
   ///
-  /// - Parameter ifNotExists: whether a table that is there is no error, whatever its columns are
+  /// - `ifNotExists`: whether a table that is there is no error, whatever its columns are
   ///   (see ``differences(_:)``). Its indexes that are missing are created.
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
     try schema(dateFormat: db.dateFormat).create(db, ifNotExists: ifNotExists)
@@ -29,7 +29,7 @@ extension Table {
   /// or keep the table from being dropped;
   /// see [DROP TABLE](https://www.sqlite.org/lang_droptable.html).
   ///
-  /// - Parameter ifExists: whether a table that isn't there is no error.
+  /// - `ifExists`: whether a table that isn't there is no error.
   public func drop(_ db: Database, ifExists: Bool = false) throws {
     try core.check()
     try dropTable(name, db, ifExists: ifExists)
@@ -39,7 +39,7 @@ extension Table {
   ///
   /// Throws where the declaration is wrong, or a default can't be stored.
   ///
-  /// - Parameter dateFormat: the connection's ``Configuration/dateFormat``.
+  /// - Parameter dateFormat: the connection's ``LarderSQLite/Configuration/dateFormat``.
   public func createSQL(dateFormat: DateFormat = .secondsSince1970) throws -> [String] {
     try schema(dateFormat: dateFormat).createSQL
   }

@@ -90,7 +90,7 @@ extension Database {
   /// batch with its error; those before it have run, so that a batch that has to be all or nothing
   /// belongs into a transaction.
   ///
-  /// - Parameter onRow: called for each row that a statement returns; it can stop the batch.
+  /// - `onRow`: called for each row that a statement returns; it can stop the batch.
   public func executeStatements(
     _ sql: SQL, onRow: ((Row) throws -> BatchControl)? = nil
   ) throws {

@@ -15,10 +15,9 @@ extension Database {
   /// Errors, replacing and the parameters are as for
   /// ``createFunction(_:argumentCount:deterministic:directOnly:_:)``.
   ///
-  /// - Parameters:
-  ///   - initial: what a group begins with, and what `final` gets when it has no rows.
-  ///   - step: adds the arguments of a row.
-  ///   - final: the result of a group.
+  /// - `initial`: what a group begins with, and what `final` gets when it has no rows.
+  /// - `step`: adds the arguments of a row.
+  /// - `final`: the result of a group.
   public func createAggregate<State: Sendable>(
     _ name: String, argumentCount: Int? = nil, deterministic: Bool = true, directOnly: Bool = true,
     initial: State,

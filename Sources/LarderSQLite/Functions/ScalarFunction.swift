@@ -10,18 +10,18 @@ extension Database {
   /// ```
   ///
   /// What it throws makes the statement throw: a ``DatabaseError`` with its code and message, any
-  /// other error with its description. SQLite heeds the
-  /// code: after ``ResultCode/full``, ``ResultCode/ioError`` and the like it rolls back. A date that
-  /// it returns is in the connection's format; one
-  /// among its arguments is read with that ``DateFormat``. Registering a function anew replaces it. It is called on
-  /// the thread that runs the statement. See [Functions](https://www.sqlite.org/appfunc.html).
+  /// other error with its description. SQLite heeds the code: after ``ResultCode/full``,
+  /// ``ResultCode/ioError`` and the like it rolls back. A date that it returns is in the
+  /// connection's format; one among its arguments is read with that ``DateFormat``. Registering a
+  /// function anew replaces it. It is called on the thread that runs the statement. See
+  /// [Functions](https://www.sqlite.org/appfunc.html).
   ///
-  /// - Parameters:
-  ///   - name: up to 255 bytes of UTF-8.
-  ///   - argumentCount: 0 to 127, or nil for any number.
-  ///   - deterministic: whether equal arguments always give equal results, which lets SQLite call
+  /// - `name`: up to 255 bytes of UTF-8.
+  /// - `argumentCount`: 0 to 127, or nil for any number.
+  /// - `deterministic`: whether equal arguments always give equal results, which lets SQLite call
   ///     it less often, and use it in indexes.
-  ///   - directOnly: whether it can't be used in the schema: in views, triggers, indexes, checks and
+  /// - `directOnly`: whether it can't be used in the schema: in views, triggers, indexes, checks
+  ///   and
   ///     defaults, which whoever wrote the file has written.
   ///
   /// Throws where a statement that is running keeps a function from being replaced.
