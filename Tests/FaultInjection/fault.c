@@ -12,16 +12,16 @@ static atomic_uint armed_kinds;
 static atomic_long seen, fired;
 static atomic_uint first_kind;
 static atomic_long armed_at;
-static atomic_int is_persistent;
+static atomic_long armed_times;
 atomic_int fault_writes;
 
-void fault_arm(unsigned kinds, long at, int persistent, int writes) {
+void fault_arm(unsigned kinds, long at, long times, int writes) {
   fault_disarm();
   atomic_store(&seen, 0);
   atomic_store(&fired, 0);
   atomic_store(&first_kind, 0);
   atomic_store(&armed_at, at);
-  atomic_store(&is_persistent, persistent);
+  atomic_store(&armed_times, times);
   atomic_store(&fault_writes, writes);
   atomic_store(&armed_kinds, kinds);
 }
@@ -36,7 +36,7 @@ int fault_hits(unsigned kind) {
   if (!(atomic_load(&armed_kinds) & kind)) return 0;
   long number = atomic_fetch_add(&seen, 1) + 1;
   long at = atomic_load(&armed_at);
-  if (at == 0 || number < at || (number > at && !atomic_load(&is_persistent))) return 0;
+  if (at == 0 || number < at || number - at >= atomic_load(&armed_times)) return 0;
   if (atomic_fetch_add(&fired, 1) == 0) atomic_store(&first_kind, kind);
   return 1;
 }

@@ -24,7 +24,7 @@ enum FullDisk: ProofRow {
       for mode in [Configuration.JournalMode.wal, .delete, .truncate, .persist] {
         for isDisk in disk.isMounted ? [true, false] : [false] {
           var fill = Fill(
-            mode, isDisk ? disk : nil, bytes: Int.random(in: 1...9000, using: &random))
+            mode, isDisk ? disk : nil, bytes: Int.random(in: 300...9000, using: &random))
           let label = "journal \(mode), \(isDisk ? "small disk" : "limit of pages"), seed "
           do {
             let path = isDisk ? disk.folder : folder

@@ -6,7 +6,7 @@ struct FaultTests {
   func ioFaults() async throws { try await expect("io-faults", "--count", "1000") }
 
   @Test("A lack of memory is an error, and nothing acknowledged or half is lost")
-  func outOfMemory() async throws { try await expect("out-of-memory", "--count", "1000") }
+  func outOfMemory() async throws { try await expect("out-of-memory", "--count", "1500") }
 
   @Test(
     "After a loss of power all that was acknowledged, or in WAL mode a beginning of it, is left")

@@ -20,7 +20,7 @@ struct UnreadableFileTests {
     var point = 0
     repeat {
       point += 1
-      fault_arm(UInt32(FAULT_READ), point, 0, 0)
+      fault_arm(UInt32(FAULT_READ), point, 1, 0)
       do {
         try Database(path: path, configuration: configuration).close()
         #expect(fault_fired() == 0)

@@ -12,7 +12,9 @@ final class JobRunner: Sendable {
       try job.call(database)
     }
     running.withLock { $0 = nil }
-    database.connection.obstacle.store(Connection.Obstacle.none.rawValue, ordering: .relaxed)
+    _ = database.connection.obstacle.compareExchange(
+      expected: Connection.Obstacle.cancellation.rawValue,
+      desired: Connection.Obstacle.none.rawValue, ordering: .relaxed)
     if job.isCancelled.load(ordering: .relaxed) { throw CancellationError() }
     try outcome.get()
   }

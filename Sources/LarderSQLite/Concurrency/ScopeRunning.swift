@@ -20,7 +20,7 @@ extension Database {
   private func runPlain<T>(_ scope: Scope, _ body: (Database) throws -> T) throws -> T {
     let result = try undoOnError { try runBody(scope, [], body) }
     guard !hasTransaction else {
-      try execute(.rollback)
+      ensureUndone { try execute(.rollback) }
       throw DatabaseError(
         .misuse, "the scope left its transaction open, which was rolled back; use inTransaction")
     }
@@ -37,7 +37,7 @@ extension Database {
         scope, isAlone ? [.writing, .transactionControl] : [.writing, .transaction], body)
     }
     // Nothing was written: it doesn't matter how the snapshot ends, if it hasn't by an error.
-    if hasTransaction { try execute(.commit) }
+    if hasTransaction { try undoOnError { try execute(.commit) } }
     return result
   }
 
@@ -60,7 +60,7 @@ extension Database {
       return try body()
     } catch {
       connection.obstacle.store(0, ordering: .relaxed)
-      if hasTransaction { try? execute(.rollback) }
+      ensureUndone { try execute(.rollback) }
       throw error
     }
   }

@@ -116,7 +116,7 @@ final class Writer: Turn, @unchecked Sendable {
     }
     try database.checkTransactionIsOpen()
     if database.isRollbackOnly {
-      try database.execute(.rollback)
+      try database.undoOnError { try database.execute(.rollback) }
       return result
     }
     let members = try runMembers()
@@ -166,8 +166,12 @@ final class Writer: Turn, @unchecked Sendable {
       try database.execute(.release)
       return true
     } catch {
-      if database.hasTransaction { try? undoMember() }
-      let isLost = !database.hasTransaction
+      database.ensureUndone(undoMember)
+      if database.connection.owesRollback {
+        // The work of a member that failed would be committed with that of the others.
+        database.ensureUndone { try database.execute(.rollback) }
+      }
+      let isLost = !database.hasTransaction || database.connection.owesRollback
       job.finish(.failure(error))
       guard isLost else { return false }
       throw DatabaseError(

@@ -36,6 +36,10 @@ final class Connection {
     case cancellation
     /// A backup is being written into the database.
     case backup
+    /// A transaction could not be rolled back, which has to be made up for.
+    case rollback
+    /// The same, where whoever goes on believes to be in the transaction still.
+    case innerRollback
   }
 
   /// Whether the database is in memory or in a temporary file, where no other connection sees it.
@@ -67,9 +71,35 @@ final class Connection {
   @inline(__always)
   func check() throws -> OpaquePointer {
     guard let handle, isAccessible, obstacle.load(ordering: .relaxed) == 0 else {
-      throw accessError()
+      return try checkAgain()
     }
     return handle
+  }
+
+  /// Makes up for a rollback, if that is what is in the way.
+  private func checkAgain() throws -> OpaquePointer {
+    guard let handle, isAccessible, owesRollback else { throw accessError() }
+    if sqlite3_get_autocommit(handle) == 0 {
+      let code = sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+      guard sqlite3_get_autocommit(handle) != 0 else { throw error(code, sql: "ROLLBACK") }
+    }
+    let former = obstacle.exchange(Obstacle.none.rawValue, ordering: .relaxed)
+    guard former != Obstacle.innerRollback.rawValue else {
+      throw DatabaseError(.abort, "a savepoint could not be undone, so all was rolled back")
+    }
+    return handle
+  }
+
+  /// Whether a transaction is open only because it could not be rolled back yet.
+  var owesRollback: Bool {
+    let obstacle = obstacle.load(ordering: .relaxed)
+    return obstacle == Obstacle.rollback.rawValue || obstacle == Obstacle.innerRollback.rawValue
+  }
+
+  /// Lets nothing be done until the transaction is rolled back.
+  func oweRollback(isInner: Bool) {
+    let owed: Obstacle = isInner ? .innerRollback : .rollback
+    obstacle.store(owed.rawValue, ordering: .relaxed)
   }
 
   /// The same without an error, for properties that have a neutral value.

@@ -115,7 +115,8 @@ public final class Database {
   /// that an error has rolled back is known; false when the database is closed. A read scope is
   /// one, also where nobody else can write, so that SQLite doesn't need to know.
   public var isInTransaction: Bool {
-    hasTransaction || connection.isAccessible && connection.restrictions.contains(.writing)
+    hasTransaction && !connection.owesRollback
+      || connection.isAccessible && connection.restrictions.contains(.writing)
   }
 
   /// Whether SQLite has a transaction open.

@@ -110,7 +110,7 @@ extension Database {
       isRollbackOnly = outerFlag
       connection.restrictions = outerRestrictions
       // A savepoint that was released by hand, or made under the scope's own name.
-      if isOutermost, hasTransaction { try? execute(.rollback) }
+      if isOutermost { ensureUndone { try execute(.rollback) } }
     }
     do {
       let result = try body(self)
@@ -126,8 +126,23 @@ extension Database {
     } catch {
       // After some errors SQLite has rolled back by itself. An error of the rollback goes to the
       // log: the caller needs to know why there had to be one.
-      if hasTransaction { try? undo() }
+      ensureUndone(isInner: !isOutermost, undo)
       throw error
+    }
+  }
+
+  /// Undoes a transaction or savepoint, if SQLite hasn't. Where that fails, everything is rolled
+  /// back before anything else is done: changes of other calls, or of those that go on after the
+  /// error, would otherwise get into a transaction that nobody knows to be open.
+  ///
+  /// Where memory is short even a rollback fails whose statement has to be compiled anew, as after
+  /// `PRAGMA foreign_keys`.
+  func ensureUndone(isInner: Bool = false, _ undo: () throws -> Void) {
+    guard hasTransaction else { return }
+    do {
+      try undo()
+    } catch {
+      if hasTransaction { connection.oweRollback(isInner: isInner) }
     }
   }
 

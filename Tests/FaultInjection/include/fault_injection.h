@@ -38,9 +38,9 @@ int fault_vfs_install(int is_default);
 /// Makes SQLite's allocator able to fail. Call it before SQLite is used for anything.
 int fault_memory_install(void);
 
-/// From now on counts calls of these kinds, and fails the one with this number (the first is 1), or
-/// from that on. With 0 it counts only.
-void fault_arm(unsigned kinds, long at, int persistent, int writes);
+/// From now on counts calls of these kinds, and fails the one with this number (the first is 1) and
+/// those that follow, as many as `times`. With 0 it counts only.
+void fault_arm(unsigned kinds, long at, long times, int writes);
 
 /// Lets all calls through, and counts none.
 void fault_disarm(void);

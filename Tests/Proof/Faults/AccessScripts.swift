@@ -9,6 +9,47 @@ extension FaultScript {
   static let pool = FaultScript(
     name: "pool", needsLog: true, steps: [FaultStep("open") { try $0.openPool() }] + access)
 
+  /// What is undone while statements, those that undo too, have to be compiled anew.
+  static let undoing = FaultScript(
+    name: "undoing", safeSteps: 1, isAlwaysWhole: true,
+    steps: [
+      FaultStep("open") { try $0.openQueue() },
+      FaultStep("savepoint that fails") { bench in
+        // Whether the savepoint fails or not, the transaction goes on, if it can.
+        var cause: (any Error)?
+        do {
+          try bench.access().inTransaction { db in
+            do {
+              try db.inSavepoint { db in
+                try db.executeUpdate("INSERT INTO receipt VALUES (1, 'half')")
+                try expireStatements(db)
+                try db.executeUpdate("INSERT INTO payment VALUES (1, 7)")
+              }
+            } catch {
+              cause = error
+            }
+          }
+        } catch let error as DatabaseError where error.code == .abort {
+          throw cause ?? error
+        }
+      },
+      FaultStep("transaction") { bench in
+        try bench.access().inDatabase { db in
+          try expireStatements(db)
+          try db.inTransaction { db in
+            try db.executeUpdate("INSERT INTO receipt VALUES (2, 'whole')")
+            try expireStatements(db)
+            try db.executeUpdate("INSERT INTO payment VALUES (2, 14)")
+          }
+        }
+      },
+    ])
+
+  /// Replacing a function makes SQLite compile all statements anew.
+  private static func expireStatements(_ db: Database) throws {
+    for _ in 0..<2 { try db.createFunction("nothing", argumentCount: 0) { _ in nil } }
+  }
+
   /// What queues and pools have in common.
   private static let access = [
     FaultStep("transaction") { bench in

@@ -96,7 +96,7 @@ extension FaultScript {
 
   /// One statement, whose every point is tried also in a short run.
   static let statement = FaultScript(
-    name: "statement", safeSteps: 1,
+    name: "statement", safeSteps: 1, isAlwaysWhole: true,
     steps: [
       FaultStep("open") { try $0.open() },
       .with("execute") { db in

@@ -10,6 +10,8 @@ struct FaultScript: Sendable {
   var needsLog = false
   /// How many of the first steps nothing fails in.
   var safeSteps = 0
+  /// Whether short runs try every point of it too.
+  var isAlwaysWhole = false
   let steps: [FaultStep]
 }
 
@@ -84,6 +86,8 @@ final class FaultBench {
   /// Works with the connections as if nothing had happened; opens one where there is none.
   func probe() throws {
     func write(_ db: Database) throws {
+      // A migration turns them off while it runs.
+      try WrongAnswer.check(db.effectiveSettings.foreignKeys, true, "whether foreign keys hold")
       try db.executeStatements(
         """
         CREATE TABLE IF NOT EXISTS probe (id INTEGER PRIMARY KEY);

@@ -15,21 +15,23 @@ struct FaultSweep {
   private var folder = ""
 
   private static let scripts: [FaultScript] = [
-    .statement, .connection, .files, .opening, .large, .records, .queue, .pool,
+    .statement, .undoing, .connection, .files, .opening, .large, .records, .migration, .queue,
+    .pool,
   ]
 
   /// A script and the circumstances that it runs in.
   private struct Variant {
     let script: FaultScript
     let journal: Configuration.JournalMode
-    let isPersistent: Bool
+    /// How many calls in a row fail.
+    let times: Int
     let pageSize: Int
     let writes: Int
     let synchronous: Configuration.Synchronous
 
     var name: String {
       "\(script.name), journal \(journal), synchronous \(synchronous), pages of \(pageSize), "
-        + "\(isPersistent ? "from then on" : "once")\(writes == 0 ? "" : ", half writes")"
+        + "\(times == .max ? "from then on" : "\(times) in a row")\(writes == 0 ? "" : ", half writes")"
     }
   }
 
@@ -47,8 +49,9 @@ struct FaultSweep {
     var round = 0
     while round == 0 || options.count != nil, options.goesOn(after: result.tried) {
       let variants = Self.variants(round, &random)
-      let left = options.count.map { ($0 - result.tried + variants.count - 1) / variants.count }
-      for variant in variants where options.goesOn(after: result.tried) {
+      for (index, variant) in variants.enumerated() where options.goesOn(after: result.tried) {
+        let others = variants.count - index
+        let left = options.count.map { ($0 - result.tried + others - 1) / others }
         try sweep(variant, atMost: left, options, &random)
       }
       round += 1
@@ -67,12 +70,12 @@ struct FaultSweep {
       let modes: [Configuration.JournalMode] =
         round % 2 == 0 ? [.wal, .delete] : [.truncate, .persist]
       for mode in script.needsLog ? [.wal] : modes {
-        for isPersistent in [false, true] {
+        for times in [1, 3, Int.max] {
           variants.append(
             Variant(
-              script: script, journal: mode, isPersistent: isPersistent,
+              script: script, journal: mode, times: times,
               pageSize: sizes[round % sizes.count],
-              writes: round == 0 ? (isPersistent ? 1 : 0) : Int.random(in: 0...1, using: &random),
+              writes: round == 0 ? (times == 3 ? 1 : 0) : Int.random(in: 0...1, using: &random),
               synchronous: mode == .wal && round % 2 == 0 ? .normal : .full))
         }
       }
@@ -91,10 +94,10 @@ struct FaultSweep {
       in: folder, pageSize: variant.pageSize, configuration)
     var trial = FaultTrial(
       script: variant.script, configuration: configuration, template: template, kinds: kinds,
-      isPersistent: variant.isPersistent, writes: Int32(variant.writes), isExpected: isExpected)
+      times: variant.times, writes: Int32(variant.writes), isExpected: isExpected)
     let total = try trial.rehearse(in: folder)
-    let isShort = total <= 60
-    let step = isShort ? 1 : max(1, most.map { total / max(1, $0) } ?? 1)
+    let step =
+      variant.script.isAlwaysWhole ? 1 : max(1, most.map { total / max(1, $0) } ?? 1)
     var point = step > 1 ? Int.random(in: 1...step, using: &random) : 1
     // Beyond the last one that was counted there may be more: threads don't run in step.
     while options.goesOn(after: result.tried) {

@@ -8,7 +8,7 @@ struct FaultTrial {
   let configuration: Configuration
   let template: Data
   let kinds: UInt32
-  let isPersistent: Bool
+  let times: Int
   let writes: Int32
   let isExpected: (DatabaseError) -> Bool
   /// The state before each step, and at the end.
@@ -22,13 +22,13 @@ struct FaultTrial {
 
   init(
     script: FaultScript, configuration: Configuration, template: Data, kinds: UInt32,
-    isPersistent: Bool, writes: Int32, isExpected: @escaping (DatabaseError) -> Bool
+    times: Int, writes: Int32, isExpected: @escaping (DatabaseError) -> Bool
   ) {
     self.script = script
     self.configuration = configuration
     self.template = template
     self.kinds = kinds
-    self.isPersistent = isPersistent
+    self.times = times
     self.writes = writes
     self.isExpected = isExpected
   }
@@ -65,7 +65,7 @@ struct FaultTrial {
     var failure: (any Error)?
     for (index, step) in script.steps.enumerated() {
       do {
-        if index == script.safeSteps { fault_arm(kinds, point, isPersistent ? 1 : 0, writes) }
+        if index == script.safeSteps { fault_arm(kinds, point, times, writes) }
         try step.run(bench)
         reached += 1
       } catch {
@@ -104,7 +104,8 @@ struct FaultTrial {
     if !outcome.hasFired { return "an error although nothing failed" }
     return switch error {
     case let error as DatabaseError: isExpected(error) ? nil : "an unexpected error"
-    case RecordError.batch(_, _, let error as DatabaseError):
+    case RecordError.batch(_, _, let error as DatabaseError),
+      MigrationError.failed(_, let error as DatabaseError):
       isExpected(error) ? nil : "an unexpected error"
     default: "an error of the wrong type"
     }
