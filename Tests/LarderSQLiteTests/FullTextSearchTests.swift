@@ -80,4 +80,30 @@ struct FullTextSearchTests {
     }
     #expect(error?.code == .error)
   }
+
+  @Test("Triggers keep an FTS5 table up to date on a connection that trusts its schema")
+  func triggers() throws {
+    let sql: SQL = """
+      CREATE TABLE letter (id INTEGER PRIMARY KEY, body TEXT NOT NULL);
+      CREATE VIRTUAL TABLE letter_text USING fts5(body, content='letter', content_rowid='id');
+      CREATE TRIGGER letter_inserted AFTER INSERT ON letter BEGIN
+        INSERT INTO letter_text (rowid, body) VALUES (new.id, new.body);
+      END;
+      """
+    var configuration = Configuration()
+    configuration.trustsSchema = true
+    let trusting = try Database(configuration: configuration)
+    #expect(try trusting.effectiveSettings.trustsSchema)
+    try trusting.executeStatements(sql)
+    try trusting.executeUpdate("INSERT INTO letter (body) VALUES ('the harbour at noon')")
+    #expect(
+      try trusting.value("SELECT count(*) FROM letter_text WHERE letter_text MATCH 'noon'") == 1)
+
+    let hardened = try Database()
+    try hardened.executeStatements(sql)
+    let error = #expect(throws: DatabaseError.self) {
+      try hardened.executeUpdate("INSERT INTO letter (body) VALUES ('the harbour at noon')")
+    }
+    #expect(error?.message.contains("unsafe use of virtual table") == true)
+  }
 }

@@ -96,6 +96,10 @@ public struct Configuration: Sendable {
   public var dateFormat: DateFormat = .secondsSince1970
   /// What statements may do; nil for anything.
   public var authorizer: Authorizer?
+  /// Whether views and triggers may use virtual tables, and functions that aren't known to be
+  /// harmless: for triggers that keep an FTS5 table up to date. Not for files from elsewhere, whose
+  /// schema could do harm; see [trusted_schema](https://www.sqlite.org/pragma.html#pragma_trusted_schema).
+  public var trustsSchema = false
   /// Limits to set on the connection.
   public var limits: [Limit: Int] = [:]
   /// Whether errors and trace events show the values of arguments, which may be private.

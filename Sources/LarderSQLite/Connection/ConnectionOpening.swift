@@ -109,7 +109,8 @@ enum ConnectionOpening {
   private static func harden(_ handle: OpaquePointer, _ configuration: Configuration) {
     sqlite3_extended_result_codes(handle, 1)
     larder_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
-    larder_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    larder_db_config(
+      handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, configuration.trustsSchema ? 1 : 0)
     larder_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0)
     larder_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0)
     larder_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
