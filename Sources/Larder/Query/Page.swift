@@ -81,13 +81,15 @@ extension Query where From: Record {
     where !column.type.isNullable || index == core.rowIDColumn {
       never.insert(prefix + column.name.quotedIdentifier)
     }
-    var keys = (select.order?.parts ?? []).map { PageKey($0.sql, neverNull: never) }
+    var keys = (select.order?.parts ?? []).map {
+      PageKey($0.sql, $0.precedence, neverNull: never)
+    }
     var query = self
     for column in core.primaryKey {
       let name = prefix + column.name.quotedIdentifier
       guard !keys.contains(where: { $0.expression.text == name }) else { continue }
       query.select.add(order: TextNode(SQL(raw: name)))
-      keys.append(PageKey(SQL(raw: name), neverNull: never))
+      keys.append(PageKey(SQL(raw: name), .atom, neverNull: never))
     }
     return (query, keys)
   }
@@ -114,7 +116,7 @@ struct PageKey {
 
   /// Takes a term apart. Its words stand at the end of the text, where no expression has them: names
   /// are quoted, calls end with a parenthesis, and SQL of the program's own is in parentheses.
-  init(_ term: SQL, neverNull: Set<String>) {
+  init(_ term: SQL, _ precedence: Precedence, neverNull: Set<String>) {
     var expression = term
     func takes(_ word: String) -> Bool {
       guard expression.text.hasSuffix(word) else { return false }
@@ -126,7 +128,8 @@ struct PageKey {
     self.isDescending = isDescending
     nullsFirst = first || (!last && !isDescending)
     canBeNull = !neverNull.contains(expression.text)
-    self.expression = expression
+    // It stands beside a comparison.
+    self.expression = precedence > .comparison ? expression : SQL("(", expression, ")")
   }
 
   /// The condition for rows that come after these values.
