@@ -155,7 +155,7 @@ struct QueryTests {
     #expect(try Nation.filter { $0.capital == "Norway" }.fetchCount(db) == 1)
   }
 
-  @Test("what may be NULL is compared with ranges, queries and columns that may not")
+  @Test("what may be NULL is compared with ranges and queries of what may not")
   func nullableOperands() throws {
     let ids = { (condition: (RecordFields<Place>) -> SQLExpression<Bool>) in
       try Place.filter(condition).order { $0.id }.fetchAll(db).map(\.id)
@@ -167,8 +167,6 @@ struct QueryTests {
     #expect(try Nation.filter { $0.capital.in(names) }.fetchCount(db) == 0)
     #expect(try Nation.all.update(db) { $0.capital = $0.name.cast(to: String?.self) } > 0)
     #expect(try Nation.filter { $0.capital.in(names) }.fetchCount(db) == Nation.all.fetchCount(db))
-    #expect(try Nation.filter { $0.capital != $0.name }.fetchCount(db) == 0)
-    #expect(try Nation.filter { $0.code != $0.capital }.fetchCount(db) == Nation.all.fetchCount(db))
   }
 
   @Test("an empty list has nothing in it, and a long one is one argument")

@@ -97,20 +97,6 @@ extension SQLExpression {
     SQLExpression<Bool>(left.node.equals(right.node, negated: true))
   }
 
-  /// Whether both differ; NULL equals NULL.
-  @inlinable
-  public static func != (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(left.node.equals(right.node, orNull: true, negated: true))
-  }
-
-  /// Whether both differ; NULL equals NULL.
-  @inlinable
-  public static func != <Wrapped>(
-    left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
-  ) -> SQLExpression<Bool> where Value == Wrapped? {
-    SQLExpression<Bool>(left.node.equals(right.node, orNull: true, negated: true))
-  }
-
   /// Whether it is less than the other.
   @inlinable
   public static func < (left: Self, right: Self) -> SQLExpression<Bool> {
