@@ -54,6 +54,15 @@ struct PageTests {
     }
   }
 
+  @Test("pages come in the order of conditions, whose operators stay together")
+  func orderOfConditions() throws {
+    let query = Place.order {
+      [($0.population == 1 || $0.elevation < 1).desc, ($0.country == "NO").asc.nullsLast]
+    }
+    let all = try query.order { $0.id }.fetchAll(db)
+    for limit in [1, 3, 7] { #expect(try pages(query, limit: limit) == all) }
+  }
+
   @Test("a page begins behind the values of a row, not at a number of rows")
   func stability() throws {
     let page = try Place.order { $0.name }.page(db, limit: 2)

@@ -142,6 +142,33 @@ struct QueryTests {
     #expect(try Place.all.fetchCount(db) == 3)
   }
 
+  @Test("inside of another query, a column of an update is that of the updated table")
+  func correlatedUpdate() throws {
+    // Both tables have a name.
+    try Nation.all.update(db) { nation in
+      nation.capital = first(of: Place.filter { $0.name == nation.name }.select { $0.name })
+    }
+    #expect(try Nation.filter { $0.capital != nil }.fetchCount(db) == 0)
+    try Nation.aliased("n").filter { $0.code == "NO" }.update(db) { nation in
+      nation.capital = first(of: Nation.filter { $0.name == nation.name }.select { $0.name })
+    }
+    #expect(try Nation.filter { $0.capital == "Norway" }.fetchCount(db) == 1)
+  }
+
+  @Test("what may be NULL is compared with ranges and queries of what may not")
+  func nullableOperands() throws {
+    let ids = { (condition: (RecordFields<Place>) -> SQLExpression<Bool>) in
+      try Place.filter(condition).order { $0.id }.fetchAll(db).map(\.id)
+    }
+    let known = try Place.filter { $0.elevation != nil }.fetchCount(db)
+    #expect(try ids { $0.elevation.between(-500...9_000) }.count == known)
+    #expect(try ids { $0.elevation.between(8_999...9_000) }.isEmpty)
+    let names = Nation.all.select { $0.name }
+    #expect(try Nation.filter { $0.capital.in(names) }.fetchCount(db) == 0)
+    #expect(try Nation.all.update(db) { $0.capital = $0.name.cast(to: String?.self) } > 0)
+    #expect(try Nation.filter { $0.capital.in(names) }.fetchCount(db) == Nation.all.fetchCount(db))
+  }
+
   @Test("an empty list has nothing in it, and a long one is one argument")
   func lists() throws {
     #expect(try Place.filter { $0.id.in([]) }.fetchCount(db) == 0)

@@ -8,23 +8,22 @@ import LarderSQLite
 ///   $0.name = "Oslo"
 ///   $0.mayor = .value(name)
 /// }
-/// // UPDATE "city" SET "population" = "population" + ?, "name" = ?, "mayor" = ? WHERE …
+/// // UPDATE "city" SET "population" = "city"."population" + ?, "name" = ?, "mayor" = ? WHERE …
 /// ```
 @dynamicMemberLookup
 public struct Assignments<R: Record> {
+  private let alias: QueryAlias
   private(set) var columns: [String] = []
   private(set) var values: [SQL] = []
+
+  init(_ alias: QueryAlias) { self.alias = alias }
 
   /// A column: its value before the update, or what is assigned to it.
   public subscript<Value>(
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
   ) -> SQLExpression<Value> {
-    get {
-      let column = R.columns[keyPath: keyPath].storage
-      return SQLExpression(
-        SQL(raw: column.quotedName), isNullable: column.definition.type.isNullable,
-        coding: column.expressionCoding)
-    }
+    // With the table's name: inside of another query, a name alone would be that of its own column.
+    get { R.columns[keyPath: keyPath].storage.expression(behind: alias) }
     set {
       let column = R.columns[keyPath: keyPath].storage
       let value = (newValue.node.coded { column.definition.code?($0) } ?? newValue.node).sql
@@ -76,7 +75,7 @@ extension Query where From: Record {
   func updateSQL(_ change: (inout Assignments<From>) -> Void) throws -> SQL? {
     let core = From.table.core
     try core.check()
-    var assignments = Assignments<From>()
+    var assignments = Assignments<From>(select.tables.alias(at: 0))
     change(&assignments)
     guard !assignments.columns.isEmpty else { return nil }
     var pieces = zip(assignments.columns, assignments.values).map {

@@ -9,8 +9,8 @@ import LarderSQLite
 ///   .select { ($0.columns.0, $1.name) }.fetchAll(db)
 /// ```
 ///
-/// Its columns are those of the selection, in order. They are stored as their types are: a column
-/// with a coding of its own doesn't keep it. A recursive one also reads from itself:
+/// Its columns are those of the selection, in order, and are stored as those are. A recursive one
+/// also reads from itself:
 ///
 /// ```swift
 /// let tree = CommonTable(

@@ -12,17 +12,17 @@ import LarderSQLite
 /// ```
 ///
 /// The parts are combined from left to right. The order of a part counts only where it is limited.
-public struct Compound<Row> {
+public struct Compound<Row>: Sendable {
   private var parts: SQL
   private var order: [SQL] = []
   private var limit: Int?
   private var offset = 0
   private var isCompound = false
-  private let read: (Database, SQL, (Row) throws -> Void) throws -> Void
+  private let read: @Sendable (Database, SQL, (Row) throws -> Void) throws -> Void
 
   fileprivate init(
     _ parts: SQL,
-    read: @escaping (Database, SQL, (Row) throws -> Void) throws -> Void
+    read: @escaping @Sendable (Database, SQL, (Row) throws -> Void) throws -> Void
   ) {
     self.parts = parts
     self.read = read

@@ -26,6 +26,13 @@ extension SQLExpression where Value: DatabaseValueConvertible {
     infix(" IN ", SQL("(", selection.sql, ")"), .equality)
   }
 
+  /// Whether it is one of the values that another query selects; NULL isn't known to be.
+  public func `in`<Wrapped>(
+    _ selection: Selection<Wrapped>
+  ) -> SQLExpression<Bool> where Value == Wrapped? {
+    infix(" IN ", SQL("(", selection.sql, ")"), .equality)
+  }
+
   /// Whether it is one of the values of a compound query; NULL isn't known to be.
   public func `in`(_ compound: Compound<Value>) -> SQLExpression<Bool> {
     infix(" IN ", SQL("(", compound.sql, ")"), .equality)

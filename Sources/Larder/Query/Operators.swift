@@ -55,8 +55,18 @@ extension SQLExpression where Value: DatabaseValueConvertible {
   /// Whether it lies in a range of values.
   public func between(_ range: ClosedRange<Value>) -> SQLExpression<Bool>
   where Value: Comparable {
-    infix(
-      " BETWEEN ", SQL(bound(range.lowerBound), " AND ", bound(range.upperBound)), .equality)
+    between(range.lowerBound, range.upperBound)
+  }
+
+  /// Whether it lies in a range of values; not true for NULL.
+  public func between<Wrapped: Comparable>(
+    _ range: ClosedRange<Wrapped>
+  ) -> SQLExpression<Bool> where Value == Wrapped? {
+    between(range.lowerBound, range.upperBound)
+  }
+
+  private func between(_ first: Value, _ last: Value) -> SQLExpression<Bool> {
+    infix(" BETWEEN ", SQL(bound(first), " AND ", bound(last)), .equality)
   }
 }
 
@@ -141,6 +151,76 @@ extension SQLExpression {
     left: SQLExpression<Wrapped?>, right: Wrapped
   ) -> SQLExpression<Bool> where Value == Wrapped? {
     SQLExpression<Bool>(left.node.infix(" >= ", right, .comparison))
+  }
+
+  /// Whether both differ; NULL equals NULL.
+  @inlinable
+  public static func != (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
+    SQLExpression<Bool>(left.node.equals(right.node, orNull: true, negated: true))
+  }
+
+  /// Whether both differ; NULL equals NULL.
+  @inlinable
+  public static func != <Wrapped>(
+    left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
+  ) -> SQLExpression<Bool> where Value == Wrapped? {
+    SQLExpression<Bool>(left.node.equals(right.node, orNull: true, negated: true))
+  }
+
+  /// Whether it is less than the other; not true for NULL.
+  @inlinable
+  public static func < (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
+    SQLExpression<Bool>(left.node.infix(" < ", right.node, .comparison))
+  }
+
+  /// Whether it is less than the other; not true for NULL.
+  @inlinable
+  public static func < <Wrapped>(
+    left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
+  ) -> SQLExpression<Bool> where Value == Wrapped? {
+    SQLExpression<Bool>(left.node.infix(" < ", right.node, .comparison))
+  }
+
+  /// Whether it is at most the other; not true for NULL.
+  @inlinable
+  public static func <= (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
+    SQLExpression<Bool>(left.node.infix(" <= ", right.node, .comparison))
+  }
+
+  /// Whether it is at most the other; not true for NULL.
+  @inlinable
+  public static func <= <Wrapped>(
+    left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
+  ) -> SQLExpression<Bool> where Value == Wrapped? {
+    SQLExpression<Bool>(left.node.infix(" <= ", right.node, .comparison))
+  }
+
+  /// Whether it is greater than the other; not true for NULL.
+  @inlinable
+  public static func > (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
+    SQLExpression<Bool>(left.node.infix(" > ", right.node, .comparison))
+  }
+
+  /// Whether it is greater than the other; not true for NULL.
+  @inlinable
+  public static func > <Wrapped>(
+    left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
+  ) -> SQLExpression<Bool> where Value == Wrapped? {
+    SQLExpression<Bool>(left.node.infix(" > ", right.node, .comparison))
+  }
+
+  /// Whether it is at least the other; not true for NULL.
+  @inlinable
+  public static func >= (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
+    SQLExpression<Bool>(left.node.infix(" >= ", right.node, .comparison))
+  }
+
+  /// Whether it is at least the other; not true for NULL.
+  @inlinable
+  public static func >= <Wrapped>(
+    left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
+  ) -> SQLExpression<Bool> where Value == Wrapped? {
+    SQLExpression<Bool>(left.node.infix(" >= ", right.node, .comparison))
   }
 
   /// Whether it is NULL.
@@ -241,18 +321,18 @@ extension SQLExpression where Value: Numeric & DatabaseValueConvertible {
 
 // MARK: Order
 
-/// A term of ORDER BY.
+/// A term of ORDER BY. Its node has the precedence of its expression, which pages compare by.
 public struct OrderingTerm: Sendable {
   @usableFromInline let node: SQLNode
   var sql: SQL { node.sql }
 
   /// NULLs come before all else.
   public var nullsFirst: OrderingTerm {
-    OrderingTerm(node: WrappedNode("", node, " NULLS FIRST"))
+    OrderingTerm(node: WrappedNode("", node, " NULLS FIRST", node.precedence))
   }
   /// NULLs come after all else.
   public var nullsLast: OrderingTerm {
-    OrderingTerm(node: WrappedNode("", node, " NULLS LAST"))
+    OrderingTerm(node: WrappedNode("", node, " NULLS LAST", node.precedence))
   }
 }
 
@@ -260,5 +340,7 @@ extension SQLExpression {
   /// From the smallest to the largest; NULLs come first.
   public var asc: OrderingTerm { OrderingTerm(node: term) }
   /// From the largest to the smallest; NULLs come last.
-  public var desc: OrderingTerm { OrderingTerm(node: WrappedNode("", term, " DESC")) }
+  public var desc: OrderingTerm {
+    OrderingTerm(node: WrappedNode("", term, " DESC", term.precedence))
+  }
 }

@@ -35,12 +35,14 @@ extension Query where From: Record {
   ///
   /// The cursor is text for URLs. It holds the last row's values of the order, which anybody can
   /// read; a changed one throws ``PageError`` or begins elsewhere in the same rows, no more.
-  /// A query that is grouped, distinct or limited throws ``LarderSQLite/DatabaseError``.
+  /// A query that is grouped, distinct or limited throws ``LarderSQLite/DatabaseError``, and so does
+  /// a page of less than one row.
   public func page(
     _ db: Database, after cursor: String? = nil, limit: Int
   ) throws -> Page<From> {
     let (query, keys) = try paged()
-    let limit = min(Swift.max(0, limit), Int.max - 1)
+    guard limit > 0 else { throw DatabaseError(.misuse, "a page has at least one row") }
+    let limit = min(limit, Int.max - 1)
     let sql = try query.pageSQL(keys, after: cursor, limit: limit)
     var rows: [From] = []
     var last: [DatabaseValue]?
@@ -81,13 +83,15 @@ extension Query where From: Record {
     where !column.type.isNullable || index == core.rowIDColumn {
       never.insert(prefix + column.name.quotedIdentifier)
     }
-    var keys = (select.order?.parts ?? []).map { PageKey($0.sql, neverNull: never) }
+    var keys = (select.order?.parts ?? []).map {
+      PageKey($0.sql, $0.precedence, neverNull: never)
+    }
     var query = self
     for column in core.primaryKey {
       let name = prefix + column.name.quotedIdentifier
       guard !keys.contains(where: { $0.expression.text == name }) else { continue }
       query.select.add(order: TextNode(SQL(raw: name)))
-      keys.append(PageKey(SQL(raw: name), neverNull: never))
+      keys.append(PageKey(SQL(raw: name), .atom, neverNull: never))
     }
     return (query, keys)
   }
@@ -115,7 +119,7 @@ struct PageKey {
   /// Takes a term apart. Its words stand at the end of the text, where no expression has them:
   /// names are quoted, calls end with a parenthesis, and SQL of the program's own is in
   /// parentheses.
-  init(_ term: SQL, neverNull: Set<String>) {
+  init(_ term: SQL, _ precedence: Precedence, neverNull: Set<String>) {
     var expression = term
     func takes(_ word: String) -> Bool {
       guard expression.text.hasSuffix(word) else { return false }
@@ -127,7 +131,8 @@ struct PageKey {
     self.isDescending = isDescending
     nullsFirst = first || (!last && !isDescending)
     canBeNull = !neverNull.contains(expression.text)
-    self.expression = expression
+    // It stands beside a comparison.
+    self.expression = precedence > .comparison ? expression : SQL("(", expression, ")")
   }
 
   /// The condition for rows that come after these values.
