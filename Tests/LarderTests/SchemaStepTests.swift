@@ -74,6 +74,18 @@ struct SchemaStepTests {
           "create the index “second” of “city”: "
             + #"CREATE INDEX "second" ON "city" ("id", "name")"#,
         ])
+    // A rebuild needs the name where the UNIQUE constraint has served before.
+    #expect(
+      try steps(
+        to: Schema(tables: [city, lake]),
+        from: """
+          CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+          CREATE TABLE lake (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+          CREATE INDEX first ON lake (name);
+          """) == [
+          #"DESTRUCTIVE: drop the index “first” of “lake”: DROP INDEX "first""#,
+          "rebuild the table “city”",
+        ])
     // What only has another name serves.
     #expect(
       try steps(

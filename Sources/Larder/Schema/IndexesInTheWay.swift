@@ -31,13 +31,20 @@ extension Schema {
   /// The names of the tables, views and indexes that are to be created.
   private func newNames(in found: Schema) -> Set<[UInt8]> {
     let indexes = tables.flatMap { table in
-      found.table(table.name).map { table.missingIndexes(in: $0) } ?? table.indexes
+      found.table(table.name).map { newIndexes(of: table, found: $0) } ?? table.indexes
     }
     let others = (virtualTables + views).filter { entry in
       !found.others.contains(where: entry.isSame)
     }
     let new = tables.filter { found.table($0.name) == nil }
     return Set((indexes.map(\.name) + others.map(\.name) + new.map(\.name)).map(\.foldedName))
+  }
+
+  private func newIndexes(of table: TableSchema, found: TableSchema) -> [IndexSchema] {
+    guard additions(to: found, of: table) == nil else { return table.missingIndexes(in: found) }
+    // A rebuild may lose what has served, such as a UNIQUE constraint; it replaces its own indexes.
+    let names = Set(found.indexes.map(\.name.foldedName))
+    return table.indexes.filter { !names.contains($0.name.foldedName) }
   }
 }
 

@@ -60,7 +60,7 @@ extension Schema {
   }
 
   /// The new columns and indexes, if they are all that differs; nil if it isn't.
-  private func additions(to found: TableSchema, of table: TableSchema) -> [SchemaStep]? {
+  func additions(to found: TableSchema, of table: TableSchema) -> [SchemaStep]? {
     let columns = table.columns.filter { found.column($0.name) == nil }
     guard columns.allSatisfy({ table.obstacle(toAdding: $0) == nil }),
       table.missingUniqueConstraints(in: found).isEmpty,
