@@ -40,7 +40,8 @@ extension Country: ImportedRecord {
     self.init(
       code: try fields.text(0), iso3: try fields.text(1), name: try fields.text(2),
       capital: try fields.optionalText(3), continent: try fields.text(4),
-      area: try fields.real(5, in: 0...1e9), population: try fields.integer(6, in: City.populations),
+      area: try fields.real(5, in: 0...1e9),
+      population: try fields.integer(6, in: City.populations),
       currency: try fields.optionalText(7), languages: try fields.list(8),
       neighbours: try fields.list(9))
   }
