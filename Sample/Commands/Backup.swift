@@ -6,6 +6,7 @@ extension Command {
     summary: "Copies the database into a file while others may use it."
   ) { invocation in
     let copy = invocation.arguments[0]
+    if copy.isEmpty { throw Failure(.usage, "backup needs the name of a file") }
     let queue = try DatabaseFile(invocation).openForReading()
     var bar = ProgressBar("backup")
     var pages = 0

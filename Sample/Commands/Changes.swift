@@ -82,7 +82,7 @@ extension City {
     if let code = invocation.text("country") { country = code.uppercased() }
     latitude = try invocation.real("latitude", in: -90...90) ?? latitude
     longitude = try invocation.real("longitude", in: -180...180) ?? longitude
-    population = try invocation.integer("population", in: 0...Int.max) ?? population
+    population = try invocation.integer("population", in: City.populations) ?? population
     timezone = invocation.text("timezone") ?? timezone
     region = invocation.text("region") ?? region
     if name.isEmpty { throw Failure(.usage, "a city needs a name") }

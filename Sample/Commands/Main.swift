@@ -12,24 +12,26 @@ extension Command {
   static func main(_ words: [String]) async -> Int32 {
     var path = ""
     do {
-      guard let first = words.first, !["help", "--help", "-h"].contains(first) else {
-        print(try help(words.dropFirst().first))
-        return 0
-      }
-      let command = try named(first)
-      let invocation = try Invocation(Array(words.dropFirst()), for: command)
-      if invocation.has("help") {
-        print(command.help)
-        return 0
-      }
-      path = try DatabaseFile(invocation).path
-      try await command.run(invocation)
+      try await run(words, &path)
+      try Output.finish()
       return 0
     } catch {
       let failure = Failure(describing: error, database: path)
       Output.note("gazetteer: \(failure.message)")
       return failure.status.rawValue
     }
+  }
+
+  @MainActor
+  private static func run(_ words: [String], _ path: inout String) async throws {
+    guard let first = words.first, !["help", "--help", "-h"].contains(first) else {
+      return print(try help(words.dropFirst().first))
+    }
+    let command = try named(first)
+    let invocation = try Invocation(Array(words.dropFirst()), for: command)
+    if invocation.has("help") { return print(command.help) }
+    path = try DatabaseFile(invocation).path
+    try await command.run(invocation)
   }
 
   private static func help(_ name: String?) throws -> String {

@@ -29,6 +29,10 @@ extension Command {
     guard text.contains(where: { !$0.isWhitespace }) else {
       throw Failure(.usage, "search takes a text that isn't empty")
     }
+    // SQLite takes no longer patterns than 50,000 bytes, and a name has no thousand.
+    guard text.utf8.count <= 1000 else {
+      throw Failure(.usage, "search takes a text of no more than 1,000 bytes")
+    }
     let countries = try Country.named(text).limit(limit).fetchAll(db)
     let divisions = try Division.withWords(of: text, limit: limit).fetchAll(db)
     let cities = try City.withWords(of: text, limit: limit).fetchAll(db)

@@ -40,7 +40,8 @@ extension Country: ImportedRecord {
     self.init(
       code: try fields.text(0), iso3: try fields.text(1), name: try fields.text(2),
       capital: try fields.optionalText(3), continent: try fields.text(4),
-      area: try fields.real(5, in: 0...1e9), population: try fields.integer(6, in: 0...Int.max),
+      area: try fields.real(5, in: 0...1e9),
+      population: try fields.integer(6, in: City.populations),
       currency: try fields.optionalText(7), languages: try fields.list(8),
       neighbours: try fields.list(9))
   }
@@ -60,7 +61,7 @@ extension City: ImportedRecord {
     self.init(
       id: try fields.integer(0, in: 1...Int64.max), name: try fields.text(1),
       latitude: try fields.real(2, in: -90...90), longitude: try fields.real(3, in: -180...180),
-      country: try fields.text(4), population: try fields.integer(5, in: 0...Int.max),
+      country: try fields.text(4), population: try fields.integer(5, in: City.populations),
       timezone: try fields.optionalText(6), region: try fields.optionalText(7))
     guard known.codes.contains(country) else {
       throw fields.bad("there is no country “\(country)”")

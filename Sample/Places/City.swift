@@ -34,6 +34,9 @@ struct City: Record, Encodable, Equatable {
 }
 
 extension City {
+  /// How many people may live in a place: so few that the sums over all of them are in range.
+  static let populations = 0...100_000_000_000
+
   static let inCountry = BelongsTo(columns.country, Country.columns.code)
 
   /// The largest ones, of all or of a country.

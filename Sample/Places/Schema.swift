@@ -68,11 +68,23 @@ enum Schema {
     ) STRICT;
     """
 
-  /// Makes the tables in a database that is empty; throws where it isn't one of this version.
+  /// Makes the tables in a database that holds no places yet; throws where it isn't one of this
+  /// version.
   static func prepare(_ queue: DatabaseQueue) throws {
-    let isEmpty = try queue.read { try $0.schema().isEmpty }
-    if isEmpty { try migrator.migrate(queue) }
+    if try queue.read(holdsNoPlaces) { try migrator.migrate(queue) }
     try queue.read(checkIsCurrent)
+  }
+
+  /// Whether the database is empty, or another import has made some of its tables: it may be about to
+  /// make the others, or was killed before.
+  private static func holdsNoPlaces(_ db: Database) throws -> Bool {
+    let tables = try db.schema().isEmpty ? [] : ["country", "city", "division"]
+    guard try tables.isEmpty || migrator.pending(db).count < migrator.migrations.count else {
+      return false
+    }
+    return try tables.allSatisfy {
+      try db.value("SELECT NOT EXISTS (SELECT 1 FROM \(identifier: $0))", as: Bool.self) == true
+    }
   }
 
   /// Throws if the database isn't one of this version of the program.

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Glibc
+@preconcurrency import Glibc
 
 /// What the program prints.
 enum Output {
@@ -15,6 +15,13 @@ enum Output {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     print(String(decoding: try encoder.encode(values), as: UTF8.self))
+  }
+
+  /// Writes what is still to be written. Throws where something could not be, now or before.
+  static func finish() throws {
+    guard fflush(stdout) == 0, ferror(stdout) == 0 else {
+      throw Failure("the output could not be written")
+    }
   }
 
   /// Prints a line on standard error.

@@ -98,6 +98,22 @@ struct MigrationFailureTests {
     #expect(cause(byClosure)?.code == .misuse)
   }
 
+  @Test(
+    "Changing the bookkeeping is refused",
+    arguments: [
+      "DELETE FROM larder_migration",
+      "UPDATE larder_migration SET name = 'old'",
+      "INSERT INTO larder_migration VALUES (99, 'next', NULL, '', 0)",
+      """
+      CREATE TRIGGER forget BEFORE INSERT ON larder_migration
+      BEGIN SELECT RAISE(IGNORE); END
+      """,
+    ])
+  func bookkeeping(sql: String) throws {
+    let error = try failure(of: Migration("new", sql: SQL(raw: "DELETE FROM city; \(sql)")))
+    #expect(cause(error)?.code == .misuse)
+  }
+
   @Test("Asking for a rollback without an error is an error")
   func rollbackOnly() throws {
     let error = try failure(

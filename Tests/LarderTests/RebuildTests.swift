@@ -82,6 +82,17 @@ struct RebuildTests {
     try City.table.rebuild(db, copying: ["population": "1"], losing: .columns)
   }
 
+  @Test("A table that shares no column with the old one needs values, too")
+  func nothingInCommon() throws {
+    let db = try Database()
+    try db.executeStatements(
+      "CREATE TABLE lake (old TEXT PRIMARY KEY) WITHOUT ROWID; INSERT INTO lake VALUES ('Ladoga')")
+    let lake = try TableSchema("lake", [.column("name", .text, .primaryKey)])
+    #expect(throws: SchemaError.needsValue(table: "lake", column: "name")) {
+      try lake.rebuild(db, losing: .columns)
+    }
+  }
+
   @Test("An empty table has nothing to lose")
   func empty() throws {
     try db.executeStatements("CREATE TABLE city (key TEXT)")

@@ -59,6 +59,17 @@ struct SchemaReadingTests {
     #expect(index.condition == #""check" > 'a, b'"#)
   }
 
+  @Test("Names in the quotes of strings are names, as SQLite takes them")
+  func stringsAsNames() throws {
+    try db.executeStatements(
+      "CREATE TABLE 'lake' ('the name' TEXT COLLATE 'NOCASE', 'size' AS (length(\"the name\")))")
+    let columns = try #require(try Schema(db).table("lake")).columns
+    #expect(columns.map(\.name) == ["the name", "size"])
+    #expect(columns.map(\.collation) == ["NOCASE", nil])
+    #expect(columns.map(\.generatedSQL) == [nil, #"length("the name")"#])
+    #expect(columns.map(\.sql)[0] == "'the name' TEXT COLLATE 'NOCASE'")
+  }
+
   @Test("Views, triggers and options are read too; SQLite's own tables are not")
   func others() throws {
     try db.executeStatements(station)

@@ -52,6 +52,51 @@ struct SchemaStepTests {
         ])
   }
 
+  @Test("An index whose name another one needs is dropped first, also one of another table")
+  func namesOfIndexes() throws {
+    let city = try TableSchema(
+      "city", [.column("id", .integer, .primaryKey), .column("name", .text)],
+      indexes: [.index("name", name: "first"), .index("id", "name", name: "second")])
+    let lake = try TableSchema(
+      "lake", [.column("id", .integer, .primaryKey), .column("name", .text)])
+    #expect(
+      try steps(
+        to: Schema(tables: [city, lake]),
+        from: """
+          CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+          CREATE TABLE lake (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+          CREATE INDEX first ON city (id, name);
+          CREATE INDEX second ON lake (name);
+          """) == [
+          #"drop the index “first” of “city”: DROP INDEX "first""#,
+          #"DESTRUCTIVE: drop the index “second” of “lake”: DROP INDEX "second""#,
+          #"create the index “first” of “city”: CREATE INDEX "first" ON "city" ("name")"#,
+          "create the index “second” of “city”: "
+            + #"CREATE INDEX "second" ON "city" ("id", "name")"#,
+        ])
+    // A rebuild needs the name where the UNIQUE constraint has served before.
+    #expect(
+      try steps(
+        to: Schema(tables: [city, lake]),
+        from: """
+          CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+          CREATE TABLE lake (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+          CREATE INDEX first ON lake (name);
+          """) == [
+          #"DESTRUCTIVE: drop the index “first” of “lake”: DROP INDEX "first""#,
+          "rebuild the table “city”",
+        ])
+    // What only has another name serves.
+    #expect(
+      try steps(
+        to: Schema(tables: [city]),
+        from: """
+          CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+          CREATE INDEX first ON city (id, name);
+          CREATE INDEX second ON city (name);
+          """) == [])
+  }
+
   @Test("What ALTER TABLE can't do is a rebuild, which is destructive where columns are lost")
   func rebuild() throws {
     #expect(

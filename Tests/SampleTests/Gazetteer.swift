@@ -95,7 +95,7 @@ final class Run {
   /// Its folder stays as long as the run.
   private let gazetteer: Gazetteer
 
-  init(_ arguments: [String], in gazetteer: Gazetteer) throws {
+  init(_ arguments: [String], in gazetteer: Gazetteer, isOutputFull: Bool = false) throws {
     let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent("gazetteer").path
     let name = UUID().uuidString
@@ -117,7 +117,8 @@ final class Run {
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     // The shell goes to the folder: a process that is spawned begins where its parent is.
-    let shell = ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", gazetteer.folder, program]
+    let script = "cd \"$0\" && exec \"$@\"" + (isOutputFull ? " > /dev/full" : "")
+    let shell = ["/bin/sh", "-c", script, gazetteer.folder, program]
     var words = (shell + arguments).map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
     try #require(posix_spawn(&identifier, shell[0], &actions, &attributes, &words, environ) == 0)

@@ -58,6 +58,39 @@ struct ImportTests {
     #expect(try gazetteer.dump() == dump)
   }
 
+  @Test("Imports that begin at once into a new database wait for one another", arguments: 0..<3)
+  func together(_: Int) throws {
+    let gazetteer = try Gazetteer()
+    try gazetteer.writeWorld()
+    let runs = try (0..<4).map { _ in
+      try gazetteer.start(["import", "countries.csv", "cities.csv", "divisions.csv", "--json"])
+    }
+    var inserted: [JSONValue] = []
+    for run in runs {
+      let result = try run.end()
+      #expect(result.status == 0, "\(result.errors)")
+      let objects = try JSONDecoder().decode(
+        [[String: JSONValue]].self, from: Data(result.output.utf8))
+      inserted += objects.compactMap { $0["inserted"] }.filter { $0 != .number(0) }
+    }
+    // One of them has stored all.
+    #expect(inserted == [.number(5), .number(10), .number(8)])
+  }
+
+  @Test("goes on where another one was killed while it made the tables")
+  func halfMade() throws {
+    let gazetteer = try Gazetteer()
+    try gazetteer.writeWorld()
+    #expect(try gazetteer.run("upgrade", "--make-old").status == 0)
+    let refused = try gazetteer.run("import", "countries.csv")
+    #expect(refused.status == 3 && refused.errors.contains("an earlier version"))
+    try gazetteer.open().executeStatements(
+      "DELETE FROM city; DELETE FROM country; DELETE FROM division")
+    let result = try gazetteer.run("import", "countries.csv", "cities.csv")
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try gazetteer.count("city") == 10)
+  }
+
   @Test("changes what a file has otherwise, and finds it by its new name")
   func changed() throws {
     let gazetteer = try Gazetteer.imported()

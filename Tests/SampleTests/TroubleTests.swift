@@ -83,6 +83,15 @@ struct TroubleTests {
       (["top", "--limit=0"], "--limit is a whole number from 1 to 1000000, not “0”"),
       (["nearest", "91", "0"], "LAT is a number from -90.0 to 90.0, not “91”"),
       (["nearest", "0", "nan"], "LON is a number from -180.0 to 180.0, not “nan”"),
+      (
+        ["edit", "3143244", "--population", "9223372036854775807"],
+        "--population is a whole number from 0 to 100000000000, not “9223372036854775807”"
+      ),
+      (["backup", ""], "backup needs the name of a file"),
+      (
+        ["search", String(repeating: "Oslo", count: 20_000)],
+        "search takes a text of no more than 1,000 bytes"
+      ),
     ])
   func commandLine(arguments: [String], message: String) throws {
     let result = try Gazetteer.imported().start(arguments).end()
@@ -113,6 +122,17 @@ struct TroubleTests {
       let help = try Run([command, "--help"], in: gazetteer).end()
       #expect(help.status == 0 && help.output.hasPrefix("gazetteer \(command)"))
       #expect(try Run(["help", command], in: gazetteer).end().output == help.output)
+    }
+  }
+
+  @Test("Output that can't be written is an error")
+  func fullOutput() throws {
+    let gazetteer = try Gazetteer.imported()
+    let database = ["--database", gazetteer.database]
+    for words in [["help"], ["stats", "--help"], ["stats"] + database, ["sql"] + database] {
+      let result = try Run(words, in: gazetteer, isOutputFull: true).end()
+      #expect(result.status == 1)
+      #expect(result.errors == "gazetteer: the output could not be written\n")
     }
   }
 

@@ -32,7 +32,7 @@ extension Migrator {
       guard let down = migration.down else {
         throw MigrationError.irreversible(migration: migration.name)
       }
-      try change(migration, appliedBefore: index + 1, db, down) { history, _ in
+      try change(migration, appliedBefore: index + 1, after: index, db, down) { history, _ in
         try history.remove(migration, in: db)
       }
     }
@@ -47,7 +47,7 @@ extension Migrator {
         MigrationProgress(
           name: migration.name, index: index, count: migrations.count, duration: duration))
     }
-    let duration = try change(migration, appliedBefore: index, db) { db in
+    let duration = try change(migration, appliedBefore: index, after: index + 1, db) { db in
       report(nil)
       try migration.up(db)
     } record: { history, duration in
@@ -61,7 +61,7 @@ extension Migrator {
   /// the expected one any more. Errors, also of the commit, get the migration's name.
   @discardableResult
   private func change(
-    _ migration: Migration, appliedBefore expected: Int, _ db: Database,
+    _ migration: Migration, appliedBefore expected: Int, after: Int, _ db: Database,
     _ body: (Database) throws -> Void,
     record: (MigrationHistory, Duration) throws -> Void
   ) throws -> Duration? {
@@ -78,6 +78,7 @@ extension Migrator {
         if isUnenforced { try checkForeignKeys(migration, db) }
         let duration = ContinuousClock.now - start
         try record(history, duration)
+        try checkBookkeeping(db, appliedAfter: after)
         guard !db.isRollbackOnly else {
           throw DatabaseError(
             .misuse, "setRollbackOnly has no meaning in a migration, which throws to be undone")
@@ -89,6 +90,17 @@ extension Migrator {
       return try isUnenforced ? db.withoutForeignKeys(inTransaction) : inTransaction()
     } catch  where hasBegun && !(error is MigrationError) {
       throw MigrationError.failed(migration: migration.name, error: error)
+    }
+  }
+
+  /// Throws where the migration has changed the bookkeeping, or left a trigger that does: it would
+  /// be committed without being remembered.
+  private func checkBookkeeping(_ db: Database, appliedAfter count: Int) throws {
+    let applied = try MigrationHistory(db).applied
+    guard applied.count == count,
+      zip(applied, migrations).allSatisfy({ $0.name.hasSameBytes(as: $1.name) })
+    else {
+      throw DatabaseError(.misuse, "a migration can't change the table larder_migration")
     }
   }
 

@@ -39,7 +39,7 @@ struct CreateTableParser {
     while index < definition.count {
       index = readClause(definition, at: index, &column)
     }
-    if !isConstraint, let name = first.identifier { columns[name.foldedName] = column }
+    if !isConstraint, let name = first.name { columns[name.foldedName] = column }
   }
 
   /// Reads what begins at a token, and returns where the next begins.
@@ -50,7 +50,7 @@ struct CreateTableParser {
     let next = index + 1 < tokens.count ? tokens[index + 1] : nil
     if token.isWord("constraint") { return index + 2 }
     if token.isWord("collate") {
-      column.collation = next?.identifier
+      column.collation = next?.name
       return index + 2
     }
     if token.isWord("references") { areDeferred.append(false) }

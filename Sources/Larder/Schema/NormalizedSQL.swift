@@ -8,6 +8,11 @@ struct SQLToken {
 
   /// The name that a word or a quoted identifier stands for; nil for anything else.
   var identifier: String? {
+    piece.text.utf8.first == UInt8(ascii: "'") ? nil : name
+  }
+
+  /// The name that it stands for where only a name can stand: SQLite takes a string for one there.
+  var name: String? {
     switch piece.kind {
     case .word: piece.text
     case .quoted: piece.quotedName
@@ -25,9 +30,9 @@ struct SQLToken {
 }
 
 extension SQLPiece {
-  /// The name between quotes; nil for a string.
+  /// What stands between quotes.
   fileprivate var quotedName: String? {
-    guard let quote = text.utf8.first, quote != UInt8(ascii: "'") else { return nil }
+    guard let quote = text.utf8.first else { return nil }
     let inner = text.utf8.dropFirst().dropLast()
     // In brackets quotes are nothing, else two stand for one.
     var bytes: [UInt8] = []

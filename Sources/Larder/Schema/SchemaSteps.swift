@@ -17,9 +17,11 @@ extension Schema {
         && droppedViews.contains { $0.name.foldedName == trigger.table.foldedName }
     }
     let surplusTables = other.surplusTables(for: self)
+    let (inTheWay, found) = other.withoutIndexesInTheWay(of: self)
     // Triggers first: they refer to the rest.
     return (surplus + orphans).reversed().map { drop($0) }
-      + tables.flatMap { steps(for: $0, found: other.table($0.name)) }
+      + inTheWay
+      + tables.flatMap { steps(for: $0, found: found.table($0.name)) }
       // Those that were made last refer to the others.
       + surplusTables.reversed().map {
         SchemaStep(
@@ -43,9 +45,7 @@ extension Schema {
   private func steps(for table: TableSchema, found: TableSchema?) -> [SchemaStep] {
     guard let found else { return creation(of: table) }
     let indexes = found.surplusIndexes(for: table).map {
-      SchemaStep(
-        "drop the index “\($0.name)” of “\(table.name)”", isDestructive: true,
-        "DROP INDEX \($0.name.quotedIdentifier)")
+      SchemaStep(dropping: $0, of: table.name, isDestructive: true)
     }
     return indexes + (additions(to: found, of: table) ?? [rebuild(of: found, as: table)])
   }
@@ -60,7 +60,7 @@ extension Schema {
   }
 
   /// The new columns and indexes, if they are all that differs; nil if it isn't.
-  private func additions(to found: TableSchema, of table: TableSchema) -> [SchemaStep]? {
+  func additions(to found: TableSchema, of table: TableSchema) -> [SchemaStep]? {
     let columns = table.columns.filter { found.column($0.name) == nil }
     guard columns.allSatisfy({ table.obstacle(toAdding: $0) == nil }),
       table.missingUniqueConstraints(in: found).isEmpty,

@@ -124,15 +124,15 @@ struct TableRebuild {
     {
       columns.append((rowID, "\(identifier: source)"))
     }
-    // INSERT takes no empty list.
-    if columns.isEmpty, let column = new.columns.first(where: { $0.generatedSQL == nil }) {
-      columns.append((column.name, SQL(raw: column.defaultSQL ?? "NULL")))
-    }
     return columns
   }
 
   private var copySQL: SQL {
-    let columns = copiedColumns
+    var columns = copiedColumns
+    // INSERT takes no empty list.
+    if columns.isEmpty, let column = new.columns.first(where: { $0.generatedSQL == nil }) {
+      columns.append((column.name, SQL(raw: column.defaultSQL ?? "NULL")))
+    }
     let targets = SQL(raw: columns.map(\.target).identifierList)
     var sources: SQL = ""
     for (index, column) in columns.enumerated() {

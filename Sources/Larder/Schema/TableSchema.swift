@@ -21,7 +21,7 @@ public struct TableSchema: Hashable, Sendable {
   /// The foreign keys, those of columns first.
   public let foreignKeys: [ForeignKeySchema]
   /// The indexes that CREATE INDEX makes.
-  public let indexes: [IndexSchema]
+  public internal(set) var indexes: [IndexSchema]
   /// Whether it is [STRICT](https://www.sqlite.org/stricttables.html).
   public let isStrict: Bool
   /// Whether it is [WITHOUT ROWID](https://www.sqlite.org/withoutrowid.html).

@@ -1,0 +1,57 @@
+import LarderSQLite
+
+// Tables, views and indexes share one set of names, and indexes are compared whatever theirs are: one
+// that serves, or is another table's, may have the name of one that is to be created.
+
+extension Schema {
+  /// The steps that drop indexes whose names others need, and what this schema is then.
+  func withoutIndexesInTheWay(of declared: Schema) -> (steps: [SchemaStep], rest: Schema) {
+    var steps: [SchemaStep] = []
+    var rest = self
+    // Without one index another may be missing, whose name is taken in turn.
+    while case let names = declared.newNames(in: rest), rest.hasIndex(in: names) {
+      for index in rest.tables.indices {
+        let table = rest.tables[index]
+        let other = declared.table(table.name)
+        let surplus = other.map { table.surplusIndexes(for: $0) } ?? table.indexes
+        for index in table.indexes where names.contains(index.name.foldedName) {
+          steps.append(
+            SchemaStep(dropping: index, of: table.name, isDestructive: surplus.contains(index)))
+        }
+        rest.tables[index].indexes.removeAll { names.contains($0.name.foldedName) }
+      }
+    }
+    return (steps, rest)
+  }
+
+  private func hasIndex(in names: Set<[UInt8]>) -> Bool {
+    tables.contains { $0.indexes.contains { names.contains($0.name.foldedName) } }
+  }
+
+  /// The names of the tables, views and indexes that are to be created.
+  private func newNames(in found: Schema) -> Set<[UInt8]> {
+    let indexes = tables.flatMap { table in
+      found.table(table.name).map { newIndexes(of: table, found: $0) } ?? table.indexes
+    }
+    let others = (virtualTables + views).filter { entry in
+      !found.others.contains(where: entry.isSame)
+    }
+    let new = tables.filter { found.table($0.name) == nil }
+    return Set((indexes.map(\.name) + others.map(\.name) + new.map(\.name)).map(\.foldedName))
+  }
+
+  private func newIndexes(of table: TableSchema, found: TableSchema) -> [IndexSchema] {
+    guard additions(to: found, of: table) == nil else { return table.missingIndexes(in: found) }
+    // A rebuild may lose what has served, such as a UNIQUE constraint; it replaces its own indexes.
+    let names = Set(found.indexes.map(\.name.foldedName))
+    return table.indexes.filter { !names.contains($0.name.foldedName) }
+  }
+}
+
+extension SchemaStep {
+  init(dropping index: IndexSchema, of table: String, isDestructive: Bool) {
+    self.init(
+      "drop the index “\(index.name)” of “\(table)”", isDestructive: isDestructive,
+      "DROP INDEX \(index.name.quotedIdentifier)")
+  }
+}
