@@ -15,6 +15,8 @@ struct TextWithNULTests {
     for part in names + ["o", "京", "\0lo", "0", "🇳🇴"] {
       let ending = try City.filter { $0.name.hasSuffix(part) }.order { $0.id }.fetchAll(db)
       #expect(ending.map(\.name) == names.filter { $0.hasSuffix(part) }, "\(part.debugDescription)")
+      let others = try City.filter { !$0.name.hasSuffix(part) }.fetchCount(db)
+      #expect(others == names.count - ending.count)
       let beginning = try City.filter { $0.name.hasPrefix(part) }.order { $0.id }.fetchAll(db)
       #expect(beginning.map(\.name) == names.filter { $0.hasPrefix(part) })
       let having = try City.filter { $0.name.contains(part) }.order { $0.id }.fetchAll(db)

@@ -48,10 +48,11 @@ extension SQLExpression where Value: TextValue {
     if suffix.isEmpty { return hasPrefix(suffix) }
     if precedence == .collate { return part("", -suffix.unicodeScalars.count, equals: suffix) }
     // Of text SQLite finds the end at the first NUL, of bytes where it is. They are those of the
-    // database's encoding, which SQLite alone knows.
+    // database's encoding, which SQLite alone knows. A part of no bytes is NULL to it.
     return SQLExpression<Bool>(
       """
-      substr(CAST(\(sql) AS BLOB), -length(CAST(\(suffix) AS BLOB))) = CAST(\(suffix) AS BLOB)
+      coalesce(substr(CAST(\(sql) AS BLOB), -length(CAST(\(suffix) AS BLOB))), \(sql)) \
+      = CAST(\(suffix) AS BLOB)
       """, .equality)
   }
 
