@@ -40,7 +40,7 @@ let package = Package(
       name: "proof",
       dependencies: ["Larder", "CFaultInjection"],
       path: "Tests/Proof",
-      exclude: ["results.jsonl"]
+      exclude: ["results.jsonl", "RandomQueries/RandomQueryTests.swift"]
     ),
     .testTarget(
       name: "LarderSQLiteTests", dependencies: ["LarderSQLite", "fork-check", "crash-check"]),

@@ -9,7 +9,8 @@ import Foundation
 // forms and keeps the results.
 
 let rows: [any ProofRow.Type] = [
-  FullDisk.self, IOFaults.self, OutOfMemory.self, PowerLoss.self,
+  Differential.self, FullDisk.self, Injection.self, IOFaults.self, OutOfMemory.self, PowerLoss.self,
+  RoundTrip.self,
 ]
 
 func complain(_ text: String) {

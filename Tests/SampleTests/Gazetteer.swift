@@ -132,6 +132,26 @@ final class Run {
 
   func interrupt() { kill(identifier, SIGINT) }
 
+  /// Opens a pipe that the program reads, as soon as it does. Throws if it ends before.
+  func openForWriting(_ pipe: String) throws -> FileHandle {
+    while true {
+      let descriptor = open(pipe, O_WRONLY | O_NONBLOCK)
+      if descriptor >= 0 {
+        _ = fcntl(descriptor, F_SETFL, O_WRONLY)
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+      }
+      var status = siginfo_t()
+      waitid(P_PID, id_t(identifier), &status, WEXITED | WNOHANG | WNOWAIT)
+      guard status.si_signo == 0 else { throw Ended(result: try end()) }
+      sched_yield()
+    }
+  }
+
+  /// The program ended where it should have gone on.
+  struct Ended: Error {
+    let result: Gazetteer.Result
+  }
+
   /// Waits for its end. A signal that ended it counts as 128 and its number.
   func end() throws -> Gazetteer.Result {
     var raw: Int32 = 0

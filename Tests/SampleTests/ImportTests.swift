@@ -219,7 +219,7 @@ struct ImportTests {
     let pipe = gazetteer.file("pipe.csv")
     try #require(mkfifo(pipe, 0o600) == 0)
     let run = try gazetteer.start(["import", "countries.csv", "pipe.csv"])
-    let writer = try FileHandle(forWritingTo: URL(fileURLWithPath: pipe))
+    let writer = try run.openForWriting(pipe)
     let lines = (1...40_000).map { "\($0),City \($0),50,10,NO,5,Europe/Oslo,12\n" }
     try writer.write(contentsOf: Data((Gazetteer.cityHeader + "\n" + lines.joined()).utf8))
     run.interrupt()

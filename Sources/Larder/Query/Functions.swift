@@ -156,7 +156,7 @@ extension SQLExpression where Value: FixedWidthInteger & DatabaseValueConvertibl
 // MARK: Text
 
 extension SQLExpression where Value: TextValue {
-  /// A part of the text, in Unicode scalars.
+  /// A part of the text, in Unicode scalars. SQLite takes a NUL for the end of the text.
   ///
   /// - Parameters:
   ///   - start: where it begins: 0 is the first scalar, -1 the last one.

@@ -41,11 +41,19 @@ extension SQLExpression where Value: TextValue {
     return start && limit
   }
 
-  /// Whether it ends with a text; after ``collate(_:)``, by that collation.
+  /// Whether it ends with a text, byte by byte; after ``collate(_:)``, by that collation, up to the
+  /// first NUL.
   public func hasSuffix(_ suffix: String) -> SQLExpression<Bool> {
     // The last 0 characters would be all.
     if suffix.isEmpty { return hasPrefix(suffix) }
-    return part("", -suffix.unicodeScalars.count, equals: suffix)
+    if precedence == .collate { return part("", -suffix.unicodeScalars.count, equals: suffix) }
+    // Of text SQLite finds the end at the first NUL, of bytes where it is. They are those of the
+    // database's encoding, which SQLite alone knows. A part of no bytes is NULL to it.
+    return SQLExpression<Bool>(
+      """
+      coalesce(substr(CAST(\(sql) AS BLOB), -length(CAST(\(suffix) AS BLOB))), \(sql)) \
+      = CAST(\(suffix) AS BLOB)
+      """, .equality)
   }
 
   /// Whether a part of it, from where it begins to its length, equals a text.

@@ -79,7 +79,8 @@ extension DatabaseValueConvertible where Self: BinaryFloatingPoint {
     }
   }
 
-  /// Binds a real number. Throws for NaN.
+  /// Binds a real number. Throws for NaN. In a REAL column SQLite makes 0.0 of -0.0: what has no
+  /// fraction it stores as an integer there.
   @inlinable
   public func bind(to parameter: ParameterBinder) throws {
     try parameter.bind(Double(self))

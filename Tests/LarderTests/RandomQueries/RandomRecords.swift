@@ -72,15 +72,22 @@ struct RandomArea: Record {
 /// Random numbers that are the same in every run (SplitMix64).
 struct RandomSource: RandomNumberGenerator {
   private var state: UInt64
+  private var choices: ArraySlice<UInt8> = []
 
   init(seed: UInt64) { state = seed }
+
+  /// Numbers of which each byte changes one.
+  init(bytes: [UInt8]) {
+    state = 0
+    choices = bytes[...]
+  }
 
   mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
+    return mixed ^ (mixed >> 31) ^ UInt64(choices.popFirst() ?? 0) << 56
   }
 }
 

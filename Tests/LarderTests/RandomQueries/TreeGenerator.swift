@@ -6,10 +6,12 @@ final class TreeGenerator {
   private var random: RandomSource
   let data: RandomData
 
-  init(seed: UInt64, _ data: RandomData) {
-    random = RandomSource(seed: seed)
+  init(_ random: RandomSource, _ data: RandomData) {
+    self.random = random
     self.data = data
   }
+
+  convenience init(seed: UInt64, _ data: RandomData) { self.init(RandomSource(seed: seed), data) }
 
   func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
 

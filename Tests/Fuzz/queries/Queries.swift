@@ -1,0 +1,38 @@
+import Foundation
+import Larder
+
+// Queries of any shape: they compile, with as many parameters as arguments, and have rows. With them
+// are compiled the random queries of the tests; here the input makes their choices.
+
+let data = {
+  var source = RandomSource(seed: 1)
+  return RandomData(&source)
+}()
+
+nonisolated(unsafe) let db = expectSuccess("opening") {
+  let db = try Database()
+  try db.executeStatements(SQL(raw: data.script))
+  return db
+}
+
+/// One run of libFuzzer.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func run(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  var input = FuzzInput(bytes, count)
+  let query = TreeGenerator(RandomSource(bytes: input.remainder()), data).query()
+  let sql = query.sql
+  // SQLite has its limits, to which random queries may come by nesting.
+  if sql.text.utf8.count > 20_000 { return -1 }
+  expectSuccess(sql.text) {
+    let statement = try db.prepare(sql)
+    if statement.parameterCount != sql.arguments.count {
+      found("\(statement.parameterCount) parameters, \(sql.arguments.count) arguments: \(sql)")
+    }
+    statement.close()
+    // To have rows takes ten times as long.
+    if count % 16 > 0 { return }
+    let rows = try query.fetch(db)
+    if let count = query.count, try count(db) != rows.count { found("another count: \(sql)") }
+  }
+  return 0
+}
