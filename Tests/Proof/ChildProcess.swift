@@ -84,6 +84,12 @@ final class ChildProcess {
     _ = write(input, bytes, bytes.count)
   }
 
+  /// Whether it has neither ended nor written its results, which it does last.
+  var isRunning: Bool {
+    var wanted = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+    return buffer.isEmpty && poll(&wanted, 1, 0) == 0
+  }
+
   /// Ends it with SIGKILL, unless it has ended, and waits until it is gone.
   func kill() {
     guard status == nil else { return }

@@ -10,7 +10,8 @@ import Foundation
 // forms and keeps the results.
 
 let rows: [any ProofRow.Type] = [
-  FullDisk.self, IOFaults.self, MisuseMatrix.self, OutOfMemory.self, PowerLoss.self,
+  FullDisk.self, IOFaults.self, Kills.self, Leaks.self, MisuseMatrix.self, OutOfMemory.self,
+  PowerLoss.self, Processes.self,
 ]
 
 func complain(_ text: String) {

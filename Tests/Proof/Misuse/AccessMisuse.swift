@@ -27,16 +27,16 @@ enum AccessMisuse {
     Call("DatabaseAccess.read(_:)") { access, _ in try access.read { _ in } },
     // A task may be one that the scope doesn't wait for.
     Call("DatabaseAccess.inDatabase(_:)", outcome: .either) { access, _ in
-      try wait { try await access.inDatabase { _ in } }
+      try Elsewhere.inTask { try await access.inDatabase { _ in } }
     },
     Call("DatabaseAccess.inTransaction(_:_:)", outcome: .either) { access, _ in
-      try wait { try await access.inTransaction { _ in } }
+      try Elsewhere.inTask { try await access.inTransaction { _ in } }
     },
     Call("DatabaseAccess.inSavepoint(_:)", outcome: .either) { access, _ in
-      try wait { try await access.inSavepoint { _ in } }
+      try Elsewhere.inTask { try await access.inSavepoint { _ in } }
     },
     Call("DatabaseAccess.read(_:)", outcome: .either) { access, _ in
-      try wait { try await access.read { _ in } }
+      try Elsewhere.inTask { try await access.read { _ in } }
     },
     Call("DatabaseAccess.checkpoint(_:)") { access, _ in try access.checkpoint(.truncate) },
     Call("DatabaseAccess.close()", outcome: .either) { access, _ in try access.close() },
@@ -80,18 +80,6 @@ enum AccessMisuse {
   private static let migrator = Migrator([
     Migration("harbours", sql: "CREATE TABLE harbour (name TEXT)")
   ])
-
-  /// Waits on this thread for a task.
-  private static func wait(_ body: @escaping @Sendable () async throws -> Void) throws {
-    nonisolated(unsafe) var result: Result<Void, any Error>?
-    let hasEnded = DispatchSemaphore(value: 0)
-    Task {
-      do { result = .success(try await body()) } catch { result = .failure(error) }
-      hasEnded.signal()
-    }
-    hasEnded.wait()
-    try result?.get()
-  }
 
   /// Where they are made from; each is given a closure that makes the call.
   private static let situations:
@@ -145,12 +133,12 @@ enum AccessMisuse {
       (
         "on another thread for which a scope waits", false,
         { access, call in
-          try access.inTransaction { _ in try MisuseSituation.onAnotherThread(call) }
+          try access.inTransaction { _ in try Elsewhere.onThread(call) }
         }
       ),
       (
         "on another thread for which a reading scope waits", false,
-        { access, call in try access.read { _ in try MisuseSituation.onAnotherThread(call) } }
+        { access, call in try access.read { _ in try Elsewhere.onThread(call) } }
       ),
       (
         "inside of a scope of another queue", false,

@@ -47,7 +47,7 @@ struct MisuseSituation: Sendable {
           try clearly {
             try scope.enter(access) { db in
               let stage = try MisuseStage(db, folder)
-              try onAnotherThread { try call.expectRefusal(stage) }
+              try Elsewhere.onThread { try call.expectRefusal(stage) }
             }
           }
           try access.close()
@@ -78,19 +78,6 @@ struct MisuseSituation: Sendable {
     do { try body() } catch let error as WrongAnswer { throw error } catch {
       try MisuseCall.checkIsClear(error)
     }
-  }
-
-  static func onAnotherThread(_ body: @escaping () throws -> Void) throws {
-    // The thread that waits lends it what it has.
-    nonisolated(unsafe) let body = body
-    nonisolated(unsafe) var result: Result<Void, any Error>?
-    let hasEnded = DispatchSemaphore(value: 0)
-    Thread.detachNewThread {
-      result = Result { try body() }
-      hasEnded.signal()
-    }
-    hasEnded.wait()
-    try result?.get()
   }
 
   /// A situation inside of something that runs with a database of its own.
