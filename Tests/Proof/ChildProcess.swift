@@ -63,7 +63,7 @@ final class ChildProcess {
       }
       let left = max(.zero, deadline - .now)
       var wanted = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-      guard poll(&wanted, 1, Int32(min(left / .milliseconds(1), 60_000))) > 0 else { return nil }
+      guard poll(&wanted, 1, Int32(min(left / .milliseconds(1), 1e9))) > 0 else { return nil }
       var bytes = [UInt8](repeating: 0, count: 4096)
       let count = read(output, &bytes, bytes.count)
       guard count > 0 else { return nil }
@@ -74,7 +74,7 @@ final class ChildProcess {
   /// All lines up to its end.
   func remainingLines() -> [String] {
     var lines: [String] = []
-    while let line = line() { lines.append(line) }
+    while let line = line(before: .now + .seconds(86_400)) { lines.append(line) }
     return lines
   }
 

@@ -10,8 +10,9 @@ import Foundation
 // forms and keeps the results.
 
 let rows: [any ProofRow.Type] = [
-  FullDisk.self, IOFaults.self, Kills.self, Leaks.self, MisuseMatrix.self, OutOfMemory.self,
-  PowerLoss.self, Processes.self,
+  AddressSanitizer.self, FullDisk.self, IOFaults.self, Kills.self, Leaks.self, MisuseMatrix.self,
+  OutOfMemory.self,
+  PowerLoss.self, Processes.self, ThreadSanitizer.self,
 ]
 
 func complain(_ text: String) {
