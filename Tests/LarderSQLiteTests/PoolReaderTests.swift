@@ -220,8 +220,8 @@ struct PoolReaderTests {
     configuration.scopeTimeout = .milliseconds(100)
     let pool = try DatabasePool(path: folder.file("cities.db"), configuration: configuration)
     let scopes: [(() throws -> Void) throws -> Void] = [
-      { body in try pool.readSync { _ in try body() } },
-      { body in try pool.inTransactionSync { _ in try body() } },
+      { body in try pool.read { _ in try body() } },
+      { body in try pool.inTransaction { _ in try body() } },
     ]
     for scope in scopes {
       try scope {
@@ -229,8 +229,8 @@ struct PoolReaderTests {
         let error = try Caller { try pool.close() }.failure() as? DatabaseError
         #expect(error?.code == .busy)
       }
-      #expect(try pool.readSync { try $0.value("SELECT 7", as: Int.self) } == 7)
-      try pool.inTransactionSync { _ in }
+      #expect(try pool.read { try $0.value("SELECT 7", as: Int.self) } == 7)
+      try pool.inTransaction { _ in }
     }
     try pool.close()
   }
@@ -239,8 +239,4 @@ struct PoolReaderTests {
 extension DatabaseAccess {
   /// The form that isn't asynchronous, in a place that prefers the other.
   fileprivate func readSync<T>(_ body: (Database) throws -> T) throws -> T { try read(body) }
-
-  fileprivate func inTransactionSync<T>(_ body: (Database) throws -> T) throws -> T {
-    try inTransaction(body)
-  }
 }

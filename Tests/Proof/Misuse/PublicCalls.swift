@@ -52,6 +52,8 @@ enum PublicCalls {
     let pathComponents: [String]
     let declarationFragments: [Fragment]?
 
+    /// The types in its declaration.
+    var types: [String] { (declarationFragments ?? []).compactMap(\.preciseIdentifier) }
     var name: String { pathComponents.joined(separator: ".") }
     var isType: Bool {
       ["swift.class", "swift.struct", "swift.enum", "swift.protocol"].contains(kind.identifier)
@@ -73,14 +75,11 @@ enum PublicCalls {
     let unknown = types.map(\.name).filter { !connected.contains($0) && !values.contains($0) }
     let connections = Set(
       types.filter { connected.contains($0.name) }.map(\.identifier.precise))
-    let calls = symbols.filter { symbol in
-      symbol.isCall
-        && (connected.contains(symbol.pathComponents[0])
-          || symbol.declarationFragments?.contains { fragment in
-            fragment.preciseIdentifier.map { connections.contains($0) } ?? false
-          } ?? false)
+    var names: Set<String> = []
+    for symbol in symbols where symbol.isCall {
+      let isConnected = connected.contains(symbol.pathComponents[0])
+      if isConnected || !connections.isDisjoint(with: symbol.types) { names.insert(symbol.name) }
     }
-    let names = Set(calls.map(\.name))
     let covered = MisuseMatrix.symbols
     if names.isEmpty { return ["the symbol graphs have no calls"] }
     return unknown.sorted().map { "the type \($0) is in no list of PublicCalls.swift" }
