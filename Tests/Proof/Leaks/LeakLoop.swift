@@ -17,7 +17,10 @@ struct LeakLoop {
     try MisuseStage.makeFile(folder)
     let db = try Database(path: path)
     let queue = try DatabaseQueue(path: path)
-    let pool = try DatabasePool(path: path)
+    // More readers than one would be opened when chance has it, and not be leaks.
+    var configuration = Configuration()
+    configuration.maximumReaders = 1
+    let pool = try DatabasePool(path: path, configuration: configuration)
     return connections(path) + statements(db) + failures(db) + callbacks(db) + records(db)
       + scopes(queue, pool)
   }
