@@ -42,20 +42,23 @@ enum MisuseMatrix: ProofRow {
       // One begins where the last one came to an end.
       let child = try ChildProcess(name, "--", String(result.tried))
       var isDone = false
-      while result.tried < count, let line = child.line(before: .now + patience) {
+      while !isDone, let line = child.line(before: .now + patience) {
         if line == "done" {
           result.tried += 1
+          isDone = result.tried == count && count < cells.count
         } else if line == "end" {
           isDone = true
+          _ = child.end()
         } else {
           result.failures.append(line)
         }
       }
-      if isDone || result.tried >= count { continue }
+      if isDone { continue }
       child.kill()
       let status = child.end()
+      let place = result.tried < cells.count ? cells[result.tried].name : "the end"
       result.failures.append(
-        "\(cells[result.tried].name): "
+        "\(place): "
           + (status == 128 + SIGKILL ? "it hangs" : "it ends the process with \(status)"))
       result.tried += 1
     }
