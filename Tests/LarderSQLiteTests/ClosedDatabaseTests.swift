@@ -105,6 +105,8 @@ struct ClosedDatabaseTests {
     expectClosed { _ = try rows.storageClass(at: 0) }
     expectClosed { _ = try rows.columnIndex(named: "name") }
     expectClosed { try rows.withUnsafeBytes(at: 1) { _ in } }
+    expectClosed { _ = try rows.dictionary }
+    expectClosed { _ = try row.dictionary }
     expectClosed { try rows.forEach { _ in } }
     expectClosed { _ = try rows.map { _ in 0 } }
     #expect(throws: DatabaseError.self) { try row[0] }

@@ -207,4 +207,96 @@ struct KnownTrapTests {
     #expect(try db.executeUpdate("INSERT INTO country VALUES (NULL)") == 1)
     #expect(try db.columns(of: "country").map(\.isNotNull) == [false])
   }
+
+  @Test("Text is converted before its bytes are counted, in a database in UTF-16")
+  func textBeforeBytes() throws {
+    let db = try Database()
+    try db.executeStatements("PRAGMA encoding = 'UTF-16'; CREATE TABLE city (name TEXT)")
+    try db.executeUpdate("INSERT INTO city VALUES (?)", "Tromsø 𝄞\0!")
+    let rows = try db.executeQuery("SELECT name FROM city")
+    #expect(try rows.next())
+    let bytes = try rows.withUnsafeBytes(at: 0) { Array($0) }
+    #expect(bytes == Array("Tromsø 𝄞\0!".utf8))
+    #expect(try rows.get(at: 0, as: String.self) == "Tromsø 𝄞\0!")
+  }
+
+  @Test("A length beyond 32 bits isn't cut to what is left of it")
+  func lengthBeyond32Bits() throws {
+    // Pages that nobody has written take no memory.
+    for count in [1 << 31, 1 << 32 + 5] {
+      let pages = try #require(
+        mmap(nil, count, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))
+      try #require(pages != MAP_FAILED)
+      defer { munmap(pages, count) }
+      let data = Data(bytesNoCopy: pages, count: count, deallocator: .none)
+      let calls: [() throws -> Void] = [
+        { try db.executeUpdate("INSERT INTO city (name) VALUES (?)", data) },
+        { try db.prepare("SELECT ?").bind(data) },
+        { try db.executeUpdate("INSERT INTO city (name) VALUES (\(data))") },
+      ]
+      for call in calls {
+        let error = #expect(throws: DatabaseError.self) { try call() }
+        #expect(error?.code == .tooBig)
+      }
+    }
+    #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 3)
+  }
+
+  @Test("A connection keeps what its trace, log and interrupts need, and no longer than it lives")
+  func lifetimeOfHooks() throws {
+    weak var witness: Witness?
+    let handle: InterruptHandle
+    do {
+      var configuration = Configuration()
+      let captured = Witness()
+      witness = captured
+      configuration.trace = { _ in withExtendedLifetime(captured) {} }
+      configuration.log = { _ in withExtendedLifetime(captured) {} }
+      let db = try Database(configuration: configuration)
+      db.authorizer = .tables(["city"])
+      handle = db.interruptHandle
+      configuration = Configuration()
+      #expect(try db.value("SELECT 7", as: Int.self) == 7)
+      #expect(throws: DatabaseError.self) { try db.validate("SELECT * FROM country") }
+      #expect(witness != nil)
+      try db.close()
+    }
+    #expect(witness == nil)
+    handle.interrupt()
+  }
+
+  @Test("A commit that was busy is still to be made: going on commits once, or says it can't")
+  func busyCommit() throws {
+    let path = folder.file("journal.db")
+    var configuration = Configuration()
+    configuration.journalMode = .delete
+    configuration.busyTimeout = .zero
+    let writer = try Database(path: path, configuration: configuration)
+    try writer.executeStatements("CREATE TABLE city (name); INSERT INTO city VALUES ('Oslo')")
+    let reader = try Database(path: path, configuration: configuration)
+    let rows = try reader.executeQuery("SELECT name FROM city")
+    #expect(try rows.next())
+    try writer.begin()
+    try writer.executeUpdate("INSERT INTO city VALUES ('Bergen')")
+    let commit = try writer.prepare("COMMIT")
+    for _ in 0..<3 {
+      let error = #expect(throws: DatabaseError.self) { try commit.step() }
+      #expect(error?.code == .busy)
+      #expect(writer.isInTransaction)
+      try commit.reset()
+    }
+    rows.close()
+    #expect(try commit.step() == false)
+    #expect(!writer.isInTransaction)
+    #expect(try reader.value("SELECT count(*) FROM city", as: Int.self) == 2)
+  }
+
+  @Test("Text keys keep NULL out only where NOT NULL says so")
+  func nullInTextKeys() throws {
+    try db.executeUpdate("CREATE TABLE country (code TEXT NOT NULL PRIMARY KEY)")
+    let error = #expect(throws: DatabaseError.self) {
+      try db.executeUpdate("INSERT INTO country VALUES (NULL)")
+    }
+    #expect(error?.constraint?.kind == .notNull)
+  }
 }

@@ -213,6 +213,27 @@ struct PoolReaderTests {
     // Nothing keeps the file: the last connection has taken the log away.
     #expect(!folder.exists("cities.db-wal"))
   }
+
+  @Test("Closing throws where a scope doesn't end in time, and leaves the pool open")
+  func closingTakesTooLong() throws {
+    var configuration = Configuration()
+    configuration.scopeTimeout = .milliseconds(100)
+    let pool = try DatabasePool(path: folder.file("cities.db"), configuration: configuration)
+    let scopes: [(() throws -> Void) throws -> Void] = [
+      { body in try pool.read { _ in try body() } },
+      { body in try pool.inTransaction { _ in try body() } },
+    ]
+    for scope in scopes {
+      try scope {
+        // The scope waits for a thread that closes the pool.
+        let error = try Caller { try pool.close() }.failure() as? DatabaseError
+        #expect(error?.code == .busy)
+      }
+      #expect(try pool.read { try $0.value("SELECT 7", as: Int.self) } == 7)
+      try pool.inTransaction { _ in }
+    }
+    try pool.close()
+  }
 }
 
 extension DatabaseAccess {

@@ -132,7 +132,10 @@ struct PageTests {
     }
     #expect(throws: DatabaseError.self) { try query.limit(9).page(db, limit: 3) }
     #expect(throws: DatabaseError.self) { try query.distinct().page(db, limit: 3) }
-    #expect(try query.page(db, limit: -1).rows.isEmpty)
+    let none = try query.page(db, limit: -1)
+    #expect(none.rows.isEmpty)
+    #expect(try query.page(db, after: none.next, limit: 3).rows == query.page(db, limit: 3).rows)
+    #expect(try query.filter { $0.id == -1 }.page(db, limit: 0).next == nil)
     #expect(try query.page(db, limit: .max).rows.count == 40)
   }
 

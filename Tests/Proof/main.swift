@@ -4,13 +4,16 @@ import Foundation
 //
 //   proof ROW [--count N] [--seconds S] [--seed X] [--json]
 //   proof page RESULTS PAGE      writes the table of results into a page of the documentation
+//   proof calls GRAPH…           whether the rows of misuse have every public call, by symbol graphs
 //
 // Exits with 1 where something failed, and says how to see it again. Tests/prove runs the long
 // forms and keeps the results.
 
 let rows: [any ProofRow.Type] = [
-  Differential.self, FullDisk.self, Injection.self, IOFaults.self, OutOfMemory.self, PowerLoss.self,
-  RoundTrip.self,
+  AddressSanitizer.self, Differential.self, FullDisk.self, Injection.self, IOFaults.self,
+  Kills.self,
+  Leaks.self, MisuseMatrix.self, OutOfMemory.self, PowerLoss.self, Processes.self, RoundTrip.self,
+  ThreadSanitizer.self,
 ]
 
 func complain(_ text: String) {
@@ -41,6 +44,10 @@ do {
   switch arguments.first {
   case "page" where arguments.count == 3:
     try ProofPage.update(CommandLine.arguments[3], from: CommandLine.arguments[2])
+  case "calls" where arguments.count > 1:
+    let problems = try PublicCalls.problems(arguments.dropFirst())
+    problems.forEach(complain)
+    exit(problems.isEmpty ? 0 : 1)
   case let name:
     guard let row = rows.first(where: { $0.name == name }) else {
       complain("usage: proof ROW [--count N] [--seconds S] [--seed X] [--json], with ROW one of:")

@@ -19,6 +19,15 @@ struct Proof {
     }
   }
 
+  /// Runs a row, and expects that it tries something, and nothing fails.
+  static func expectSuccess(
+    _ row: String, _ options: String..., sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let proof = try await run([row] + options)
+    #expect(proof.status == 0, "\(proof.output)", sourceLocation: sourceLocation)
+    #expect(!proof.output.contains(": 0 "), "\(proof.output)", sourceLocation: sourceLocation)
+  }
+
   private init(_ arguments: [String]) throws {
     let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     let process = Process()

@@ -35,14 +35,13 @@ extension Query where From: Record {
   ///
   /// The cursor is text for URLs. It holds the last row's values of the order, which anybody can
   /// read; a changed one throws ``PageError`` or begins elsewhere in the same rows, no more.
-  /// A query that is grouped, distinct or limited throws ``LarderSQLite/DatabaseError``, and so does
-  /// a page of less than one row.
+  /// A query that is grouped, distinct or limited throws ``LarderSQLite/DatabaseError``. A negative
+  /// limit counts as zero.
   public func page(
     _ db: Database, after cursor: String? = nil, limit: Int
   ) throws -> Page<From> {
     let (query, keys) = try paged()
-    guard limit > 0 else { throw DatabaseError(.misuse, "a page has at least one row") }
-    let limit = min(limit, Int.max - 1)
+    let limit = min(Swift.max(0, limit), Int.max - 1)
     let sql = try query.pageSQL(keys, after: cursor, limit: limit)
     var rows: [From] = []
     var last: [DatabaseValue]?
@@ -53,7 +52,8 @@ extension Query where From: Record {
       let row = QueryCursor(statement)
       while try statement.step() {
         if rows.count == limit {
-          next = last.map { PageCursor($0).text(keys) } ?? cursor
+          // A page without rows leads to where it began, which may be the beginning.
+          next = last.map { PageCursor($0).text(keys) } ?? cursor ?? PageCursor([]).text(keys)
           break
         }
         rows.append(try read(row))
@@ -100,7 +100,9 @@ extension Query where From: Record {
     var query = self
     if let cursor {
       let values = try PageCursor(cursor, keys).values
-      query.select.add(condition: TextNode(PageKey.after(values, keys), .lowest))
+      if !values.isEmpty {
+        query.select.add(condition: TextNode(PageKey.after(values, keys), .lowest))
+      }
     }
     // One row more tells whether there is a next page.
     query.select.limit = limit + 1
@@ -256,7 +258,7 @@ struct PageCursor {
       default: throw PageError.malformedCursor
       }
     }
-    guard values.count == keys.count else { throw PageError.malformedCursor }
+    guard values.isEmpty || values.count == keys.count else { throw PageError.malformedCursor }
     self.values = values
   }
 

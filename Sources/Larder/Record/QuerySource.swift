@@ -2,7 +2,7 @@ import LarderSQLite
 
 /// What a query reads from: a record's table, an Optional record's (joined where there is a row), or
 /// a join of several. Records conform by being records; the requirements are for queries only.
-public protocol QuerySource {
+public protocol QuerySource: Sendable {
   /// What a query's closures get: the columns as expressions.
   associatedtype QueryFields
   /// What a row of the query is.

@@ -53,8 +53,13 @@ extension Connections {
   /// Closes all connections: the writer last, which then moves the log into the file.
   func close() throws {
     _ = try Scope.enter(writer)
-    readers?.close()
-    try writer.close()
+    try readers?.close()
+    do {
+      try writer.close()
+    } catch {
+      readers?.reopen()
+      throw error
+    }
   }
 
   private func performOnce<T: Sendable>(

@@ -102,12 +102,8 @@ final class Job: @unchecked Sendable {
       if settlement.load(ordering: .relaxed) != 0 { break }
       larder_pause()
     }
-    let left = max(.zero, deadline - MonotonicClock.now)
-    // A century at most, which the sum below can hold.
-    let nanoseconds = min(left / .nanoseconds(1), 3e18)
-    guard semaphore.wait(timeout: .now() + .nanoseconds(Int(nanoseconds))) == .success else {
-      return nil
-    }
+    let left = deadline - MonotonicClock.now
+    guard semaphore.wait(timeout: .now() + left.dispatchInterval) == .success else { return nil }
     return Settlement(rawValue: settlement.load(ordering: .acquiring))
   }
 
@@ -115,5 +111,12 @@ final class Job: @unchecked Sendable {
   func wait() -> Settlement {
     semaphore?.wait()
     return Settlement(rawValue: settlement.load(ordering: .acquiring)) ?? .finished
+  }
+}
+
+extension Duration {
+  /// The same for waiting: no less than nothing and no more than a century, which sums can hold.
+  var dispatchInterval: DispatchTimeInterval {
+    .nanoseconds(Int(min(max(self, .zero) / .nanoseconds(1), 3e18)))
   }
 }

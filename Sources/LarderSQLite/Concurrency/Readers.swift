@@ -172,8 +172,9 @@ final class Readers: Sendable {
     for reader in released { reader.database.closeEverything() }
   }
 
-  /// Lets nobody in any more, and waits for those who read.
-  func close() {
+  /// Lets nobody in any more, and waits for those who read. Where that takes longer than a scope may
+  /// wait, one of them may be waiting for this call: then it throws, and the pool stays open.
+  func close() throws {
     let semaphore = DispatchSemaphore(value: 0)
     let (refused, mustWait) = line.change { waiting in
       state.withLock { state in
@@ -184,8 +185,21 @@ final class Readers: Sendable {
     }
     for job in refused { job.finish(.failure(DatabaseError(.misuse, "the pool is closed"))) }
     releaseIdle()
-    if mustWait { semaphore.wait() }
+    guard mustWait, semaphore.wait(timeout: .now() + line.timeout.dispatchInterval) != .success
+    else { return }
+    let isOver = state.withLock { state in
+      if state.busyCount > 0 { state.isClosed = false }
+      state.closing.removeAll { $0 === semaphore }
+      return !state.isClosed
+    }
+    if isOver {
+      throw DatabaseError(
+        .busy, "\(Line.timeoutMessage) than \(line.timeout) for the readers that are in use")
+    }
   }
+
+  /// Lets others in again, after the writer could not be closed.
+  func reopen() { state.withLock { $0.isClosed = false } }
 }
 
 /// How many connections of a pool read.

@@ -95,6 +95,8 @@ extension ColumnAccess {
   public var dictionary: [String: DatabaseValue] {
     get throws {
       let names = columnNames
+      // A row has at least one column: without one, what is asked is over, which this throws.
+      if names.isEmpty { _ = try reader(at: 0) }
       let values = try names.indices.map { try self[$0] }
       return Dictionary(zip(names, values)) { first, _ in first }
     }

@@ -57,7 +57,7 @@ enum Injection: ProofRow {
       }
     }
     try treasury.check(db, more: 0)
-    try WrongAnswer.check(try Town.all.fetchCount(db), 1, "the number of rows afterwards")
+    try WrongAnswer.check(try InjectedTown.all.fetchCount(db), 1, "the number of rows afterwards")
     return isTaken
   }
 }

@@ -59,17 +59,18 @@ extension InjectionEntry {
       try search.drop(db)
     },
     InjectionEntry("alias and common table") { db, text in
-      let count = try Town.aliased(text).filter { $0.name == "Oslo" }.fetchCount(db)
+      let count = try InjectedTown.aliased(text).filter { $0.name == "Oslo" }.fetchCount(db)
       try WrongAnswer.check(count, 1, "the number of rows under an alias")
-      let table = CommonTable(text, Town.all.select { ($0.name, $0.code) })
+      let table = CommonTable(text, InjectedTown.all.select { ($0.name, $0.code) })
       let names = try table.all.filter { $0.columns.1 == "home" }.select { $0.columns.0 }
         .fetchAll(db)
       try WrongAnswer.check(names, ["Oslo"], "the names in a common table")
     },
     InjectionEntry("order by a column that a user chose") { db, text in
       do {
-        _ = try Town.all.order(byColumnNamed: text).fetchAll(db)
-        try WrongAnswer.check(Town.table.columnNames.contains(text), true, "whether it is one")
+        _ = try InjectedTown.all.order(byColumnNamed: text).fetchAll(db)
+        try WrongAnswer.check(
+          InjectedTown.table.columnNames.contains(text), true, "whether it is one")
       } catch is UnknownColumn {}
     },
     InjectionEntry("savepoint") { db, text in
@@ -77,7 +78,7 @@ extension InjectionEntry {
       try db.executeUpdate("DELETE FROM town")
       try db.rollback(to: text)
       try db.release(text)
-      try WrongAnswer.check(try Town.all.fetchCount(db), 1, "the number of rows")
+      try WrongAnswer.check(try InjectedTown.all.fetchCount(db), 1, "the number of rows")
     },
     InjectionEntry("savepoint that isn't there") { db, text in
       try WrongAnswer.expectError("release") { try db.release(text) }
@@ -91,11 +92,11 @@ extension InjectionEntry {
     },
     InjectionEntry("collation") { db, text in
       try db.createCollation(text) { $0.count < $1.count ? .orderedAscending : .orderedDescending }
-      _ = try Town.order { $0.name.collate(text) }.fetchAll(db)
+      _ = try InjectedTown.order { $0.name.collate(text) }.fetchAll(db)
       try db.removeCollation(text)
     },
     InjectionEntry("collation that isn't there", makes: 1) { db, text in
-      _ = try Town.filter { $0.name.collate(text) == text }.fetchAll(db)
+      _ = try InjectedTown.filter { $0.name.collate(text) == text }.fetchAll(db)
       let table = try TableSchema(
         "made", [.column("name", .text, .collate(text))], options: .noPrimaryKey)
       try table.create(db)
@@ -115,7 +116,7 @@ extension InjectionEntry {
       _ = try db.columns(of: text)
     },
     InjectionEntry("index in a plan") { db, text in
-      let plan = try Town.filter { $0.name == text }.explain(db)
+      let plan = try InjectedTown.filter { $0.name == text }.explain(db)
       try WrongAnswer.check(plan.usesIndex(text), false, "whether the plan uses it")
     },
   ]

@@ -23,7 +23,8 @@ extension InjectionEntry {
         try isAlone(text, in: folder)
         let other = try Database()
         try other.restore(from: path)
-        try WrongAnswer.check(try Town.all.fetchCount(other), 1, "the number of rows restored")
+        try WrongAnswer.check(
+          try InjectedTown.all.fetchCount(other), 1, "the number of rows restored")
       },
       InjectionEntry("VFS", isAlone: true) { _, text in
         var configuration = Configuration()

@@ -35,17 +35,18 @@ extension InjectionEntry {
       try WrongAnswer.check(try rows.get(at: 1, as: String.self), text, text: "the literal")
     },
     InjectionEntry("record") { db, text in
-      _ = try Town(code: text, name: text, note: text, tags: [text]).inserted(db)
+      _ = try InjectedTown(code: text, name: text, note: text, tags: [text]).inserted(db)
       try stored(db, text)
-      let tags = try Town.find(db, text).tags
+      let tags = try InjectedTown.find(db, text).tags
       try WrongAnswer.check(tags.first, text, text: "the JSON value")
-      try WrongAnswer.check(try Town.find(db, text).delete(db), true, "whether it was deleted")
+      try WrongAnswer.check(
+        try InjectedTown.find(db, text).delete(db), true, "whether it was deleted")
     },
     InjectionEntry("update, save and upsert of records") { db, text in
-      var town = Town.home
+      var town = InjectedTown.home
       town.name = text
       try town.update(db)
-      try WrongAnswer.check(try Town.find(db, "home").name, text, text: "the name")
+      try WrongAnswer.check(try InjectedTown.find(db, "home").name, text, text: "the name")
       town.code = text
       try town.save(db)
       town.note = text
@@ -53,16 +54,17 @@ extension InjectionEntry {
       try stored(db, text)
     },
     InjectionEntry("batch of records") { db, text in
-      try Town.insert(
-        db, contentsOf: (0..<60).map { Town(code: "\($0) \(text)", name: text, note: text) })
-      let count = try Town.filter { $0.name == text && $0.note == text }.fetchCount(db)
+      try InjectedTown.insert(
+        db, contentsOf: (0..<60).map { InjectedTown(code: "\($0) \(text)", name: text, note: text) }
+      )
+      let count = try InjectedTown.filter { $0.name == text && $0.note == text }.fetchCount(db)
       try WrongAnswer.check(count, 60, "the number of rows")
     },
     InjectionEntry("update and delete by a query") { db, text in
-      try Town.filter { $0.code == "home" }.update(db) { $0.name = .value(text) }
-      try WrongAnswer.check(try Town.find(db, "home").name, text, text: "the name")
+      try InjectedTown.filter { $0.code == "home" }.update(db) { $0.name = .value(text) }
+      try WrongAnswer.check(try InjectedTown.find(db, "home").name, text, text: "the name")
       try WrongAnswer.check(
-        try Town.filter { $0.name == text }.delete(db), 1, "the number of deleted rows")
+        try InjectedTown.filter { $0.name == text }.delete(db), 1, "the number of deleted rows")
     },
     InjectionEntry("Decodable and function") { db, text in
       struct Row: Decodable { var owner: String }
@@ -109,17 +111,18 @@ extension InjectionEntry {
         run: "UPDATE town SET note = \(text) WHERE code = 'home'"
       ).create(db)
       try db.executeUpdate("INSERT INTO made VALUES ('another')")
-      try WrongAnswer.check(try Town.find(db, "home").note, text, text: "the trigger's text")
+      try WrongAnswer.check(
+        try InjectedTown.find(db, "home").note, text, text: "the trigger's text")
     },
     InjectionEntry("cursor of a page") { db, text in
-      let query = Town.order { $0.name }
+      let query = InjectedTown.order { $0.name }
       do {
         _ = try query.page(db, after: text, limit: 1)
         throw WrongAnswer(description: "it is taken for a cursor")
       } catch is PageError {}
-      _ = try Town(code: text, name: text).inserted(db)
-      _ = try Town(code: text + "2", name: text).inserted(db)
-      var rest = Set(try Town.all.fetchAll(db).map { Array($0.code.utf8) })
+      _ = try InjectedTown(code: text, name: text).inserted(db)
+      _ = try InjectedTown(code: text + "2", name: text).inserted(db)
+      var rest = Set(try InjectedTown.all.fetchAll(db).map { Array($0.code.utf8) })
       var next: String?
       repeat {
         let page = try query.page(db, after: next, limit: 1)
@@ -131,12 +134,14 @@ extension InjectionEntry {
   ]
 
   private static func stored(_ db: Database, _ text: String) throws {
-    let town = try Town.find(db, text)
+    let town = try InjectedTown.find(db, text)
     try WrongAnswer.check(town.code, text, text: "the key")
     try WrongAnswer.check(town.name, text, text: "the name")
     try WrongAnswer.check(town.note, text, text: "the note")
-    let count = try Town.filter { $0.name == text && $0.name.in([text]) && !($0.note != text) }
-      .fetchCount(db)
+    let count = try InjectedTown.filter {
+      $0.name == text && $0.name.in([text]) && !($0.note != text)
+    }
+    .fetchCount(db)
     try WrongAnswer.check(count, 1, "the number of equal rows")
   }
 }

@@ -1,27 +1,27 @@
 import Larder
 
 /// What the entries read and write.
-struct Town: Record {
+struct InjectedTown: Record {
   var code: String
   var name: String
   var note: String?
   var tags: [String]
 
   struct Columns: Sendable {
-    let code = Column("code", \Town.code, .primaryKey)
-    let name = Column("name", \Town.name, .indexed)
-    let note = Column("note", \Town.note)
-    let tags = Column("tags", \Town.tags, as: .json)
+    let code = Column("code", \InjectedTown.code, .primaryKey)
+    let name = Column("name", \InjectedTown.name, .indexed)
+    let note = Column("note", \InjectedTown.note)
+    let tags = Column("tags", \InjectedTown.tags, as: .json)
   }
   static let columns = Columns()
   static let table = Table(
-    "town", Town.init, columns.code, columns.name, columns.note, columns.tags)
+    "town", InjectedTown.init, columns.code, columns.name, columns.note, columns.tags)
 
   init(code: String, name: String, note: String? = nil, tags: [String] = []) {
     (self.code, self.name, self.note, self.tags) = (code, name, note, tags)
   }
 
-  static let home = Town(code: "home", name: "Oslo", note: "it's here", tags: ["a", "b"])
+  static let home = InjectedTown(code: "home", name: "Oslo", note: "it's here", tags: ["a", "b"])
 }
 
 /// What is to stay as it is.
@@ -37,8 +37,8 @@ struct Treasury {
       CREATE VIRTUAL TABLE letter USING fts5(name, body);
       INSERT INTO letter VALUES ('oslo', 'The ferry leaves the harbour at noon');
       """)
-    try Town.table.create(db)
-    try Town.insert(db, contentsOf: [Town.home])
+    try InjectedTown.table.create(db)
+    try InjectedTown.insert(db, contentsOf: [InjectedTown.home])
   }
 
   init(_ db: Database) throws {

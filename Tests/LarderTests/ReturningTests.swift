@@ -1,0 +1,45 @@
+import Larder
+import Testing
+
+@Suite("Rows that a change returns, and rows one by one")
+struct ReturningTests {
+  let db: Database
+
+  init() throws { db = try City.norway() }
+
+  @Test("An update returns its rows as they are then, and only those")
+  func updated() throws {
+    let cities = try City.filter { $0.population < 300_000 }.updated(db) { $0.population += 1 }
+    #expect(Set(cities.map(\.population)) == [291_941, 214_566])
+    #expect(try City.find(db, 1).population == 709_037)
+    #expect(try City.all.updated(db) { _ in }.isEmpty)
+    #expect(try City.filter { $0.id > 7 }.updated(db) { $0.population = .value(1) }.isEmpty)
+  }
+
+  @Test("A deletion returns the rows that are gone")
+  func deleted() throws {
+    #expect(try City.filter { $0.name == "Oslo" }.deleted(db) == [City.norwegian[0]])
+    #expect(try City.fetchAll(db) == Array(City.norwegian.dropFirst()))
+    #expect(try City.filter { $0.name == "Oslo" }.deleted(db).isEmpty)
+  }
+
+  @Test("A query's rows come one by one, until the closure throws")
+  func forEach() throws {
+    var names: [String] = []
+    try City.order { $0.name }.forEach(db) { names.append($0.name) }
+    #expect(names == ["Bergen", "Oslo", "Trondheim"])
+    #expect(throws: CancellationError.self) {
+      try City.order { $0.name }.forEach(db) { city in
+        names.append(city.name)
+        throw CancellationError()
+      }
+    }
+    #expect(names == ["Bergen", "Oslo", "Trondheim", "Bergen"])
+    #expect(!db.hasOpenStatements)
+  }
+
+  @Test("A limit may begin a query")
+  func limit() throws {
+    #expect(try City.limit(1, offset: 1).fetchAll(db) == [City.norwegian[1]])
+  }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Larder
+
+/// Transactions of two tables from 8 threads, which share commits.
+struct PaymentStory: KillStory {
+  static let name = "group commit"
+  private var payments: Payments
+
+  init(path: String) { payments = Payments(path: path, role: "payments") }
+
+  mutating func kill(_ number: Int, _ random: inout RandomNumbers) throws -> Int {
+    try payments.kill(number, &random)
+  }
+}
+
+/// The same with a journal that is rolled back.
+struct RollbackJournalStory: KillStory {
+  static let name = "rollback journal"
+  private var payments: Payments
+
+  init(path: String) { payments = Payments(path: path, role: "journal") }
+
+  mutating func kill(_ number: Int, _ random: inout RandomNumbers) throws -> Int {
+    try payments.kill(number, &random)
+  }
+}
+
+/// The same while another thread moves the log into the file, again and again.
+struct CheckpointStory: KillStory {
+  static let name = "checkpoint"
+  private var payments: Payments
+
+  init(path: String) { payments = Payments(path: path, role: "checkpoints") }
+
+  mutating func kill(_ number: Int, _ random: inout RandomNumbers) throws -> Int {
+    try payments.kill(number, &random)
+  }
+}
+
+/// The same while another thread copies the file into another one, again and again.
+struct BackupStory: KillStory {
+  static let name = "backup"
+  private var payments: Payments
+  private let copy: String
+
+  init(path: String) {
+    payments = Payments(path: path, role: "backups")
+    copy = path + ".copy"
+  }
+
+  mutating func kill(_ number: Int, _ random: inout RandomNumbers) throws -> Int {
+    let acknowledged = try payments.kill(number, &random)
+    // The copy is of one moment, or not begun.
+    if access(copy, F_OK) == 0 { try Payments.check(copy, from: 0, acknowledged: []) }
+    return acknowledged
+  }
+}
+
+/// A process that pays, and the check that no payment is lost or half there.
+private struct Payments {
+  let path: String
+  let role: String
+
+  func kill(_ number: Int, _ random: inout RandomNumbers) throws -> Int {
+    let first = number * 1_000_000
+    let process = try ChildProcess(Kills.name, "--", role, path, String(first))
+    let lines = try PaymentStory.lines(of: process, &random)
+    let ids = lines.compactMap { Int($0) }
+    try WrongAnswer.check(ids.count, lines.count, "the number of ids among the lines")
+    try Self.check(path, from: first, acknowledged: ids)
+    return ids.count
+  }
+
+  static func check(_ path: String, from first: Int, acknowledged: [Int]) throws {
+    var configuration = Configuration()
+    configuration.journalMode = nil
+    let db = try Database(path: path, configuration: configuration)
+    let found = try db.value("PRAGMA integrity_check", as: String.self)
+    try WrongAnswer.check(found, "ok", "the integrity check")
+    guard try db.tableExists("receipt") else {
+      try WrongAnswer.check(acknowledged.count, 0, "what was acknowledged without tables")
+      return
+    }
+    let kept = Set(
+      try db.executeQuery("SELECT id FROM payment WHERE id >= \(first)").map {
+        try $0.get(at: 0, as: Int.self)
+      })
+    try WrongAnswer.check(acknowledged.filter { !kept.contains($0) }, [], "what was lost")
+    let half = try db.value(
+      """
+      SELECT (SELECT count(*) FROM payment WHERE id NOT IN (SELECT payment FROM receipt))
+        + (SELECT count(*) FROM receipt WHERE payment NOT IN (SELECT id FROM payment))
+      """, as: Int.self)
+    try WrongAnswer.check(half, 0, "the number of half transactions")
+    try db.close()
+  }
+}
+
+/// Migrations of some hundred statements each.
+struct MigrationStory: KillStory {
+  static let name = "migration"
+  private let path: String
+  private var applied = 0
+
+  init(path: String) { self.path = path }
+
+  mutating func kill(_ number: Int, _ random: inout RandomNumbers) throws -> Int {
+    let process = try ChildProcess(
+      Kills.name, "--", "migrations", path, String(applied + 20))
+    let ended = try Self.lines(of: process, &random).filter { $0.hasPrefix("ended") }.count
+    let found = try check()
+    // One may have been committed without having been reported.
+    guard (applied + ended...applied + ended + 1).contains(found) else {
+      throw WrongAnswer(
+        description: "\(found) migrations are there, after \(applied) before and \(ended) reported")
+    }
+    applied = found
+    return ended
+  }
+
+  /// How many migrations are wholly there; throws where one is in part.
+  private func check() throws -> Int {
+    guard access(path, F_OK) == 0 else { return 0 }
+    let db = try Database(path: path)
+    let result = try db.value("PRAGMA integrity_check", as: String.self)
+    try WrongAnswer.check(result, "ok", "the integrity check")
+    let names = try Migrator([]).applied(db).map(\.name)
+    try WrongAnswer.check(names, names.indices.map { "city \($0)" }, "the migrations")
+    let objects = try db.schema().map(\.name).filter { $0.hasPrefix("city_") }
+    try WrongAnswer.check(
+      Set(objects), Set(names.indices.flatMap { ["city_\($0)", "city_\($0)_name"] }), "the schema")
+    for index in names.indices {
+      let count = try db.value("SELECT count(*) FROM \(identifier: "city_\(index)")", as: Int.self)
+      try WrongAnswer.check(count, 200, "the number of rows of a migration")
+    }
+    try db.close()
+    return names.count
+  }
+}

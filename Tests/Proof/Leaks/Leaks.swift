@@ -1,0 +1,62 @@
+import Foundation
+import Larder
+
+/// What is opened, made and thrown in a loop: file descriptors, SQLite's memory and the memory of
+/// the process return to where they were.
+enum Leaks: ProofRow {
+  static let name = "leaks"
+  static let number = 10
+  static let unit = "rounds"
+
+  /// How much the process may grow over a loop: its allocator keeps pages of its own.
+  private static let tolerance = 4 << 20
+
+  static func run(_ options: ProofOptions) throws -> ProofResult {
+    var result = ProofResult()
+    let folder = try ProofFolder.make()
+    defer { ProofFolder.remove(folder) }
+    let loops = try LeakLoop.all(folder)
+    let each = max(1, (options.count ?? 10_000) / loops.count)
+    var growth = 0
+    for loop in loops where options.goesOn(after: result.tried) {
+      // What is kept once and for all is made in the first rounds.
+      for _ in 0..<min(each, 300) { try loop.round() }
+      let before = Usage()
+      for _ in 0..<each { try loop.round() }
+      let after = Usage()
+      result.tried += each
+      growth = max(growth, after.resident - before.resident)
+      if after.files != before.files {
+        result.failures.append("\(loop.name): \(before.files) files become \(after.files)")
+      }
+      // Less than a byte a round is no leak: pages come and go.
+      if after.sqlite > before.sqlite + max(each / 2, 4096) {
+        result.failures.append(
+          "\(loop.name): SQLite's \(before.sqlite) bytes become \(after.sqlite)")
+      }
+      if after.resident > before.resident + tolerance {
+        result.failures.append(
+          "\(loop.name): the process grows from \(before.resident) to \(after.resident) bytes")
+      }
+    }
+    result.details = [
+      "\(loops.count) loops", "the process grew by \(growth >> 10) KiB at most in one",
+    ]
+    return result
+  }
+
+  /// What the process uses.
+  private struct Usage {
+    let files: Int
+    let sqlite: Int
+    let resident: Int
+
+    init() {
+      files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+      sqlite = SQLiteLibrary.memoryUsed
+      let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?
+        .split(separator: " ").dropFirst().first.flatMap { Int($0) }
+      resident = (pages ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import Testing
+
+@Suite("Proofs of use and misuse, in their short forms", .serialized)
+struct UseTests {
+  @Test("No public call crashes, hangs or is silent where it can't do its work")
+  func misuse() async throws { try await Proof.expectSuccess("misuse") }
+
+  @Test(
+    "A process that is killed loses nothing that was acknowledged, and leaves nothing half done")
+  func kills() async throws { try await Proof.expectSuccess("kills", "--count", "100") }
+
+  @Test("Processes that write one number add up, and none is told that the database is busy")
+  func processes() async throws { try await Proof.expectSuccess("processes", "--count", "1600") }
+
+  @Test("Files and memory are given back, whatever is opened, made or thrown")
+  func leaks() async throws { try await Proof.expectSuccess("leaks", "--count", "10000") }
+}
