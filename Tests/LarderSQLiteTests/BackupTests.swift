@@ -6,6 +6,15 @@ import Testing
 struct BackupTests {
   private struct Doubt: Error {}
 
+  @Test("Text that names no file is refused instead of a copy that goes away")
+  func noFile() throws {
+    let db = try Database()
+    for path in ["", ":memory:"] {
+      let error = #expect(throws: DatabaseError.self) { try db.backup(to: path) }
+      #expect(error?.code == .misuse)
+    }
+  }
+
   @Test("A database in memory is copied to a file, and back into another one in memory")
   func roundTrip() throws {
     try withTemporaryFolder { folder in

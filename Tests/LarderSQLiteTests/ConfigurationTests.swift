@@ -24,6 +24,15 @@ struct ConfigurationTests {
     #expect(!settings.isReadOnly)
   }
 
+  @Test("A durable file's commits wait for the deletion of a journal too")
+  func durableWithJournal() throws {
+    var configuration = Configuration(profile: .durable)
+    configuration.journalMode = .delete
+    #expect(try settings(configuration).synchronous == .extra)
+    configuration.journalMode = .truncate
+    #expect(try settings(configuration).synchronous == .full)
+  }
+
   @Test("A durable file's commits wait for the disk")
   func durable() throws {
     let settings = try settings(Configuration(profile: .durable))

@@ -60,7 +60,10 @@ public struct Selection<each Value: DatabaseValueConvertible>: Sendable {
     return try first.fetchAll(db).first
   }
 
-  /// Calls a closure with one row after the other, and keeps none.
+  /// Calls a closure with one row after the other, and keeps none: `{ name, population in … }`.
+  ///
+  /// With a single column the compiler of Swift 6.3 crashes on the closure; `compound.forEach` does
+  /// the same there.
   @inlinable
   public func forEach(_ db: Database, _ body: ((repeat each Value)) throws -> Void) throws {
     try SelectionSource(accesses).forEach(

@@ -18,7 +18,8 @@ public struct Configuration: Sendable {
     /// cache of 16 MiB, log kept below 64 MiB. A loss of power can undo the last transactions, but
     /// never corrupts the file; a crash of the process loses nothing.
     case service
-    /// The same with synchronous FULL: what is committed stays, also when power fails.
+    /// The same with synchronous FULL: what is committed stays, also when power fails. That takes
+    /// EXTRA with the journal mode `delete`, which is what it then gets.
     case durable
     /// A file from elsewhere: read-only unless asked otherwise, checked before use, no memory
     /// mapping, triggers and views off, tight limits.

@@ -170,7 +170,12 @@ extension Database {
     try setJournalMode(configuration)
     let limit = configuration.journalSizeLimit ?? -1
     try executeUpdate(SQL(raw: "PRAGMA journal_size_limit = \(limit)"))
-    try executeUpdate(SQL(raw: "PRAGMA synchronous = \(configuration.synchronous.rawValue)"))
+    var synchronous = configuration.synchronous
+    if configuration.profile == .durable, configuration.journalMode == .delete, synchronous == .full
+    {
+      synchronous = .extra
+    }
+    try executeUpdate(SQL(raw: "PRAGMA synchronous = \(synchronous.rawValue)"))
   }
 
   private func setJournalMode(_ configuration: Configuration) throws {

@@ -24,6 +24,9 @@ extension Database {
     to path: String, pagesPerStep: Int = 256, progress: ((BackupProgress) throws -> Void)? = nil
   ) throws {
     _ = try connection.check()
+    guard !path.isEmpty, path != ":memory:" else {
+      throw DatabaseError(.misuse, "a backup needs the path of a file, and “\(path)” is none")
+    }
     var configuration = Configuration()
     configuration.journalMode = nil
     // A journal whose deletion isn't synced would undo the backup when power fails afterwards.
