@@ -69,8 +69,9 @@ final class ColumnStorage<Value: Sendable>: Sendable {
 
   /// The column behind the name of a table in a query.
   func node(behind alias: QueryAlias) -> SQLNode {
+    let asked = ObjectIdentifier(alias)
     if let known = qualified.load(ordering: .acquiring)?._withUnsafeGuaranteedRef({
-      $0.alias === alias ? $0.node : nil
+      $0.identity == asked ? $0.node : nil
     }) {
       return known
     }
@@ -114,11 +115,14 @@ final class ColumnStorage<Value: Sendable>: Sendable {
 
 /// A column with its table's name.
 private final class QualifiedColumn: Sendable {
-  let alias: QueryAlias
+  // Kept, so that no other can come to have its identity.
+  private let alias: QueryAlias
+  let identity: ObjectIdentifier
   let node: SQLNode
 
   init(alias: QueryAlias, node: SQLNode) {
     self.alias = alias
+    identity = ObjectIdentifier(alias)
     self.node = node
   }
 }

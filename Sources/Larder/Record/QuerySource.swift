@@ -35,13 +35,13 @@ public struct QueryColumns {
   private let tables: QueryTables
   private var tableIndex = 0
   /// The columns of all tables so far.
-  @usableFromInline private(set) var list: SQLNode
+  @usableFromInline var list: SQLNode { columns ?? TextNode.empty }
+  private var columns: SQLNode?
   private var count = 0
 
   @usableFromInline
   init(_ tables: QueryTables) {
     self.tables = tables
-    list = TextNode.empty
   }
 
   /// Adds the columns of the next table, and returns where they are in the row.
@@ -51,7 +51,7 @@ public struct QueryColumns {
     guard isOwn, count == 0 else { return add(core.columns.map(\.name)) }
     tableIndex += 1
     count = core.columns.count
-    list = core.qualifiedColumns
+    columns = core.qualifiedColumns
     return core.identity
   }
 
@@ -64,7 +64,7 @@ public struct QueryColumns {
     let start = Int32(truncatingIfNeeded: count)
     tableIndex += 1
     let names = columns.map { prefix + $0.quotedIdentifier }.joined(separator: ", ")
-    list = .list(count > 0 ? list : nil, TextNode(SQL(raw: names)))
+    if !names.isEmpty { self.columns = .list(self.columns, TextNode(SQL(raw: names))) }
     count += columns.count
     return Positions(Array(start..<Int32(truncatingIfNeeded: count)))
   }

@@ -70,6 +70,7 @@ class SQLNode: @unchecked Sendable {
 /// SQL as it is.
 final class TextNode: SQLNode, @unchecked Sendable {
   private let content: SQL
+  private let bytes: TextBytes
 
   /// No text.
   static let empty = TextNode(SQL(raw: ""))
@@ -79,13 +80,14 @@ final class TextNode: SQLNode, @unchecked Sendable {
     coding: ExpressionCoding? = nil
   ) {
     content = sql
+    bytes = TextBytes(sql.text)
     super.init(
-      byteCount: sql.text.utf8.count, valueCount: sql.values.count, precedence,
+      byteCount: bytes.count, valueCount: sql.values.count, precedence,
       isNullable: isNullable, isCacheable: sql.isCacheable, coding: coding)
   }
 
   override var sql: SQL { content }
-  override func write(to writer: inout TextWriter) { writer.append(content.text) }
+  override func write(to writer: inout TextWriter) { writer.append(bytes) }
 
   override func bind(to writer: inout ArgumentWriter) throws {
     if valueCount > 0 { try writer.append(content.values) }
@@ -144,11 +146,11 @@ final class InfixNode: SQLNode, @unchecked Sendable {
   private let operation: StaticString
   private let right: SQLNode
 
-  init(
-    _ left: SQLNode, _ operation: StaticString, _ right: SQLNode, _ precedence: Precedence,
-    isNullable: Bool = true, coding: ExpressionCoding? = nil
+  /// Both parts have to be shallow.
+  fileprivate init(
+    shallow left: SQLNode, _ operation: StaticString, _ right: SQLNode, _ precedence: Precedence,
+    isNullable: Bool, coding: ExpressionCoding? = nil
   ) {
-    let (left, right) = (left.asPart, right.asPart)
     self.left = left
     self.operation = operation
     self.right = right
@@ -156,6 +158,15 @@ final class InfixNode: SQLNode, @unchecked Sendable {
       byteCount: left.byteCount + operation.byteCount + right.byteCount,
       valueCount: left.valueCount + right.valueCount, depth: max(left.depth, right.depth) + 1,
       precedence, isNullable: isNullable, isCacheable: left.isCacheable && right.isCacheable,
+      coding: coding)
+  }
+
+  convenience init(
+    _ left: SQLNode, _ operation: StaticString, _ right: SQLNode, _ precedence: Precedence,
+    isNullable: Bool = true, coding: ExpressionCoding? = nil
+  ) {
+    self.init(
+      shallow: left.asPart, operation, right.asPart, precedence, isNullable: isNullable,
       coding: coding)
   }
 
@@ -186,7 +197,6 @@ final class ValueNode: SQLNode, @unchecked Sendable {
     _ left: SQLNode, _ operation: StaticString, _ value: any DatabaseValueConvertible,
     _ precedence: Precedence
   ) {
-    let left = left.asPart
     self.left = left
     self.operation = operation
     self.value = value
@@ -267,7 +277,8 @@ extension SQLNode {
   /// without saying so.
   @inline(__always)
   private final func leading(_ precedence: Precedence) -> SQLNode {
-    self.precedence < precedence ? parenthesized : self
+    if self.precedence >= precedence && depth < 200 { return self }
+    return self.precedence < precedence ? parenthesized : flattened
   }
 
   /// An operator between this part and another, which stands as it is.
@@ -284,7 +295,13 @@ extension SQLNode {
   final func infix(
     _ operation: StaticString, _ other: SQLNode, _ precedence: Precedence, isNullable: Bool = true
   ) -> SQLNode {
-    infix(operation, operand: operand(other, precedence), precedence, isNullable: isNullable)
+    // Mostly nothing has to be done to either, and each reference that is passed on is counted.
+    if self.precedence >= precedence, other.precedence > precedence, depth < 200, other.depth < 200,
+      coding == nil
+    {
+      return InfixNode(shallow: self, operation, other, precedence, isNullable: isNullable)
+    }
+    return infix(operation, operand: operand(other, precedence), precedence, isNullable: isNullable)
   }
 
   /// An operator between this part and a value, which is bound.
@@ -293,6 +310,9 @@ extension SQLNode {
     _ operation: StaticString, _ value: consuming any DatabaseValueConvertible,
     _ precedence: Precedence
   ) -> SQLNode {
+    if coding == nil, self.precedence >= precedence, depth < 200 {
+      return ValueNode(self, operation, value, precedence)
+    }
     if let coding { value = coding.code(value) }
     return ValueNode(leading(precedence), operation, value, precedence)
   }

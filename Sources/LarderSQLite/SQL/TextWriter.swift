@@ -1,5 +1,23 @@
 import Glibc
 
+/// The bytes of a text that is written again and again: to write a String counts two references.
+///
+/// What makes its pointer sound: the memory is given back with the object, and never written after.
+package final class TextBytes: @unchecked Sendable {
+  fileprivate let bytes: UnsafeMutableBufferPointer<UInt8>
+
+  /// Copies the text.
+  package init(_ text: String) {
+    bytes = .allocate(capacity: text.utf8.count)
+    _ = bytes.initialize(from: text.utf8)
+  }
+
+  deinit { bytes.deallocate() }
+
+  /// The number of bytes.
+  package var count: Int { bytes.count }
+}
+
 /// Puts text together in memory whose size was computed before.
 ///
 /// What makes its pointers sound: nothing is written behind `end`, and the memory outlives the
@@ -21,6 +39,9 @@ package struct TextWriter {
   package mutating func append(_ text: StaticString) {
     text.withUTF8Buffer { append($0) }
   }
+
+  /// Appends a text.
+  package mutating func append(_ text: TextBytes) { append(UnsafeBufferPointer(text.bytes)) }
 
   /// Appends a text.
   package mutating func append(_ text: String) {
