@@ -42,15 +42,18 @@ public struct Query<From: QuerySource>: Sendable {
   /// The SELECT statement with its arguments, for reading, logging and tests.
   @inlinable public var sql: SQL { select.sql(reader.columns) }
 
-  // The steps consume the query, so that one that is nobody's any more is changed in place.
+  // The steps consume the query, so that one that is nobody's any more is changed in place. To
+  // change `self` and return it would copy it, which counts a reference for each clause.
 
   /// Only rows for which a condition holds, besides those that were named before.
   @inlinable
   public consuming func filter(
     _ condition: (From.QueryFields) -> SQLExpression<Bool>
   ) -> Self {
-    select.add(condition: condition(fields).node)
-    return self
+    let node = condition(fields).node
+    var query = consume self
+    query.select.add(condition: node)
+    return query
   }
 
   /// In the order of an expression, where the terms that were named before are equal.
@@ -58,8 +61,10 @@ public struct Query<From: QuerySource>: Sendable {
   public consuming func order<Value>(
     _ term: (From.QueryFields) -> SQLExpression<Value>
   ) -> Self {
-    select.add(order: term(fields).term)
-    return self
+    let node = term(fields).term
+    var query = consume self
+    query.select.add(order: node)
+    return query
   }
 
   /// In the order of a term, where those that were named before are equal.
@@ -79,8 +84,9 @@ public struct Query<From: QuerySource>: Sendable {
   /// No more rows than this, after leaving out some. A negative number counts as zero.
   @inlinable
   public consuming func limit(_ count: Int, offset: Int = 0) -> Self {
-    select.set(limit: count, offset: offset)
-    return self
+    var query = consume self
+    query.select.set(limit: count, offset: offset)
+    return query
   }
 
   /// Each row once.
