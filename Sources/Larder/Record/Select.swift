@@ -181,7 +181,9 @@ struct Select: Sendable {
   // MARK: Steps
 
   @usableFromInline
-  mutating func add(order term: SQLNode) { order = .list(order, term) }
+  mutating func add(order term: consuming SQLNode) {
+    if let order { self.order = .list(order, term) } else { order = term }
+  }
 
   @usableFromInline
   mutating func add(group term: SQLNode) { groups = .list(groups, term) }
@@ -193,8 +195,12 @@ struct Select: Sendable {
   }
 
   @usableFromInline
-  mutating func add(condition new: SQLNode) {
-    condition = condition?.infix(" AND ", new, .and) ?? new.inside(.or)
+  mutating func add(condition new: consuming SQLNode) {
+    if let condition {
+      self.condition = condition.infix(" AND ", new, .and)
+    } else {
+      condition = new.precedence > .or ? new : new.inside(.or)
+    }
   }
 
   @usableFromInline
