@@ -55,7 +55,10 @@ class SQLNode: @unchecked Sendable {
   /// The same part, for one around it. What lies very deep becomes text: walking through all its
   /// parts, or letting go of them, would take more of the stack than there may be.
   @inline(__always)
-  fileprivate final var asPart: SQLNode { depth < 200 ? self : flattened }
+  fileprivate final var asPart: SQLNode { isShallow ? self : flattened }
+
+  @inline(__always)
+  fileprivate final var isShallow: Bool { depth < 200 }
 
   private final var flattened: SQLNode {
     TextNode(sql, precedence, isNullable: isNullable, coding: coding)
@@ -277,7 +280,7 @@ extension SQLNode {
   /// without saying so.
   @inline(__always)
   private final func leading(_ precedence: Precedence) -> SQLNode {
-    if self.precedence >= precedence && depth < 200 { return self }
+    if self.precedence >= precedence && isShallow { return self }
     return self.precedence < precedence ? parenthesized : flattened
   }
 
@@ -296,7 +299,7 @@ extension SQLNode {
     _ operation: StaticString, _ other: SQLNode, _ precedence: Precedence, isNullable: Bool = true
   ) -> SQLNode {
     // Mostly nothing has to be done to either, and each reference that is passed on is counted.
-    if self.precedence >= precedence, other.precedence > precedence, depth < 200, other.depth < 200,
+    if self.precedence >= precedence, other.precedence > precedence, isShallow, other.isShallow,
       coding == nil
     {
       return InfixNode(shallow: self, operation, other, precedence, isNullable: isNullable)
@@ -310,7 +313,7 @@ extension SQLNode {
     _ operation: StaticString, _ value: consuming any DatabaseValueConvertible,
     _ precedence: Precedence
   ) -> SQLNode {
-    if coding == nil, self.precedence >= precedence, depth < 200 {
+    if coding == nil, self.precedence >= precedence, isShallow {
       return ValueNode(self, operation, value, precedence)
     }
     if let coding { value = coding.code(value) }

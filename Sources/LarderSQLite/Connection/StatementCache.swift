@@ -11,8 +11,8 @@ final class StatementCache {
     }
   }
   @exclusivity(unchecked) private(set) var statistics = StatementCacheStatistics()
-  /// The statements by the hashes of their texts. Two texts with the same one, of which there is
-  /// none in 2^32 texts or so, would share a place: then the second isn't kept.
+  /// The statements by the hashes of their texts. Should two texts have the same one, then the
+  /// second isn't kept.
   @exclusivity(unchecked) private var statements: [Int: PreparedStatement] = [:]
 
   /// The last statement asked for: the same is mostly asked for again, and comparing two strings
