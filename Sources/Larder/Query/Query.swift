@@ -40,7 +40,7 @@ public struct Query<From: QuerySource>: Sendable {
   }
 
   /// The SELECT statement with its arguments, for reading, logging and tests.
-  @inlinable public var sql: SQL { select.sql(reader.columns) }
+  @inlinable public var sql: SQL { select.sql(select.tables.ownColumns ?? reader.columns) }
 
   // The steps consume the query, so that one that is nobody's any more is changed in place. To
   // change `self` and return it would copy it, which counts a reference for each clause.

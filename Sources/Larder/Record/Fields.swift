@@ -14,7 +14,10 @@ public struct RecordFields<R: Record>: Sendable {
   public subscript<Value>(
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
   ) -> SQLExpression<Value> {
-    R.columns[keyPath: keyPath].storage.expression(behind: alias)
+    // Unretained: the constant `columns` keeps it.
+    Unmanaged.passUnretained(R.columns[keyPath: keyPath].storage)._withUnsafeGuaranteedRef {
+      $0.expression(behind: alias)
+    }
   }
 }
 

@@ -32,28 +32,32 @@ public struct QueryNames {
 
 /// The columns that are selected, as the tables take theirs.
 public struct QueryColumns {
-  private let tables: QueryTables
-  private var tableIndex = 0
+  @usableFromInline let tables: QueryTables
+  @usableFromInline var tableIndex = 0
   /// The columns of all tables so far.
-  @usableFromInline var list: SQLNode { columns ?? TextNode.empty }
-  private var columns: SQLNode?
-  private var count = 0
+  @inlinable var list: SQLNode { columns ?? TextNode.empty }
+  @usableFromInline var columns: SQLNode?
+  @usableFromInline var count = 0
 
-  @usableFromInline
+  @inlinable
   init(_ tables: QueryTables) {
     self.tables = tables
   }
 
   /// Adds the columns of the next table, and returns where they are in the row.
-  @usableFromInline
+  @inlinable
   mutating func add(_ core: TableCore) -> Positions {
-    let isOwn = tables.alias(at: tableIndex) === core.alias
-    guard isOwn, count == 0 else { return add(core.columns.map(\.name)) }
+    guard count == 0, tables.alias(at: tableIndex) === core.alias else {
+      return add(columnsOf: core)
+    }
     tableIndex += 1
-    count = core.columns.count
+    count = core.identity.count
     columns = core.qualifiedColumns
     return core.identity
   }
+
+  @usableFromInline
+  mutating func add(columnsOf core: TableCore) -> Positions { add(core.columns.map(\.name)) }
 
   /// How the next table's columns are stored, where it is no record's.
   var codings: [ExpressionCoding?] { tables.alias(at: tableIndex).codings }

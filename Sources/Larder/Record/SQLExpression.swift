@@ -36,7 +36,7 @@ public struct SQLExpression<Value: Sendable>: Sendable {
   @usableFromInline var coding: ExpressionCoding? { node.coding }
 
   /// The expression as a term of ORDER BY or GROUP BY.
-  @usableFromInline var term: SQLNode { node.inside(.lowest) }
+  @usableFromInline var term: SQLNode { consuming get { node.inside(.lowest) } }
 
   /// The text for a place where operators of this precedence are around it.
   func inside(_ outer: Precedence) -> SQL { node.inside(outer).sql }

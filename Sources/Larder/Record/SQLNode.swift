@@ -71,12 +71,13 @@ class SQLNode: @unchecked Sendable {
 }
 
 /// SQL as it is.
+@usableFromInline
 final class TextNode: SQLNode, @unchecked Sendable {
   private let content: SQL
   private let bytes: TextBytes
 
   /// No text.
-  static let empty = TextNode(SQL(raw: ""))
+  @usableFromInline static let empty = TextNode(SQL(raw: ""))
 
   init(
     _ sql: SQL, _ precedence: Precedence = .atom, isNullable: Bool = true,
@@ -197,16 +198,17 @@ final class ValueNode: SQLNode, @unchecked Sendable {
   private let value: any DatabaseValueConvertible
 
   init(
-    _ left: SQLNode, _ operation: StaticString, _ value: any DatabaseValueConvertible,
-    _ precedence: Precedence
+    _ left: consuming SQLNode, _ operation: StaticString,
+    _ value: consuming any DatabaseValueConvertible, _ precedence: Precedence
   ) {
+    let (byteCount, valueCount) = (left.byteCount, left.valueCount)
+    let (depth, isCacheable) = (left.depth, left.isCacheable)
     self.left = left
     self.operation = operation
     self.value = value
     super.init(
-      byteCount: left.byteCount + operation.byteCount + 1, valueCount: left.valueCount + 1,
-      depth: left.depth + 1, precedence, isNullable: true, isCacheable: left.isCacheable,
-      coding: nil)
+      byteCount: byteCount + operation.byteCount + 1, valueCount: valueCount + 1,
+      depth: depth + 1, precedence, isNullable: true, isCacheable: isCacheable, coding: nil)
   }
 
   override func write(to writer: inout TextWriter) {
@@ -268,7 +270,7 @@ extension StaticString {
 extension SQLNode {
   /// This part for a place where operators of this precedence are around it.
   @inline(__always)
-  final func inside(_ outer: Precedence) -> SQLNode {
+  final consuming func inside(_ outer: Precedence) -> SQLNode {
     precedence > outer ? self : parenthesized
   }
 
@@ -295,8 +297,9 @@ extension SQLNode {
 
   /// An operator between this part and another; a value on its own is stored as this one's are.
   @usableFromInline
-  final func infix(
-    _ operation: StaticString, _ other: SQLNode, _ precedence: Precedence, isNullable: Bool = true
+  final consuming func infix(
+    _ operation: StaticString, _ other: consuming SQLNode, _ precedence: Precedence,
+    isNullable: Bool = true
   ) -> SQLNode {
     // Mostly nothing has to be done to either, and each reference that is passed on is counted.
     if self.precedence >= precedence, other.precedence > precedence, isShallow, other.isShallow,
@@ -309,20 +312,25 @@ extension SQLNode {
 
   /// An operator between this part and a value, which is bound.
   @usableFromInline
-  final func infix(
+  final consuming func infix(
     _ operation: StaticString, _ value: consuming any DatabaseValueConvertible,
     _ precedence: Precedence
   ) -> SQLNode {
     if coding == nil, self.precedence >= precedence, isShallow {
       return ValueNode(self, operation, value, precedence)
     }
-    if let coding { value = coding.code(value) }
-    return ValueNode(leading(precedence), operation, value, precedence)
+    return infixCoded(operation, value, precedence)
+  }
+
+  private final func infixCoded(
+    _ operation: StaticString, _ value: any DatabaseValueConvertible, _ precedence: Precedence
+  ) -> SQLNode {
+    ValueNode(leading(precedence), operation, coding?.code(value) ?? value, precedence)
   }
 
   /// Whether it equals a value, NULL being equal to nil.
   @usableFromInline
-  final func equals(
+  final consuming func equals(
     _ value: consuming any DatabaseValueConvertible, negated: Bool
   ) -> SQLNode {
     let operation: StaticString =
@@ -333,7 +341,7 @@ extension SQLNode {
   /// Whether it equals another, NULL being equal to NULL: `=` where neither can be NULL, else `IS`,
   /// which uses the same indexes.
   @usableFromInline
-  final func equals(_ other: SQLNode, orNull: Bool = false, negated: Bool) -> SQLNode {
+  final consuming func equals(_ other: consuming SQLNode, orNull: Bool = false, negated: Bool) -> SQLNode {
     let operation: StaticString =
       isNullable || other.isNullable || orNull
       ? (negated ? " IS NOT " : " IS ") : (negated ? " <> " : " = ")

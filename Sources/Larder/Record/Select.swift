@@ -31,10 +31,13 @@ final class QueryTables: Sendable {
   let text: SQLNode
   /// The tables' names in order.
   @usableFromInline let aliases: [QueryAlias]
+  /// All columns, where a record's table under its own name is the only one.
+  @usableFromInline let ownColumns: SQLNode?
 
-  init(_ text: SQLNode, _ aliases: [QueryAlias]) {
+  init(_ text: SQLNode, _ aliases: [QueryAlias], ownColumns: SQLNode? = nil) {
     self.text = text
     self.aliases = aliases
+    self.ownColumns = ownColumns
   }
 
   /// The name of a table; an empty one where somebody asks for more tables than there are.
@@ -89,10 +92,11 @@ struct Select: Sendable {
   ) rethrows {
     try body(isDistinct ? "SELECT DISTINCT " : "SELECT ", columns)
     try body(" FROM ", tables.text)
-    if let condition { try body(" WHERE ", condition) }
-    if let groups { try body(" GROUP BY ", groups) }
-    if let groupCondition { try body(" HAVING ", groupCondition) }
-    if let order { try body(" ORDER BY ", order) }
+    // Not by `if let`, which would count a reference.
+    if condition != nil { try body(" WHERE ", condition) }
+    if groups != nil { try body(" GROUP BY ", groups) }
+    if groupCondition != nil { try body(" HAVING ", groupCondition) }
+    if order != nil { try body(" ORDER BY ", order) }
     if isLimited { try body(" LIMIT ?", nil) }
     if offset > 0 { try body(" OFFSET ?", nil) }
   }

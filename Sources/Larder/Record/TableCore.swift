@@ -18,8 +18,10 @@ final class TableStatement: Sendable {
 @usableFromInline
 final class Positions: @unchecked Sendable {
   @usableFromInline let first: UnsafePointer<Int32>
+  @usableFromInline let count: Int
 
   init(_ numbers: [Int32]) {
+    count = numbers.count
     let memory = UnsafeMutablePointer<Int32>.allocate(capacity: max(1, numbers.count))
     for (index, number) in numbers.enumerated() { (memory + index).initialize(to: number) }
     first = UnsafePointer(memory)
@@ -50,9 +52,9 @@ final class TableCore: Sendable {
   /// What a query of this table alone begins with, under its own name.
   @usableFromInline let query: Select
   /// The table under its own name.
-  let alias: QueryAlias
+  @usableFromInline let alias: QueryAlias
   /// All columns with the table's name.
-  let qualifiedColumns: SQLNode
+  @usableFromInline let qualifiedColumns: SQLNode
 
   @usableFromInline let find: TableStatement
   @usableFromInline let select: TableStatement
@@ -84,11 +86,13 @@ final class TableCore: Sendable {
       ? key[0] : nil
 
     sql = RecordSQL(table: name, columns: columns)
-    query = Select(table: name)
-    alias = query.tables.alias(at: 0)
+    alias = QueryAlias(name)
     let prefix = alias.prefix
     qualifiedColumns = TextNode(
       SQL(raw: columns.map { prefix + $0.name.quotedIdentifier }.joined(separator: ", ")))
+    query = Select(
+      QueryTables(
+        TextNode(SQL(raw: alias.definition(of: name))), [alias], ownColumns: qualifiedColumns))
     identity = Positions(columns.indices.map { Int32(truncatingIfNeeded: $0) })
     find = TableStatement(sql.find)
     select = TableStatement(sql.select)
