@@ -99,6 +99,14 @@ struct SchemaTests {
     #expect(columns.map(\.isGenerated) == [false, false, false, false, true])
   }
 
+  @Test("A type of which SQLite drops a part of a character is listed all the same")
+  func cutType() throws {
+    let db = try Database()
+    // SQLite takes the first and the last byte of what begins with a quote for quotes.
+    try db.executeUpdate("CREATE TABLE town (size [c]北)")
+    #expect(try db.columns(of: "town")[0].declaredType == "c]\u{FFFD}")
+  }
+
   @Test("The columns of a view are listed too")
   func viewColumns() throws {
     let db = try makeCities()

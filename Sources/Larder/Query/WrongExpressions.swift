@@ -6,10 +6,14 @@
 // Making the operators unavailable would be shorter, but the compiler then tries all others first; and
 // one of these for `&&` makes every wrong condition take seconds.
 
-/// What no expression is: its name is for the compiler's message about operands of two types.
+/// What no expression is: its name is for the compiler's message about operands of two types, or a
+/// result of a type that isn't asked for.
 public protocol OperandsOfDifferentTypes {}
 
-@available(*, unavailable, message: "both operands have to be of one type, or one its Optional")
+@available(
+  *, unavailable,
+  message: "operands have to be of one type, or one its Optional, and conditions true or false"
+)
 extension SQLExpression: OperandsOfDifferentTypes {}
 
 extension OperandsOfDifferentTypes {
@@ -33,16 +37,16 @@ extension OperandsOfDifferentTypes {
   public static func >= <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
   /// Not available: both operands have to be of one type.
   @_disfavoredOverload
-  public static func + <Other>(left: Self, right: Other) -> SQLExpression<Never> { .wrong }
+  public static func + <Other, Result>(left: Self, right: Other) -> SQLExpression<Result> { .wrong }
   /// Not available: both operands have to be of one type.
   @_disfavoredOverload
-  public static func - <Other>(left: Self, right: Other) -> SQLExpression<Never> { .wrong }
+  public static func - <Other, Result>(left: Self, right: Other) -> SQLExpression<Result> { .wrong }
   /// Not available: both operands have to be of one type.
   @_disfavoredOverload
-  public static func * <Other>(left: Self, right: Other) -> SQLExpression<Never> { .wrong }
+  public static func * <Other, Result>(left: Self, right: Other) -> SQLExpression<Result> { .wrong }
   /// Not available: both operands have to be of one type.
   @_disfavoredOverload
-  public static func / <Other>(left: Self, right: Other) -> SQLExpression<Never> { .wrong }
+  public static func / <Other, Result>(left: Self, right: Other) -> SQLExpression<Result> { .wrong }
   /// Not available: the values have to be of the expression's type.
   @_disfavoredOverload
   public func `in`<Other>(_ values: Other) -> SQLExpression<Bool> { .wrong }
@@ -61,6 +65,33 @@ extension NoSuchColumn {
   /// Not available: there is no such column.
   @_disfavoredOverload
   public subscript(dynamicMember name: String) -> SQLExpression<Never> { .wrong }
+}
+
+/// What no record's columns are: its name is for the compiler's message about a column that is no
+/// condition.
+public protocol NotACondition {
+  /// The record.
+  associatedtype Source: Record
+}
+
+@available(*, unavailable, message: "a condition has to be true or false: compare the column")
+extension RecordFields: NotACondition { public typealias Source = R }
+
+@available(*, unavailable, message: "a condition has to be true or false: compare the column")
+extension OptionalFields: NotACondition { public typealias Source = R }
+
+extension NotACondition {
+  /// Not available: the column is no condition.
+  @_disfavoredOverload
+  public subscript<Value>(
+    dynamicMember column: KeyPath<Source.Columns, Column<Source, Value>>
+  ) -> SQLExpression<Bool> { .wrong }
+}
+
+@available(*, unavailable, message: "a condition has to be true or false")
+extension SQLExpression: ExpressibleByIntegerLiteral where Value == Bool {
+  /// Not available: a number is no condition.
+  public init(integerLiteral value: Int) { self = .wrong }
 }
 
 extension SQLExpression {

@@ -31,15 +31,19 @@ extension Database {
 
   /// The same of a table of one schema, such as `main`; of that which its name means if nil.
   package func columns(of table: String, in schema: String?) throws -> [TableColumn] {
-    // Hidden columns are 1 for those of virtual tables, 2 and 3 for generated ones.
+    // Hidden columns are 1 for those of virtual tables, 2 and 3 for generated ones. A type is read as
+    // bytes: of one that begins with a quote SQLite drops the last byte, whatever that is, which may
+    // leave a part of a character.
     let columns = try executeQuery(
       """
-      SELECT name, type, "notnull", dflt_value, pk, hidden IN (2, 3), hidden = 3
+      SELECT name, CAST(type AS BLOB), "notnull", dflt_value, pk, hidden IN (2, 3), hidden = 3
       FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1 ORDER BY cid
       """, table, schema
     ).map {
       TableColumn(
-        name: try $0.get(at: 0), declaredType: try $0.get(at: 1), isNotNull: try $0.get(at: 2),
+        name: try $0.get(at: 0),
+        declaredType: String(decoding: try $0.get(at: 1, as: [UInt8].self), as: UTF8.self),
+        isNotNull: try $0.get(at: 2),
         defaultSQL: try $0.get(at: 3), primaryKeyPosition: try $0.get(at: 4),
         isGenerated: try $0.get(at: 5), isStored: try $0.get(at: 6))
     }
