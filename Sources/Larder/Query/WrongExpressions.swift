@@ -75,10 +75,16 @@ public protocol NotACondition {
 }
 
 @available(*, unavailable, message: "a condition has to be true or false: compare the column")
-extension RecordFields: NotACondition { public typealias Source = R }
+extension RecordFields: NotACondition {
+  /// The record.
+  public typealias Source = R
+}
 
 @available(*, unavailable, message: "a condition has to be true or false: compare the column")
-extension OptionalFields: NotACondition { public typealias Source = R }
+extension OptionalFields: NotACondition {
+  /// The record.
+  public typealias Source = R
+}
 
 extension NotACondition {
   /// Not available: the column is no condition.

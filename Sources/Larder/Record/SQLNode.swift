@@ -341,7 +341,9 @@ extension SQLNode {
   /// Whether it equals another, NULL being equal to NULL: `=` where neither can be NULL, else `IS`,
   /// which uses the same indexes.
   @usableFromInline
-  final consuming func equals(_ other: consuming SQLNode, orNull: Bool = false, negated: Bool) -> SQLNode {
+  final consuming func equals(_ other: consuming SQLNode, orNull: Bool = false, negated: Bool)
+    -> SQLNode
+  {
     let operation: StaticString =
       isNullable || other.isNullable || orNull
       ? (negated ? " IS NOT " : " IS ") : (negated ? " <> " : " = ")
