@@ -13,7 +13,7 @@ struct Statistics: Encodable {
 
   /// A country's cities in numbers; with max() among them, SQLite takes the other columns from the
   /// largest city's row: see [bare columns](https://www.sqlite.org/lang_select.html#bareagg).
-  static var byCountry: Selection<String, String, String, Int, Int?, Int?, String?> {
+  static var byCountry: Selection<(String, String, String, Int, Int?, Int?, String?)> {
     Country.leftJoin(City.self) { $0.code == $1.country }
       .group { $0.0.code }
       .order { [$0.0.continent.asc, $0.1.population.sum().desc] }
@@ -26,7 +26,7 @@ struct Statistics: Encodable {
   }
 
   /// The same for continents.
-  static var byContinent: Selection<String, Int, Int?, Int?, String?> {
+  static var byContinent: Selection<(String, Int, Int?, Int?, String?)> {
     Country.leftJoin(City.self) { $0.code == $1.country }
       .group { $0.0.continent }
       .order { $0.1.population.sum().desc }

@@ -87,13 +87,13 @@ struct CompoundTests {
         (SELECT "place"."name", "place"."country" FROM "place" WHERE "place"."population" > ?) \
         SELECT * FROM "big") AS "big" WHERE "big"."c2" IS ? ORDER BY "big"."c1"
         """)
-    #expect(try query.fetchAll(db).map(\.0) == ["上海市", "北京市"])
+    #expect(try query.fetchAll(db).map(\.columns.0) == ["上海市", "北京市"])
     let joined = big.all.join(Nation.self) { $0.columns.1 == $1.code }.order { $0.0.columns.0 }
       .select { ($0.columns.0, $1.name) }
     #expect(try joined.fetchAll(db).map(\.1) == ["Norway", "China", "China"])
     let places = try Place.all.join(big) { $0.name == $1.columns.0 }.filter { $1.columns.1 != "NO" }
       .order { $0.0.id }.fetchAll(db)
-    #expect(places.map(\.0.id) == [1, 2] && places.map(\.1.1) == ["CN", "CN"])
+    #expect(places.map(\.0.id) == [1, 2] && places.map(\.1.columns.1) == ["CN", "CN"])
   }
 
   @Test("a recursive table walks a tree")
@@ -116,8 +116,8 @@ struct CompoundTests {
         JOIN "tree" ON "tree"."c1" IS "division"."parent") SELECT * FROM "tree") AS "tree" \
         ORDER BY "tree"."c1"
         """)
-    #expect(try query.fetchAll(db).map(\.1) == ["北京市", "市辖区", "东城区", "西城区"])
-    #expect(try query.fetchAll(db).map(\.2) == [0, 1, 2, 2])
+    #expect(try query.fetchAll(db).map(\.columns.1) == ["北京市", "市辖区", "东城区", "西城区"])
+    #expect(try query.fetchAll(db).map(\.columns.2) == [0, 1, 2, 2])
     #expect(try tree.all.filter { $0.columns.2 == 2 }.fetchCount(db) == 2)
   }
 

@@ -82,7 +82,7 @@ struct ListTests {
       three.sql.text.contains(
         #"JOIN (WITH "size"("c1", "c2") AS (SELECT "place"."country", sum("place"."population")"#))
     let rows = try three.fetchAll(db)
-    #expect(rows.map(\.2.1) == [46_883_990, 46_883_990, 709_037, 46_883_990])
+    #expect(rows.map(\.2.columns.1) == [46_883_990, 46_883_990, 709_037, 46_883_990])
     let four = Place.join(Nation.self) { $0.country == $1.code }
       .join(sizes) { $1.code == $2.columns.0 }
       .join(sizes) { $2.columns.1 == $3.columns.1 }

@@ -40,6 +40,28 @@ struct NullableArithmeticTests {
     #expect(rows.map(\.1) == [nil, 43_786_190, 1_418_074])
   }
 
+  @Test("rests, signs and joined texts of what may be NULL are NULL where it is")
+  func othersThanSums() throws {
+    let query = Nation.leftJoin(Place.self) { $0.capital == $1.name }.order { $0.0.code }
+      .select { nation, place in
+        (
+          -place.population, place.population % 10, place.population % place.population,
+          place.name + "!", nation.capital + nation.code, nation.code + place.name,
+          place.name + nation.capital
+        )
+      }
+    #expect(
+      query.sql.text.hasPrefix(
+        #"SELECT -"place"."population", "place"."population" % ?, "#))
+    let rows = try query.fetchAll(db)
+    #expect(rows.map(\.0) == [nil, -21_893_095, -709_037])
+    #expect(rows.map(\.1) == [nil, 5, 7] && rows.map(\.2) == [nil, 0, 0])
+    #expect(rows.map(\.3) == [nil, "北京市!", "Oslo!"])
+    #expect(rows.map(\.4) == [nil, "北京市CN", "OsloNO"])
+    #expect(rows.map(\.5) == [nil, "CN北京市", "NOOslo"])
+    #expect(rows.map(\.6) == [nil, "北京市北京市", "OsloOslo"])
+  }
+
   @Test("an update adds to what may be NULL")
   func update() throws {
     try Place.all.update(db) { $0.elevation += 0.5 }

@@ -142,6 +142,38 @@ struct QueryTests {
     #expect(try Place.all.fetchCount(db) == 3)
   }
 
+  @Test("what is assigned in an update is read there")
+  func assignedTwice() throws {
+    let query = Place.filter { $0.id == 3 }
+    try query.update(db) {
+      $0.population *= 2
+      $0.population -= 1
+      $0.name = $0.name + "!"
+      $0.name = $0.name + "?"
+    }
+    #expect(try Place.find(db, 3).population == 709_037 * 2 - 1)
+    #expect(try Place.find(db, 3).name == "Oslo!?")
+    try query.update(db) {
+      $0.population = -3
+      $0.elevation = 2
+    }
+    #expect(try Place.find(db, 3).population == -3 && Place.find(db, 3).elevation == 2)
+    try query.update(db) { $0.elevation = -2.5 }
+    #expect(try Place.find(db, 3).elevation == -2.5)
+    #expect(try Place.filter { 3 > $0.population && true }.fetchCount(db) == 1)
+    // A sum is a sum, whatever it is multiplied by then.
+    try query.update(db) {
+      $0.population = 3
+      $0.population += 4
+      $0.population *= 5
+      let name = $0.name
+      $0.name = $0.country
+      $0.country = name
+    }
+    let oslo = try Place.find(db, 3)
+    #expect(oslo.population == 35 && oslo.name == "NO" && oslo.country == "Oslo!?")
+  }
+
   @Test("inside of another query, a column of an update is that of the updated table")
   func correlatedUpdate() throws {
     // Both tables have a name.

@@ -48,13 +48,13 @@ struct SubqueryCodingTests {
     let late = times.all.filter { $0.columns.1 > date && $0.columns.2 == date + 60 }
     let rows = try late.fetchAll(db)
     #expect(rows.count == 1)
-    #expect(rows.first?.1 == date + 60)
-    #expect(rows.first?.2 == date + 60)
-    #expect(rows.first?.3 == date)
+    #expect(rows.first?.columns.1 == date + 60)
+    #expect(rows.first?.columns.2 == date + 60)
+    #expect(rows.first?.columns.3 == date)
     #expect(late.sql.text.contains(#""times"."c2" > ?"#))
 
     let joined = Event.all.join(times) { $0.id == $1.columns.0 }.filter { $1.columns.1 == date }
-    #expect(try joined.fetchAll(db).map(\.1.1) == [date])
+    #expect(try joined.fetchAll(db).map(\.1.columns.1) == [date])
     let later = CommonTable(
       recursive: "later", Event.filter { $0.id == 1 }.select { ($0.id, $0.text) }
     ) { later in
@@ -62,6 +62,6 @@ struct SubqueryCodingTests {
     }
     let all = later.all
     let pairs = try all.fetchAll(db)
-    #expect(pairs.map { $0.1 } == [date, date + 60])
+    #expect(pairs.map(\.columns.1) == [date, date + 60])
   }
 }

@@ -12,7 +12,7 @@ extension Record {
   @inlinable
   public static func select<each Value: DatabaseValueConvertible>(
     _ expressions: (RecordFields<Self>) -> (repeat SQLExpression<each Value>)
-  ) -> Selection<repeat each Value> {
+  ) -> Selection<(repeat each Value)> {
     all.select(expressions)
   }
 

@@ -16,6 +16,7 @@ public func when<Value: DatabaseValueConvertible>(
 }
 
 /// An expression's value for rows of which a condition holds; see ``when(_:then:)-func``.
+@_disfavoredOverload
 public func when<Value: Sendable>(
   _ condition: SQLExpression<Bool>, then value: SQLExpression<Value>
 ) -> Case<Value> {
@@ -31,6 +32,7 @@ public struct Case<Value: Sendable>: Sendable {
   fileprivate var coding: ExpressionCoding?
 
   /// An expression's value for rows of which this condition holds, and none of those before.
+  @_disfavoredOverload
   public func when(_ condition: SQLExpression<Bool>, then value: SQLExpression<Value>) -> Self {
     var new = self
     new.branches.append(" WHEN ", condition.inside(.lowest))
@@ -41,6 +43,7 @@ public struct Case<Value: Sendable>: Sendable {
   }
 
   /// The value of an expression for all other rows.
+  @_disfavoredOverload
   public func otherwise(_ value: SQLExpression<Value>) -> SQLExpression<Value> {
     SQLExpression<Value>(
       SQL("CASE", SQL(branches, " ELSE ", coded(value)), " END"),

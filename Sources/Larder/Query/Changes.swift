@@ -14,26 +14,40 @@ import LarderSQLite
 public struct Assignments<R: Record> {
   private let alias: QueryAlias
   private(set) var columns: [String] = []
-  private(set) var values: [SQL] = []
+  private(set) var values: [SQLNode] = []
 
   init(_ alias: QueryAlias) { self.alias = alias }
 
-  /// A column: its value before the update, or what is assigned to it.
+  /// A column: what was assigned to it here, or else its value before the update. To swap two columns,
+  /// keep one of them first: `let name = $0.name`.
   public subscript<Value>(
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
   ) -> SQLExpression<Value> {
     // With the table's name: inside of another query, a name alone would be that of its own column.
-    get { R.columns[keyPath: keyPath].storage.expression(behind: alias) }
+    get {
+      let column = R.columns[keyPath: keyPath].storage
+      guard let index = index(of: column.definition) else {
+        return column.expression(behind: alias)
+      }
+      let value = values[index]
+      // What it is compared with is stored as the column is.
+      return SQLExpression(
+        column.expressionCoding.map { WrappedNode("(", value, ")", coding: $0) } ?? value)
+    }
     set {
       let column = R.columns[keyPath: keyPath].storage
-      let value = (newValue.node.coded { column.definition.code?($0) } ?? newValue.node).sql
-      if let index = columns.firstIndex(where: { $0.isSame(as: column.definition.name) }) {
+      let value = newValue.node.coded { column.definition.code?($0) } ?? newValue.node
+      if let index = index(of: column.definition) {
         values[index] = value
       } else {
         columns.append(column.definition.name)
         values.append(value)
       }
     }
+  }
+
+  private func index(of column: ColumnDefinition) -> Int? {
+    columns.firstIndex { $0.isSame(as: column.name) }
   }
 }
 
@@ -79,7 +93,7 @@ extension Query where From: Record {
     change(&assignments)
     guard !assignments.columns.isEmpty else { return nil }
     var pieces = zip(assignments.columns, assignments.values).map {
-      SQL("\($0.quotedIdentifier) = ", $1, "")
+      SQL("\($0.quotedIdentifier) = ", $1.sql, "")
     }
     if let version = core.sql.version.map({ core.columns[$0].name }),
       !assignments.columns.contains(where: { $0.isSame(as: version) })

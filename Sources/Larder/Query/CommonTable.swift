@@ -32,10 +32,10 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
   /// What a query's closures get: the columns as expressions.
   public typealias QueryFields = CommonFields<repeat each Value>
   /// What a row of the table is.
-  public typealias QueryRow = (repeat each Value)
+  public typealias QueryRow = CommonRow<repeat each Value>
 
   /// The rows of a selection.
-  public init(_ name: String, _ selection: Selection<repeat each Value>) {
+  public init(_ name: String, _ selection: Selection<(repeat each Value)>) {
     self.init(name, "WITH", selection.sql, selection.codings)
   }
 
@@ -44,8 +44,8 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
   /// - `distinct`: whether a row that was there before makes no others, which ends circles.
   /// - `step`: a selection that reads from the table itself, once.
   public init(
-    recursive name: String, distinct: Bool = false, _ seed: Selection<repeat each Value>,
-    step: (CommonTable) -> Selection<repeat each Value>
+    recursive name: String, distinct: Bool = false, _ seed: Selection<(repeat each Value)>,
+    step: (CommonTable) -> Selection<(repeat each Value)>
   ) {
     let itself = CommonTable(
       name, source: SQL(raw: name.quotedIdentifier), codings: seed.codings)
@@ -99,7 +99,7 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
   /// Reads the columns.
   public static func queryReader(
     _ columns: inout QueryColumns
-  ) -> (QueryCursor) throws -> (repeat each Value) {
+  ) -> (QueryCursor) throws -> CommonRow<repeat each Value> {
     var accesses: [PropertyAccess] = []
     let codings = columns.codings
     func add<V: DatabaseValueConvertible>(_ type: V.Type) {
@@ -112,8 +112,8 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
     return { cursor in
       let row = RecordRow(cursor.statement, positions.first, layout)
       return try withUnsafeTemporaryAllocation(
-        byteCount: Swift.max(1, MemoryLayout<(repeat each Value)>.size),
-        alignment: MemoryLayout<(repeat each Value)>.alignment
+        byteCount: Swift.max(1, MemoryLayout<QueryRow>.size),
+        alignment: MemoryLayout<QueryRow>.alignment
       ) { memory in
         guard let memory = memory.baseAddress else { throw RecordLayout.noMemory }
         do {
@@ -121,8 +121,9 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
         } catch {
           throw source.describe(error, sql: cursor.statement.sql)
         }
-        // The layout has just put the values there, at the places of a tuple's elements.
-        return memory.assumingMemoryBound(to: (repeat each Value).self).move()
+        // The layout has just put the values there, at the places of a tuple's elements; a row is
+        // nothing but the tuple.
+        return memory.assumingMemoryBound(to: QueryRow.self).move()
       }
     }
   }
@@ -138,6 +139,14 @@ public struct CommonFields<each Value: DatabaseValueConvertible>: Sendable {
   public let columns: (repeat SQLExpression<each Value>)
 
   init(_ columns: (repeat SQLExpression<each Value>)) { self.columns = columns }
+}
+
+/// A row of a ``CommonTable``.
+public struct CommonRow<each Value: DatabaseValueConvertible>: Sendable {
+  /// The values of the columns, in order.
+  public let columns: (repeat each Value)
+
+  // A type of its own, since the compiler of Swift 6.3 crashes on tuples that are an associated type.
 }
 
 /// What a query can read from besides records' tables: any ``CommonTable``.

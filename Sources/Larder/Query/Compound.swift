@@ -155,19 +155,19 @@ extension Query {
 
 extension Selection {
   /// What this and another selection have, each row once. See ``Compound``.
-  public func union(_ other: Self) -> Compound<(repeat each Value)> {
+  public func union(_ other: Self) -> Compound<Row> {
     compound.union(other.compound)
   }
   /// What this and another selection have.
-  public func unionAll(_ other: Self) -> Compound<(repeat each Value)> {
+  public func unionAll(_ other: Self) -> Compound<Row> {
     compound.unionAll(other.compound)
   }
   /// What is in both, each row once.
-  public func intersect(_ other: Self) -> Compound<(repeat each Value)> {
+  public func intersect(_ other: Self) -> Compound<Row> {
     compound.intersect(other.compound)
   }
   /// What is in this but not in the other, each row once.
-  public func except(_ other: Self) -> Compound<(repeat each Value)> {
+  public func except(_ other: Self) -> Compound<Row> {
     compound.except(other.compound)
   }
 
@@ -175,7 +175,7 @@ extension Selection {
   var part: SQL { select.part(columns) }
 
   /// The selection as a part of compound ones.
-  public var compound: Compound<(repeat each Value)> {
+  public var compound: Compound<Row> {
     let (accesses, read) = (accesses, read)
     return Compound(part) { db, sql, body in
       try SelectionSource(accesses).forEach(try db.take(bound: sql), db, read, body)

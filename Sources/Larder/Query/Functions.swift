@@ -31,6 +31,7 @@ extension SQLExpression {
   }
 
   /// The value, or that of another expression where it is NULL.
+  @_disfavoredOverload
   public func coalesce<Wrapped>(
     _ other: SQLExpression<Wrapped>
   ) -> SQLExpression<Wrapped> where Value == Wrapped? {
@@ -88,6 +89,7 @@ extension SQLExpression where Value: DatabaseValueConvertible {
   /// Not to be mistaken for `min`, which is the smallest one of all rows.
   public func least(_ value: Value) -> Self { scalar("min", bound(value), isNullable) }
   /// The smaller one of this value and another, in each row.
+  @_disfavoredOverload
   public func least(_ other: Self) -> Self {
     scalar("min", operand(other, .lowest), isNullable || other.isNullable)
   }
@@ -97,6 +99,7 @@ extension SQLExpression where Value: DatabaseValueConvertible {
   /// Not to be mistaken for `max`, which is the greatest one of all rows.
   public func greatest(_ value: Value) -> Self { scalar("max", bound(value), isNullable) }
   /// The greater one of this value and another, in each row.
+  @_disfavoredOverload
   public func greatest(_ other: Self) -> Self {
     scalar("max", operand(other, .lowest), isNullable || other.isNullable)
   }

@@ -16,7 +16,7 @@ extension Record {
   @discardableResult
   public static func insert<each Value: DatabaseValueConvertible>(
     _ db: Database, _ columns: repeat Column<Self, each Value>,
-    from selection: Selection<repeat each Value>
+    from selection: Selection<(repeat each Value)>
   ) throws -> Int {
     try table.core.check()
     var definitions: [ColumnDefinition] = []

@@ -131,6 +131,29 @@ extension SQLExpression {
     SQLExpression(left.node.infix(" / ", right.node, .product))
   }
 
+  /// The rest of a division; NULL where there is no value, and for a division by zero.
+  @inlinable
+  public static func % <Wrapped: FixedWidthInteger & DatabaseValueConvertible>(
+    left: Self, right: Wrapped
+  ) -> Self where Value == Wrapped? {
+    SQLExpression(left.node.infix(" % ", right, .product))
+  }
+
+  /// The rest of a division; NULL where one of them is.
+  @inlinable
+  public static func % <Wrapped: FixedWidthInteger & DatabaseValueConvertible>(
+    left: Self, right: Self
+  ) -> Self where Value == Wrapped? {
+    SQLExpression(left.node.infix(" % ", right.node, .product))
+  }
+
+  /// The number with the other sign; NULL where there is no value.
+  public static prefix func - <Wrapped: SignedNumeric & DatabaseValueConvertible>(
+    operand: Self
+  ) -> Self where Value == Wrapped? {
+    SQLExpression(WrappedNode("-", operand.node.inside(.sign), "", .sign))
+  }
+
   /// Adds to an assignment's value; NULL stays NULL.
   public static func += <Wrapped: Numeric & DatabaseValueConvertible>(
     left: inout Self, right: Wrapped

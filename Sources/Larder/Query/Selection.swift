@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// A query of expressions, whose rows are tuples.
+/// A query of expressions, whose rows are tuples, or values where there is one expression.
 ///
 /// ```swift
 /// let totals = try City.all.join(Country.self) { $0.country == $1.code }
@@ -8,16 +8,16 @@ import LarderSQLite
 ///   .select { ($1.name, count(), $0.population.sum()) }
 ///   .fetchAll(db)                                  // [(String, Int, Int?)]
 /// ```
-public struct Selection<each Value: DatabaseValueConvertible>: Sendable {
+public struct Selection<Row>: Sendable {
   @usableFromInline var select: Select
   @usableFromInline let columns: SQLNode
   @usableFromInline let accesses: [PropertyAccess]
-  @usableFromInline let read: @Sendable (RecordRow) throws -> (repeat each Value)
+  @usableFromInline let read: @Sendable (RecordRow) throws -> Row
 
   @usableFromInline
   init(
     _ select: Select, _ columns: SQLNode, _ accesses: [PropertyAccess],
-    read: @escaping @Sendable (RecordRow) throws -> (repeat each Value)
+    read: @escaping @Sendable (RecordRow) throws -> Row
   ) {
     self.select = select
     self.columns = columns
@@ -48,24 +48,21 @@ public struct Selection<each Value: DatabaseValueConvertible>: Sendable {
 
   /// All rows.
   @inlinable
-  public func fetchAll(_ db: Database) throws -> [(repeat each Value)] {
+  public func fetchAll(_ db: Database) throws -> [Row] {
     try SelectionSource(accesses).rows(
       try select.statement(columns, db), db, expecting: select.expectedRowCount, read)
   }
 
   /// The first row, or nil if there is none.
-  public func fetchOne(_ db: Database) throws -> (repeat each Value)? {
+  public func fetchOne(_ db: Database) throws -> Row? {
     var first = self
     first.select.limit = min(1, select.limit ?? 1)
     return try first.fetchAll(db).first
   }
 
   /// Calls a closure with one row after the other, and keeps none: `{ name, population in … }`.
-  ///
-  /// With a single column the compiler of Swift 6.3 crashes on the closure; `compound.forEach` does
-  /// the same there.
   @inlinable
-  public func forEach(_ db: Database, _ body: ((repeat each Value)) throws -> Void) throws {
+  public func forEach(_ db: Database, _ body: (Row) throws -> Void) throws {
     try SelectionSource(accesses).forEach(
       try select.statement(columns, db), db, read, body)
   }
@@ -133,7 +130,7 @@ extension Query {
   @inlinable
   public func select<each Value: DatabaseValueConvertible>(
     _ expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
-  ) -> Selection<repeat each Value> {
+  ) -> Selection<(repeat each Value)> {
     let builder = SelectionBuilder()
     repeat builder.add(each expressions(fields))
     // Captures nothing, so that it is specialized where the query is written.

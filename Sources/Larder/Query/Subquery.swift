@@ -10,12 +10,16 @@ import LarderSQLite
 /// // SELECT "country"."name", (SELECT max("city"."population") FROM "city"
 /// // WHERE "city"."country" = "country"."code" LIMIT ?) FROM "country"
 /// ```
-public func first<Value>(of selection: Selection<Value>) -> SQLExpression<Value?> {
+public func first<Value: DatabaseValueConvertible>(
+  of selection: Selection<Value>
+) -> SQLExpression<Value?> {
   SQLExpression<Value?>(selection.firstValue, coding: selection.columns.coding)
 }
 
 /// The first value that another query selects, or NULL, as an expression.
-public func first<Value>(of selection: Selection<Value?>) -> SQLExpression<Value?> {
+public func first<Value: DatabaseValueConvertible>(
+  of selection: Selection<Value?>
+) -> SQLExpression<Value?> {
   SQLExpression<Value?>(selection.firstValue, coding: selection.columns.coding)
 }
 

@@ -81,19 +81,31 @@ extension SQLExpression where Value: TextValue {
       SQL("", inside(.collate), " COLLATE \(name.quotedIdentifier)"), .collate,
       isNullable: isNullable)
   }
+
+  /// This text and another; NULL where there is none.
+  public static func + (left: Self, right: String) -> Self {
+    SQLExpression(left.node.infix(" || ", right, .concatenation))
+  }
+
+  /// This text and another; NULL where one of them is.
+  public static func + (left: Self, right: Self) -> Self {
+    SQLExpression(left.node.infix(" || ", right.node, .concatenation))
+  }
+}
+
+extension SQLExpression where Value == String? {
+  /// This text and another; NULL where there is none.
+  public static func + (left: Self, right: SQLExpression<String>) -> Self {
+    SQLExpression(left.node.infix(" || ", right.node, .concatenation))
+  }
+
+  /// This text and another; NULL where there is none.
+  public static func + (left: SQLExpression<String>, right: Self) -> Self {
+    SQLExpression(left.node.infix(" || ", right.node, .concatenation))
+  }
 }
 
 extension SQLExpression where Value == String {
-  /// This text and another.
-  public static func + (left: Self, right: String) -> Self {
-    left.infix(" || ", left.bound(right), .concatenation)
-  }
-
-  /// This text and another.
-  public static func + (left: Self, right: Self) -> Self {
-    left.infix(" || ", right.inside(.concatenation), .concatenation)
-  }
-
   /// The number of Unicode scalars up to the first NUL.
   public var length: SQLExpression<Int> {
     SQLExpression<Int>(SQL("length(", sql, ")"), isNullable: isNullable)

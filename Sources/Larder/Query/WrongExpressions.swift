@@ -95,10 +95,7 @@ extension NotACondition {
 }
 
 @available(*, unavailable, message: "a condition has to be true or false")
-extension SQLExpression: ExpressibleByIntegerLiteral where Value == Bool {
-  /// Not available: a number is no condition.
-  public init(integerLiteral value: Int) { self = .wrong }
-}
+extension Bool: NumberValue {}
 
 extension SQLExpression {
   fileprivate static var wrong: SQLExpression { SQLExpression(sql: "NULL") }

@@ -60,7 +60,7 @@ extension TreeGenerator {
       }.order { $0.columns.0 }
       return RandomQuery(
         sql: query.sql,
-        fetch: { try query.fetchAll($0).map { [.from($0.0), .from($0.1), .from($0.2)] } },
+        fetch: { try query.fetchAll($0).map { $0.values } },
         count: { try query.fetchCount($0) })
     }
     let query = RandomPlace.all.join(table) { place, common in
@@ -75,7 +75,7 @@ extension TreeGenerator {
     return RandomQuery(
       sql: query.sql,
       fetch: {
-        try query.fetchAll($0).map { $0.0.values + [.from($0.1.0), .from($0.1.1), .from($0.1.2)] }
+        try query.fetchAll($0).map { $0.0.values + $0.1.values }
       },
       count: { try query.fetchCount($0) })
   }
@@ -98,7 +98,7 @@ extension TreeGenerator {
     let query = table.all.order { $0.columns.0 }
     let places = data.places
     return RandomQuery(
-      sql: query.sql, fetch: { try query.fetchAll($0).map { [.from($0.0), .from($0.1)] } },
+      sql: query.sql, fetch: { try query.fetchAll($0).map(\.values) },
       count: { try query.fetchCount($0) },
       expected: { [seed] in
         guard let seed else { throw UnknownValue() }
@@ -125,5 +125,13 @@ extension RowSet {
     case 2: return distinct(left.filter { keys.contains(key($0)) })
     default: return distinct(left.filter { !keys.contains(key($0)) })
     }
+  }
+}
+
+extension CommonRow {
+  fileprivate var values: [DatabaseValue] {
+    var values: [DatabaseValue] = []
+    repeat values.append(.from(each columns))
+    return values
   }
 }

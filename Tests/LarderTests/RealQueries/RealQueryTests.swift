@@ -132,7 +132,7 @@ struct RealQueryTests {
       }
     }
     let query = path.all.order { $0.columns.2.desc }
-    return try query.fetchAll(db).map(\.0)
+    return try query.fetchAll(db).map(\.columns.0)
   }
 
   private func below(_ code: Int, _ db: Database) throws -> [(Int, Int)] {
