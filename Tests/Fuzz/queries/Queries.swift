@@ -11,6 +11,8 @@ let data = {
 
 nonisolated(unsafe) let db = expectSuccess("opening") {
   let db = try Database()
+  // Tables that are joined with themselves again and again have billions of rows.
+  db.statementDeadline = .seconds(1)
   try db.executeStatements(SQL(raw: data.script))
   return db
 }
@@ -31,8 +33,10 @@ public func run(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     statement.close()
     // To have rows takes ten times as long.
     if count % 16 > 0 { return }
-    let rows = try query.fetch(db)
-    if let count = query.count, try count(db) != rows.count { found("another count: \(sql)") }
+    do {
+      let rows = try query.fetch(db)
+      if let count = query.count, try count(db) != rows.count { found("another count: \(sql)") }
+    } catch let error as DatabaseError where error.isInterrupted {}
   }
   return 0
 }
