@@ -36,7 +36,7 @@ public func run(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do {
       let rows = try query.fetch(db)
       if let count = query.count, try count(db) != rows.count { found("another count: \(sql)") }
-    } catch let error as DatabaseError where error.isInterrupted {}
+    } catch let error as DatabaseError where error.isInterrupt {}
   }
   return 0
 }
