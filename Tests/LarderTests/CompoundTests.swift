@@ -91,8 +91,10 @@ struct CompoundTests {
     let joined = big.all.join(Nation.self) { $0.columns.1 == $1.code }.order { $0.0.columns.0 }
       .select { ($0.columns.0, $1.name) }
     #expect(try joined.fetchAll(db).map(\.1) == ["Norway", "China", "China"])
-    let places = try Place.all.join(big) { $0.name == $1.columns.0 }.filter { $1.columns.1 != "NO" }
-      .order { $0.0.id }.fetchAll(db)
+    let places = try Place.all.join(common: big) { $0.name == $1.columns.0 }.filter {
+      $1.columns.1 != "NO"
+    }
+    .order { $0.0.id }.fetchAll(db)
     #expect(places.map(\.0.id) == [1, 2] && places.map(\.1.columns.1) == ["CN", "CN"])
   }
 
@@ -102,7 +104,7 @@ struct CompoundTests {
       recursive: "tree",
       Division.filter { $0.code == 110_000 }.select { ($0.code, $0.name, .value(0)) }
     ) { tree in
-      Division.all.join(tree) { $1.columns.0 == $0.parent }.select {
+      Division.all.join(common: tree) { $1.columns.0 == $0.parent }.select {
         ($0.code, $0.name, $1.columns.2 + 1)
       }
     }
@@ -129,7 +131,7 @@ struct CompoundTests {
       Division.filter { $0.code == 110_100 }
         .select { ($0.code, $0.name) }
     ) { circle in
-      Division.all.join(circle) { $1.columns.0 == $0.parent }
+      Division.all.join(common: circle) { $1.columns.0 == $0.parent }
         .select { division, _ in (division.code, division.name) }
     }
     #expect(try circle.all.fetchCount(db) == 4)

@@ -77,19 +77,19 @@ struct ListTests {
       "size", Place.all.group { $0.country }.select { ($0.country, $0.population.sum()) })
     let names = CommonTable("name", Nation.all.select { ($0.code, $0.name) })
     let three = Place.join(Nation.self) { $0.country == $1.code }
-      .join(sizes) { $1.code == $2.columns.0 }.order { $0.0.id }
+      .join(common: sizes) { $1.code == $2.columns.0 }.order { $0.0.id }
     #expect(
       three.sql.text.contains(
         #"JOIN (WITH "size"("c1", "c2") AS (SELECT "place"."country", sum("place"."population")"#))
     let rows = try three.fetchAll(db)
     #expect(rows.map(\.2.columns.1) == [46_883_990, 46_883_990, 709_037, 46_883_990])
     let four = Place.join(Nation.self) { $0.country == $1.code }
-      .join(sizes) { $1.code == $2.columns.0 }
-      .join(sizes) { $2.columns.1 == $3.columns.1 }
+      .join(common: sizes) { $1.code == $2.columns.0 }
+      .join(common: sizes) { $2.columns.1 == $3.columns.1 }
       .filter { $3.columns.0 == "NO" }
     #expect(four.sql.text.contains(#") AS "size_2" ON "size"."c2" IS "size_2"."c2""#))
     #expect(try four.fetchAll(db).map(\.0.id) == [3])
-    let both = sizes.all.join(names) { $0.columns.0 == $1.columns.0 }
+    let both = sizes.all.join(common: names) { $0.columns.0 == $1.columns.0 }
       .order { $0.0.columns.0 }.select { ($1.columns.1, $0.columns.1) }
     let totals = try both.fetchAll(db)
     #expect(totals.map(\.0) == ["China", "Norway"] && totals.map(\.1) == [46_883_990, 709_037])

@@ -53,12 +53,14 @@ struct SubqueryCodingTests {
     #expect(rows.first?.columns.3 == date)
     #expect(late.sql.text.contains(#""times"."c2" > ?"#))
 
-    let joined = Event.all.join(times) { $0.id == $1.columns.0 }.filter { $1.columns.1 == date }
+    let joined = Event.all.join(common: times) { $0.id == $1.columns.0 }.filter {
+      $1.columns.1 == date
+    }
     #expect(try joined.fetchAll(db).map(\.1.columns.1) == [date])
     let later = CommonTable(
       recursive: "later", Event.filter { $0.id == 1 }.select { ($0.id, $0.text) }
     ) { later in
-      Event.all.join(later) { $0.text > $1.columns.1 }.select { ($0.0.id, $0.0.text) }
+      Event.all.join(common: later) { $0.text > $1.columns.1 }.select { ($0.0.id, $0.0.text) }
     }
     let all = later.all
     let pairs = try all.fetchAll(db)

@@ -16,7 +16,7 @@ import LarderSQLite
 /// let tree = CommonTable(
 ///   recursive: "tree", Division.filter { $0.code == 110_000 }.select { ($0.code, $0.name) }
 /// ) { tree in
-///   Division.all.join(tree) { $0.parent == $1.columns.0 }.select { division, _ in
+///   Division.all.join(common: tree) { $0.parent == $1.columns.0 }.select { division, _ in
 ///     (division.code, division.name)
 ///   }
 /// }
@@ -175,7 +175,7 @@ public struct QueryTableDefinition: Sendable {
 extension Query where From: Record {
   /// Each row with each of a common table for which a condition holds.
   public func join<Other: QueryTable>(
-    _ other: Other, on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
+    common other: Other, on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
   ) -> Query<Join2<From, Other>> {
     joined(other.definition) { condition($0.0, $0.1) }
   }
@@ -184,7 +184,7 @@ extension Query where From: Record {
 extension Query {
   /// Each row with each of a common table, the third one, for which a condition holds.
   public func join<A, B, Other: QueryTable>(
-    _ other: Other,
+    common other: Other,
     on condition: (A.QueryFields, B.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
   ) -> Query<Join3<A, B, Other>> where From == Join2<A, B> {
     joined(other.definition) { condition($0.0, $0.1, $0.2) }
@@ -192,7 +192,7 @@ extension Query {
 
   /// Each row with each of a common table, the fourth one, for which a condition holds.
   public func join<A, B, C, Other: QueryTable>(
-    _ other: Other,
+    common other: Other,
     on condition: (A.QueryFields, B.QueryFields, C.QueryFields, Other.QueryFields)
       -> SQLExpression<Bool>
   ) -> Query<Join4<A, B, C, Other>> where From == Join3<A, B, C> {
@@ -216,7 +216,7 @@ extension Query {
 extension Query where From: QueryTable {
   /// Each row of a common table with each of another for which a condition holds.
   public func join<Other: QueryTable>(
-    _ other: Other, on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
+    common other: Other, on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
   ) -> Query<Join2<From, Other>> {
     joined(other.definition) { condition($0.0, $0.1) }
   }

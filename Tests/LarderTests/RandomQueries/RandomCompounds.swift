@@ -63,7 +63,7 @@ extension TreeGenerator {
         fetch: { try query.fetchAll($0).map { $0.values } },
         count: { try query.fetchCount($0) })
     }
-    let query = RandomPlace.all.join(table) { place, common in
+    let query = RandomPlace.all.join(common: table) { place, common in
       var leaves = TreeLeaves(place)
       leaves.add(common)
       return place.parent == common.columns.0 && condition(leaves, 2).sql
@@ -91,7 +91,7 @@ extension TreeGenerator {
         return tree.sql
       }.select { ($0.id, $0.parent) }
     ) { chain in
-      RandomPlace.all.join(chain) { $0.id == $1.columns.1 }.select { place, _ in
+      RandomPlace.all.join(common: chain) { $0.id == $1.columns.1 }.select { place, _ in
         (place.id, place.parent)
       }
     }

@@ -27,7 +27,7 @@ struct RealQueryTests {
               partitionBy: $0.country, orderBy: $0.population.desc, $0.id.asc)
           )
         })
-      let ranked = try RealCity.all.join(ranks) { $0.id == $1.columns.0 }
+      let ranked = try RealCity.all.join(common: ranks) { $0.id == $1.columns.0 }
         .filter { $1.columns.1 == 1 }.fetchAll(db)
       let populations = Dictionary(
         ranked.map { ($0.0.country, $0.0.population) }, uniquingKeysWith: max)
@@ -87,7 +87,7 @@ struct RealQueryTests {
       let means = CommonTable(
         "mean",
         RealCity.all.group { $0.country }.select { ($0.country, $0.population.average()) })
-      let above = RealCity.all.join(means) { city, mean in
+      let above = RealCity.all.join(common: means) { city, mean in
         city.country == mean.columns.0
           && city.population.cast(to: Double.self) > mean.columns.1.coalesce(0)
       }
@@ -103,7 +103,7 @@ struct RealQueryTests {
         recursive: "tree",
         RealDivision.filter { $0.parent == nil }.select { ($0.code, .value(0)) }
       ) { tree in
-        RealDivision.all.join(tree) { $0.parent == $1.columns.0 }.select {
+        RealDivision.all.join(common: tree) { $0.parent == $1.columns.0 }.select {
           ($0.code, $1.columns.1 + 1)
         }
       }
@@ -127,7 +127,7 @@ struct RealQueryTests {
       recursive: "path",
       RealDivision.filter { $0.code == code }.select { ($0.name, $0.parent, .value(0)) }
     ) { path in
-      RealDivision.all.join(path) { $0.code == $1.columns.1 }.select {
+      RealDivision.all.join(common: path) { $0.code == $1.columns.1 }.select {
         ($0.name, $0.parent, $1.columns.2 + 1)
       }
     }
@@ -140,7 +140,7 @@ struct RealQueryTests {
       recursive: "below",
       RealDivision.filter { $0.parent == code }.select { ($0.code, .value(1)) }
     ) { below in
-      RealDivision.all.join(below) { $0.parent == $1.columns.0 }.select {
+      RealDivision.all.join(common: below) { $0.parent == $1.columns.0 }.select {
         ($0.code, $1.columns.1 + 1)
       }
     }
