@@ -14,10 +14,8 @@ public struct RecordFields<R: Record>: Sendable {
   public subscript<Value>(
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
   ) -> SQLExpression<Value> {
-    // Unretained: the constant `columns` keeps it.
-    Unmanaged.passUnretained(R.columns[keyPath: keyPath].storage)._withUnsafeGuaranteedRef {
-      $0.expression(behind: alias)
-    }
+    // Not unretained, though that would be faster: nobody else may keep what a computed `columns` makes.
+    R.columns[keyPath: keyPath].storage.expression(behind: alias)
   }
 }
 
