@@ -12,7 +12,7 @@ import LarderSQLite
 /// ```
 ///
 /// The parts are combined from left to right. The order of a part counts only where it is limited.
-public struct Compound<Row>: Sendable {
+public struct Compound<Row>: CompoundPart, Sendable {
   private var parts: SQL
   private var order: [SQL] = []
   private var limit: Int?
@@ -79,16 +79,10 @@ public struct Compound<Row>: Sendable {
     try db.value(SQL("SELECT count(*) FROM (", sql, ")"), arguments: Arguments(), as: Int.self) ?? 0
   }
 
-  /// What this and another query have, each row once.
-  public func union(_ other: Self) -> Self { combined("UNION", other) }
-  /// What this and another query have.
-  public func unionAll(_ other: Self) -> Self { combined("UNION ALL", other) }
-  /// What is in both, each row once.
-  public func intersect(_ other: Self) -> Self { combined("INTERSECT", other) }
-  /// What is in this but not in the other, each row once.
-  public func except(_ other: Self) -> Self { combined("EXCEPT", other) }
+  /// The query itself.
+  public var compound: Compound { self }
 
-  private func combined(_ operation: String, _ other: Self) -> Self {
+  fileprivate func combined(_ operation: String, _ other: Self) -> Self {
     let left = part(of: self)
     // SQLite combines from left to right: what is compound on the right becomes one table.
     let right = other.isCompound ? SQL("SELECT * FROM (", other.sql, ")") : part(of: other)
@@ -100,6 +94,33 @@ public struct Compound<Row>: Sendable {
   private func part(of other: Self) -> SQL {
     other.order.isEmpty && other.limit == nil && other.offset == 0
       ? other.parts : SQL("SELECT * FROM (", other.sql, ")")
+  }
+}
+
+/// What several queries as one are made of: a ``Query``, a ``Selection`` or a ``Compound``.
+public protocol CompoundPart<Row> {
+  /// What a row is.
+  associatedtype Row
+  /// The query as a part of compound ones.
+  var compound: Compound<Row> { get }
+}
+
+extension CompoundPart {
+  /// What this and another query have, each row once. See ``Compound``.
+  public func union(_ other: some CompoundPart<Row>) -> Compound<Row> {
+    compound.combined("UNION", other.compound)
+  }
+  /// What this and another query have.
+  public func unionAll(_ other: some CompoundPart<Row>) -> Compound<Row> {
+    compound.combined("UNION ALL", other.compound)
+  }
+  /// What is in both, each row once.
+  public func intersect(_ other: some CompoundPart<Row>) -> Compound<Row> {
+    compound.combined("INTERSECT", other.compound)
+  }
+  /// What is in this but not in the other, each row once.
+  public func except(_ other: some CompoundPart<Row>) -> Compound<Row> {
+    compound.combined("EXCEPT", other.compound)
   }
 }
 
@@ -121,24 +142,7 @@ extension Select {
   }
 }
 
-extension Query {
-  /// What this and another query have, each row once. See ``Compound``.
-  public func union(_ other: Self) -> Compound<From.QueryRow> {
-    compound.union(other.compound)
-  }
-  /// What this and another query have.
-  public func unionAll(_ other: Self) -> Compound<From.QueryRow> {
-    compound.unionAll(other.compound)
-  }
-  /// What is in both, each row once.
-  public func intersect(_ other: Self) -> Compound<From.QueryRow> {
-    compound.intersect(other.compound)
-  }
-  /// What is in this but not in the other, each row once.
-  public func except(_ other: Self) -> Compound<From.QueryRow> {
-    compound.except(other.compound)
-  }
-
+extension Query: CompoundPart {
   /// The query as a part of compound ones.
   public var compound: Compound<From.QueryRow> {
     let tables = select.tables
@@ -153,24 +157,7 @@ extension Query {
   }
 }
 
-extension Selection {
-  /// What this and another selection have, each row once. See ``Compound``.
-  public func union(_ other: Self) -> Compound<Row> {
-    compound.union(other.compound)
-  }
-  /// What this and another selection have.
-  public func unionAll(_ other: Self) -> Compound<Row> {
-    compound.unionAll(other.compound)
-  }
-  /// What is in both, each row once.
-  public func intersect(_ other: Self) -> Compound<Row> {
-    compound.intersect(other.compound)
-  }
-  /// What is in this but not in the other, each row once.
-  public func except(_ other: Self) -> Compound<Row> {
-    compound.except(other.compound)
-  }
-
+extension Selection: CompoundPart {
   /// The statement as a part of a compound one.
   var part: SQL { select.part(columns) }
 

@@ -4,37 +4,111 @@ import LarderSQLite
 // literal is one of the value's type: methods that take a value or an expression disfavour the latter.
 
 /// Numbers and their Optionals: what a literal integer can be assigned to.
-public protocol NumberValue: DatabaseValueConvertible {}
+public protocol NumberValue: DatabaseValueConvertible {
+  /// The number's type, without Optional.
+  associatedtype Number: DatabaseValueConvertible & ExpressibleByIntegerLiteral
+}
 
 /// Floating-point numbers and their Optionals: what any literal number can be assigned to.
-public protocol RealValue: NumberValue {}
+public protocol RealValue: NumberValue where Number: ExpressibleByFloatLiteral {}
 
-extension Int: NumberValue {}
-extension Int8: NumberValue {}
-extension Int16: NumberValue {}
-extension Int32: NumberValue {}
-extension Int64: NumberValue {}
-extension UInt: NumberValue {}
-extension UInt8: NumberValue {}
-extension UInt16: NumberValue {}
-extension UInt32: NumberValue {}
-extension UInt64: NumberValue {}
-extension Float: RealValue {}
-extension Double: RealValue {}
-extension Optional: NumberValue where Wrapped: NumberValue {}
+extension Int: NumberValue {
+  /// The number's type.
+  public typealias Number = Self
+}
+
+extension Int8: NumberValue {
+  /// The number's type.
+  public typealias Number = Self
+}
+
+extension Int16: NumberValue {
+  /// The number's type.
+  public typealias Number = Self
+}
+
+extension Int32: NumberValue {
+  /// The number's type.
+  public typealias Number = Self
+}
+
+extension Int64: NumberValue {
+  /// The number's type.
+  public typealias Number = Self
+}
+
+extension UInt: NumberValue {
+  /// The number's type.
+  public typealias Number = Self
+}
+
+extension UInt8: NumberValue {
+  /// The number's type.
+  public typealias Number = Self
+}
+
+extension UInt16: NumberValue {
+  /// The number's type.
+  public typealias Number = Self
+}
+
+extension UInt32: NumberValue {
+  /// The number's type.
+  public typealias Number = Self
+}
+
+extension UInt64: NumberValue {
+  /// The number's type.
+  public typealias Number = Self
+}
+
+extension Float: RealValue {
+  /// The number's type.
+  public typealias Number = Self
+}
+
+extension Double: RealValue {
+  /// The number's type.
+  public typealias Number = Self
+}
+
+extension Optional: NumberValue where Wrapped: NumberValue {
+  /// The number's type.
+  public typealias Number = Wrapped.Number
+}
+
 extension Optional: RealValue where Wrapped: RealValue {}
 
 extension SQLExpression: ExpressibleByIntegerLiteral where Value: NumberValue {
-  /// A number, which is bound.
-  public init(integerLiteral value: Int) { self.init(SQL(bound: value)) }
+  /// A number, which is bound as one of the expression's type.
+  public init(integerLiteral value: Value.Number.IntegerLiteralType) {
+    self.init(SQL(bound: Value.Number(integerLiteral: value)), isNullable: false)
+  }
 }
 
 extension SQLExpression: ExpressibleByFloatLiteral where Value: RealValue {
-  /// A number, which is bound.
-  public init(floatLiteral value: Double) { self.init(SQL(bound: value)) }
+  /// A number, which is bound as one of the expression's type.
+  public init(floatLiteral value: Value.Number.FloatLiteralType) {
+    self.init(SQL(bound: Value.Number(floatLiteral: value)), isNullable: false)
+  }
 }
 
 extension SQLExpression: ExpressibleByBooleanLiteral where Value == Bool {
   /// True or false, which is bound.
   public init(booleanLiteral value: Bool) { self = .value(value) }
+}
+
+extension SQLExpression: ExpressibleByUnicodeScalarLiteral where Value: TextValue {
+  /// Text, which is bound.
+  public init(unicodeScalarLiteral value: String) { self.init(stringLiteral: value) }
+}
+
+extension SQLExpression: ExpressibleByExtendedGraphemeClusterLiteral where Value: TextValue {
+  /// Text, which is bound.
+  public init(extendedGraphemeClusterLiteral value: String) { self.init(stringLiteral: value) }
+}
+
+extension SQLExpression: ExpressibleByStringLiteral where Value: TextValue {
+  /// Text, which is bound.
+  public init(stringLiteral value: String) { self.init(SQL(bound: value), isNullable: false) }
 }

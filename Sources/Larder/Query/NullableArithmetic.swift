@@ -1,6 +1,7 @@
 import LarderSQLite
 
-// Arithmetic with numbers that may be NULL: the result is NULL where one of them is.
+// Arithmetic with numbers that may be NULL: the result is NULL where one of them is. Operators for two
+// types are disfavoured, since a literal can be of either.
 
 extension SQLExpression {
   /// The sum; NULL where there is no value.
@@ -20,7 +21,7 @@ extension SQLExpression {
   }
 
   /// The sum; NULL where one of them is.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func + <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Wrapped>
   ) -> Self where Value == Wrapped? {
@@ -28,7 +29,7 @@ extension SQLExpression {
   }
 
   /// The sum; NULL where one of them is.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func + <Wrapped: Numeric & DatabaseValueConvertible>(
     left: SQLExpression<Wrapped>, right: Self
   ) -> Self where Value == Wrapped? {
@@ -52,7 +53,7 @@ extension SQLExpression {
   }
 
   /// The difference; NULL where one of them is.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func - <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Wrapped>
   ) -> Self where Value == Wrapped? {
@@ -60,7 +61,7 @@ extension SQLExpression {
   }
 
   /// The difference; NULL where one of them is.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func - <Wrapped: Numeric & DatabaseValueConvertible>(
     left: SQLExpression<Wrapped>, right: Self
   ) -> Self where Value == Wrapped? {
@@ -84,7 +85,7 @@ extension SQLExpression {
   }
 
   /// The product; NULL where one of them is.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func * <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Wrapped>
   ) -> Self where Value == Wrapped? {
@@ -92,7 +93,7 @@ extension SQLExpression {
   }
 
   /// The product; NULL where one of them is.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func * <Wrapped: Numeric & DatabaseValueConvertible>(
     left: SQLExpression<Wrapped>, right: Self
   ) -> Self where Value == Wrapped? {
@@ -116,7 +117,7 @@ extension SQLExpression {
   }
 
   /// The quotient; NULL where one of them is.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func / <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Wrapped>
   ) -> Self where Value == Wrapped? {
@@ -124,7 +125,7 @@ extension SQLExpression {
   }
 
   /// The quotient; NULL where one of them is.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func / <Wrapped: Numeric & DatabaseValueConvertible>(
     left: SQLExpression<Wrapped>, right: Self
   ) -> Self where Value == Wrapped? {

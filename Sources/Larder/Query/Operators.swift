@@ -78,13 +78,13 @@ extension SQLExpression {
   }
 
   /// Whether both are equal; NULL equals NULL.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func == (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.equals(right.node, orNull: true, negated: false))
   }
 
   /// Whether both are equal; NULL equals NULL.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func == <Wrapped>(
     left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
   ) -> SQLExpression<Bool> where Value == Wrapped? {
@@ -154,13 +154,13 @@ extension SQLExpression {
   }
 
   /// Whether both differ; NULL equals NULL.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func != (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.equals(right.node, orNull: true, negated: true))
   }
 
   /// Whether both differ; NULL equals NULL.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func != <Wrapped>(
     left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
   ) -> SQLExpression<Bool> where Value == Wrapped? {
@@ -168,13 +168,13 @@ extension SQLExpression {
   }
 
   /// Whether it is less than the other; not true for NULL.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func < (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.infix(" < ", right.node, .comparison))
   }
 
   /// Whether it is less than the other; not true for NULL.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func < <Wrapped>(
     left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
   ) -> SQLExpression<Bool> where Value == Wrapped? {
@@ -182,13 +182,13 @@ extension SQLExpression {
   }
 
   /// Whether it is at most the other; not true for NULL.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func <= (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.infix(" <= ", right.node, .comparison))
   }
 
   /// Whether it is at most the other; not true for NULL.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func <= <Wrapped>(
     left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
   ) -> SQLExpression<Bool> where Value == Wrapped? {
@@ -196,13 +196,13 @@ extension SQLExpression {
   }
 
   /// Whether it is greater than the other; not true for NULL.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func > (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.infix(" > ", right.node, .comparison))
   }
 
   /// Whether it is greater than the other; not true for NULL.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func > <Wrapped>(
     left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
   ) -> SQLExpression<Bool> where Value == Wrapped? {
@@ -210,13 +210,13 @@ extension SQLExpression {
   }
 
   /// Whether it is at least the other; not true for NULL.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func >= (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.infix(" >= ", right.node, .comparison))
   }
 
   /// Whether it is at least the other; not true for NULL.
-  @inlinable
+  @inlinable @_disfavoredOverload
   public static func >= <Wrapped>(
     left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
   ) -> SQLExpression<Bool> where Value == Wrapped? {
@@ -312,11 +312,23 @@ extension SQLExpression where Value: Numeric & DatabaseValueConvertible {
   /// Adds to an assignment's value.
   public static func += (left: inout Self, right: Value) { left = left + right }
 
+  /// Adds to an assignment's value.
+  @_disfavoredOverload
+  public static func += (left: inout Self, right: Self) { left = left + right }
+
   /// Subtracts from an assignment's value.
   public static func -= (left: inout Self, right: Value) { left = left - right }
 
+  /// Subtracts from an assignment's value.
+  @_disfavoredOverload
+  public static func -= (left: inout Self, right: Self) { left = left - right }
+
   /// Multiplies an assignment's value.
   public static func *= (left: inout Self, right: Value) { left = left * right }
+
+  /// Multiplies an assignment's value.
+  @_disfavoredOverload
+  public static func *= (left: inout Self, right: Self) { left = left * right }
 }
 
 // MARK: Order

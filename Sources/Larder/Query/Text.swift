@@ -91,6 +91,9 @@ extension SQLExpression where Value: TextValue {
   public static func + (left: Self, right: Self) -> Self {
     SQLExpression(left.node.infix(" || ", right.node, .concatenation))
   }
+
+  /// Appends to an assignment's value; NULL stays NULL.
+  public static func += (left: inout Self, right: String) { left = left + right }
 }
 
 extension SQLExpression where Value == String? {

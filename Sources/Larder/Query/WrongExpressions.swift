@@ -95,7 +95,10 @@ extension NotACondition {
 }
 
 @available(*, unavailable, message: "a condition has to be true or false")
-extension Bool: NumberValue {}
+extension Bool: NumberValue {
+  /// Not available: true or false is no number.
+  public typealias Number = Int
+}
 
 extension SQLExpression {
   fileprivate static var wrong: SQLExpression { SQLExpression(sql: "NULL") }

@@ -95,21 +95,6 @@ extension SQLExpression where Value: DatabaseValueConvertible {
   }
 }
 
-extension SQLExpression: ExpressibleByUnicodeScalarLiteral where Value == String {
-  /// Text, which is bound.
-  public init(unicodeScalarLiteral value: String) { self = .value(value) }
-}
-
-extension SQLExpression: ExpressibleByExtendedGraphemeClusterLiteral where Value == String {
-  /// Text, which is bound.
-  public init(extendedGraphemeClusterLiteral value: String) { self = .value(value) }
-}
-
-extension SQLExpression: ExpressibleByStringLiteral where Value == String {
-  /// Text, which is bound.
-  public init(stringLiteral value: String) { self = .value(value) }
-}
-
 extension SQL {
   /// A value, which is bound.
   init(bound value: (any DatabaseValueConvertible)?) {

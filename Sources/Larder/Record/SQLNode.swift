@@ -13,7 +13,7 @@ class SQLNode: @unchecked Sendable {
   /// The number of values that are bound.
   final let valueCount: Int
   /// How many parts lie inside of each other.
-  fileprivate final let depth: Int
+  final let depth: Int
   /// How tightly its outermost operator binds: what binds less needs parentheses inside.
   final let precedence: Precedence
   /// Whether it can be NULL, as far as is known.
@@ -23,7 +23,7 @@ class SQLNode: @unchecked Sendable {
   /// How values are stored that it is compared with, where the type doesn't say.
   @usableFromInline final let coding: ExpressionCoding?
 
-  fileprivate init(
+  init(
     byteCount: Int, valueCount: Int, depth: Int = 0, _ precedence: Precedence, isNullable: Bool,
     isCacheable: Bool, coding: ExpressionCoding?
   ) {
@@ -55,7 +55,7 @@ class SQLNode: @unchecked Sendable {
   /// The same part, for one around it. What lies very deep becomes text: walking through all its
   /// parts, or letting go of them, would take more of the stack than there may be.
   @inline(__always)
-  fileprivate final var asPart: SQLNode { isShallow ? self : flattened }
+  final var asPart: SQLNode { isShallow ? self : flattened }
 
   @inline(__always)
   fileprivate final var isShallow: Bool { depth < 200 }
