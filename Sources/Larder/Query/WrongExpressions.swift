@@ -95,6 +95,9 @@ extension NotACondition {
 }
 
 @available(*, unavailable, message: "a condition has to be true or false")
+extension Bool: TextValue {}
+
+@available(*, unavailable, message: "a condition has to be true or false")
 extension Bool: NumberValue {
   /// Not available: true or false is no number.
   public typealias Number = Int
