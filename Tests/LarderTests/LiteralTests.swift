@@ -118,6 +118,40 @@ struct LiteralTests {
     #expect(try Gauge.find(db, 1).iso == late)
   }
 
+  struct Note: Record, Equatable {
+    struct Tags: Codable, Equatable, Sendable { var all: [String] }
+    var id: Int
+    var tags: Tags
+    var more: Tags?
+
+    struct Columns: Sendable {
+      let id = Column("id", \Note.id, .primaryKey)
+      let tags = Column("tags", \Note.tags, as: .json)
+      let more = Column("more", \Note.more, as: .json)
+    }
+    static let columns = Columns()
+    static let table = Table("note", Note.init, columns.id, columns.tags, columns.more)
+  }
+
+  @Test("a value that only its column can store is assigned to it and compared with it")
+  func codedValues() throws {
+    try Note.table.create(db)
+    try Note.insert(db, contentsOf: (1...2).map { Note(id: $0, tags: .init(all: []), more: nil) })
+    let tags = Note.Tags(all: ["a", "b"])
+    try Note.filter { $0.id == 2 }.update(db) {
+      $0.tags = .value(tags)
+      $0.more = .value(tags)
+    }
+    #expect(try Note.find(db, 2) == Note(id: 2, tags: tags, more: tags))
+    #expect(try Note.filter { $0.tags == .value(tags) }.fetchAll(db).map(\.id) == [2])
+    #expect(try Note.filter { $0.more != .value(tags) }.fetchAll(db).map(\.id) == [1])
+    try Note.all.update(db) { $0.more = .value(nil) }
+    #expect(try Note.filter { $0.more == .value(nil) }.fetchCount(db) == 2)
+    #expect(throws: ConversionError.self) {
+      try Note.filter { _ in SQLExpression<Note.Tags>.value(tags).isNotNull }.fetchAll(db)
+    }
+  }
+
   @Test("queries, selections and compounds of the same rows combine")
   func parts() throws {
     let ids = Gauge.select { $0.id }

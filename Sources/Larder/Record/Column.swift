@@ -104,11 +104,7 @@ final class ColumnStorage<Value: Sendable>: Sendable {
         definition.defaultValue = { try coding.stored(value, $0) }
       }
     }
-    if expressionCoding != nil {
-      definition.code = { value in
-        (value as? Value).map { CodedValue(value: $0, coding: coding) } ?? value
-      }
-    }
+    if expressionCoding != nil { definition.code = { coding.coded($0) } }
     self.definition = definition
   }
 }

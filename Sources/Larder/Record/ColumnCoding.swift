@@ -75,6 +75,30 @@ struct CodedValue<Value: Sendable>: DatabaseValueConvertible {
   func bind(to parameter: ParameterBinder) throws { try coding.bind(value, parameter) }
 }
 
+/// A value that needs a coding to be stored: what ``SQLExpression/value(_:)-(Value)`` holds until it
+/// meets its column.
+struct UncodedValue<Value: Sendable>: DatabaseValueConvertible {
+  let value: Value
+
+  init(_ value: Value) { self.value = value }
+
+  var databaseValue: DatabaseValue { get throws { throw ConversionError(.malformed, Value.self) } }
+
+  init(databaseValue: DatabaseValue) throws { throw ConversionError(.malformed, Value.self) }
+}
+
+extension ColumnCoding {
+  /// A value of the column's type with the coding; any other as it is.
+  func coded(_ value: any DatabaseValueConvertible) -> any DatabaseValueConvertible {
+    var known = value as? Value ?? (value as? UncodedValue<Value>)?.value
+    if let optional = value as? UncodedValue<Value?> {
+      guard let value = optional.value else { return DatabaseValue.null }
+      known = value
+    }
+    return known.map { CodedValue(value: $0, coding: self) } ?? value
+  }
+}
+
 extension ColumnCoding where Value: DatabaseValueConvertible {
   /// As the type itself stores it.
   @usableFromInline static var plain: ColumnCoding {

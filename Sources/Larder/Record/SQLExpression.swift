@@ -69,9 +69,7 @@ final class ExpressionCoding: Sendable {
     access = .value(coding)
     optionalType = Value?.self
     optionalAccess = .value(coding.optional)
-    code = { value in
-      (value as? Value).map { CodedValue(value: $0, coding: coding) } ?? value
-    }
+    code = { coding.coded($0) }
   }
 }
 
@@ -83,6 +81,15 @@ enum Precedence: UInt8, Comparable, Sendable {
 
   @usableFromInline
   static func < (left: Precedence, right: Precedence) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension SQLExpression {
+  /// A value of a type that a column has a coding for, which is bound: only beside that column, or for
+  /// it. Throws ``LarderSQLite/ConversionError`` elsewhere, when the statement runs.
+  @_disfavoredOverload
+  public static func value(_ value: Value) -> SQLExpression {
+    SQLExpression(SQL(bound: UncodedValue(value)))
+  }
 }
 
 extension SQLExpression where Value: DatabaseValueConvertible {
