@@ -18,7 +18,7 @@ final class Caller: Sendable {
 
   /// Waits for the end, and throws what the closure has thrown.
   func join() throws {
-    guard hasEnded.wait(timeout: .now() + 600) == .success else { throw TookTooLong() }
+    guard hasEnded.wait(timeout: .now() + .seconds(watchdogSeconds)) == .success else { throw TookTooLong() }
     hasEnded.signal()
     try outcome.withLock { $0 }?.get()
   }
@@ -39,12 +39,16 @@ final class Caller: Sendable {
   }
 }
 
+/// How long tests wait for one another before they fail instead of hanging. A task gets its turn only
+/// behind all tests that wait for one, which under a sanitizer on two cores takes minutes.
+let watchdogSeconds = 600
+
 /// Something that ought to happen hasn't.
 struct TookTooLong: Error {}
 
 /// Lets other threads go on until a condition holds.
 func waitUntil(_ condition: () throws -> Bool) throws {
-  let deadline = ContinuousClock.now + .seconds(60)
+  let deadline = ContinuousClock.now + .seconds(watchdogSeconds)
   while try !condition() {
     guard ContinuousClock.now < deadline else { throw TookTooLong() }
     sched_yield()
@@ -53,7 +57,7 @@ func waitUntil(_ condition: () throws -> Bool) throws {
 
 /// Lets other tasks go on until a condition holds.
 func yieldUntil(
-  within time: Duration = .seconds(60), _ condition: () throws -> Bool
+  within time: Duration = .seconds(watchdogSeconds), _ condition: () throws -> Bool
 ) async throws {
   let deadline = ContinuousClock.now + time
   while try !condition() {
@@ -65,7 +69,7 @@ func yieldUntil(
 extension DispatchSemaphore {
   /// Waits for a signal, but not for ever.
   func waitOrThrow() throws {
-    guard wait(timeout: .now() + 60) == .success else { throw TookTooLong() }
+    guard wait(timeout: .now() + .seconds(watchdogSeconds)) == .success else { throw TookTooLong() }
   }
 }
 

@@ -195,7 +195,7 @@ struct RebuildRelationTests {
       // Stands still in the middle of the copy until the task is cancelled.
       try db.createFunction("stop", argumentCount: 1, deterministic: false) { arguments in
         begin.yield()
-        _ = isCancelled.wait(timeout: .now() + .seconds(60))
+        _ = isCancelled.wait(timeout: .now() + .seconds(600))
         return arguments[0]
       }
     }
