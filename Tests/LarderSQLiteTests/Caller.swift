@@ -18,7 +18,9 @@ final class Caller: Sendable {
 
   /// Waits for the end, and throws what the closure has thrown.
   func join() throws {
-    guard hasEnded.wait(timeout: .now() + .seconds(watchdogSeconds)) == .success else { throw TookTooLong() }
+    guard hasEnded.wait(timeout: .now() + .seconds(watchdogSeconds)) == .success else {
+      throw TookTooLong()
+    }
     hasEnded.signal()
     try outcome.withLock { $0 }?.get()
   }
