@@ -2,162 +2,156 @@ import Foundation
 import Larder
 import Testing
 
-@Suite("Literals as expressions")
+@Suite("Values as SQL text")
 struct LiteralTests {
-  struct Gauge: Record, Equatable {
-    var id: Int
-    var x: Double
-    var y: Double?
-    var f: Float
-    var small: Int8
-    var count: Int?
-    var isOpen: Bool
-    var nick: String?
-    var iso: Date
-    var plain: Date
-
-    struct Columns: Sendable {
-      let id = Column("id", \Gauge.id, .primaryKey)
-      let x = Column("x", \Gauge.x)
-      let y = Column("y", \Gauge.y)
-      let f = Column("f", \Gauge.f)
-      let small = Column("small", \Gauge.small)
-      let count = Column("count", \Gauge.count)
-      let isOpen = Column("isOpen", \Gauge.isOpen)
-      let nick = Column("nick", \Gauge.nick)
-      let iso = Column("iso", \Gauge.iso, as: .iso8601)
-      let plain = Column("plain", \Gauge.plain)
-    }
-    static let columns = Columns()
-    static let table = Table(
-      "gauge", Gauge.init, columns.id, columns.x, columns.y, columns.f, columns.small,
-      columns.count, columns.isOpen, columns.nick, columns.iso, columns.plain)
+  @Test("Each storage class has its literal")
+  func literals() throws {
+    #expect(try DatabaseValue.null.literal == "NULL")
+    #expect(try DatabaseValue.integer(709_037).literal == "709037")
+    #expect(try DatabaseValue.integer(.min).literal == "-9223372036854775808")
+    #expect(try DatabaseValue.real(0.1).literal == "0.1")
+    #expect(try DatabaseValue.real(-2.5).literal == "-2.5")
+    #expect(try DatabaseValue.real(100).literal == "100.0")
+    #expect(try DatabaseValue.real(1e-7).literal == "1e-07")
+    #expect(try DatabaseValue.real(.infinity).literal == "9e999")
+    #expect(try DatabaseValue.real(-.infinity).literal == "-9e999")
+    #expect(try DatabaseValue.text("L'Aquila").literal == "'L''Aquila'")
+    #expect(try DatabaseValue.text("").literal == "''")
+    #expect(try DatabaseValue.text("Os\0lo'").literal == "('Os' || char(0) || 'lo''')")
+    #expect(try DatabaseValue.blob([0, 10, 255]).literal == "x'000aff'")
+    #expect(try DatabaseValue.blob([]).literal == "x''")
   }
 
-  let db: Database
-  private let date = Date(timeIntervalSince1970: 86_400)
-  private let query = Gauge.filter { $0.id == 1 }
-
-  init() throws {
-    db = try Database()
-    try Gauge.table.create(db)
-    for id in 1...2 {
-      var gauge = Gauge(
-        id: id, x: 1, y: 2, f: 1, small: 1, count: 5, isOpen: false, nick: nil, iso: date,
-        plain: date)
-      try gauge.insert(db)
-    }
+  @Test("A number that SQLite would read as its neighbour becomes a fraction of powers of two")
+  func fractions() throws {
+    #expect(
+      try DatabaseValue.real(0.30000000000000004).literal
+        == "(1351079888211149 / 4503599627370496.0)")
+    #expect(
+      try DatabaseValue.real(-1e23).literal
+        == "(-2980232238769531 * 33554432.0)")
   }
 
-  @Test("a literal is a value of the column's type")
-  func types() throws {
-    try query.update(db) {
-      $0.x = 7
-      $0.y = 2
-      $0.y = $0.x / $0.y
-      $0.f = 0.1
-      $0.small = -3
-      $0.count = 4
-      $0.isOpen = true
-      $0.nick = "x"
-    }
-    let gauge = try Gauge.find(db, 1)
-    #expect(gauge.x == 7 && gauge.y == 3.5 && gauge.f == 0.1 && gauge.small == -3)
-    #expect(gauge.count == 4 && gauge.isOpen && gauge.nick == "x")
-    try query.update(db) {
-      $0.x = -2.5
-      $0.y = 1
-      $0.f = 2
-      $0.nick = $0.x.cast(to: String?.self)
-    }
-    #expect(try Gauge.find(db, 1).nick == "-2.5" && Gauge.find(db, 1).f == 2)
+  @Test("NaN has no literal")
+  func notANumber() {
+    #expect(throws: ConversionError.self) { try DatabaseValue.real(.nan).literal }
   }
 
-  @Test("what is assigned can be changed by values and expressions")
-  func compoundAssignments() throws {
-    try query.update(db) {
-      $0.x += $0.x
-      $0.x += 1
-      $0.x *= $0.x
-      $0.x -= 0.5
-      $0.nick = "a"
-      $0.nick += "b"
-      $0.count -= 1
-    }
-    let gauge = try Gauge.find(db, 1)
-    #expect(gauge.x == 8.5 && gauge.nick == "ab" && gauge.count == 4)
-  }
+  static let values: [DatabaseValue] =
+    [
+      .null, .integer(.min), .integer(.max), .integer(-1), .integer(0), .real(0), .real(-0.0),
+      .real(.pi), .real(.greatestFiniteMagnitude), .real(-.greatestFiniteMagnitude),
+      .real(.leastNormalMagnitude), .real(.leastNonzeroMagnitude), .real(.infinity),
+      .real(-.infinity), .real(9_007_199_254_740_994), .real(1e22), .real(1e23),
+      .real(.leastNormalMagnitude / 3),
+      .text("'"), .text("''"), .text("'\u{301}"), .text("\0"), .text("\0\0'\0"), .text("Tromsø"),
+      .text("北京"), .text("--"), .text("?"), .text("/*"), .text("e\u{301}"), .blob([]), .blob([0]),
+      .blob(Array(0...255)),
+    ]
 
-  @Test("a literal stands on either side of a number that may be NULL")
-  func sides() throws {
-    let rows = try query.select {
-      (1 + $0.count, 10 - $0.count, 2 * $0.y + 1.5, $0.count - 1, 7 % $0.count, 1 / $0.y)
-    }.fetchAll(db)
-    #expect(rows.count == 1)
-    #expect(rows[0].0 == 6 && rows[0].1 == 5 && rows[0].2 == 5.5 && rows[0].3 == 4)
-    #expect(rows[0].4 == 2 && rows[0].5 == 0.5)
-    #expect(try query.filter { 5 == $0.count && 3 < $0.count && 2 >= $0.y }.exists(db))
-    #expect(try query.filter { 5 != $0.count || $0.nick == "x" }.fetchCount(db) == 0)
-    #expect(try query.filter { 3 > $0.x && true && !$0.isOpen }.exists(db))
-  }
-
-  @Test("values among the results of a case are stored as the columns among them, or beside it")
-  func cases() throws {
-    let late = date + 86_400
-    // Texts compare in the order of time.
-    let between = Gauge.filter { $0.iso < when($0.id > 0, then: late).otherwise(date) }
-    #expect(try between.fetchCount(db) == 2)
-    let none = Gauge.filter { $0.iso > when($0.id > 0, then: date).otherwise(late) }
-    #expect(try none.fetchCount(db) == 0)
-    let mixed = Gauge.filter { $0.iso == when($0.id == 1, then: late).otherwise($0.iso) }
-    #expect(try mixed.fetchAll(db).map(\.id) == [2])
-    let dates = try Gauge.order { $0.id }
-      .select { when($0.id == 1, then: late).otherwise($0.iso) }.fetchAll(db)
-    #expect(dates == [late, date])
-    try query.update(db) { $0.iso = when($0.id == 1, then: late).otherwise(date) }
-    #expect(try Gauge.find(db, 1).iso == late)
-  }
-
-  struct Note: Record, Equatable {
-    struct Tags: Codable, Equatable, Sendable { var all: [String] }
-    var id: Int
-    var tags: Tags
-    var more: Tags?
-
-    struct Columns: Sendable {
-      let id = Column("id", \Note.id, .primaryKey)
-      let tags = Column("tags", \Note.tags, as: .json)
-      let more = Column("more", \Note.more, as: .json)
-    }
-    static let columns = Columns()
-    static let table = Table("note", Note.init, columns.id, columns.tags, columns.more)
-  }
-
-  @Test("a value that only its column can store is assigned to it and compared with it")
-  func codedValues() throws {
-    try Note.table.create(db)
-    try Note.insert(db, contentsOf: (1...2).map { Note(id: $0, tags: .init(all: []), more: nil) })
-    let tags = Note.Tags(all: ["a", "b"])
-    try Note.filter { $0.id == 2 }.update(db) {
-      $0.tags = .value(tags)
-      $0.more = .value(tags)
-    }
-    #expect(try Note.find(db, 2) == Note(id: 2, tags: tags, more: tags))
-    #expect(try Note.filter { $0.tags == .value(tags) }.fetchAll(db).map(\.id) == [2])
-    #expect(try Note.filter { $0.more != .value(tags) }.fetchAll(db).map(\.id) == [1])
-    try Note.all.update(db) { $0.more = .value(nil) }
-    #expect(try Note.filter { $0.more == .value(nil) }.fetchCount(db) == 2)
-    #expect(throws: ConversionError.self) {
-      try Note.filter { _ in SQLExpression<Note.Tags>.value(tags).isNotNull }.fetchAll(db)
+  @Test("SQLite reads a literal as exactly the value", arguments: values)
+  func roundTrip(value: DatabaseValue) throws {
+    for encoding in ["UTF-8", "UTF-16le"] {
+      let db = try Database()
+      try db.executeUpdate(SQL(raw: "PRAGMA encoding = '\(encoding)'"))
+      try db.executeUpdate("CREATE TABLE city (name TEXT)")
+      let literal = try value.literal
+      #expect(try db.value(SQL(raw: "SELECT \(literal)"), as: DatabaseValue.self) == value)
+      // As a default it has to be constant.
+      try db.executeUpdate(
+        SQL(raw: "CREATE TABLE place (id INTEGER PRIMARY KEY, value ANY DEFAULT \(literal)) STRICT")
+      )
+      try db.executeUpdate("INSERT INTO place (id) VALUES (1)")
+      #expect(try db.value("SELECT value FROM place", as: DatabaseValue.self) == value)
     }
   }
 
-  @Test("queries, selections and compounds of the same rows combine")
-  func parts() throws {
-    let ids = Gauge.select { $0.id }
-    let one = query.select { $0.id }
-    #expect(try ids.union(one).except(one).fetchAll(db) == [2])
-    #expect(try one.except(ids.union(one)).fetchAll(db).isEmpty)
-    #expect(try Gauge.all.except(query).union(query).fetchCount(db) == 2)
+  @Test("SQLite reads any number exactly")
+  func randomNumbers() throws {
+    let db = try Database()
+    var generator = SystemRandomNumberGenerator()
+    for _ in 0..<10 {
+      var numbers = (0..<200).map { _ in
+        Double(bitPattern: .random(in: 0...(.max), using: &generator))
+      }
+      numbers += (0..<200).map { _ in
+        (Double.random(in: -1000...1000, using: &generator) * 1e6).rounded() / 1e6
+      }
+      numbers = numbers.filter { !$0.isNaN }
+      let literals = try numbers.map { try DatabaseValue.real($0).literal }
+      let row = try db.executeQuery(SQL(raw: "SELECT \(literals.joined(separator: ", "))"))
+      #expect(try row.next())
+      for (index, number) in numbers.enumerated() {
+        #expect(try row.get(at: index, as: Double.self).bitPattern == number.bitPattern)
+      }
+    }
+  }
+
+  @Test("Values take the place of their placeholders, but not in strings, names and comments")
+  func placeholders() throws {
+    let name = "L'Aquila"
+    let fragment: SQL = """
+      name = \(name) AND note <> 'why?' AND "odd?" = [b?] OR `c?` -- really?
+      /* ? */ > \(5)
+      """
+    #expect(
+      try fragment.literalText() == """
+        name = 'L''Aquila' AND note <> 'why?' AND "odd?" = [b?] OR `c?` -- really?
+        /* ? */ > 5
+        """)
+    let codes = ["NO", "SE"]
+    #expect(try ("code IN \(codes)" as SQL).literalText() == "code IN ('NO', 'SE')")
+  }
+
+  @Test(
+    "Quotes that are doubled or never closed, and comments that are, end where SQLite ends them")
+  func oddQuotes() throws {
+    #expect(try ("'it''s ?' = \(1)" as SQL).literalText() == "'it''s ?' = 1")
+    #expect(try (#""a""?" = \#(1)"# as SQL).literalText() == #""a""?" = 1"#)
+    #expect(try ("/* * / ? **/ \(1) /*" as SQL).literalText() == "/* * / ? **/ 1 /*")
+    #expect(try ("\(1) = 'open ?" as SQL).literalText() == "1 = 'open ?")
+    #expect(try ("\(1) = [open ?" as SQL).literalText() == "1 = [open ?")
+    #expect(try ("'\u{301}?' = \(1)" as SQL).literalText() == "'\u{301}?' = 1")
+  }
+
+  @Test("What is two words stays two, and two minus signs begin no comment")
+  func spacing() throws {
+    #expect(try ("area-\(-5)" as SQL).literalText() == "area- -5")
+    #expect(
+      try ("CASE\(1)WHEN\(2)THEN\("x")END" as SQL).literalText() == "CASE 1 WHEN 2 THEN 'x' END")
+    let db = try Database()
+    let sql: SQL = "SELECT 3-\(-5), CASE\(2)WHEN\(2)THEN\("x")END"
+    let row = try db.executeQuery(SQL(raw: sql.literalText()))
+    #expect(try row.next())
+    #expect(try row.get(at: 0, as: Int.self) == 8)
+    #expect(try row.get(at: 1, as: String.self) == "x")
+  }
+
+  @Test("Numbered placeholders take the value of their number")
+  func numbered() throws {
+    var sql = SQL(raw: "?2 + ?1 + ?2 + ?")
+    sql.values = [1, 2, 3]
+    #expect(try sql.literalText() == "2 + 1 + 2 + 3")
+  }
+
+  @Test("A wrong number of values is an error")
+  func counts() {
+    var sql = SQL(raw: "? + ?")
+    sql.values = [1]
+    #expect(throws: DatabaseError.self) { try sql.literalText() }
+    sql.values = [1, 2, 3]
+    #expect(throws: DatabaseError.self) { try sql.literalText() }
+    sql = SQL(raw: "?0")
+    sql.values = [1]
+    #expect(throws: DatabaseError.self) { try sql.literalText() }
+  }
+
+  @Test("Dates are in the connection's format")
+  func dates() throws {
+    let date = Date(timeIntervalSince1970: 1_000_000)
+    let sql: SQL = "founded > \(date)"
+    #expect(try sql.literalText() == "founded > 1000000.0")
+    #expect(try sql.literalText(dateFormat: .iso8601) == "founded > '1970-01-12T13:46:40.000Z'")
+    #expect(try sql.literalText(dateFormat: .unixMilliseconds) == "founded > 1000000000")
   }
 }
