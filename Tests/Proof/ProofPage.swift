@@ -19,23 +19,26 @@ enum ProofPage {
     try new.write(toFile: page, atomically: true, encoding: .utf8)
   }
 
-  /// One line a row; the trials of all its runs add up.
+  /// One line a row; the trials of its runs add up, but those from one seed are the same trials.
   private static func table(_ reports: [ProofReport]) -> String {
     let rows = Dictionary(grouping: reports.filter { $0.tried > 0 }, by: \.row).values.sorted {
       ($0[0].number, $0[0].row) < ($1[0].number, $1[0].row)
     }
     var lines = [
-      "| # | Proof | Tried | Failed | Runs | Last run | Commit | Machine |",
-      "|--:|---|--:|--:|--:|---|---|---|",
+      "| # | Proof | Tried | Failed | Runs | Last run | Commit | Machine | Last run's details |",
+      "|--:|---|--:|--:|--:|---|---|---|---|",
     ]
     for runs in rows {
       guard let last = runs.max(by: { ($0.date ?? "") <= ($1.date ?? "") }) else { continue }
-      let tried = runs.reduce(0) { $0 + $1.tried }
+      let tried = Dictionary(grouping: runs, by: \.seed).values.reduce(0) { sum, same in
+        sum + (same.map(\.tried).max() ?? 0)
+      }
       let failed = runs.reduce(0) { $0 + $1.failed }
       lines.append(
         "| \(last.number) | \(last.row) | \(grouped(tried)) \(last.unit) | \(grouped(failed)) "
           + "| \(runs.count) | \(last.date ?? "") | `\(last.commit ?? "")` "
-          + "| \(last.cores) cores, \(last.system), SQLite \(last.sqlite) |")
+          + "| \(last.cores) cores, \(last.system), SQLite \(last.sqlite) "
+          + "| \((last.details ?? []).joined(separator: ", ")) |")
     }
     return lines.joined(separator: "\n")
   }

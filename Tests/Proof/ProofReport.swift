@@ -11,6 +11,7 @@ struct ProofReport: Codable {
   var seconds: Double
   var seed: UInt64
   var skipped: String?
+  var details: [String]?
   var cores: Int
   var system: String
   var sqlite: String
@@ -27,6 +28,7 @@ struct ProofReport: Codable {
     self.seconds = (seconds * 10).rounded() / 10
     seed = options.seed
     skipped = result.skipped
+    details = result.details.isEmpty ? nil : result.details
     cores = ProcessInfo.processInfo.activeProcessorCount
     system = Self.systemName
     sqlite = SQLiteLibrary.version

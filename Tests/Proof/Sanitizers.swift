@@ -1,24 +1,13 @@
 import Foundation
 
-/// The suites of threads, tasks and processes, by the thread sanitizer. It finds what happens to
-/// happen, so they run several times.
+/// All tests by the thread sanitizer, several times: it finds what happens to happen.
 enum ThreadSanitizer: ProofRow {
   static let name = "thread-sanitizer"
   static let number = 9
   static let unit = "tests"
 
-  fileprivate static var filter: String {
-    "LarderSQLiteTests\\.(" + suites.joined(separator: "|") + ")/"
-  }
-
-  private static let suites = [
-    "BusyTests", "CancellationTests", "GroupCommitTests", "InterruptTests", "LockTests",
-    "PoolReaderTests", "PoolTests", "QueueAsyncTests", "QueueOrderTests", "QueueStressTests",
-    "QueueTests", "ReentryTests", "RetryTests", "ScopeIntegrityTests", "ScopeMisuseTests",
-  ]
-
   static func run(_ options: ProofOptions) throws -> ProofResult {
-    try Sanitizer(kind: "thread", parts: [["--filter", filter]]).run(options)
+    try Sanitizer(kind: "thread").run(options)
   }
 }
 
@@ -29,27 +18,30 @@ enum AddressSanitizer: ProofRow {
   static let unit = "tests"
 
   static func run(_ options: ProofOptions) throws -> ProofResult {
-    // Apart, since tasks get their turns only behind all tests that wait for a thread: that takes
-    // longer than the tests of queues let anybody wait.
-    try Sanitizer(
-      kind: "address",
-      parts: [["--filter", ThreadSanitizer.filter], ["--skip", ThreadSanitizer.filter]]
-    ).run(options)
+    try Sanitizer(kind: "address").run(options)
   }
 }
 
 /// Runs of the tests of the package in this folder, built with a sanitizer.
 private struct Sanitizer {
   let kind: String
-  /// The arguments by which each part of the tests is chosen.
-  let parts: [[String]]
+
+  /// The tests that run apart from the others, since their tasks would get their turns only behind all
+  /// tests that wait for a thread: that takes longer than they let anybody wait.
+  private static let waitingTests =
+    "LarderSQLiteTests\\.("
+    + [
+      "BusyTests", "CancellationTests", "GroupCommitTests", "InterruptTests", "LockTests",
+      "PoolReaderTests", "PoolTests", "QueueAsyncTests", "QueueOrderTests", "QueueTests",
+      "ReentryTests", "RetryTests", "ScopeIntegrityTests", "ScopeMisuseTests",
+    ].joined(separator: "|") + ")/"
 
   func run(_ options: ProofOptions) throws -> ProofResult {
     var result = ProofResult()
     var runs = 0
     while runs < options.count ?? 1, options.goesOn(after: runs) {
       runs += 1
-      for part in parts { try run(part, runs, &result) }
+      for part in ["--filter", "--skip"] { try run([part, Self.waitingTests], runs, &result) }
     }
     result.details = ["runs: \(runs)"]
     return result

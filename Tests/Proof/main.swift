@@ -13,7 +13,7 @@ let rows: [any ProofRow.Type] = [
   AddressSanitizer.self, Differential.self, FullDisk.self, Injection.self, IOFaults.self,
   Kills.self,
   Leaks.self, MisuseMatrix.self, OutOfMemory.self, PowerLoss.self, Processes.self, RoundTrip.self,
-  ThreadSanitizer.self,
+  ThreadSanitizer.self, Threads.self,
 ]
 
 func complain(_ text: String) {

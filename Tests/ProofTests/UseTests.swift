@@ -12,6 +12,9 @@ struct UseTests {
   @Test("Processes that write one number add up, and none is told that the database is busy")
   func processes() async throws { try await Proof.expectSuccess("processes", "--count", "1600") }
 
+  @Test("What 16 threads write adds up, and readers see the tables as they were at one moment")
+  func threads() async throws { try await Proof.expectSuccess("threads") }
+
   @Test("Files and memory are given back, whatever is opened, made or thrown")
   func leaks() async throws { try await Proof.expectSuccess("leaks", "--count", "10000") }
 }
