@@ -25,15 +25,17 @@ func prove(_ row: any ProofRow.Type, _ options: ProofOptions) throws -> Bool {
   let result = try row.run(options)
   let seconds = (ContinuousClock.now - start) / .seconds(1)
   let report = ProofReport(row, result, options, seconds: seconds)
+  let details = (result.details + [result.skipped.map { "skipped: \($0)" }].compactMap { $0 })
+  let line =
+    ([
+      "\(row.name): \(result.tried) \(row.unit) tried, \(result.failures.count) failed",
+      "seed \(options.seed)", "\(report.seconds) s",
+    ] + details).joined(separator: ", ")
   if options.json {
+    complain(line)
     print(try report.json)
   } else {
-    let details = (result.details + [result.skipped.map { "skipped: \($0)" }].compactMap { $0 })
-    print(
-      ([
-        "\(row.name): \(result.tried) \(row.unit) tried, \(result.failures.count) failed",
-        "seed \(options.seed)", "\(report.seconds) s",
-      ] + details).joined(separator: ", "))
+    print(line)
   }
   for failure in result.failures.prefix(20) { complain("\(row.name): \(failure)") }
   return result.failures.isEmpty

@@ -10,6 +10,9 @@ import FoundationEssentials
 /// ```
 ///
 /// A property that is Optional is NULL for nil, and takes the coding of what it wraps.
+///
+/// Values are coded for the column that they stand beside. Two columns are compared, or one is assigned to
+/// the other, as they are stored: that needs the same coding on both sides.
 public struct ColumnCoding<Value: Sendable>: Sendable {
   let bind: @Sendable (Value, ParameterBinder) throws -> Void
   let read: @Sendable (ColumnReader) throws -> Value
