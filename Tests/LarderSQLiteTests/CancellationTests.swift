@@ -2,7 +2,7 @@ import Dispatch
 import LarderSQLite
 import Testing
 
-@Suite("Tasks that are cancelled")
+@Suite("Tasks that are cancelled", .promptly)
 struct CancellationTests {
   private struct Doubt: Error {}
 

@@ -2,7 +2,7 @@ import Dispatch
 import LarderSQLite
 import Testing
 
-@Suite("Transactions that share a commit")
+@Suite("Transactions that share a commit", .promptly)
 struct GroupCommitTests {
   private struct Doubt: Error {}
 

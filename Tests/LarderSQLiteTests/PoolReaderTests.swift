@@ -3,7 +3,7 @@ import Testing
 
 @testable import LarderSQLite
 
-@Suite("The readers of a pool")
+@Suite("The readers of a pool", .promptly)
 struct PoolReaderTests {
   private struct Doubt: Error {}
 

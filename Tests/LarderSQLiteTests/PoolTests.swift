@@ -3,7 +3,7 @@ import Testing
 
 @testable import LarderSQLite
 
-@Suite("A pool")
+@Suite("A pool", .promptly)
 struct PoolTests {
   private struct Doubt: Error {}
 

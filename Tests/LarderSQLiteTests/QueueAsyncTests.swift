@@ -2,7 +2,7 @@ import Dispatch
 import LarderSQLite
 import Testing
 
-@Suite("A queue that tasks use")
+@Suite("A queue that tasks use", .promptly)
 struct QueueAsyncTests {
   private struct Doubt: Error {}
 

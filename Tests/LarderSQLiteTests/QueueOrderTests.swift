@@ -2,7 +2,7 @@ import Dispatch
 import LarderSQLite
 import Testing
 
-@Suite("Whose turn it is in a queue")
+@Suite("Whose turn it is in a queue", .promptly)
 struct QueueOrderTests {
   private let queue: DatabaseQueue
 

@@ -4,7 +4,7 @@ import Testing
 @testable import LarderSQLite
 
 // Serialized: some of the tests block a thread that tasks need for a second, as users may.
-@Suite("Calling a queue or pool from inside of its own scope", .serialized)
+@Suite("Calling a queue or pool from inside of its own scope", .serialized, .promptly)
 struct ReentryTests {
   /// Both hold four cities.
   private let folder: ScratchFolder

@@ -1,7 +1,7 @@
 import LarderSQLite
 import Testing
 
-@Suite("Trying again when another connection is in the way")
+@Suite("Trying again when another connection is in the way", .promptly)
 struct RetryTests {
   private let folder: ScratchFolder
   private let path: String

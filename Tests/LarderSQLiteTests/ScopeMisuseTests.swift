@@ -2,7 +2,7 @@ import Dispatch
 import LarderSQLite
 import Testing
 
-@Suite("What a closure does wrong in its scope")
+@Suite("What a closure does wrong in its scope", .promptly)
 struct ScopeMisuseTests {
   private struct Doubt: Error {}
 

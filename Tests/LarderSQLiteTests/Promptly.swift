@@ -1,0 +1,20 @@
+import Testing
+
+/// Runs tests, and the tasks that they start, at a higher priority: at the usual one each would get its
+/// turns only behind all tests that have yet to begin, which can take minutes.
+struct PromptTrait: SuiteTrait, TestTrait, TestScoping {
+  var isRecursive: Bool { true }
+
+  func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+  ) async throws {
+    try await withoutActuallyEscaping(function) { function in
+      try await Task(priority: .high) { try await function() }.value
+    }
+  }
+}
+
+extension Trait where Self == PromptTrait {
+  /// For tests whose tasks wait for one another.
+  static var promptly: PromptTrait { PromptTrait() }
+}
