@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 
 extension FaultScript {
@@ -138,7 +139,13 @@ extension FaultScript {
       .with("truncate") { try $0.checkpoint(.truncate) },
       .with("user version") { try $0.setUserVersion(7) },
       FaultStep("backup") { bench in
-        try bench.database().backup(to: bench.file("copy.db"), pagesPerStep: 4)
+        let copy = bench.file("copy.db")
+        do {
+          try bench.database().backup(to: copy, pagesPerStep: 4)
+        } catch {
+          try WrongAnswer.check(access(copy, F_OK), -1, "whether a backup that failed left a file")
+          throw error
+        }
       },
       .with("empty") { try $0.executeUpdate("DELETE FROM place") },
       FaultStep("restore") { bench in
