@@ -71,6 +71,11 @@ extension FaultScript {
           }
         }
       },
+      .with("returning") { db in
+        let ids = try db.executeQuery("INSERT INTO document VALUES (9, x'') RETURNING id")
+          .map { try $0.get(at: 0, as: Int.self) }
+        try WrongAnswer.check(ids, [9], "the keys returned")
+      },
       .with("transaction by hand") { db in
         try db.begin(.deferred)
         try db.executeUpdate("INSERT INTO document VALUES (3, zeroblob(9000))")
