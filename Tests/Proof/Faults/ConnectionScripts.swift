@@ -71,6 +71,9 @@ extension FaultScript {
           }
         }
       },
+      .with("transaction whose end is compiled anew") { db in
+        try db.inTransaction { try expireStatements($0) }
+      },
       .with("returning") { db in
         let ids = try db.executeQuery("INSERT INTO document VALUES (9, x'') RETURNING id")
           .map { try $0.get(at: 0, as: Int.self) }
