@@ -2,6 +2,7 @@
 
 #include "fault_injection.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -50,6 +51,8 @@ static void end_process(int number) {
   if (write(STDERR_FILENO, line, count > 0 ? (size_t)count : 0) < 0) _exit(4);
   _exit(3);
 }
+
+long fault_heap_in_use(void) { return (long)mallinfo2().uordblks; }
 
 void fault_watch(const char *label, unsigned seconds) {
   static int is_installed = 0;

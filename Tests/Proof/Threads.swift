@@ -1,3 +1,4 @@
+import CFaultInjection
 import Foundation
 import Larder
 
@@ -29,6 +30,7 @@ enum Threads: ProofRow {
     var round = 0
     while options.goesOn(after: result.tried) {
       let (name, open) = kinds[round % kinds.count]
+      fault_watch("threads, round \(round), \(name)", 60)
       do {
         let access = try open(folder + "/\(round).db")
         try stress(access)
@@ -41,6 +43,7 @@ enum Threads: ProofRow {
       round += 1
       if options.count == nil, options.seconds == nil, round == kinds.count { break }
     }
+    fault_watch("", 0)
     result.details = ["rounds: \(round)"]
     return result
   }

@@ -59,6 +59,9 @@ int fault_hits(unsigned kind);
 
 // MARK: Watching
 
+/// The bytes that the allocator has given out.
+long fault_heap_in_use(void);
+
 /// Ends the process with status 3 and says this label, should it crash or not say a label again
 /// within this many seconds. Seconds of 0 end the watch.
 void fault_watch(const char *label, unsigned seconds);

@@ -46,7 +46,7 @@ extension FaultScript {
     ])
 
   /// Replacing a function makes SQLite compile all statements anew.
-  private static func expireStatements(_ db: Database) throws {
+  static func expireStatements(_ db: Database) throws {
     for _ in 0..<2 { try db.createFunction("nothing", argumentCount: 0) { _ in nil } }
   }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 
 extension FaultScript {
@@ -70,6 +71,14 @@ extension FaultScript {
           }
         }
       },
+      .with("transaction whose end is compiled anew") { db in
+        try db.inTransaction { try expireStatements($0) }
+      },
+      .with("returning") { db in
+        let ids = try db.executeQuery("INSERT INTO document VALUES (9, x'') RETURNING id")
+          .map { try $0.get(at: 0, as: Int.self) }
+        try WrongAnswer.check(ids, [9], "the keys returned")
+      },
       .with("transaction by hand") { db in
         try db.begin(.deferred)
         try db.executeUpdate("INSERT INTO document VALUES (3, zeroblob(9000))")
@@ -138,7 +147,13 @@ extension FaultScript {
       .with("truncate") { try $0.checkpoint(.truncate) },
       .with("user version") { try $0.setUserVersion(7) },
       FaultStep("backup") { bench in
-        try bench.database().backup(to: bench.file("copy.db"), pagesPerStep: 4)
+        let copy = bench.file("copy.db")
+        do {
+          try bench.database().backup(to: copy, pagesPerStep: 4)
+        } catch {
+          try WrongAnswer.check(access(copy, F_OK), -1, "whether a backup that failed left a file")
+          throw error
+        }
       },
       .with("empty") { try $0.executeUpdate("DELETE FROM place") },
       FaultStep("restore") { bench in

@@ -53,6 +53,8 @@ final class FaultBench {
   private(set) var pool: DatabasePool?
   /// Payments whose transactions were acknowledged.
   var acknowledged: [Int] = []
+  /// Whether the step that failed begins transactions by hand.
+  var isByHand = false
 
   init(folder: String, configuration: Configuration) {
     self.folder = folder
@@ -106,7 +108,8 @@ final class FaultBench {
     if connection?.isReadOnly ?? true { try open() }
     let db = try database()
     // As a program does after an error in a transaction that it began by hand.
-    if db.isInTransaction { try db.rollback() }
+    if isByHand, db.isInTransaction { try db.rollback() }
+    try WrongAnswer.check(db.isInTransaction, false, "whether a transaction is open still")
     try db.inTransaction { try write($0) }
     try read(db)
   }

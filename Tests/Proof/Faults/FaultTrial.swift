@@ -77,6 +77,7 @@ struct FaultTrial {
     outcome.hasFired = fault_fired() > 0
     outcome.isHarmless = failure == nil
     let place = reached < script.steps.count ? script.steps[reached].name : "the end"
+    bench.isByHand = place == "transaction by hand" || place == "rollback"
     if let partly = failure as? PartlyDone {
       bench.acknowledged += partly.done
       failure = partly.error

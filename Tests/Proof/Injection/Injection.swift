@@ -44,6 +44,11 @@ enum Injection: ProofRow {
       do {
         try entry.run(db, text)
       } catch  where WrongAnswer.isTyped(error) {
+        // What isn't taken for SQL can't be wrong SQL.
+        let message = (error as? DatabaseError)?.message ?? ""
+        if message.hasPrefix("near ") || message.hasPrefix("unrecognized token") {
+          throw WrongAnswer(description: "it is read as SQL: \(error)")
+        }
         isTaken = false
       }
       try treasury.check(db, more: entry.makes)

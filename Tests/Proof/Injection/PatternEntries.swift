@@ -11,6 +11,10 @@ extension InjectionEntry {
         .filter { $0.name.hasPrefix("a" + text) && $0.name.hasSuffix(text + "b") }
         .filter { $0.note.hasPrefix(text) && $0.note.hasSuffix(text) }
       try WrongAnswer.check(try query.fetchCount(db), 1, "the number of rows")
+      let isPart = text.isEmpty || Array("Oslo".utf8).firstRange(of: Array(text.utf8)) != nil
+      let others = InjectedTown.filter { $0.code == "home" && $0.name.contains(text) }
+      try WrongAnswer.check(
+        try others.fetchCount(db), isPart ? 1 : 0, "the number of rows that contain it")
     },
     InjectionEntry("LIKE") { db, text in
       _ = try InjectedTown.filter { $0.name.like(text) }.fetchAll(db)

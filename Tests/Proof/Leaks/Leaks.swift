@@ -1,3 +1,4 @@
+import CFaultInjection
 import Foundation
 import Larder
 
@@ -39,6 +40,9 @@ enum Leaks: ProofRow {
         result.failures.append(
           "\(loop.name): SQLite's \(before.sqlite) bytes become \(after.sqlite)")
       }
+      if after.heap > before.heap + max(each * 16, 32 << 10) {
+        result.failures.append("\(loop.name): \(before.heap) bytes in use become \(after.heap)")
+      }
       if !keepsWhatIsFreed, after.resident > before.resident + tolerance {
         result.failures.append(
           "\(loop.name): the process grows from \(before.resident) to \(after.resident) bytes")
@@ -55,10 +59,12 @@ enum Leaks: ProofRow {
     let files: Int
     let sqlite: Int
     let resident: Int
+    let heap: Int  // What the allocator has given out.
 
     init() {
       files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
       sqlite = SQLiteLibrary.memoryUsed
+      heap = fault_heap_in_use()
       let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?
         .split(separator: " ").dropFirst().first.flatMap { Int($0) }
       resident = (pages ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))

@@ -28,6 +28,8 @@ struct PowerLossStory {
       name: "journal deleted, synchronous full", .delete, .full, losable: 1, needsOrder: true),
     PowerLossStory(name: "journal cut, synchronous full", .truncate, .full, losable: 0),
     PowerLossStory(name: "journal kept, synchronous full", .persist, .full, losable: 0),
+    PowerLossStory(
+      name: "durable profile", .wal, Configuration(profile: .durable).synchronous, losable: 0),
   ]
 
   private init(

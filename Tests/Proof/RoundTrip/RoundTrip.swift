@@ -93,6 +93,10 @@ enum RoundTrip: ProofRow {
       }
     }
     try WrongAnswer.check(try Specimen.all.fetchCount(db), 0, "the rows of what can't be stored")
+    let int8 = try? db.value("SELECT \(specimen.int)", as: Int8.self)
+    let uint64 = try? db.value("SELECT \(specimen.int)", as: UInt64.self)
+    try WrongAnswer.check(int8, Int8(exactly: specimen.int), "an Int as an Int8")
+    try WrongAnswer.check(uint64, UInt64(exactly: specimen.int), "an Int as a UInt64")
   }
 
   private static func compare(_ found: Specimen, _ expected: Specimen, _ way: String) throws {

@@ -72,6 +72,8 @@ struct Sampler {
       }
       if let scalar { text.append(scalar) }
     }
+    // More than a statement keeps room for, which is bound in another way.
+    if chance(2000) { text += ("\0" + String(repeating: "ø", count: 40_000)).unicodeScalars }
     return String(text)
   }
 
