@@ -57,19 +57,19 @@ enum Threads: ProofRow {
         INSERT INTO account VALUES (0);
         """)
     }
-    let outcomes = Outcomes()
+    let outcomes = Lock(Outcomes())
     let reading = DispatchGroup()
     let writing = DispatchGroup()
     for _ in 0..<readers {
-      start(in: reading, outcomes) { while !outcomes.isDone { try read(access) } }
+      start(in: reading, outcomes) { while !outcomes.withLock(\.isDone) { try read(access) } }
     }
     for writer in 0..<writers {
       start(in: writing, outcomes) { try write(access, writer) }
     }
     writing.wait()
-    outcomes.isDone = true
+    outcomes.withLock { $0.isDone = true }
     reading.wait()
-    if let error = outcomes.firstError { throw error }
+    if let error = outcomes.withLock(\.firstError) { throw error }
     try access.read { db in
       let expected = writers * each * 18 / 20
       let found = try moment(db)
@@ -88,11 +88,12 @@ enum Threads: ProofRow {
   }
 
   private static func start(
-    in group: DispatchGroup, _ outcomes: Outcomes, _ body: @escaping @Sendable () throws -> Void
+    in group: DispatchGroup, _ outcomes: Lock<Outcomes>,
+    _ body: @escaping @Sendable () throws -> Void
   ) {
     group.enter()
     Thread.detachNewThread {
-      do { try body() } catch { outcomes.add(error) }
+      do { try body() } catch { outcomes.withLock { $0.firstError = $0.firstError ?? error } }
       group.leave()
     }
   }
@@ -125,18 +126,8 @@ enum Threads: ProofRow {
   }
 
   /// What threads tell one another.
-  private final class Outcomes: @unchecked Sendable {
-    // Only touched with the lock held.
-    private let lock = NSLock()
-    private var errors: [any Error] = []
-    private var done = false
-
-    var isDone: Bool {
-      get { lock.withLock { done } }
-      set { lock.withLock { done = newValue } }
-    }
-    var firstError: (any Error)? { lock.withLock { errors.first } }
-
-    func add(_ error: any Error) { lock.withLock { errors.append(error) } }
+  private struct Outcomes {
+    var firstError: (any Error)?
+    var isDone = false
   }
 }

@@ -77,43 +77,101 @@ extension TreeGenerator {
       })
   }
 
+  /// Combinations of rows with one table more: each with those rows for which a condition holds, and
+  /// with nil if there are none and such are kept.
+  private static func rows(
+    _ rows: [TreeRows], with table: [[DatabaseValue]], keepsAll: Bool = false,
+    where condition: Tree<Bool>
+  ) throws -> [TreeRows] {
+    try rows.flatMap { row -> [TreeRows] in
+      let found = try table.filter { try condition.value(row + [$0]).truth == true }
+      return found.isEmpty && keepsAll ? [row + [nil]] : found.map { row + [$0] }
+    }
+  }
+
+  /// Combinations for which a condition holds, in the order of columns, by the places of their tables
+  /// and their own in them.
+  private static func rows(
+    _ rows: [TreeRows], where condition: Tree<Bool>, orderedBy columns: [(Int, Int)]
+  ) throws -> [TreeRows] {
+    try rows.filter { try condition.value($0).truth == true }.sorted { left, right in
+      for (table, column) in columns {
+        let order = try (left[table]?[column] ?? .null).compared(to: right[table]?[column] ?? .null)
+        if order != 0 { return order < 0 }
+      }
+      return false
+    }
+  }
+
   func join3() -> RandomQuery {
-    let query = RandomPlace.leftJoin(RandomArea.self) { $0.area == $1.code }
-      .join(RandomPlace.self) { place, area, other in
-        var leaves = TreeLeaves(place)
-        leaves.add(area)
-        leaves.add(other)
-        return place.id == other.parent || condition(leaves, 2).sql
-      }.filter { place, area, other in
-        var leaves = TreeLeaves(place)
-        leaves.add(area)
-        leaves.add(other)
-        return condition(leaves, 3).sql
-      }.order { place, area, other in [place.id.asc, area.code.asc, other.id.asc] }
-      .limit(number(0..<60), offset: number(0..<4))
+    var trees: [Tree<Bool>] = []
+    let (limit, offset) = (number(0..<60), number(0..<4))
+    let query = RandomPlace.leftJoin(RandomArea.self) { place, area in
+      trees.append(Tree(place.area, 0, 10).equals(Tree(area.code, 1, 0), place.area == area.code))
+      return place.area == area.code
+    }.join(RandomPlace.self) { place, area, other in
+      var leaves = TreeLeaves(place)
+      leaves.add(area)
+      leaves.add(other)
+      let child = Tree(place.id, 0, 0).equals(Tree(other.parent, 2, 9), place.id == other.parent)
+      let tree = child || condition(leaves, 2)
+      trees.append(tree)
+      return tree.sql
+    }.filter { place, area, other in
+      var leaves = TreeLeaves(place)
+      leaves.add(area)
+      leaves.add(other)
+      let tree = condition(leaves, 3)
+      trees.append(tree)
+      return tree.sql
+    }.order { place, area, other in [place.id.asc, area.code.asc, other.id.asc] }
+      .limit(limit, offset: offset)
+    let (places, areas) = (data.places.map(\.values), data.areas.map(\.values))
     return RandomQuery(
       sql: query.sql,
       fetch: {
         try query.fetchAll($0).map { $0.0.values + RandomArea.values($0.1) + $0.2.values }
       },
-      count: { try query.fetchCount($0) })
+      count: { try query.fetchCount($0) },
+      expected: { [trees] in
+        var rows = places.map { [$0] as TreeRows }
+        rows = try Self.rows(rows, with: areas, keepsAll: true, where: trees[0])
+        rows = try Self.rows(rows, with: places, where: trees[1])
+        rows = try Self.rows(rows, where: trees[2], orderedBy: [(0, 0), (1, 0), (2, 0)])
+        return rows.dropFirst(offset).prefix(limit).map {
+          ($0[0] ?? []) + ($0[1] ?? RandomArea.values(nil)) + ($0[2] ?? [])
+        }
+      })
   }
 
   func join4() -> RandomQuery {
-    let selection = RandomPlace.join(RandomPlace.self) { $0.parent == $1.id }
-      .leftJoin(RandomArea.self) { $1.area == $2.code }
-      .leftJoin(RandomArea.self) { place, _, area, last in
-        place.area == last.code || area.weight == last.weight
-      }.filter { place, parent, area, last in
-        var leaves = TreeLeaves(place)
-        leaves.add(parent)
-        leaves.add(area)
-        leaves.add(last)
-        return condition(leaves, 3).sql
-      }.order { place, parent, area, last in [place.id.asc, area.code.asc, last.code.asc] }
+    var trees: [Tree<Bool>] = []
+    let selection = RandomPlace.join(RandomPlace.self) { place, parent in
+      trees.append(
+        Tree(place.parent, 0, 9).equals(Tree(parent.id, 1, 0), place.parent == parent.id))
+      return place.parent == parent.id
+    }.leftJoin(RandomArea.self) { _, parent, area in
+      trees.append(Tree(parent.area, 1, 10).equals(Tree(area.code, 2, 0), parent.area == area.code))
+      return parent.area == area.code
+    }.leftJoin(RandomArea.self) { place, _, area, last in
+      let own = Tree(place.area, 0, 10).equals(Tree(last.code, 3, 0), place.area == last.code)
+      let same = Tree(area.weight, 2, 2).equals(
+        Tree(last.weight, 3, 2), area.weight == last.weight)
+      trees.append(own || same)
+      return (own || same).sql
+    }.filter { place, parent, area, last in
+      var leaves = TreeLeaves(place)
+      leaves.add(parent)
+      leaves.add(area)
+      leaves.add(last)
+      let tree = condition(leaves, 3)
+      trees.append(tree)
+      return tree.sql
+    }.order { place, parent, area, last in [place.id.asc, area.code.asc, last.code.asc] }
       .select { place, parent, area, last in
         (place.name, parent.rank, area.title, last.weight, place.size + parent.size)
       }
+    let (places, areas) = (data.places.map(\.values), data.areas.map(\.values))
     return RandomQuery(
       sql: selection.sql,
       fetch: { db in
@@ -121,7 +179,21 @@ extension TreeGenerator {
           [.from($0.0), .from($0.1), .from($0.2), .from($0.3), .from($0.4)]
         }
       },
-      count: { try selection.fetchCount($0) })
+      count: { try selection.fetchCount($0) },
+      expected: { [trees] in
+        var rows = places.map { [$0] as TreeRows }
+        rows = try Self.rows(rows, with: places, where: trees[0])
+        rows = try Self.rows(rows, with: areas, keepsAll: true, where: trees[1])
+        rows = try Self.rows(rows, with: areas, keepsAll: true, where: trees[2])
+        rows = try Self.rows(rows, where: trees[3], orderedBy: [(0, 0), (2, 0), (3, 0)])
+        return try rows.map { row in
+          func value(_ table: Int, _ column: Int) -> DatabaseValue { row[table]?[column] ?? .null }
+          return [
+            value(0, 1), value(1, 4), value(2, 1), value(3, 2),
+            try value(0, 3).sum(value(1, 3)),
+          ]
+        }
+      })
   }
 
   func windows() -> RandomQuery {

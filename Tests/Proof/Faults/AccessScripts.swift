@@ -1,6 +1,5 @@
 import Dispatch
 import Larder
-import Synchronization
 
 extension FaultScript {
   static let queue = FaultScript(
@@ -105,7 +104,7 @@ extension FaultScript {
 
   /// Pays from several tasks.
   private static func payInTasks(_ access: any DatabaseAccess, first: Int) throws -> [Int] {
-    let outcomes = Mutex<[Result<Int, any Error>]>([])
+    let outcomes = Lock<[Result<Int, any Error>]>([])
     let done = DispatchSemaphore(value: 0)
     Task.detached {
       await withTaskGroup(of: Result<Int, any Error>.self) { group in
@@ -159,7 +158,7 @@ extension FaultScript {
   private static func gather(
     _ count: Int, _ body: @escaping @Sendable (Int) throws -> Int
   ) throws -> [Int] {
-    let outcomes = Mutex<[Result<Int, any Error>]>([])
+    let outcomes = Lock<[Result<Int, any Error>]>([])
     DispatchQueue.concurrentPerform(iterations: count) { index in
       let outcome = Result { try body(index) }
       outcomes.withLock { $0.append(outcome) }
