@@ -140,4 +140,15 @@ struct BatchTests {
     }
     #expect(error?.message == "no such table: city")
   }
+
+  @Test("A value where no statement has a parameter is an error, after the statements have run")
+  func superfluousValue() throws {
+    let db = try Database()
+    let error = #expect(throws: DatabaseError.self) {
+      try db.executeStatements("CREATE TABLE city (name) -- of \(5) years")
+    }
+    #expect(error?.code == .range)
+    #expect(error?.message == "1 values more than the statements have parameters")
+    #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 0)
+  }
 }

@@ -1,5 +1,6 @@
 import Dispatch
 import LarderSQLite
+import Synchronization
 import Testing
 
 @Suite("Locks of other connections")
@@ -134,6 +135,50 @@ struct BusyTests {
       #expect(try reader.cityCount() == 4)
       try reader.commit()
       #expect(try reader.cityCount() == 3)
+    }
+  }
+
+  @Test("An interrupt ends the wait for a lock")
+  func interrupt() throws {
+    try withTwoConnections(busyTimeout: .seconds(60)) { first, second in
+      try first.begin()
+      let handle = second.interruptHandle
+      let hasEnded = Mutex(false)
+      // Again and again, since an interrupt before the wait has begun doesn't end it.
+      let hasStopped = DispatchSemaphore(value: 0)
+      DispatchQueue.global().async {
+        while !hasEnded.withLock({ $0 }) { handle.interrupt() }
+        hasStopped.signal()
+      }
+      let start = ContinuousClock.now
+      let error = #expect(throws: DatabaseError.self) { try second.begin() }
+      hasEnded.withLock { $0 = true }
+      hasStopped.wait()
+      #expect(error?.isInterrupt == true)
+      #expect(ContinuousClock.now - start < .seconds(30))
+      try first.rollback()
+      try second.begin()
+    }
+  }
+
+  @Test("A journal mode that others don't let change is waited for as long as the timeout")
+  func journalMode() throws {
+    try withTemporaryFolder { folder in
+      let path = folder + "/cities.db"
+      let first = try Database(path: path)
+      try createCities(in: first)
+      var configuration = Configuration()
+      configuration.journalMode = .delete
+      configuration.busyTimeout = .milliseconds(30)
+      let start = ContinuousClock.now
+      let error = #expect(throws: DatabaseError.self) {
+        try Database(path: path, configuration: configuration)
+      }
+      #expect(error?.isBusy == true)
+      #expect(ContinuousClock.now - start >= .milliseconds(30))
+      try first.close()
+      let second = try Database(path: path, configuration: configuration)
+      #expect(try second.value("PRAGMA journal_mode", as: String.self) == "delete")
     }
   }
 }

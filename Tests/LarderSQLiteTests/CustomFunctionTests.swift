@@ -209,4 +209,19 @@ struct CustomFunctionTests {
     #expect(error?.code == .tooBig)
     #expect(error?.message == "string or blob too big")
   }
+
+  @Test("A function whose result is no number fails, instead of being NULL")
+  func notANumber() throws {
+    let db = try Database()
+    try db.createFunction("quotient", argumentCount: 2) { arguments in
+      try Double(databaseValue: arguments[0]) / Double(databaseValue: arguments[1])
+    }
+    try db.createFunction("no_number", argumentCount: 0) { _ in DatabaseValue.real(.nan) }
+    #expect(try db.value("SELECT quotient(1, 0)", as: Double.self) == .infinity)
+    for sql in ["SELECT quotient(0, 0)", "SELECT no_number()"] as [SQL] {
+      let error = #expect(throws: DatabaseError.self) { try db.value(sql, as: Double?.self) }
+      #expect(error?.code == .error)
+      #expect(error?.message.contains("NaN") == true)
+    }
+  }
 }

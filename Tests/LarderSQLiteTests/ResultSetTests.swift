@@ -233,4 +233,19 @@ struct ResultSetTests {
       try (0..<6).map { try rows.isNull(at: $0) } == [false, false, false, false, false, true])
     #expect(try rows.isNull("N"))
   }
+
+  @Test("A row that a change has returned has no columns but those it returns")
+  func returnedColumns() throws {
+    let db = try makeCities()
+    let rows = try db.executeQuery("DELETE FROM city WHERE id = 1 RETURNING id, name")
+    #expect(try rows.next())
+    for index in [-1, 2, .max] {
+      let error = #expect(throws: DatabaseError.self) { try rows.get(at: index, as: Int.self) }
+      #expect(error?.code == .range)
+      #expect(error?.message == "no column at index \(index): there are 2")
+    }
+    #expect(try rows.whileReading { try rows.get(at: 0, as: Int.self) } == 1)
+    #expect(
+      try rows.withUnsafeBytes(at: 1) { $0.count } == rows.get(at: 1, as: String.self).utf8.count)
+  }
 }

@@ -149,4 +149,17 @@ struct StatementTests {
     #expect(error?.code == .misuse)
     #expect(throws: DatabaseError.self) { try select.bind() }
   }
+
+  @Test("A row has no columns but those of the statement")
+  func columnRange() throws {
+    let db = try makeCities()
+    let statement = try db.prepare("SELECT id, name FROM city")
+    #expect(try statement.step())
+    for index in [-1, 2, .max] {
+      let error = #expect(throws: DatabaseError.self) { try statement.get(at: index, as: Int.self) }
+      #expect(error?.code == .range)
+      #expect(error?.message == "no column at index \(index): there are 2")
+    }
+    #expect(try statement.get(at: 0, as: Int.self) == 1)
+  }
 }

@@ -231,4 +231,55 @@ struct ValueTests {
       try Database().value("SELECT 'village'", as: Level.self)
     }
   }
+
+  @Test("A value of another storage class is refused whether it comes from a column or not")
+  func storageClasses() throws {
+    func reason<T: DatabaseValueConvertible>(_ type: T.Type, _ value: DatabaseValue) -> [String] {
+      let errors = [
+        #expect(throws: ConversionError.self) { try T(databaseValue: value) },
+        #expect(throws: ConversionError.self) { try roundTrip(value, as: T.self) },
+      ]
+      return errors.compactMap { $0.map { "\($0.reason) \($0.type)" } }
+    }
+    func expect<T: DatabaseValueConvertible>(
+      _ type: T.Type, _ value: DatabaseValue, _ expected: ConversionError.Reason
+    ) {
+      #expect(reason(type, value) == Array(repeating: "\(expected) \(type)", count: 2))
+    }
+    expect(Int.self, "5", .storageClass(.text))
+    expect(Int.self, 5.0, .storageClass(.real))
+    expect(Int.self, .null, .null)
+    expect(Data.self, "5", .storageClass(.text))
+    expect(Data.self, 5, .storageClass(.integer))
+    expect(Data.self, .null, .null)
+    #expect(throws: ConversionError.self) { try Bool(databaseValue: "true") }
+    #expect(throws: ConversionError.self) { try roundTrip("true", as: Bool.self) }
+    #expect(try Bool(databaseValue: 2) && Data(databaseValue: .blob([7])) == Data([7]))
+  }
+
+  @Test("A type that reads text without looking finds that NULL is none")
+  func textOfNull() throws {
+    struct Label: DatabaseValueConvertible {
+      var text: String
+      var databaseValue: DatabaseValue { .text(text) }
+      init(databaseValue: DatabaseValue) throws { text = try String(databaseValue: databaseValue) }
+      init(column: ColumnReader) throws { text = try column.text() }
+    }
+    let db = try Database()
+    #expect(try db.value("SELECT 'Oslo'", as: Label.self)?.text == "Oslo")
+    let rows = try db.executeQuery("SELECT NULL")
+    #expect(try rows.next())
+    let error = #expect(throws: ConversionError.self) { try rows.get(at: 0, as: Label.self) }
+    #expect(error?.reason == .null)
+  }
+
+  /// What is read as one type after another was stored.
+  private func roundTrip<T: DatabaseValueConvertible>(
+    _ value: DatabaseValue, as type: T.Type
+  ) throws -> T {
+    let db = try Database()
+    let rows = try db.executeQuery("SELECT ?", value)
+    #expect(try rows.next())
+    return try rows.get(at: 0)
+  }
 }

@@ -94,4 +94,29 @@ struct AggregateTests {
     #expect(rows.map(\.1) == [2, 3, 3, 2])
     #expect(rows.map(\.2) == [4, 4, 4, 4] && rows.map(\.3) == [1, 1, 2, 1])
   }
+
+  @Test(
+    "the least value of a column that is never NULL is NULL where there are no rows, a total is 0")
+  func noRows() throws {
+    let query = Place.all.select { ($0.population.min(), $0.population.total()) }
+    #expect(
+      query.sql.text
+        == #"SELECT min("place"."population"), total("place"."population") FROM "place""#)
+    let row = try #require(try query.fetchOne(db))
+    #expect(row.0 == 120_000 && row.1 == 47_593_027)
+    let none = try #require(
+      try Place.filter { $0.id > 9 }.select { ($0.population.min(), $0.population.total()) }
+        .fetchOne(db))
+    #expect(none.0 == nil && none.1 == 0)
+  }
+
+  @Test(
+    "neighbours of a column that may be NULL are Optional once, as are those of one that may not")
+  func neighbours() throws {
+    let rows: [(Double?, String?)] = try Place.order { $0.id }.select {
+      ($0.elevation.lag().over(orderBy: $0.id.asc), $0.name.lead().over(orderBy: $0.id.asc))
+    }.fetchAll(db)
+    #expect(rows.map(\.0) == [nil, 43.5, 4, 23])
+    #expect(rows.map(\.1) == ["上海市", "Oslo", "北戴河区", nil])
+  }
 }

@@ -139,6 +139,30 @@ struct AssociationTests {
     #expect(once.isEmpty)
   }
 
+  @Test("records that refer to a key that SQLite chooses come with it")
+  func chosenKey() throws {
+    try City.table.create(db)
+    try Road.table.create(db)
+    try City.insert(db, contentsOf: City.norwegian)
+    try Road.insert(
+      db,
+      contentsOf: [
+        Road(from: 1, to: 2, country: "NO", length: 463),
+        Road(from: 1, to: 3, country: "NO", length: 494),
+      ])
+    let roads = HasMany(City.columns.id, Road.columns.from, in: Road.order { $0.to })
+    let found = try roads.fetchAll(db, of: City.norwegian)
+    #expect(found.map { $0.map(\.to) } == [[2, 3], [], []])
+  }
+
+  @Test("an association by a column that a table doesn't have is refused")
+  func noSuchColumn() throws {
+    let people = HasMany(Column("mayor", \Nation.code), Place.columns.country)
+    #expect(
+      recordFailure { try people.fetchAll(db, of: Nation.fetchAll(db)) }
+        == "the declaration of the table “country” is wrong: it has no column “mayor”")
+  }
+
   @Test("an insert from a selection is one statement")
   func insertFromQuery() throws {
     let statements = try repeated.during(atLeast: 1) {

@@ -15,6 +15,19 @@ struct FindTests {
     #expect(recordFailure { try City.find(db, 7) } == "there is no row in “city” with the key 7")
   }
 
+  @Test("A key of bytes is told in hexadecimal digits")
+  func blobKey() throws {
+    struct Chip: Record {
+      var id: [UInt8]
+      static let table = Table("chip", Chip.init, columns[0])
+      static let columns = [Column("id", \Chip.id, .primaryKey)]
+    }
+    try Chip.table.create(db)
+    #expect(
+      recordFailure { try Chip.find(db, [0, 0x0A, 0xFF] as [UInt8]) }
+        == "there is no row in “chip” with the key x'000aff'")
+  }
+
   @Test("Keys of other integer types and optional ones are as good")
   func keyTypes() throws {
     let id: Int64? = 3

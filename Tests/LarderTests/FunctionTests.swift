@@ -206,4 +206,22 @@ struct FunctionTests {
       try Place.filter { $0.id == raw("\(3)") }.update(db) { $0.population = raw("\(7) * 6") } == 1)
     #expect(try Place.find(db, 3).population == 42)
   }
+
+  @Test("the greater one of a column and a value")
+  func greatest() throws {
+    #expect(text { $0.population.greatest(5) } == #"max("population", ?)"#)
+    #expect(try values { $0.population.greatest(800_000) }[2...] == [800_000, 800_000])
+  }
+
+  @Test("a view formats dates as the connection's format stores them, if that is the usual one")
+  func datesOfView() throws {
+    try Event.table.create(db)
+    let date = Date(timeIntervalSince1970: 1_795_249_993)
+    try Event.insert(
+      db, contentsOf: [Event(id: 1, at: date, text: date, milliseconds: date, end: nil)])
+    let years = Event.all.select { ($0.at.strftime("%Y"), $0.end.strftime("%Y")) }
+    try SchemaEntry.view("years", columns: ["at", "end"], as: years.sql).create(db)
+    #expect(try db.value("SELECT at FROM years", as: String.self) == "2026")
+    #expect(try db.value("SELECT \"end\" FROM years", as: String?.self) == .some(nil))
+  }
 }

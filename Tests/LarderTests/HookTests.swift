@@ -67,6 +67,24 @@ struct HookTests {
     #expect(try stored().allSatisfy { $0.hasSuffix("+") && !$0.hasSuffix("++") })
   }
 
+  @Test("that a record doesn't have do nothing")
+  func defaults() throws {
+    struct Plain: RecordHooks, Equatable {
+      var id: Int64?
+      var name: String
+      var population: Int
+      static let columns = [Column("id", \Plain.id, .primaryKey)]
+      static let table = Table(
+        "city", Plain.init, columns[0], Column("name", \.name), Column("population", \.population))
+    }
+    var oslo = Plain(id: nil, name: "Oslo", population: 1)
+    try oslo.insert(db)
+    oslo.population = 2
+    try oslo.update(db)
+    #expect(try Plain.fetchAll(db) == [Plain(id: 1, name: "Oslo", population: 2)])
+    #expect(try oslo.delete(db))
+  }
+
   @Test("change a record before each kind of update")
   func willUpdate() throws {
     var oslo = Hamlet(id: nil, name: "Oslo", population: 1)

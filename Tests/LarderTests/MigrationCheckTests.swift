@@ -109,4 +109,23 @@ struct MigrationCheckTests {
     #expect(found.first?.contains(Town.table.selectSQL) == true)
     #expect(found.last?.contains("no such column: mayor") == true)
   }
+
+  @Test("A record whose declaration is wrong is told, and all that is wrong makes one text")
+  func declaration() throws {
+    struct Fixed: Record {
+      var id: Int64?
+      let version: Int
+      static let columns = [Column("id", \Fixed.id, .primaryKey)]
+      static let table = Table(
+        "city", Fixed.init, columns[0], Column("name", \.version, .version))
+    }
+    let error = failure(MigrationProblems.self) {
+      try migrator.check(records: [Fixed.self], queries: ["SELECT mayor FROM city"])
+    }
+    #expect(error?.problems.count == 2)
+    #expect(
+      error?.problems.first?.hasPrefix(
+        "a new database: the declaration of the table “city” is wrong: ") == true)
+    #expect(error?.description == error?.problems.joined(separator: "\n"))
+  }
 }

@@ -70,4 +70,26 @@ struct NullableArithmeticTests {
     let rows = try Place.order { $0.id }.fetchAll(db)
     #expect(rows.map(\.elevation) == [44, 8, 23.5, nil])
   }
+
+  @Test("a number that may not be NULL is added to, taken from and divides one that may")
+  func mixedOthers() throws {
+    let query = Nation.leftJoin(Place.self) { $0.capital == $1.name }.order { $0.0.code }
+      .select { nation, place in
+        (
+          nation.code.length + place.population, place.population - nation.code.length,
+          place.population / nation.code.length
+        )
+      }
+    #expect(
+      query.sql.text.hasPrefix(
+        """
+        SELECT length("country"."code") + "place"."population", \
+        "place"."population" - length("country"."code"), \
+        "place"."population" / length("country"."code") FROM
+        """))
+    let rows = try query.fetchAll(db)
+    #expect(rows.map(\.0) == [nil, 21_893_097, 709_039])
+    #expect(rows.map(\.1) == [nil, 21_893_093, 709_035])
+    #expect(rows.map(\.2) == [nil, 10_946_547, 354_518])
+  }
 }

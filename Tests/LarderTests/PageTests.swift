@@ -187,6 +187,23 @@ struct PageTests {
     }
     #expect(try Nation.all.fetchCount(db) == 6)
   }
+
+  @Test("a column that isn't written takes no rows of a selection")
+  func insertIntoReadOnly() throws {
+    struct Town: Record {
+      var id: Int64?
+      var name: String
+      static let columns = [Column("id", \Town.id, .primaryKey)]
+      static let readOnlyName = Column("name", \Town.name, .readOnly)
+      static let table = Table("country", Town.init, columns[0], readOnlyName)
+    }
+    let error = failure(DatabaseError.self) {
+      try Town.insert(db, Town.readOnlyName, from: Place.all.select { $0.name })
+    }
+    #expect(error?.code == .misuse)
+    #expect(error?.message == "“country”.“name” isn't written")
+    #expect(try Nation.all.fetchCount(db) == 3)
+  }
 }
 
 /// The statements that a connection has run.

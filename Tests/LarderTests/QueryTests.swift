@@ -211,4 +211,36 @@ struct QueryTests {
     let capitals = Nation.all.select { $0.capital }
     #expect(try Place.filter { $0.name.in(capitals) }.fetchCount(db) == 2)
   }
+
+  @Test("a fourth table is joined on all three before")
+  func fourTables() throws {
+    let query = Place.all.join(Nation.self) { $0.country == $1.code }
+      .join(Place.self) { $1.capital == $2.name }
+      .join(Nation.self) { $3.code == $2.country && $3.name == $1.name && $0.country == $3.code }
+      .order { $0.0.id }
+    let selection = query.select { ($0.name, $2.name, $3.name) }
+    #expect(
+      selection.sql.text == """
+        SELECT "place"."name", "place_2"."name", "country_2"."name" FROM "place" \
+        JOIN "country" ON "place"."country" = "country"."code" \
+        JOIN "place" AS "place_2" ON "country"."capital" IS "place_2"."name" \
+        JOIN "country" AS "country_2" ON "country_2"."code" = "place_2"."country" \
+        AND "country_2"."name" = "country"."name" AND "place"."country" = "country_2"."code" \
+        ORDER BY "place"."id"
+        """)
+    #expect(
+      try selection.fetchAll(db).map { [$0.0, $0.1, $0.2] } == [
+        ["北京市", "北京市", "China"], ["上海市", "北京市", "China"], ["Oslo", "Oslo", "Norway"],
+        ["北戴河区", "北京市", "China"],
+      ])
+    #expect(try query.fetchAll(db).count == 4)
+  }
+
+  @Test("an expression is subtracted from what is assigned")
+  func subtraction() throws {
+    try Place.all.update(db) { $0.population -= $0.name.length * 10 }
+    #expect(
+      try Place.order { $0.id }.fetchAll(db).map(\.population)
+        == [21_893_065, 24_870_865, 708_997, 119_960])
+  }
 }

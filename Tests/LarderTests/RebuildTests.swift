@@ -184,6 +184,53 @@ struct RebuildTests {
     #expect(bridge.id == 51)
   }
 
+  @Test("A table may have the name that a new one would have meanwhile")
+  func takenName() throws {
+    try makeOldCities()
+    try db.executeStatements(
+      """
+      CREATE TABLE "city rebuilt" (year); INSERT INTO "city rebuilt" VALUES (1624);
+      CREATE VIEW "city rebuilt'" AS SELECT 1
+      """)
+    #expect(try City.table.rebuild(db, copying: ["population": "inhabitants"]) == 2)
+    #expect(try City.table.differences(db) == [])
+    #expect(try rows("SELECT * FROM \"city rebuilt\"") == ["1624"].map(described))
+    #expect(try db.schema().count { $0.kind != .index } == 3)
+  }
+
+  @Test("Rows of which nothing is left but their number get the defaults")
+  func onlyDefaults() throws {
+    struct Lake: Record {
+      var name: String
+      static let columns = [Column("name", \Lake.name, .default("unnamed"))]
+      static let table = Table("lake", Lake.init, columns[0], options: .noPrimaryKey)
+    }
+    try db.executeStatements(
+      """
+      CREATE TABLE lake (old TEXT PRIMARY KEY) WITHOUT ROWID;
+      INSERT INTO lake VALUES ('Ladoga'), ('Onega')
+      """)
+    #expect(try Lake.table.rebuild(db, losing: .columns) == 2)
+    #expect(try rows("SELECT * FROM lake") == ["unnamed", "unnamed"].map(described))
+  }
+
+  @Test("Keys of AUTOINCREMENT are not used again where the table's name changes its case")
+  func autoincrementInAnotherCase() throws {
+    try road().create(db)
+    try db.executeStatements(
+      """
+      CREATE TABLE Bridge (id INTEGER PRIMARY KEY AUTOINCREMENT, "from" INTEGER, "to" INTEGER,
+        older INTEGER);
+      INSERT INTO road VALUES (1, 2, 'NO', 5);
+      INSERT INTO Bridge VALUES (50, 1, 2, NULL); DELETE FROM bridge;
+      """)
+    try Bridge.table.rebuild(db)
+    #expect(try Bridge.table.differences(db) == [])
+    var bridge = Bridge(id: nil, from: 1, to: 2, older: nil)
+    try bridge.insert(db)
+    #expect(bridge.id == 51)
+  }
+
   @Test("Generated columns are computed anew")
   func generated() throws {
     try db.executeStatements(

@@ -22,6 +22,7 @@ struct RecordSQLTests {
     #expect(table.selectSQL == #"SELECT "id", "name", "population" FROM "city""#)
     #expect(table.name == "city")
     #expect(table.columnNames == ["id", "name", "population"])
+    #expect(table.columns.map(\.name) == table.columnNames)
   }
 
   @Test("finds rows by all columns of a composite key")

@@ -42,4 +42,22 @@ struct ReturningTests {
   func limit() throws {
     #expect(try City.limit(1, offset: 1).fetchAll(db) == [City.norwegian[1]])
   }
+
+  @Test("Rows of a grouped or distinct query can't be changed")
+  func grouped() throws {
+    let queries = [
+      City.all.group { $0.name }, City.all.distinct(),
+      City.all.group { $0.name }.having { _ in count() > 1 },
+    ]
+    for query in queries {
+      for error in [
+        failure(DatabaseError.self) { try query.update(db) { $0.population = 1 } },
+        failure(DatabaseError.self) { try query.delete(db) },
+      ] {
+        #expect(error?.code == .misuse)
+        #expect(error?.message == "rows of a grouped or distinct query can't be changed")
+      }
+    }
+    #expect(try City.fetchAll(db) == City.norwegian)
+  }
 }

@@ -116,6 +116,35 @@ struct UpsertTests {
     #expect(hamar.id == 900)
   }
 
+  @Test("takes the row's key over where the record computes it, too")
+  func computedKey() throws {
+    struct Town: Record {
+      private var number: Int
+      var id: Int {
+        get { number }
+        set { number = newValue }
+      }
+      var name: String
+      var population: Int
+
+      init(id: Int, name: String, population: Int) {
+        (number, self.name, self.population) = (id, name, population)
+      }
+
+      struct Columns: Sendable {
+        let id = Column("id", \Town.id, .primaryKey)
+        let name = Column("name", \Town.name, .unique)
+        let population = Column("population", \Town.population)
+      }
+      static let columns = Columns()
+      static let table = Table("city", Town.init, columns.id, columns.name, columns.population)
+    }
+    var bergen = Town(id: 800, name: "Bergen", population: 1)
+    try bergen.upsert(db, onConflict: Town.columns.name)
+    #expect(bergen.id == 2)
+    #expect(try City.find(db, 2).population == 1)
+  }
+
   @Test("updates the columns that are named by the key")
   func chosen() throws {
     var oslo = City(id: 1, name: "Christiania", population: 5)

@@ -215,4 +215,35 @@ struct SchemaCreationTests {
     }
     #expect(try db.schema().isEmpty)
   }
+
+  @Test("an index that SQLite makes with its table can't be created alone")
+  func automaticIndex() throws {
+    try db.executeUpdate("CREATE TABLE place (name TEXT UNIQUE)")
+    let index = try #require(try db.schema().first { $0.sql == nil })
+    let error = failure(DatabaseError.self) { try index.create(db) }
+    #expect(error?.code == .misuse)
+    #expect(
+      error?.message
+        == "“sqlite_autoindex_place_1” is SQLite's own, and made with its table")
+  }
+
+  @Test("a type that doesn't say how it is stored has a column for values of any kind")
+  func anyType() throws {
+    struct Mark: DatabaseValueConvertible, Equatable {
+      var databaseValue: DatabaseValue
+      init(databaseValue: DatabaseValue) { self.databaseValue = databaseValue }
+    }
+    struct Exam: Record, Equatable {
+      var mark: Mark
+      static let columns = [Column("mark", \Exam.mark)]
+      static let table = Table("exam", Exam.init, columns[0], options: .noPrimaryKey)
+    }
+    #expect(Mark.columnType == .any)
+    try Exam.table.create(db)
+    let exams = [DatabaseValue.integer(5), .text("5"), .real(5)].map {
+      Exam(mark: Mark(databaseValue: $0))
+    }
+    try Exam.insert(db, contentsOf: exams)
+    #expect(try Exam.fetchAll(db) == exams)
+  }
 }

@@ -221,4 +221,22 @@ struct VersionTests {
     #expect(error?.column == "version")
     #expect(error?.reason == .notExact)
   }
+
+  @Test("go up in the rows that a query updates, unless it writes them itself")
+  func queries() throws {
+    var bergen = Budget(city: "Bergen", amount: 50, version: 7)
+    try bergen.insert(db)
+    #expect(try Budget.all.update(db) { $0.amount += 1 } == 2)
+    #expect(
+      try Budget.order { $0.city }.fetchAll(db) == [
+        Budget(city: "Bergen", amount: 51, version: 8),
+        Budget(city: "Oslo", amount: 101, version: 2),
+      ])
+    let poorest = try Budget.order { $0.amount }.limit(1).updated(db) { $0.amount = 60 }
+    #expect(poorest == [Budget(city: "Bergen", amount: 60, version: 9)])
+    #expect(
+      recordFailure { try bergen.update(db) }?.hasSuffix("has changed since it was read") == true)
+    try Budget.all.update(db) { $0.version = 20 }
+    #expect(try Budget.fetchAll(db).map(\.version) == [20, 20])
+  }
 }

@@ -106,11 +106,10 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
       accesses.append(codings.at(accesses.count)?.access(for: type) ?? .value(type))
     }
     repeat add((each Value).self)
-    let source = SelectionSource(accesses)
+    let source = SelectionSource(accesses, at: columns.add(columnNames))
     let layout = source.layout
-    let positions = columns.add(columnNames)
     return { cursor in
-      let row = RecordRow(cursor.statement, positions.first, layout)
+      let row = RecordRow(cursor.statement, source.positions.first, layout)
       return try withUnsafeTemporaryAllocation(
         byteCount: Swift.max(1, MemoryLayout<QueryRow>.size),
         alignment: MemoryLayout<QueryRow>.alignment

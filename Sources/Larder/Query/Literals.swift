@@ -98,17 +98,9 @@ extension SQLExpression: ExpressibleByBooleanLiteral where Value == Bool {
   public init(booleanLiteral value: Bool) { self = .value(value) }
 }
 
-extension SQLExpression: ExpressibleByUnicodeScalarLiteral where Value: TextValue {
-  /// Text, which is bound.
-  public init(unicodeScalarLiteral value: String) { self.init(stringLiteral: value) }
-}
-
-extension SQLExpression: ExpressibleByExtendedGraphemeClusterLiteral where Value: TextValue {
-  /// Text, which is bound.
-  public init(extendedGraphemeClusterLiteral value: String) { self.init(stringLiteral: value) }
-}
-
-extension SQLExpression: ExpressibleByStringLiteral where Value: TextValue {
+extension SQLExpression: ExpressibleByStringLiteral, ExpressibleByExtendedGraphemeClusterLiteral,
+  ExpressibleByUnicodeScalarLiteral
+where Value: TextValue {
   /// Text, which is bound.
   public init(stringLiteral value: String) { self.init(SQL(bound: value), isNullable: false) }
 }

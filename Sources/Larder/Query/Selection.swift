@@ -82,8 +82,12 @@ struct SelectionSource {
 
   @usableFromInline
   init(_ accesses: [PropertyAccess]) {
+    self.init(accesses, at: Positions(accesses.indices.map { Int32(truncatingIfNeeded: $0) }))
+  }
+
+  init(_ accesses: [PropertyAccess], at positions: Positions) {
     layout = RecordLayout(accesses)
-    positions = Positions(accesses.indices.map { Int32(truncatingIfNeeded: $0) })
+    self.positions = positions
   }
 
   @inlinable
@@ -120,8 +124,8 @@ struct SelectionSource {
   func describe(_ error: any Error, sql: String) -> any Error {
     guard let failure = error as? ColumnFailure else { return error }
     guard let error = failure.error as? ConversionError else { return failure.error }
-    return ConversionError(
-      error, column: "\(failure.column + 1)", index: failure.column, sql: sql)
+    let index = Int(positions.first[failure.column])
+    return ConversionError(error, column: "\(index + 1)", index: index, sql: sql)
   }
 }
 

@@ -8,7 +8,7 @@ import LarderSQLite
 struct CreateTableParser {
   struct Column {
     /// All that stands in CREATE TABLE.
-    var sql = ""
+    var sql: String
     var collation: String?
     var generatedSQL: String?
   }

@@ -43,11 +43,6 @@ package struct TextWriter {
   /// Appends a text.
   package mutating func append(_ text: TextBytes) { append(UnsafeBufferPointer(text.bytes)) }
 
-  /// Appends a text.
-  package mutating func append(_ text: String) {
-    text.withBytes { append($0) }
-  }
-
   @inline(__always)
   private mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard let source = bytes.baseAddress, bytes.count <= end - next else { return }

@@ -41,8 +41,7 @@ public struct ParameterBinder {
   /// Binds text, NULs included.
   @inlinable
   public func bind(_ value: String) throws {
-    let code = value.utf8.withContiguousStorageIfAvailable { arena.bindText($0, at: index) }
-    try check(code ?? arena.bindText(slowly: value, at: index))
+    try check(value.withBytes { arena.bindText($0, at: index) })
   }
 
   /// Binds a copy of these bytes as a blob.
@@ -139,13 +138,6 @@ package final class BindingArena {
       return larder_bind_text_static(statement, index, copy, UInt64(text.count))
     }
     return larder_bind_text_transient(statement, index, text.baseAddress, UInt64(text.count))
-  }
-
-  /// For strings that aren't kept in one piece of UTF-8.
-  @usableFromInline
-  func bindText(slowly text: String, at index: Int32) -> Int32 {
-    var text = text
-    return text.withUTF8 { bindText($0, at: index) }
   }
 
   @inlinable

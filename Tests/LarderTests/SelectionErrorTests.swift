@@ -1,0 +1,75 @@
+import Larder
+import Testing
+
+@Suite("Selections and common tables that fail")
+struct SelectionErrorTests {
+  let db: Database
+
+  init() throws {
+    db = try .world()
+    try db.executeUpdate("UPDATE place SET population = 'many' WHERE id = 3")
+  }
+
+  private let places = Place.order { $0.id }.select { ($0.name, $0.population) }
+
+  @Test("a value that doesn't fit is an error with the column's number and the statement")
+  func conversion() throws {
+    let error = failure(ConversionError.self) { try places.fetchAll(db) }
+    #expect(
+      error.map { "\($0)" } == """
+        text can't be read as Int — column “2” at index 1 of “\(places.sql.text)”
+        """)
+    #expect(error?.reason == .storageClass(.text))
+    #expect(failure(ConversionError.self) { try places.compound.fetchAll(db) }?.index == 1)
+    #expect(!db.hasOpenStatements)
+    #expect(try places.limit(2).fetchAll(db).map(\.0) == ["北京市", "上海市"])
+  }
+
+  @Test("an error of a type's own conversion is thrown as it is")
+  func ownError() throws {
+    struct Refusal: Error {}
+    struct Picky: DatabaseValueConvertible {
+      var databaseValue: DatabaseValue { .null }
+      init(databaseValue: DatabaseValue) throws { throw Refusal() }
+    }
+    #expect(throws: Refusal.self) {
+      try Place.all.select { $0.name.cast(to: Picky.self) }.fetchAll(db)
+    }
+    #expect(!db.hasOpenStatements)
+  }
+
+  @Test("a common table's value that doesn't fit is told by its place in the whole row")
+  func commonTable() throws {
+    let table = CommonTable("inhabitants", places)
+    let alone = table.all
+    let error = failure(ConversionError.self) { try alone.fetchAll(db) }
+    #expect(error?.column == "2" && error?.index == 1 && error?.sql == alone.sql.text)
+    let joined = Place.filter { $0.id < 3 }.join(common: table) { $0.name == $1.columns.0 }
+    #expect(try joined.fetchAll(db).count == 2)
+    // Three columns of a country come before.
+    let others = Nation.all.join(common: table) { $0.capital == $1.columns.0 }
+    let other = failure(ConversionError.self) { try others.fetchAll(db) }
+    #expect(other?.column == "5" && other?.index == 4 && other?.sql == others.sql.text)
+    #expect(!db.hasOpenStatements)
+  }
+
+  @Test("a value that can't be bound leaves no statement taken, and no value bound")
+  func binding() throws {
+    func places(below elevation: Double, in country: String) -> Compound<String> {
+      Place.filter { $0.country == country && $0.elevation < elevation }.select { $0.name }
+        .union(Nation.filter { $0.capital == country }.select { $0.name })
+    }
+    for _ in 1...3 {
+      let error = failure(ConversionError.self) {
+        try places(below: .nan, in: "CN").fetchAll(db)
+      }
+      #expect(error?.reason == .notANumber)
+      #expect(!db.hasOpenStatements)
+      #expect(try places(below: 30, in: "NO").fetchAll(db) == ["Oslo"])
+    }
+    // One statement served for all.
+    let before = db.statementCacheStatistics.misses
+    #expect(try places(below: 10, in: "CN").fetchAll(db) == ["上海市"])
+    #expect(db.statementCacheStatistics.misses == before)
+  }
+}
