@@ -46,7 +46,7 @@ private struct Fill {
   private let configuration: Configuration
   private let disk: SmallDisk?
   private let bytes: Int
-  private var acknowledged = 0
+  private var acknowledged: Set<Int> = []
 
   init(_ mode: Configuration.JournalMode, _ disk: SmallDisk?, bytes: Int) {
     var configuration = Configuration()
@@ -76,7 +76,9 @@ private struct Fill {
       // Once there is space it goes on, on the same connection.
       try queue.inDatabase { db in if disk == nil { try limit(db, to: round * 100) } }
       try disk?.freeSpace()
-      try pay(queue)
+      let id = (acknowledged.max() ?? 0) + 1
+      try Self.pay(queue, id, bytes)
+      acknowledged.insert(id)
       try check(path)
     }
     try queue.close()
@@ -87,26 +89,34 @@ private struct Fill {
     _ = try db.value(SQL(raw: "PRAGMA max_page_count = \(pages)"), as: Int.self)
   }
 
+  /// Pays from several threads, which share commits, until there is no space.
   private mutating func fill(_ queue: DatabaseQueue) throws {
-    for _ in 0..<5000 {
-      do {
-        try pay(queue)
-      } catch let error as DatabaseError {
-        guard error.code == .full else { throw error }
-        return
+    let (first, bytes) = ((acknowledged.max() ?? 0) + 1, bytes)
+    let outcome = Lock((paid: acknowledged, error: nil as (any Error)?))
+    let threads = 8
+    DispatchQueue.concurrentPerform(iterations: threads) { index in
+      for number in 0..<1000 {
+        do {
+          let id = first + number * threads + index
+          try Self.pay(queue, id, bytes)
+          outcome.withLock { _ = $0.paid.insert(id) }
+        } catch {
+          let isFull = (error as? DatabaseError)?.code == .full
+          return outcome.withLock { if !isFull { $0.error = error } }
+        }
       }
+      outcome.withLock { $0.error = WrongAnswer(description: "the disk doesn't get full") }
     }
-    throw WrongAnswer(description: "the disk doesn't get full")
+    acknowledged = outcome.withLock(\.paid)
+    if let error = outcome.withLock(\.error) { throw error }
   }
 
   /// Pays in a transaction of two tables.
-  private mutating func pay(_ queue: DatabaseQueue) throws {
-    let id = acknowledged + 1
+  private static func pay(_ queue: DatabaseQueue, _ id: Int, _ bytes: Int) throws {
     try queue.inTransaction { db in
       try db.executeUpdate("INSERT INTO receipt VALUES (?, ?)", id, "payment \(id)")
       try db.executeUpdate("INSERT INTO payment VALUES (?, zeroblob(?))", id, bytes)
     }
-    acknowledged = id
   }
 
   private func check(_ path: String) throws {
@@ -115,9 +125,9 @@ private struct Fill {
     let db = try Database(path: path, configuration: configuration)
     let found = try db.value("PRAGMA integrity_check", as: String.self)
     try WrongAnswer.check(found, "ok", "the integrity check")
-    for table in ["payment", "receipt"] {
-      let count = try db.value("SELECT count(*) FROM \(identifier: table)", as: Int.self)
-      try WrongAnswer.check(count, acknowledged, "the number of rows in \(table)")
+    for sql: SQL in ["SELECT id FROM payment", "SELECT payment FROM receipt"] {
+      let ids = try Set(db.fetch(Int.self, sql))
+      try WrongAnswer.check(ids, acknowledged, "what was paid")
     }
     try db.close()
   }

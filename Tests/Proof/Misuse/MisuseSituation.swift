@@ -14,6 +14,10 @@ struct MisuseSituation: Sendable {
 
   static let all = refusals + callbacks + closures
 
+  private static let transactionCalls: Set = [
+    "Database.begin(_:)", "Database.commit()", "Database.rollback()",
+  ]
+
   /// Where no call can do its work.
   private static let refusals =
     [
@@ -59,7 +63,14 @@ struct MisuseSituation: Sendable {
           try clearly {
             try scope.enter(access) { db in
               let stage = try MisuseStage(db, folder)
-              meddling.set { try call.expectAnswer(stage) }
+              meddling.set {
+                // A transaction of the scope isn't for the closure to begin or end.
+                if scope.isTransaction, !transactionCalls.isDisjoint(with: call.symbols) {
+                  try call.expectRefusal(stage)
+                } else {
+                  try call.expectAnswer(stage)
+                }
+              }
               meddling.run()
             }
           }
@@ -102,12 +113,15 @@ struct MisuseSituation: Sendable {
 struct MisuseScope: Sendable {
   let name: String
   let isPool: Bool
+  /// Whether the scope begins a transaction and ends it.
+  var isTransaction = true
   let enter: @Sendable (any DatabaseAccess, (Database) throws -> Void) throws -> Void
 
   static let all = [false, true].flatMap { isPool in
     let name = isPool ? "a pool" : "a queue"
     return [
-      MisuseScope(name: "\(name)'s inDatabase", isPool: isPool) { access, body in
+      MisuseScope(name: "\(name)'s inDatabase", isPool: isPool, isTransaction: false) {
+        access, body in
         try access.inDatabase { try body($0) }
       },
       MisuseScope(name: "\(name)'s inTransaction", isPool: isPool) { access, body in
