@@ -1,6 +1,5 @@
 import Dispatch
 import LarderSQLite
-import Synchronization
 import Testing
 
 @Suite("Locks of other connections")
@@ -143,16 +142,17 @@ struct BusyTests {
     try withTwoConnections(busyTimeout: .seconds(60)) { first, second in
       try first.begin()
       let handle = second.interruptHandle
-      let hasEnded = Mutex(false)
-      // Again and again, since an interrupt before the wait has begun doesn't end it.
+      let hasEnded = DispatchSemaphore(value: 0)
       let hasStopped = DispatchSemaphore(value: 0)
+      // Again and again, since an interrupt before the wait has begun doesn't end it; with pauses, in
+      // which it can begin.
       DispatchQueue.global().async {
-        while !hasEnded.withLock({ $0 }) { handle.interrupt() }
+        while hasEnded.wait(timeout: .now() + .milliseconds(2)) == .timedOut { handle.interrupt() }
         hasStopped.signal()
       }
       let start = ContinuousClock.now
       let error = #expect(throws: DatabaseError.self) { try second.begin() }
-      hasEnded.withLock { $0 = true }
+      hasEnded.signal()
       hasStopped.wait()
       #expect(error?.isInterrupt == true)
       #expect(ContinuousClock.now - start < .seconds(30))

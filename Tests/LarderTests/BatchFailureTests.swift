@@ -1,4 +1,5 @@
 import Larder
+import Synchronization
 import Testing
 
 @Suite("A batch of records that fails")
@@ -25,6 +26,32 @@ struct BatchFailureTests {
     #expect(error?.constraint?.columns == ["name"])
     #expect(try City.fetchAll(db) == City.norwegian)
     #expect(!db.isInTransaction)
+  }
+
+  @Test("is the statement's own error where no record alone is at fault")
+  func nobodysFault() throws {
+    // Refuses the first record it ever sees.
+    let refusals = Doorman()
+    try db.createFunction("is_refused", argumentCount: 0, deterministic: false) {
+      _ in
+      refusals.isFirst() ? 1 : 0
+    }
+    try db.executeStatements(
+      """
+      CREATE TEMP TRIGGER closed BEFORE INSERT ON city WHEN is_refused()
+      BEGIN SELECT RAISE(ABORT, 'closed'); END
+      """)
+    let error = failure(DatabaseError.self) { try City.insert(db, contentsOf: cities(20)) }
+    #expect(error?.message == "closed")
+    #expect(try City.fetchAll(db) == City.norwegian)
+    try City.insert(db, contentsOf: cities(20))
+    #expect(try City.all.fetchCount(db) == 23)
+  }
+
+  /// Tells the first question from others.
+  private final class Doorman: Sendable {
+    private let wasAsked = Atomic(false)
+    func isFirst() -> Bool { !wasAsked.exchange(true, ordering: .relaxed) }
   }
 
   @Test("tells the record of a sequence that isn't an array", arguments: [0, 1023, 1024, 2500])
