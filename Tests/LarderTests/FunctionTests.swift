@@ -213,15 +213,32 @@ struct FunctionTests {
     #expect(try values { $0.population.greatest(800_000) }[2...] == [800_000, 800_000])
   }
 
-  @Test("a view formats dates as the connection's format stores them, if that is the usual one")
-  func datesOfView() throws {
+  @Test(
+    "a view has dates in the format that it is told",
+    arguments: [
+      DateFormat.secondsSince1970, .unixMilliseconds, .julianDay, .iso8601, .sqlDateTime,
+    ])
+  func datesOfView(format: DateFormat) throws {
+    var configuration = Configuration()
+    configuration.dateFormat = format
+    let db = try Database(configuration: configuration)
     try Event.table.create(db)
     let date = Date(timeIntervalSince1970: 1_795_249_993)
     try Event.insert(
       db, contentsOf: [Event(id: 1, at: date, text: date, milliseconds: date, end: nil)])
-    let years = Event.all.select { ($0.at.strftime("%Y"), $0.end.strftime("%Y")) }
-    try SchemaEntry.view("years", columns: ["at", "end"], as: years.sql).create(db)
+    let years = Event.filter { $0.at == date && $0.text == date }
+      .select { ($0.at.strftime("%Y"), $0.end.strftime("%Y")) }
+    try SchemaEntry.view("years", columns: ["at", "end"], as: years.sql, dateFormat: format)
+      .create(db)
     #expect(try db.value("SELECT at FROM years", as: String.self) == "2026")
     #expect(try db.value("SELECT \"end\" FROM years", as: String?.self) == .some(nil))
+    try SchemaEntry.trigger(
+      "dated", "AFTER DELETE", on: "event",
+      run: "INSERT INTO event VALUES (2, \(date), '', 0, NULL)", dateFormat: format
+    ).create(db)
+    try db.executeUpdate("DELETE FROM event")
+    // A Julian day is exact to 40 microseconds.
+    let kept = try db.value("SELECT at FROM event", as: Date.self)
+    #expect(try abs(#require(kept).timeIntervalSince(date)) < 0.000_05)
   }
 }

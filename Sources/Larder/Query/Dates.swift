@@ -64,10 +64,10 @@ private enum DateStorage {
 }
 
 /// An argument that depends on the format of the connection that it is bound to.
-private enum DateQuestion: DatabaseValueConvertible {
+private enum DateQuestion: DateFormatted {
   case isMilliseconds, modifier
 
-  func value(_ format: DateFormat) -> DatabaseValue {
+  func databaseValue(in format: DateFormat) -> DatabaseValue {
     switch self {
     case .isMilliseconds: .integer(format == .unixMilliseconds ? 1 : 0)
     case .modifier:
@@ -79,13 +79,13 @@ private enum DateQuestion: DatabaseValueConvertible {
     }
   }
 
-  var databaseValue: DatabaseValue { value(.secondsSince1970) }
+  var databaseValue: DatabaseValue { databaseValue(in: .secondsSince1970) }
 
   init(databaseValue: DatabaseValue) throws {
     throw ConversionError(.malformed, DateQuestion.self)
   }
 
   func bind(to parameter: ParameterBinder) throws {
-    try value(parameter.dateFormat).bind(to: parameter)
+    try databaseValue(in: parameter.dateFormat).bind(to: parameter)
   }
 }

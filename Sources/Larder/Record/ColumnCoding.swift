@@ -62,7 +62,7 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
 }
 
 /// A value with the coding that it is stored by.
-struct CodedValue<Value: Sendable>: DatabaseValueConvertible {
+struct CodedValue<Value: Sendable>: DateFormatted {
   let value: Value
   let coding: ColumnCoding<Value>
 
@@ -71,7 +71,11 @@ struct CodedValue<Value: Sendable>: DatabaseValueConvertible {
     self.coding = coding
   }
 
-  var databaseValue: DatabaseValue { get throws { try coding.stored(value, .secondsSince1970) } }
+  var databaseValue: DatabaseValue { get throws { try databaseValue(in: .secondsSince1970) } }
+
+  func databaseValue(in format: DateFormat) throws -> DatabaseValue {
+    try coding.stored(value, format)
+  }
 
   init(databaseValue: DatabaseValue) throws { throw ConversionError(.malformed, Value.self) }
 

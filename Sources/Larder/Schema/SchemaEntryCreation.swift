@@ -8,13 +8,15 @@ extension SchemaEntry {
   ///   .create(db)
   /// ```
   ///
-  /// Interpolated values are written into the text, since views have no parameters. Throws for
-  /// those that SQL can't express. See [CREATE VIEW](https://www.sqlite.org/lang_createview.html).
+  /// Interpolated values are written into the text, since views have no parameters; dates, and what is
+  /// computed from them, in the format of connections that is given. Throws for values that SQL can't
+  /// express. See [CREATE VIEW](https://www.sqlite.org/lang_createview.html).
   public static func view(
-    _ name: String, columns: [String] = [], as query: SQL
+    _ name: String, columns: [String] = [], as query: SQL,
+    dateFormat: DateFormat = .secondsSince1970
   ) throws -> SchemaEntry {
     let list = columns.isEmpty ? "" : " (\(columns.identifierList))"
-    let text = try query.literalText()
+    let text = try query.literalText(dateFormat: dateFormat)
     return try declared(.view, name, table: name) {
       "CREATE VIEW \(name.quotedIdentifier)\(list) AS \(text)"
     }
@@ -29,18 +31,19 @@ extension SchemaEntry {
   /// ).create(db)
   /// ```
   ///
-  /// Interpolated values are written into the text. See
-  /// [CREATE TRIGGER](https://www.sqlite.org/lang_createtrigger.html).
+  /// Interpolated values are written into the text, dates in the format of connections that is given.
+  /// See [CREATE TRIGGER](https://www.sqlite.org/lang_createtrigger.html).
   ///
   /// - `event`: BEFORE, AFTER or INSTEAD OF, and DELETE, INSERT or UPDATE, which may name columns.
   /// - `condition`: an expression over `old` and `new`; runs for every row if nil.
   /// - `statements`: each INSERT, UPDATE, DELETE or SELECT.
   public static func trigger(
     _ name: String, _ event: SQL, on table: String, when condition: SQL? = nil,
-    run statements: SQL...
+    run statements: SQL..., dateFormat: DateFormat = .secondsSince1970
   ) throws -> SchemaEntry {
-    let when = try condition.map { " WHEN \(try $0.literalText())" } ?? ""
-    let body = try statements.map { "  \(try $0.literalText());\n" }.joined()
+    let when = try condition.map { " WHEN \(try $0.literalText(dateFormat: dateFormat))" } ?? ""
+    let body = try statements.map { "  \(try $0.literalText(dateFormat: dateFormat));\n" }
+      .joined()
     let event = try event.literalText()
     return try declared(.trigger, name, table: table) {
       "CREATE TRIGGER \(name.quotedIdentifier) \(event) ON \(table.quotedIdentifier)\(when) "

@@ -137,7 +137,19 @@ extension SQL {
   private static func stored(
     _ value: (any DatabaseValueConvertible)?, _ format: DateFormat
   ) throws -> DatabaseValue {
-    if let date = value as? Date { return try format.databaseValue(of: date) }
+    if let value = value as? any DateFormatted { return try value.databaseValue(in: format) }
     return try value?.databaseValue ?? .null
+  }
+}
+
+/// A value that is stored in the format of its connection's dates.
+package protocol DateFormatted: DatabaseValueConvertible {
+  /// The value as a connection with this format stores it.
+  func databaseValue(in format: DateFormat) throws -> DatabaseValue
+}
+
+extension Date: DateFormatted {
+  package func databaseValue(in format: DateFormat) throws -> DatabaseValue {
+    try format.databaseValue(of: self)
   }
 }
