@@ -157,8 +157,9 @@ extension TreeGenerator {
       let own = Tree(place.area, 0, 10).equals(Tree(last.code, 3, 0), place.area == last.code)
       let same = Tree(area.weight, 2, 2).equals(
         Tree(last.weight, 3, 2), area.weight == last.weight)
-      trees.append(own || same)
-      return (own || same).sql
+      let tree = chance(2) ? own || same : own && same
+      trees.append(tree)
+      return tree.sql
     }.filter { place, parent, area, last in
       var leaves = TreeLeaves(place)
       leaves.add(parent)
