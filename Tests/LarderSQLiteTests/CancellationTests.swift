@@ -169,6 +169,39 @@ struct CancellationTests {
     #expect(names == ["Lagos", "北京市"])
   }
 
+  @Test("A member of a shared commit that is cancelled while it writes undoes only itself")
+  func writingMember() async throws {
+    let queue = queue
+    let isWriting = DispatchSemaphore(value: 0)
+    let goOn = DispatchSemaphore(value: 0)
+    let holder = try Holder(queue)
+    let leader = Task {
+      try await queue.inTransaction { try $0.executeUpdate("DELETE FROM city WHERE id = 1") }
+    }
+    try await yieldUntil { queue.waitingCount == 1 }
+    let member = Task {
+      try await queue.inTransaction { db in
+        try db.createFunction("pause", argumentCount: 0, deterministic: false) { _ in
+          isWriting.signal()
+          try goOn.waitOrThrow()
+          return "Nowhere"
+        }
+        try db.executeUpdate("UPDATE city SET name = pause()")
+        _ = try db.cityCount()
+        Issue.record("it goes on")
+      }
+    }
+    try await yieldUntil { queue.waitingCount == 2 }
+    try holder.release()
+    try await Self.wait(for: isWriting)
+    member.cancel()
+    for _ in 0..<3 { goOn.signal() }
+    await #expect(throws: CancellationError.self) { try await member.value }
+    #expect(try await leader.value == 1)
+    let names = try await queue.read { try $0.texts("SELECT name FROM city ORDER BY id") }
+    #expect(names == ["Oslo", "Lagos", "北京市"])
+  }
+
   /// Starts a transaction that deletes all cities, cancels its task before the closure goes on,
   /// and returns what the call throws.
   private func cancelInside(

@@ -155,7 +155,9 @@ final class Writer: Turn, @unchecked Sendable {
   private func runMember(_ job: Job) throws -> Bool {
     do {
       try database.execute(.savepoint)
-      try database.runBody(job.scope, .transaction) { try runner.call(job, $0) }
+      try database.runBody(job.scope, .transaction) {
+        try runner.call(job, $0, sharesTransaction: true)
+      }
       try database.checkTransactionIsOpen()
       if database.isRollbackOnly {
         try undoMember()
