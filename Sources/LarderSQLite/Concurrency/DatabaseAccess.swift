@@ -7,7 +7,9 @@
 ///
 /// The asynchronous forms do the same without blocking the task's thread. When the task is
 /// cancelled, a scope that waits leaves the line, and one that runs is interrupted and rolled back;
-/// both throw `CancellationError`.
+/// both throw `CancellationError`. Where a transaction shares its commit with others, a statement that
+/// writes runs to its end first, since interrupting it would roll back all of them: see
+/// [Interrupt](https://www.sqlite.org/c3ref/interrupt.html).
 public protocol DatabaseAccess: AnyObject, Sendable {
   /// The connections, which the methods below use.
   var connections: Connections { get }
