@@ -4,7 +4,12 @@
 // SQLite's interface as the system declares it, and the few parts of it that Swift can't call:
 // variadic functions and the destructor constants, which are casts of integers to pointers.
 
+#include <linux/futex.h>
 #include <sqlite3.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #if SQLITE_VERSION_NUMBER < 3037000
 #error "Larder needs SQLite 3.37 or newer (STRICT tables, 64-bit change counts)"
@@ -76,6 +81,36 @@ static inline int larder_has_attached(sqlite3 *db) {
   (void)db;
   return 1;
 #endif
+}
+
+/// The file object of a database's journal or write-ahead log, or NULL.
+static inline sqlite3_file *larder_journal_file(sqlite3 *db) {
+  sqlite3_file *file = 0;
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) != SQLITE_OK) return 0;
+  return file && file->pMethods ? file : 0;
+}
+
+/// Whether overwriting a part of the database file leaves the bytes beside it alone when power fails.
+static inline int larder_has_safe_overwrite(sqlite3 *db) {
+  sqlite3_file *file = 0;
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
+  return file && file->pMethods &&
+         (file->pMethods->xDeviceCharacteristics(file) & SQLITE_IOCAP_POWERSAFE_OVERWRITE) != 0;
+}
+
+static inline int larder_sync_file(sqlite3_file *file) {
+  return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
+}
+
+/// Sleeps while the word holds this value, at most that many nanoseconds (less than 0: for ever).
+static inline void larder_futex_wait(const void *word, uint32_t value, int64_t nanoseconds) {
+  struct timespec timeout = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, nanoseconds < 0 ? 0 : &timeout, 0, 0);
+}
+
+/// Wakes so many of those who sleep on the word.
+static inline void larder_futex_wake(const void *word, int count) {
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, 0, 0, 0);
 }
 
 /// Tells the processor that this is a loop that waits.

@@ -1,14 +1,42 @@
 import Glibc
 import Synchronization
 
-extension Connections {
-  /// Runs a scope, and waits for it. Throws where the call comes from inside of another one.
+/// The connections of a queue or a pool.
+public final class Connections: Sendable {
+  let writer: Writer
+  /// Nil where the writer reads too.
+  let readers: Readers?
+  private let waitGraph: WaitGraph?
+  private let readsWaitForDurability: Bool
+
+  init(writer: Writer, readers: Readers?, configuration: Configuration) {
+    self.writer = writer
+    self.readers = readers
+    waitGraph = readers.map { WaitGraph(maximumReaders: $0.maximum) }
+    readsWaitForDurability = configuration.readsWaitForDurability
+  }
+
+  /// The connection that writes is closed last: the others, which only read, couldn't move the log into
+  /// the file.
+  deinit {
+    readers?.releaseIdle()
+    writer.checkpointer?.close()
+  }
+
+  private var owner: ObjectIdentifier { ObjectIdentifier(writer) }
+
+  // MARK: Threads
+
+  /// Runs a scope, and waits for it. Throws where the call comes from inside of another one that holds what
+  /// it waits for.
   ///
   /// Only this much is generic: everything below is compiled once, for no result at all.
   @inlinable
-  func perform<T>(_ kind: ScopeKind, _ body: (Database) throws -> T) throws -> T {
+  func perform<T>(
+    _ kind: ScopeKind, _ label: StaticString, _ body: (Database) throws -> T
+  ) throws -> T {
     var result: T?
-    try runScope(kind) { result = try body($0) }
+    try runScope(kind, label) { result = try body($0) }
     guard let moved = result.take() else {
       throw DatabaseError(.internal, "the scope has no result")
     }
@@ -16,104 +44,167 @@ extension Connections {
   }
 
   @usableFromInline
-  func runScope(_ kind: ScopeKind, _ body: (Database) throws -> Void) throws {
-    var retry = Retry(limit: kind.isTransaction ? writer.retryLimit : nil)
+  func runScope(
+    _ kind: ScopeKind, _ label: StaticString, _ body: (Database) throws -> Void
+  ) throws {
+    guard let limit = writer.retryLimit, kind.isTransaction else {
+      return try runOnce(kind, label, body)
+    }
+    var retry = Retry(limit: limit)
     while true {
       do {
-        let scope = try Scope.enter(writer)
-        if case .read = kind, let readers {
-          try readers.perform(scope, body)
-        } else {
-          try writer.perform(kind, scope, body)
-        }
-        Scope.recycle(scope)
-        return
+        return try runOnce(kind, label, body)
       } catch {
         guard let pause = retry.pause(after: error) else { throw error }
+        writer.retries.add(1, ordering: .relaxed)
         usleep(UInt32(pause / .microseconds(1)))
       }
     }
   }
 
-  /// Runs a scope on another thread, and suspends the task meanwhile.
+  private func runOnce(
+    _ kind: ScopeKind, _ label: StaticString, _ body: (Database) throws -> Void
+  ) throws {
+    try writer.checkProcess()
+    if EnteredScope.isInside, case let held = EnteredScope.held(of: owner), !held.isNothing {
+      try runInside(held, kind, label, body)
+    } else if case .read = kind, let readers {
+      try read(readers, body)
+    } else {
+      try writer.perform(kind, label, body)
+    }
+  }
+
+  /// Runs a scope from inside of another one of the same pool. What it waits for the scope around it may
+  /// hold, or another that waits for what that one holds.
+  private func runInside(
+    _ held: EnteredScope.Held, _ kind: ScopeKind, _ label: StaticString,
+    _ body: (Database) throws -> Void
+  ) throws {
+    var reads: Readers?
+    if case .read = kind { reads = readers }
+    guard let waitGraph, reads != nil || !held.writer else { throw EnteredScope.reentryError }
+    let wait = WaitGraph.Wait(held: held, wantsReader: reads != nil)
+    try waitGraph.add(wait)
+    var isWaiting = true
+    func begin() {
+      if isWaiting { waitGraph.remove(wait) }
+      isWaiting = false
+    }
+    defer { begin() }
+    let body: (Database) throws -> Void = { database in
+      begin()
+      try body(database)
+    }
+    if let reads { try read(reads, body) } else { try writer.perform(kind, label, body) }
+  }
+
+  private func read(_ readers: Readers, _ body: (Database) throws -> Void) throws {
+    guard let groupCommit else { return try readers.perform(owner, body) }
+    try groupCommit.check()
+    let outcome = Result { try readers.perform(owner, body) }
+    try groupCommit.wait(for: groupCommit.position)
+    try outcome.get()
+  }
+
+  /// Whose syncs reads wait for.
+  private var groupCommit: GroupCommit? { readsWaitForDurability ? writer.groupCommit : nil }
+
+  // MARK: Tasks
+
+  /// Runs a scope in the caller's task, on a thread of the queue's or pool's own.
   func perform<T: Sendable>(
-    _ kind: ScopeKind, _ body: @escaping @Sendable (Database) throws -> T
+    _ kind: ScopeKind, _ label: StaticString,
+    _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    var retry = Retry(limit: kind.isTransaction ? writer.retryLimit : nil)
+    guard let limit = writer.retryLimit, kind.isTransaction else {
+      return try await performOnce(kind, label, body)
+    }
+    var retry = Retry(limit: limit)
     while true {
       do {
-        return try await performOnce(kind, body)
+        return try await performOnce(kind, label, body)
       } catch {
         guard let pause = retry.pause(after: error) else { throw error }
+        writer.retries.add(1, ordering: .relaxed)
         try await Task.sleep(for: pause)
       }
     }
   }
 
+  private func performOnce<T: Sendable>(
+    _ kind: ScopeKind, _ label: StaticString,
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T {
+    try Task.checkCancellation()
+    try writer.checkProcess()
+    if case .read = kind, let readers { return try await read(readers, body) }
+    let task = WaitingTask(writer.lock)
+    let (outcome, position) = await withTaskCancellationHandler {
+      await withTaskExecutorPreference(task) {
+        var result: T?
+        let (outcome, position) = writer.perform(task, kind, label) { result = try body($0) }
+        return (outcome.flatMap { Self.value(result) }, position)
+      }
+    } onCancel: {
+      writer.cancel(task)
+    }
+    try await writer.groupCommit?.wait(for: position)
+    return try outcome.get()
+  }
+
+  private func read<T: Sendable>(
+    _ readers: Readers, _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T {
+    let task = WaitingTask(readers)
+    let owner = owner
+    let outcome: Result<T, any Error> = await withTaskCancellationHandler {
+      await withTaskExecutorPreference(task) {
+        Result {
+          var result: T?
+          try readers.perform(task, owner) { result = try body($0) }
+          return try Self.value(result).get()
+        }
+      }
+    } onCancel: {
+      task.cancel()
+      readers.cancel(task)
+    }
+    if let groupCommit {
+      try groupCommit.check()
+      try await groupCommit.wait(for: groupCommit.position)
+    }
+    return try outcome.get()
+  }
+
+  private static func value<T>(_ result: T?) -> Result<T, any Error> {
+    guard let result else {
+      return .failure(DatabaseError(.internal, "the scope has no result"))
+    }
+    return .success(result)
+  }
+
+  // MARK: Closing
+
   /// Closes all connections: the writer last, which then moves the log into the file.
   func close() throws {
-    _ = try Scope.enter(writer)
+    guard EnteredScope.held(of: owner).isNothing else { throw EnteredScope.reentryError }
     try readers?.close()
     do {
       try writer.close()
     } catch {
-      readers?.reopen()
+      readers?.letIn()
       throw error
     }
   }
 
-  private func performOnce<T: Sendable>(
-    _ kind: ScopeKind, _ body: @escaping @Sendable (Database) throws -> T
-  ) async throws -> T {
-    try Task.checkCancellation()
-    let result = ResultBox<T>()
-    let scope = try Scope.enter(writer)
-    let job = Job(kind, scope, isAsynchronous: true) { result.value = try body($0) }
-    var readers: Readers?
-    if case .read = kind { readers = self.readers }
-    try await withTaskCancellationHandler { [readers, writer] in
-      try await withCheckedThrowingContinuation { continuation in
-        job.whenFinished { continuation.resume(with: $0) }
-        if let readers { readers.submit(job) } else { writer.submit(job) }
-      }
-    } onCancel: { [readers, writer] in
-      if let readers { readers.cancel(job) } else { writer.cancel(job) }
+  var statistics: AccessStatistics {
+    var statistics = AccessStatistics()
+    writer.describe(&statistics)
+    if let readers {
+      statistics.readers = readers.counts
+      statistics.oldestReaderAge = readers.oldestAge
     }
-    guard let value = result.value else {
-      throw DatabaseError(.internal, "the scope has no result")
-    }
-    return value
+    return statistics
   }
-}
-
-/// What a job's body has returned.
-///
-/// What makes it Sendable: it is written before the job is finished, and read after.
-private final class ResultBox<T: Sendable>: @unchecked Sendable {
-  var value: T?
-}
-
-/// When to try a transaction again that another process was in the way of.
-private struct Retry {
-  private let deadline: Duration?
-  private var attempts = 0
-
-  init(limit: Duration?) { deadline = limit.map { MonotonicClock.now + $0 } }
-
-  /// How long to wait before the next attempt, with chance in it so that two that met once don't
-  /// meet again; nil for giving up.
-  mutating func pause(after error: any Error) -> Duration? {
-    guard let deadline, let error = error as? DatabaseError, error.code == .busy,
-      error.isFromAnotherConnection
-    else { return nil }
-    attempts += 1
-    let longest = min(20_000, 500 << min(attempts, 6))
-    let pause = Duration.microseconds(Int.random(in: 250...longest))
-    return MonotonicClock.now + pause < deadline ? pause : nil
-  }
-}
-
-extension DatabaseError {
-  /// Whether SQLite reported it, rather than a line in which the wait was too long.
-  fileprivate var isFromAnotherConnection: Bool { !message.hasPrefix(Line.timeoutMessage) }
 }

@@ -1,30 +1,24 @@
 /// What a ``DatabaseQueue`` and a ``DatabasePool`` offer.
 ///
-/// Each call runs its closure as a scope: with a connection of its own for the time, in order with
-/// others, on this thread or, for transactions that share a commit, on another caller's while this
-/// one waits. The `Database` is good inside of the scope only, and so is all that was made with it.
-/// Calling the same queue or pool from inside of one of its scopes throws.
+/// Each call runs its closure as a scope: as if its caller were alone with the database, with a connection
+/// of its own for the time, in order with others (FIFO), on the caller's thread. The `Database` is good
+/// inside of the scope only, and so is all that was made with it. Calling the same queue or pool
+/// from inside of one of its scopes throws where that call would wait for the scope itself.
 ///
-/// The asynchronous forms do the same without blocking the task's thread. When the task is
-/// cancelled, a scope that waits leaves the line, and one that runs is interrupted and rolled back;
-/// both throw `CancellationError`. Where a transaction shares its commit with others, a statement that
-/// writes runs to its end first, since interrupting it would roll back all of them: see
-/// [Interrupt](https://www.sqlite.org/c3ref/interrupt.html).
+/// The asynchronous forms do the same in the caller's task, with its locals, priority and cancellation,
+/// without blocking a thread of the cooperative pool: a thread of the queue's or pool's own runs the
+/// closure. When the task is cancelled, a scope that waits leaves the queue, and one that runs, or
+/// waits for another process's lock, is interrupted and rolled back; both throw `CancellationError`.
+///
+/// Where commits are durable, a call returns, or throws, once what its closure may have seen is on disk;
+/// callers share that wait (see ``Configuration/groupCommit``). Should the disk fail to sync, all
+/// calls throw ``ResultCode/ioErrorFsync`` from then on, until the database is opened anew.
+///
+/// The label of a scope, its function's name unless told otherwise, is named in the errors of those who
+/// wait for it in vain.
 public protocol DatabaseAccess: AnyObject, Sendable {
   /// The connections, which the methods below use.
   var connections: Connections { get }
-}
-
-/// The connections of a queue or a pool.
-public final class Connections: Sendable {
-  let writer: Writer
-  /// Nil where the writer reads too.
-  let readers: Readers?
-
-  init(writer: Writer, readers: Readers?) {
-    self.writer = writer
-    self.readers = readers
-  }
 }
 
 extension DatabaseAccess {
@@ -33,35 +27,41 @@ extension DatabaseAccess {
   /// A transaction that the closure leaves open is rolled back, and an error thrown.
   @discardableResult
   @inlinable
-  public func inDatabase<T>(_ body: (Database) throws -> T) throws -> T {
-    try connections.perform(.plain, body)
+  public func inDatabase<T>(
+    label: StaticString = #function, _ body: (Database) throws -> T
+  ) throws -> T {
+    try connections.perform(.plain, label, body)
   }
 
   /// Runs a closure in a transaction: commits when it returns, rolls back when it throws.
   ///
   /// The closure never runs unless the transaction has begun; when the commit fails, all is rolled
-  /// back and the error thrown. Transactions that wait at the same time share one commit (see
-  /// ``Configuration/groupCommit``), each in a savepoint: one that throws undoes only itself. The
-  /// closure can't begin or end transactions by itself; see ``Database/setRollbackOnly()``.
+  /// back and the error thrown. The closure can't begin or end transactions by itself; see
+  /// ``Database/setRollbackOnly()``.
   @discardableResult
   @inlinable
   public func inTransaction<T>(
-    _ kind: TransactionKind = .immediate, _ body: (Database) throws -> T
+    _ kind: TransactionKind = .immediate, label: StaticString = #function,
+    _ body: (Database) throws -> T
   ) throws -> T {
-    try connections.perform(.transaction(kind), body)
+    try connections.perform(.transaction(kind), label, body)
   }
 
   /// Runs a closure in a savepoint, which outside of a transaction is a deferred transaction.
   @discardableResult
   @inlinable
-  public func inSavepoint<T>(_ body: (Database) throws -> T) throws -> T {
-    try connections.perform(.savepoint) { try $0.inSavepoint(body) }
+  public func inSavepoint<T>(
+    label: StaticString = #function, _ body: (Database) throws -> T
+  ) throws -> T {
+    try connections.perform(.savepoint, label) { try $0.inSavepoint(body) }
   }
 
   /// Runs a closure that reads one snapshot of the database. Statements that write throw.
   @inlinable
-  public func read<T>(_ body: (Database) throws -> T) throws -> T {
-    try connections.perform(.read, body)
+  public func read<T>(
+    label: StaticString = #function, _ body: (Database) throws -> T
+  ) throws -> T {
+    try connections.perform(.read, label, body)
   }
 
   /// Makes the statement that the writing connection runs throw ``ResultCode/interrupt``.
@@ -72,7 +72,7 @@ extension DatabaseAccess {
   public func checkpoint(
     _ mode: CheckpointMode = .passive
   ) throws -> (logFrames: Int, checkpointed: Int) {
-    try connections.perform(.plain) { try $0.checkpoint(mode) }
+    try connections.perform(.plain, "checkpoint(_:)") { try $0.checkpoint(mode) }
   }
 
   /// Waits for the scopes that were called before, and closes all connections. Later scopes throw;
@@ -83,37 +83,42 @@ extension DatabaseAccess {
   public func close() throws {
     try connections.close()
   }
+
+  /// What the connections have done since they were opened, and are doing now. It can be asked at any
+  /// time, also while the writer is in use; it takes less than a microsecond.
+  public var statistics: AccessStatistics { connections.statistics }
 }
 
 extension DatabaseAccess {
   /// As the form that isn't asynchronous.
   @discardableResult
   public func inDatabase<T: Sendable>(
-    _ body: @escaping @Sendable (Database) throws -> T
+    label: StaticString = #function, _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    try await connections.perform(.plain, body)
+    try await connections.perform(.plain, label, body)
   }
 
   /// As the form that isn't asynchronous.
   @discardableResult
   public func inTransaction<T: Sendable>(
-    _ kind: TransactionKind = .immediate, _ body: @escaping @Sendable (Database) throws -> T
+    _ kind: TransactionKind = .immediate, label: StaticString = #function,
+    _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    try await connections.perform(.transaction(kind), body)
+    try await connections.perform(.transaction(kind), label, body)
   }
 
   /// As the form that isn't asynchronous.
   @discardableResult
   public func inSavepoint<T: Sendable>(
-    _ body: @escaping @Sendable (Database) throws -> T
+    label: StaticString = #function, _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    try await connections.perform(.savepoint) { try $0.inSavepoint(body) }
+    try await connections.perform(.savepoint, label) { try $0.inSavepoint(body) }
   }
 
   /// As the form that isn't asynchronous.
   public func read<T: Sendable>(
-    _ body: @escaping @Sendable (Database) throws -> T
+    label: StaticString = #function, _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    try await connections.perform(.read, body)
+    try await connections.perform(.read, label, body)
   }
 }

@@ -31,9 +31,9 @@ public final class DatabasePool: DatabaseAccess {
     var configuration = configuration
     if !configuration.readOnly { configuration.journalMode = .wal }
     let writer = try Writer(path: path, configuration: configuration)
-    let connections = Connections(
-      writer: writer, readers: Readers(path: path, configuration: configuration))
-    let mode = try connections.perform(.plain) { db in
+    let readers = Readers(path: path, configuration: configuration)
+    let connections = Connections(writer: writer, readers: readers, configuration: configuration)
+    let mode = try connections.perform(.plain, "init(path:)") { db in
       try db.value("PRAGMA journal_mode", as: String.self)
     }
     guard mode == "wal" else {
@@ -41,6 +41,7 @@ public final class DatabasePool: DatabaseAccess {
         .cannotOpen,
         "a pool needs a write-ahead log, but the journal mode of \(path) is \(mode ?? "")")
     }
+    try writer.shareLog(with: readers, configuration)
     self.connections = connections
   }
 

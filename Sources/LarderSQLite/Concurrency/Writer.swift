@@ -1,210 +1,220 @@
 import CSQLite
 import Synchronization
 
-/// The connection that writes, and the line of those who want it.
+/// The connection that writes, and the ``WriterLock`` of those who want it.
 ///
-/// Whoever has the turn runs its transaction, then those of others that have come meanwhile, each in
-/// a savepoint of its own, and commits once for all of them: waiting for the disk is shared. Nobody
-/// returns before the commit that holds its work.
+/// Each scope runs alone, on its caller's thread or in its caller's task. What scopes share is the wait
+/// for the disk (``GroupCommit``).
 ///
-/// What makes it Sendable: the database is used by the holder of the turn only.
-final class Writer: Turn, @unchecked Sendable {
+/// What makes it Sendable: the database is used by the holder of the lock only, and so are the other
+/// variables.
+final class Writer: @unchecked Sendable {
   private let database: Database
+  let lock: WriterLock
   let interruptHandle: InterruptHandle
   let path: String?
-  private let sharesCommits: Bool
-  private let busyTimeout: Duration
   let retryLimit: Duration?
+  /// Nil where commits aren't durable, or make themselves so.
+  let groupCommit: GroupCommit?
+  /// In a pool.
+  private(set) var checkpointer: Checkpointer?
   private let isClosed = Atomic<Bool>(false)
-  private let runner = JobRunner()
-
-  /// A group takes no more members than this, and none once it has lasted this long.
-  private static let largestGroup = 512
-  private static let longestGroup = Duration.milliseconds(2)
+  private let cancellation = Cancellation()
+  private let transactions = Atomic<Int>(0)
+  let retries = Atomic<Int>(0)
+  private let logFrames = Atomic<Int>(0)
+  /// How many frames the log may have before a commit moves it into the file; 0 for any number.
+  private var autocheckpoint = 0
+  /// Between when and when the last BEGIN waited in vain for the lock of another process.
+  private var vainWait: (from: Duration, to: Duration)?
 
   init(path: String?, configuration: Configuration) throws {
     database = try Database(path: path, configuration: configuration)
     interruptHandle = database.interruptHandle
     self.path = path
-    sharesCommits = configuration.groupCommit
-    busyTimeout = configuration.busyTimeout
     retryLimit = configuration.retryLimit
+    lock = WriterLock(timeout: configuration.scopeTimeout)
+    let isDurable = configuration.synchronous == .full || configuration.synchronous == .extra
+    groupCommit =
+      configuration.groupCommit && isDurable && !database.isReadOnly
+      ? try GroupCommit(sharing: database) : nil
+    database.sharesSyncs = groupCommit != nil
+    if groupCommit != nil { try watchLog() }
     database.connection.leave()
-    super.init(timeout: configuration.scopeTimeout)
   }
 
-  /// Runs a body in its turn, and waits for it.
-  func perform<T>(
-    _ kind: ScopeKind, _ scope: Scope, _ body: (Database) throws -> T
-  ) throws -> T {
-    if take() {
-      defer { giveBack() }
-      return try run(kind, scope, body)
+  /// Lets checkpoints be made beside the writer, for a pool. Before anybody else uses it.
+  func shareLog(with readers: Readers, _ configuration: Configuration) throws {
+    guard !database.isReadOnly else { return }
+    database.connection.takeOver()
+    defer { database.connection.leave() }
+    if groupCommit == nil { try watchLog() }
+    guard autocheckpoint > 0 else { return }
+    checkpointer = Checkpointer(
+      path: path, configuration: configuration, interval: autocheckpoint,
+      pageSize: try database.value("PRAGMA page_size", as: Int.self) ?? 4096, writer: lock,
+      readers: readers)
+  }
+
+  /// Takes over what SQLite does after a commit, and asks it how often it would have made a checkpoint.
+  private func watchLog() throws {
+    autocheckpoint = try database.value("PRAGMA wal_autocheckpoint", as: Int.self) ?? 0
+    installHook()
+  }
+
+  /// SQLite keeps an unretained pointer to this object, which keeps the connection.
+  private func installHook() {
+    sqlite3_wal_hook(
+      database.connection.handle,
+      { context, _, name, frames in
+        guard let context, let name else { return SQLITE_OK }
+        let writer = Unmanaged<Writer>.fromOpaque(context).takeUnretainedValue()
+        return writer.hasCommitted(name, frames: Int(frames))
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// After each commit that wrote to a write-ahead log.
+  private func hasCommitted(_ name: UnsafePointer<CChar>, frames: Int) -> Int32 {
+    let isMain = String(cString: name) == "main"
+    if isMain {
+      logFrames.store(frames, ordering: .relaxed)
+      groupCommit?.hasCommitted()
     }
-    return try withoutActuallyEscaping(body) { body in
-      var result: T?
-      let job = Job(kind, scope) { result = try body($0) }
-      wait(for: job)
-      try job.outcome.get()
-      guard let result else { throw DatabaseError(.internal, "the scope has no result") }
-      return result
+    if isMain, let checkpointer {
+      checkpointer.hasCommitted(frames: frames)
+    } else if autocheckpoint > 0, frames >= autocheckpoint {
+      // As SQLite's own hook does: a checkpoint that fails is made by a later commit.
+      sqlite3_wal_checkpoint_v2(
+        database.connection.handle, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    }
+    return SQLITE_OK
+  }
+
+  // MARK: Scopes
+
+  /// Runs a scope in its turn, on this thread. Returns the position of what it has made or seen, with
+  /// its outcome, which nobody may be told before that position is durable.
+  func perform(
+    _ kind: ScopeKind, _ label: StaticString, _ body: (Database) throws -> Void
+  ) throws {
+    try groupCommit?.check()
+    let waited = try lock.acquire(label)
+    guard let groupCommit else {
+      defer { lock.release() }
+      return try run(kind, waited, body)
+    }
+    let outcome = Result { try run(kind, waited, body) }
+    let position = groupCommit.settle()
+    lock.release()
+    try groupCommit.wait(for: position)
+    try outcome.get()
+  }
+
+  /// Runs the scope of a task that holds the lock, on the thread that runs its job; returns the position of
+  /// what it has made or seen.
+  func perform(
+    _ task: WaitingTask, _ kind: ScopeKind, _ label: StaticString,
+    _ body: (Database) throws -> Void
+  ) -> (outcome: Result<Void, any Error>, position: Int) {
+    if let refusal = task.refusal { return (.failure(refusal), 0) }
+    lock.note(label)
+    let outcome = Result {
+      try groupCommit?.check()
+      try cancellation.run(task, on: database) {
+        try run(kind, MonotonicClock.now - task.start) { database in
+          try body(database)
+          try task.checkCancellation()
+        }
+      }
+    }
+    return (outcome, groupCommit?.settle() ?? 0)
+  }
+
+  private func run(
+    _ kind: ScopeKind, _ waited: Duration, _ body: (Database) throws -> Void
+  ) throws {
+    transactions.store(transactions.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    database.connection.waited = waited
+    if vainWait != nil { return try runAfterVainWait(kind, waited, body) }
+    do {
+      try EnteredScope.run(ObjectIdentifier(self), holdsWriter: true) {
+        try database.runScope(kind, body)
+      }
+    } catch let error as DatabaseError where error.isBusy && !database.hasBegun {
+      let now = MonotonicClock.now
+      vainWait = (now - database.busyTimeout, now)
+      throw error
     }
   }
 
-  override func lead(_ job: Job) {
-    let outcome = Result { try run(job.kind, job.scope) { try runner.call(job, $0) } }
-    giveBack()
-    job.finish(outcome)
+  /// After somebody who waited in vain for another process's lock: who has been in the queue meanwhile has
+  /// waited for it too, and doesn't wait as long again. Else those at the end of the queue would wait
+  /// for the time-outs of all before them.
+  private func runAfterVainWait(
+    _ kind: ScopeKind, _ waited: Duration, _ body: (Database) throws -> Void
+  ) throws {
+    guard let vainWait else { return }
+    self.vainWait = nil
+    let timeout = database.busyTimeout
+    let start = MonotonicClock.now - waited
+    let spent = max(.zero, vainWait.to - max(start, vainWait.from))
+    database.connection.busyHandler.timeout = timeout - spent
+    do {
+      try EnteredScope.run(ObjectIdentifier(self), holdsWriter: true) {
+        try database.runScope(kind) { database in
+          database.connection.busyHandler.timeout = timeout
+          try body(database)
+        }
+      }
+    } catch {
+      database.connection.busyHandler.timeout = timeout
+      if (error as? DatabaseError)?.isBusy == true, !database.hasBegun {
+        self.vainWait = (vainWait.from, MonotonicClock.now)
+      }
+      throw error
+    }
   }
 
-  /// Takes an asynchronous job out of the line, or interrupts it and has it rolled back.
-  func cancel(_ job: Job) {
-    job.isCancelled.store(true, ordering: .relaxed)
-    if remove(job) {
-      job.finish(.failure(CancellationError()))
-      return
-    }
-    runner.interrupt(job, database.connection)
+  /// Throws in a process that was forked: there nobody lets go of what was held before.
+  func checkProcess() throws { try database.connection.checkProcess() }
+
+  func cancel(_ task: WaitingTask) {
+    task.cancel()
+    lock.cancel(task)
+    cancellation.cancel(task)
   }
 
   /// Waits for its turn and closes the connection; then, and before, closing again does nothing.
   func close() throws {
-    let scope = try Scope.enter(self)
     if isClosed.load(ordering: .relaxed) { return }
-    do {
-      try perform(.plain, scope) { database in
-        isClosed.store(true, ordering: .relaxed)
-        database.closeEverything()
-      }
-    } catch let error as DatabaseError
-      where error.code == .misuse && isClosed.load(ordering: .relaxed)
-    {
-      // Somebody else was first.
-    }
-  }
-
-  // MARK: Transactions
-
-  private func run<T>(
-    _ kind: ScopeKind, _ scope: Scope, _ body: (Database) throws -> T
-  ) throws -> T {
-    guard sharesCommits, case .transaction(let transaction) = kind, transaction != .deferred else {
-      return try database.runScope(scope, kind, body)
-    }
-    return try runGroup(transaction, scope, body)
-  }
-
-  /// The first body needs no savepoint: if it throws, the transaction is rolled back before
-  /// anybody has joined.
-  private func runGroup<T>(
-    _ kind: TransactionKind, _ scope: Scope, _ body: (Database) throws -> T
-  ) throws -> T {
+    try checkProcess()
+    _ = try lock.acquire("close()")
+    defer { lock.release() }
+    if isClosed.exchange(true, ordering: .relaxed) { return }
     database.connection.takeOver()
     defer { database.connection.leave() }
-    _ = try database.connection.check()
-    try database.prepareToEnd()
-    do {
-      try database.execute(kind.control)
-    } catch let error as DatabaseError where error.isBusy {
-      // Those who have waited as long don't wait as long again, one after the other.
-      let since = MonotonicClock.now - busyTimeout
-      for job in popAll(waitingSince: since) { job.finish(.failure(error)) }
-      throw error
+    checkpointer?.close()
+    groupCommit?.suspend()
+    // The log is what the next process recovers from: moving it now could move what isn't on disk.
+    if groupCommit?.hasFailed == true { database.connection.keepLogOnClose() }
+    database.closeEverything()
+  }
+
+  /// What it has done, for the statistics.
+  func describe(_ statistics: inout AccessStatistics) {
+    let (waits, waiting) = lock.waits
+    statistics.transactions = transactions.load(ordering: .relaxed)
+    statistics.waiting = waiting
+    statistics.mostWaiting = waits.most
+    statistics.waits = waits.count
+    statistics.timeWaited = waits.total
+    statistics.longestWait = waits.longest
+    statistics.timeInCommit = .nanoseconds(database.connection.timeInCommit.load(ordering: .relaxed))
+    statistics.logFrames = logFrames.load(ordering: .relaxed)
+    statistics.retries = retries.load(ordering: .relaxed)
+    if let figures = groupCommit?.figures {
+      statistics.syncs = figures.count
+      statistics.largestGroup = figures.largestGroup
     }
-    let result = try database.undoOnError {
-      try database.runBody(scope, .transaction, body)
-    }
-    try database.checkTransactionIsOpen()
-    if database.isRollbackOnly {
-      try database.undoOnError { try database.execute(.rollback) }
-      return result
-    }
-    let members = try runMembers()
-    let outcome = Result { try database.undoOnError { try database.execute(.commit) } }
-    for member in members { member.finish(outcome) }
-    try outcome.get()
-    return result
-  }
-
-  /// Runs the transactions of those who wait, and returns those whose work is to be committed. On
-  /// an error that has undone the work of all, all of them have got it.
-  private func runMembers() throws -> [Job] {
-    // A commit that can't succeed would take the others along.
-    guard isWanted, !database.hasDeferredViolations else { return [] }
-    var members: [Job] = []
-    var end: Duration?
-    while members.count < Self.largestGroup, let job = popFirst(where: mayJoin) {
-      do {
-        if try runMember(job) { members.append(job) }
-      } catch {
-        for member in members { member.finish(.failure(error)) }
-        throw error
-      }
-      if let end, MonotonicClock.now > end { break }
-      end = end ?? MonotonicClock.now + Self.longestGroup
-    }
-    return members
-  }
-
-  private func mayJoin(_ job: Job) -> Bool {
-    if case .transaction(let kind) = job.kind { kind != .deferred } else { false }
-  }
-
-  /// Runs a job in a savepoint: true if its work is to be committed, false if it was undone and the
-  /// job is finished. Throws if the whole transaction was undone.
-  private func runMember(_ job: Job) throws -> Bool {
-    do {
-      try database.execute(.savepoint)
-      try database.runBody(job.scope, .transaction) {
-        try runner.call(job, $0, sharesTransaction: true)
-      }
-      try database.checkTransactionIsOpen()
-      if database.isRollbackOnly {
-        try undoMember()
-        job.finish(.success(()))
-        return false
-      }
-      try database.checkDeferredViolations()
-      try database.execute(.release)
-      return true
-    } catch {
-      database.ensureUndone(undoMember)
-      if database.connection.owesRollback {
-        // The work of a member that failed would be committed with that of the others.
-        database.ensureUndone { try database.execute(.rollback) }
-      }
-      let isLost = !database.hasTransaction || database.connection.owesRollback
-      job.finish(.failure(error))
-      guard isLost else { return false }
-      throw DatabaseError(
-        (error as? DatabaseError)?.extendedCode ?? .abort,
-        "a transaction that shared the commit made SQLite roll back all: \(error)")
-    }
-  }
-
-  private func undoMember() throws {
-    try database.execute(.rollbackTo)
-    try database.execute(.release)
-  }
-}
-
-extension Database {
-  /// Whether deferred foreign keys are violated, so that a commit would fail.
-  fileprivate var hasDeferredViolations: Bool {
-    guard let handle = connection.usableHandle else { return false }
-    var current: Int32 = 0
-    var highest: Int32 = 0
-    sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &highest, 0)
-    return current != 0
-  }
-
-  fileprivate func checkDeferredViolations() throws {
-    guard hasDeferredViolations else { return }
-    let message = "FOREIGN KEY constraint failed"
-    throw DatabaseError(
-      .constraintForeignKey, message,
-      constraint: ConstraintViolation(code: .constraintForeignKey, message: message) { _, _ in
-        false
-      })
   }
 }

@@ -87,8 +87,14 @@ public struct Configuration: Sendable {
   /// How long a call waits for its turn, or for a free reader, before it throws
   /// ``ResultCode/busy``.
   public var scopeTimeout: Duration = .seconds(30)
-  /// Whether transactions that wait for the writer at the same time share one commit.
+  /// Whether durable transactions that commit at about the same time share one sync of the log (group
+  /// commit): with ``synchronous`` FULL or EXTRA and a write-ahead log, in a queue or a pool. Nobody is
+  /// told an outcome before it is on disk; other processes may see a commit some milliseconds
+  /// before it is. False: each commit is synced by itself, by SQLite.
   public var groupCommit = true
+  /// Whether a scope that only reads also returns only once what it may have seen is on disk, where syncs
+  /// are shared. False: reads don't wait, and may tell what a loss of power takes back.
+  public var readsWaitForDurability = true
   /// For how long a whole transaction is tried again when another process is in its way
   /// (``ResultCode/busy``, ``ResultCode/busySnapshot``); its closure runs anew each time. Nil: not
   /// at all.

@@ -27,6 +27,12 @@ final class Connection {
 
   /// What the scope that uses the connection rules out.
   @exclusivity(unchecked) var restrictions: Restrictions = []
+  /// How long the scope that runs has waited for the connection.
+  @exclusivity(unchecked) var waited = Duration.zero
+  /// Whether the time in COMMIT is counted: in files, where it is more than asking for the time.
+  let measuresCommits: Bool
+  /// The time spent in COMMIT, in nanoseconds.
+  let timeInCommit = Atomic<Int>(0)
   /// What makes every call throw for now.
   let obstacle = Atomic<Int>(Obstacle.none.rawValue)
 
@@ -58,6 +64,7 @@ final class Connection {
   ) {
     self.handle = handle
     self.isPrivate = isPrivate
+    measuresCommits = !isPrivate
     self.dateFormat = dateFormat
     self.reporting = reporting
     measures = reporting.trace != nil
@@ -88,6 +95,15 @@ final class Connection {
       throw DatabaseError(.abort, "a savepoint could not be undone, so all was rolled back")
     }
     return handle
+  }
+
+  /// Makes every call throw, since the task of the scope that runs was cancelled.
+  func cancel() { obstacle.store(Obstacle.cancellation.rawValue, ordering: .relaxed) }
+
+  /// Lets calls be made again, to undo the scope or for the next.
+  func endCancellation() {
+    _ = obstacle.compareExchange(
+      expected: Obstacle.cancellation.rawValue, desired: Obstacle.none.rawValue, ordering: .relaxed)
   }
 
   /// Whether a transaction is open only because it could not be rolled back yet.
@@ -128,6 +144,23 @@ final class Connection {
   @inlinable @inline(__always)
   static func isOwn(_ owner: UInt) -> Bool {
     owner == UInt.max || owner == UInt(pthread_self())
+  }
+
+  /// Adds to the time spent in COMMIT.
+  func addTimeInCommit(_ time: Duration) {
+    timeInCommit.store(
+      timeInCommit.load(ordering: .relaxed) &+ Int(time / .nanoseconds(1)), ordering: .relaxed)
+  }
+
+  /// Throws in a process that was forked from the one that opened the connection.
+  @inline(__always)
+  func checkProcess() throws {
+    if !isOfThisProcess { throw accessError() }
+  }
+
+  /// Leaves the log as it is when the connection is closed.
+  func keepLogOnClose() {
+    if let handle { larder_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
   }
 
   /// Whether this process opened the connection.

@@ -24,6 +24,10 @@ public final class Database {
   @exclusivity(unchecked) private var open: [PreparedStatement] = []
   /// Whether the transaction or savepoint of the innermost scope is to be undone.
   @exclusivity(unchecked) package var isRollbackOnly = false
+  /// Whether the scope that runs has begun: BEGIN has succeeded.
+  @exclusivity(unchecked) var hasBegun = false
+  /// Whether commits are synced together with those of others, by ``GroupCommit``.
+  var sharesSyncs = false
   /// The path that the database was opened with: nil for one in memory, empty for a temporary file.
   public let path: String?
   /// How it was opened.

@@ -16,6 +16,9 @@ enum MonotonicClock {
 }
 
 extension Duration {
+  /// Whole milliseconds, for messages.
+  var inMilliseconds: Int { Int(self / .milliseconds(1)) }
+
   /// No less than nothing and no more than a century, so that sums can't overflow.
   var bounded: Duration { min(max(self, .zero), .seconds(100 * 366 * 86_400)) }
 }

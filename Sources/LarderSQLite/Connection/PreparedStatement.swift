@@ -335,7 +335,7 @@ package final class PreparedStatement {
     let shows = connection.reporting.showsArguments
     return TraceEvent(
       sql: sql, expandedSQL: shows ? Connection.expandedSQL(of: handle) : nil, duration: spent,
-      rowCount: rowCount)
+      waited: connection.waited, rowCount: rowCount)
   }
 
   /// Calls a closure during which the statement can't be stepped, reset or finalized.

@@ -41,6 +41,11 @@ extension ResultCode {
 
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
   public static let busyRecovery: ResultCode = 261, busySnapshot: ResultCode = 517
+  /// The wait for a queue's or pool's own turn was too long, rather than that for another connection's
+  /// lock (`SQLITE_BUSY_TIMEOUT`).
+  public static let busyTimeout: ResultCode = 773
+  /// The disk could not be synced (`SQLITE_IOERR_FSYNC`).
+  public static let ioErrorFsync: ResultCode = 1034
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
   public static let constraintCheck: ResultCode = 275, constraintForeignKey: ResultCode = 787
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation

@@ -6,6 +6,8 @@ public struct EffectiveSettings: Hashable, Sendable {
   public let journalMode: String
   /// When the file is synced.
   public let synchronous: Configuration.Synchronous?
+  /// Whether it is synced for several commits at once, by a queue or pool: `full`, shared.
+  public let sharesSyncs: Bool
   /// Whether foreign keys are enforced.
   public let foreignKeys: Bool
   /// Whether pages are checked as they are read.
@@ -45,8 +47,11 @@ extension Database {
       let limit = try value("PRAGMA journal_size_limit", as: Int.self) ?? -1
       return EffectiveSettings(
         journalMode: try value("PRAGMA journal_mode", as: String.self) ?? "",
-        synchronous: try value("PRAGMA synchronous", as: Int.self)
-          .flatMap { Configuration.Synchronous(rawValue: $0) },
+        synchronous: sharesSyncs
+          ? configuration.synchronous
+          : try value("PRAGMA synchronous", as: Int.self)
+            .flatMap { Configuration.Synchronous(rawValue: $0) },
+        sharesSyncs: sharesSyncs,
         foreignKeys: try value("PRAGMA foreign_keys", as: Bool.self) ?? false,
         cellSizeCheck: try value("PRAGMA cell_size_check", as: Bool.self) ?? false,
         cacheSize: pages < 0 ? -pages * 1024 : pages * pageSize,

@@ -1,0 +1,120 @@
+import Dispatch
+import Synchronization
+
+/// Checkpoints of a pool's write-ahead log, by a connection of its own: no caller's commit has to do it.
+///
+/// After so many frames what can be moved into the file is moved (a passive checkpoint), beside readers and
+/// writers. That bounds the log only where now and then nobody reads: the log can begin anew only when
+/// all of it is in the file and no reader needs it. So past a quarter of
+/// ``Configuration/journalSizeLimit`` new readers are kept waiting until those that read have ended, and
+/// the log is made to begin anew. That is tried for a tenth of a second at most; where a reader
+/// takes longer, it is tried again later, with back-off.
+///
+/// See [Write-Ahead Logging](https://www.sqlite.org/wal.html#avoiding_excessively_large_wal_files).
+///
+/// What makes it Sendable: it has no state but atomics; the rest is touched on its queue only.
+final class Checkpointer: @unchecked Sendable {
+  private let path: String?
+  private let configuration: Configuration
+  private let writer: WriterLock
+  private let readers: Readers
+  private let worker = DispatchQueue(label: "larder.checkpoint")
+  private let isScheduled = Atomic<Bool>(false)
+  /// The number of frames at which there is something to do.
+  private let threshold: Atomic<Int>
+  private let frames = Atomic<Int>(0)
+  /// The number of frames after which SQLite would make a checkpoint; 0 for never.
+  let interval: Int
+  /// The number of frames past which the log is to begin anew.
+  private let limit: Int
+
+  private var database: Database?
+  private var isClosed = false
+  private var failures = 0
+  private var notBefore = Duration.zero
+
+  /// How long others are kept waiting at most: for the readers, then for the writer, then for what is
+  /// left to be moved.
+  private static let patience = Duration.milliseconds(60)
+
+  init(
+    path: String?, configuration: Configuration, interval: Int, pageSize: Int, writer: WriterLock,
+    readers: Readers
+  ) {
+    self.path = path
+    self.configuration = configuration
+    self.interval = interval
+    self.writer = writer
+    self.readers = readers
+    let bytes = (configuration.journalSizeLimit.flatMap { $0 >= 0 ? $0 : nil } ?? 64 << 20) / 4
+    limit = max(interval * 2, bytes / max(512, pageSize))
+    threshold = Atomic(interval)
+  }
+
+  /// The frames in the log after the last commit.
+  var logFrames: Int { frames.load(ordering: .relaxed) }
+
+  /// Notes a commit. In the writer's turn.
+  func hasCommitted(frames count: Int) {
+    if count < frames.load(ordering: .relaxed) { threshold.store(interval, ordering: .relaxed) }
+    frames.store(count, ordering: .relaxed)
+    guard interval > 0, count >= threshold.load(ordering: .relaxed),
+      !isScheduled.exchange(true, ordering: .relaxed)
+    else { return }
+    worker.async { [weak self] in self?.run() }
+  }
+
+  private func run() {
+    defer { isScheduled.store(false, ordering: .relaxed) }
+    guard !isClosed, let database = open() else { return }
+    // What it reports is nobody's error: the log stays, and the next commit has it tried again.
+    guard let state = try? database.checkpoint(.passive) else { return }
+    threshold.store(state.logFrames + interval, ordering: .relaxed)
+    guard state.logFrames > limit, MonotonicClock.now >= notBefore else { return }
+    if beginAnew(database) {
+      failures = 0
+      threshold.store(interval, ordering: .relaxed)
+    } else {
+      failures += 1
+      notBefore = MonotonicClock.now + .milliseconds(50 << min(failures, 8))
+    }
+  }
+
+  /// Makes the log begin anew, with everybody else kept waiting.
+  private func beginAnew(_ database: Database) -> Bool {
+    // What has come meanwhile is moved beforehand, so that little is left to do while others wait.
+    for _ in 0..<3 {
+      guard let state = try? database.checkpoint(.passive) else { return false }
+      if state.logFrames - state.checkpointed < interval { break }
+    }
+    defer { readers.letIn() }
+    guard readers.keepOut(within: Self.patience),
+      writer.acquire("a checkpoint", within: Self.patience)
+    else { return false }
+    defer { writer.release() }
+    return (try? database.checkpoint(.restart)) != nil
+  }
+
+  private func open() -> Database? {
+    if database == nil {
+      var configuration = configuration
+      configuration.prepareDatabase = nil
+      configuration.authorizer = nil
+      configuration.statementDeadline = nil
+      configuration.trace = nil
+      configuration.log = nil
+      configuration.busyTimeout = .milliseconds(50)
+      database = try? Database(path: path, configuration: configuration)
+    }
+    return database
+  }
+
+  /// Waits for a checkpoint that runs, and makes no more.
+  func close() {
+    worker.sync {
+      isClosed = true
+      database?.closeEverything()
+      database = nil
+    }
+  }
+}

@@ -1,0 +1,344 @@
+import CSQLite
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Group commit of syncs: transactions that commit at about the same time share the wait for the disk,
+/// and nothing else.
+///
+/// Each commits by itself, as with synchronous NORMAL: its frames are written to the write-ahead log,
+/// not synced. Outside of the writer's turn its caller then waits until the log is synced past its
+/// commit. Who finds no sync running is the leader and syncs for all who have committed by then; the
+/// followers wait for that sync, or for the next. While the disk works, other transactions run. The idea
+/// is PostgreSQL's (`commit_delay`), which shares the sync of its log in the same way.
+///
+/// A position counts commits: that of a scope is how many commits it may have seen or made, and it
+/// is durable once as many are synced. It is announced before SQLite makes the commit visible,
+/// so that no reader can see one that isn't counted.
+///
+/// A failed sync isn't tried again: after it nobody knows what is on disk, since the kernel may have
+/// dropped the pages. Everybody who waits for it, and who comes later, gets an error.
+///
+/// What makes it Sendable: it has no state but atomics, what its lock guards, and the log's file object.
+/// That one is used by one sync at a time; SQLite uses it at the same time for writing, which is sound
+/// since a sync changes nothing in the object after the first, which SQLite makes itself when it
+/// writes the log's header; and it stays open until ``suspend()`` or ``close()`` has let a sync under
+/// way end.
+final class GroupCommit: @unchecked Sendable {
+  private let handle: OpaquePointer
+  /// How many commits there are, with the one that is about to be made visible.
+  private let announced = Atomic<Int>(0)
+  /// How many there are that any sync from now on covers.
+  private let committed = Atomic<Int>(0)
+  /// How many are on disk.
+  private let synced = Atomic<Int>(0)
+  /// Whether somebody waits for a commit that is just being written.
+  private let needsCommit = Atomic<Bool>(false)
+  private let failed = Atomic<Bool>(false)
+  private let state = Lock(State())
+  /// Syncs for tasks, which no thread waits for.
+  private let worker = DispatchQueue(label: "larder.sync")
+
+  private struct State {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    var isSyncing = false
+    /// What the sync that runs covers; -1 as long as it hasn't begun.
+    var upTo = -1
+    /// Those whom the sync that runs may cover, and those who come later.
+    var current = Batch()
+    var gathering = Batch()
+    var failure: DatabaseError?
+    /// How many commits the last sync covered, and how long it took.
+    var company = 0
+    var lastSync = Duration.zero
+    var figures = SyncFigures()
+
+    func batch(for position: Int) -> Batch {
+      isSyncing && position <= upTo ? current : gathering
+    }
+  }
+
+  /// Those who wait for one sync.
+  private final class Batch: @unchecked Sendable {
+    /// The futex on which the threads sleep; goes up when there is something to look at.
+    let word = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
+    var threadCount = 0
+    var tasks: [Task] = []
+
+    struct Task {
+      let position: Int
+      let continuation: UnsafeContinuation<Void, any Error>
+    }
+
+    init() { word.initialize(to: Atomic(0)) }
+
+    deinit {
+      word.deinitialize(count: 1)
+      word.deallocate()
+    }
+
+    var isWaiting: Bool { threadCount > 0 || !tasks.isEmpty }
+
+    func wake(_ count: Int32) {
+      word.pointee.add(1, ordering: .releasing)
+      if threadCount > 0 { larder_futex_wake(word, count) }
+    }
+
+    func takeTasks(where condition: (Task) -> Bool) -> [Task] {
+      let taken = tasks.filter(condition)
+      if !taken.isEmpty { tasks.removeAll(where: condition) }
+      return taken
+    }
+  }
+
+  /// Shares the syncs of a connection that writes durably to a write-ahead log; nil for any other.
+  ///
+  /// Without a file system that leaves the bytes beside a write alone, SQLite pads the log to whole
+  /// sectors at each sync, which only its own synchronous FULL does.
+  init?(sharing database: Database) throws {
+    guard let handle = database.connection.usableHandle, larder_has_safe_overwrite(handle) != 0
+    else { return nil }
+    self.handle = handle
+    guard try resume(database) else { return nil }
+    sqlite3_commit_hook(
+      handle,
+      { context in
+        if let context {
+          Unmanaged<GroupCommit>.fromOpaque(context).takeUnretainedValue().willCommit()
+        }
+        return 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// Makes commits leave the sync to those who made them; false where the log isn't a write-ahead log.
+  /// In the writer's turn.
+  func resume(_ database: Database) throws -> Bool {
+    guard try database.value("PRAGMA journal_mode", as: String.self) == "wal",
+      // The log is opened when it is first read.
+      try database.value("SELECT count(*) FROM sqlite_schema", as: Int.self) != nil,
+      let file = larder_journal_file(handle)
+    else { return false }
+    try database.executeUpdate("PRAGMA synchronous = NORMAL")
+    state.withLock { $0.file = file }
+    return true
+  }
+
+  /// Syncs what there is, and ends the sharing: before SQLite closes the log's file. In the writer's turn.
+  func suspend() {
+    settle()
+    let position = committed.load(ordering: .acquiring)
+    try? wait(for: position)
+    while state.withLock({ $0.isSyncing }) { usleep(50) }
+    state.withLock { $0.file = nil }
+  }
+
+  // MARK: Commits
+
+  private func willCommit() {
+    announced.store(committed.load(ordering: .relaxed) + 1, ordering: .sequentiallyConsistent)
+  }
+
+  /// Notes a commit that was written to the log of the main database. In the writer's turn.
+  func hasCommitted() {
+    committed.store(announced.load(ordering: .relaxed), ordering: .sequentiallyConsistent)
+    if needsCommit.load(ordering: .sequentiallyConsistent) { lookAgain() }
+  }
+
+  /// At the end of the writer's turn: what was announced and not written never will be. Returns the
+  /// position of what the scope has made or seen.
+  @discardableResult
+  func settle() -> Int {
+    let committed = committed.load(ordering: .relaxed)
+    if announced.load(ordering: .relaxed) != committed {
+      announced.store(committed, ordering: .sequentiallyConsistent)
+      if needsCommit.load(ordering: .sequentiallyConsistent) { lookAgain() }
+    }
+    return committed
+  }
+
+  /// The position of what a reader may have seen until now.
+  var position: Int { announced.load(ordering: .sequentiallyConsistent) }
+
+  /// Throws where a sync has failed.
+  func check() throws {
+    if failed.load(ordering: .acquiring), let failure = state.withLock({ $0.failure }) {
+      throw failure
+    }
+  }
+
+  // MARK: Waiting
+
+  /// Whether there is nothing to wait for: everything up to the position is on disk, or was announced
+  /// and given up, and what came before is on disk.
+  private func isDurable(_ position: Int) -> Bool {
+    let synced = synced.load(ordering: .acquiring)
+    return synced >= position || synced >= announced.load(ordering: .sequentiallyConsistent)
+  }
+
+  /// Blocks this thread until everything up to a position is on disk. Throws where that isn't known.
+  func wait(for position: Int) throws {
+    if synced.load(ordering: .acquiring) >= position { return }
+    while true {
+      switch state.withLock({ next(position, &$0) }) {
+      case .done: return
+      case .failed(let error): throw error
+      case .lead: lead()
+      case .sleep(let batch, let value):
+        larder_futex_wait(batch.word, value, -1)
+        let leads = state.withLock { state in
+          batch.threadCount -= 1
+          // It may be the one that was woken to lead.
+          return isDurable(position) && !state.isSyncing && passesOn(&state)
+        }
+        if leads { worker.async { self.lead() } }
+      }
+    }
+  }
+
+  private enum Next {
+    case done
+    case failed(DatabaseError)
+    case lead
+    case sleep(Batch, UInt32)
+  }
+
+  private func next(_ position: Int, _ state: inout State) -> Next {
+    if isDurable(position) { return .done }
+    if let failure = state.failure { return .failed(failure) }
+    if canLead(&state) { return .lead }
+    let batch = state.batch(for: position)
+    batch.threadCount += 1
+    return .sleep(batch, batch.word.pointee.load(ordering: .acquiring))
+  }
+
+  /// Makes the caller the leader of a sync, if none runs and there is something to sync.
+  private func canLead(_ state: inout State) -> Bool {
+    guard !state.isSyncing, state.failure == nil else { return false }
+    if !hasUnsynced {
+      // What the caller waits for is just being written. First says that it waits, then looks again:
+      // the writer does it the other way round.
+      needsCommit.store(true, ordering: .sequentiallyConsistent)
+      guard hasUnsynced else { return false }
+    }
+    state.isSyncing = true
+    state.upTo = -1
+    return true
+  }
+
+  private var hasUnsynced: Bool {
+    committed.load(ordering: .sequentiallyConsistent) > synced.load(ordering: .relaxed)
+  }
+
+  /// Suspends the task until everything up to a position is on disk. Throws where that isn't known.
+  func wait(for position: Int) async throws {
+    if synced.load(ordering: .acquiring) >= position { return }
+    try await withUnsafeThrowingContinuation { add(Batch.Task(position: position, continuation: $0)) }
+  }
+
+  private func add(_ task: Batch.Task) {
+    let (outcome, leads): (Result<Void, any Error>?, Bool) = state.withLock { state in
+      if isDurable(task.position) { return (.success(()), false) }
+      if let failure = state.failure { return (.failure(failure), false) }
+      state.batch(for: task.position).tasks.append(task)
+      return (nil, canLead(&state))
+    }
+    if let outcome { task.continuation.resume(with: outcome) }
+    if leads { worker.async { self.lead() } }
+  }
+
+  /// Makes those who wait look again, after a commit or when one was given up.
+  private func lookAgain() {
+    let (over, leads) = state.withLock { state in
+      needsCommit.store(false, ordering: .sequentiallyConsistent)
+      let over = state.gathering.takeTasks { isDurable($0.position) }
+      state.gathering.wake(Int32.max)
+      return (over, state.gathering.threadCount == 0 && state.gathering.isWaiting && canLead(&state))
+    }
+    for task in over { task.continuation.resume() }
+    if leads { worker.async { self.lead() } }
+  }
+
+  // MARK: Syncing
+
+  /// Syncs the log for all who have committed, then tells them.
+  private func lead() {
+    awaitCompany()
+    let (file, upTo) = state.withLock { state in
+      state.current = state.gathering
+      state.gathering = Batch()
+      state.upTo = committed.load(ordering: .sequentiallyConsistent)
+      return (state.file, state.upTo)
+    }
+    let start = MonotonicClock.now
+    let code = file.map { larder_sync_file($0) } ?? SQLITE_OK
+    let time = MonotonicClock.now - start
+    let (tasks, outcome, leads) = state.withLock { state in
+      state.isSyncing = false
+      let batch = state.current
+      let outcome: Result<Void, any Error>
+      var over: [Batch.Task] = []
+      if code == SQLITE_OK {
+        state.lastSync = time
+        state.company = upTo - synced.load(ordering: .relaxed)
+        state.figures.add(state.company)
+        synced.store(upTo, ordering: .releasing)
+        outcome = .success(())
+        over = batch.takeTasks { isDurable($0.position) }
+        state.gathering.tasks += batch.tasks
+        batch.tasks = []
+      } else {
+        let failure = Self.error(code)
+        state.failure = failure
+        failed.store(true, ordering: .releasing)
+        outcome = .failure(failure)
+        over = batch.takeTasks { _ in true } + state.gathering.takeTasks { _ in true }
+        state.gathering.wake(Int32.max)
+      }
+      batch.wake(Int32.max)
+      return (over, outcome, passesOn(&state))
+    }
+    for task in tasks { task.continuation.resume(with: outcome) }
+    if leads { worker.async { self.lead() } }
+  }
+
+  /// Wakes a thread that waits, to lead the next sync; true where the worker is to lead, since only
+  /// tasks wait.
+  private func passesOn(_ state: inout State) -> Bool {
+    guard state.gathering.isWaiting else { return false }
+    guard state.gathering.threadCount == 0 else {
+      state.gathering.wake(1)
+      return false
+    }
+    return canLead(&state)
+  }
+
+  /// Where the last sync had company, waits for as many to commit again: at most a fifth of its time,
+  /// and 200 µs. This is what makes two writers share a sync.
+  private func awaitCompany() {
+    let (company, lastSync) = state.withLock { ($0.company, $0.lastSync) }
+    guard company > 1 else { return }
+    let enough = synced.load(ordering: .relaxed) + company
+    let deadline = MonotonicClock.now + min(lastSync / 5, .microseconds(200))
+    while committed.load(ordering: .relaxed) < enough, MonotonicClock.now < deadline {
+      for _ in 0..<50 { larder_pause() }
+      sched_yield()
+    }
+  }
+
+  private static func error(_ code: Int32) -> DatabaseError {
+    DatabaseError(
+      code & 0xff == SQLITE_IOERR && code != SQLITE_IOERR
+        ? ResultCode(rawValue: code) : .ioErrorFsync,
+      """
+      the log could not be synced: what was committed last is written, but not known to be durable; \
+      close the database and open it anew
+      """)
+  }
+
+  var figures: SyncFigures { state.withLock { $0.figures } }
+}
+
+extension GroupCommit {
+  /// Whether the log could not be synced, so that nothing may be written any more.
+  var hasFailed: Bool { failed.load(ordering: .relaxed) }
+}

@@ -1,0 +1,73 @@
+import Glibc
+
+/// Re-entrancy: the scopes that this thread is in, the innermost first, by which a call finds out that it
+/// waits for itself.
+///
+/// Closures run on their callers' threads, and tasks' closures are synchronous, so that what a
+/// thread is in tells all. A task that was created in a scope is not in it: it has its turn when the
+/// scope has ended.
+struct EnteredScope {
+  /// The queue or pool.
+  let owner: ObjectIdentifier
+  /// Whether it holds the writer, rather than a reader.
+  let holdsWriter: Bool
+  /// The scope around it on this thread, which outlives it.
+  private let outer: UnsafePointer<EnteredScope>?
+
+  /// Runs a body inside of a scope.
+  static func run<T>(
+    _ owner: ObjectIdentifier, holdsWriter: Bool, _ body: () throws -> T
+  ) rethrows -> T {
+    let outer = pthread_getspecific(key)
+    let scope = EnteredScope(
+      owner: owner, holdsWriter: holdsWriter,
+      outer: outer.map { UnsafePointer($0.assumingMemoryBound(to: EnteredScope.self)) })
+    // The pointer is good as long as the body runs, and the old value is put back after it.
+    return try withUnsafePointer(to: scope) { pointer in
+      pthread_setspecific(key, pointer)
+      defer { pthread_setspecific(key, outer) }
+      return try body()
+    }
+  }
+
+  /// What this thread holds of a queue or pool.
+  static func held(of owner: ObjectIdentifier) -> Held {
+    var held = Held()
+    var scope = pthread_getspecific(key).map {
+      UnsafePointer($0.assumingMemoryBound(to: EnteredScope.self))
+    }
+    while let current = scope {
+      if current.pointee.owner == owner {
+        if current.pointee.holdsWriter { held.writer = true } else { held.readers += 1 }
+      }
+      scope = current.pointee.outer
+    }
+    return held
+  }
+
+  /// What a thread holds.
+  struct Held: Equatable {
+    var writer = false
+    var readers = 0
+    var isNothing: Bool { !writer && readers == 0 }
+  }
+
+  /// Whether this thread is in any scope at all.
+  static var isInside: Bool { pthread_getspecific(key) != nil }
+
+  private static let key: pthread_key_t = {
+    var key = pthread_key_t()
+    pthread_key_create(&key, nil)
+    return key
+  }()
+
+  /// The error for a call that would wait for itself.
+  static var reentryError: DatabaseError {
+    DatabaseError(
+      .misuse,
+      """
+      a scope of this queue or pool was entered from inside of one: use the Database that the outer \
+      scope's closure was given, or make the call after the scope has ended
+      """)
+  }
+}

@@ -1,0 +1,74 @@
+/// What a queue or pool has done since it was opened, and what it is doing now.
+///
+/// ```swift
+/// let statistics = pool.statistics
+/// metrics.gauge("database.waiting", statistics.waiting)
+/// metrics.gauge("database.log", statistics.logFrames)
+/// ```
+public struct AccessStatistics: Hashable, Sendable {
+  /// How many scopes have had the writer, in a transaction or not.
+  public internal(set) var transactions = 0
+  /// How often the log was synced for those who had committed (see ``Configuration/groupCommit``), and
+  /// the most commits that shared one sync.
+  public internal(set) var syncs = 0
+  /// The most commits that shared one sync.
+  public internal(set) var largestGroup = 0
+  /// How many callers wait for the writer now.
+  public internal(set) var waiting = 0
+  /// The most callers that have waited for the writer at a time.
+  public internal(set) var mostWaiting = 0
+  /// How many scopes have waited for the writer.
+  public internal(set) var waits = 0
+  /// How long all of them together have waited.
+  public internal(set) var timeWaited = Duration.zero
+  /// The longest that one has waited.
+  public internal(set) var longestWait = Duration.zero
+  /// The time spent in COMMIT, for databases in files. The wait for a sync that is shared isn't in it.
+  public internal(set) var timeInCommit = Duration.zero
+  /// The frames (pages) in the write-ahead log after the last commit of a pool, or of a queue that shares
+  /// syncs; 0 for others.
+  public internal(set) var logFrames = 0
+  /// How long the scope has been reading that has read for longest, in a pool; nil if none reads. As
+  /// long as it does, the log can't begin anew.
+  public internal(set) var oldestReaderAge: Duration?
+  /// How many connections read, in a pool.
+  public internal(set) var readers = ConnectionCounts(idle: 0, busy: 0)
+  /// How often a transaction was tried again; see ``Configuration/retryLimit``.
+  public internal(set) var retries = 0
+}
+
+/// Of those who had to wait in a queue.
+struct WaitFigures {
+  var count = 0
+  var total = Duration.zero
+  var longest = Duration.zero
+  /// The most that have waited at a time.
+  var most = 0
+
+  mutating func add(_ time: Duration) {
+    count += 1
+    total += time
+    longest = max(longest, time)
+  }
+}
+
+/// Of syncs that were shared.
+struct SyncFigures {
+  var count = 0
+  var largestGroup = 0
+
+  mutating func add(_ group: Int) {
+    count += 1
+    largestGroup = max(largestGroup, group)
+  }
+}
+
+/// How many connections of a pool read.
+public struct ConnectionCounts: Hashable, Sendable {
+  /// Open, and not in use.
+  public let idle: Int
+  /// In use.
+  public let busy: Int
+  /// Open altogether.
+  public var open: Int { idle + busy }
+}
