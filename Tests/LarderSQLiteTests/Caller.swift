@@ -101,10 +101,10 @@ final class Holder: Sendable {
 
 extension DatabaseAccess {
   /// How many callers wait for the writer.
-  var waitingCount: Int { connections.writer.line.count }
+  var waitingCount: Int { connections.writer.lock.waits.now }
 
   /// How many callers wait for a reader.
-  var waitingReaderCount: Int { connections.readers?.line.count ?? 0 }
+  var waitingReaderCount: Int { connections.readers?.waitingCount ?? 0 }
 
   /// Holds the writer, has each closure called on a thread of its own, one behind the other in the
   /// line, lets the writer go, and returns what each has thrown.

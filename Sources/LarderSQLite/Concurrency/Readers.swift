@@ -72,6 +72,9 @@ final class Readers: @unchecked Sendable {
       idle: states.count { $0 == Reader.idle }, busy: states.count { $0 == Reader.busy })
   }
 
+  /// How many callers wait for one.
+  var waitingCount: Int { queue.withLock { $0.waiting.count } }
+
   /// How long the scope has been reading that has read for longest.
   var oldestAge: Duration? {
     let now = MonotonicClock.now
@@ -150,7 +153,16 @@ final class Readers: @unchecked Sendable {
   /// Opens another reader, or waits for one on this thread.
   private func wait() throws -> Reader {
     let waiter = WaitingThread()
-    if let reader = try join(waiter, taking: Reader.empty) { return try open(reader) }
+    if let reader = try join(waiter, taking: Reader.empty) {
+      do {
+        try open(reader)
+      } catch {
+        giveBack(reader)
+        throw error
+      }
+      begin(reader)
+      return reader
+    }
     while true {
       switch waiter.sleep(until: waiter.start + timeout) {
       case .granted, .awake:
@@ -206,21 +218,13 @@ final class Readers: @unchecked Sendable {
   }
 
   /// A reader whose place is taken, with a connection.
-  private func open(_ reader: Reader) throws -> Reader {
-    if reader.database == nil {
-      do {
-        var configuration = configuration
-        configuration.readOnly = true
-        let database = try Database(path: path, configuration: configuration)
-        database.connection.leave()
-        reader.database = database
-      } catch {
-        giveBack(reader)
-        throw error
-      }
-    }
-    begin(reader)
-    return reader
+  private func open(_ reader: Reader) throws {
+    guard reader.database == nil else { return }
+    var configuration = configuration
+    configuration.readOnly = true
+    let database = try Database(path: path, configuration: configuration)
+    database.connection.leave()
+    reader.database = database
   }
 
   /// Gives a reader to the first in the queue, or keeps it.
@@ -272,18 +276,17 @@ final class Readers: @unchecked Sendable {
   /// Opens a reader on this thread, for the first in the queue. What it throws, the scope gets for which
   /// it was opened, if that waits still.
   private func open(_ reader: Reader, for waiter: WaitingScope) {
-    do {
-      giveBack(try open(reader))
-    } catch {
-      if leave(waiter) {
-        if let task = waiter.asTask {
-          task.refuse(error)
-        } else if let thread = waiter as? WaitingThread {
-          // It tries by itself, and gets the error.
-          thread.tell(.awake)
-          thread.wake()
-        }
-      }
+    let outcome = Result { try open(reader) }
+    let isRefused: Bool
+    if case .failure = outcome { isRefused = leave(waiter) } else { isRefused = false }
+    giveBack(reader)
+    guard isRefused, case .failure(let error) = outcome else { return }
+    if let task = waiter.asTask {
+      task.refuse(error)
+    } else if let thread = waiter as? WaitingThread {
+      // It tries by itself, and gets the error.
+      thread.tell(.awake)
+      thread.wake()
     }
   }
 
@@ -336,10 +339,10 @@ final class Readers: @unchecked Sendable {
   /// Lets nobody in any more, and waits for those who read. Where that takes longer than a scope may
   /// wait, one of them may be waiting for this call: then it throws, and the pool stays open.
   func close() throws {
-    let isIdle = keepOut(Self.closed, timeout)
     let refused = queue.withLock { queue in
+      barriers.bitwiseOr(Self.closed, ordering: .sequentiallyConsistent)
       var refused: [WaitingScope] = []
-      while isIdle, let first = queue.waiting.popFirst() {
+      while let first = queue.waiting.popFirst() {
         (first as? WaitingThread)?.tell(.refused)
         refused.append(first)
       }
@@ -350,6 +353,7 @@ final class Readers: @unchecked Sendable {
       scope.asTask?.refuse(Self.closedError)
       (scope as? WaitingThread)?.wake()
     }
+    let isIdle = keepOut(Self.closed, timeout)
     guard isIdle else {
       letIn()
       throw DatabaseError(
