@@ -2,49 +2,102 @@ import LarderSQLite
 
 /// Many threads that each commit one-row transactions on the same row.
 struct Contention: ThreadBenchmark {
+  /// What Larder is measured by.
+  enum Opponent {
+    /// C with a connection for each thread, and a busy timeout.
+    case connections
+    /// C with one connection, and a mutex around each transaction.
+    case mutex
+  }
+
   let name: String
   let threads: Int
   let synchronous: Configuration.Synchronous
+  var opponent = Opponent.connections
   var groupCommit = true
 
-  static let all: [Contention] = [2, 4, 16].flatMap { threads in
-    [
-      Contention(name: "contention-full-\(threads)", threads: threads, synchronous: .full),
-      Contention(name: "contention-normal-\(threads)", threads: threads, synchronous: .normal),
+  static let all: [Contention] =
+    [2, 4, 16].flatMap { threads in
+      [
+        Contention(name: "contention-full-\(threads)", threads: threads, synchronous: .full),
+        Contention(name: "contention-normal-\(threads)", threads: threads, synchronous: .normal),
+        Contention(
+          name: "contention-full-\(threads)-alone", threads: threads, synchronous: .full,
+          groupCommit: false),
+        Contention(
+          name: "contention-normal-\(threads)-alone", threads: threads, synchronous: .normal,
+          groupCommit: false),
+      ]
+    } + [
       Contention(
-        name: "contention-full-\(threads)-alone", threads: threads, synchronous: .full,
-        groupCommit: false),
-      Contention(
-        name: "contention-normal-\(threads)-alone", threads: threads, synchronous: .normal,
-        groupCommit: false),
+        name: "contention-mutex-16", threads: 16, synchronous: .full, opponent: .mutex)
     ]
+
+  private static let update = "UPDATE hot SET n = n + 1"
+
+  static func add(_ db: Database) throws { try db.executeUpdate("UPDATE hot SET n = n + 1") }
+
+  static func makeHotRow(_ path: String) throws {
+    try Reference(path: path).execute("CREATE TABLE hot (n INTEGER); INSERT INTO hot VALUES (0)")
+  }
+
+  /// Checks that the row holds what was added to it.
+  static func checkHotRow(_ queue: DatabaseQueue, _ expected: Int) throws {
+    let total = try queue.read { try $0.value("SELECT n FROM hot", as: Int.self) }
+    guard total == expected else { throw Lost(expected: expected) }
+  }
+
+  /// Runs threads that share a queue.
+  static func run(
+    threads: Int, _ queue: DatabaseQueue, seconds: Double
+  ) throws -> Waits {
+    try run(threads: threads, seconds: seconds) {
+      { try queue.inTransaction { try add($0) } }
+    }
+  }
+
+  private static func run(
+    threads: Int, seconds: Double, _ maker: @escaping Threads.Maker
+  ) throws -> Waits {
+    let makers = [Threads.Maker](repeating: maker, count: threads)
+    return Waits(try Threads.run(makers, seconds: seconds), seconds: seconds)
   }
 
   func measure(path: String, seconds: Double) throws -> ContentionMeasurement {
-    let setup = try Reference(path: path)
-    try setup.execute("CREATE TABLE hot (n INTEGER); INSERT INTO hot VALUES (0)")
-    let reference = try run(seconds: seconds) {
-      let transaction = try ReferenceTransaction(
-        path: path, synchronous, "UPDATE hot SET n = n + 1")
-      return { try transaction.run() }
-    }
+    try Self.makeHotRow(path)
+    let reference = try runReference(path: path, seconds: seconds)
     var configuration = Configuration()
     configuration.synchronous = synchronous
     configuration.groupCommit = groupCommit
     let queue = try DatabaseQueue(path: path, configuration: configuration)
-    let larder = try run(seconds: seconds) {
-      { _ = try queue.inTransaction { try $0.executeUpdate("UPDATE hot SET n = n + 1") } }
+    let larder = try Self.run(threads: threads, queue, seconds: seconds)
+    var total = reference.count + larder.count
+    var measurement = ContentionMeasurement(
+      name: name, sides: (opponent == .mutex ? "C, mutex" : "C", "Larder"), reference: reference,
+      larder: larder)
+    // With nothing to share, what one thread does alone is what several can hope for.
+    if synchronous == .normal {
+      let alone = try Self.run(threads: 1, queue, seconds: seconds)
+      measurement.oneThread = alone.perSecond
+      total += alone.count
     }
-    let total = try queue.read { try $0.value("SELECT n FROM hot", as: Int.self) }
-    guard total == reference.count + larder.count else {
-      throw Lost(expected: reference.count + larder.count)
-    }
-    return ContentionMeasurement(name: name, reference: reference, larder: larder)
+    try Self.checkHotRow(queue, total)
+    return measurement
   }
 
-  private func run(seconds: Double, _ maker: @escaping Threads.Maker) throws -> Waits {
-    let makers = [Threads.Maker](repeating: maker, count: threads)
-    return Waits(try Threads.run(makers, seconds: seconds), seconds: seconds)
+  private func runReference(path: String, seconds: Double) throws -> Waits {
+    switch opponent {
+    case .connections:
+      return try Self.run(threads: threads, seconds: seconds) { [synchronous] in
+        let transaction = try ReferenceTransaction(path: path, synchronous, Self.update)
+        return { try transaction.run() }
+      }
+    case .mutex:
+      let shared = Lock(try ReferenceTransaction(path: path, synchronous, Self.update))
+      return try Self.run(threads: threads, seconds: seconds) {
+        { _ = try shared.withLock { try $0.run() } }
+      }
+    }
   }
 }
 

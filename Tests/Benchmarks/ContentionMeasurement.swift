@@ -25,8 +25,12 @@ struct Waits {
 /// One row of the table that is about several threads.
 struct ContentionMeasurement: Encodable {
   let name: String
+  /// Who is compared: what Larder does, and what it is measured by.
+  var sides = (reference: "C", larder: "Larder")
   let reference: Waits
   let larder: Waits
+  /// Transactions a second of one thread, where that is wanted too.
+  var oneThread: Double?
   /// What is printed behind the numbers.
   var note: String?
   var ratio: Double { larder.perSecond / reference.perSecond }
@@ -37,6 +41,9 @@ struct ContentionMeasurement: Encodable {
     case larderRate = "larder_tps"
     case referenceLongest = "reference_longest_ms"
     case larderLongest = "larder_longest_ms"
+    case referenceFairness = "reference_fairness"
+    case larderFairness = "larder_fairness"
+    case oneThread = "one_thread_tps"
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -47,22 +54,26 @@ struct ContentionMeasurement: Encodable {
     try container.encode(larder.perSecond, forKey: .larderRate)
     try container.encode(reference.longest, forKey: .referenceLongest)
     try container.encode(larder.longest, forKey: .larderLongest)
+    try container.encode(reference.fairness, forKey: .referenceFairness)
+    try container.encode(larder.fairness, forKey: .larderFairness)
+    try container.encodeIfPresent(oneThread, forKey: .oneThread)
     try container.encode(ratio, forKey: .ratio)
   }
 
   static let header =
-    "contention                        tx/s   median     99 %   99.9 %  longest  fairness  (ms)"
+    "contention                             tx/s   median     99 %   99.9 %  longest  fairness  (ms)"
 
   var lines: [String] {
     [
-      line("\(name), C", reference),
-      line("\(name), Larder", larder) + "  × \(Table.number(ratio, 2))"
+      line("\(name), \(sides.reference)", reference),
+      line("\(name), \(sides.larder)", larder) + "  × \(Table.number(ratio, 2))"
+        + (oneThread.map { ", × \(Table.number(larder.perSecond / $0, 2)) of one thread" } ?? "")
         + (note.map { "  \($0)" } ?? ""),
     ]
   }
 
   private func line(_ name: String, _ waits: Waits) -> String {
-    Table.left(name, 30) + Table.right(waits.perSecond, 9, 0) + Table.right(waits.median, 9, 3)
+    Table.left(name, 35) + Table.right(waits.perSecond, 9, 0) + Table.right(waits.median, 9, 3)
       + Table.right(waits.percentile99, 9, 3) + Table.right(waits.percentile999, 9, 3)
       + Table.right(waits.longest, 9, 1) + Table.right(waits.fairness, 9, 2)
   }

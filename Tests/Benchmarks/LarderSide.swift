@@ -25,6 +25,9 @@ final class LarderSide {
     try db.begin(.deferred)
   }
 
+  /// A pool of the same file.
+  func pool() throws -> DatabasePool { try DatabasePool(path: path ?? "") }
+
   func fill(_ players: [Player]) throws {
     try db.inTransaction { db in
       let insert = try db.prepare("INSERT INTO player VALUES (?, ?, ?, ?, ?)")

@@ -44,6 +44,20 @@ struct Measurement: Encodable {
 
 /// The same work done by both sides, each with a database of its own.
 struct Benchmark: Sendable {
+  /// What is measured of a side's work.
+  enum Cost {
+    case time
+    /// The time that all of the process's threads spend on it together.
+    case processorTime
+
+    /// Nanoseconds since some moment.
+    var now: Double {
+      var time = timespec()
+      clock_gettime(self == .time ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &time)
+      return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
+    }
+  }
+
   /// One side: what is timed, and what has to happen before each time.
   struct Side {
     var prepare: () throws -> Void = {}
@@ -53,6 +67,9 @@ struct Benchmark: Sendable {
   let name: String
   /// How many rows or calls the work of a side stands for.
   var count: @Sendable (Options) -> Int = { $0.rows }
+  /// What it can be run on.
+  var storages = Storage.allCases
+  var cost = Cost.time
   let makeReference: @Sendable (Reference, [Player]) throws -> Side
   let makeLarder: @Sendable (LarderSide, [Player]) throws -> Side
 
@@ -77,9 +94,9 @@ struct Benchmark: Sendable {
 
   private func time(_ side: Side) throws -> Double {
     try side.prepare()
-    let start = ContinuousClock.now
+    let start = cost.now
     try side.work()
-    return (ContinuousClock.now - start) / .nanoseconds(1)
+    return cost.now - start
   }
 }
 

@@ -13,8 +13,8 @@ struct Options {
   private var names: [String] = []
   private(set) var rows = 200_000
   private(set) var runs = 9
-  /// How long a contention row runs on each side.
-  private(set) var seconds = 2.0
+  /// How long a row of several callers runs on each side.
+  private(set) var seconds = 1.0
   private(set) var storages = Storage.allCases
   private(set) var json: String?
 

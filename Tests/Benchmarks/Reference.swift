@@ -4,6 +4,7 @@ import CSQLite
 /// explicit length, no mutex, columns by position.
 final class Reference {
   let handle: OpaquePointer
+  let path: String?
 
   static var version: String { String(cString: sqlite3_libversion()) }
 
@@ -15,6 +16,7 @@ final class Reference {
       throw Failure(code: SQLITE_CANTOPEN)
     }
     handle = opened
+    self.path = path
     try execute(
       "PRAGMA journal_mode = wal; PRAGMA synchronous = normal; PRAGMA cache_size = -16384")
     if isNew { try execute(Player.schema) }

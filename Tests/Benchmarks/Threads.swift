@@ -40,6 +40,21 @@ enum Threads {
     }
   }
 
+  /// Runs a closure on several threads at the same time, with the number of each.
+  static func each(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
+    let firstError = Mutex<(any Error)?>(nil)
+    let done = DispatchGroup()
+    for index in 0..<count {
+      done.enter()
+      WorkThread {
+        do { try body(index) } catch { firstError.withLock { $0 = $0 ?? error } }
+        done.leave()
+      }.start()
+    }
+    done.wait()
+    if let error = firstError.withLock({ $0 }) { throw error }
+  }
+
   private static func time(_ turn: () throws -> Void, _ seconds: Double) throws -> [Double] {
     var times: [Double] = []
     var now = ContinuousClock.now

@@ -21,24 +21,25 @@ func run(_ options: Options) throws {
     "SQLite \(Reference.version), \(options.rows) rows, \(options.runs) runs; ns per row or call")
   let results = try runSingle(options, folder)
   let contention = try runContention(options, folder)
-  guard !results.isEmpty || !contention.isEmpty else {
+  let figures = try runFigures(options, folder)
+  guard !results.isEmpty || !contention.isEmpty || !figures.isEmpty else {
     throw Options.Failure("no benchmark of that name")
   }
   if let file = options.json {
-    let rows = results.map(Row.single) + contention.map(Row.contention)
+    let rows = results.map(Row.single) + contention.map(Row.contention) + figures.map(Row.figures)
     try JSONEncoder().encode(rows).write(to: URL(fileURLWithPath: file))
   }
 }
 
 func runSingle(_ options: Options, _ folder: TemporaryFolder) throws -> [Measurement] {
   let benchmarks =
-    (WrapperBenchmarks.all + ScopeBenchmarks.all + RecordBenchmarks.all
+    (WrapperBenchmarks.all + ScopeBenchmarks.all + PoolBenchmarks.all + RecordBenchmarks.all
     + QueryBenchmarks.all + SchemaBenchmarks.all + GazetteerBenchmarks.all).filter {
       options.includes($0.name)
     }
   if !benchmarks.isEmpty { print(Table.header) }
   return try options.storages.flatMap { storage in
-    try benchmarks.map { benchmark in
+    try benchmarks.filter { $0.storages.contains(storage) }.map { benchmark in
       let measurement = try benchmark.measure(
         storage, path: folder.path(for: benchmark.name, storage), options)
       print(Table.line(measurement))
@@ -50,7 +51,9 @@ func runSingle(_ options: Options, _ folder: TemporaryFolder) throws -> [Measure
 func runContention(
   _ options: Options, _ folder: TemporaryFolder
 ) throws -> [ContentionMeasurement] {
-  let all: [any ThreadBenchmark] = Contention.all + ReadersBesideWriter.all
+  let all: [any ThreadBenchmark] =
+    Contention.all + TaskContention.all + PoolReadTasks.all + ReadersBesideWriter.all
+    + ReadsBesideDurableWriter.all
   let benchmarks = all.filter { options.includes($0.name) }
   if !benchmarks.isEmpty { print("\n" + ContentionMeasurement.header) }
   return try benchmarks.map { benchmark in
@@ -61,15 +64,29 @@ func runContention(
   }
 }
 
+func runFigures(_ options: Options, _ folder: TemporaryFolder) throws -> [Figures] {
+  let all: [any FigureBenchmark] = [CancelledTasks(), LogBound()]
+  let benchmarks = all.filter { options.includes($0.name) }
+  if !benchmarks.isEmpty { print() }
+  return try benchmarks.map { benchmark in
+    let figures = try benchmark.measure(
+      path: folder.path(for: benchmark.name, .wal), seconds: options.seconds)
+    print(figures.line)
+    return figures
+  }
+}
+
 /// A row of the JSON file.
 enum Row: Encodable {
   case single(Measurement)
   case contention(ContentionMeasurement)
+  case figures(Figures)
 
   func encode(to encoder: any Encoder) throws {
     switch self {
     case .single(let measurement): try measurement.encode(to: encoder)
     case .contention(let measurement): try measurement.encode(to: encoder)
+    case .figures(let figures): try figures.encode(to: encoder)
     }
   }
 }

@@ -73,7 +73,12 @@ void fault_record_end(void) {
 
 void fault_record_mark(sqlite3_int64 value) { record(FAULT_EVENT_MARK, -1, value, 0, 0); }
 
-long fault_event_count(void) { return event_count; }
+long fault_event_count(void) {
+  pthread_mutex_lock(&mutex);
+  long count = event_count;
+  pthread_mutex_unlock(&mutex);
+  return count;
+}
 
 fault_event fault_event_at(long index) { return events[index]; }
 
@@ -110,8 +115,11 @@ void fault_record_truncate(int file, sqlite3_int64 size) {
   if (file >= 0) record(FAULT_EVENT_TRUNCATE, file, size, 0, 0);
 }
 
-void fault_record_sync(int file) {
-  if (file >= 0) record(FAULT_EVENT_SYNC, file, 0, 0, 0);
+void fault_record_sync(int file, long beginning, int has_failed) {
+  int type = has_failed ? FAULT_EVENT_FAILED_SYNC : FAULT_EVENT_SYNC;
+  if (file >= 0) record(type, file, beginning, 0, 0);
 }
 
-void fault_record_folder_sync(void) { record(FAULT_EVENT_FOLDER_SYNC, -1, 0, 0, 0); }
+void fault_record_folder_sync(long beginning) {
+  record(FAULT_EVENT_FOLDER_SYNC, -1, beginning, 0, 0);
+}

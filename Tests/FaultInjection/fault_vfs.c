@@ -2,6 +2,7 @@
 // https://www.sqlite.org/vfs.html.
 
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "fault_recording.h"
 
@@ -16,7 +17,13 @@ typedef struct {
   sqlite3_file *real;
   // Its number in the recording.
   int number;
+  int is_log;
+  // How many failed syncs of logs it knows of.
+  atomic_long known_failures;
 } fault_file;
+
+static atomic_long log_sync_failures;
+static atomic_uint log_sync_delay;
 
 #define FILE_OF(file) ((fault_file *)(file))
 #define REAL(file) (FILE_OF(file)->real)
@@ -48,13 +55,45 @@ static int fault_truncate(sqlite3_file *file, sqlite3_int64 size) {
   return code;
 }
 
+// How many events there were when this thread last began to sync a folder; -1 if it hasn't since
+// that was recorded.
+static _Thread_local long folder_sync_beginning = -1;
+
+static void record_folder_sync(void) {
+  if (folder_sync_beginning >= 0) fault_record_folder_sync(folder_sync_beginning);
+  folder_sync_beginning = -1;
+}
+
+void fault_delay_log_syncs(unsigned microseconds) {
+  atomic_store(&log_sync_delay, microseconds);
+}
+
+// Whether a sync of a log is to fail: because it is its turn, or because one on another file that
+// is open on the log has, which this one hasn't been told.
+static int log_sync_fails(fault_file *own) {
+  if (!own->is_log) return 0;
+  if (fault_hits(FAULT_LOG_SYNC)) atomic_fetch_add(&log_sync_failures, 1);
+  long failures = atomic_load(&log_sync_failures);
+  return atomic_exchange(&own->known_failures, failures) != failures;
+}
+
 static int fault_sync(sqlite3_file *file, int flags) {
   if (fault_hits(FAULT_SYNC)) return SQLITE_IOERR_FSYNC;
+  fault_file *own = FILE_OF(file);
   // The machine isn't going to lose its power: only what is recorded needs the real call, which
   // syncs the folder too where it should.
-  if (FILE_OF(file)->number < 0) return SQLITE_OK;
-  fault_record_sync(FILE_OF(file)->number);
-  return REAL(file)->pMethods->xSync(REAL(file), flags);
+  if (own->number < 0) return SQLITE_OK;
+  long beginning = fault_event_count();
+  unsigned delay = own->is_log ? atomic_load(&log_sync_delay) : 0;
+  if (delay) usleep(delay);
+  if (log_sync_fails(own)) {
+    fault_record_sync(own->number, beginning, 1);
+    return SQLITE_IOERR_FSYNC;
+  }
+  int code = REAL(file)->pMethods->xSync(REAL(file), flags);
+  fault_record_sync(own->number, beginning, code != SQLITE_OK);
+  record_folder_sync();
+  return code;
 }
 
 static int fault_file_size(sqlite3_file *file, sqlite3_int64 *size) {
@@ -148,6 +187,8 @@ static int fault_open(
   int code = real_vfs->xOpen(real_vfs, path, own->real, flags, flags_out);
   if (own->real->pMethods) file->pMethods = &methods;
   own->number = code == SQLITE_OK ? fault_record_open(path) : -1;
+  own->is_log = (flags & SQLITE_OPEN_WAL) != 0;
+  atomic_init(&own->known_failures, atomic_load(&log_sync_failures));
   return code;
 }
 
@@ -156,7 +197,9 @@ static int fault_delete(sqlite3_vfs *self, const char *path, int syncs_folder) {
   if (fault_hits(FAULT_DELETE)) return SQLITE_IOERR_DELETE;
   // Before the folder is synced for it.
   fault_record_delete(path);
-  return real_vfs->xDelete(real_vfs, path, syncs_folder);
+  int code = real_vfs->xDelete(real_vfs, path, syncs_folder);
+  record_folder_sync();
+  return code;
 }
 
 static int fault_access(sqlite3_vfs *self, const char *path, int flags, int *result) {
@@ -181,7 +224,7 @@ static int (*real_open_directory)(const char *, int *);
 
 // The default VFS opens a folder for nothing but to sync it.
 static int fault_open_directory(const char *path, int *file) {
-  fault_record_folder_sync();
+  folder_sync_beginning = fault_event_count();
   return real_open_directory(path, file);
 }
 

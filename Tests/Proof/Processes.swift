@@ -2,7 +2,8 @@ import Foundation
 import Larder
 
 /// Processes that add to one number, and SQLite's shell that holds the lock now and then: the sum is
-/// exact, and nobody is told that the database is busy.
+/// exact, and nobody is told that the database is busy. In some of them one thread adds, in others
+/// threads and tasks do, which share the syncs of a durable queue or pool.
 enum Processes: ProofRow {
   static let name = "processes"
   static let number = 11
@@ -11,8 +12,8 @@ enum Processes: ProofRow {
   private static let processes = 8
 
   static func run(_ options: ProofOptions) throws -> ProofResult {
-    if options.rest.count == 2, let number = Int(options.rest[1]) {
-      try add(options.rest[0], number)
+    if options.rest.count == 3, let number = Int(options.rest[1]) {
+      try add(options.rest[0], number, Kind(rawValue: options.rest[2]) ?? .queue)
       exit(0)
     }
     let folder = try ProofFolder.make()
@@ -26,8 +27,9 @@ enum Processes: ProofRow {
         """)
     }
     let each = max(1, (options.count ?? processes * 200) / processes)
-    let children = try (0..<processes).map { _ in
-      try ChildProcess(name, "--", path, String(each))
+    let children = try (0..<processes).map { index in
+      let kind = index % 2 == 0 ? Kind.queue : index % 4 == 1 ? .durableQueue : .durablePool
+      return try ChildProcess(name, "--", path, String(each), kind.rawValue)
     }
     for child in children where child.line() != "ready" {
       throw WrongAnswer(description: "a process doesn't begin")
@@ -85,28 +87,85 @@ enum Processes: ProofRow {
     return holds
   }
 
+  /// What a process adds with.
+  private enum Kind: String {
+    /// One thread, and synchronous NORMAL.
+    case queue
+    /// Two threads and two tasks, and synchronous FULL.
+    case durableQueue, durablePool
+
+    func open(_ path: String) throws -> any DatabaseAccess {
+      var configuration = Configuration(profile: self == .queue ? .service : .durable)
+      configuration.busyTimeout = .seconds(60)
+      configuration.scopeTimeout = .seconds(60)
+      return self == .durablePool
+        ? try DatabasePool(path: path, configuration: configuration)
+        : try DatabaseQueue(path: path, configuration: configuration)
+    }
+  }
+
   /// Adds one that often, each in a transaction of its own, and tells how many microseconds each took.
-  private static func add(_ path: String, _ number: Int) throws {
-    var configuration = Configuration()
-    configuration.busyTimeout = .seconds(60)
-    let queue = try DatabaseQueue(path: path, configuration: configuration)
+  private static func add(_ path: String, _ number: Int, _ kind: Kind) throws {
+    let access = try kind.open(path)
     tellParent("ready")
     _ = readLine()
-    var times: [Duration] = []
-    do {
-      for _ in 0..<number {
-        times.append(
-          try ContinuousClock().measure {
-            try queue.inTransaction { db in
-              // Read first: nobody else may have written in between.
-              let sum = try db.value("SELECT own FROM counter", as: Int.self) ?? 0
-              try db.executeUpdate("UPDATE counter SET own = ?", sum + 1)
-            }
-          })
+    let lines = Lock<[String]>([])
+    let callers = kind == .queue ? 1 : 4
+    let adding = DispatchGroup()
+    for caller in 0..<callers {
+      let share = number * (caller + 1) / callers - number * caller / callers
+      adding.enter()
+      if caller < 2 {
+        Thread.detachNewThread {
+          for _ in 0..<share { time(lines) { try access.inTransaction { try add($0) } } }
+          adding.leave()
+        }
+      } else {
+        Task.detached {
+          for _ in 0..<share {
+            await time(lines) { try await access.inTransaction { try add($0) } }
+          }
+          adding.leave()
+        }
       }
-    } catch {
-      tellParent("error: \(error)")
     }
-    for time in times { tellParent(String(Int(time / .microseconds(1)))) }
+    adding.wait()
+    for line in lines.withLock({ $0 }) { tellParent(line) }
+  }
+
+  private static func add(_ db: Database) throws {
+    // Read first: nobody else may have written in between.
+    let sum = try db.value("SELECT own FROM counter", as: Int.self) ?? 0
+    try db.executeUpdate("UPDATE counter SET own = ?", sum + 1)
+  }
+
+  private static func time(_ lines: Lock<[String]>, _ body: () throws -> Void) {
+    let start = ContinuousClock.now
+    take(Result { try body() }, since: start, lines)
+  }
+
+  private static func time(
+    _ lines: Lock<[String]>, _ body: () async throws -> Void
+  ) async {
+    let start = ContinuousClock.now
+    do {
+      try await body()
+      take(.success(()), since: start, lines)
+    } catch {
+      take(.failure(error), since: start, lines)
+    }
+  }
+
+  private static func take(
+    _ outcome: Result<Void, any Error>, since start: ContinuousClock.Instant,
+    _ lines: Lock<[String]>
+  ) {
+    let time = ContinuousClock.now - start
+    lines.withLock { lines in
+      switch outcome {
+      case .success: lines.append(String(Int(time / .microseconds(1))))
+      case .failure(let error): lines.append("error: \(error)")
+      }
+    }
   }
 }

@@ -21,6 +21,9 @@ enum {
   FAULT_SIZE = 512,
   FAULT_FILES = 1023,
   FAULT_MEMORY = 1024,
+  // Syncs of write-ahead logs, apart from the others. As Linux does, each file that is open on the
+  // log is told once of a sync that failed, and none of what it covered is certain from then on.
+  FAULT_LOG_SYNC = 2048,
 };
 
 // How a failing write fails.
@@ -66,6 +69,9 @@ long fault_heap_in_use(void);
 /// within this many seconds. Seconds of 0 end the watch.
 void fault_watch(const char *label, unsigned seconds);
 
+/// Lets each sync of a recorded log take this many microseconds longer, in which others may write.
+void fault_delay_log_syncs(unsigned microseconds);
+
 // MARK: Recording
 
 enum {
@@ -73,8 +79,12 @@ enum {
   FAULT_EVENT_DELETE,
   FAULT_EVENT_WRITE,
   FAULT_EVENT_TRUNCATE,
+  // A sync has ended, which covers what was recorded before the event with the number that is its
+  // offset: what others wrote while it ran it may have missed.
   FAULT_EVENT_SYNC,
-  // The folder is synced: what was created and deleted in it stays so.
+  // One that failed. What it was to cover may be lost, and no later sync is sure to write it.
+  FAULT_EVENT_FAILED_SYNC,
+  // The folder was synced: what had been created and deleted in it when that began stays so.
   FAULT_EVENT_FOLDER_SYNC,
   // Set by the test.
   FAULT_EVENT_MARK,
@@ -86,14 +96,15 @@ typedef struct {
   int file;
   /// The file's path; NULL for what isn't of a file.
   const char *path;
-  /// Where bytes are written, the size after truncation, or the value of a mark.
+  /// Where bytes are written, the size after truncation, the value of a mark, or how many events
+  /// there were when a sync began.
   sqlite3_int64 offset;
   sqlite3_int64 count;
   const void *bytes;
 } fault_event;
 
-/// Records what is done to files from now on; no file may be open. Files that exist and hold
-/// something aren't recorded.
+/// Records what is done to files from now on, by any thread; no file may be open. Files that exist
+/// and hold something aren't recorded.
 void fault_record_begin(void);
 
 /// Stops recording. The events stay until the next recording.
@@ -102,6 +113,7 @@ void fault_record_end(void);
 /// Puts a mark among the events.
 void fault_record_mark(sqlite3_int64 value);
 
+/// How many events there are. Read them when nothing records any more.
 long fault_event_count(void);
 fault_event fault_event_at(long index);
 

@@ -8,6 +8,15 @@ extension FaultScript {
   static let pool = FaultScript(
     name: "pool", needsLog: true, steps: [FaultStep("open") { try $0.openPool() }] + access)
 
+  /// The same where those who commit together share a sync.
+  static let durableQueue = FaultScript(
+    name: "durable queue", needsLog: true, synchronous: .full,
+    steps: [FaultStep("open") { try $0.openQueue() }] + access)
+
+  static let durablePool = FaultScript(
+    name: "durable pool", needsLog: true, synchronous: .full,
+    steps: [FaultStep("open") { try $0.openPool() }] + access)
+
   /// What is undone while statements, those that undo too, have to be compiled anew.
   static let undoing = FaultScript(
     name: "undoing", safeSteps: 1, isAlwaysWhole: true,

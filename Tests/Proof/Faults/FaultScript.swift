@@ -8,6 +8,8 @@ struct FaultScript: Sendable {
   var needsFile = true
   /// Whether it works in any journal mode, or needs a write-ahead log.
   var needsLog = false
+  /// When it syncs, where that isn't tried in all ways.
+  var synchronous: Configuration.Synchronous?
   /// How many of the first steps nothing fails in.
   var safeSteps = 0
   /// Whether short runs try every point of it too.
@@ -61,6 +63,9 @@ final class FaultBench {
     self.configuration = configuration
   }
 
+  /// `SQLITE_IOERR_FSYNC`.
+  private static let failedSync: ResultCode = 1034
+
   var path: String { file("main.db") }
   func file(_ name: String) -> String { folder + "/" + name }
 
@@ -101,8 +106,17 @@ final class FaultBench {
       try WrongAnswer.check(count, 1, "the number of rows written after a failure")
     }
     if let access: any DatabaseAccess = queue ?? pool {
-      try access.inTransaction { try write($0) }
-      try access.read { try read($0) }
+      do {
+        try access.inTransaction { try write($0) }
+      } catch let error as DatabaseError where error.extendedCode == Self.failedSync {
+        // Nobody knows what a sync that failed has left on the disk: no more is written until the
+        // file is opened anew.
+        let isPool = pool != nil
+        try close()
+        try isPool ? openPool() : openQueue()
+        try self.access().inTransaction { try write($0) }
+      }
+      try self.access().read { try read($0) }
       return
     }
     if connection?.isReadOnly ?? true { try open() }

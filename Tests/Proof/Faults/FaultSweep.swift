@@ -16,7 +16,7 @@ struct FaultSweep {
 
   private static let scripts: [FaultScript] = [
     .statement, .undoing, .connection, .files, .opening, .large, .records, .migration, .queue,
-    .pool,
+    .pool, .durableQueue, .durablePool,
   ]
 
   /// A script and the circumstances that it runs in.
@@ -76,7 +76,8 @@ struct FaultSweep {
               script: script, journal: mode, times: times,
               pageSize: sizes[round % sizes.count],
               writes: round == 0 ? (times == 3 ? 1 : 0) : Int.random(in: 0...1, using: &random),
-              synchronous: mode == .wal && round % 2 == 0 ? .normal : .full))
+              synchronous: script.synchronous
+                ?? (mode == .wal && round % 2 == 0 ? .normal : .full)))
         }
       }
     }

@@ -9,8 +9,12 @@ enum KilledProcess {
     let path = arguments[0]
     do {
       switch role {
-      case "payments": try pay(path, from: number) { _ in }
+      case "payments": try pay(path, from: number)
       case "journal": try pay(path, from: number) { $0.journalMode = .delete }
+      case "durable-queue":
+        try pay(path, from: number, tasks: 4) { $0.synchronous = .full }
+      case "durable-pool":
+        try pay(path, from: number, tasks: 4, readers: 2, isPool: true) { $0.synchronous = .full }
       case "checkpoints":
         try pay(path, from: number) { _ in
         } beside: {
@@ -31,16 +35,21 @@ enum KilledProcess {
     }
   }
 
-  /// Pays until it is killed, and says which payments are acknowledged.
+  /// Pays until it is killed, from 8 callers, and says which payments are acknowledged, and how many
+  /// the readers have been told of.
   private static func pay(
-    _ path: String, from first: Int, _ change: (inout Configuration) -> Void,
+    _ path: String, from first: Int, tasks: Int = 0, readers: Int = 0, isPool: Bool = false,
+    _ change: (inout Configuration) -> Void = { _ in },
     beside work: @escaping @Sendable () throws -> Void = {}
   ) throws {
     var configuration = Configuration()
     configuration.busyTimeout = .seconds(60)
     change(&configuration)
-    let queue = try DatabaseQueue(path: path, configuration: configuration)
-    try queue.inTransaction { db in
+    let access: any DatabaseAccess =
+      isPool
+      ? try DatabasePool(path: path, configuration: configuration)
+      : try DatabaseQueue(path: path, configuration: configuration)
+    try access.inTransaction { db in
       try db.executeStatements(
         """
         CREATE TABLE IF NOT EXISTS payment (id INTEGER PRIMARY KEY, amount INTEGER NOT NULL);
@@ -49,16 +58,35 @@ enum KilledProcess {
         """)
     }
     let next = Counter(first)
-    for _ in 0..<8 {
+    for _ in tasks..<8 {
       Thread.detachNewThread {
         while true {
           let id = next.take()
+          tell(id, Result { try access.inTransaction { try insert($0, id) } })
+        }
+      }
+    }
+    for _ in 0..<tasks {
+      Task.detached {
+        while true {
+          let id = next.take()
           do {
-            try queue.inTransaction { db in
-              try db.executeUpdate("INSERT INTO receipt VALUES (?, ?)", id, "payment \(id)")
-              try db.executeUpdate("INSERT INTO payment VALUES (?, ?)", id, id * 7)
+            try await access.inTransaction { try insert($0, id) }
+            tell(id, .success(()))
+          } catch {
+            tell(id, .failure(error))
+          }
+        }
+      }
+    }
+    for _ in 0..<readers {
+      Thread.detachNewThread {
+        while true {
+          do {
+            let count = try access.read { db in
+              try db.value("SELECT count(*) FROM payment WHERE id >= ?", first, as: Int.self)
             }
-            tellParent(String(id))
+            tellParent("read \(count ?? 0)")
           } catch {
             tellParent("error: \(error)")
           }
@@ -67,6 +95,18 @@ enum KilledProcess {
     }
     try work()
     while true { pause() }
+  }
+
+  private static func insert(_ db: Database, _ id: Int) throws {
+    try db.executeUpdate("INSERT INTO receipt VALUES (?, ?)", id, "payment \(id)")
+    try db.executeUpdate("INSERT INTO payment VALUES (?, ?)", id, id * 7)
+  }
+
+  private static func tell(_ id: Int, _ outcome: Result<Void, any Error>) {
+    switch outcome {
+    case .success: tellParent(String(id))
+    case .failure(let error): tellParent("error: \(error)")
+    }
   }
 
   private final class Counter: Sendable {

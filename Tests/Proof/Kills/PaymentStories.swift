@@ -1,77 +1,26 @@
 import Foundation
 import Larder
 
-/// Transactions of two tables from 8 threads, which share commits.
+/// A process that pays, from several threads or tasks, and the check that no payment is lost or half
+/// there.
 struct PaymentStory: KillStory {
-  static let name = "group commit"
-  private var payments: Payments
-
-  init(path: String) { payments = Payments(path: path, role: "payments") }
-
-  mutating func kill(_ number: Int, _ random: inout RandomNumbers) throws -> Int {
-    try payments.kill(number, &random)
-  }
-}
-
-/// The same with a journal that is rolled back.
-struct RollbackJournalStory: KillStory {
-  static let name = "rollback journal"
-  private var payments: Payments
-
-  init(path: String) { payments = Payments(path: path, role: "journal") }
-
-  mutating func kill(_ number: Int, _ random: inout RandomNumbers) throws -> Int {
-    try payments.kill(number, &random)
-  }
-}
-
-/// The same while another thread moves the log into the file, again and again.
-struct CheckpointStory: KillStory {
-  static let name = "checkpoint"
-  private var payments: Payments
-
-  init(path: String) { payments = Payments(path: path, role: "checkpoints") }
-
-  mutating func kill(_ number: Int, _ random: inout RandomNumbers) throws -> Int {
-    try payments.kill(number, &random)
-  }
-}
-
-/// The same while another thread copies the file into another one, again and again.
-struct BackupStory: KillStory {
-  static let name = "backup"
-  private var payments: Payments
-  private let copy: String
-
-  init(path: String) {
-    payments = Payments(path: path, role: "backups")
-    copy = path + ".copy"
-  }
-
-  mutating func kill(_ number: Int, _ random: inout RandomNumbers) throws -> Int {
-    let acknowledged = try payments.kill(number, &random)
-    // The copy is of one moment, or not begun.
-    if access(copy, F_OK) == 0 { try Payments.check(copy, from: 0, acknowledged: []) }
-    return acknowledged
-  }
-}
-
-/// A process that pays, and the check that no payment is lost or half there.
-private struct Payments {
   let path: String
   let role: String
 
-  func kill(_ number: Int, _ random: inout RandomNumbers) throws -> Int {
+  mutating func kill(_ number: Int, _ random: inout RandomNumbers) throws -> Int {
     let first = number * 1_000_000
     let process = try ChildProcess(Kills.name, "--", role, path, String(first))
-    let lines = try PaymentStory.lines(of: process, &random)
+    let lines = try Self.lines(of: process, &random)
     let ids = lines.compactMap { Int($0) }
-    try WrongAnswer.check(ids.count, lines.count, "the number of ids among the lines")
-    try Self.check(path, from: first, acknowledged: ids)
+    let read = lines.filter { $0.hasPrefix("read ") }.compactMap { Int($0.dropFirst(5)) }
+    try WrongAnswer.check(ids.count + read.count, lines.count, "the number of lines understood")
+    try Self.check(path, from: first, acknowledged: ids, read: read.max() ?? 0)
     return ids.count
   }
 
-  static func check(_ path: String, from first: Int, acknowledged: [Int]) throws {
+  static func check(
+    _ path: String, from first: Int, acknowledged: [Int], read: Int = 0
+  ) throws {
     var configuration = Configuration()
     configuration.journalMode = nil
     let db = try Database(path: path, configuration: configuration)
@@ -86,6 +35,9 @@ private struct Payments {
         try $0.get(at: 0, as: Int.self)
       })
     try WrongAnswer.check(acknowledged.filter { !kept.contains($0) }, [], "what was lost")
+    guard kept.count >= read else {
+      throw WrongAnswer(description: "\(kept.count) payments are left of \(read) that were read")
+    }
     let half = try db.value(
       """
       SELECT (SELECT count(*) FROM payment WHERE id NOT IN (SELECT payment FROM receipt))
@@ -96,9 +48,26 @@ private struct Payments {
   }
 }
 
+/// Payments while another thread copies the file into another one, again and again.
+struct BackupStory: KillStory {
+  private var payments: PaymentStory
+  private let copy: String
+
+  init(path: String) {
+    payments = PaymentStory(path: path, role: "backups")
+    copy = path + ".copy"
+  }
+
+  mutating func kill(_ number: Int, _ random: inout RandomNumbers) throws -> Int {
+    let acknowledged = try payments.kill(number, &random)
+    // The copy is of one moment, or not begun.
+    if access(copy, F_OK) == 0 { try PaymentStory.check(copy, from: 0, acknowledged: []) }
+    return acknowledged
+  }
+}
+
 /// Migrations of some hundred statements each.
 struct MigrationStory: KillStory {
-  static let name = "migration"
   private let path: String
   private var applied = 0
 

@@ -6,14 +6,17 @@ enum AccessMisuse {
   struct Call: Sendable {
     let symbols: [String]
     let outcome: MisuseCall.Outcome
+    /// Whether a pool's reader is all that it takes.
+    let onlyReads: Bool
     let run: @Sendable (any DatabaseAccess, _ folder: String) throws -> Void
 
     init(
-      _ symbols: String..., outcome: MisuseCall.Outcome = .error,
+      _ symbols: String..., outcome: MisuseCall.Outcome = .error, onlyReads: Bool = false,
       _ run: @escaping @Sendable (any DatabaseAccess, String) throws -> Void
     ) {
       self.symbols = symbols
       self.outcome = outcome
+      self.onlyReads = onlyReads
       self.run = run
     }
   }
@@ -24,7 +27,7 @@ enum AccessMisuse {
       try access.inTransaction(.deferred) { _ in }
     },
     Call("DatabaseAccess.inSavepoint(_:)") { access, _ in try access.inSavepoint { _ in } },
-    Call("DatabaseAccess.read(_:)") { access, _ in try access.read { _ in } },
+    Call("DatabaseAccess.read(_:)", onlyReads: true) { access, _ in try access.read { _ in } },
     // A task may be one that the scope doesn't wait for.
     Call("DatabaseAccess.inDatabase(_:)", outcome: .either) { access, _ in
       try Elsewhere.inTask { try await access.inDatabase { _ in } }
@@ -74,38 +77,72 @@ enum AccessMisuse {
     Call("Migrator.migrateDown(_:to:)") { access, _ in
       try migrator.migrateDown(access, to: "harbours")
     },
-    Call("Migrator.dryRun(_:)") { access, _ in _ = try migrator.dryRun(access) },
+    Call("Migrator.dryRun(_:)", onlyReads: true) { access, _ in _ = try migrator.dryRun(access) },
   ]
+
+  /// What a call finds taken, and would wait for in vain.
+  private enum Taken {
+    case nothing, reader, writer, everything
+
+    /// Whether a call has to be refused, rather than answered or refused.
+    func refuses(_ call: Call, isPool: Bool) -> Bool {
+      switch self {
+      case .nothing: false
+      // A pool has further readers, and its writer is free.
+      case .reader: !isPool
+      case .writer: !isPool || !call.onlyReads
+      case .everything: true
+      }
+    }
+  }
 
   private static let migrator = Migrator([
     Migration("harbours", sql: "CREATE TABLE harbour (name TEXT)")
   ])
 
-  /// Where they are made from; each is given a closure that makes the call.
+  /// Where they are made from; each is given a closure that makes the call. In company, other callers
+  /// commit durably at the same time.
   private static let situations:
     [(
-      name: String, isRefused: Bool,
+      name: String, taken: Taken, inCompany: Bool,
+      make: @Sendable (any DatabaseAccess, @escaping () throws -> Void) throws -> Void
+    )] =
+      alone.map { ($0.name, $0.taken, false, $0.make) }
+      + alone.filter { companies.contains($0.name) }.map {
+        ("\($0.name), in company", $0.taken, true, $0.make)
+      }
+
+  private static let companies: Set = [
+    "inside of inTransaction", "inside of read", "on another thread for which a scope waits",
+  ]
+
+  private static let alone:
+    [(
+      name: String, taken: Taken,
       make: @Sendable (any DatabaseAccess, @escaping () throws -> Void) throws -> Void
     )] = [
       (
-        "after closing", true,
+        "after closing", .everything,
         { access, call in
           try access.close()
           try call()
         }
       ),
-      ("inside of inDatabase", true, { access, call in try access.inDatabase { _ in try call() } }),
       (
-        "inside of inTransaction", true,
+        "inside of inDatabase", .writer,
+        { access, call in try access.inDatabase { _ in try call() } }
+      ),
+      (
+        "inside of inTransaction", .writer,
         { access, call in try access.inTransaction { _ in try call() } }
       ),
       (
-        "inside of inSavepoint", true,
+        "inside of inSavepoint", .writer,
         { access, call in try access.inSavepoint { _ in try call() } }
       ),
-      ("inside of read", true, { access, call in try access.read { _ in try call() } }),
+      ("inside of read", .reader, { access, call in try access.read { _ in try call() } }),
       (
-        "inside of a function in a scope", true,
+        "inside of a function in a scope", .writer,
         { access, call in
           let meddling = Meddling()
           meddling.set(call)
@@ -120,7 +157,7 @@ enum AccessMisuse {
         }
       ),
       (
-        "while rows are read in a scope", true,
+        "while rows are read in a scope", .reader,
         { access, call in
           try access.read { db in
             let rows = try db.executeQuery("SELECT name FROM town")
@@ -131,17 +168,17 @@ enum AccessMisuse {
         }
       ),
       (
-        "on another thread for which a scope waits", false,
+        "on another thread for which a scope waits", .nothing,
         { access, call in
           try access.inTransaction { _ in try Elsewhere.onThread(call) }
         }
       ),
       (
-        "on another thread for which a reading scope waits", false,
+        "on another thread for which a reading scope waits", .nothing,
         { access, call in try access.read { _ in try Elsewhere.onThread(call) } }
       ),
       (
-        "inside of a scope of another queue", false,
+        "inside of a scope of another queue", .nothing,
         { access, call in try DatabaseQueue().inTransaction { _ in try call() } }
       ),
     ]
@@ -153,17 +190,21 @@ enum AccessMisuse {
         return MisuseMatrix.Cell(name: "\(call.symbols[0]) of \(kind) \(situation.name)") {
           folder in
           let scope = MisuseScope(name: "", isPool: isPool) { _, _ in }
-          let access = try scope.open(folder)
+          let access = try scope.open(folder, isDurable: situation.inCompany)
+          let company = situation.inCompany ? MisuseCompany(access) : nil
+          defer { try? company?.leave() }
+          let isRefused = situation.taken.refuses(call, isPool: isPool)
           let asMisuse = MisuseCall("", outcome: call.outcome) { try call.run(access, $0.folder) }
           let stage = try MisuseStage(
             MisuseStage.open(folder) { $0.journalMode = nil }, folder)
           // What is interrupted may be the scope itself.
           try MisuseSituation.clearly {
             try situation.make(access) {
-              try situation.isRefused ? asMisuse.expectRefusal(stage) : asMisuse.expectAnswer(stage)
+              try isRefused ? asMisuse.expectRefusal(stage) : asMisuse.expectAnswer(stage)
             }
           }
           try stage.db.close()
+          try company?.leave()
           try access.close()
           try MisuseStage.check(nil, folder)
         }

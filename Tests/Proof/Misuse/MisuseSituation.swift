@@ -136,11 +136,13 @@ struct MisuseScope: Sendable {
     ]
   }
 
-  func open(_ folder: String) throws -> any DatabaseAccess {
+  func open(_ folder: String, isDurable: Bool = false) throws -> any DatabaseAccess {
     let path = MisuseStage.path(folder)
+    var configuration = MisuseStage.configuration
+    if isDurable { configuration.synchronous = .full }
     return isPool
-      ? try DatabasePool(path: path, configuration: MisuseStage.configuration)
-      : try DatabaseQueue(path: path, configuration: MisuseStage.configuration)
+      ? try DatabasePool(path: path, configuration: configuration)
+      : try DatabaseQueue(path: path, configuration: configuration)
   }
 
   /// What a scope lets out.

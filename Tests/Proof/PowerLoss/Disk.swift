@@ -7,18 +7,21 @@ import CFaultInjection
 /// be there without earlier ones. A file may have grown without its new bytes. Names that were made
 /// or deleted since the folder was synced may be as they were. What a write didn't touch stays, which
 /// SQLite takes for granted (see [Atomic Commit](https://www.sqlite.org/atomiccommit.html)).
+///
+/// A sync keeps what was written before it began. After one that failed, what it was to keep may be
+/// gone for good, whatever is synced later: the system may have thrown it away.
 struct Disk {
   /// Whether names and cuts are kept up to some moment, and lost from then on, as by file systems
   /// that keep a journal of them, instead of each on its own.
   let keepsOrder: Bool
   private enum Change {
     case write(offset: Int, bytes: [UInt8])
-    case truncate(size: Int, order: Int)
+    case truncate(size: Int)
   }
 
   private struct File {
     var synced: [UInt8] = []
-    var unsynced: [Change] = []
+    var unsynced: [(change: Change, order: Int)] = []
   }
 
   private var files: [Int32: File] = [:]
@@ -26,7 +29,7 @@ struct Disk {
   private var names: [String: Int32] = [:]
   /// Where names have led since the folder was synced, in order; nil for nowhere.
   private var newNames: [String: [(file: Int32?, order: Int)]] = [:]
-  /// How many names and cuts there were.
+  /// How many events there were.
   private var order = 0
 
   private static let sector = 512
@@ -34,7 +37,7 @@ struct Disk {
   init(keepsOrder: Bool) { self.keepsOrder = keepsOrder }
 
   /// Lets an event of a recording happen.
-  mutating func take(_ event: fault_event) {
+  mutating func take(_ event: fault_event, _ random: inout RandomNumbers) {
     let file = event.file
     let name = event.path.map { String(cString: $0) } ?? ""
     order += 1
@@ -46,17 +49,35 @@ struct Disk {
       newNames[name, default: []].append((nil, order))
     case Int(FAULT_EVENT_WRITE):
       let bytes = Array(UnsafeRawBufferPointer(start: event.bytes, count: Int(event.count)))
-      files[file]?.unsynced.append(.write(offset: Int(event.offset), bytes: bytes))
+      files[file]?.unsynced.append((.write(offset: Int(event.offset), bytes: bytes), order))
     case Int(FAULT_EVENT_TRUNCATE):
-      files[file]?.unsynced.append(.truncate(size: Int(event.offset), order: order))
-    case Int(FAULT_EVENT_SYNC):
-      guard var synced = files.removeValue(forKey: file) else { return }
-      for change in synced.unsynced { Self.apply(change, to: &synced.synced) }
-      files[file] = File(synced: synced.synced)
-    case Int(FAULT_EVENT_FOLDER_SYNC):
-      for (name, history) in newNames { names[name] = history.last?.file ?? nil }
-      newNames = [:]
+      files[file]?.unsynced.append((.truncate(size: Int(event.offset)), order))
+    case Int(FAULT_EVENT_SYNC): keep(file, upTo: Int(event.offset))
+    case Int(FAULT_EVENT_FAILED_SYNC):
+      let chance = ([0.1, 0.5, 1] as [Double]).randomElement(using: &random) ?? 1
+      files[file]?.unsynced.removeAll {
+        $0.order <= event.offset && Self.happens(chance, &random)
+      }
+    case Int(FAULT_EVENT_FOLDER_SYNC): keepNames(upTo: Int(event.offset))
     default: break
+    }
+  }
+
+  /// What was done to a file in the first so many events is on the disk.
+  private mutating func keep(_ number: Int32, upTo end: Int) {
+    guard var file = files.removeValue(forKey: number) else { return }
+    let covered = file.unsynced.prefix { $0.order <= end }
+    for (change, _) in covered { Self.apply(change, to: &file.synced) }
+    file.unsynced.removeFirst(covered.count)
+    files[number] = file
+  }
+
+  private mutating func keepNames(upTo end: Int) {
+    for (name, history) in newNames {
+      let covered = history.prefix { $0.order <= end }
+      if let last = covered.last { names[name] = last.file }
+      let rest = Array(history.dropFirst(covered.count))
+      newNames[name] = rest.isEmpty ? nil : rest
     }
   }
 
@@ -81,8 +102,8 @@ struct Disk {
 
   /// The names and cuts that may be lost.
   private var unsyncedOrders: [Int] {
-    let cuts = files.values.flatMap(\.unsynced).compactMap { change in
-      if case .truncate(_, let order) = change { order } else { nil }
+    let cuts = files.values.flatMap(\.unsynced).compactMap { change, order in
+      if case .truncate = change { order } else { nil }
     }
     return (newNames.values.joined().map(\.order) + cuts).sorted()
   }
@@ -93,9 +114,9 @@ struct Disk {
     var bytes = file.synced
     // Everything, nothing, or something: in between, most of the interesting states are.
     let chance = ([0, 0.1, 0.5, 0.9, 1] as [Double]).randomElement(using: &random) ?? 0
-    for change in file.unsynced {
+    for (change, order) in file.unsynced {
       switch change {
-      case .truncate(_, let order):
+      case .truncate:
         if end.map({ order <= $0 }) ?? happens(chance, &random) { apply(change, to: &bytes) }
       case .write(let offset, let new):
         if happens(0.5, &random) {
@@ -115,7 +136,7 @@ struct Disk {
 
   private static func apply(_ change: Change, to bytes: inout [UInt8]) {
     switch change {
-    case .truncate(let size, _):
+    case .truncate(let size):
       bytes.removeLast(max(0, bytes.count - size))
       grow(&bytes, to: size)
     case .write(let offset, let new):
