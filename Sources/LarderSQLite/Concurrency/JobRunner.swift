@@ -18,9 +18,7 @@ final class JobRunner: Sendable {
       ) { try job.call(database) }
     }
     running.withLock { $0 = nil }
-    _ = database.connection.obstacle.compareExchange(
-      expected: Connection.Obstacle.cancellation.rawValue,
-      desired: Connection.Obstacle.none.rawValue, ordering: .relaxed)
+    database.connection.unblock(.cancellation)
     if job.isCancelled.load(ordering: .relaxed) { throw CancellationError() }
     try outcome.get()
   }
@@ -30,7 +28,7 @@ final class JobRunner: Sendable {
     // Under the lock: the job can't end meanwhile, and the next one isn't interrupted.
     running.withLock { running in
       guard let running, running.job === job else { return }
-      connection.obstacle.store(Connection.Obstacle.cancellation.rawValue, ordering: .relaxed)
+      connection.block(.cancellation)
       if !running.sharesTransaction { connection.interruptHandle.interrupt() }
     }
   }

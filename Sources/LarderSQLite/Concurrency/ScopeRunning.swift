@@ -5,7 +5,10 @@ extension Database {
   /// connection clean: without open statements, transactions and restrictions.
   func runScope<T>(_ scope: Scope, _ kind: ScopeKind, _ body: (Database) throws -> T) throws -> T {
     connection.takeOver()
-    defer { connection.leave() }
+    defer {
+      if connection.changedSettings != nil { restoreSettings() }
+      connection.leave()
+    }
     _ = try connection.check()
     try prepareToEnd()
     switch kind {
@@ -59,7 +62,7 @@ extension Database {
     do {
       return try body()
     } catch {
-      connection.obstacle.store(0, ordering: .relaxed)
+      connection.unblock([.cancellation, .rollback, .innerRollback])
       ensureUndone { try execute(.rollback) }
       throw error
     }

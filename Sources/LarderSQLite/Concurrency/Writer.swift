@@ -100,7 +100,10 @@ final class Writer: Turn, @unchecked Sendable {
     _ kind: TransactionKind, _ scope: Scope, _ body: (Database) throws -> T
   ) throws -> T {
     database.connection.takeOver()
-    defer { database.connection.leave() }
+    defer {
+      if database.connection.changedSettings != nil { database.restoreSettings() }
+      database.connection.leave()
+    }
     _ = try database.connection.check()
     try database.prepareToEnd()
     do {

@@ -71,6 +71,8 @@ void fault_watch(const char *label, unsigned seconds);
 enum {
   FAULT_EVENT_CREATE,
   FAULT_EVENT_DELETE,
+  // A file has got another name, after FAULT_EVENT_DELETE of the one it had.
+  FAULT_EVENT_RENAME,
   FAULT_EVENT_WRITE,
   FAULT_EVENT_TRUNCATE,
   FAULT_EVENT_SYNC,
