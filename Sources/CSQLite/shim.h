@@ -62,6 +62,13 @@ static inline void larder_result_blob(
   sqlite3_result_blob64(context, bytes, count, SQLITE_TRANSIENT);
 }
 
+/// Renames a file unless there is one of the new name, in which case it fails with EEXIST. Swift
+/// doesn't see this function of the C library's, nor its flag, RENAME_NOREPLACE.
+static inline int larder_rename_new(const char *from, const char *to) {
+  extern int renameat2(int, const char *, int, const char *, unsigned int);
+  return renameat2(-100 /* AT_FDCWD */, from, -100, to, 1);
+}
+
 /// The offset in bytes of the token that the last error is about, or -1 (always before 3.38).
 static inline int larder_error_offset(sqlite3 *db) {
 #if SQLITE_VERSION_NUMBER >= 3038000

@@ -1,8 +1,11 @@
 // The log of what is done to files.
 
+#define _GNU_SOURCE
 #include "fault_recording.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +19,8 @@ static long event_count = 0, event_room = 0;
 enum { MOST_FILES = 4096 };
 static char *paths[MOST_FILES];
 static char *names[MOST_FILES];
+// Names of files that have another one now: events still refer to them.
+static char *former_names[MOST_FILES];
 static int file_count = 0;
 
 // Where memory for the log is lacking the test is over: an incomplete log would prove nothing.
@@ -57,7 +62,8 @@ void fault_record_begin(void) {
   for (long i = 0; i < event_count; i++) free((void *)events[i].bytes);
   for (int i = 0; i < file_count; i++) {
     free(names[i]);
-    paths[i] = names[i] = 0;
+    free(former_names[i]);
+    paths[i] = names[i] = former_names[i] = 0;
   }
   event_count = 0;
   file_count = 0;
@@ -122,4 +128,35 @@ void fault_record_sync(int file, long beginning, int has_failed) {
 
 void fault_record_folder_sync(long beginning) {
   record(FAULT_EVENT_FOLDER_SYNC, -1, beginning, 0, 0);
+}
+
+// The program's own calls of the system, which pass SQLite and its VFS by: these definitions are found
+// before those of the C library.
+
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags) {
+  int (*real)(int, const char *, int, const char *, unsigned) =
+      (int (*)(int, const char *, int, const char *, unsigned))dlsym(RTLD_NEXT, "renameat2");
+  int code = real(from_folder, from, to_folder, to, flags);
+  if (code != 0) return code;
+  pthread_mutex_lock(&mutex);
+  int number = is_recording ? number_of(from) : -1;
+  if (number >= 0 && !former_names[number]) {
+    add(FAULT_EVENT_DELETE, number, 0, 0, 0);
+    former_names[number] = names[number];
+    names[number] = paths[number] = needed(strdup(to));
+    add(FAULT_EVENT_RENAME, number, 0, 0, 0);
+  }
+  pthread_mutex_unlock(&mutex);
+  return code;
+}
+
+int fsync(int descriptor) {
+  int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+  long beginning = fault_event_count();
+  int code = real(descriptor);
+  struct stat status;
+  if (code == 0 && fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
+    fault_record_folder_sync(beginning);
+  }
+  return code;
 }

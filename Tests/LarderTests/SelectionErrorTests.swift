@@ -12,17 +12,24 @@ struct SelectionErrorTests {
 
   private let places = Place.order { $0.id }.select { ($0.name, $0.population) }
 
-  @Test("a value that doesn't fit is an error with the column's number and the statement")
+  @Test("a value that doesn't fit is an error with the column's name and the statement")
   func conversion() throws {
     let error = failure(ConversionError.self) { try places.fetchAll(db) }
     #expect(
       error.map { "\($0)" } == """
-        text can't be read as Int — column “2” at index 1 of “\(places.sql.text)”
+        text can't be read as Int — column “population” at index 1 of “\(places.sql.text)”
         """)
     #expect(error?.reason == .storageClass(.text))
     #expect(failure(ConversionError.self) { try places.compound.fetchAll(db) }?.index == 1)
     #expect(!db.hasOpenStatements)
     #expect(try places.limit(2).fetchAll(db).map(\.0) == ["北京市", "上海市"])
+  }
+
+  @Test("an expression that is no column is told by its text")
+  func expression() throws {
+    let most = Place.filter { $0.id == 3 }.select { $0.population.max() }
+    let error = failure(ConversionError.self) { try most.fetchAll(db) }
+    #expect(error?.column == #"max("place"."population")"#)
   }
 
   @Test("an error of a type's own conversion is thrown as it is")
@@ -43,13 +50,13 @@ struct SelectionErrorTests {
     let table = CommonTable("inhabitants", places)
     let alone = table.all
     let error = failure(ConversionError.self) { try alone.fetchAll(db) }
-    #expect(error?.column == "2" && error?.index == 1 && error?.sql == alone.sql.text)
+    #expect(error?.column == "c2" && error?.index == 1 && error?.sql == alone.sql.text)
     let joined = Place.filter { $0.id < 3 }.join(common: table) { $0.name == $1.columns.0 }
     #expect(try joined.fetchAll(db).count == 2)
     // Three columns of a country come before.
     let others = Nation.all.join(common: table) { $0.capital == $1.columns.0 }
     let other = failure(ConversionError.self) { try others.fetchAll(db) }
-    #expect(other?.column == "5" && other?.index == 4 && other?.sql == others.sql.text)
+    #expect(other?.column == "c2" && other?.index == 4 && other?.sql == others.sql.text)
     #expect(!db.hasOpenStatements)
   }
 

@@ -118,7 +118,7 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
         do {
           try layout.read(row, into: memory)
         } catch {
-          throw source.describe(error, sql: cursor.statement.sql)
+          throw source.describe(error, cursor.statement)
         }
         // The layout has just put the values there, at the places of a tuple's elements; a row is
         // nothing but the tuple.

@@ -113,19 +113,24 @@ struct SelectionSource {
         do {
           values = try read(row)
         } catch {
-          throw describe(error, sql: statement.sql)
+          throw describe(error, statement)
         }
         try body(values)
       }
     }
   }
 
+  /// The error with the column as SQLite calls it: by its name where the expression is a column, by
+  /// the expression's text otherwise.
   @usableFromInline
-  func describe(_ error: any Error, sql: String) -> any Error {
+  func describe(_ error: any Error, _ statement: PreparedStatement) -> any Error {
     guard let failure = error as? ColumnFailure else { return error }
     guard let error = failure.error as? ConversionError else { return failure.error }
     let index = Int(positions.first[failure.column])
-    return ConversionError(error, column: "\(index + 1)", index: index, sql: sql)
+    let names = statement.columnNames.names
+    let name = names.indices.contains(index) ? names[index] : "\(index + 1)"
+    let short = name.count > 60 ? name.prefix(59) + "…" : name[...]
+    return ConversionError(error, column: String(short), index: index, sql: statement.sql)
   }
 }
 

@@ -14,7 +14,7 @@ final class Cancellation: Sendable {
       try scope()
     }
     running.withLock { $0 = nil }
-    database.connection.endCancellation()
+    database.connection.unblock(.cancellation)
     if case .failure = outcome { try task.checkCancellation() }
     try outcome.get()
   }
@@ -24,7 +24,7 @@ final class Cancellation: Sendable {
     // Under the lock: the scope can't end meanwhile, and the next one isn't interrupted.
     running.withLock { running in
       guard let running, running.task === task else { return }
-      running.connection.cancel()
+      running.connection.block(.cancellation)
       running.connection.interruptHandle.interrupt()
     }
   }

@@ -21,10 +21,10 @@ final class Checkpointer: @unchecked Sendable {
   private let worker = DispatchQueue(label: "larder.checkpoint")
   private let isScheduled = Atomic<Bool>(false)
   /// The number of frames at which there is something to do.
-  private let threshold: Atomic<Int>
+  private let threshold = Atomic<Int>(0)
   private let frames = Atomic<Int>(0)
-  /// The number of frames after which SQLite would make a checkpoint; 0 for never.
-  let interval: Int
+  /// After how many frames a checkpoint is made; 0 for never.
+  private let interval = Atomic<Int>(0)
   /// The number of frames past which the log is to begin anew.
   private let limit: Int
 
@@ -38,29 +38,24 @@ final class Checkpointer: @unchecked Sendable {
   private static let patience = Duration.milliseconds(60)
 
   init(
-    path: String?, configuration: Configuration, interval: Int, pageSize: Int, writer: WriterLock,
-    readers: Readers
+    path: String?, configuration: Configuration, pageSize: Int, writer: WriterLock, readers: Readers
   ) {
     self.path = path
     self.configuration = configuration
-    self.interval = interval
     self.writer = writer
     self.readers = readers
     let bytes = (configuration.journalSizeLimit.flatMap { $0 >= 0 ? $0 : nil } ?? 64 << 20) / 4
-    limit = max(interval * 2, bytes / max(512, pageSize))
-    threshold = Atomic(interval)
+    limit = bytes / max(512, pageSize)
   }
 
-  /// The frames in the log after the last commit.
-  var logFrames: Int { frames.load(ordering: .relaxed) }
-
   /// Notes a commit. In the writer's turn.
-  func hasCommitted(frames count: Int) {
-    if count < frames.load(ordering: .relaxed) { threshold.store(interval, ordering: .relaxed) }
+  func hasCommitted(frames count: Int, interval: Int) {
+    if count < frames.load(ordering: .relaxed) { threshold.store(0, ordering: .relaxed) }
     frames.store(count, ordering: .relaxed)
-    guard interval > 0, count >= threshold.load(ordering: .relaxed),
+    guard interval > 0, count >= max(interval, threshold.load(ordering: .relaxed)),
       !isScheduled.exchange(true, ordering: .relaxed)
     else { return }
+    self.interval.store(interval, ordering: .relaxed)
     worker.async { [weak self] in self?.run() }
   }
 
@@ -69,11 +64,12 @@ final class Checkpointer: @unchecked Sendable {
     guard !isClosed, let database = open() else { return }
     // What it reports is nobody's error: the log stays, and the next commit has it tried again.
     guard let state = try? database.checkpoint(.passive) else { return }
+    let interval = interval.load(ordering: .relaxed)
     threshold.store(state.logFrames + interval, ordering: .relaxed)
     guard state.logFrames > limit, MonotonicClock.now >= notBefore else { return }
-    if beginAnew(database) {
+    if beginAnew(database, interval) {
       failures = 0
-      threshold.store(interval, ordering: .relaxed)
+      threshold.store(0, ordering: .relaxed)
     } else {
       failures += 1
       notBefore = MonotonicClock.now + .milliseconds(50 << min(failures, 8))
@@ -81,7 +77,7 @@ final class Checkpointer: @unchecked Sendable {
   }
 
   /// Makes the log begin anew, with everybody else kept waiting.
-  private func beginAnew(_ database: Database) -> Bool {
+  private func beginAnew(_ database: Database, _ interval: Int) -> Bool {
     // What has come meanwhile is moved beforehand, so that little is left to do while others wait.
     for _ in 0..<3 {
       guard let state = try? database.checkpoint(.passive) else { return false }

@@ -35,6 +35,8 @@ final class GroupCommit: @unchecked Sendable {
   /// Whether somebody waits for a commit that is just being written.
   private let needsCommit = Atomic<Bool>(false)
   private let failed = Atomic<Bool>(false)
+  /// Whether SQLite syncs by itself for now. Of the holder of the writer's turn.
+  private var isSuspended = true
   private let state = Lock(State())
   /// Syncs for tasks, which no thread waits for.
   private let worker = DispatchQueue(label: "larder.sync")
@@ -95,11 +97,12 @@ final class GroupCommit: @unchecked Sendable {
   ///
   /// Without a file system that leaves the bytes beside a write alone, SQLite pads the log to whole
   /// sectors at each sync, which only its own synchronous FULL does.
-  init?(sharing database: Database) throws {
+  init?(sharing database: Database) {
     guard let handle = database.connection.usableHandle, larder_has_safe_overwrite(handle) != 0
     else { return nil }
     self.handle = handle
-    guard try resume(database) else { return nil }
+    resume(database)
+    guard !isSuspended else { return nil }
     sqlite3_commit_hook(
       handle,
       { context in
@@ -110,31 +113,38 @@ final class GroupCommit: @unchecked Sendable {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Makes commits leave the sync to those who made them; false where the log isn't a write-ahead log.
-  /// In the writer's turn.
-  func resume(_ database: Database) throws -> Bool {
-    guard try database.value("PRAGMA journal_mode", as: String.self) == "wal",
-      // The log is opened when it is first read.
-      try database.value("SELECT count(*) FROM sqlite_schema", as: Int.self) != nil,
-      let file = larder_journal_file(handle)
-    else { return false }
-    try database.executeUpdate("PRAGMA synchronous = NORMAL")
+  /// Makes commits leave the sync to those who made them, where the log is a write-ahead log. In the
+  /// writer's turn.
+  private func resume(_ database: Database) {
+    // The log is opened when it is first read.
+    guard Connection.text("SELECT count(*) FROM sqlite_schema", on: handle) != nil,
+      Connection.text("PRAGMA journal_mode", on: handle) == "wal",
+      let file = larder_journal_file(handle),
+      sqlite3_exec(handle, "PRAGMA synchronous = NORMAL", nil, nil, nil) == SQLITE_OK
+    else { return }
     state.withLock { $0.file = file }
-    return true
+    isSuspended = false
+    database.sharesSyncs = true
   }
 
-  /// Syncs what there is, and ends the sharing: before SQLite closes the log's file. In the writer's turn.
-  func suspend() {
-    settle()
-    let position = committed.load(ordering: .acquiring)
-    try? wait(for: position)
+  /// Syncs what there is, and leaves further syncs to SQLite: before it closes the file of the log. In
+  /// the writer's turn.
+  func suspend(_ database: Database) {
+    guard !isSuspended, sqlite3_get_autocommit(handle) != 0 else { return }
+    // A failure is told by the next call.
+    try? wait(for: committed.load(ordering: .acquiring))
     while state.withLock({ $0.isSyncing }) { usleep(50) }
     state.withLock { $0.file = nil }
+    isSuspended = true
+    database.sharesSyncs = false
+    let synchronous = database.configuration.synchronous.rawValue
+    sqlite3_exec(handle, "PRAGMA synchronous = \(synchronous)", nil, nil, nil)
   }
 
   // MARK: Commits
 
   private func willCommit() {
+    guard !isSuspended else { return }
     announced.store(committed.load(ordering: .relaxed) + 1, ordering: .sequentiallyConsistent)
   }
 
@@ -146,8 +156,8 @@ final class GroupCommit: @unchecked Sendable {
 
   /// At the end of the writer's turn: what was announced and not written never will be. Returns the
   /// position of what the scope has made or seen.
-  @discardableResult
-  func settle() -> Int {
+  func settle(_ database: Database) -> Int {
+    if isSuspended { resume(database) }
     let committed = committed.load(ordering: .relaxed)
     if announced.load(ordering: .relaxed) != committed {
       announced.store(committed, ordering: .sequentiallyConsistent)

@@ -28,7 +28,10 @@ extension Database {
   func runScope(_ kind: ScopeKind, _ body: (Database) throws -> Void) throws {
     connection.takeOver()
     hasBegun = false
-    defer { connection.leave() }
+    defer {
+      if connection.changedSettings != nil { restoreSettings() }
+      connection.leave()
+    }
     _ = try connection.check()
     try prepareToEnd()
     switch kind {
@@ -83,7 +86,7 @@ extension Database {
     do {
       try body()
     } catch {
-      connection.endCancellation()
+      connection.unblock([.cancellation, .rollback, .innerRollback])
       ensureUndone { try execute(.rollback) }
       throw error
     }

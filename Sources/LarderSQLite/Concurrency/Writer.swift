@@ -23,8 +23,6 @@ final class Writer: @unchecked Sendable {
   private let transactions = Atomic<Int>(0)
   let retries = Atomic<Int>(0)
   private let logFrames = Atomic<Int>(0)
-  /// How many frames the log may have before a commit moves it into the file; 0 for any number.
-  private var autocheckpoint = 0
   /// Between when and when the last BEGIN waited in vain for the lock of another process.
   private var vainWait: (from: Duration, to: Duration)?
 
@@ -37,9 +35,8 @@ final class Writer: @unchecked Sendable {
     let isDurable = configuration.synchronous == .full || configuration.synchronous == .extra
     groupCommit =
       configuration.groupCommit && isDurable && !database.isReadOnly
-      ? try GroupCommit(sharing: database) : nil
-    database.sharesSyncs = groupCommit != nil
-    if groupCommit != nil { try watchLog() }
+      ? GroupCommit(sharing: database) : nil
+    if groupCommit != nil { watchLog() }
     database.connection.leave()
   }
 
@@ -48,17 +45,19 @@ final class Writer: @unchecked Sendable {
     guard !database.isReadOnly else { return }
     database.connection.takeOver()
     defer { database.connection.leave() }
-    if groupCommit == nil { try watchLog() }
-    guard autocheckpoint > 0 else { return }
+    if groupCommit == nil { watchLog() }
     checkpointer = Checkpointer(
-      path: path, configuration: configuration, interval: autocheckpoint,
+      path: path, configuration: configuration,
       pageSize: try database.value("PRAGMA page_size", as: Int.self) ?? 4096, writer: lock,
       readers: readers)
   }
 
-  /// Takes over what SQLite does after a commit, and asks it how often it would have made a checkpoint.
-  private func watchLog() throws {
-    autocheckpoint = try database.value("PRAGMA wal_autocheckpoint", as: Int.self) ?? 0
+  /// Takes over what SQLite does after a commit, and keeps its hook when a PRAGMA installs SQLite's own.
+  private func watchLog() {
+    database.connection.onSettingChange = { [unowned self] in installHook() }
+    database.connection.willChangeJournalMode = { [unowned self] in
+      groupCommit?.suspend(database)
+    }
     installHook()
   }
 
@@ -80,9 +79,10 @@ final class Writer: @unchecked Sendable {
       logFrames.store(frames, ordering: .relaxed)
       groupCommit?.hasCommitted()
     }
+    let interval = database.connection.autocheckpoint
     if isMain, let checkpointer {
-      checkpointer.hasCommitted(frames: frames)
-    } else if autocheckpoint > 0, frames >= autocheckpoint {
+      checkpointer.hasCommitted(frames: frames, interval: interval)
+    } else if interval > 0, frames >= interval {
       // As SQLite's own hook does: a checkpoint that fails is made by a later commit.
       sqlite3_wal_checkpoint_v2(
         database.connection.handle, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
@@ -104,7 +104,7 @@ final class Writer: @unchecked Sendable {
       return try run(kind, waited, body)
     }
     let outcome = Result { try run(kind, waited, body) }
-    let position = groupCommit.settle()
+    let position = groupCommit.settle(database)
     lock.release()
     try groupCommit.wait(for: position)
     try outcome.get()
@@ -127,7 +127,7 @@ final class Writer: @unchecked Sendable {
         }
       }
     }
-    return (outcome, groupCommit?.settle() ?? 0)
+    return (outcome, groupCommit?.settle(database) ?? 0)
   }
 
   private func run(
@@ -194,7 +194,7 @@ final class Writer: @unchecked Sendable {
     database.connection.takeOver()
     defer { database.connection.leave() }
     checkpointer?.close()
-    groupCommit?.suspend()
+    groupCommit?.suspend(database)
     // The log is what the next process recovers from: moving it now could move what isn't on disk.
     if groupCommit?.hasFailed == true { database.connection.keepLogOnClose() }
     database.closeEverything()

@@ -54,7 +54,7 @@ final class AuthorizerHandler {
       if case .tables = preset { return false }
       let name = first?.lowercased() ?? ""
       return hasSecond
-        ? Self.pragmasWithAnArgument.contains(name) : !Self.pragmasThatAct.contains(name)
+        ? Pragma.reporting.contains(name) : !Pragma.acting.contains(name)
     default:
       return false
     }
@@ -64,15 +64,4 @@ final class AuthorizerHandler {
     guard case .tables = preset else { return true }
     return table.map { tables.contains($0.foldedName) } ?? false
   }
-
-  /// Those that change the file without an argument.
-  private static let pragmasThatAct: Set<String> = [
-    "incremental_vacuum", "wal_checkpoint", "optimize",
-  ]
-
-  /// Those whose argument says what to report rather than what to set.
-  private static let pragmasWithAnArgument: Set<String> = [
-    "table_info", "table_xinfo", "table_list", "index_info", "index_xinfo", "index_list",
-    "foreign_key_list", "foreign_key_check", "integrity_check", "quick_check",
-  ]
 }

@@ -33,20 +33,21 @@ final class Connection {
   let measuresCommits: Bool
   /// The time spent in COMMIT, in nanoseconds.
   let timeInCommit = Atomic<Int>(0)
-  /// What makes every call throw for now.
-  let obstacle = Atomic<Int>(Obstacle.none.rawValue)
+  /// What makes every call throw, or do something else first.
+  private let blockedReasons = Atomic<Int>(0)
 
-  enum Obstacle: Int {
-    case none
-    /// The task of the running scope was cancelled, on whatever thread.
-    case cancellation
-    /// A backup is being written into the database.
-    case backup
-    /// A transaction could not be rolled back, which has to be made up for.
-    case rollback
-    /// The same, where whoever goes on believes to be in the transaction still.
-    case innerRollback
-  }
+  /// What the scope that runs has changed of the settings; nil for nothing.
+  @exclusivity(unchecked) var changedSettings: ChangedSettings?
+  /// After how many frames of the log a commit moves it into the file; 0 for never. SQLite tells
+  /// this only of its own hook.
+  @exclusivity(unchecked) var autocheckpoint = 0
+  /// Called after a setting was changed by a PRAGMA, or put back.
+  var onSettingChange: (() -> Void)?
+  /// Called before a PRAGMA changes the journal mode, which closes the file of the log.
+  var willChangeJournalMode: (() -> Void)?
+  /// Whether databases were attached or detached since statements that begin transactions were
+  /// compiled.
+  @exclusivity(unchecked) var hasNewAttachments = false
 
   /// Whether the database is in memory or in a temporary file, where no other connection sees it.
   private let isPrivate: Bool
@@ -72,51 +73,72 @@ final class Connection {
     busyHandler = BusyHandler(
       timeout: busyTimeout, interrupts: interruptHandle, deadlines: deadlines)
     busyHandler.install(on: handle)
+    autocheckpoint = Self.text("PRAGMA wal_autocheckpoint", on: handle).flatMap { Int($0) } ?? 1000
   }
 
   /// The handle, if it is open and this thread and process may use it.
   @inline(__always)
   func check() throws -> OpaquePointer {
-    guard let handle, isAccessible, obstacle.load(ordering: .relaxed) == 0 else {
+    guard let handle, isAccessible, blockedReasons.load(ordering: .relaxed) == 0 else {
       return try checkAgain()
     }
     return handle
   }
 
-  /// Makes up for a rollback, if that is what is in the way.
+  /// Makes up for what is owed, if nothing else is in the way.
   private func checkAgain() throws -> OpaquePointer {
-    guard let handle, isAccessible, owesRollback else { throw accessError() }
-    if sqlite3_get_autocommit(handle) == 0 {
-      let code = sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
-      guard sqlite3_get_autocommit(handle) != 0 else { throw error(code, sql: "ROLLBACK") }
+    guard let handle, isAccessible, reasons.isDisjoint(with: [.cancellation, .backup]) else {
+      throw accessError()
     }
-    let former = obstacle.exchange(Obstacle.none.rawValue, ordering: .relaxed)
-    guard former != Obstacle.innerRollback.rawValue else {
-      throw DatabaseError(.abort, "a savepoint could not be undone, so all was rolled back")
+    if owesRollback {
+      if sqlite3_get_autocommit(handle) == 0 {
+        let code = sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+        guard sqlite3_get_autocommit(handle) != 0 else { throw error(code, sql: "ROLLBACK") }
+      }
+      let isInner = reasons.contains(.innerRollback)
+      unblock([.rollback, .innerRollback])
+      guard !isInner else {
+        throw DatabaseError(.abort, "a savepoint could not be undone, so all was rolled back")
+      }
+    }
+    if reasons.contains(.settings) {
+      restoreSettings()
+      guard !reasons.contains(.settings) else {
+        throw error(sqlite3_extended_errcode(handle))
+      }
     }
     return handle
   }
 
-  /// Makes every call throw, since the task of the scope that runs was cancelled.
-  func cancel() { obstacle.store(Obstacle.cancellation.rawValue, ordering: .relaxed) }
+  /// What is in the way now.
+  var reasons: BlockedReasons {
+    BlockedReasons(rawValue: blockedReasons.load(ordering: .relaxed))
+  }
 
-  /// Lets calls be made again, to undo the scope or for the next.
-  func endCancellation() {
-    _ = obstacle.compareExchange(
-      expected: Obstacle.cancellation.rawValue, desired: Obstacle.none.rawValue, ordering: .relaxed)
+  /// Adds to what is in the way.
+  func block(_ reasons: BlockedReasons) {
+    blockedReasons.bitwiseOr(reasons.rawValue, ordering: .relaxed)
+  }
+
+  /// Takes something out of the way, and leaves the rest.
+  func unblock(_ reasons: BlockedReasons) {
+    blockedReasons.bitwiseAnd(~reasons.rawValue, ordering: .relaxed)
+  }
+
+  /// Throws if the task of the scope was cancelled.
+  func checkCancellation() throws {
+    if reasons.contains(.cancellation) { throw Self.cancellationError }
+  }
+
+  private static var cancellationError: DatabaseError {
+    DatabaseError(.interrupt, "the task was cancelled")
   }
 
   /// Whether a transaction is open only because it could not be rolled back yet.
-  var owesRollback: Bool {
-    let obstacle = obstacle.load(ordering: .relaxed)
-    return obstacle == Obstacle.rollback.rawValue || obstacle == Obstacle.innerRollback.rawValue
-  }
+  var owesRollback: Bool { !reasons.isDisjoint(with: [.rollback, .innerRollback]) }
 
   /// Lets nothing be done until the transaction is rolled back.
-  func oweRollback(isInner: Bool) {
-    let owed: Obstacle = isInner ? .innerRollback : .rollback
-    obstacle.store(owed.rawValue, ordering: .relaxed)
-  }
+  func oweRollback(isInner: Bool) { block(isInner ? .innerRollback : .rollback) }
 
   /// The same without an error, for properties that have a neutral value.
   var usableHandle: OpaquePointer? { isAccessible ? handle : nil }
@@ -173,9 +195,9 @@ final class Connection {
     }
     if handle == nil { return DatabaseError(.misuse, "database is closed") }
     if isAccessible {
-      return obstacle.load(ordering: .relaxed) == Obstacle.backup.rawValue
-        ? DatabaseError(.busy, "a backup is being written into the database")
-        : DatabaseError(.interrupt, "the task was cancelled")
+      return reasons.contains(.cancellation)
+        ? Self.cancellationError
+        : DatabaseError(.busy, "a backup is being written into the database")
     }
     return DatabaseError(
       .misuse, "the database is used after its scope, or on another thread than its scope's")

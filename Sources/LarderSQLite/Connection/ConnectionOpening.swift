@@ -80,7 +80,7 @@ enum ConnectionOpening {
   }
 
   /// The path that a chain of symbolic links ends at, whether there is a file or not.
-  private static func end(ofLinksFrom path: String) -> String {
+  static func end(ofLinksFrom path: String) -> String {
     var path = path
     for _ in 0..<40 {
       guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else {

@@ -136,20 +136,32 @@ public final class Database {
   /// How long to wait for locks of other connections, from the next call on; zero for not at all.
   public var busyTimeout: Duration {
     get { connection.busyHandler.timeout }
-    set { connection.busyHandler.timeout = newValue }
+    set {
+      guard connection.isAccessible else { return }
+      connection.settingsToRestore?.keep(\.busyTimeout, busyTimeout)
+      connection.busyHandler.timeout = newValue
+    }
   }
 
   /// How long a statement may run, from its next execution on; nil for ever.
   public var statementDeadline: Duration? {
     get { connection.deadlines.limit }
-    set { connection.usableHandle.map { connection.deadlines.set(newValue, on: $0) } }
+    set {
+      guard let handle = connection.usableHandle else { return }
+      connection.settingsToRestore?.keep(\.statementDeadline, statementDeadline)
+      connection.deadlines.set(newValue, on: handle)
+    }
   }
 
   /// What statements may do from now on; nil for anything. Statements that are prepared already
   /// are compiled anew under it.
   public var authorizer: Authorizer? {
     get { connection.authorizer.preset }
-    set { connection.usableHandle.map { connection.authorizer.set(newValue, on: $0) } }
+    set {
+      guard let handle = connection.usableHandle else { return }
+      connection.settingsToRestore?.keep(\.authorizer, authorizer)
+      connection.authorizer.set(newValue, on: handle)
+    }
   }
 
   /// Makes the statements that run now throw ``ResultCode/interrupt``. To do so from another
@@ -217,7 +229,11 @@ public final class Database {
   /// How many statements the cache keeps at most; the surplus is dropped at once.
   public var statementCacheCapacity: Int {
     get { cache.capacity }
-    set { cache.capacity = newValue }
+    set {
+      guard connection.isAccessible else { return }
+      connection.settingsToRestore?.keep(\.statementCacheCapacity, cache.capacity)
+      cache.capacity = newValue
+    }
   }
 
   /// What the statement cache has done so far.

@@ -4,10 +4,12 @@ extension Connection {
   /// Compiles the only statement in a text. Throws where there is none, or more than one.
   func prepare(_ sql: String, isPersistent: Bool) throws -> PreparedStatement {
     let text = try SQLText(sql)
-    let (handle, end) = try prepareFirst(of: text, from: 0, isPersistent: isPersistent)
-    guard let handle else { throw DatabaseError(.misuse, "the SQL has no statement", sql: sql) }
-    let statement = PreparedStatement(handle: handle, sql: sql, connection: self)
-    guard try isEmpty(text, from: end) else {
+    let (statement, end) = try prepareFirst(
+      of: text, from: 0, isPersistent: isPersistent, sql: sql)
+    guard let statement else {
+      throw DatabaseError(.misuse, "the SQL has no statement", sql: sql)
+    }
+    guard text.isEmpty(from: end) else {
       throw DatabaseError(
         .misuse, "the SQL has more than one statement; use executeStatements", sql: sql)
     }
@@ -15,57 +17,64 @@ extension Connection {
   }
 
   /// Compiles the first statement of a text from a position in bytes on: nil if there is none before
-  /// the end of the text, with the position after it.
+  /// the end of the text, with the position after it. Nothing of it happens before it runs.
+  ///
+  /// - Parameter sql: what the statement is to call its text; nil for the part of the text.
   func prepareFirst(
-    of text: SQLText, from start: Int, isPersistent: Bool
-  ) throws -> (handle: OpaquePointer?, end: Int) {
-    let (code, handle, end) = try compileFirst(of: text, from: start, isPersistent: isPersistent)
+    of text: SQLText, from start: Int, isPersistent: Bool, sql: String? = nil
+  ) throws -> (statement: PreparedStatement?, end: Int) {
+    let kind = StatementKind(of: text, from: start)
+    if case .scopeSavepoint = kind {
+      throw DatabaseError(
+        .misuse, "the savepoint “\(TransactionControl.savepointName)” is the scopes' own",
+        sql: text.string(from: start, to: text.endOfStatement(from: start)))
+    }
+    let (code, handle, end) =
+      if case .pragma(let pragma) = kind, pragma.acts {
+        try compileBlanked(pragma, from: start)
+      } else {
+        try compileFirst(of: text, from: start, isPersistent: isPersistent)
+      }
     guard code == SQLITE_OK else {
       throw error(code, sql: text.string(from: start, to: text.endOfStatement(from: start)))
     }
-    return (handle, end)
+    let statement = handle.map {
+      PreparedStatement(
+        handle: $0, sql: sql ?? text.string(from: start, to: end), kind: kind, connection: self)
+    }
+    return (statement, end)
+  }
+
+  /// Compiles one of the statements that scopes are made of.
+  func prepare(_ control: TransactionControl) throws -> PreparedStatement {
+    let (code, handle, _) = try compileFirst(
+      of: try SQLText(control.sql), from: 0, isPersistent: true)
+    guard code == SQLITE_OK, let handle else { throw error(code, sql: control.sql) }
+    return PreparedStatement(
+      handle: handle, sql: control.sql, kind: .ordinary, connection: self)
+  }
+
+  private func compileBlanked(
+    _ pragma: Pragma, from start: Int
+  ) throws -> (code: Int32, handle: OpaquePointer?, end: Int) {
+    let (code, handle, end) = try compileFirst(of: pragma.blanked, from: 0, isPersistent: false)
+    return (code, handle, start + end)
   }
 
   private func compileFirst(
     of text: SQLText, from start: Int, isPersistent: Bool
   ) throws -> (code: Int32, handle: OpaquePointer?, end: Int) {
-    let database = try check()
-    let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
-    return text.bytes.withUnsafeBufferPointer { bytes in
-      bytes.withMemoryRebound(to: CChar.self) { bytes in
-        guard let first = bytes.baseAddress else { return (SQLITE_OK, nil, start) }
-        var handle: OpaquePointer?
-        var tail: UnsafePointer<CChar>?
-        let code = sqlite3_prepare_v3(
-          database, first + start, Int32(truncatingIfNeeded: bytes.count - start), flags, &handle,
-          &tail)
-        return (code, handle, tail.map { $0 - first } ?? text.count)
-      }
-    }
-  }
-
-  /// Whether a text holds nothing but space, comments and semicolons. Text that doesn't compile is a
-  /// statement too, only a wrong one.
-  private func isEmpty(_ text: SQLText, from start: Int) throws -> Bool {
-    var position = start
-    while position < text.count {
-      let (code, handle, end) = try compileFirst(of: text, from: position, isPersistent: false)
-      sqlite3_finalize(handle)
-      // Not for what the text says.
-      if [SQLITE_NOMEM, SQLITE_IOERR].contains(code & 0xff) {
-        throw error(code, sql: text.string(from: start))
-      }
-      if code != SQLITE_OK || handle != nil { return false }
-      position = end
-    }
-    return true
+    text.compile(on: try check(), from: start, isPersistent: isPersistent)
   }
 }
 
 /// SQL as SQLite reads it fastest: with a NUL at the end, and none before, so that it copies nothing
 /// and the time for a batch doesn't grow with the square of its length.
 struct SQLText {
-  fileprivate let bytes: [UInt8]
+  let bytes: [UInt8]
+
+  /// Takes bytes that are SQL already, with a NUL at the end.
+  init(bytes: [UInt8]) { self.bytes = bytes }
 
   /// Throws for text that SQLite can't take.
   init(_ sql: String) throws {
@@ -91,6 +100,37 @@ struct SQLText {
     }
     return count
   }
+
+  /// Compiles the first statement from a position on, and tells where it ends. This is where SQLite
+  /// is handed SQL: whatever has an effect while it is compiled must not get here before it runs.
+  func compile(
+    on database: OpaquePointer, from start: Int = 0, isPersistent: Bool = false
+  ) -> (code: Int32, handle: OpaquePointer?, end: Int) {
+    let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+    return bytes.withUnsafeBufferPointer { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { bytes in
+        guard let first = bytes.baseAddress else { return (SQLITE_OK, nil, start) }
+        var handle: OpaquePointer?
+        var tail: UnsafePointer<CChar>?
+        let code = sqlite3_prepare_v3(
+          database, first + start, Int32(truncatingIfNeeded: bytes.count - start), flags, &handle,
+          &tail)
+        return (code, handle, tail.map { $0 - first } ?? count)
+      }
+    }
+  }
+
+  /// Whether there is nothing but space, comments and semicolons from a position on. Anything else
+  /// is a statement, if only a wrong one.
+  func isEmpty(from start: Int) -> Bool {
+    var scanner = SQLScanner(bytes, from: start, to: count)
+    while let token = scanner.nextToken() {
+      if bytes[token.range.lowerBound] != UInt8(ascii: ";") { return false }
+    }
+    return true
+  }
+
+  func string(from range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
   func string(from start: Int, to end: Int? = nil) -> String {
     String(decoding: bytes[start..<(end ?? count)], as: UTF8.self)

@@ -15,10 +15,12 @@ package final class PreparedStatement {
   @exclusivity(unchecked) private(set) var handle: OpaquePointer?
   @usableFromInline package let arena: BindingArena
   @usableFromInline let parameterCount: Int
-  /// Whether the statement makes no direct change to the database file.
+  /// Whether the statement makes no direct change to the database file, and sets nothing.
   let isReadOnly: Bool
-  /// Whether the statement begins or ends a transaction.
-  lazy var isTransactionControl = columnCount == 0 && Restrictions.isTransactionControl(sql)
+  /// What the statement is.
+  let kind: StatementKind
+  /// Whether something has to be done before each execution; see ``Connection/prepareToRun(_:)``.
+  private let isPreparedToRun: Bool
   /// Right once the statement has taken a step; a schema change may alter it before.
   @exclusivity(unchecked) @usableFromInline private(set) var columnCount: Int
 
@@ -56,21 +58,36 @@ package final class PreparedStatement {
     case ready
     /// Stands on a row.
     case row
-    /// Has returned its last row, or none, or failed.
+    /// Has returned its last row, or none.
     case done
+    /// Its last step has failed.
+    case failed
     /// Is being bound, or inside `sqlite3_step`, where nothing else may touch it.
     case running
   }
 
   /// Takes over a handle that was just prepared.
-  init(handle: OpaquePointer, sql: String, connection: Connection) {
+  init(handle: OpaquePointer, sql: String, kind: StatementKind, connection: Connection) {
     self.handle = handle
+    self.kind = kind
     self.sql = sql
     self.connection = connection
     arena = BindingArena(statement: handle, dateFormat: connection.dateFormat)
     parameterCount = Int(sqlite3_bind_parameter_count(handle))
     // What is only explained doesn't run, whatever it would write.
-    isReadOnly = sqlite3_stmt_readonly(handle) != 0 || sqlite3_stmt_isexplain(handle) != 0
+    let isExplained = sqlite3_stmt_isexplain(handle) != 0
+    switch kind {
+    case .pragma(let pragma):
+      // SQLite takes `journal_mode` for a change, also where it only asks.
+      isReadOnly = isExplained || !pragma.acts
+      isPreparedToRun = pragma.isPreparedToRun
+    case .attachment:
+      isReadOnly = isExplained
+      isPreparedToRun = true
+    default:
+      isReadOnly = isExplained || sqlite3_stmt_readonly(handle) != 0
+      isPreparedToRun = false
+    }
     columnCount = Int(sqlite3_column_count(handle))
   }
 
@@ -89,6 +106,22 @@ package final class PreparedStatement {
     handle = nil
     if connection.handle != nil, connection.isOfThisProcess { sqlite3_finalize(closing) }
     if let event { connection.report(event) }
+  }
+
+  /// Whether it is a PRAGMA.
+  var isPragma: Bool { if case .pragma = kind { true } else { false } }
+
+  /// Whether the statement begins or ends a transaction; savepoints don't.
+  var isTransactionControl: Bool { if case .transactionControl = kind { true } else { false } }
+
+  /// Takes over what was compiled for the next execution in place of what there was.
+  func replaceHandle(by new: OpaquePointer) {
+    sqlite3_finalize(handle)
+    handle = new
+    arena.statement = new
+    names = nil
+    namesGeneration = 0
+    columnCount = Int(sqlite3_column_count(new))
   }
 
   /// Makes whoever refers to the execution find out that it is over.
@@ -212,6 +245,7 @@ package final class PreparedStatement {
     try checkNotRunning()
     if !connection.restrictions.isEmpty { try connection.restrictions.check(self) }
     if state != .ready { reset() }
+    if isPreparedToRun { try connection.prepareToRun(self) }
     isMeasured = connection.measures || connection.deadlines.limit != nil
     if isMeasured {
       rowCount = 0
@@ -240,6 +274,7 @@ package final class PreparedStatement {
       if isFirst { updateColumns(handle) }
       return false
     default:
+      state = .failed
       throw connection.error(code, sql: sql, statement: handle)
     }
   }
@@ -283,7 +318,9 @@ package final class PreparedStatement {
     switch code {
     case SQLITE_DONE: break
     case SQLITE_ROW: try stepToEnd()
-    default: throw connection.error(code, sql: sql, statement: handle)
+    default:
+      state = .failed
+      throw connection.error(code, sql: sql, statement: handle)
     }
     return Int(sqlite3_changes64(database))
   }

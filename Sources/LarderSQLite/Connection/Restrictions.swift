@@ -15,8 +15,11 @@ struct Restrictions: OptionSet {
 
   func check(_ statement: PreparedStatement) throws {
     if contains(.writing), !statement.isReadOnly {
-      throw DatabaseError(
-        .readOnly, "a read scope doesn't write; use inTransaction", sql: statement.sql)
+      let refusal =
+        statement.isPragma
+        ? "a read scope sets nothing; use inDatabase"
+        : "a read scope doesn't write; use inTransaction"
+      throw DatabaseError(.readOnly, refusal, sql: statement.sql)
     }
     if contains(.autocommit), sqlite3_get_autocommit(statement.connection.handle) != 0 {
       throw DatabaseError(
@@ -26,41 +29,5 @@ struct Restrictions: OptionSet {
       throw DatabaseError(
         .misuse, "the transaction is the scope's, which begins and ends it", sql: statement.sql)
     }
-  }
-
-  /// Whether a statement begins or ends a transaction; savepoints don't.
-  static func isTransactionControl(_ sql: String) -> Bool {
-    let words = words(of: sql, atMost: 5)
-    switch words.first {
-    case "BEGIN", "COMMIT", "END": return true
-    case "ROLLBACK": return !words.contains("TO")
-    default: return false
-    }
-  }
-
-  /// The words that a statement begins with, in capitals, without comments.
-  private static func words(of sql: String, atMost count: Int) -> [String] {
-    var words: [String] = []
-    var word = ""
-    var rest = Substring(sql)
-    func end() {
-      if !word.isEmpty { words.append(word.uppercased()) }
-      word = ""
-    }
-    while words.count < count, let character = rest.first {
-      if rest.hasPrefix("--") {
-        end()
-        rest = rest.drop { $0 != "\n" }
-      } else if rest.hasPrefix("/*") {
-        end()
-        let comment = rest.dropFirst(2)
-        rest = comment.firstRange(of: "*/").map { comment[$0.upperBound...] } ?? ""
-      } else {
-        if character.isLetter { word.append(character) } else { end() }
-        rest.removeFirst()
-      }
-    }
-    end()
-    return words
   }
 }

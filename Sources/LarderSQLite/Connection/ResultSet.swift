@@ -29,7 +29,7 @@ public final class ResultSet {
   @exclusivity(unchecked) private var state = State.beforeFirst
 
   private enum State {
-    case beforeFirst, onRow, ended, closed
+    case beforeFirst, onRow, ended, failed, closed
   }
 
   /// Begins an execution of a statement that is bound. It stays with the result set until that
@@ -72,7 +72,7 @@ public final class ResultSet {
         return true
       }
     } catch {
-      end(as: .ended)
+      end(as: .failed)
       throw error
     }
     end(as: .ended)
@@ -100,7 +100,7 @@ public final class ResultSet {
   }
 
   private func end(as state: State) {
-    if self.state == .closed || self.state == .ended && state == .ended { return }
+    if self.state == .closed || self.state == state { return }
     self.state = state
     rowNumber = 0
     rowNames = nil
@@ -114,6 +114,7 @@ public final class ResultSet {
     let message =
       switch state {
       case .ended: "the result set has returned its last row already"
+      case .failed: "the result set has ended with an error before its last row"
       case .closed: "the result set is closed"
       case .beforeFirst, .onRow:
         "the result set was closed with its scope, or by another use of its statement"

@@ -54,8 +54,9 @@ public final class Statement {
   /// The number of parameters.
   public var parameterCount: Int { prepared.parameterCount }
 
-  /// Whether the statement makes no direct change to the database;
-  /// see [sqlite3_stmt_readonly](https://www.sqlite.org/c3ref/stmt_readonly.html).
+  /// Whether the statement makes no direct change to the database
+  /// (see [sqlite3_stmt_readonly](https://www.sqlite.org/c3ref/stmt_readonly.html)), and neither a
+  /// PRAGMA that sets something nor ATTACH or DETACH.
   public var isReadOnly: Bool { prepared.isReadOnly }
 
   /// Binds all parameters, and ends an execution that is under way. Throws for a wrong number of
@@ -85,6 +86,10 @@ public final class Statement {
     try check()
     guard isBound else {
       throw DatabaseError(.misuse, "the statement's parameters aren't bound", sql: sql)
+    }
+    guard prepared.state != .failed else {
+      throw DatabaseError(
+        .misuse, "the statement's last step has failed: bind or reset it first", sql: sql)
     }
     guard mayStep, prepared.state != .done else {
       throw DatabaseError(.misuse, "the statement has ended: bind or reset it first", sql: sql)

@@ -21,6 +21,9 @@ enum TransactionControl: Int, CaseIterable {
   case beginDeferred, beginImmediate, beginExclusive, commit, rollback
   case savepoint, release, rollbackTo
 
+  /// The name of the savepoints. In SQL that isn't a scope's it is refused.
+  static let savepointName = "larder scope"
+
   var sql: String {
     switch self {
     case .beginDeferred: "BEGIN DEFERRED"

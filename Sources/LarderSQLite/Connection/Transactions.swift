@@ -7,10 +7,21 @@ extension Database {
   }
 
   private func prepared(_ control: TransactionControl) throws -> PreparedStatement {
+    if connection.hasNewAttachments { dropBeginnings() }
     if let statement = cache.controls[control.rawValue] { return statement }
-    let statement = try connection.prepare(control.sql, isPersistent: true)
+    let statement = try connection.prepare(control)
     cache.controls[control.rawValue] = statement
     return statement
+  }
+
+  /// Compiled, they name the databases to lock, and SQLite doesn't compile them anew where another
+  /// one is attached.
+  private func dropBeginnings() {
+    for control in [TransactionControl.beginDeferred, .beginImmediate, .beginExclusive] {
+      cache.controls[control.rawValue]?.finalize()
+      cache.controls[control.rawValue] = nil
+    }
+    connection.hasNewAttachments = false
   }
 
   /// Compiles what ends a scope before it begins: afterwards a limit, or a lack of memory, could
@@ -146,27 +157,19 @@ extension Database {
     }
   }
 
-  /// Begins a savepoint. Its name may hold anything but NUL.
+  /// Begins a savepoint. Its name may hold anything but NUL, and must not be `larder scope`, which is
+  /// what scopes call theirs.
   public func savepoint(_ name: String) throws {
-    try checkIsNotReserved(name)
     try executeUpdate("SAVEPOINT \(identifier: name)")
   }
 
   /// Ends a savepoint, the innermost of that name, and keeps its changes.
   public func release(_ name: String) throws {
-    try checkIsNotReserved(name)
     try executeUpdate("RELEASE \(identifier: name)")
   }
 
   /// Undoes all changes since a savepoint, the innermost of that name, which stays open.
   public func rollback(to name: String) throws {
-    try checkIsNotReserved(name)
     try executeUpdate("ROLLBACK TO \(identifier: name)")
-  }
-
-  private func checkIsNotReserved(_ name: String) throws {
-    guard name.foldedName != Array("larder scope".utf8) else {
-      throw DatabaseError(.misuse, "the savepoint “\(name)” is the scopes' own")
-    }
   }
 }

@@ -99,12 +99,10 @@ extension Database {
     let text = try SQLText(sql.text)
     var position = 0
     while position < text.count {
-      let (handle, end) = try connection.prepareFirst(
+      let (statement, end) = try connection.prepareFirst(
         of: text, from: position, isPersistent: false)
-      defer { position = end }
-      guard let handle else { continue }
-      let statement = PreparedStatement(
-        handle: handle, sql: text.string(from: position, to: end), connection: connection)
+      position = end
+      guard let statement else { continue }
       let arguments = Arguments(Array(values.prefix(statement.parameterCount)))
       values = values.dropFirst(statement.parameterCount)
       guard try run(statement, arguments, onRow) == .next else { return }

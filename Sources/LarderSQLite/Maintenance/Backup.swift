@@ -12,39 +12,55 @@ public struct BackupProgress: Hashable, Sendable {
 extension Database {
   /// Copies the database into a file, which may be in use, and replaces what it holds.
   ///
-  /// The copy is a snapshot; a file that is in use sees it as one transaction. Whatever goes wrong,
-  /// the file stays as it was; once this returns, a loss of power doesn't undo it. See
-  /// [Backup](https://www.sqlite.org/backup.html).
+  /// The copy is a snapshot, which writers beside it don't change or hold up: those in write-ahead mode
+  /// go on, others wait until it is done. A file that is in use sees it as one transaction; one that
+  /// isn't there yet appears when it is complete (made beside it under another name, which a process
+  /// that is killed leaves behind). Whatever goes wrong, the file stays as it was, or isn't made; once
+  /// this returns, a loss of power doesn't undo it. See [Backup](https://www.sqlite.org/backup.html).
   ///
   /// - Parameters:
   ///   - path: the file, created as ``init(path:configuration:)`` does.
   ///   - pagesPerStep: how many pages to copy between two calls of `progress`; below 1 for all.
-  ///   - progress: called after each step. What it throws ends the backup and is thrown.
+  ///   - progress: called after each step. What it throws ends the backup and is thrown. It can't
+  ///     write to this database, unless that is in memory.
+  ///
+  /// Throws ``ResultCode/busy`` where a lock can't be had within the busy timeout, and
+  /// ``ResultCode/interrupt`` where it was interrupted, or its task cancelled, between two steps.
   public func backup(
     to path: String, pagesPerStep: Int = 256, progress: ((BackupProgress) throws -> Void)? = nil
   ) throws {
     _ = try connection.check()
-    guard !path.isEmpty, path != ":memory:" else {
+    guard !path.isEmpty, path != ":memory:", !path.utf8.contains(0) else {
       throw DatabaseError(.misuse, "a backup needs the path of a file, and “\(path)” is none")
     }
-    var configuration = Configuration()
-    configuration.journalMode = nil
-    // A journal whose deletion isn't synced would undo the backup when power fails afterwards.
-    configuration.synchronous = .extra
-    configuration.busyTimeout = busyTimeout
-    let isNew = access(path, F_OK) != 0
-    do {
-      let destination = try Database(path: path, configuration: configuration)
+    func copy(into path: String) throws {
+      var configuration = Configuration()
+      configuration.journalMode = nil
+      // A journal whose deletion isn't synced would undo the backup when power fails afterwards.
+      configuration.synchronous = .extra
+      // This connection's task may be cancelled while the other waits: so all waiting is done here.
+      configuration.busyTimeout = .zero
+      let destination = try BackupWait(self).whileBusy {
+        try Database(path: path, configuration: configuration)
+      }
+      defer { destination.closeEverything() }
       try backup(to: destination, pagesPerStep: pagesPerStep, progress: progress)
       try destination.close()
-    } catch {
-      if isNew { unlink(path) }
-      throw error
     }
+    if access(path, F_OK) != 0 {
+      let file = NewFile(at: ConnectionOpening.end(ofLinksFrom: path))
+      defer { file.discard() }
+      try file.make(copy(into:))
+      if try file.publish() { return }
+      // Somebody else has made one meanwhile, and may use it.
+    }
+    try copy(into: path)
   }
 
   /// Copies the database into another one, and replaces what that holds. It must have no open
   /// transaction, result set or statement.
+  ///
+  /// The source is read in one transaction, as ``backup(to:pagesPerStep:progress:)-(String,_,_)`` does.
   public func backup(
     to destination: Database, pagesPerStep: Int = 256,
     progress: ((BackupProgress) throws -> Void)? = nil
@@ -58,45 +74,79 @@ extension Database {
     guard sqlite3_txn_state(source, "main") != SQLITE_TXN_WRITE else {
       throw DatabaseError(.busy, "the source is in a transaction that writes")
     }
-    try matchPageSize(of: destination)
-    guard let backup = sqlite3_backup_init(target, "main", source, "main") else {
-      throw destination.connection.error(sqlite3_extended_errcode(target))
+    var wait = BackupWait(self, destination)
+    defer { wait.end() }
+    try wait.whileBusy { try matchPageSize(of: destination) }
+    try withSnapshot(wait) {
+      guard let backup = sqlite3_backup_init(target, "main", source, "main") else {
+        throw destination.connection.error(sqlite3_extended_errcode(target))
+      }
+      connection.callDepth += 1
+      destination.connection.callDepth += 1
+      destination.connection.block(.backup)
+      defer {
+        destination.connection.unblock(.backup)
+        connection.callDepth -= 1
+        destination.connection.callDepth -= 1
+      }
+      do {
+        try copyPages(backup, pagesPerStep, &wait, progress)
+      } catch {
+        sqlite3_backup_finish(backup)
+        throw error
+      }
+      let code = sqlite3_backup_finish(backup)
+      guard code == SQLITE_OK else { throw destination.connection.error(code) }
     }
-    connection.callDepth += 1
-    destination.connection.callDepth += 1
-    destination.connection.obstacle.store(Connection.Obstacle.backup.rawValue, ordering: .relaxed)
+  }
+
+  /// Calls a closure while this connection sees the database as it is now. BEGIN takes no snapshot; what
+  /// reads first does, and without one a backup begins anew whenever somebody commits.
+  private func withSnapshot(_ wait: BackupWait, _ body: () throws -> Void) throws {
+    func takeSnapshot() throws {
+      try wait.whileBusy { _ = try value("SELECT 1 FROM sqlite_schema LIMIT 1", as: Int.self) }
+    }
+    guard !connection.isAlone else { return try body() }
+    guard !hasTransaction else {
+      try takeSnapshot()
+      return try body()
+    }
+    let restrictions = connection.restrictions
+    try prepareToEnd()
+    try execute(.beginDeferred)
+    connection.restrictions.formUnion([.writing, .transactionControl])
     defer {
-      destination.connection.obstacle.store(Connection.Obstacle.none.rawValue, ordering: .relaxed)
-      connection.callDepth -= 1
-      destination.connection.callDepth -= 1
+      connection.restrictions = restrictions
+      ensureUndone {
+        // Not rolled back, which would end result sets that are open.
+        do { try execute(.commit) } catch { try execute(.rollback) }
+      }
     }
-    do {
-      try copyPages(backup, Int32(clamping: pagesPerStep < 1 ? -1 : pagesPerStep), progress)
-    } catch {
-      sqlite3_backup_finish(backup)
-      throw error
-    }
-    let code = sqlite3_backup_finish(backup)
-    guard code == SQLITE_OK else { throw destination.connection.error(code) }
+    try takeSnapshot()
+    try body()
   }
 
   private func copyPages(
-    _ backup: OpaquePointer, _ pagesPerStep: Int32, _ progress: ((BackupProgress) throws -> Void)?
+    _ backup: OpaquePointer, _ pagesPerStep: Int, _ wait: inout BackupWait,
+    _ progress: ((BackupProgress) throws -> Void)?
   ) throws {
-    var deadline = MonotonicClock.now + busyTimeout
+    // A long step couldn't be cancelled.
+    let pages = pagesPerStep < 1 ? 1024 : Int32(clamping: pagesPerStep)
     while true {
-      let code = sqlite3_backup_step(backup, pagesPerStep)
+      let code = sqlite3_backup_step(backup, pages)
       switch code & 0xff {
       case SQLITE_OK, SQLITE_DONE:
-        try progress?(
-          BackupProgress(
-            remainingPages: Int(sqlite3_backup_remaining(backup)),
-            totalPages: Int(sqlite3_backup_pagecount(backup))))
+        if pagesPerStep > 0 || code == SQLITE_DONE {
+          try progress?(
+            BackupProgress(
+              remainingPages: Int(sqlite3_backup_remaining(backup)),
+              totalPages: Int(sqlite3_backup_pagecount(backup))))
+        }
         if code == SQLITE_DONE { return }
-        deadline = MonotonicClock.now + busyTimeout
-      case SQLITE_BUSY where MonotonicClock.now < deadline,
-        SQLITE_LOCKED where MonotonicClock.now < deadline:
-        BusyHandler.sleep()
+        wait.begin()
+        try wait.check()
+      case SQLITE_BUSY where !wait.isOver, SQLITE_LOCKED where !wait.isOver:
+        try wait.pause()
       default:
         throw connection.error(code)
       }
@@ -132,8 +182,10 @@ extension Database {
     _ = try connection.check()
     var configuration = Configuration()
     configuration.readOnly = true
-    configuration.busyTimeout = busyTimeout
-    let source = try Database(path: path, configuration: configuration)
+    configuration.busyTimeout = .zero
+    let source = try BackupWait(self).whileBusy {
+      try Database(path: path, configuration: configuration)
+    }
     try restore(from: source, pagesPerStep: pagesPerStep, progress: progress)
     try source.close()
   }

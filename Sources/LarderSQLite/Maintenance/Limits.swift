@@ -12,6 +12,8 @@ extension Database {
   @discardableResult
   public func setLimit(_ limit: Limit, _ value: Int) throws -> Int {
     let handle = try connection.check()
-    return Int(sqlite3_limit(handle, limit.rawValue, Int32(clamping: max(0, value))))
+    let before = sqlite3_limit(handle, limit.rawValue, Int32(clamping: max(0, value)))
+    connection.settingsToRestore?.keep(limit, before)
+    return Int(before)
   }
 }

@@ -19,9 +19,12 @@ package struct SQLPiece: Sendable {
 extension SQL {
   /// The text taken apart without a loss.
   package var pieces: [SQLPiece] {
-    var scanner = Scanner(bytes: Array(text.utf8))
+    var scanner = SQLScanner(Array(text.utf8))
     var pieces: [SQLPiece] = []
-    while let piece = scanner.next() { pieces.append(piece) }
+    while let (kind, range) = scanner.next() {
+      pieces.append(
+        SQLPiece(kind: kind, text: String(decoding: scanner.bytes[range], as: UTF8.self)))
+    }
     return pieces
   }
 
@@ -32,23 +35,46 @@ extension SQL {
   }
 }
 
-/// Reads pieces as SQLite's tokenizer does; see [its syntax](https://www.sqlite.org/lang_comment.html).
-private struct Scanner {
+/// Reads pieces as SQLite's tokenizer does, byte by byte; see
+/// [its syntax](https://www.sqlite.org/lang_comment.html).
+struct SQLScanner {
   let bytes: [UInt8]
-  private var position = 0
+  /// Where it stops.
+  private let end: Int
+  /// Where the next piece begins.
+  private(set) var position: Int
 
-  init(bytes: [UInt8]) { self.bytes = bytes }
+  /// Reads from a position to an end, or to that of the text.
+  init(_ bytes: [UInt8], from start: Int = 0, to end: Int? = nil) {
+    self.bytes = bytes
+    self.end = end ?? bytes.count
+    position = start
+  }
 
-  mutating func next() -> SQLPiece? {
-    guard position < bytes.count else { return nil }
+  /// The next piece's kind and place; nil at the end.
+  mutating func next() -> (kind: SQLPiece.Kind, range: Range<Int>)? {
+    guard position < end else { return nil }
     let start = position
     let kind = take()
-    return SQLPiece(kind: kind, text: String(decoding: bytes[start..<position], as: UTF8.self))
+    return (kind, start..<position)
+  }
+
+  /// The next piece that is neither space nor comment.
+  mutating func nextToken() -> (kind: SQLPiece.Kind, range: Range<Int>)? {
+    while let piece = next() {
+      if piece.kind != .space && piece.kind != .comment { return piece }
+    }
+    return nil
+  }
+
+  private func byte(at offset: Int) -> UInt8 {
+    position + offset < end ? bytes[position + offset] : 0
   }
 
   private mutating func take() -> SQLPiece.Kind {
     let byte = bytes[position]
-    let following = position + 1 < bytes.count ? bytes[position + 1] : 0
+    let following = self.byte(at: 1)
+    let isByteOrderMark = byte == 0xef && following == 0xbb && self.byte(at: 2) == 0xbf
     position += 1
     switch byte {
     case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
@@ -56,7 +82,7 @@ private struct Scanner {
       return .quoted
     case UInt8(ascii: "["):
       take { $0 != UInt8(ascii: "]") }
-      position = min(position + 1, bytes.count)
+      position = min(position + 1, end)
       return .quoted
     case UInt8(ascii: "-") where following == UInt8(ascii: "-"):
       take { $0 != UInt8(ascii: "\n") }
@@ -67,8 +93,12 @@ private struct Scanner {
     case UInt8(ascii: "?"):
       take { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
       return .placeholder
+    case _ where isByteOrderMark:
+      position += 2
+      return .space
     case _ where byte.isSQLSpace:
-      take(while: \.isSQLSpace)
+      // A vertical tab is no space, except after one.
+      take { $0.isSQLSpace || $0 == 0x0b }
       return .space
     case _ where byte.isSQLWord:
       take(while: \.isSQLWord)
@@ -79,25 +109,25 @@ private struct Scanner {
   }
 
   private mutating func take(while condition: (UInt8) -> Bool) {
-    while position < bytes.count, condition(bytes[position]) { position += 1 }
+    while position < end, condition(bytes[position]) { position += 1 }
   }
 
   private mutating func takeQuoted(by quote: UInt8) {
-    while position < bytes.count {
+    while position < end {
       take { $0 != quote }
-      position = min(position + 1, bytes.count)
+      position = min(position + 1, end)
       // Twice it stands for itself.
-      guard position < bytes.count, bytes[position] == quote else { return }
+      guard position < end, bytes[position] == quote else { return }
       position += 1
     }
   }
 
   private mutating func takeComment() {
     position += 1
-    while position < bytes.count {
+    while position < end {
       take { $0 != UInt8(ascii: "*") }
-      position = min(position + 1, bytes.count)
-      if position < bytes.count, bytes[position] == UInt8(ascii: "/") {
+      position = min(position + 1, end)
+      if position < end, bytes[position] == UInt8(ascii: "/") {
         position += 1
         return
       }

@@ -79,7 +79,8 @@ extension ParameterBinder: Sendable {}
 /// is only given back when the statement is finalized, or when every binding has been cleared.
 @usableFromInline
 package final class BindingArena {
-  @usableFromInline package let statement: OpaquePointer
+  /// Another one only between two executions.
+  @exclusivity(unchecked) @usableFromInline package var statement: OpaquePointer
   @usableFromInline package let dateFormat: DateFormat
   @exclusivity(unchecked) @usableFromInline var memory: UnsafeMutableRawPointer
   @exclusivity(unchecked) @usableFromInline var capacity = 256

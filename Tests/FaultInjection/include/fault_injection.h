@@ -77,6 +77,8 @@ void fault_delay_log_syncs(unsigned microseconds);
 enum {
   FAULT_EVENT_CREATE,
   FAULT_EVENT_DELETE,
+  // A file has got another name, after FAULT_EVENT_DELETE of the one it had.
+  FAULT_EVENT_RENAME,
   FAULT_EVENT_WRITE,
   FAULT_EVENT_TRUNCATE,
   // A sync has ended, which covers what was recorded before the event with the number that is its

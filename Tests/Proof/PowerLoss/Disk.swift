@@ -45,6 +45,8 @@ struct Disk {
     case Int(FAULT_EVENT_CREATE):
       files[file] = File()
       newNames[name, default: []].append((file, order))
+    case Int(FAULT_EVENT_RENAME):
+      newNames[name, default: []].append((file, order))
     case Int(FAULT_EVENT_DELETE):
       newNames[name, default: []].append((nil, order))
     case Int(FAULT_EVENT_WRITE):

@@ -1,0 +1,72 @@
+import CSQLite
+
+/// What a scope has changed of its connection's settings: their values before.
+final class ChangedSettings {
+  var busyTimeout: Duration?
+  var statementDeadline: Duration??
+  var authorizer: Authorizer??
+  var statementCacheCapacity: Int?
+  var autocheckpoint: Int?
+  fileprivate var limits: [Limit: Int32] = [:]
+  /// What sets each PRAGMA again that was set, in the order in which they were.
+  fileprivate var pragmas: [(name: String, sql: String)] = []
+
+  /// Remembers a value, unless an earlier one is known.
+  func keep<T>(_ setting: ReferenceWritableKeyPath<ChangedSettings, T?>, _ value: T) {
+    if self[keyPath: setting] == nil { self[keyPath: setting] = .some(value) }
+  }
+
+  func keep(_ limit: Limit, _ value: Int32) {
+    if limits[limit] == nil { limits[limit] = value }
+  }
+
+  func keep(_ pragma: Pragma, _ value: () -> String?) {
+    let name = pragma.qualifiedName
+    guard !pragmas.contains(where: { $0.name == name }), let value = value() else { return }
+    pragmas.append((name, "PRAGMA \(name) = \(value.quoted(by: UInt8(ascii: "'")))"))
+  }
+}
+
+extension Connection {
+  /// Where to remember a setting before it is changed: nil where a change is to stay, as on a
+  /// connection that no queue or pool has.
+  var settingsToRestore: ChangedSettings? {
+    guard isScoped else { return nil }
+    if let changedSettings { return changedSettings }
+    let new = ChangedSettings()
+    changedSettings = new
+    return new
+  }
+
+  /// Puts back what was changed. What can't be put back, for lack of memory or since a transaction
+  /// couldn't be rolled back, is tried again before the connection is next used.
+  func restoreSettings() {
+    guard let changed = changedSettings, let handle, isOfThisProcess else { return }
+    block(.settings)
+    guard sqlite3_get_autocommit(handle) != 0 else { return }
+    for (limit, value) in changed.limits { sqlite3_limit(handle, limit.rawValue, value) }
+    // It would refuse the rest.
+    let preset = changed.authorizer ?? authorizer.preset
+    authorizer.set(nil, on: handle)
+    defer { authorizer.set(preset, on: handle) }
+    while let last = changed.pragmas.last {
+      guard sqlite3_exec(handle, last.sql, nil, nil, nil) == SQLITE_OK else { return }
+      changed.pragmas.removeLast()
+    }
+    if let frames = changed.autocheckpoint { setAutocheckpoint(frames, on: handle) }
+    if let timeout = changed.busyTimeout { busyHandler.timeout = timeout }
+    if let limit = changed.statementDeadline { deadlines.set(limit, on: handle) }
+    changedSettings = nil
+    unblock(.settings)
+    onSettingChange?()
+  }
+}
+
+extension Database {
+  /// Makes the settings those of before the scope.
+  func restoreSettings() {
+    guard let changed = connection.changedSettings else { return }
+    if let capacity = changed.statementCacheCapacity { cache.capacity = capacity }
+    connection.restoreSettings()
+  }
+}

@@ -1,0 +1,90 @@
+import CSQLite
+
+extension Connection {
+  /// Does what an execution of a statement needs before its first step: for a PRAGMA that acts, to
+  /// compile it, which is when SQLite runs most of them.
+  func prepareToRun(_ statement: PreparedStatement) throws {
+    let handle = try check()
+    switch statement.kind {
+    case .attachment: hasNewAttachments = true
+    case .pragma(let pragma):
+      statement.replaceHandle(by: try prepareToRun(pragma, statement.sql, on: handle))
+    default: break
+    }
+  }
+
+  private func prepareToRun(
+    _ pragma: Pragma, _ sql: String, on handle: OpaquePointer
+  ) throws -> OpaquePointer {
+    switch pragma.name {
+    case "busy_timeout":
+      // SQLite's own would replace the busy handler for good.
+      if pragma.acts {
+        sqlite3_finalize(try compile(pragma.blanked, on: handle, sql))
+        settingsToRestore?.keep(\.busyTimeout, busyHandler.timeout)
+        busyHandler.timeout = .milliseconds(max(0, pragma.number))
+      }
+      let milliseconds = Int(min(busyHandler.timeout / .milliseconds(1), 9e15))
+      return try compile("SELECT \(milliseconds) AS timeout", on: handle, sql)
+    case "wal_autocheckpoint":
+      if pragma.acts {
+        sqlite3_finalize(try compile(pragma.blanked, on: handle, sql))
+        settingsToRestore?.keep(\.autocheckpoint, autocheckpoint)
+        setAutocheckpoint(max(0, pragma.number), on: handle)
+      }
+      return try compile("SELECT \(autocheckpoint) AS wal_autocheckpoint", on: handle, sql)
+    case "foreign_keys" where sqlite3_get_autocommit(handle) == 0:
+      throw DatabaseError(
+        .misuse,
+        "in a transaction SQLite does nothing for PRAGMA foreign_keys; set it before the transaction",
+        sql: sql)
+    default:
+      if pragma.name == "journal_mode", pragma.acts { willChangeJournalMode?() }
+      if pragma.isSetting, let settings = settingsToRestore {
+        settings.keep(pragma) { Self.value(of: pragma, on: handle) }
+      }
+      let compiled = try compile(try SQLText(sql), on: handle, sql)
+      onSettingChange?()
+      return compiled
+    }
+  }
+
+  private func compile(
+    _ text: String, on handle: OpaquePointer, _ sql: String
+  ) throws -> OpaquePointer { try compile(try SQLText(text), on: handle, sql) }
+
+  private func compile(
+    _ text: SQLText, on handle: OpaquePointer, _ sql: String
+  ) throws -> OpaquePointer {
+    let (code, statement, _) = text.compile(on: handle)
+    guard code == SQLITE_OK, let statement else { throw error(code, sql: sql) }
+    return statement
+  }
+
+  /// Sets after how many frames of the log a commit moves it into the file; 0 for never.
+  func setAutocheckpoint(_ frames: Int, on handle: OpaquePointer) {
+    autocheckpoint = frames
+    sqlite3_wal_autocheckpoint(handle, Int32(clamping: frames))
+    onSettingChange?()
+  }
+
+  /// What a PRAGMA's setting is now, in a form that sets it again; nil if SQLite doesn't tell.
+  private static func value(of pragma: Pragma, on handle: OpaquePointer) -> String? {
+    // This one tells nothing; but it shows.
+    if pragma.name == "case_sensitive_like" {
+      return text("SELECT 'a' LIKE 'A'", on: handle) == "1" ? "0" : "1"
+    }
+    let value = text("PRAGMA \(pragma.qualifiedName)", on: handle)
+    return pragma.name == "secure_delete" && value == "2" ? "fast" : value
+  }
+
+  /// The first column of the first row of a statement that is known to have no effect.
+  static func text(_ sql: String, on handle: OpaquePointer) -> String? {
+    var statement: OpaquePointer?
+    defer { sqlite3_finalize(statement) }
+    guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK,
+      sqlite3_step(statement) == SQLITE_ROW
+    else { return nil }
+    return sqlite3_column_text(statement, 0).map { String(cString: $0) }
+  }
+}

@@ -1,0 +1,57 @@
+import CSQLite
+import Glibc
+
+/// A database file that is made under another name beside its own, and appears when it is complete.
+struct NewFile {
+  private let path: String
+  private let draft: String
+
+  /// - Parameter path: where it is to appear. No link is followed.
+  init(at path: String) {
+    self.path = path
+    draft = path + "-" + String(UInt32.random(in: .min ... .max), radix: 16)
+  }
+
+  /// Calls a closure with the path to write to.
+  func make(_ write: (String) throws -> Void) throws {
+    do {
+      try write(draft)
+    } catch let error as DatabaseError {
+      throw DatabaseError(
+        error.extendedCode, error.message.replacing(draft, with: path), sql: error.sql)
+    }
+  }
+
+  /// Gives the file its name, for good; false where there is one of that name by now.
+  func publish() throws -> Bool {
+    var code = larder_rename_new(draft, path)
+    if code != 0, errno == EINVAL || errno == ENOSYS {
+      // Not every file system can look and rename in one.
+      if access(path, F_OK) == 0 { return false }
+      code = rename(draft, path)
+    }
+    guard code == 0 else {
+      if errno == EEXIST { return false }
+      throw DatabaseError(.cannotOpen, "\(path): \(String(cString: strerror(errno)))")
+    }
+    try syncFolder()
+    return true
+  }
+
+  /// Without this the name may be gone when power fails.
+  private func syncFolder() throws {
+    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let folder = open(slash.map { String(path[...$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { return }
+    defer { close(folder) }
+    guard fsync(folder) == 0 || errno == EINVAL else {
+      throw DatabaseError(
+        .ioError, "\(path) is written, but not known to stay: \(String(cString: strerror(errno)))")
+    }
+  }
+
+  /// Removes what was written, unless it was published.
+  func discard() {
+    for suffix in ["", "-journal", "-wal", "-shm"] { unlink(draft + suffix) }
+  }
+}
