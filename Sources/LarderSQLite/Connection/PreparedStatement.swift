@@ -19,6 +19,8 @@ package final class PreparedStatement {
   let isReadOnly: Bool
   /// What the statement is.
   let kind: StatementKind
+  /// Whether the statement begins or ends a transaction; savepoints don't.
+  let isTransactionControl: Bool
   /// Whether something has to be done before each execution; see ``Connection/prepareToRun(_:)``.
   private let isPreparedToRun: Bool
   /// Right once the statement has taken a step; a schema change may alter it before.
@@ -70,6 +72,7 @@ package final class PreparedStatement {
   init(handle: OpaquePointer, sql: String, kind: StatementKind, connection: Connection) {
     self.handle = handle
     self.kind = kind
+    isTransactionControl = if case .transactionControl = kind { true } else { false }
     self.sql = sql
     self.connection = connection
     arena = BindingArena(statement: handle, dateFormat: connection.dateFormat)
@@ -110,9 +113,6 @@ package final class PreparedStatement {
 
   /// Whether it is a PRAGMA.
   var isPragma: Bool { if case .pragma = kind { true } else { false } }
-
-  /// Whether the statement begins or ends a transaction; savepoints don't.
-  var isTransactionControl: Bool { if case .transactionControl = kind { true } else { false } }
 
   /// Takes over what was compiled for the next execution in place of what there was.
   func replaceHandle(by new: OpaquePointer) {
@@ -172,45 +172,6 @@ package final class PreparedStatement {
       return DatabaseError(error.extendedCode, error.message, sql: sql)
     }
     guard var error = error as? ConversionError else { return error }
-    error.sql = sql
-    return error
-  }
-
-  /// Goes to the first row: false if there is none.
-  @usableFromInline
-  func stepToFirstRow() throws -> Bool {
-    _ = try begin()
-    return try step()
-  }
-
-  /// The value of the first column of the current row. Then a statement that writes runs to its
-  /// end, without which its changes would stay only if nobody minded.
-  @inlinable
-  func firstColumn<T: DatabaseValueConvertible>(as type: T.Type) throws -> T {
-    // The conversion may be the caller's code.
-    connection.callDepth &+= 1
-    defer { connection.callDepth &-= 1 }
-    do {
-      let value = try T(column: reader(at: 0))
-      try finishWriting()
-      return value
-    } catch {
-      throw describe(error, at: 0)
-    }
-  }
-
-  @usableFromInline
-  func finishWriting() throws {
-    if !isReadOnly { while try step() {} }
-  }
-
-  /// An error of a conversion, with the column and the statement.
-  @usableFromInline
-  func describe(_ error: any Error, at index: Int) -> any Error {
-    guard var error = error as? ConversionError else { return error }
-    let names = columnNames.names
-    error.index = index
-    error.column = names.indices.contains(index) ? names[index] : nil
     error.sql = sql
     return error
   }

@@ -65,3 +65,44 @@ extension Database {
     return statement
   }
 }
+
+extension PreparedStatement {
+  /// Goes to the first row: false if there is none.
+  @usableFromInline
+  func stepToFirstRow() throws -> Bool {
+    _ = try begin()
+    return try step()
+  }
+
+  /// The value of the first column of the current row. Then a statement that writes runs to its
+  /// end, without which its changes would stay only if nobody minded.
+  @inlinable
+  func firstColumn<T: DatabaseValueConvertible>(as type: T.Type) throws -> T {
+    // The conversion may be the caller's code.
+    connection.callDepth &+= 1
+    defer { connection.callDepth &-= 1 }
+    do {
+      let value = try T(column: reader(at: 0))
+      try finishWriting()
+      return value
+    } catch {
+      throw describe(error, at: 0)
+    }
+  }
+
+  @usableFromInline
+  func finishWriting() throws {
+    if !isReadOnly { while try step() {} }
+  }
+
+  /// An error of a conversion, with the column and the statement.
+  @usableFromInline
+  func describe(_ error: any Error, at index: Int) -> any Error {
+    guard var error = error as? ConversionError else { return error }
+    let names = columnNames.names
+    error.index = index
+    error.column = names.indices.contains(index) ? names[index] : nil
+    error.sql = sql
+    return error
+  }
+}

@@ -60,7 +60,7 @@ extension Database {
   /// Copies the database into another one, and replaces what that holds. It must have no open
   /// transaction, result set or statement.
   ///
-  /// The source is read in one transaction, as ``backup(to:pagesPerStep:progress:)-(String,_,_)`` does.
+  /// The source is read in one transaction, and the backup ends early, as the form for a file says.
   public func backup(
     to destination: Database, pagesPerStep: Int = 256,
     progress: ((BackupProgress) throws -> Void)? = nil

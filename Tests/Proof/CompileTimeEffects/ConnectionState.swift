@@ -10,6 +10,10 @@ struct ConnectionState: Equatable {
         try (0..<row.columnCount).map { "\(try row[$0])" }.joined(separator: ", ")
       }.joined(separator: "; ")
     }
+    // The database for temporary tables is opened when one is first spoken of, and empty.
+    values["databases"] =
+      try db.executeQuery("SELECT name, file FROM pragma_database_list WHERE name <> 'temp'")
+      .map { "\(try $0[0]) \(try $0[1])" }.joined(separator: "; ")
     for limit in Limit.allCases { values["limit \(limit)"] = "\(db.limit(limit))" }
     values["case of LIKE"] = try db.value("SELECT 'a' LIKE 'A'", as: Int.self).map { "\($0)" }
     values["settings"] = "\(try db.effectiveSettings)"
@@ -23,7 +27,7 @@ struct ConnectionState: Equatable {
 
   /// Those that act, or that report much and set nothing.
   private static let unread: Set<String> = [
-    "collation_list", "compile_options", "foreign_key_check", "function_list",
+    "collation_list", "compile_options", "database_list", "foreign_key_check", "function_list",
     "incremental_vacuum", "integrity_check", "module_list", "optimize", "pragma_list",
     "quick_check", "wal_checkpoint",
   ]

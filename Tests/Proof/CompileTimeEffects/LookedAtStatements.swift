@@ -17,7 +17,7 @@ enum LookedAtStatements {
     return statements
   }
 
-  private static let values = ["0", "1", "2", "-500", "exclusive", "fast", "'UTF-16'"]
+  private static let values = ["0", "1", "-500", "exclusive", "'fast'"]
 
   private static let kinds = [
     "SELECT * FROM town", "VALUES (1)", "WITH t(a) AS (SELECT 1) SELECT * FROM t",
