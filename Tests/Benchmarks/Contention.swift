@@ -47,55 +47,52 @@ struct Contention: ThreadBenchmark {
     guard total == expected else { throw Lost(expected: expected) }
   }
 
-  /// Runs threads that share a queue.
+  /// Runs threads that share a queue, and returns how long their transactions took.
   static func run(
     threads: Int, _ queue: DatabaseQueue, seconds: Double
-  ) throws -> Waits {
-    try run(threads: threads, seconds: seconds) {
-      { try queue.inTransaction { try add($0) } }
-    }
+  ) throws -> [[Double]] {
+    try run(threads: threads, seconds: seconds) { { try queue.inTransaction { try add($0) } } }
   }
 
   private static func run(
     threads: Int, seconds: Double, _ maker: @escaping Threads.Maker
-  ) throws -> Waits {
-    let makers = [Threads.Maker](repeating: maker, count: threads)
-    return Waits(try Threads.run(makers, seconds: seconds), seconds: seconds)
+  ) throws -> [[Double]] {
+    try Threads.run([Threads.Maker](repeating: maker, count: threads), seconds: seconds)
   }
 
   func measure(path: String, seconds: Double) throws -> ContentionMeasurement {
     try Self.makeHotRow(path)
-    let reference = try runReference(path: path, seconds: seconds)
     var configuration = Configuration()
     configuration.synchronous = synchronous
     configuration.groupCommit = groupCommit
     let queue = try DatabaseQueue(path: path, configuration: configuration)
-    let larder = try Self.run(threads: threads, queue, seconds: seconds)
-    var total = reference.count + larder.count
-    var measurement = ContentionMeasurement(
-      name: name, sides: (opponent == .mutex ? "C, mutex" : "C", "Larder"), reference: reference,
-      larder: larder)
+    var sides: [(Double) throws -> [[Double]]] = [
+      try reference(path), { try Self.run(threads: threads, queue, seconds: $0) },
+    ]
     // With nothing to share, what one thread does alone is what several can hope for.
-    if synchronous == .normal {
-      let alone = try Self.run(threads: 1, queue, seconds: seconds)
-      measurement.oneThread = alone.perSecond
-      total += alone.count
-    }
-    try Self.checkHotRow(queue, total)
-    return measurement
+    if synchronous == .normal { sides.append { try Self.run(threads: 1, queue, seconds: $0) } }
+    let waits = try Waits.alternate(seconds: seconds, sides)
+    try Self.checkHotRow(queue, waits.reduce(0) { $0 + $1.count })
+    return ContentionMeasurement(
+      name: name, sides: (opponent == .mutex ? "C, mutex" : "C", "Larder"), reference: waits[0],
+      larder: waits[1], oneThread: waits.count > 2 ? waits[2].perSecond : nil)
   }
 
-  private func runReference(path: String, seconds: Double) throws -> Waits {
+  private func reference(_ path: String) throws -> (Double) throws -> [[Double]] {
     switch opponent {
     case .connections:
-      return try Self.run(threads: threads, seconds: seconds) { [synchronous] in
-        let transaction = try ReferenceTransaction(path: path, synchronous, Self.update)
-        return { try transaction.run() }
+      return { seconds in
+        try Self.run(threads: threads, seconds: seconds) {
+          let transaction = try ReferenceTransaction(path: path, synchronous, Self.update)
+          return { try transaction.run() }
+        }
       }
     case .mutex:
       let shared = Lock(try ReferenceTransaction(path: path, synchronous, Self.update))
-      return try Self.run(threads: threads, seconds: seconds) {
-        { _ = try shared.withLock { try $0.run() } }
+      return { seconds in
+        try Self.run(threads: threads, seconds: seconds) {
+          { _ = try shared.withLock { try $0.run() } }
+        }
       }
     }
   }

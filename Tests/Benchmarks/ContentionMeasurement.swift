@@ -20,6 +20,23 @@ struct Waits {
     let shares = threads.map(\.count)
     fairness = Double(shares.min() ?? 0) / Double(max(1, shares.max() ?? 0))
   }
+
+  /// Runs several sides in turn, each for a part of its time, so that whatever else the machine and
+  /// its disk do meets all of them. Each is given its seconds, and returns the times of its threads.
+  static func alternate(
+    seconds: Double, _ sides: [(Double) throws -> [[Double]]]
+  ) throws -> [Waits] {
+    let rounds = 4
+    var times = [[[Double]]](repeating: [], count: sides.count)
+    for _ in 0..<rounds {
+      for (index, side) in sides.enumerated() {
+        let threads = try side(seconds / Double(rounds))
+        if times[index].isEmpty { times[index] = Array(repeating: [], count: threads.count) }
+        for (thread, more) in threads.enumerated() { times[index][thread] += more }
+      }
+    }
+    return times.map { Waits($0, seconds: seconds) }
+  }
 }
 
 /// One row of the table that is about several threads.

@@ -8,14 +8,14 @@ enum Tasks {
   static func run(
     _ count: Int, seconds: Double, _ turn: @escaping @Sendable (Int) async throws -> Void
   ) throws -> [[Double]] {
-    let times = Mutex<[[Double]]>([])
+    let times = Mutex([[Double]](repeating: [], count: count))
     try wait {
-      try await withThrowingTaskGroup(of: [Double].self) { group in
+      try await withThrowingTaskGroup(of: (Int, [Double]).self) { group in
         let end = ContinuousClock.now + .seconds(seconds)
         for index in 0..<count {
-          group.addTask { try await time(end) { try await turn(index) } }
+          group.addTask { (index, try await time(end) { try await turn(index) }) }
         }
-        for try await one in group { times.withLock { $0.append(one) } }
+        for try await (index, own) in group { times.withLock { $0[index] = own } }
       }
     }
     return times.withLock { $0 }

@@ -12,7 +12,7 @@ struct FaultTests {
 
   @Test(
     "After a loss of power all that was acknowledged, or in WAL mode a beginning of it, is left")
-  func powerLoss() async throws { try await Proof.expectSuccess("power-loss", "--count", "400") }
+  func powerLoss() async throws { try await Proof.expectSuccess("power-loss", "--count", "600") }
 
   @Test("A full disk is an error, leaves nothing half written, and passes")
   func fullDisk() async throws { try await Proof.expectSuccess("full-disk", "--count", "8") }

@@ -64,7 +64,8 @@ struct CallerAction: Sendable {
     self.number = number
     kind = caller == Self.founder ? .note : Self.kinds.randomElement(using: &random) ?? .note
     account = Int.random(in: 1...Self.accounts, using: &random)
-    seat = Int.random(in: 1...30, using: &random)
+    // One that others of the same sitting try to take at about the same time.
+    seat = caller / 100 * 1000 + number / 2
     documents = (0..<Int.random(in: 1...3, using: &random)).map { _ in
       let byte = UInt8.random(in: 0...255, using: &random)
       return [UInt8](repeating: byte, count: Int.random(in: 0...20, using: &random) * 700)

@@ -26,10 +26,13 @@ struct Marks {
   /// Puts a mark into the recording.
   static func set(_ kind: Kind, _ id: Int) { fault_record_mark(Int64(id) * kinds + kind.rawValue) }
 
+  /// What a mark says.
+  static func kind(of mark: Int64) -> Kind? { Kind(rawValue: mark % kinds) }
+
   /// Takes a mark out of the recording.
   mutating func take(_ mark: Int64) {
     let id = Int(mark / Self.kinds)
-    switch Kind(rawValue: mark % Self.kinds) {
+    switch Self.kind(of: mark) {
     // Those who are told together may mark it in another order.
     case .acknowledged: acknowledged = max(acknowledged, id)
     case .certain: certain = id

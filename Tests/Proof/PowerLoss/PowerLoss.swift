@@ -75,7 +75,9 @@ enum PowerLoss: ProofRow {
 
   /// What somebody has just been told of is the first that must not be lost.
   private static func weight(of event: fault_event) -> Int {
-    event.type == FAULT_EVENT_MARK ? 4 : 1
+    guard event.type == FAULT_EVENT_MARK else { return 1 }
+    // Few collide.
+    return Marks.kind(of: event.offset) == .collided ? 20 : 4
   }
 
   private static func check(
