@@ -22,6 +22,20 @@ static atomic_long written, synced, syncs, failing;
 static atomic_uint sync_time;
 static atomic_int has_failed;
 
+// Syncs that wait for the test.
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gate_opens = PTHREAD_COND_INITIALIZER;
+static int holds, passes, waiting;
+
+static void wait_at_gate(void) {
+  pthread_mutex_lock(&gate);
+  waiting++;
+  while (holds && passes == 0) pthread_cond_wait(&gate_opens, &gate);
+  if (holds) passes--;
+  waiting--;
+  pthread_mutex_unlock(&gate);
+}
+
 static int log_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
   int code = real_methods->xWrite(file, bytes, count, offset);
   if (code == SQLITE_OK) atomic_fetch_add(&written, 1);
@@ -34,6 +48,7 @@ static int log_sync(sqlite3_file *file, int flags) {
   (void)flags;
   long covered = atomic_load(&written);
   long number = atomic_fetch_add(&syncs, 1) + 1;
+  wait_at_gate();
   if (atomic_load(&sync_time)) usleep(atomic_load(&sync_time));
   if (number == atomic_load(&failing)) {
     atomic_store(&has_failed, 1);
@@ -85,3 +100,26 @@ void durability_begin(unsigned microseconds, long failing_sync) {
 long durability_written(void) { return atomic_load(&written); }
 long durability_synced(void) { return atomic_load(&synced); }
 int durability_has_failed(void) { return atomic_load(&has_failed); }
+long durability_syncs(void) { return atomic_load(&syncs); }
+
+void durability_hold_syncs(int are_held) {
+  pthread_mutex_lock(&gate);
+  holds = are_held;
+  passes = 0;
+  pthread_cond_broadcast(&gate_opens);
+  pthread_mutex_unlock(&gate);
+}
+
+void durability_let_sync(void) {
+  pthread_mutex_lock(&gate);
+  passes++;
+  pthread_cond_broadcast(&gate_opens);
+  pthread_mutex_unlock(&gate);
+}
+
+int durability_held_syncs(void) {
+  pthread_mutex_lock(&gate);
+  int count = holds ? waiting : 0;
+  pthread_mutex_unlock(&gate);
+  return count;
+}

@@ -19,6 +19,18 @@ long durability_written(void);
 /// How many of them are on disk: those that were made before the last sync that succeeded began.
 long durability_synced(void);
 
+/// How many syncs have begun.
+long durability_syncs(void);
+
+/// Makes syncs wait once they have begun, or lets all go on.
+void durability_hold_syncs(int are_held);
+
+/// Lets one of the syncs that are held, or the next, go on to its end.
+void durability_let_sync(void);
+
+/// How many syncs have begun and are held.
+int durability_held_syncs(void);
+
 /// Whether a sync has failed.
 int durability_has_failed(void);
 
