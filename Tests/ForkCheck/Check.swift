@@ -1,9 +1,9 @@
-import Glibc
+import Foundation
 import LarderSQLite
 
 /// What is checked, by the name that the command line has for it.
 enum Check: String {
-  case connection, properties, release, ownConnection, silence
+  case connection, properties, release, ownConnection, silence, heldQueue
 
   /// Runs the check on a new database in this folder.
   func run(in folder: String, _ report: Report) throws {
@@ -17,6 +17,9 @@ enum Check: String {
     case .release: try Self.release(db, path, report)
     case .ownConnection: try Self.ownConnection(db, path, report)
     case .silence: try Self.silence(db, folder + "/output", report)
+    case .heldQueue:
+      try Self.held(try DatabaseQueue(path: path), report)
+      try Self.held(try DatabasePool(path: path), report)
     }
   }
 
@@ -72,6 +75,44 @@ enum Check: String {
       return error.code == .misuse && error.message.contains("fork")
     } catch {
       return false
+    }
+  }
+
+  /// What the child calls throws at once, although a thread of the parent has the turn.
+  private static func held(_ access: any DatabaseAccess, _ report: Report) throws {
+    let holds = DispatchSemaphore(value: 0)
+    let letGo = DispatchSemaphore(value: 0)
+    let hasEnded = DispatchSemaphore(value: 0)
+    try access.read { _ in }
+    Thread.detachNewThread {
+      try? access.inDatabase { _ in
+        holds.signal()
+        letGo.wait()
+      }
+      hasEnded.signal()
+    }
+    holds.wait()
+    let calls: [(name: String, body: () throws -> Void)] = [
+      ("inDatabase", { try access.inDatabase { _ in } }),
+      ("inTransaction", { try access.inTransaction { _ in } }),
+      ("inSavepoint", { try access.inSavepoint { _ in } }),
+      ("read", { try access.read { _ in } }),
+      ("checkpoint", { try access.checkpoint() }),
+    ]
+    try report.inChild {
+      for call in calls {
+        let start = ContinuousClock.now
+        report.expect("\(call.name) throws in the child") { refuses(call.body) }
+        report.expect("\(call.name) throws at once") { ContinuousClock.now - start < .seconds(2) }
+      }
+    }
+    letGo.signal()
+    hasEnded.wait()
+    for call in calls {
+      report.expect("\(call.name) works in the parent") {
+        try call.body()
+        return true
+      }
     }
   }
 

@@ -3,7 +3,7 @@ import Foundation
 
 @testable import LarderSQLite
 
-/// A thread of its own that calls a queue or pool, so that no test blocks one that tasks need.
+/// A thread of its own that calls a queue or pool, so that no test blocks one that tasks need; or a task.
 final class Caller: Sendable {
   private let hasEnded = DispatchSemaphore(value: 0)
   private let outcome = Lock<Result<Void, any Error>?>(nil)
@@ -16,6 +16,16 @@ final class Caller: Sendable {
     }
   }
 
+  /// In a task that inherits this one's locals.
+  init(task body: @escaping @Sendable () async throws -> Void) {
+    Task(priority: .high) {
+      var result = Result<Void, any Error>.success(())
+      do { try await body() } catch { result = .failure(error) }
+      self.outcome.withLock { [result] in $0 = result }
+      self.hasEnded.signal()
+    }
+  }
+
   /// Waits for the end, and throws what the closure has thrown.
   func join() throws {
     guard hasEnded.wait(timeout: .now() + .seconds(watchdogSeconds)) == .success else {
@@ -23,6 +33,23 @@ final class Caller: Sendable {
     }
     hasEnded.signal()
     try outcome.withLock { $0 }?.get()
+  }
+
+  /// As ``join()``, for tasks: no thread waits meanwhile.
+  func end() async throws {
+    try await yieldUntil { hasReturned }
+    try join()
+  }
+
+  /// As ``failure()``, for tasks.
+  func failureAtEnd() async throws -> (any Error)? {
+    try await yieldUntil { hasReturned }
+    return try failure()
+  }
+
+  /// Waits until it has ended, but not for long: false where it goes on, as behind what it has to pass.
+  func hasReturned(within time: Duration) async -> Bool {
+    (try? await yieldUntil(within: time) { hasReturned }) != nil
   }
 
   /// Whether it has ended.

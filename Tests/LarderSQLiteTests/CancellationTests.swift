@@ -140,16 +140,16 @@ struct CancellationTests {
     #expect(try await pool.read { try $0.cityCount() } == 4)
   }
 
-  @Test("A member of a shared commit that is cancelled undoes only itself")
-  func member() async throws {
+  @Test("One that is cancelled between others that wait undoes only itself")
+  func betweenOthers() async throws {
     let queue = queue
     let hasBegun = DispatchSemaphore(value: 0)
     let holder = try Holder(queue)
-    let leader = Task {
+    let first = Task {
       try await queue.inTransaction { try $0.executeUpdate("DELETE FROM city WHERE id = 1") }
     }
     try await yieldUntil { queue.waitingCount == 1 }
-    let member = Task {
+    let cancelled = Task {
       try await queue.inTransaction {
         try Self.runForYears($0, hasBegun: hasBegun, deletes: true)
       }
@@ -161,25 +161,25 @@ struct CancellationTests {
     try await yieldUntil { queue.waitingCount == 3 }
     try holder.release()
     try await Self.wait(for: hasBegun)
-    member.cancel()
-    await #expect(throws: CancellationError.self) { try await member.value }
-    #expect(try await leader.value == 1)
+    cancelled.cancel()
+    await #expect(throws: CancellationError.self) { try await cancelled.value }
+    #expect(try await first.value == 1)
     try last.join()
     let names = try await queue.read { try $0.texts("SELECT name FROM city ORDER BY id") }
     #expect(names == ["Lagos", "北京市"])
   }
 
-  @Test("A member of a shared commit that is cancelled while it writes undoes only itself")
-  func writingMember() async throws {
+  @Test("One that is cancelled while it writes undoes only itself")
+  func writing() async throws {
     let queue = queue
     let isWriting = DispatchSemaphore(value: 0)
     let goOn = DispatchSemaphore(value: 0)
     let holder = try Holder(queue)
-    let leader = Task {
+    let first = Task {
       try await queue.inTransaction { try $0.executeUpdate("DELETE FROM city WHERE id = 1") }
     }
     try await yieldUntil { queue.waitingCount == 1 }
-    let member = Task {
+    let cancelled = Task {
       try await queue.inTransaction { db in
         try db.createFunction("pause", argumentCount: 0, deterministic: false) { _ in
           isWriting.signal()
@@ -194,10 +194,10 @@ struct CancellationTests {
     try await yieldUntil { queue.waitingCount == 2 }
     try holder.release()
     try await Self.wait(for: isWriting)
-    member.cancel()
+    cancelled.cancel()
     for _ in 0..<3 { goOn.signal() }
-    await #expect(throws: CancellationError.self) { try await member.value }
-    #expect(try await leader.value == 1)
+    await #expect(throws: CancellationError.self) { try await cancelled.value }
+    #expect(try await first.value == 1)
     let names = try await queue.read { try $0.texts("SELECT name FROM city ORDER BY id") }
     #expect(names == ["Oslo", "Lagos", "北京市"])
   }

@@ -61,6 +61,9 @@ struct ForkTests {
   @Test("The child opens a connection of its own and writes")
   func ownConnection() async throws { try await expectHolds("ownConnection") }
 
+  @Test("A queue or pool whose turn somebody has throws in the child at once")
+  func heldQueue() async throws { try await expectHolds("heldQueue") }
+
   @Test("Nothing is ever printed, whatever goes wrong")
   func silence() async throws { try await expectHolds("silence") }
 

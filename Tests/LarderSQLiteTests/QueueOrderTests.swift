@@ -28,7 +28,7 @@ struct QueueOrderTests {
     #expect(order.elements == Array(0..<40))
   }
 
-  @Test("Threads and tasks stand in one line")
+  @Test("Threads are served in the order in which they came, and so are tasks beside them")
   func mixed() async throws {
     let order = Recorder<Int>()
     let queue = queue
@@ -46,7 +46,10 @@ struct QueueOrderTests {
     try holder.release()
     for task in tasks { try await task.value }
     for caller in callers { try caller.join() }
-    #expect(order.elements == Array(0..<40))
+    // One thread runs the closures of all tasks, as many in a row as wait.
+    let numbers = order.elements
+    #expect(numbers.filter { $0 % 3 == 0 } == (0..<40).filter { $0 % 3 == 0 })
+    #expect(numbers.filter { $0 % 3 != 0 } == (0..<40).filter { $0 % 3 != 0 })
   }
 
   @Test("Without group commit the order is the same")

@@ -10,7 +10,7 @@ import Foundation
 // forms and keeps the results.
 
 let rows: [any ProofRow.Type] = [
-  AddressSanitizer.self, CompileTimeEffects.self, Differential.self, FullDisk.self,
+  AddressSanitizer.self, AsIfAlone.self, CompileTimeEffects.self, Differential.self, FullDisk.self,
   Injection.self, IOFaults.self,
   Kills.self,
   Leaks.self, MisuseMatrix.self, OutOfMemory.self, PowerLoss.self, Processes.self, RoundTrip.self,

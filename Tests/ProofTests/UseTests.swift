@@ -15,6 +15,11 @@ struct UseTests {
   @Test("What 16 threads write adds up, and readers see the tables as they were at one moment")
   func threads() async throws { try await Proof.expectSuccess("threads") }
 
+  @Test("Callers that share a queue or pool see and are told what they would be alone")
+  func asIfAlone() async throws {
+    try await Proof.expectSuccess("as-if-alone", "--count", "200")
+  }
+
   @Test("Files and memory are given back, whatever is opened, made or thrown")
   func leaks() async throws { try await Proof.expectSuccess("leaks", "--count", "10000") }
 }

@@ -1,0 +1,125 @@
+// A VFS around the default one that knows how much of a write-ahead log is on disk. See
+// https://www.sqlite.org/vfs.html.
+
+#include "durability.h"
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+static sqlite3_vfs vfs;
+static sqlite3_vfs *real_vfs;
+
+// The files are the default VFS's own; those of logs have two of their methods replaced. All logs have
+// the same methods otherwise: that of locking, which differs by file system, is asked for files of
+// databases only.
+static const sqlite3_io_methods *real_methods;
+static sqlite3_io_methods log_methods;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static atomic_long written, synced, syncs, failing;
+static atomic_uint sync_time;
+static atomic_int has_failed;
+
+// Syncs that wait for the test.
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gate_opens = PTHREAD_COND_INITIALIZER;
+static int holds, passes, waiting;
+
+static void wait_at_gate(void) {
+  pthread_mutex_lock(&gate);
+  waiting++;
+  while (holds && passes == 0) pthread_cond_wait(&gate_opens, &gate);
+  if (holds) passes--;
+  waiting--;
+  pthread_mutex_unlock(&gate);
+}
+
+static int log_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
+  int code = real_methods->xWrite(file, bytes, count, offset);
+  if (code == SQLITE_OK) atomic_fetch_add(&written, 1);
+  return code;
+}
+
+// The machine isn't going to lose its power: the real call isn't needed.
+static int log_sync(sqlite3_file *file, int flags) {
+  (void)file;
+  (void)flags;
+  long covered = atomic_load(&written);
+  long number = atomic_fetch_add(&syncs, 1) + 1;
+  wait_at_gate();
+  if (atomic_load(&sync_time)) usleep(atomic_load(&sync_time));
+  if (number == atomic_load(&failing)) {
+    atomic_store(&has_failed, 1);
+    return SQLITE_IOERR_FSYNC;
+  }
+  if (atomic_load(&has_failed)) return SQLITE_OK;
+  long before = atomic_load(&synced);
+  while (before < covered && !atomic_compare_exchange_weak(&synced, &before, covered)) {
+  }
+  return SQLITE_OK;
+}
+
+static int open_file(
+    sqlite3_vfs *self, sqlite3_filename path, sqlite3_file *file, int flags, int *flags_out) {
+  (void)self;
+  int code = real_vfs->xOpen(real_vfs, path, file, flags, flags_out);
+  if (code != SQLITE_OK || !(flags & SQLITE_OPEN_WAL) || !file->pMethods) return code;
+  pthread_mutex_lock(&mutex);
+  if (!real_methods) {
+    real_methods = file->pMethods;
+    log_methods = *real_methods;
+    log_methods.xWrite = log_write;
+    log_methods.xSync = log_sync;
+  }
+  pthread_mutex_unlock(&mutex);
+  file->pMethods = &log_methods;
+  return code;
+}
+
+int durability_vfs_install(void) {
+  real_vfs = sqlite3_vfs_find(0);
+  if (!real_vfs) return SQLITE_ERROR;
+  vfs = *real_vfs;
+  vfs.pNext = 0;
+  vfs.zName = "durability";
+  vfs.xOpen = open_file;
+  return sqlite3_vfs_register(&vfs, 0);
+}
+
+void durability_begin(unsigned microseconds, long failing_sync) {
+  atomic_store(&written, 0);
+  atomic_store(&synced, 0);
+  atomic_store(&syncs, 0);
+  atomic_store(&has_failed, 0);
+  atomic_store(&sync_time, microseconds);
+  atomic_store(&failing, failing_sync);
+}
+
+long durability_written(void) { return atomic_load(&written); }
+long durability_synced(void) { return atomic_load(&synced); }
+int durability_has_failed(void) { return atomic_load(&has_failed); }
+long durability_syncs(void) { return atomic_load(&syncs); }
+
+void durability_hold_syncs(int are_held) {
+  pthread_mutex_lock(&gate);
+  holds = are_held;
+  passes = 0;
+  pthread_cond_broadcast(&gate_opens);
+  pthread_mutex_unlock(&gate);
+}
+
+void durability_let_sync(void) {
+  pthread_mutex_lock(&gate);
+  passes++;
+  pthread_cond_broadcast(&gate_opens);
+  pthread_mutex_unlock(&gate);
+}
+
+int durability_held_syncs(void) {
+  pthread_mutex_lock(&gate);
+  int count = holds ? waiting : 0;
+  pthread_mutex_unlock(&gate);
+  return count;
+}

@@ -1,0 +1,140 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import LarderSQLite
+
+@Suite("As if alone: nothing is left behind, by scopes, readers, backups and pools", .promptly)
+struct AsIfAloneLeftoverTests {
+  private let folder: ScratchFolder
+
+  init() throws { folder = try ScratchFolder() }
+
+  @Test("The next scope finds the settings of the configuration", arguments: Company.all)
+  func settings(company: Company) async throws {
+    let access = try company.open(in: folder)
+    let before = try await access.inDatabase { try Settings($0) }
+    try await access.inDatabase { db in
+      db.busyTimeout = .milliseconds(1)
+      db.statementDeadline = .seconds(1)
+      db.statementCacheCapacity = 3
+      try db.setLimit(.variables, 10)
+      try db.executeStatements(
+        """
+        PRAGMA foreign_keys = OFF; PRAGMA cache_size = 33; PRAGMA ignore_check_constraints = ON;
+        PRAGMA recursive_triggers = ON
+        """)
+      db.authorizer = .dataOnly
+    }
+    #expect(try await access.inDatabase { try Settings($0) } == before)
+    // Also where the scope throws, and is a transaction.
+    _ = try? await access.inTransaction { db in
+      db.busyTimeout = .milliseconds(2)
+      db.statementDeadline = .seconds(2)
+      db.authorizer = .dataOnly
+      throw TookTooLong()
+    }
+    #expect(try await access.inDatabase { try Settings($0) } == before)
+  }
+
+  /// What a scope finds, and could leave.
+  private struct Settings: Hashable, Sendable {
+    let busyTimeout: Duration
+    let deadline: Duration?
+    let authorizer: Authorizer?
+    let cacheCapacity: Int
+    let variables: Int
+    let pragmas: [Int?]
+
+    init(_ db: Database) throws {
+      busyTimeout = db.busyTimeout
+      deadline = db.statementDeadline
+      authorizer = db.authorizer
+      cacheCapacity = db.statementCacheCapacity
+      variables = db.limit(.variables)
+      pragmas = try [
+        "foreign_keys", "cache_size", "ignore_check_constraints", "recursive_triggers",
+      ].map { try db.value(SQL(raw: "PRAGMA \($0)"), as: Int.self) }
+    }
+  }
+
+  @Test("The log stays bounded beside readers that never pause", arguments: Company.pools)
+  func boundedLog(company: Company) async throws {
+    let limit = 1 << 20
+    let pool = try company.open(in: folder) { configuration in
+      configuration.journalSizeLimit = limit
+      configuration.synchronous = .normal
+      configuration.maximumReaders = 3
+    }
+    try await pool.inDatabase {
+      _ = try $0.executeUpdate("CREATE TABLE photo (id INTEGER PRIMARY KEY, bytes BLOB)")
+    }
+    let isDone = Recorder<Bool>()
+    // Each begins its next read before another one has ended.
+    let readers = (0..<3).map { _ in
+      Caller {
+        while isDone.elements.isEmpty {
+          try pool.read { db in
+            _ = try db.cityCount()
+            usleep(2000)
+          }
+        }
+      }
+    }
+    var largest = 0
+    for number in 0..<800 {
+      try await company.start(pool) { db in
+        try db.executeUpdate(
+          "INSERT OR REPLACE INTO photo VALUES (?, zeroblob(16000))", number % 10)
+      }.end()
+      let size = try FileManager.default.attributesOfItem(atPath: folder.file("cities.db-wal"))[
+        .size]
+      largest = max(largest, (size as? NSNumber)?.intValue ?? 0)
+    }
+    isDone.add(true)
+    for reader in readers { try await reader.end() }
+    // Twelve times the limit was written; some frames come between the limit and the restart.
+    #expect(largest < 3 * limit, "\(largest)")
+  }
+
+  @Test(
+    "A backup in a read scope ends beside a writer, without beginning anew",
+    arguments: Company.pools)
+  func backupBesideWriter(company: Company) async throws {
+    let pool = try company.open(in: folder) { $0.synchronous = .normal }
+    try await pool.inTransaction { db in
+      try db.executeStatements(
+        """
+        CREATE TABLE photo (bytes BLOB);
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+        INSERT INTO photo SELECT zeroblob(4000) FROM n;
+        """)
+    }
+    let copy = folder.file("copy.db")
+    let remaining = Recorder<Int>()
+    let backup = company.startReading(pool) { db in
+      try db.backup(to: copy, pagesPerStep: 10) { progress in
+        remaining.add(progress.remainingPages)
+        guard remaining.elements.count < 50 else { throw TookTooLong() }
+        try Caller {
+          _ = try pool.inTransaction { try $0.executeUpdate("UPDATE city SET area = area + 1") }
+        }.join()
+      }
+    }
+    try await backup.end()
+    #expect(remaining.elements == remaining.elements.sorted(by: >))
+    #expect(try Database(path: copy).cityCount() == 4)
+  }
+
+  @Test("A pool that is let go of without being closed leaves no log", arguments: Company.pools)
+  func letGo(company: Company) async throws {
+    var pool: (any DatabaseAccess)? = try company.open(in: folder)
+    weak let connections = pool?.connections
+    try await pool?.inTransaction { _ = try $0.executeUpdate("DELETE FROM city WHERE id = 1") }
+    #expect(try await pool?.read { try $0.cityCount() } == 3)
+    pool = nil
+    try await yieldUntil(within: .seconds(20)) { connections == nil }
+    try await yieldUntil(within: .seconds(20)) { !folder.exists("cities.db-wal") }
+    #expect(try Database(path: folder.file("cities.db")).cityCount() == 3)
+  }
+}

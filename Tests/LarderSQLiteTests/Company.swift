@@ -1,0 +1,71 @@
+import Foundation
+import LarderSQLite
+
+/// The company in which a call has to behave as if it were alone.
+struct Company: Sendable, CustomStringConvertible {
+  enum Storage: CaseIterable, Sendable {
+    /// A queue in memory.
+    case memory
+    /// A queue and a file whose commits are durable.
+    case file
+    case pool
+  }
+
+  let storage: Storage
+  let sharesSyncs: Bool
+  let isAsynchronous: Bool
+
+  var description: String {
+    "\(storage), syncs \(sharesSyncs ? "shared" : "not shared"), "
+      + "\(isAsynchronous ? "tasks" : "threads")"
+  }
+
+  static let all: [Company] = Storage.allCases.flatMap { storage in
+    [true, false].flatMap { sharesSyncs in
+      [true, false].map {
+        Company(storage: storage, sharesSyncs: sharesSyncs, isAsynchronous: $0)
+      }
+    }
+  }
+
+  static let files = all.filter { $0.storage != .memory }
+  static let threads = all.filter { !$0.isAsynchronous }
+  static let tasks = all.filter(\.isAsynchronous)
+  static let pools = all.filter { $0.storage == .pool }
+
+  /// Opens a database with four cities.
+  func open(
+    in folder: ScratchFolder, configure: (inout Configuration) -> Void = { _ in }
+  ) throws -> any DatabaseAccess {
+    var configuration = Configuration(profile: .durable)
+    configuration.groupCommit = sharesSyncs
+    configure(&configuration)
+    let path = folder.file("cities.db")
+    let access: any DatabaseAccess =
+      switch storage {
+      case .memory: try DatabaseQueue(configuration: configuration)
+      case .file: try DatabaseQueue(path: path, configuration: configuration)
+      case .pool: try DatabasePool(path: path, configuration: configuration)
+      }
+    try access.inTransaction { try createCities(in: $0) }
+    return access
+  }
+
+  /// Runs a transaction on a thread or in a task of its own.
+  func start(
+    _ access: any DatabaseAccess, kind: TransactionKind = .immediate,
+    _ body: @escaping @Sendable (Database) throws -> Void
+  ) -> Caller {
+    isAsynchronous
+      ? Caller(task: { try await access.inTransaction(kind, body) })
+      : Caller { try access.inTransaction(kind, body) }
+  }
+
+  /// The same with a read scope.
+  func startReading(
+    _ access: any DatabaseAccess, _ body: @escaping @Sendable (Database) throws -> Void
+  ) -> Caller {
+    isAsynchronous
+      ? Caller(task: { try await access.read(body) }) : Caller { try access.read(body) }
+  }
+}
