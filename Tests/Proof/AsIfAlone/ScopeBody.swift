@@ -19,7 +19,7 @@ struct ScopeBody: Sendable {
     try check(db, isInTransaction: !isPlain)
     let seen = try entries(db)
     stage.ledger.withLock {
-      $0.visits.append(Ledger.Visit(name: name, seen: seen, written: durability_written()))
+      $0.visits.append(ScheduleLedger.Visit(name: name, seen: seen, written: durability_written()))
     }
     guard isPlain else { return try act(db, seen) }
     if case .fill(byHand: true) = step.action { return try fillByHand(db) }
@@ -30,7 +30,7 @@ struct ScopeBody: Sendable {
   }
 
   /// Reads in a scope for that: both tables agree, and what was acknowledged is there.
-  func read(_ db: Database) throws -> Ledger.Reading {
+  func read(_ db: Database) throws -> ScheduleLedger.Reading {
     try check(db, isInTransaction: nil)
     let entries = try entries(db)
     let own = try db.value(
@@ -40,7 +40,7 @@ struct ScopeBody: Sendable {
     if total != entries || again != entries {
       report("reads \(entries), then \(total ?? -1), then \(again)")
     }
-    return Ledger.Reading(entries: entries, own: own ?? -1)
+    return ScheduleLedger.Reading(entries: entries, own: own ?? -1)
   }
 
   private func report(_ problem: String) { stage.report("\(name): \(problem)") }

@@ -6,7 +6,7 @@ import Larder
 final class Stage: Sendable {
   let schedule: Schedule
   let configuration: Configuration
-  let ledger = Lock(Ledger())
+  let ledger = Lock(ScheduleLedger())
   private let access: any DatabaseAccess
   /// Another connection, which sees nothing but what is committed.
   private let outsider: DatabaseQueue?
@@ -144,7 +144,7 @@ final class Stage: Sendable {
       }
       return
     }
-    let task = Task { () async throws -> Ledger.Reading? in try await call(name, step) }
+    let task = Task { () async throws -> ScheduleLedger.Reading? in try await call(name, step) }
     for _ in 0..<cancelsAfter {
       for _ in 0..<100 { _ = durability_written() }
       await Task.yield()
@@ -153,10 +153,10 @@ final class Stage: Sendable {
     tell(name, await task.result)
   }
 
-  private func tell(_ name: ScopeName, _ result: Result<Ledger.Reading?, any Error>) {
+  private func tell(_ name: ScopeName, _ result: Result<ScheduleLedger.Reading?, any Error>) {
     let synced = durability_synced()
     var outcome = Outcome.returned
-    var reading: Ledger.Reading?
+    var reading: ScheduleLedger.Reading?
     switch result {
     case .success(let seen): reading = seen
     case .failure(let error): outcome = Outcome(error)
@@ -165,7 +165,7 @@ final class Stage: Sendable {
     let committed = outcome == .returned ? nil : try? committedEntries()
     ledger.withLock {
       $0.told.append(
-        Ledger.Told(
+        ScheduleLedger.Told(
           name: name, outcome: outcome, synced: synced, reading: reading, committed: committed))
     }
   }
@@ -178,7 +178,7 @@ final class Stage: Sendable {
 
   private func call(
     _ name: ScopeName, _ step: Schedule.Step, alongside: () -> Void = {}
-  ) throws -> Ledger.Reading? {
+  ) throws -> ScheduleLedger.Reading? {
     let body = ScopeBody(
       stage: self, name: name, step: step, identity: Identity(isSynchronous: true))
     let write: (Database) throws -> Void = {
@@ -203,7 +203,7 @@ final class Stage: Sendable {
 
   private func call(
     _ name: ScopeName, _ step: Schedule.Step, isolation: isolated (any Actor)? = #isolation
-  ) async throws -> Ledger.Reading? {
+  ) async throws -> ScheduleLedger.Reading? {
     let body = ScopeBody(
       stage: self, name: name, step: step, identity: Identity(isSynchronous: false))
     switch (step.action, step.form) {

@@ -5,12 +5,12 @@ import Larder
 /// would have seen and been told had it been alone with what was committed before.
 struct Verdict {
   private let schedule: Schedule
-  private let ledger: Ledger
+  private let ledger: ScheduleLedger
   private let final: FinalState
   /// Whether a sync has failed, after which some don't know whether they are on disk.
   private let hasFailedSync: Bool
   private let lastWrite: Int
-  private let told: [ScopeName: Ledger.Told]
+  private let told: [ScopeName: ScheduleLedger.Told]
   private(set) var problems: [String]
 
   /// How many rows there were, and how many writes to the log, once each scope that committed had.
@@ -19,7 +19,7 @@ struct Verdict {
   private var log: [FinalState.Entry] = []
 
   /// - Parameter lastWrite: how many writes to the log there were when the last caller had ended.
-  init(_ schedule: Schedule, _ ledger: Ledger, _ final: FinalState, lastWrite: Int) {
+  init(_ schedule: Schedule, _ ledger: ScheduleLedger, _ final: FinalState, lastWrite: Int) {
     self.schedule = schedule
     self.ledger = ledger
     self.final = final
@@ -125,7 +125,7 @@ struct Verdict {
 
   /// - Parameter sawAll: the writes to the log that hold what the scope saw and did.
   private mutating func checkDurability(
-    _ told: Ledger.Told, sawAll written: Int, of step: Schedule.Step
+    _ told: ScheduleLedger.Told, sawAll written: Int, of step: Schedule.Step
   ) {
     guard schedule.isDurable, told.synced < written else { return }
     switch told.outcome {

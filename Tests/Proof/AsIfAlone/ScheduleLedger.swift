@@ -45,7 +45,7 @@ struct ScopeName: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// What was seen and told while a schedule ran.
-struct Ledger: Sendable {
+struct ScheduleLedger: Sendable {
   /// The beginning of a closure that has the writer.
   struct Visit: Sendable {
     let name: ScopeName
