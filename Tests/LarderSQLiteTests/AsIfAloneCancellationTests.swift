@@ -20,7 +20,7 @@ struct AsIfAloneCancellationTests {
 
   @Test("It ends the wait for another connection's lock at once", arguments: tasksOnFiles)
   func beginning(company: Company) async throws {
-    let access = try company.open(in: folder) { $0.busyTimeout = .seconds(20) }
+    let access = try company.open(in: folder) { $0.busyTimeout = .seconds(10) }
     let other = try Database(path: folder.file("cities.db"))
     try other.begin()
     for kind in [TransactionKind.immediate, .exclusive] {
@@ -40,7 +40,7 @@ struct AsIfAloneCancellationTests {
 
   @Test("It ends a statement's wait for a lock", arguments: tasksOnFiles)
   func writing(company: Company) async throws {
-    let access = try company.open(in: folder) { $0.busyTimeout = .seconds(20) }
+    let access = try company.open(in: folder) { $0.busyTimeout = .seconds(10) }
     let other = try Database(path: folder.file("cities.db"))
     try other.begin()
     let isWaiting = DispatchSemaphore(value: 0)
