@@ -154,7 +154,7 @@ struct AsIfAloneCancellationTests {
     "A task that is cancelled behind others leaves the line, however many wait",
     arguments: Company.tasks.filter(\.sharesSyncs))
   func many(company: Company) async throws {
-    let access = try company.open(in: folder)
+    let access = try company.open(in: folder) { $0.scopeTimeout = .seconds(watchdogSeconds) }
     let holder = try Holder(access)
     let count = 40_000
     let ended = Recorder<Int>()
