@@ -241,9 +241,11 @@ struct DurableOutcomeTests {
     var configuration = Configuration()
     configuration.vfs = "durability"
     let queue = try DatabaseQueue(path: folder + "/rivers.db", configuration: configuration)
+    // The first commit syncs the new log's header.
+    try queue.inTransaction { _ = try $0.executeUpdate("CREATE TABLE river (name)") }
     durability_hold_syncs(1)
     callers.start("normal") {
-      try queue.inTransaction { _ = try $0.executeUpdate("CREATE TABLE river (name)") }
+      try queue.inTransaction { _ = try $0.executeUpdate("INSERT INTO river VALUES ('Glomma')") }
     }
     #expect(wait { callers.find("normal") != nil })
     durability_hold_syncs(0)
