@@ -18,13 +18,12 @@ final class Checkpointer: @unchecked Sendable {
   private let configuration: Configuration
   private let writer: WriterLock
   private let readers: Readers
+  private let groupCommit: GroupCommit?
   private let worker = DispatchQueue(label: "larder.checkpoint")
   private let isScheduled = Atomic<Bool>(false)
   /// The number of frames at which there is something to do.
   private let threshold = Atomic<Int>(0)
   private let frames = Atomic<Int>(0)
-  /// After how many frames a checkpoint is made; 0 for never.
-  private let interval = Atomic<Int>(0)
   /// The number of frames past which the log is to begin anew.
   private let limit: Int
 
@@ -38,50 +37,52 @@ final class Checkpointer: @unchecked Sendable {
   private static let patience = Duration.milliseconds(60)
 
   init(
-    path: String?, configuration: Configuration, pageSize: Int, writer: WriterLock, readers: Readers
+    path: String?, configuration: Configuration, pageSize: Int, writer: WriterLock,
+    readers: Readers, groupCommit: GroupCommit?
   ) {
     self.path = path
     self.configuration = configuration
     self.writer = writer
     self.readers = readers
+    self.groupCommit = groupCommit
     let bytes = (configuration.journalSizeLimit.flatMap { $0 >= 0 ? $0 : nil } ?? 64 << 20) / 4
-    limit = bytes / max(512, pageSize)
+    limit = max(1, bytes / max(512, pageSize))
   }
 
   /// Notes a commit. In the writer's turn.
   func hasCommitted(frames count: Int, interval: Int) {
+    let step = min(interval, limit)
     if count < frames.load(ordering: .relaxed) { threshold.store(0, ordering: .relaxed) }
     frames.store(count, ordering: .relaxed)
-    guard interval > 0, count >= max(interval, threshold.load(ordering: .relaxed)),
+    guard step > 0, count >= max(step, threshold.load(ordering: .relaxed)),
       !isScheduled.exchange(true, ordering: .relaxed)
     else { return }
-    self.interval.store(interval, ordering: .relaxed)
-    worker.async { [weak self] in self?.run() }
+    worker.async { [weak self] in self?.run(step) }
   }
 
-  private func run() {
+  private func run(_ step: Int) {
     defer { isScheduled.store(false, ordering: .relaxed) }
-    guard !isClosed, let database = open() else { return }
-    // What it reports is nobody's error: the log stays, and the next commit has it tried again.
+    // After a failed sync the log is what the next process recovers from.
+    guard !isClosed, groupCommit?.hasFailed != true, let database = open() else { return }
+    // What it reports is nobody's error: the log stays, and a later commit has it tried again.
     guard let state = try? database.checkpoint(.passive) else { return }
-    let interval = interval.load(ordering: .relaxed)
-    threshold.store(state.logFrames + interval, ordering: .relaxed)
-    guard state.logFrames > limit, MonotonicClock.now >= notBefore else { return }
-    if beginAnew(database, interval) {
+    threshold.store(state.logFrames + step, ordering: .relaxed)
+    guard state.logFrames >= limit, MonotonicClock.now >= notBefore else { return }
+    if beginAnew(database, step) {
       failures = 0
       threshold.store(0, ordering: .relaxed)
     } else {
       failures += 1
-      notBefore = MonotonicClock.now + .milliseconds(50 << min(failures, 8))
+      notBefore = MonotonicClock.now + .milliseconds(20 << min(failures, 8))
     }
   }
 
   /// Makes the log begin anew, with everybody else kept waiting.
-  private func beginAnew(_ database: Database, _ interval: Int) -> Bool {
+  private func beginAnew(_ database: Database, _ step: Int) -> Bool {
     // What has come meanwhile is moved beforehand, so that little is left to do while others wait.
     for _ in 0..<3 {
       guard let state = try? database.checkpoint(.passive) else { return false }
-      if state.logFrames - state.checkpointed < interval { break }
+      if state.logFrames - state.checkpointed < step { break }
     }
     defer { readers.letIn() }
     guard readers.keepOut(within: Self.patience),

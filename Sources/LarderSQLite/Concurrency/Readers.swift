@@ -1,3 +1,4 @@
+import CSQLite
 import Dispatch
 import Glibc
 import Synchronization
@@ -10,8 +11,8 @@ final class Reader: @unchecked Sendable {
   fileprivate(set) var database: Database?
   let cancellation = Cancellation()
   fileprivate let state = Atomic<UInt32>(empty)
-  /// When the scope that uses it began, in nanoseconds of the ``MonotonicClock``.
-  fileprivate let since = Atomic<Int>(0)
+  /// When the scope that uses it began, in ticks of the processor.
+  fileprivate let since = Atomic<UInt64>(0)
 
   fileprivate static let empty: UInt32 = 0
   fileprivate static let idle: UInt32 = 1
@@ -42,6 +43,8 @@ final class Readers: @unchecked Sendable {
   /// What keeps scopes from taking an idle reader at once: bits of the following.
   private let barriers = Atomic<UInt32>(0)
   private let worker = DispatchQueue(label: "larder.readers", attributes: .concurrent)
+  /// When the pool was opened, by both clocks: from then to now tells how long a tick is.
+  private let start = (time: MonotonicClock.nanoseconds, ticks: larder_ticks())
 
   /// Others wait already.
   private static let waiting: UInt32 = 1
@@ -77,10 +80,13 @@ final class Readers: @unchecked Sendable {
 
   /// How long the scope has been reading that has read for longest.
   var oldestAge: Duration? {
-    let now = MonotonicClock.now
-    return readers.filter(\.isBusy)
-      .map { now - .nanoseconds($0.since.load(ordering: .relaxed)) }
-      .filter { $0 > .zero && $0 < now }.max()
+    let (now, ticks) = (MonotonicClock.nanoseconds, larder_ticks())
+    let since = readers.filter(\.isBusy).map { $0.since.load(ordering: .relaxed) }
+    guard let oldest = since.filter({ $0 > 0 && $0 < ticks }).min(), ticks > start.ticks else {
+      return nil
+    }
+    let rate = Double(now - start.time) / Double(ticks - start.ticks)
+    return .nanoseconds(Int(Double(ticks - oldest) * rate))
   }
 
   // MARK: Scopes
@@ -147,7 +153,7 @@ final class Readers: @unchecked Sendable {
   }
 
   private func begin(_ reader: Reader) {
-    reader.since.store(Int(MonotonicClock.now / .nanoseconds(1)), ordering: .relaxed)
+    reader.since.store(larder_ticks(), ordering: .relaxed)
   }
 
   /// Opens another reader, or waits for one on this thread.

@@ -1,4 +1,4 @@
-import Glibc
+import CSQLite
 
 /// Re-entrancy: the scopes that this thread is in, the innermost first, by which a call finds out that it
 /// waits for itself.
@@ -18,14 +18,14 @@ struct EnteredScope {
   static func run<T>(
     _ owner: ObjectIdentifier, holdsWriter: Bool, _ body: () throws -> T
   ) rethrows -> T {
-    let outer = pthread_getspecific(key)
+    let slot = slot()
+    let outer = slot.pointee
     let scope = EnteredScope(
-      owner: owner, holdsWriter: holdsWriter,
-      outer: outer.map { UnsafePointer($0.assumingMemoryBound(to: EnteredScope.self)) })
+      owner: owner, holdsWriter: holdsWriter, outer: outer.map { UnsafePointer($0) })
     // The pointer is good as long as the body runs, and the old value is put back after it.
     return try withUnsafePointer(to: scope) { pointer in
-      pthread_setspecific(key, pointer)
-      defer { pthread_setspecific(key, outer) }
+      slot.pointee = UnsafeMutablePointer(mutating: pointer)
+      defer { slot.pointee = outer }
       return try body()
     }
   }
@@ -33,9 +33,7 @@ struct EnteredScope {
   /// What this thread holds of a queue or pool.
   static func held(of owner: ObjectIdentifier) -> Held {
     var held = Held()
-    var scope = pthread_getspecific(key).map {
-      UnsafePointer($0.assumingMemoryBound(to: EnteredScope.self))
-    }
+    var scope = slot().pointee.map { UnsafePointer($0) }
     while let current = scope {
       if current.pointee.owner == owner {
         if current.pointee.holdsWriter { held.writer = true } else { held.readers += 1 }
@@ -53,13 +51,14 @@ struct EnteredScope {
   }
 
   /// Whether this thread is in any scope at all.
-  static var isInside: Bool { pthread_getspecific(key) != nil }
+  static var isInside: Bool { slot().pointee != nil }
 
-  private static let key: pthread_key_t = {
-    var key = pthread_key_t()
-    pthread_key_create(&key, nil)
-    return key
-  }()
+  /// The thread's own variable. Never inlined, so that there is one of it.
+  @inline(never)
+  private static func slot() -> UnsafeMutablePointer<UnsafeMutablePointer<EnteredScope>?> {
+    UnsafeMutableRawPointer(larder_thread_slot())
+      .assumingMemoryBound(to: UnsafeMutablePointer<EnteredScope>?.self)
+  }
 
   /// The error for a call that would wait for itself.
   static var reentryError: DatabaseError {

@@ -100,8 +100,8 @@ extension Database {
     guard !isRollbackOnly, connection.measuresCommits else {
       return try undoOnError { try execute(isRollbackOnly ? .rollback : .commit) }
     }
-    let start = MonotonicClock.now
-    defer { connection.addTimeInCommit(MonotonicClock.now - start) }
+    let start = MonotonicClock.nanoseconds
+    defer { connection.addTimeInCommit(MonotonicClock.nanoseconds &- start) }
     try undoOnError { try execute(.commit) }
   }
 }

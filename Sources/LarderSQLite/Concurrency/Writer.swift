@@ -49,7 +49,7 @@ final class Writer: @unchecked Sendable {
     checkpointer = Checkpointer(
       path: path, configuration: configuration,
       pageSize: try database.value("PRAGMA page_size", as: Int.self) ?? 4096, writer: lock,
-      readers: readers)
+      readers: readers, groupCommit: groupCommit)
   }
 
   /// Takes over what SQLite does after a commit, and keeps its hook when a PRAGMA installs SQLite's own.
@@ -82,7 +82,7 @@ final class Writer: @unchecked Sendable {
     let interval = database.connection.autocheckpoint
     if isMain, let checkpointer {
       checkpointer.hasCommitted(frames: frames, interval: interval)
-    } else if interval > 0, frames >= interval {
+    } else if interval > 0, frames >= interval, groupCommit?.hasFailed != true {
       // As SQLite's own hook does: a checkpoint that fails is made by a later commit.
       sqlite3_wal_checkpoint_v2(
         database.connection.handle, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil)

@@ -168,10 +168,10 @@ final class Connection {
     owner == UInt.max || owner == UInt(pthread_self())
   }
 
-  /// Adds to the time spent in COMMIT.
-  func addTimeInCommit(_ time: Duration) {
+  /// Adds to the time spent in COMMIT, in the scope that runs.
+  func addTimeInCommit(_ nanoseconds: Int) {
     timeInCommit.store(
-      timeInCommit.load(ordering: .relaxed) &+ Int(time / .nanoseconds(1)), ordering: .relaxed)
+      timeInCommit.load(ordering: .relaxed) &+ nanoseconds, ordering: .relaxed)
   }
 
   /// Throws in a process that was forked from the one that opened the connection.
