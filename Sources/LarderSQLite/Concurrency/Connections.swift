@@ -8,10 +8,16 @@ public final class Connections: Sendable {
   let readers: Readers?
   private let waitGraph: WaitGraph?
   private let readsWaitForDurability: Bool
+  private let processGeneration: Int
+  /// The same as ``readers``, which keeps them, not retained: a count of references that all threads share
+  /// would make those wait for one another that read.
+  private let readersReference: Unmanaged<Readers>?
 
   init(writer: Writer, readers: Readers?, configuration: Configuration) {
     self.writer = writer
     self.readers = readers
+    processGeneration = ProcessGeneration.watch()
+    readersReference = readers.map(Unmanaged.passUnretained)
     waitGraph = readers.map { WaitGraph(maximumReaders: $0.maximum) }
     readsWaitForDurability = configuration.readsWaitForDurability
   }
@@ -65,11 +71,11 @@ public final class Connections: Sendable {
   private func runOnce(
     _ kind: ScopeKind, _ label: StaticString, _ body: (Database) throws -> Void
   ) throws {
-    try writer.checkProcess()
+    if processGeneration != ProcessGeneration.current { try writer.checkProcess() }
     if EnteredScope.isInside, case let held = EnteredScope.held(of: owner), !held.isNothing {
       try runInside(held, kind, label, body)
-    } else if case .read = kind, let readers {
-      try read(readers, body)
+    } else if case .read = kind, let readersReference {
+      try readersReference._withUnsafeGuaranteedRef { try read($0, body) }
     } else {
       try writer.perform(kind, label, body)
     }

@@ -23,6 +23,19 @@ final class StatementCache {
   /// The statements that begin and end transactions, which always stay.
   @exclusivity(unchecked) var controls = [PreparedStatement?](
     repeating: nil, count: TransactionControl.allCases.count)
+  {
+    didSet { references = controls.map { $0.map(Unmanaged.passUnretained) } }
+  }
+
+  /// The same, not retained. What makes it sound: ``controls`` keeps them, and is changed only while none of
+  /// them runs. To count the references of each that runs takes a tenth of an empty transaction.
+  @exclusivity(unchecked) private var references: [Unmanaged<PreparedStatement>?] = []
+
+  /// One of the statements that begin and end transactions, if it is compiled.
+  @inline(__always)
+  func reference(to control: TransactionControl) -> Unmanaged<PreparedStatement>? {
+    references.isEmpty ? nil : references[control.rawValue]
+  }
 
   /// The statements of ``FixedSQL``, each at its number; these stay too, as there are only so many.
   @exclusivity(unchecked) private var fixed: [PreparedStatement?] = []

@@ -3,7 +3,10 @@ extension Database {
   /// the scope rules out.
   func execute(_ control: TransactionControl) throws {
     _ = try connection.check()
-    try prepared(control).runAsControl()
+    guard !connection.hasNewAttachments, let known = cache.reference(to: control) else {
+      return try prepared(control).runAsControl()
+    }
+    try known._withUnsafeGuaranteedRef { try $0.runAsControl() }
   }
 
   private func prepared(_ control: TransactionControl) throws -> PreparedStatement {
