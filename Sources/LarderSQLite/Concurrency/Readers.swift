@@ -141,7 +141,9 @@ final class Readers: @unchecked Sendable {
   private func takeIdle() -> Unmanaged<Reader>? {
     // Each thread begins at a place of its own, where its pages are in the cache.
     let count = references.count
-    var index = Int(Self.threadNumber()) % count
+    let number = Int(Self.threadNumber())
+    // A division takes a tenth of an empty read's time.
+    var index = count & (count - 1) == 0 ? number & (count - 1) : number % count
     for _ in 0..<count {
       let reference = references[index]
       let isTaken = reference._withUnsafeGuaranteedRef { $0.change(from: Reader.idle, to: Reader.busy) }

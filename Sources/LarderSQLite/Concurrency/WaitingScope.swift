@@ -104,7 +104,10 @@ final class WaitingTask: WaitingScope, TaskExecutor, @unchecked Sendable {
       return
     }
     self.job = job
+    // Once it is in the queue it may run, end and be let go of by its task, before this returns.
+    let reference = Unmanaged.passRetained(self)
     scheduler.submit(self)
+    reference.release()
   }
 
   /// Runs the task's closure on this thread.

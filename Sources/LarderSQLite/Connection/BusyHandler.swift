@@ -14,6 +14,8 @@ final class BusyHandler {
   private var interruption: String?
   private let interrupts: InterruptHandle
   private let deadlines: DeadlineHandler
+  /// Whether the task of the scope that waits was cancelled, perhaps before its first wait.
+  var isCancelled: () -> Bool = { false }
   private var start = Duration.zero
   private var interruptsAtStart = 0
 
@@ -58,7 +60,7 @@ final class BusyHandler {
     }
     // SQLite looks for interrupts and deadlines while it works, but not while it waits.
     interruption = nil
-    if interrupts.count != interruptsAtStart {
+    if interrupts.count != interruptsAtStart || isCancelled() {
       interruption = "interrupted while waiting for a lock"
     } else if let deadline = deadlines.current, now >= deadline {
       interruption = "the statement waited for a lock longer than its deadline"
