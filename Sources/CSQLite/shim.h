@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <sqlite3.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -90,11 +91,24 @@ static inline int larder_has_attached(sqlite3 *db) {
 #endif
 }
 
-/// The file object of a database's journal or write-ahead log, or NULL.
-static inline sqlite3_file *larder_journal_file(sqlite3 *db) {
-  sqlite3_file *file = 0;
-  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) != SQLITE_OK) return 0;
-  return file && file->pMethods ? file : 0;
+/// Opens the write-ahead log of a database a second time, by its VFS, to sync it; NULL where that fails.
+static inline sqlite3_file *larder_open_log(sqlite3 *db) {
+  sqlite3_vfs *vfs = 0;
+  const char *path = sqlite3_db_filename(db, "main");
+  if (!path || !*path) return 0;
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_VFS_POINTER, &vfs) != SQLITE_OK) return 0;
+  sqlite3_file *file = vfs ? sqlite3_malloc(vfs->szOsFile) : 0;
+  if (!file) return 0;
+  memset(file, 0, (size_t)vfs->szOsFile);
+  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_WAL;
+  if (vfs->xOpen(vfs, sqlite3_filename_wal(path), file, flags, &flags) == SQLITE_OK) return file;
+  sqlite3_free(file);
+  return 0;
+}
+
+static inline void larder_close_log(sqlite3_file *file) {
+  if (file->pMethods) file->pMethods->xClose(file);
+  sqlite3_free(file);
 }
 
 /// Whether overwriting a part of the database file leaves the bytes beside it alone when power fails.

@@ -47,6 +47,8 @@ private struct Fill {
   private let disk: SmallDisk?
   private let bytes: Int
   private var acknowledged: Set<Int> = []
+  /// How many pages the database may have, in place of a small disk.
+  private let pages = Lock<Int?>(nil)
 
   init(_ mode: Configuration.JournalMode, _ disk: SmallDisk?, bytes: Int) {
     var configuration = Configuration()
@@ -68,16 +70,16 @@ private struct Fill {
         CREATE TABLE receipt (payment INTEGER PRIMARY KEY, text TEXT NOT NULL);
         """)
     }
-    if disk == nil { try queue.inDatabase { db in try limit(db, to: 100) } }
+    if disk == nil { pages.withLock { $0 = 100 } }
     // To the brim twice: after the first time there is more space.
     for round in 2...3 {
       try fill(queue)
       try check(path)
       // Once there is space it goes on, on the same connection.
-      try queue.inDatabase { db in if disk == nil { try limit(db, to: round * 100) } }
+      if disk == nil { pages.withLock { $0 = round * 100 } }
       try disk?.freeSpace()
       let id = (acknowledged.max() ?? 0) + 1
-      try Self.pay(queue, id, bytes)
+      try Self.pay(queue, id, bytes, pages)
       acknowledged.insert(id)
       try check(path)
     }
@@ -85,20 +87,16 @@ private struct Fill {
     try check(path)
   }
 
-  private func limit(_ db: Database, to pages: Int) throws {
-    _ = try db.value(SQL(raw: "PRAGMA max_page_count = \(pages)"), as: Int.self)
-  }
-
   /// Pays from several threads, which share commits, until there is no space.
   private mutating func fill(_ queue: DatabaseQueue) throws {
-    let (first, bytes) = ((acknowledged.max() ?? 0) + 1, bytes)
+    let (first, bytes, pages) = ((acknowledged.max() ?? 0) + 1, bytes, pages)
     let outcome = Lock((paid: acknowledged, error: nil as (any Error)?))
     let threads = 8
     DispatchQueue.concurrentPerform(iterations: threads) { index in
       for number in 0..<1000 {
         do {
           let id = first + number * threads + index
-          try Self.pay(queue, id, bytes)
+          try Self.pay(queue, id, bytes, pages)
           outcome.withLock { _ = $0.paid.insert(id) }
         } catch {
           let isFull = (error as? DatabaseError)?.code == .full
@@ -112,8 +110,15 @@ private struct Fill {
   }
 
   /// Pays in a transaction of two tables.
-  private static func pay(_ queue: DatabaseQueue, _ id: Int, _ bytes: Int) throws {
+  private static func pay(
+    _ queue: DatabaseQueue, _ id: Int, _ bytes: Int, _ pages: Lock<Int?>
+  ) throws {
+    // A setting ends with the scope that made it.
+    let limit = pages.withLock { $0 }
     try queue.inTransaction { db in
+      if let limit {
+        _ = try db.value(SQL(raw: "PRAGMA max_page_count = \(limit)"), as: Int.self)
+      }
       try db.executeUpdate("INSERT INTO receipt VALUES (?, ?)", id, "payment \(id)")
       try db.executeUpdate("INSERT INTO payment VALUES (?, zeroblob(?))", id, bytes)
     }

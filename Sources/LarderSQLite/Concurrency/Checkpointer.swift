@@ -27,6 +27,9 @@ final class Checkpointer: @unchecked Sendable {
   /// The number of frames past which the log is to begin anew.
   private let limit: Int
 
+  /// Held while a checkpoint is made, of which SQLite allows one at a time, by this or by a caller.
+  let checkpoints = Lock(())
+
   private var database: Database?
   private var isClosed = false
   private var failures = 0
@@ -102,6 +105,8 @@ final class Checkpointer: @unchecked Sendable {
       configuration.log = nil
       configuration.busyTimeout = .milliseconds(50)
       database = try? Database(path: path, configuration: configuration)
+      database?.checkpoints = checkpoints
+      database?.connection.onSyncFailure = { [groupCommit] in groupCommit?.hasFailedToSync() }
     }
     return database
   }

@@ -19,11 +19,11 @@ import Synchronization
 /// A failed sync isn't tried again: after it nobody knows what is on disk, since the kernel may have
 /// dropped the pages. Everybody who waits for it, and who comes later, gets an error.
 ///
-/// What makes it Sendable: it has no state but atomics, what its lock guards, and the log's file object.
-/// That one is used by one sync at a time; SQLite uses it at the same time for writing, which is sound
-/// since a sync changes nothing in the object after the first, which SQLite makes itself when it
-/// writes the log's header; and it stays open until ``suspend()`` or ``close()`` has let a sync under
-/// way end.
+/// The log is synced by a descriptor of its own, opened by the same VFS: the kernel tells of a failed
+/// write once for each descriptor, so that a failure which SQLite is told of is told here too.
+///
+/// What makes it Sendable: it has no state but atomics and what its lock guards. The log's file object
+/// is used by one sync at a time, and is closed by ``suspend(_:)``, once no sync runs.
 final class GroupCommit: @unchecked Sendable {
   private let handle: OpaquePointer
   /// How many commits there are, with the one that is about to be made visible.
@@ -119,13 +119,16 @@ final class GroupCommit: @unchecked Sendable {
     // The log is opened when it is first read.
     guard Connection.text("SELECT count(*) FROM sqlite_schema", on: handle) != nil,
       Connection.text("PRAGMA journal_mode", on: handle) == "wal",
-      let file = larder_journal_file(handle),
-      sqlite3_exec(handle, "PRAGMA synchronous = NORMAL", nil, nil, nil) == SQLITE_OK
+      let file = larder_open_log(handle)
     else { return }
+    guard sqlite3_exec(handle, "PRAGMA synchronous = NORMAL", nil, nil, nil) == SQLITE_OK
+    else { return larder_close_log(file) }
     state.withLock { $0.file = file }
     isSuspended = false
     database.sharesSyncs = true
   }
+
+  deinit { state.withLock { $0.file.map(larder_close_log) } }
 
   /// Syncs what there is, and leaves further syncs to SQLite: before it closes the file of the log. In
   /// the writer's turn.
@@ -134,7 +137,10 @@ final class GroupCommit: @unchecked Sendable {
     // A failure is told by the next call.
     try? wait(for: committed.load(ordering: .acquiring))
     while state.withLock({ $0.isSyncing }) { usleep(50) }
-    state.withLock { $0.file = nil }
+    state.withLock { state in
+      state.file.map(larder_close_log)
+      state.file = nil
+    }
     isSuspended = true
     database.sharesSyncs = false
     let synchronous = database.configuration.synchronous.rawValue
@@ -297,12 +303,8 @@ final class GroupCommit: @unchecked Sendable {
         state.gathering.tasks += batch.tasks
         batch.tasks = []
       } else {
-        let failure = Self.error(code)
-        state.failure = failure
-        failed.store(true, ordering: .releasing)
-        outcome = .failure(failure)
+        outcome = .failure(fail(&state))
         over = batch.takeTasks { _ in true } + state.gathering.takeTasks { _ in true }
-        state.gathering.wake(Int32.max)
       }
       batch.wake(Int32.max)
       return (over, outcome, passesOn(&state))
@@ -335,20 +337,31 @@ final class GroupCommit: @unchecked Sendable {
     }
   }
 
-  private static func error(_ code: Int32) -> DatabaseError {
-    DatabaseError(
-      code & 0xff == SQLITE_IOERR && code != SQLITE_IOERR
-        ? ResultCode(rawValue: code) : .ioErrorFsync,
+  /// Ends everything, after a sync that failed, here or in SQLite: wakes the threads that wait.
+  private func fail(_ state: inout State) -> DatabaseError {
+    let failure = state.failure ?? DatabaseError(
+      .ioErrorFsync,
       """
       the log could not be synced: what was committed last is written, but not known to be durable; \
       close the database and open it anew
       """)
+    state.failure = failure
+    failed.store(true, ordering: .releasing)
+    state.gathering.wake(Int32.max)
+    return failure
+  }
+
+  /// Notes that SQLite itself could not sync: at the head of the log, or in a checkpoint.
+  func hasFailedToSync() {
+    let (tasks, failure) = state.withLock { state in
+      let failure = fail(&state)
+      return (state.gathering.takeTasks { _ in true }, failure)
+    }
+    for task in tasks { task.continuation.resume(throwing: failure) }
   }
 
   var figures: SyncFigures { state.withLock { $0.figures } }
-}
 
-extension GroupCommit {
-  /// Whether the log could not be synced, so that nothing may be written any more.
+  /// Whether a sync has failed, so that nothing may be written any more.
   var hasFailed: Bool { failed.load(ordering: .relaxed) }
 }

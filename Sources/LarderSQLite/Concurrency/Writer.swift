@@ -17,7 +17,9 @@ final class Writer: @unchecked Sendable {
   /// Nil where commits aren't durable, or make themselves so.
   let groupCommit: GroupCommit?
   /// In a pool.
-  private(set) var checkpointer: Checkpointer?
+  private(set) var checkpointer: Checkpointer? {
+    didSet { database.checkpoints = checkpointer?.checkpoints }
+  }
   private let isClosed = Atomic<Bool>(false)
   private let cancellation = Cancellation()
   private let transactions = Atomic<Int>(0)
@@ -58,6 +60,7 @@ final class Writer: @unchecked Sendable {
     database.connection.willChangeJournalMode = { [unowned self] in
       groupCommit?.suspend(database)
     }
+    database.connection.onSyncFailure = { [unowned self] in groupCommit?.hasFailedToSync() }
     installHook()
   }
 
@@ -84,8 +87,9 @@ final class Writer: @unchecked Sendable {
       checkpointer.hasCommitted(frames: frames, interval: interval)
     } else if interval > 0, frames >= interval, groupCommit?.hasFailed != true {
       // As SQLite's own hook does: a checkpoint that fails is made by a later commit.
-      sqlite3_wal_checkpoint_v2(
+      let code = sqlite3_wal_checkpoint_v2(
         database.connection.handle, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+      if ResultCode(rawValue: code) == .ioErrorFsync { groupCommit?.hasFailedToSync() }
     }
     return SQLITE_OK
   }

@@ -43,6 +43,8 @@ final class Connection {
   @exclusivity(unchecked) var autocheckpoint = 0
   /// Called after a setting was changed by a PRAGMA, or put back.
   var onSettingChange: (() -> Void)?
+  /// Called when SQLite could not sync a file.
+  var onSyncFailure: (() -> Void)?
   /// Called before a PRAGMA changes the journal mode, which closes the file of the log.
   var willChangeJournalMode: (() -> Void)?
   /// Whether databases were attached or detached since statements that begin transactions were
@@ -231,6 +233,7 @@ final class Connection {
     } else {
       message = String(cString: sqlite3_errstr(code))
     }
+    if extended == .ioErrorFsync || extended == .ioErrorDirectoryFsync { onSyncFailure?() }
     let constraint = ConstraintViolation(code: extended, message: message) { table, column in
       guard let handle else { return false }
       return sqlite3_table_column_metadata(handle, nil, table, column, nil, nil, nil, nil, nil)

@@ -26,6 +26,8 @@ public final class Database {
   @exclusivity(unchecked) package var isRollbackOnly = false
   /// Whether the scope that runs has begun: BEGIN has succeeded.
   @exclusivity(unchecked) var hasBegun = false
+  /// Held while a checkpoint is made, where a pool makes some too.
+  var checkpoints: Lock<Void>?
   /// Whether commits are synced together with those of others, by ``GroupCommit``.
   var sharesSyncs = false
   /// The path that the database was opened with: nil for one in memory, empty for a temporary file.

@@ -44,8 +44,8 @@ extension ResultCode {
   /// The wait for a queue's or pool's own turn was too long, rather than that for another connection's
   /// lock (`SQLITE_BUSY_TIMEOUT`).
   public static let busyTimeout: ResultCode = 773
-  /// The disk could not be synced (`SQLITE_IOERR_FSYNC`).
-  public static let ioErrorFsync: ResultCode = 1034
+  /// A file, or a folder, could not be synced (`SQLITE_IOERR_FSYNC`, `SQLITE_IOERR_DIR_FSYNC`).
+  public static let ioErrorFsync: ResultCode = 1034, ioErrorDirectoryFsync: ResultCode = 1290
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
   public static let constraintCheck: ResultCode = 275, constraintForeignKey: ResultCode = 787
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation

@@ -25,7 +25,10 @@ extension Database {
     let handle = try connection.check()
     var logFrames: Int32 = -1
     var checkpointed: Int32 = -1
-    let code = sqlite3_wal_checkpoint_v2(handle, nil, mode.rawValue, &logFrames, &checkpointed)
+    func run() -> Int32 {
+      sqlite3_wal_checkpoint_v2(handle, nil, mode.rawValue, &logFrames, &checkpointed)
+    }
+    let code = checkpoints?.withLock { _ in run() } ?? run()
     guard code == SQLITE_OK else { throw connection.error(code) }
     return (Int(logFrames), Int(checkpointed))
   }

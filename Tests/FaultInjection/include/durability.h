@@ -8,8 +8,9 @@
 int durability_vfs_install(void);
 
 /// Counts from zero again, while nobody writes. From now on each sync of a log takes this many
-/// microseconds, and the one with this number (the first is 1) fails; 0 for none. After it nothing
-/// becomes durable any more: what the system held in memory is gone, although later syncs succeed. See
+/// microseconds, and the one with this number (the first is 1) fails; 0 for none. Each descriptor that is
+/// open is told of it once. After it nothing becomes durable any more: what the system held in memory
+/// is gone, although later syncs succeed. See
 /// https://wiki.postgresql.org/wiki/Fsync_Errors.
 void durability_begin(unsigned microseconds, long failing_sync);
 
