@@ -127,7 +127,8 @@ final class Writer: @unchecked Sendable {
       try cancellation.run(task, on: database) {
         try run(kind, MonotonicClock.now - task.start) { database in
           try body(database)
-          try task.checkCancellation()
+          // In other scopes what the body has committed stays.
+          if case .transaction = kind { try task.checkCancellation() }
         }
       }
     }

@@ -214,8 +214,14 @@ final class Connection {
     interruptHandle.invalidate()
     guard let closing = handle else { return }
     handle = nil
-    if isOfThisProcess { sqlite3_close_v2(closing) }
+    guard isOfThisProcess else { return }
+    Self.clearInterrupt(of: closing)
+    sqlite3_close_v2(closing)
   }
+
+  /// Takes an interrupt away that came when nothing ran, as the next statement does: it would end a
+  /// checkpoint, also the one that SQLite makes when it closes the file, and the log would stay.
+  static func clearInterrupt(of handle: OpaquePointer) { _ = text("SELECT 1", on: handle) }
 
   deinit { close() }
 

@@ -25,6 +25,7 @@ extension Database {
     let handle = try connection.check()
     var logFrames: Int32 = -1
     var checkpointed: Int32 = -1
+    Connection.clearInterrupt(of: handle)
     func run() -> Int32 {
       sqlite3_wal_checkpoint_v2(handle, nil, mode.rawValue, &logFrames, &checkpointed)
     }
