@@ -5,6 +5,7 @@
 // variadic functions and the destructor constants, which are casts of integers to pointers.
 
 #include <sqlite3.h>
+#include <stddef.h>
 
 #if SQLITE_VERSION_NUMBER < 3037000
 #error "Larder needs SQLite 3.37 or newer (STRICT tables, 64-bit change counts)"
@@ -76,6 +77,21 @@ static inline int larder_has_attached(sqlite3 *db) {
   (void)db;
   return 1;
 #endif
+}
+
+// Extensions of glibc's that its headers hide by default.
+extern void *memmem(const void *, size_t, const void *, size_t);
+extern char *strcasestr(const char *, const char *);
+
+/// Where bytes are in others, or NULL, in linear time.
+static inline const void *larder_find(
+    const void *bytes, size_t count, const void *wanted, size_t wanted_count) {
+  return memmem(bytes, count, wanted, wanted_count);
+}
+
+/// Whether a text has a part that is the same but for the case of ASCII letters.
+static inline int larder_mentions(const char *text, const char *part) {
+  return strcasestr(text, part) != 0;
 }
 
 /// Tells the processor that this is a loop that waits.

@@ -24,6 +24,8 @@ public final class Database {
   @exclusivity(unchecked) private var open: [PreparedStatement] = []
   /// Whether the transaction or savepoint of the innermost scope is to be undone.
   @exclusivity(unchecked) package var isRollbackOnly = false
+  /// The log that this connection makes and can't remove by itself.
+  private var leftover: LeftoverLog?
   /// The path that the database was opened with: nil for one in memory, empty for a temporary file.
   public let path: String?
   /// How it was opened.
@@ -44,6 +46,8 @@ public final class Database {
     self.configuration = configuration
     connection = try ConnectionOpening.open(path: path, configuration: configuration)
     cache = StatementCache(capacity: configuration.statementCacheCapacity)
+    let leftover = LeftoverLog(of: connection, configuration)
+    self.leftover = leftover
     try setUp(configuration)
   }
 
@@ -81,7 +85,9 @@ public final class Database {
   func closeEverything() {
     closeOpenStatements()
     cache.close()
+    let isOwn = connection.handle != nil && connection.isOfThisProcess
     connection.close()
+    if isOwn { leftover?.remove() }
   }
 
   /// Whether the database is open.

@@ -30,6 +30,7 @@ extension Connection {
     of text: SQLText, from start: Int, isPersistent: Bool
   ) throws -> (code: Int32, handle: OpaquePointer?, end: Int) {
     let database = try check()
+    if isSchemaStale { forgetSchema() }
     let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
     return text.bytes.withUnsafeBufferPointer { bytes in
       bytes.withMemoryRebound(to: CChar.self) { bytes in
@@ -82,9 +83,11 @@ struct SQLText {
   var count: Int { bytes.count - 1 }
 
   /// Where the statement that begins at a position ends, as far as that shows without compiling it:
-  /// after a semicolon that isn't one in quotes, in a comment or in a trigger.
+  /// after a semicolon that isn't one in quotes, in a comment or in a trigger. Not looked for further
+  /// than errors show, since each semicolon takes a look at all that comes before it.
   func endOfStatement(from start: Int) -> Int {
     var end = start
+    let count = min(count, start + DatabaseError.longestText + 1)
     while let semicolon = bytes[end..<count].firstIndex(of: UInt8(ascii: ";")) {
       end = semicolon + 1
       if sqlite3_complete(string(from: start, to: end)) == 1 { return end }

@@ -67,7 +67,8 @@ package final class PreparedStatement {
     self.handle = handle
     self.sql = sql
     self.connection = connection
-    arena = BindingArena(statement: handle, dateFormat: connection.dateFormat)
+    arena = BindingArena(
+      statement: handle, dateFormat: connection.dateFormat, isUTF16: connection.isUTF16)
     parameterCount = Int(sqlite3_bind_parameter_count(handle))
     // What is only explained doesn't run, whatever it would write.
     isReadOnly = sqlite3_stmt_readonly(handle) != 0 || sqlite3_stmt_isexplain(handle) != 0
@@ -390,6 +391,6 @@ package final class PreparedStatement {
   func reader(at index: Int) -> ColumnReader {
     ColumnReader(
       statement: arena.statement, index: Int32(truncatingIfNeeded: index),
-      dateFormat: arena.dateFormat)
+      dateFormat: arena.dateFormat, isUTF16: arena.isUTF16)
   }
 }

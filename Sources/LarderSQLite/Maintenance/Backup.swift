@@ -69,6 +69,8 @@ extension Database {
       destination.connection.obstacle.store(Connection.Obstacle.none.rawValue, ordering: .relaxed)
       connection.callDepth -= 1
       destination.connection.callDepth -= 1
+      // The text of another file may be stored in another way.
+      destination.noticeEncoding()
     }
     do {
       try copyPages(backup, Int32(clamping: pagesPerStep < 1 ? -1 : pagesPerStep), progress)
