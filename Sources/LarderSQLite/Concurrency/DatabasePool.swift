@@ -32,7 +32,7 @@ public final class DatabasePool: DatabaseAccess {
     if !configuration.readOnly { configuration.journalMode = .wal }
     let writer = try Writer(path: path, configuration: configuration)
     let connections = Connections(
-      writer: writer, readers: Readers(path: path, configuration: configuration))
+      writer: writer, readers: Readers(writer.location, configuration: configuration))
     let mode = try connections.perform(.plain) { db in
       try db.value("PRAGMA journal_mode", as: String.self)
     }

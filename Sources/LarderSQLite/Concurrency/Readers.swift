@@ -7,17 +7,18 @@ final class Reader: @unchecked Sendable {
   let database: Database
   let runner = JobRunner()
 
-  init(path: String?, configuration: Configuration) throws {
+  init(_ location: FileLocation?, configuration: Configuration) throws {
+    guard let location else { throw DatabaseError(.cannotOpen, "only files have readers") }
     var configuration = configuration
     configuration.readOnly = true
-    database = try Database(path: path, configuration: configuration)
+    database = try Database(at: location, configuration: configuration)
     database.connection.leave()
   }
 }
 
 /// The connections that read, up to a number of them, and the line of those who want one.
 final class Readers: Sendable {
-  private let path: String?
+  private let location: FileLocation?
   private let configuration: Configuration
   private let state = Lock(State())
   let line: Line
@@ -31,8 +32,8 @@ final class Readers: Sendable {
     var closing: [DispatchSemaphore] = []
   }
 
-  init(path: String?, configuration: Configuration) {
-    self.path = path
+  init(_ location: FileLocation?, configuration: Configuration) {
+    self.location = location
     self.configuration = configuration
     line = Line(timeout: configuration.scopeTimeout, purpose: "a reader to become free")
   }
@@ -120,7 +121,7 @@ final class Readers: Sendable {
   /// Opens a reader whose place is taken already; on failure the next in the line may try.
   private func open() throws -> Reader {
     do {
-      return try Reader(path: path, configuration: configuration)
+      return try Reader(location, configuration: configuration)
     } catch {
       giveBack(nil)
       throw error

@@ -12,6 +12,8 @@ final class Writer: Turn, @unchecked Sendable {
   private let database: Database
   let interruptHandle: InterruptHandle
   let path: String?
+  /// Which file it has open, for the connections that read the same.
+  let location: FileLocation?
   private let sharesCommits: Bool
   private let busyTimeout: Duration
   let retryLimit: Duration?
@@ -26,6 +28,7 @@ final class Writer: Turn, @unchecked Sendable {
     database = try Database(path: path, configuration: configuration)
     interruptHandle = database.interruptHandle
     self.path = path
+    location = try database.fileLocation()
     sharesCommits = configuration.groupCommit
     busyTimeout = configuration.busyTimeout
     retryLimit = configuration.retryLimit
