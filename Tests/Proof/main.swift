@@ -10,7 +10,8 @@ import Foundation
 // forms and keeps the results.
 
 let rows: [any ProofRow.Type] = [
-  AddressSanitizer.self, Differential.self, FullDisk.self, Injection.self, IOFaults.self,
+  AddressSanitizer.self, Differential.self, FullDisk.self, HostileFiles.self, HostileTexts.self,
+  Injection.self, IOFaults.self,
   Kills.self,
   Leaks.self, MisuseMatrix.self, OutOfMemory.self, PowerLoss.self, Processes.self, RoundTrip.self,
   ThreadSanitizer.self, Threads.self,
