@@ -88,6 +88,10 @@ struct SlowFileTests {
       "format('%.3c|%*d|%-*d|', 'x', 7, 1, 4, 2)", "printf('%s')", "printf(NULL)", "printf()",
       "format('%,d %x %e', 1234567, 255, 1.5)", "typeof(printf('%d', NULL))",
       "printf('%.*c', 5, 'ä')", "printf('%.*c', -3, 'y')", "printf('100 %')", "printf('%')",
+      "'Oslo' LIKE 'o%'", "'Oslo' LIKE 'x%'", "'O%' LIKE 'Ox%' ESCAPE 'x'", "NULL LIKE 'a'",
+      "'Oslo' GLOB 'O*'", "x'4f' LIKE 'o'", "1 LIKE 1", "hex('Oslo')", "hex(NULL)", "hex(12)",
+      "quote('it''s')", "quote(1.5)", "quote(NULL)", "quote(x'ff')", "lower('OSLOÅ')",
+      "upper(NULL)", "upper('ø1')", "like('a', 'A')",
     ]
     for call in calls {
       func value(_ db: Database) -> Result<DatabaseValue?, DatabaseError> {

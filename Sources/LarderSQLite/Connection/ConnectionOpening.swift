@@ -29,7 +29,7 @@ enum ConnectionOpening {
         log: configuration.log, trace: configuration.trace,
         slowStatementThreshold: configuration.slowStatementThreshold,
         showsArguments: configuration.showsArguments))
-    try harden(handle, configuration)
+    try harden(handle, configuration, connection.deadlines)
     return connection
   }
 
@@ -60,7 +60,9 @@ enum ConnectionOpening {
   }
 
   /// Puts in force what has to hold before anything of the file is read.
-  private static func harden(_ handle: OpaquePointer, _ configuration: Configuration) throws {
+  private static func harden(
+    _ handle: OpaquePointer, _ configuration: Configuration, _ deadlines: DeadlineHandler
+  ) throws {
     sqlite3_extended_result_codes(handle, 1)
     larder_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     larder_db_config(
@@ -78,7 +80,9 @@ enum ConnectionOpening {
       sqlite3_limit(handle, limit.rawValue, Int32(clamping: max(0, value)))
     }
     try LinearSearch.install(on: handle)
-    if configuration.profile == .untrustedFile { try GuardedFunctions.install(on: handle) }
+    if configuration.profile == .untrustedFile {
+      try GuardedFunctions.install(on: handle, deadlines)
+    }
   }
 }
 

@@ -59,7 +59,8 @@ final class DeadlineHandler {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  private func isOver() -> Bool {
+  /// Whether the statement that runs now has to end.
+  func isOver() -> Bool {
     if isUnwanted?() == true { return true }
     guard let current, MonotonicClock.now >= current else { return false }
     isExceeded = true

@@ -2,7 +2,8 @@ import CSQLite
 
 /// SQLite's own functions whose time grows with the product of their arguments' lengths, or with a
 /// number among them, on connections to files from elsewhere: they refuse arguments that would keep
-/// one call busy for more than a moment. Deadlines don't interrupt a call.
+/// one call busy for more than a moment. And those that many calls make dear, in a row or in one
+/// expression, between two of which SQLite doesn't ask for the deadline: here they ask.
 ///
 /// A function that is replaced can't be called any more, so a connection of its own, in memory and
 /// opened by the first call, does the work.
@@ -13,9 +14,13 @@ final class GuardedFunctions {
   private var handle: OpaquePointer?
   private var statements: [String: OpaquePointer] = [:]
 
+  private let deadlines: DeadlineHandler
+
+  private init(_ deadlines: DeadlineHandler) { self.deadlines = deadlines }
+
   /// Replaces the functions on a connection.
-  static func install(on handle: OpaquePointer) throws {
-    let calls = GuardedFunctions()
+  static func install(on handle: OpaquePointer, _ deadlines: DeadlineHandler) throws {
+    let calls = GuardedFunctions(deadlines)
     for (name, argumentCount, cost) in guarded {
       let function = GuardedFunction(name: name, cost: cost, calls: calls)
       // SQLite owns the function from here on and releases it, also when this call fails.
@@ -46,6 +51,9 @@ final class GuardedFunctions {
     ("json_patch", 2, { bytes($0[0]) * bytes($0[1]) / 32 }),
     ("printf", -1, { repeatedCharacters($0) }),
     ("format", -1, { repeatedCharacters($0) }),
+    ("like", 2, { _ in 0 }), ("like", 3, { _ in 0 }), ("glob", 2, { _ in 0 }),
+    ("hex", 1, { _ in 0 }), ("quote", 1, { _ in 0 }), ("lower", 1, { _ in 0 }),
+    ("upper", 1, { _ in 0 }),
   ]
   static let largestCost = 1 << 28
 
@@ -98,6 +106,10 @@ final class GuardedFunctions {
   fileprivate func call(
     _ name: String, _ context: OpaquePointer?, _ arguments: [OpaquePointer?]
   ) {
+    guard !deadlines.isOver() else {
+      sqlite3_result_error_code(context, SQLITE_INTERRUPT)
+      return
+    }
     guard let statement = statement(name, arguments.count, like: sqlite3_context_db_handle(context))
     else {
       sqlite3_result_error_nomem(context)
@@ -130,8 +142,9 @@ final class GuardedFunctions {
       sqlite3_open_v2(":memory:", &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
     }
     guard let handle, let caller else { return nil }
-    let length = sqlite3_limit(caller, SQLITE_LIMIT_LENGTH, -1)
-    sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, length)
+    for limit in [SQLITE_LIMIT_LENGTH, SQLITE_LIMIT_LIKE_PATTERN_LENGTH] {
+      sqlite3_limit(handle, limit, sqlite3_limit(caller, limit, -1))
+    }
     let sql = "SELECT \(name)(\(Array(repeating: "?", count: count).joined(separator: ",")))"
     if let statement = statements[sql] { return statement }
     var statement: OpaquePointer?

@@ -147,7 +147,9 @@ final class HostilePlace {
     func timed<T>(_ what: String, _ body: () throws -> T) throws -> T? {
       _ = hostile_memory_peak(1)
       let start = ProcessorTime.now
-      defer { outcome.slowest = max(outcome.slowest, ProcessorTime.now - start) }
+      defer {
+        if isLimited { outcome.slowest = max(outcome.slowest, ProcessorTime.now - start) }
+      }
       var value: T?
       do {
         value = try body()

@@ -22,6 +22,7 @@ extension CraftedFile {
     "trim(hex(zeroblob(name * 250000)), hex(zeroblob(name * 50000)) || 'x')",
     "zeroblob(1000000000)", "hex(zeroblob(500000000))", "randomblob(1000000000)",
     "hex(zeroblob(400000)) LIKE '%' || hex(zeroblob(24)) || '1'",
+    "hex(zeroblob(400000)) GLOB '*' || hex(zeroblob(4000)) || '1'",
     "hex(zeroblob(400000)) GLOB '*[0-0][0-0][0-0][0-0][0-0][0-0][0-0][0-0]1'",
     "json_patch(\(objects), \(objects))", "quote(zeroblob(400000)) || hex(zeroblob(100000))",
   ]
@@ -35,13 +36,33 @@ extension CraftedFile {
       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
       INSERT INTO city SELECT i, i FROM n;
       """
-    let computed = repeated(40) { "c\($0) AS (length(hex(zeroblob(100000)))) NOT NULL" }
+    let computed = repeated(40) { "c\($0) AS (length(hex(zeroblob(100000 + name)))) NOT NULL" }
     let deep =
       String(repeating: "abs(", count: 20_000) + "1" + String(repeating: ")", count: 20_000)
     let doubled = repeated(60) {
       $0 == 0 ? "c0 AS ('x')" : "c\($0) AS (c\($0 - 1) || c\($0 - 1)) NOT NULL"
     }
+    let pairs = (0..<190).flatMap { one in (0..<one).map { "UNIQUE (c\(one), c\($0))" } }
     return [
+      CraftedFile(
+        "memory for many columns",
+        city(with: repeated(1900) { "c\($0) AS (zeroblob(1000000))" }), isSlow: true),
+      CraftedFile(
+        "many different constraints",
+        city(with: repeated(190) { "c\($0)" } + ", " + pairs.joined(separator: ", ")),
+        isSlow: true),
+      CraftedFile(
+        "a long chain of patterns",
+        city(
+          with:
+            "a AS (max(\(repeated(30) { "hex(zeroblob(400000 + name)) GLOB '*[0-0][0-0][0-0]\($0)'" }))) NOT NULL"
+        ), isSlow: true),
+      CraftedFile(
+        "a chain of conversions",
+        city(
+          with: repeated(150) { "c\($0) AS (lower(hex(zeroblob(400000 + name + \($0))))) NOT NULL" }
+        ),
+        isSlow: true),
       CraftedFile(
         "many large columns", city(with: repeated(190) { "c\($0) AS (zeroblob(1000000))" }),
         isSlow: true),
