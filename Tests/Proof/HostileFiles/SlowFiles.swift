@@ -36,7 +36,7 @@ extension CraftedFile {
       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
       INSERT INTO city SELECT i, i FROM n;
       """
-    let computed = repeated(40) { "c\($0) AS (length(hex(zeroblob(100000 + name)))) NOT NULL" }
+    let computed = repeated(40) { "c\($0) AS (length(zeroblob(900000 + name) || '')) NOT NULL" }
     let deep =
       String(repeating: "abs(", count: 20_000) + "1" + String(repeating: ")", count: 20_000)
     let doubled = repeated(60) {
@@ -55,7 +55,7 @@ extension CraftedFile {
         "a long chain of patterns",
         city(
           with:
-            "a AS (max(\(repeated(30) { "hex(zeroblob(400000 + name)) GLOB '*[0-0][0-0][0-0]\($0)'" }))) NOT NULL"
+            "a AS (max(\(repeated(30) { "hex(zeroblob(400000 + name)) GLOB '*[0-0][0-0][0-0][0-0][0-0][0-0][0-0][0-0]\($0)'" }))) NOT NULL"
         ), isSlow: true),
       CraftedFile(
         "a chain of conversions",
