@@ -6,6 +6,7 @@
 
 #include <linux/futex.h>
 #include <sqlite3.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -162,6 +163,21 @@ static inline uint64_t larder_ticks(void) {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 #endif
+}
+
+// Extensions of glibc's that its headers hide by default.
+extern void *memmem(const void *, size_t, const void *, size_t);
+extern char *strcasestr(const char *, const char *);
+
+/// Where bytes are in others, or NULL, in linear time.
+static inline const void *larder_find(
+    const void *bytes, size_t count, const void *wanted, size_t wanted_count) {
+  return memmem(bytes, count, wanted, wanted_count);
+}
+
+/// Whether a text has a part that is the same but for the case of ASCII letters.
+static inline int larder_mentions(const char *text, const char *part) {
+  return strcasestr(text, part) != 0;
 }
 
 /// Tells the processor that this is a loop that waits.

@@ -11,6 +11,7 @@ import Foundation
 
 let rows: [any ProofRow.Type] = [
   AddressSanitizer.self, AsIfAlone.self, CompileTimeEffects.self, Differential.self, FullDisk.self,
+  HostileFiles.self, HostileTexts.self,
   Injection.self, IOFaults.self,
   Kills.self,
   Leaks.self, MisuseMatrix.self, OutOfMemory.self, PowerLoss.self, Processes.self, RoundTrip.self,

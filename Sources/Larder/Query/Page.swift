@@ -1,4 +1,3 @@
-import FoundationEssentials
 import LarderSQLite
 
 /// Some rows of a long list, and the way to the next ones.
@@ -63,7 +62,7 @@ extension Query where From: Record {
           try DatabaseValue(
             column: ColumnReader(
               statement: arena.statement, index: Int32(truncatingIfNeeded: first + $0),
-              dateFormat: arena.dateFormat))
+              dateFormat: arena.dateFormat, isUTF16: arena.isUTF16))
         }
       }
     }
@@ -223,15 +222,12 @@ struct PageCursor {
       }
     }
     let bytes = [Self.version] + Self.bytes(Self.order(keys)) + Self.bytes(Self.sum(body)) + body
-    return Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-      .replacing("=", with: "")
+    return URLBase64.text(of: bytes)
   }
 
   init(_ text: String, _ keys: [PageKey]) throws {
-    let missing = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-    let base64 = text.replacing("-", with: "+").replacing("_", with: "/") + missing
-    guard let data = Data(base64Encoded: base64) else { throw PageError.malformedCursor }
-    var rest = [UInt8](data)[...]
+    guard let bytes = URLBase64.bytes(of: text) else { throw PageError.malformedCursor }
+    var rest = bytes[...]
     func take(_ count: UInt64) throws -> ArraySlice<UInt8> {
       guard count <= UInt64(rest.count) else { throw PageError.malformedCursor }
       defer { rest = rest.dropFirst(Int(count)) }

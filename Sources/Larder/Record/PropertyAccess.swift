@@ -163,7 +163,8 @@ final class RecordLayout: @unchecked Sendable {
       while index < count {
         let element = elements[index]
         let reader = ColumnReader(
-          statement: row.statement, index: row.positions[index], dateFormat: row.dateFormat)
+          statement: row.statement, index: row.positions[index], dateFormat: row.dateFormat,
+          isUTF16: row.isUTF16)
         try element.property._withUnsafeGuaranteedRef {
           try $0.read(reader, memory + element.offset)
         }
@@ -241,6 +242,7 @@ struct RecordRow {
   // Unretained: the table, which is in use, keeps it.
   @usableFromInline unowned(unsafe) let layout: RecordLayout
   @usableFromInline let dateFormat: DateFormat
+  @usableFromInline let isUTF16: Bool
 
   @inlinable @inline(__always)
   init(
@@ -250,6 +252,7 @@ struct RecordRow {
     self.statement = statement.arena.statement
     self.positions = positions
     dateFormat = statement.arena.dateFormat
+    isUTF16 = statement.arena.isUTF16
   }
 }
 

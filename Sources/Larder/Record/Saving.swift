@@ -131,7 +131,7 @@ extension TableCore {
         for (index, column) in returned.enumerated() {
           let reader = ColumnReader(
             statement: statement.arena.statement, index: Int32(truncatingIfNeeded: index),
-            dateFormat: db.dateFormat)
+            dateFormat: db.dateFormat, isUTF16: statement.arena.isUTF16)
           try layout.take(reader, column, of: record)
         }
         try statement.stepToEnd()

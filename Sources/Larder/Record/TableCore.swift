@@ -160,7 +160,8 @@ final class TableCore: Sendable {
     let key = sql.key.compactMap {
       try? DatabaseValue(
         column: ColumnReader(
-          statement: row.statement, index: row.positions[$0], dateFormat: row.dateFormat))
+          statement: row.statement, index: row.positions[$0], dateFormat: row.dateFormat,
+          isUTF16: row.isUTF16))
     }
     return RecordError.conversion(
       table: name, column: column, key: key,

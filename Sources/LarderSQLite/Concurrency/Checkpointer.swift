@@ -14,7 +14,7 @@ import Synchronization
 ///
 /// What makes it Sendable: it has no state but atomics; the rest is touched on its queue only.
 final class Checkpointer: @unchecked Sendable {
-  private let path: String?
+  private let location: FileLocation?
   private let configuration: Configuration
   private let writer: WriterLock
   private let readers: Readers
@@ -40,10 +40,10 @@ final class Checkpointer: @unchecked Sendable {
   private static let patience = Duration.milliseconds(60)
 
   init(
-    path: String?, configuration: Configuration, pageSize: Int, writer: WriterLock,
+    location: FileLocation?, configuration: Configuration, pageSize: Int, writer: WriterLock,
     readers: Readers, groupCommit: GroupCommit?
   ) {
-    self.path = path
+    self.location = location
     self.configuration = configuration
     self.writer = writer
     self.readers = readers
@@ -96,7 +96,7 @@ final class Checkpointer: @unchecked Sendable {
   }
 
   private func open() -> Database? {
-    if database == nil {
+    if database == nil, let location {
       var configuration = configuration
       configuration.prepareDatabase = nil
       configuration.authorizer = nil
@@ -104,7 +104,7 @@ final class Checkpointer: @unchecked Sendable {
       configuration.trace = nil
       configuration.log = nil
       configuration.busyTimeout = .milliseconds(50)
-      database = try? Database(path: path, configuration: configuration)
+      database = try? Database(at: location, configuration: configuration)
       database?.checkpoints = checkpoints
       database?.connection.onSyncFailure = { [groupCommit] in groupCommit?.hasFailedToSync() }
     }

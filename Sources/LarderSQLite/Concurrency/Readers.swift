@@ -41,7 +41,7 @@ final class Reader: @unchecked Sendable {
 /// What makes it Sendable: it has no state but the readers' and what its lock guards.
 final class Readers: @unchecked Sendable {
   let timeout: Duration
-  private let path: String?
+  private let location: FileLocation?
   private let configuration: Configuration
   private let readers: [Reader]
   /// The same, not retained: ``readers`` keeps them as long as this object lives.
@@ -66,8 +66,8 @@ final class Readers: @unchecked Sendable {
     var idling: [DispatchSemaphore] = []
   }
 
-  init(path: String?, configuration: Configuration) {
-    self.path = path
+  init(_ location: FileLocation?, configuration: Configuration) {
+    self.location = location
     self.configuration = configuration
     timeout = configuration.scopeTimeout.bounded
     readers = (0..<max(1, configuration.maximumReaders)).map { _ in Reader() }
@@ -146,7 +146,9 @@ final class Readers: @unchecked Sendable {
     var index = count & (count - 1) == 0 ? number & (count - 1) : number % count
     for _ in 0..<count {
       let reference = references[index]
-      let isTaken = reference._withUnsafeGuaranteedRef { $0.change(from: Reader.idle, to: Reader.busy) }
+      let isTaken = reference._withUnsafeGuaranteedRef {
+        $0.change(from: Reader.idle, to: Reader.busy)
+      }
       if isTaken {
         guard barriers.load(ordering: .sequentiallyConsistent) & ~Self.waiting == 0 else {
           reference._withUnsafeGuaranteedRef(giveBack)
@@ -240,7 +242,8 @@ final class Readers: @unchecked Sendable {
     guard reader.database == nil else { return }
     var configuration = configuration
     configuration.readOnly = true
-    let database = try Database(path: path, configuration: configuration)
+    guard let location else { throw DatabaseError(.cannotOpen, "only files have readers") }
+    let database = try Database(at: location, configuration: configuration)
     database.connection.leave()
     reader.database = database
   }

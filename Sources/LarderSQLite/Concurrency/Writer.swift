@@ -13,6 +13,8 @@ final class Writer: @unchecked Sendable {
   let lock: WriterLock
   let interruptHandle: InterruptHandle
   let path: String?
+  /// Which file it has open, for the connections that use the same.
+  let location: FileLocation?
   let retryLimit: Duration?
   /// Nil where commits aren't durable, or make themselves so.
   let groupCommit: GroupCommit?
@@ -32,6 +34,7 @@ final class Writer: @unchecked Sendable {
     database = try Database(path: path, configuration: configuration)
     interruptHandle = database.interruptHandle
     self.path = path
+    location = try database.fileLocation()
     retryLimit = configuration.retryLimit
     lock = WriterLock(timeout: configuration.scopeTimeout)
     let isDurable = configuration.synchronous == .full || configuration.synchronous == .extra
@@ -49,7 +52,7 @@ final class Writer: @unchecked Sendable {
     defer { database.connection.leave() }
     if groupCommit == nil { watchLog() }
     checkpointer = Checkpointer(
-      path: path, configuration: configuration,
+      location: location, configuration: configuration,
       pageSize: try database.value("PRAGMA page_size", as: Int.self) ?? 4096, writer: lock,
       readers: readers, groupCommit: groupCommit)
   }
@@ -214,7 +217,8 @@ final class Writer: @unchecked Sendable {
     statistics.waits = waits.count
     statistics.timeWaited = waits.total
     statistics.longestWait = waits.longest
-    statistics.timeInCommit = .nanoseconds(database.connection.timeInCommit.load(ordering: .relaxed))
+    statistics.timeInCommit = .nanoseconds(
+      database.connection.timeInCommit.load(ordering: .relaxed))
     statistics.logFrames = logFrames.load(ordering: .relaxed)
     statistics.retries = retries.load(ordering: .relaxed)
     if let figures = groupCommit?.figures {

@@ -2,10 +2,15 @@ import CSQLite
 
 /// What statements may do, whoever wrote them: a last line of defence, asked when they are
 /// compiled. See [Authorizers](https://www.sqlite.org/c3ref/set_authorizer.html).
+///
+/// Whatever the preset, functions that reach out of the database (`load_extension`,
+/// `fts3_tokenizer`, `readfile` and the like) can't be called, nor can the texts of the connection's
+/// other statements be read, or pages of the file as they are.
 public enum Authorizer: Hashable, Sendable {
   /// Reading only: no writing, no schema changes, no ATTACH, no PRAGMA that sets something.
   case readOnly
-  /// Reading and writing rows: no schema changes, no ATTACH, no PRAGMA that sets something.
+  /// Reading and writing rows: no schema changes, no ATTACH, no PRAGMA that sets something. SQLite's
+  /// own tables, such as `sqlite_sequence` and `sqlite_stat1`, can only be read.
   case dataOnly
   /// Reading and writing the rows of these tables and views only (names in any case), and nothing
   /// else. What is used through a view or a trigger has to be listed too.
@@ -31,8 +36,8 @@ final class AuthorizerHandler {
       { context, action, first, second, _, _ in
         guard let context else { return SQLITE_DENY }
         let handler = Unmanaged<AuthorizerHandler>.fromOpaque(context).takeUnretainedValue()
-        let first = first.map { String(cString: $0) }
-        return handler.allows(action, first, hasSecond: second != nil) ? SQLITE_OK : SQLITE_DENY
+        let name = (action == SQLITE_FUNCTION ? second : first).map { String(cString: $0) }
+        return handler.allows(action, name, hasSecond: second != nil) ? SQLITE_OK : SQLITE_DENY
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
@@ -40,18 +45,21 @@ final class AuthorizerHandler {
   // more: a common table expression is named in the same way, and anybody can write one.
   private func allows(_ action: Int32, _ first: String?, hasSecond: Bool) -> Bool {
     switch action {
-    case SQLITE_SELECT, SQLITE_FUNCTION, SQLITE_RECURSIVE, SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
+    case SQLITE_SELECT, SQLITE_RECURSIVE, SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
       return true
+    case SQLITE_FUNCTION:
+      return first.map { !Self.functionsThatReachOut.contains($0.lowercased()) } ?? false
     case SQLITE_READ:
       return isListed(first)
-    case SQLITE_UPDATE where first == "sqlite_master" && preset == .readOnly:
+        && first.map { !Self.tablesOfTheConnection.contains($0.lowercased()) } ?? false
+    case SQLITE_UPDATE where first == "sqlite_master" && !isLimitedToTables:
       // SQLite asks for this while it declares the table of a PRAGMA to itself. A statement that
       // would really do it is refused by SQLite, for the schema isn't writable.
       return true
     case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
-      return preset != .readOnly && isListed(first)
+      return preset != .readOnly && isListed(first) && !(preset == .dataOnly && isSQLites(first))
     case SQLITE_PRAGMA:
-      if case .tables = preset { return false }
+      if isLimitedToTables { return false }
       let name = first?.lowercased() ?? ""
       return hasSecond
         ? Pragma.reporting.contains(name) : !Pragma.acting.contains(name)
@@ -60,8 +68,29 @@ final class AuthorizerHandler {
     }
   }
 
+  private var isLimitedToTables: Bool {
+    if case .tables = preset { true } else { false }
+  }
+
+  /// Whether a table is one that SQLite keeps for itself.
+  private func isSQLites(_ table: String?) -> Bool {
+    table.map { $0.foldedName.starts(with: "sqlite_".utf8) } ?? false
+  }
+
   private func isListed(_ table: String?) -> Bool {
-    guard case .tables = preset else { return true }
+    guard isLimitedToTables else { return true }
     return table.map { tables.contains($0.foldedName) } ?? false
   }
+
+  /// Functions, of SQLite or of its usual extensions, that do something else than computing with
+  /// values of the database.
+  private static let functionsThatReachOut: Set<String> = [
+    "load_extension", "fts3_tokenizer", "rtreecheck", "readfile", "writefile", "edit", "lsmode",
+    "sqlite_log", "usleep",
+  ]
+
+  /// Virtual tables that show what isn't the database's: statements, compiled ones, and pages.
+  private static let tablesOfTheConnection: Set<String> = [
+    "sqlite_stmt", "bytecode", "tables_used", "sqlite_dbpage", "sqlite_memstat", "fsdir",
+  ]
 }

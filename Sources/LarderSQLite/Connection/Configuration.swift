@@ -22,7 +22,12 @@ public struct Configuration: Sendable {
     /// EXTRA with the journal mode `delete`, which is what it then gets.
     case durable
     /// A file from elsewhere: read-only unless asked otherwise, checked before use, no memory
-    /// mapping, triggers and views off, tight limits.
+    /// mapping, triggers and views off, tight limits: values up to 1 MiB, and 10 seconds for each
+    /// statement, the check at opening too. Raise ``Configuration/limits`` for larger values, and
+    /// ``Configuration/statementDeadline`` for files of more than a gigabyte.
+    ///
+    /// A deadline ends a statement between two of its steps, and a row that a file has SQLite compute
+    /// may take some time in one go: the limits bound what a step can cost.
     case untrustedFile
   }
 
@@ -80,7 +85,8 @@ public struct Configuration: Sendable {
   public var journalSizeLimit: Int? = 64 << 20
   /// How many prepared statements a connection keeps; zero for none.
   public var statementCacheCapacity = 128
-  /// How long a statement may run before it throws ``ResultCode/interrupt``; nil for ever.
+  /// How long a statement may run before it throws ``ResultCode/interrupt``; nil for ever. SQLite is
+  /// asked to stop between its steps: a single call of a function isn't interrupted.
   public var statementDeadline: Duration?
   /// The most connections that a pool opens for reading.
   public var maximumReaders = 4
@@ -129,10 +135,13 @@ public struct Configuration: Sendable {
     synchronous = profile == .service ? .normal : .full
     if profile == .untrustedFile {
       limits = [
-        .length: 16 << 20, .sqlLength: 1 << 20, .columns: 200, .expressionDepth: 200,
-        .compoundSelects: 50, .functionArguments: 32, .attached: 0, .likePatternLength: 100,
+        .length: 1 << 20, .sqlLength: 1 << 16, .columns: 200, .expressionDepth: 200,
+        .compoundSelects: 50, .functionArguments: 32, .attached: 0, .likePatternLength: 50,
         .variables: 10_000, .triggerDepth: 10, .workerThreads: 0,
+        // Columns computed from columns that are computed make statements of any size.
+        .virtualMachineInstructions: 100_000,
       ]
+      statementDeadline = .seconds(10)
     }
   }
 }

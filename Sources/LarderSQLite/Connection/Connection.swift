@@ -14,6 +14,10 @@ final class Connection {
   private var isReporting = false
   let dateFormat: DateFormat
   let reporting: Reporting
+  /// Whether the database stores text as UTF-16.
+  @exclusivity(unchecked) var isUTF16 = false
+  /// Whether the schema has to be read anew, see ``forgetSchema()``.
+  @exclusivity(unchecked) var isSchemaStale = false
   /// Whether statements are timed for the trace.
   let measures: Bool
   let interruptHandle: InterruptHandle
@@ -234,7 +238,9 @@ final class Connection {
       extended = .interrupt
       message = reason
     } else if let handle, sqlite3_errcode(handle) & 0xff == code & 0xff {
-      message = deadlines.message(for: extended) ?? String(cString: sqlite3_errmsg(handle))
+      message =
+        deadlines.message(for: extended)
+        ?? hidingArguments(of: statement, in: String(cString: sqlite3_errmsg(handle)))
       offset = sql == nil ? nil : Int(larder_error_offset(handle))
     } else {
       message = String(cString: sqlite3_errstr(code))

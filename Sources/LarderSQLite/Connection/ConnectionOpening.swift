@@ -1,12 +1,10 @@
 import CSQLite
-import FoundationEssentials
 import Glibc
 
 /// Opens and hardens connections.
 enum ConnectionOpening {
   static func open(path: String?, configuration: Configuration) throws -> Connection {
     let name = try fileName(of: path, configuration)
-    let created = try createFile(at: path, configuration)
     var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     if configuration.readOnly {
       flags |= SQLITE_OPEN_READONLY
@@ -18,12 +16,10 @@ enum ConnectionOpening {
     if configuration.flags.contains(.noFollow) { flags |= SQLITE_OPEN_NOFOLLOW }
 
     var handle: OpaquePointer?
-    let code = sqlite3_open_v2(name, &handle, flags, configuration.vfs)
+    let vfs = HardenedVFS.name(for: configuration.vfs)
+    let code = sqlite3_open_v2(name, &handle, flags, vfs)
     guard code == SQLITE_OK, let handle else {
-      defer {
-        sqlite3_close_v2(handle)
-        if let created { unlink(created) }
-      }
+      defer { sqlite3_close_v2(handle) }
       throw openingError(code, handle, path: path, configuration)
     }
     let connection = Connection(
@@ -33,64 +29,21 @@ enum ConnectionOpening {
         log: configuration.log, trace: configuration.trace,
         slowStatementThreshold: configuration.slowStatementThreshold,
         showsArguments: configuration.showsArguments))
-    harden(handle, configuration)
+    try harden(handle, configuration, connection.deadlines)
     return connection
   }
 
   /// What SQLite is given for a path. Debian builds it so that it takes `file:…` as a URI unasked.
   private static func fileName(of path: String?, _ configuration: Configuration) throws -> String {
     guard let path else { return ":memory:" }
-    guard !path.utf8.contains(0) else {
+    let isPlain = !configuration.flags.contains(.uri) || !DatabaseURI.isURI(path)
+    guard !path.utf8.contains(0), isPlain || !DatabaseURI.holdsNUL(path) else {
       throw DatabaseError(.cannotOpen, "the path contains NUL")
     }
     if let vfs = configuration.vfs, vfs.utf8.contains(0) || sqlite3_vfs_find(vfs) == nil {
       throw DatabaseError(.error, "no such vfs: \(vfs)")
     }
-    let isPlain = !configuration.flags.contains(.uri) && isURI(path)
-    return isPlain ? "./" + path : path
-  }
-
-  private static func isURI(_ path: String) -> Bool { path.utf8.starts(with: "file:".utf8) }
-
-  /// Creates a file that is missing, for its owner only, which SQLite can't be told to do, and
-  /// returns its path; its journals take over the mode. `mknod` needs no descriptor: closing one would let go of the
-  /// locks that another connection of this process may have taken meanwhile.
-  private static func createFile(
-    at path: String?, _ configuration: Configuration
-  ) throws -> String? {
-    guard let path, !path.isEmpty, path != ":memory:",
-      configuration.vfs?.utf8.starts(with: "unix".utf8) ?? true
-    else { return nil }
-    var file = path
-    if configuration.flags.contains(.uri), isURI(path) {
-      guard let components = URLComponents(string: path), components.path != ":memory:",
-        (components.queryItems ?? []).allSatisfy({ $0.name != "vfs" && $0.value != "memory" })
-      else { return nil }
-      file = components.path
-    }
-    var status = stat()
-    if stat(file, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-      // SQLite would wait for ever for somebody to write into a pipe.
-      throw DatabaseError(.cannotOpen, "unable to open database file: \(file) (not a regular file)")
-    }
-    guard !configuration.readOnly, configuration.flags.contains(.create) else { return nil }
-    if !configuration.flags.contains(.noFollow) { file = end(ofLinksFrom: file) }
-    // Whatever keeps this from working keeps SQLite from it too, which then reports it.
-    return mknod(file, S_IFREG | S_IRUSR | S_IWUSR, 0) == 0 ? file : nil
-  }
-
-  /// The path that a chain of symbolic links ends at, whether there is a file or not.
-  static func end(ofLinksFrom path: String) -> String {
-    var path = path
-    for _ in 0..<40 {
-      guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else {
-        break
-      }
-      path =
-        target.utf8.first == UInt8(ascii: "/")
-        ? target : path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[...$0] + target } ?? target
-    }
-    return path
+    return isPlain && DatabaseURI.isURI(path) ? "./" + path : path
   }
 
   private static func openingError(
@@ -106,7 +59,10 @@ enum ConnectionOpening {
     return error
   }
 
-  private static func harden(_ handle: OpaquePointer, _ configuration: Configuration) {
+  /// Puts in force what has to hold before anything of the file is read.
+  private static func harden(
+    _ handle: OpaquePointer, _ configuration: Configuration, _ deadlines: DeadlineHandler
+  ) throws {
     sqlite3_extended_result_codes(handle, 1)
     larder_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     larder_db_config(
@@ -114,6 +70,8 @@ enum ConnectionOpening {
     larder_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0)
     larder_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0)
     larder_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
+    // It takes and gives pointers as blobs, and Debian builds SQLite with it.
+    larder_db_config(handle, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0)
     if configuration.profile == .untrustedFile {
       larder_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
       larder_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
@@ -121,12 +79,18 @@ enum ConnectionOpening {
     for (limit, value) in configuration.limits {
       sqlite3_limit(handle, limit.rawValue, Int32(clamping: max(0, value)))
     }
+    try LinearSearch.install(on: handle)
+    if configuration.profile == .untrustedFile {
+      try GuardedFunctions.install(on: handle, deadlines)
+    }
   }
 }
 
 extension Database {
   /// Verifies the file and applies the configuration.
   func setUp(_ configuration: Configuration) throws {
+    // What a file from elsewhere has SQLite compute can take long in few steps.
+    if configuration.profile == .untrustedFile { connection.deadlines.interval = 25 }
     statementDeadline = configuration.statementDeadline
     do {
       try verify(configuration)
@@ -149,9 +113,20 @@ extension Database {
       guard result == "ok" else {
         throw Self.checkError(result ?? "no answer")
       }
-    } else {
-      _ = try value("PRAGMA schema_version", as: Int.self)
     }
+    try readEncoding()
+  }
+
+  /// Asks how the file's texts are stored, which reads its header and its schema.
+  func readEncoding() throws {
+    connection.isUTF16 = try value("PRAGMA encoding", as: String.self) != "UTF-8"
+  }
+
+  /// The same after all of the file was replaced.
+  func noticeEncoding() {
+    let former = connection.isUTF16
+    try? readEncoding()
+    if connection.isUTF16 != former { clearStatementCache() }
   }
 
   /// The error for what a check has found. A page that can't be read is no sign of a file that is

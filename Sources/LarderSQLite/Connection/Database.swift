@@ -30,6 +30,8 @@ public final class Database {
   var checkpoints: Lock<Void>?
   /// Whether commits are synced together with those of others, by ``GroupCommit``.
   var sharesSyncs = false
+  /// The log that this connection makes and can't remove by itself.
+  private var leftover: LeftoverLog?
   /// The path that the database was opened with: nil for one in memory, empty for a temporary file.
   public let path: String?
   /// How it was opened.
@@ -50,6 +52,8 @@ public final class Database {
     self.configuration = configuration
     connection = try ConnectionOpening.open(path: path, configuration: configuration)
     cache = StatementCache(capacity: configuration.statementCacheCapacity)
+    let leftover = LeftoverLog(of: connection, configuration)
+    self.leftover = leftover
     try setUp(configuration)
   }
 
@@ -87,7 +91,9 @@ public final class Database {
   func closeEverything() {
     closeOpenStatements()
     cache.close()
+    let isOwn = connection.handle != nil && connection.isOfThisProcess
     connection.close()
+    if isOwn { leftover?.remove() }
   }
 
   /// Whether the database is open.

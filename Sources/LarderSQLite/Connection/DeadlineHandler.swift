@@ -2,13 +2,16 @@ import CSQLite
 
 /// Stops statements that run too long, or that nobody waits for any more.
 ///
-/// The handler is asked every 1,000 steps of SQLite's virtual machine, and is installed only while
-/// there is a limit or somebody to ask. See [Progress callbacks](https://www.sqlite.org/c3ref/progress_handler.html).
+/// The handler is asked every so many steps of SQLite's virtual machine, and is installed only while
+/// there is a limit or somebody to ask. A single step isn't interrupted, nor are those of a row
+/// between two jumps, however long they take. See [Progress callbacks](https://www.sqlite.org/c3ref/progress_handler.html).
 final class DeadlineHandler {
   /// How long one statement may run, from its first step; nil for ever.
   @exclusivity(unchecked) private(set) var limit: Duration?
   /// When the statement that runs now has to end, on the ``MonotonicClock``.
   var current: Duration?
+  /// After how many steps it is asked.
+  var interval: Int32 = 1000
   private var isExceeded = false
   private var isUnwanted: (() -> Bool)?
 
@@ -48,7 +51,7 @@ final class DeadlineHandler {
       return
     }
     sqlite3_progress_handler(
-      handle, 1000,
+      handle, interval,
       { context in
         guard let context else { return 0 }
         return Unmanaged<DeadlineHandler>.fromOpaque(context).takeUnretainedValue().isOver()
@@ -56,7 +59,8 @@ final class DeadlineHandler {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  private func isOver() -> Bool {
+  /// Whether the statement that runs now has to end.
+  func isOver() -> Bool {
     if isUnwanted?() == true { return true }
     guard let current, MonotonicClock.now >= current else { return false }
     isExceeded = true

@@ -20,19 +20,19 @@ extension Connection {
     case "busy_timeout":
       // SQLite's own would replace the busy handler for good.
       if pragma.acts {
-        sqlite3_finalize(try compile(pragma.blanked, on: handle, sql))
+        sqlite3_finalize(try compile(pragma.blanked, sql))
         settingsToRestore?.keep(\.busyTimeout, busyHandler.timeout)
         busyHandler.timeout = .milliseconds(max(0, pragma.number))
       }
       let milliseconds = Int(min(busyHandler.timeout / .milliseconds(1), 9e15))
-      return try compile("SELECT \(milliseconds) AS timeout", on: handle, sql)
+      return try compile("SELECT \(milliseconds) AS timeout", sql)
     case "wal_autocheckpoint":
       if pragma.acts {
-        sqlite3_finalize(try compile(pragma.blanked, on: handle, sql))
+        sqlite3_finalize(try compile(pragma.blanked, sql))
         settingsToRestore?.keep(\.autocheckpoint, autocheckpoint)
         setAutocheckpoint(max(0, pragma.number), on: handle)
       }
-      return try compile("SELECT \(autocheckpoint) AS wal_autocheckpoint", on: handle, sql)
+      return try compile("SELECT \(autocheckpoint) AS wal_autocheckpoint", sql)
     case "foreign_keys" where sqlite3_get_autocommit(handle) == 0:
       throw DatabaseError(
         .misuse,
@@ -43,20 +43,20 @@ extension Connection {
       if pragma.isSetting, let settings = settingsToRestore {
         settings.keep(pragma) { Self.value(of: pragma, on: handle) }
       }
-      let compiled = try compile(try SQLText(sql), on: handle, sql)
+      let compiled = try compile(try SQLText(sql), sql)
       onSettingChange?()
       return compiled
     }
   }
 
   private func compile(
-    _ text: String, on handle: OpaquePointer, _ sql: String
-  ) throws -> OpaquePointer { try compile(try SQLText(text), on: handle, sql) }
+    _ text: String, _ sql: String
+  ) throws -> OpaquePointer { try compile(try SQLText(text), sql) }
 
   private func compile(
-    _ text: SQLText, on handle: OpaquePointer, _ sql: String
+    _ text: SQLText, _ sql: String
   ) throws -> OpaquePointer {
-    let (code, statement, _) = text.compile(on: handle)
+    let (code, statement, _) = try compileFirst(of: text)
     guard code == SQLITE_OK, let statement else { throw error(code, sql: sql) }
     return statement
   }

@@ -48,7 +48,7 @@ extension Connection {
   /// Compiles one of the statements that scopes are made of.
   func prepare(_ control: TransactionControl) throws -> PreparedStatement {
     let (code, handle, _) = try compileFirst(
-      of: try SQLText(control.sql), from: 0, isPersistent: true)
+      of: try SQLText(control.sql), isPersistent: true)
     guard code == SQLITE_OK, let handle else { throw error(code, sql: control.sql) }
     return PreparedStatement(
       handle: handle, sql: control.sql, kind: .ordinary, connection: self)
@@ -57,14 +57,17 @@ extension Connection {
   private func compileBlanked(
     _ pragma: Pragma, from start: Int
   ) throws -> (code: Int32, handle: OpaquePointer?, end: Int) {
-    let (code, handle, end) = try compileFirst(of: pragma.blanked, from: 0, isPersistent: false)
+    let (code, handle, end) = try compileFirst(of: pragma.blanked)
     return (code, handle, start + end)
   }
 
-  private func compileFirst(
-    of text: SQLText, from start: Int, isPersistent: Bool
+  /// Has SQLite compile the first statement of a text from a position on.
+  func compileFirst(
+    of text: SQLText, from start: Int = 0, isPersistent: Bool = false
   ) throws -> (code: Int32, handle: OpaquePointer?, end: Int) {
-    text.compile(on: try check(), from: start, isPersistent: isPersistent)
+    let database = try check()
+    if isSchemaStale { forgetSchema() }
+    return text.compile(on: database, from: start, isPersistent: isPersistent)
   }
 }
 
@@ -91,9 +94,11 @@ struct SQLText {
   var count: Int { bytes.count - 1 }
 
   /// Where the statement that begins at a position ends, as far as that shows without compiling it:
-  /// after a semicolon that isn't one in quotes, in a comment or in a trigger.
+  /// after a semicolon that isn't one in quotes, in a comment or in a trigger. Not looked for further
+  /// than errors show, since each semicolon takes a look at all that comes before it.
   func endOfStatement(from start: Int) -> Int {
     var end = start
+    let count = min(count, start + DatabaseError.longestText + 1)
     while let semicolon = bytes[end..<count].firstIndex(of: UInt8(ascii: ";")) {
       end = semicolon + 1
       if sqlite3_complete(string(from: start, to: end)) == 1 { return end }

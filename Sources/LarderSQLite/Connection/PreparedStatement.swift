@@ -75,7 +75,8 @@ package final class PreparedStatement {
     isTransactionControl = if case .transactionControl = kind { true } else { false }
     self.sql = sql
     self.connection = connection
-    arena = BindingArena(statement: handle, dateFormat: connection.dateFormat)
+    arena = BindingArena(
+      statement: handle, dateFormat: connection.dateFormat, isUTF16: connection.isUTF16)
     parameterCount = Int(sqlite3_bind_parameter_count(handle))
     // What is only explained doesn't run, whatever it would write.
     let isExplained = sqlite3_stmt_isexplain(handle) != 0
@@ -388,6 +389,6 @@ package final class PreparedStatement {
   func reader(at index: Int) -> ColumnReader {
     ColumnReader(
       statement: arena.statement, index: Int32(truncatingIfNeeded: index),
-      dateFormat: arena.dateFormat)
+      dateFormat: arena.dateFormat, isUTF16: arena.isUTF16)
   }
 }

@@ -74,6 +74,8 @@ public struct ConstraintViolation: Hashable, Sendable {
     self.name = name
   }
 
+  private static let longestDetail = 4_000
+
   private static func text(of message: String, after mark: String) -> String? {
     message.utf8.firstRange(of: mark.utf8).flatMap { String(message.utf8[$0.upperBound...]) }
   }
@@ -86,6 +88,8 @@ public struct ConstraintViolation: Hashable, Sendable {
     _ detail: String, exists: (String, String) -> Bool
   ) -> (table: String?, columns: [String], index: String?) {
     let bytes = Array(detail.utf8)
+    // Names as long as that are made to be searched for long.
+    guard bytes.count <= longestDetail else { return (nil, [], nil) }
     func text(_ bytes: some Sequence<UInt8>) -> String {
       String(decoding: Array(bytes), as: UTF8.self)
     }

@@ -44,7 +44,7 @@ public struct ConversionError: Error, Hashable, Sendable {
     self = error
     self.column = column
     self.index = index
-    self.sql = sql
+    self.sql = DatabaseError.cut(sql)
   }
 }
 

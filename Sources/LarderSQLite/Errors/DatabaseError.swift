@@ -9,7 +9,8 @@
 /// ```
 ///
 /// The values of arguments are left out of errors, so that they don't end up in logs, unless
-/// ``Configuration/showsArguments`` asks for them.
+/// ``Configuration/showsArguments`` asks for them; what SQLite's own messages and those of custom
+/// functions repeat of them is replaced by `…`. Texts are cut after 10,000 bytes, which `…` shows too.
 public struct DatabaseError: Error, Hashable, Sendable {
   /// The primary result code; ``ResultCode/misuse`` for calls on closed objects and the like.
   public var code: ResultCode { extendedCode.primary }
@@ -32,11 +33,22 @@ public struct DatabaseError: Error, Hashable, Sendable {
     constraint: ConstraintViolation? = nil, expandedSQL: String? = nil
   ) {
     self.extendedCode = extendedCode
-    self.message = message
-    self.sql = sql
+    self.message = Self.cut(message)
+    self.sql = sql.map(Self.cut)
     self.offset = offset
     self.constraint = constraint
-    self.expandedSQL = expandedSQL
+    self.expandedSQL = expandedSQL.map(Self.cut)
+  }
+
+  /// How much of a text an error keeps, in bytes: it may be kept for long, and be written to logs.
+  static let longestText = 10_000
+
+  /// The beginning of a text that is too long.
+  static func cut(_ text: String) -> String {
+    guard text.utf8.count > longestText else { return text }
+    // Not inside of a character.
+    let end = (0..<4).lazy.compactMap { String(text.utf8.prefix(longestText - $0)) }.first
+    return (end ?? "") + "…"
   }
 
   /// An error for a custom function to throw: code and message reach whoever ran the statement.

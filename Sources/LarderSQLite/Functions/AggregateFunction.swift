@@ -27,7 +27,7 @@ extension Database {
     let handle = try connection.check()
     let signature = try FunctionSignature(
       name, argumentCount, deterministic: deterministic, directOnly: directOnly)
-    let aggregate = Aggregate(connection.dateFormat) {
+    let aggregate = Aggregate(FunctionFormat(connection)) {
       GroupOf(initial, step: step, final: final)
     }
     // SQLite owns the aggregate from here on and releases it, also when this call fails.
@@ -41,16 +41,17 @@ extension Database {
       { context in Aggregate.of(context)?.final(context) },
       { data in data.map { Unmanaged<Aggregate>.fromOpaque($0).release() } })
     guard code == SQLITE_OK else { throw connection.error(code) }
+    connection.forgetSchema()
   }
 }
 
 /// An aggregate function, whatever the type of its state.
 private final class Aggregate {
-  private let dateFormat: DateFormat
+  private let format: FunctionFormat
   private let makeGroup: () -> Group
 
-  init(_ dateFormat: DateFormat, makeGroup: @escaping () -> Group) {
-    self.dateFormat = dateFormat
+  init(_ format: FunctionFormat, makeGroup: @escaping () -> Group) {
+    self.format = format
     self.makeGroup = makeGroup
   }
 
@@ -81,12 +82,14 @@ private final class Aggregate {
       group = makeGroup()
       room.pointee = UnsafeRawPointer(Unmanaged.passRetained(group).toOpaque())
     }
-    let context = FunctionContext(context: context, dateFormat: dateFormat)
+    let context = FunctionContext(context: context, format: format)
+    var arguments: [DatabaseValue] = []
     do {
-      try group.step(context.arguments(count, values))
+      arguments = try context.arguments(count, values)
+      try group.step(arguments)
     } catch {
       group.hasFailed = true
-      context.setError(error)
+      context.setError(error, arguments: arguments)
     }
   }
 
@@ -96,7 +99,7 @@ private final class Aggregate {
     let group = room?.pointee.map { Unmanaged<Group>.fromOpaque($0).takeRetainedValue() }
     room?.pointee = nil
     guard group?.hasFailed != true else { return }
-    let context = FunctionContext(context: context, dateFormat: dateFormat)
+    let context = FunctionContext(context: context, format: format)
     do {
       try context.setResult((group ?? makeGroup()).final())
     } catch {

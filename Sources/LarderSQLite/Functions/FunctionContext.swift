@@ -6,13 +6,15 @@ import FoundationEssentials
 /// What makes the unsafe pointers sound: SQLite makes them for one call, and no copy outlives it.
 struct FunctionContext {
   let context: OpaquePointer?
-  let dateFormat: DateFormat
+  let format: FunctionFormat
 
   func arguments(
     _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
   ) throws -> [DatabaseValue] {
     try UnsafeBufferPointer(start: values, count: Int(count)).map {
-      try DatabaseValue(column: ColumnReader(value: $0, dateFormat: dateFormat))
+      try DatabaseValue(
+        column: ColumnReader(
+          value: $0, dateFormat: format.dateFormat, isUTF16: format.isUTF16))
     }
   }
 
@@ -36,7 +38,7 @@ struct FunctionContext {
   }
 
   private func value(of result: (any DatabaseValueConvertible)?) throws -> DatabaseValue {
-    if let date = result as? Date { return try dateFormat.databaseValue(of: date) }
+    if let date = result as? Date { return try format.dateFormat.databaseValue(of: date) }
     let value = try result?.databaseValue ?? .null
     if case .real(let number) = value, number.isNaN {
       throw ConversionError(.notANumber, Double.self)
@@ -44,10 +46,13 @@ struct FunctionContext {
     return value
   }
 
-  /// Makes the statement fail with the error's message and, if it is a `DatabaseError`, its code.
-  func setError(_ error: any Error) {
+  /// Makes the statement fail with the error's message, from which the arguments' values are left
+  /// out, and, if it is a `DatabaseError`, its code.
+  func setError(_ error: any Error, arguments: [DatabaseValue] = []) {
     let databaseError = error as? DatabaseError
-    let message = databaseError?.message ?? String(describing: error)
+    let message = HiddenValues.hide(
+      format.showsArguments ? [] : arguments,
+      in: DatabaseError.cut(databaseError?.message ?? String(describing: error)))
     sqlite3_result_error(context, message, -1)
     // Success, "row" and "done" are no errors: SQLite would take the statement for finished.
     guard let code = databaseError?.extendedCode, code.rawValue > 0,
@@ -57,11 +62,27 @@ struct FunctionContext {
   }
 }
 
+/// What a function has to know of its connection.
+struct FunctionFormat {
+  let dateFormat: DateFormat
+  let isUTF16: Bool
+  let showsArguments: Bool
+
+  init(_ connection: Connection) {
+    dateFormat = connection.dateFormat
+    isUTF16 = connection.isUTF16
+    showsArguments = connection.reporting.showsArguments
+  }
+}
+
 /// How a function may be used, and with how many arguments.
 struct FunctionSignature {
   let name: String
   let argumentCount: Int32
   let flags: Int32
+  /// Whether SQLite lets CHECK constraints call it although it is direct-only: it marks what the
+  /// schema calls only where functions are deterministic.
+  let needsGuard: Bool
 
   /// Throws for a name or a number of arguments that SQLite doesn't allow.
   init(_ name: String, _ argumentCount: Int?, deterministic: Bool, directOnly: Bool) throws {
@@ -74,6 +95,7 @@ struct FunctionSignature {
     }
     self.name = name
     self.argumentCount = argumentCount.map { Int32($0) } ?? -1
+    needsGuard = directOnly && !deterministic
     flags =
       SQLITE_UTF8 | (deterministic ? SQLITE_DETERMINISTIC : 0)
       | (directOnly ? SQLITE_DIRECTONLY : 0)

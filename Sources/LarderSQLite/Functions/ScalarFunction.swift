@@ -10,7 +10,8 @@ extension Database {
   /// ```
   ///
   /// What it throws makes the statement throw: a ``DatabaseError`` with its code and message, any
-  /// other error with its description. SQLite heeds the code: after ``ResultCode/full``,
+  /// other error with its description, in both the arguments' values replaced by `…` unless
+  /// ``Configuration/showsArguments`` is on. SQLite heeds the code: after ``ResultCode/full``,
   /// ``ResultCode/ioError`` and the like it rolls back. A date that it returns is in the
   /// connection's format; one among its arguments is read with that ``DateFormat``. Registering a
   /// function anew replaces it. It is called on the thread that runs the statement. See
@@ -22,7 +23,8 @@ extension Database {
   ///     it less often, and use it in indexes.
   /// - `directOnly`: whether it can't be used in the schema: in views, triggers, indexes, checks
   ///   and
-  ///     defaults, which whoever wrote the file has written.
+  ///     defaults, which whoever wrote the file has written. A file whose schema calls it can't be
+  ///     used then: SQLite reads the schema anew once the function is there, and refuses it.
   ///
   /// Throws where a statement that is running keeps a function from being replaced.
   public func createFunction(
@@ -32,7 +34,8 @@ extension Database {
     let handle = try connection.check()
     let signature = try FunctionSignature(
       name, argumentCount, deterministic: deterministic, directOnly: directOnly)
-    let function = ScalarFunction(connection.dateFormat, body)
+    let function = ScalarFunction(
+      FunctionFormat(connection), callers: signature.needsGuard ? DirectCallers(name) : nil, body)
     // SQLite owns the function from here on and releases it, also when this call fails.
     // What it replaces is destroyed in this call, and may do anything.
     connection.callDepth += 1
@@ -47,6 +50,7 @@ extension Database {
       }, nil, nil,
       { data in data.map { Unmanaged<ScalarFunction>.fromOpaque($0).release() } })
     guard code == SQLITE_OK else { throw connection.error(code) }
+    connection.forgetSchema()
   }
 
   /// Removes a function or an aggregate with this name and number of arguments. Does nothing where
@@ -65,25 +69,30 @@ extension Database {
 }
 
 private final class ScalarFunction {
-  private let dateFormat: DateFormat
+  private let format: FunctionFormat
+  private let callers: DirectCallers?
   private let body: ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
 
   init(
-    _ dateFormat: DateFormat,
+    _ format: FunctionFormat, callers: DirectCallers?,
     _ body: @escaping ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
   ) {
-    self.dateFormat = dateFormat
+    self.format = format
+    self.callers = callers
     self.body = body
   }
 
   func call(
     _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
   ) {
-    let context = FunctionContext(context: context, dateFormat: dateFormat)
+    let context = FunctionContext(context: context, format: format)
+    var arguments: [DatabaseValue] = []
     do {
-      try context.setResult(body(context.arguments(count, values)))
+      try callers?.check(sqlite3_context_db_handle(context.context))
+      arguments = try context.arguments(count, values)
+      try context.setResult(body(arguments))
     } catch {
-      context.setError(error)
+      context.setError(error, arguments: arguments)
     }
   }
 }

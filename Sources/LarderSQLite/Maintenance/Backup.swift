@@ -48,7 +48,7 @@ extension Database {
       try destination.close()
     }
     if access(path, F_OK) != 0 {
-      let file = NewFile(at: ConnectionOpening.end(ofLinksFrom: path))
+      let file = NewFile(at: NewFile.end(ofLinksFrom: path))
       defer { file.discard() }
       try file.make(copy(into:))
       if try file.publish() { return }
@@ -88,6 +88,8 @@ extension Database {
         destination.connection.unblock(.backup)
         connection.callDepth -= 1
         destination.connection.callDepth -= 1
+        // The text of another file may be stored in another way.
+        destination.noticeEncoding()
       }
       do {
         try copyPages(backup, pagesPerStep, &wait, progress)

@@ -1,4 +1,5 @@
 import CSQLite
+import FoundationEssentials
 import Glibc
 
 /// A database file that is made under another name beside its own, and appears when it is complete.
@@ -10,6 +11,20 @@ struct NewFile {
   init(at path: String) {
     self.path = path
     draft = path + "-" + String(UInt32.random(in: .min ... .max), radix: 16)
+  }
+
+  /// The path that a chain of symbolic links ends at, whether there is a file or not.
+  static func end(ofLinksFrom path: String) -> String {
+    var path = path
+    for _ in 0..<40 {
+      guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else {
+        break
+      }
+      path =
+        target.utf8.first == UInt8(ascii: "/")
+        ? target : path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[...$0] + target } ?? target
+    }
+    return path
   }
 
   /// Calls a closure with the path to write to.

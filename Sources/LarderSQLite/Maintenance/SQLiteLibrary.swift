@@ -26,6 +26,17 @@ public enum SQLiteLibrary {
   /// The bytes that SQLite has allocated, for all connections of the process.
   public static var memoryUsed: Int { Int(sqlite3_memory_used()) }
 
+  /// How many bytes SQLite may allocate, for all connections of the process; nil for any number.
+  /// What would need more throws ``ResultCode/noMemory``. For programs that open files from
+  /// elsewhere. See [hard_heap_limit64](https://www.sqlite.org/c3ref/hard_heap_limit64.html).
+  ///
+  /// Returns the limit that was in force before. The bytes are counted by ``memoryUsed``.
+  @discardableResult
+  public static func setMemoryLimit(_ bytes: Int?) -> Int? {
+    let former = sqlite3_hard_heap_limit64(Int64(max(0, bytes ?? 0)))
+    return former > 0 ? Int(former) : nil
+  }
+
   /// Turns off SQLite's memory statistics for the whole process, which makes inserts up to 20 %
   /// faster; ``memoryUsed`` is 0 then and heap limits don't work. Throws once a database has been
   /// opened. See [sqlite3_config](https://www.sqlite.org/c3ref/c_config_covering_index_scan.html#sqliteconfigmemstatus).

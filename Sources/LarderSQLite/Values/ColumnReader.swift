@@ -16,18 +16,23 @@ public struct ColumnReader {
   @usableFromInline let value: OpaquePointer?
   /// How the connection stores dates.
   public let dateFormat: DateFormat
+  /// Whether the database stores text as UTF-16, of which SQLite makes other text where it is
+  /// wrong.
+  @usableFromInline let isUTF16: Bool
 
   @inlinable
-  package init(statement: OpaquePointer, index: Int32, dateFormat: DateFormat) {
+  package init(statement: OpaquePointer, index: Int32, dateFormat: DateFormat, isUTF16: Bool) {
     value = sqlite3_column_value(statement, index)
     self.dateFormat = dateFormat
+    self.isUTF16 = isUTF16
   }
 
   /// For arguments of custom functions, which are values too.
   @inlinable
-  init(value: OpaquePointer?, dateFormat: DateFormat) {
+  init(value: OpaquePointer?, dateFormat: DateFormat, isUTF16: Bool) {
     self.value = value
     self.dateFormat = dateFormat
+    self.isUTF16 = isUTF16
   }
 
   /// How the value is stored.
@@ -48,9 +53,11 @@ public struct ColumnReader {
   @inlinable
   public var real: Double { sqlite3_value_double(value) }
 
-  /// The text, NULs included. Throws where its bytes aren't UTF-8, or memory is short.
+  /// The text, NULs included. Throws where its bytes aren't UTF-8, or UTF-16 in a database that
+  /// stores that, or memory is short.
   @inlinable
   public func text() throws -> String {
+    if isUTF16 { try checkUTF16() }
     // Text first, then bytes: the first call may convert from UTF-16, which changes the length.
     guard let bytes = sqlite3_value_text(value) else {
       if isNull { throw ConversionError(.null, String.self) }
@@ -74,12 +81,35 @@ public struct ColumnReader {
   public func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
     // As text first, or the bytes of a database in UTF-16 would come as they are stored.
     let isText = sqlite3_value_type(value) == SQLITE_TEXT
+    if isUTF16, isText { try checkUTF16() }
     let bytes = isText ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)
     let count = Int(sqlite3_value_bytes(value))
     if bytes == nil && count > 0 {
       throw DatabaseError(.noMemory, "out of memory while reading bytes")
     }
     return try body(UnsafeRawBufferPointer(start: bytes, count: count))
+  }
+
+  /// Throws where text has a surrogate without its other half: SQLite, which converts it, makes
+  /// another character of it and what follows.
+  @usableFromInline
+  func checkUTF16() throws {
+    guard sqlite3_value_type(value) == SQLITE_TEXT else { return }
+    // Asked for first: once it is converted, text can't be told from any other.
+    guard let start = sqlite3_value_text16(value) else {
+      throw DatabaseError(.noMemory, "out of memory while reading text")
+    }
+    let units = UnsafeBufferPointer(
+      start: start.assumingMemoryBound(to: UInt16.self),
+      count: Int(sqlite3_value_bytes16(value)) / 2)
+    var isHalf = false
+    for unit in units {
+      guard UTF16.isTrailSurrogate(unit) == isHalf else {
+        throw ConversionError(.malformed, String.self)
+      }
+      isHalf = UTF16.isLeadSurrogate(unit)
+    }
+    if isHalf { throw ConversionError(.malformed, String.self) }
   }
 
   /// The error for a storage class that a type can't take.

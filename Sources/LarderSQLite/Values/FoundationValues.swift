@@ -108,16 +108,40 @@ extension Decimal: DatabaseValueConvertible {
       self.init(value)
     case .text(let text):
       // The initializer stops at the first character that it doesn't know, and rounds; both show.
-      guard text.wholeMatch(of: /[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?/) != nil else {
-        throw ConversionError(.malformed, Decimal.self)
-      }
-      guard let value = Decimal(string: text), !value.isNaN,
-        Self.digits(of: value.description) == Self.digits(of: text)
+      guard Self.isNumber(text) else { throw ConversionError(.malformed, Decimal.self) }
+      let digits = Self.digits(of: text)
+      guard digits.count <= 39, let value = Decimal(string: text), !value.isNaN,
+        Self.digits(of: value.description) == digits
       else { throw ConversionError(.notExact, Decimal.self) }
       self = value
     default:
       throw databaseValue.unexpected(for: Decimal.self)
     }
+  }
+
+  /// Whether a text is a number: digits with a point anywhere among them or none, a sign or none
+  /// before them, and an exponent or none after them.
+  private static func isNumber(_ text: String) -> Bool {
+    var rest = text.utf8[...]
+    func take(_ bytes: String) -> Bool {
+      guard let first = rest.first, bytes.utf8.contains(first) else { return false }
+      rest.removeFirst()
+      return true
+    }
+    func takeDigits() -> Bool {
+      let length = rest.count
+      rest = rest.drop { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      return rest.count < length
+    }
+    _ = take("+-")
+    let hasWhole = takeDigits()
+    let hasFraction = take(".") && takeDigits()
+    guard hasWhole || hasFraction else { return false }
+    if take("eE") {
+      _ = take("+-")
+      guard takeDigits() else { return false }
+    }
+    return rest.isEmpty
   }
 
   /// The digits that count, without exponent, point, and zeros at both ends.

@@ -82,6 +82,8 @@ package final class BindingArena {
   /// Another one only between two executions.
   @exclusivity(unchecked) @usableFromInline package var statement: OpaquePointer
   @usableFromInline package let dateFormat: DateFormat
+  /// Whether the database stores text as UTF-16.
+  @usableFromInline package let isUTF16: Bool
   @exclusivity(unchecked) @usableFromInline var memory: UnsafeMutableRawPointer
   @exclusivity(unchecked) @usableFromInline var capacity = 256
   @exclusivity(unchecked) @usableFromInline var used = 0
@@ -90,9 +92,10 @@ package final class BindingArena {
   /// Larger values are copied by SQLite, so that no statement keeps much memory.
   static let largestCapacity = 1 << 16
 
-  init(statement: OpaquePointer, dateFormat: DateFormat) {
+  init(statement: OpaquePointer, dateFormat: DateFormat, isUTF16: Bool) {
     self.statement = statement
     self.dateFormat = dateFormat
+    self.isUTF16 = isUTF16
     memory = .allocate(byteCount: capacity, alignment: 16)
   }
 

@@ -72,6 +72,17 @@ void fault_watch(const char *label, unsigned seconds);
 /// Lets each sync of a recorded log take this many microseconds longer, in which others may write.
 void fault_delay_log_syncs(unsigned microseconds);
 
+// MARK: Hostile files
+
+/// Runs statements on a file without any of the rules that
+/// keep a program from writing what it shouldn't: the schema can be written, and calls of the functions
+/// `wire` and `wire_twice` do nothing. What fails
+/// while it runs is left out.
+int hostile_file_write(const char *path, const char *sql);
+
+/// The most bytes that SQLite had allocated since the last call that reset it.
+sqlite3_int64 hostile_memory_peak(int reset);
+
 // MARK: Recording
 
 enum {

@@ -1,0 +1,33 @@
+import CSQLite
+import Glibc
+
+/// The log, and its index, of a file from elsewhere that is only read. Where the file's journal mode
+/// is that of a log, reading makes them, and only a connection that may write removes them. A file
+/// that had none is left without.
+struct LeftoverLog {
+  private let path: String
+  private let vfs: String?
+
+  /// Nil where nothing is made, or what there is was there before. Asked before anything is read.
+  init?(of connection: Connection, _ configuration: Configuration) {
+    guard configuration.profile == .untrustedFile, configuration.readOnly,
+      let name = connection.handle.flatMap({ sqlite3_db_filename($0, "main") }), name.pointee != 0
+    else { return nil }
+    path = String(cString: name)
+    vfs = HardenedVFS.name(for: configuration.vfs)
+    guard access(path + "-wal", F_OK) != 0, access(path + "-shm", F_OK) != 0 else { return nil }
+  }
+
+  /// Has SQLite remove them: a connection that may write does so when it is the last one to close,
+  /// and leaves the file as it is, for the log is empty.
+  func remove() {
+    guard access(path + "-wal", F_OK) == 0 || access(path + "-shm", F_OK) == 0 else { return }
+    var handle: OpaquePointer?
+    if sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, vfs) == SQLITE_OK
+    {
+      // Reads the header, not the schema.
+      sqlite3_exec(handle, "PRAGMA schema_version", nil, nil, nil)
+    }
+    sqlite3_close_v2(handle)
+  }
+}

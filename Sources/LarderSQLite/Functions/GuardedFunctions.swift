@@ -1,0 +1,181 @@
+import CSQLite
+
+/// SQLite's own functions whose time grows with the product of their arguments' lengths, or with a
+/// number among them, on connections to files from elsewhere: they refuse arguments that would keep
+/// one call busy for more than a moment. And those that many calls make dear, in a row or in one
+/// expression, between two of which SQLite doesn't ask for the deadline: here they ask.
+///
+/// A function that is replaced can't be called any more, so a connection of its own, in memory and
+/// opened by the first call, does the work.
+///
+/// What makes the unsafe pointers sound: SQLite owns the objects behind its functions, and lets them
+/// go when the connection is closed; arguments are good for one call, and no copy outlives it.
+final class GuardedFunctions {
+  private var handle: OpaquePointer?
+  private var statements: [String: OpaquePointer] = [:]
+
+  private let deadlines: DeadlineHandler
+
+  private init(_ deadlines: DeadlineHandler) { self.deadlines = deadlines }
+
+  /// Replaces the functions on a connection.
+  static func install(on handle: OpaquePointer, _ deadlines: DeadlineHandler) throws {
+    let calls = GuardedFunctions(deadlines)
+    for (name, argumentCount, cost) in guarded {
+      let function = GuardedFunction(name: name, cost: cost, calls: calls)
+      // SQLite owns the function from here on and releases it, also when this call fails.
+      let code = sqlite3_create_function_v2(
+        handle, name, argumentCount, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+        Unmanaged.passRetained(function).toOpaque(),
+        { context, count, values in
+          guard let data = sqlite3_user_data(context) else { return }
+          Unmanaged<GuardedFunction>.fromOpaque(data).takeUnretainedValue()
+            .call(context, count, values)
+        }, nil, nil,
+        { data in data.map { Unmanaged<GuardedFunction>.fromOpaque($0).release() } })
+      guard code == SQLITE_OK else {
+        throw DatabaseError(ResultCode(rawValue: code), "out of memory")
+      }
+    }
+  }
+
+  fileprivate typealias Cost = @Sendable ([OpaquePointer?]) -> Int
+
+  /// The names, numbers of arguments, and how many elementary steps a call takes about. A billion
+  /// of them take less than a second.
+  private static let guarded: [(String, Int32, Cost)] = [
+    ("replace", 3, { bytes($0[0]) * bytes($0[1]) / 16 }),
+    ("trim", 2, { bytes($0[0]) * bytes($0[1]) }),
+    ("ltrim", 2, { bytes($0[0]) * bytes($0[1]) }),
+    ("rtrim", 2, { bytes($0[0]) * bytes($0[1]) }),
+    ("json_patch", 2, { bytes($0[0]) * bytes($0[1]) / 32 }),
+    ("printf", -1, { repeatedCharacters($0) }),
+    ("format", -1, { repeatedCharacters($0) }),
+    ("like", 2, { _ in 0 }), ("like", 3, { _ in 0 }), ("glob", 2, { _ in 0 }),
+    ("hex", 1, { _ in 0 }), ("quote", 1, { _ in 0 }), ("lower", 1, { _ in 0 }),
+    ("upper", 1, { _ in 0 }),
+  ]
+  static let largestCost = 1 << 28
+
+  private static func bytes(_ value: OpaquePointer?) -> Int { Int(sqlite3_value_bytes(value)) }
+
+  /// How often a `%c` of a format repeats its character at most: its precision says so, and no
+  /// limit of SQLite's ends it. One that stands among the arguments may be any of their numbers.
+  private static func repeatedCharacters(_ values: [OpaquePointer?]) -> Int {
+    guard let format = values.first.flatMap({ sqlite3_value_text($0) }) else { return 0 }
+    var position = format
+    var largest = 0
+    while position.pointee != 0 {
+      defer { position += 1 }
+      guard position.pointee == UInt8(ascii: "%") else { continue }
+      var number = 0
+      var takesArgument = false
+      position += 1
+      conversion: while true {
+        switch position.pointee {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"):
+          number = min(number * 10 + Int(position.pointee - UInt8(ascii: "0")), 1 << 40)
+        case UInt8(ascii: "*"): takesArgument = true
+        case UInt8(ascii: "."): number = 0
+        case UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: " "), UInt8(ascii: "#"),
+          UInt8(ascii: "!"), UInt8(ascii: ","), UInt8(ascii: "l"):
+          break
+        default: break conversion
+        }
+        position += 1
+      }
+      if position.pointee == 0 { break }
+      guard position.pointee == UInt8(ascii: "c") else { continue }
+      largest = max(largest, number)
+      guard takesArgument else { continue }
+      for value in values.dropFirst() {
+        // As SQLite reads the number: what doesn't fit into 32 bits is cut, and made positive.
+        largest = max(largest, Int(Int32(truncatingIfNeeded: sqlite3_value_int64(value)).magnitude))
+      }
+    }
+    // 5 ns a character.
+    return largest * 8
+  }
+
+  deinit {
+    for statement in statements.values { sqlite3_finalize(statement) }
+    sqlite3_close_v2(handle)
+  }
+
+  /// Calls SQLite's function of this name on the connection of its own.
+  fileprivate func call(
+    _ name: String, _ context: OpaquePointer?, _ arguments: [OpaquePointer?]
+  ) {
+    guard !deadlines.isOver() else {
+      sqlite3_result_error_code(context, SQLITE_INTERRUPT)
+      return
+    }
+    guard let statement = statement(name, arguments.count, like: sqlite3_context_db_handle(context))
+    else {
+      sqlite3_result_error_nomem(context)
+      return
+    }
+    defer {
+      sqlite3_reset(statement)
+      sqlite3_clear_bindings(statement)
+    }
+    for (index, value) in arguments.enumerated() {
+      let code = sqlite3_bind_value(statement, Int32(index + 1), value)
+      guard code == SQLITE_OK else {
+        sqlite3_result_error_code(context, code)
+        return
+      }
+    }
+    switch sqlite3_step(statement) {
+    case SQLITE_ROW:
+      sqlite3_result_value(context, sqlite3_column_value(statement, 0))
+    case let code:
+      sqlite3_result_error(context, sqlite3_errmsg(handle), -1)
+      sqlite3_result_error_code(context, code)
+    }
+  }
+
+  private func statement(
+    _ name: String, _ count: Int, like caller: OpaquePointer?
+  ) -> OpaquePointer? {
+    if handle == nil {
+      sqlite3_open_v2(":memory:", &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
+    }
+    guard let handle, let caller else { return nil }
+    for limit in [SQLITE_LIMIT_LENGTH, SQLITE_LIMIT_LIKE_PATTERN_LENGTH] {
+      sqlite3_limit(handle, limit, sqlite3_limit(caller, limit, -1))
+    }
+    let sql = "SELECT \(name)(\(Array(repeating: "?", count: count).joined(separator: ",")))"
+    if let statement = statements[sql] { return statement }
+    var statement: OpaquePointer?
+    sqlite3_prepare_v3(
+      handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+    statements[sql] = statement
+    return statement
+  }
+}
+
+/// One of the functions.
+private final class GuardedFunction {
+  private let name: String
+  private let cost: GuardedFunctions.Cost
+  private let calls: GuardedFunctions
+
+  init(name: String, cost: @escaping GuardedFunctions.Cost, calls: GuardedFunctions) {
+    self.name = name
+    self.cost = cost
+    self.calls = calls
+  }
+
+  func call(
+    _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
+  ) {
+    let arguments = Array(UnsafeBufferPointer(start: values, count: Int(count)))
+    guard cost(arguments) <= GuardedFunctions.largestCost else {
+      sqlite3_result_error(context, "\(name) would take too long", -1)
+      sqlite3_result_error_code(context, SQLITE_TOOBIG)
+      return
+    }
+    calls.call(name, context, arguments)
+  }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import LarderSQLite
+import Testing
+
+@Suite("Texts of any length take time that grows with their length")
+struct LongTextTests {
+  /// Runs what used to take minutes, and would take a moment on a machine that is busy.
+  private func soon<T>(
+    _ sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> T
+  ) rethrows -> T {
+    let start = ContinuousClock.now
+    defer {
+      #expect(ContinuousClock.now - start < .seconds(8), sourceLocation: sourceLocation)
+    }
+    return try body()
+  }
+
+  @Test("Decimal numbers that are none, or too long")
+  func decimals() throws {
+    let digits = String(repeating: "7", count: 200_000)
+    for text in [
+      digits + "x", digits, "-" + digits + ".", digits + "e", "1." + digits, "0." + digits,
+    ] {
+      soon {
+        _ = #expect(throws: ConversionError.self) { try Decimal(databaseValue: .text(text)) }
+      }
+    }
+    let zeros = String(repeating: "0", count: 100_000)
+    let seven = try soon { try Decimal(databaseValue: .text(zeros + "7." + zeros)) }
+    #expect(seven == 7)
+  }
+
+  @Test("What is a decimal number, and what isn't")
+  func decimalForms() throws {
+    for text in ["1", "-1", "+1", "1.", ".5", "0.5", "1e3", "1E+3", "-.5e-2", "00.50"] {
+      #expect(throws: Never.self) { try Decimal(databaseValue: .text(text)) }
+    }
+    for text in [
+      "", ".", "-", "+", "e3", "1e", "1e+", ".e1", "1.2.3", "1 ", " 1", "1x", "--1", "٣", "1,5",
+      "0x10", "1e5.0", "nan", "1\0",
+    ] {
+      let error = #expect(throws: ConversionError.self) { try Decimal(databaseValue: .text(text)) }
+      #expect(error?.reason == .malformed, "\(text)")
+    }
+  }
+
+  @Test("SQL that is wrong, with semicolons without end")
+  func semicolons() throws {
+    let db = try Database()
+    for text in [
+      String(repeating: "'';", count: 200_000), String(repeating: "x;", count: 200_000),
+      "SELECT wrong FROM nowhere WHERE a IN (" + String(repeating: "';',", count: 100_000) + "1)",
+    ] {
+      let error = soon {
+        #expect(throws: DatabaseError.self) { try db.executeStatements(SQL(raw: text)) }
+      }
+      #expect((error?.sql?.utf8.count ?? 0) <= 10_010)
+      #expect((error?.description.utf8.count ?? 0) <= 30_100)
+    }
+  }
+
+  @Test("An error keeps the beginning of long texts, cut between characters")
+  func cutTexts() throws {
+    let db = try Database()
+    let long = "SELECT wrong, '" + String(repeating: "ø😀", count: 100_000) + "'"
+    let error = try #require(
+      #expect(throws: DatabaseError.self) { try db.validate(SQL(raw: long)) })
+    let sql = try #require(error.sql)
+    #expect(sql.hasPrefix("SELECT wrong") && sql.hasSuffix("…") && sql.utf8.count <= 10_003)
+    #expect(long.hasPrefix(sql.dropLast()))
+    let exact = "SELECT wrong, '" + String(repeating: "x", count: 10_000 - 16) + "'"
+    let whole = #expect(throws: DatabaseError.self) { try db.validate(SQL(raw: exact)) }
+    #expect(whole?.sql == exact)
+    #expect(
+      DatabaseError(code: .error, message: String(repeating: "m", count: 20_000))
+        .message.utf8.count == 10_003)
+  }
+
+  @Test("A constraint on a table whose name is full of dots")
+  func dottedNames() throws {
+    let db = try Database()
+    let name = String(repeating: ".a", count: 30_000)
+    try db.executeUpdate("CREATE TABLE \(identifier: name) (\(identifier: "b.c") UNIQUE)")
+    try db.executeUpdate("INSERT INTO \(identifier: name) VALUES (1)")
+    let error = soon {
+      #expect(throws: DatabaseError.self) {
+        try db.executeUpdate("INSERT INTO \(identifier: name) VALUES (1)")
+      }
+    }
+    #expect(error?.constraint?.kind == .unique)
+  }
+}
