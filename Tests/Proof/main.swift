@@ -13,6 +13,7 @@ let rows: [any ProofRow.Type] = [
   AddressSanitizer.self, Differential.self, FullDisk.self, Injection.self, IOFaults.self,
   Kills.self,
   Leaks.self, MisuseMatrix.self, OutOfMemory.self, PowerLoss.self, Processes.self, RoundTrip.self,
+  SchemaChanges.self,
   ThreadSanitizer.self, Threads.self,
 ]
 
