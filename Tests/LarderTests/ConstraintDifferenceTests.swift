@@ -66,5 +66,18 @@ struct ConstraintDifferenceTests {
         CREATE TABLE town (id INTEGER, name TEXT COLLATE NoCase NOT NULL,
           UNIQUE (name COLLATE NOCASE), PRIMARY KEY (id)) STRICT
         """) == [])
+    // A key that is the row id, and one that isn't, either way.
+    let schemas = try ["INTEGER", "INT", "INTEGER DESC"].map { key in
+      let db = try Database()
+      let words = key.split(separator: " ").joined(separator: " PRIMARY KEY ")
+      let sql = key.contains(" ") ? words : words + " PRIMARY KEY"
+      try db.executeStatements(SQL(raw: "CREATE TABLE t (id \(sql), a TEXT)"))
+      return try Schema(db)
+    }
+    for (index, declared) in schemas.enumerated() {
+      for (other, found) in schemas.enumerated() {
+        #expect(declared.differences(from: found).isEmpty == (index == other))
+      }
+    }
   }
 }

@@ -80,7 +80,7 @@ private struct TableComparison {
   // MARK: Columns
 
   private mutating func compare(_ column: ColumnSchema, _ other: ColumnSchema) {
-    let isRowID = declared.rowIDColumn == column.name
+    let isRowID = declared.rowIDColumn == column.name || found.rowIDColumn == other.name
     let type = column.type.uppercased()
     let found = other.type.uppercased()
     // The two are the same, but for the row id.
