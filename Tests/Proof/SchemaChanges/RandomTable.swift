@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 
 /// A table named `t` at random, and another that it could become.
@@ -32,7 +33,9 @@ struct RandomTable {
     isStrict = random.chance(20)
     columns = [Column(name: "id", type: "INTEGER")]
     for name in ["a", "b", "c", "d"].prefix(Int.random(in: 1...4, using: &random)) {
-      columns.append(Column(name: name, type: Self.type(isStrict, &random)))
+      let constraint = random.chance(15) ? Self.constraint(&random) : ""
+      columns.append(
+        Column(name: name, type: Self.type(isStrict, &random), constraint: constraint))
     }
     // Rows are to be told apart, and conflicts to happen, in the new table.
     if random.chance(10) { compute(columns.count - 1) }
@@ -49,9 +52,21 @@ struct RandomTable {
     columns[index].constraint = ""
   }
 
-  /// Another table with most of the same columns.
+  /// Another table with most of the same columns. Every other time only a type differs, which is
+  /// what nothing else refuses.
   func changed(_ random: inout RandomNumbers) -> RandomTable {
     var new = self
+    if random.chance(50) {
+      let index = Int.random(in: 1..<columns.count, using: &random)
+      let constraint = columns[index].constraint
+      if constraint.hasPrefix("UNIQUE"), random.chance(50) {
+        new.columns[index].constraint =
+          constraint == "UNIQUE" ? "UNIQUE ON CONFLICT IGNORE" : "UNIQUE"
+      } else if columns[index].expression == nil {
+        new.columns[index].type = Self.type(isStrict, &random)
+      }
+      return new
+    }
     if random.chance(40) {
       new.key = .allCases[Int.random(in: 0..<Key.allCases.count, using: &random)]
     }
@@ -67,7 +82,9 @@ struct RandomTable {
         new.columns[index].expression = nil
       }
     }
-    if random.chance(12) { new.columns.removeLast(new.columns.count > 2 ? 1 : 0) }
+    if random.chance(20), new.columns.count > 2 {
+      new.columns.remove(at: Int.random(in: 1..<new.columns.count, using: &random))
+    }
     if random.chance(12) {
       new.columns.append(Column(name: "e", type: Self.type(new.isStrict, &random)))
     }
@@ -88,6 +105,20 @@ struct RandomTable {
       "CHECK (t.id IS NOT 'never')",
     ]
     return constraints[Int.random(in: 0..<constraints.count, using: &random)]
+  }
+
+  /// Whether another declares something else, in any order of the columns.
+  func differs(from other: RandomTable) -> Bool {
+    func essence(_ table: RandomTable) -> [String] {
+      // Two names of one type, and of one key.
+      let columns = table.columns.map {
+        $0.sql.replacingOccurrences(of: " INT ", with: " INTEGER ")
+      }
+      let key = table.key == .tableDescending ? Key.rowID : table.key
+      return columns.map { $0.hasSuffix(" INT") ? $0 + "EGER" : $0 }.sorted()
+        + ["\(key)", "\(table.isStrict)"]
+    }
+    return essence(self) != essence(other)
   }
 
   var hasRowID: Bool { key != .withoutRowID }

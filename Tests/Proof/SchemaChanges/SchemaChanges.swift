@@ -19,10 +19,10 @@ enum SchemaChanges: ProofRow {
       do {
         // Every tenth is one of those that need a file.
         if result.tried % 10 == 9 {
+          try ProofFolder.empty(folder)
           try PlantedStatement(seed: seed, folder: folder).run()
           try DryRunOfCompany(seed: seed, folder: folder).run()
           outcomes[.refused, default: 0] += 1
-          try ProofFolder.empty(folder)
         } else {
           outcomes[try SchemaChange(seed: seed).run(), default: 0] += 1
         }
@@ -109,7 +109,7 @@ struct SchemaChange {
         INSERT INTO search(search) VALUES ('rebuild')
         """)
     }
-    if random.chance(20) {
+    if random.chance(35) {
       try db.executeStatements(
         "CREATE INDEX kept ON t (a, id); CREATE TEMP VIEW temporary AS SELECT a FROM t")
     }
@@ -119,6 +119,10 @@ struct SchemaChange {
     let before = try TableState(db, hasRowID: old.hasRowID)
     var schema = try Schema(db)
     schema.tables = schema.tables.map { $0.name == "t" ? declared : $0 }
+    let isDifferent = !declared.differences(from: try Schema(db).table("t")).isEmpty
+    guard isDifferent || !new.differs(from: old) else {
+      throw WrongAnswer(description: "no difference is found, \(description)")
+    }
     let steps = schema.steps(from: try Schema(db))
     let isMarked = steps.contains(where: \.isDestructive)
     func change(_ db: Database) throws {
@@ -156,6 +160,9 @@ struct SchemaChange {
       .filter { way != 0 || $0.kind != .index || $0.declared != nil }
     guard differences.isEmpty else {
       throw WrongAnswer(description: "\(differences.map(\.description)) is left, \(description)")
+    }
+    if try db.value("SELECT count(*) FROM temp.sqlite_schema", as: Int.self) ?? 0 > 0 {
+      try db.validate("SELECT * FROM temporary")
     }
     if way != 0, isMarked { return .destructive }
     let after = try TableState(db, hasRowID: new.hasRowID)
