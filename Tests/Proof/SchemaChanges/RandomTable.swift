@@ -110,13 +110,16 @@ struct RandomTable {
   /// Whether another declares something else, in any order of the columns.
   func differs(from other: RandomTable) -> Bool {
     func essence(_ table: RandomTable) -> [String] {
-      // Two names of one type, and of one key.
+      // Two names of one type, and of one key; a check is the same wherever it stands.
+      let check = " CHECK (t.id IS NOT 'never')"
       let columns = table.columns.map {
         $0.sql.replacingOccurrences(of: " INT ", with: " INTEGER ")
+          .replacingOccurrences(of: check, with: "")
       }
+      let isChecked = table.columns.contains { $0.sql.hasSuffix(check) }
       let key = table.key == .tableDescending ? Key.rowID : table.key
       return columns.map { $0.hasSuffix(" INT") ? $0 + "EGER" : $0 }.sorted()
-        + ["\(key)", "\(table.isStrict)"]
+        + ["\(key)", "\(table.isStrict)", "\(isChecked)"]
     }
     return essence(self) != essence(other)
   }
