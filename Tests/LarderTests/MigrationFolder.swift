@@ -12,4 +12,17 @@ final class MigrationFolder {
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
   func file(_ name: String) -> String { path + "/" + name }
+
+  /// Replaces bytes of a file by as many others, as nothing but a program of one's own can do with
+  /// the text that a schema keeps.
+  func replace(_ old: String, by new: String, in name: String) throws {
+    struct NotFound: Error {}
+    let url = URL(fileURLWithPath: file(name))
+    var bytes = try Data(contentsOf: url)
+    guard old.utf8.count == new.utf8.count, let range = bytes.range(of: Data(old.utf8)) else {
+      throw NotFound()
+    }
+    bytes.replaceSubrange(range, with: Data(new.utf8))
+    try bytes.write(to: url)
+  }
 }

@@ -145,11 +145,11 @@ struct MigrationForeignKeyTests {
     try careless.executeUpdate("DELETE FROM country WHERE id = 1")
     let db = try Database(path: folder.file("old.db"))
     let later = Migration("later", sql: "CREATE TABLE river (name)")
-    #expect(throws: MigrationError.self) { try Migrator([create, later]).migrate(db) }
     let clean = Migration(
       "clean", foreignKeys: .enforced,
       sql: "DELETE FROM city WHERE country NOT IN (SELECT id FROM country)")
-    try Migrator([create, clean, later]).migrate(db)
+    // One that has nothing to do with them isn't kept from running.
+    try Migrator([create, later, clean]).migrate(db)
     #expect(try db.value("SELECT count(*) FROM city") == 1)
   }
 }

@@ -15,6 +15,7 @@ let rows: [any ProofRow.Type] = [
   Injection.self, IOFaults.self,
   Kills.self,
   Leaks.self, MisuseMatrix.self, OutOfMemory.self, PowerLoss.self, Processes.self, RoundTrip.self,
+  SchemaChanges.self,
   ThreadSanitizer.self, Threads.self,
 ]
 

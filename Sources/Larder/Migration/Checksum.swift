@@ -6,7 +6,21 @@ extension SQL {
   ///
   /// It guards against mistakes, not against malice; the hash is
   /// [FNV-1a](https://datatracker.ietf.org/doc/html/draft-eastlake-fnv).
-  var checksum: String {
+  var checksum: String { checksum(of: essenceWithoutEnd) }
+
+  /// What earlier versions made of the same SQL, for which semicolons at the end counted.
+  var formerChecksums: [String] {
+    let essence = essenceWithoutEnd
+    return (1...2).map { checksum(of: essence + Array(repeating: ";", count: $0)) }
+  }
+
+  private var essenceWithoutEnd: [String] {
+    let essence = essence
+    let count = essence.lastIndex { $0 != ";" }.map { $0 + 1 } ?? 0
+    return Array(essence.prefix(count))
+  }
+
+  private func checksum(of essence: [String]) -> String {
     var hash = Hash()
     for piece in essence { hash.add(tag: 0, piece.utf8) }
     for value in values { hash.add(value) }

@@ -11,7 +11,8 @@ extension Migrator {
   /// The database itself stays as it is. Others can write meanwhile where it has a write-ahead log;
   /// without one they wait while it is copied. The copy is a temporary file that goes away with the
   /// call, and is opened like the original: ``LarderSQLite/Configuration/prepareDatabase`` is
-  /// called for it too.
+  /// called for it too. Databases that this attaches are copied as well; others can't be attached to
+  /// the copy, so that a migration that does it is reported as failing.
   ///
   /// Throws where the database is refused or can't be copied. A migration that fails is reported.
   public func dryRun(_ access: some DatabaseAccess) throws -> MigrationReport {
@@ -28,9 +29,10 @@ extension Migrator {
   }
 
   private func dryRun(
-    on copy: Database, _ recorder: MigrationRecorder
+    on copy: DatabaseCopy, _ recorder: MigrationRecorder
   ) throws -> MigrationReport {
-    _ = try pending(copy)
+    let db = copy.db
+    _ = try pending(db)
     let observed = migrations.map { migration in
       Migration(migration) { db in
         recorder.begin(migration.name, totalChanges: db.totalChanges)
@@ -40,35 +42,18 @@ extension Migrator {
     }
     var failure: (any Error)?
     do {
-      try Migrator(observed).migrate(copy) { recorder.finish($0) }
+      try Migrator(observed).migrate(db) { recorder.finish($0) }
     } catch {
       failure = error
     }
     return MigrationReport(
       migrations: recorder.finished, error: failure,
-      integrityProblems: try copy.integrityProblems(),
-      foreignKeyViolations: try ForeignKeyViolation.all(in: copy))
+      integrityProblems: try db.integrityProblems(),
+      foreignKeyViolations: try ForeignKeyState().newViolations(in: db))
   }
 }
 
 extension Database {
-  /// A copy of the database in a temporary file, as it is committed, or as this connection's read
-  /// transaction sees it.
-  func temporaryCopy(
-    trace: (@Sendable (TraceEvent) -> Void)? = nil
-  ) throws -> Database {
-    var configuration = configuration
-    configuration.readOnly = false
-    configuration.journalMode = nil
-    configuration.log = nil
-    configuration.trace = trace
-    configuration.slowStatementThreshold = .zero
-    let copy = try Database(path: "", configuration: configuration)
-    // In one step: in several it would begin anew whenever somebody has written.
-    try backup(to: copy, pagesPerStep: 0)
-    return copy
-  }
-
   /// What SQLite's [check](https://www.sqlite.org/pragma.html#pragma_integrity_check) of the whole
   /// file finds, up to a hundred lines.
   func integrityProblems() throws -> [String] {

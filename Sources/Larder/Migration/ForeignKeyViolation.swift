@@ -1,34 +1,154 @@
 import LarderSQLite
 
-/// A row that refers to a row that isn't there.
+/// A row that refers to a row that isn't there, or a table whose rows would all do.
 public struct ForeignKeyViolation: Hashable, Sendable {
   /// The table that the row is in.
   public let table: String
-  /// Its row id; nil in a table without.
+  /// Its row id; nil in a table without, and where it isn't about a row.
   public let rowID: Int64?
   /// The table that it refers to.
   public let referencedTable: String
-
-  /// The first violations in the database, found by reading all rows with foreign keys;
-  /// see [foreign_key_check](https://www.sqlite.org/pragma.html#pragma_foreign_key_check).
-  static func all(in db: Database, limit: Int = 100) throws -> [ForeignKeyViolation] {
-    let rows = try db.executeQuery("PRAGMA foreign_key_check")
-    defer { rows.close() }
-    var violations: [ForeignKeyViolation] = []
-    while violations.count < limit, try rows.next() {
-      violations.append(
-        ForeignKeyViolation(
-          table: try rows.get(at: 0), rowID: try rows.get(at: 1),
-          referencedTable: try rows.get(at: 2)))
-    }
-    return violations
-  }
+  /// Whether that table isn't there, or has no such key: then no row can be written, and there may be
+  /// none yet.
+  public let isKeyMissing: Bool
 }
 
 extension ForeignKeyViolation: CustomStringConvertible {
   /// Both tables and the row.
   public var description: String {
+    if isKeyMissing { return "“\(table)” refers to a key that “\(referencedTable)” doesn't have" }
     let row = rowID.map { "row \($0)" } ?? "a row"
     return "\(row) of “\(table)” refers to a row of “\(referencedTable)” that isn't there"
+  }
+}
+
+/// All violations of foreign keys in a database, found by reading all rows that have any;
+/// see [foreign_key_check](https://www.sqlite.org/pragma.html#pragma_foreign_key_check).
+struct ForeignKeyState {
+  private struct Reference: Hashable {
+    let table: [UInt8]
+    let referencedTable: [UInt8]
+
+    init(_ violation: ForeignKeyViolation) {
+      table = violation.table.foldedName
+      referencedTable = violation.referencedTable.foldedName
+    }
+  }
+
+  private var rows: [Reference: Set<Int64>] = [:]
+  /// The numbers of rows without a row id.
+  private var counts: [Reference: Int] = [:]
+  private var missingKeys: Set<Reference> = []
+
+  /// A database without violations.
+  init() {}
+
+  init(_ db: Database) throws {
+    try Self.forEach(in: db) { violation in
+      add(violation)
+      return true
+    }
+  }
+
+  private mutating func add(_ violation: ForeignKeyViolation) {
+    let reference = Reference(violation)
+    if violation.isKeyMissing {
+      missingKeys.insert(reference)
+    } else if let rowID = violation.rowID {
+      rows[reference, default: []].insert(rowID)
+    } else {
+      counts[reference, default: 0] += 1
+    }
+  }
+
+  /// The first violations in a database that weren't there before.
+  func newViolations(in db: Database, limit: Int = 100) throws -> [ForeignKeyViolation] {
+    var known = self
+    var violations: [ForeignKeyViolation] = []
+    try Self.forEach(in: db) { violation in
+      if !known.removeKnown(violation) { violations.append(violation) }
+      return violations.count < limit
+    }
+    return violations
+  }
+
+  /// Whether a violation is one of these, of those without a row id once for each.
+  private mutating func removeKnown(_ violation: ForeignKeyViolation) -> Bool {
+    let reference = Reference(violation)
+    if violation.isKeyMissing { return missingKeys.contains(reference) }
+    if let rowID = violation.rowID { return rows[reference]?.contains(rowID) ?? false }
+    counts[reference, default: 0] -= 1
+    return counts[reference, default: 0] >= 0
+  }
+
+  // MARK: Reading
+
+  /// Calls a closure with each violation until it returns false.
+  private static func forEach(
+    in db: Database, _ body: (ForeignKeyViolation) -> Bool
+  ) throws {
+    let references = try db.executeQuery(
+      """
+      SELECT DISTINCT t.name, k."table", p.name IS NULL
+      FROM main.sqlite_schema AS t, pragma_foreign_key_list(t.name, 'main') AS k
+      LEFT JOIN main.sqlite_schema AS p ON p.type = 'table' AND p.name = k."table" COLLATE NOCASE
+      WHERE t.type = 'table' ORDER BY t.rowid
+      """
+    ).map {
+      (
+        table: try $0.get(at: 0, as: String.self), other: try $0.get(at: 1, as: String.self),
+        isMissing: try $0.get(at: 2, as: Bool.self)
+      )
+    }
+    for (table, other, isMissing) in references where isMissing {
+      let violation = ForeignKeyViolation(
+        table: table, rowID: nil, referencedTable: other, isKeyMissing: true)
+      guard body(violation) else { return }
+    }
+    var last: String?
+    for (table, other, _) in references where table != last {
+      last = table
+      guard try forEachRow(of: table, referringTo: other, db, body) else { return }
+    }
+  }
+
+  private static func forEachRow(
+    of table: String, referringTo other: String, _ db: Database,
+    _ body: (ForeignKeyViolation) -> Bool
+  ) throws -> Bool {
+    do {
+      let rows = try db.executeQuery(
+        "SELECT rowid, parent FROM pragma_foreign_key_check(?, 'main')", table)
+      defer { rows.close() }
+      while try rows.next() {
+        let violation = ForeignKeyViolation(
+          table: table, rowID: try rows.get(at: 0), referencedTable: try rows.get(at: 1),
+          isKeyMissing: false)
+        guard body(violation) else { return false }
+      }
+      return true
+    } catch let error as DatabaseError where error.code == .error {
+      // What is referred to isn't unique there, or not a column.
+      let key = try db.foreignKeys(of: table, in: "main").first { try !isKey($0, db) }
+      return body(
+        ForeignKeyViolation(
+          table: table, rowID: nil, referencedTable: key?.referencedTable ?? other,
+          isKeyMissing: true))
+    }
+  }
+
+  /// Whether what a foreign key refers to is a primary key, or unique.
+  private static func isKey(_ key: ForeignKey, _ db: Database) throws -> Bool {
+    guard let table = try TableSchema.found(key.referencedTable, in: db, schema: "main") else {
+      return true
+    }
+    let columns = Set(key.referencedColumns.map(\.foldedName))
+    if columns.isEmpty { return table.primaryKey.count == key.columns.count }
+    let unique = table.uniqueConstraints + [table.primaryKey]
+    return unique.contains { Set($0.map(\.foldedName)) == columns }
+      || table.indexes.contains { index in
+        index.isUnique && index.condition == nil
+          && Set(index.terms.map { ($0.sqlTokens.first?.identifier ?? "").foldedName }) == columns
+      }
   }
 }

@@ -16,8 +16,13 @@ extension Migrator {
 
   /// Undoes the migrations that come after one, outside of a transaction.
   public func migrateDown(_ db: Database, to name: String?) throws {
-    let count = try checkedHistory(db).applied.count
-    let applied = migrations[..<count]
+    // What is applied is read anew each time: another process may be migrating too, down or up.
+    while let index = try lastToUndo(db, after: name) { try run(.undo(index), db) }
+  }
+
+  /// The migration that is to be undone next; nil where the last that stays is the last.
+  private func lastToUndo(_ db: Database, after name: String?) throws -> Int? {
+    let applied = try migrations[..<checkedHistory(db).applied.count]
     var kept = 0
     if let name {
       guard let index = applied.firstIndex(where: { $0.name.hasSameBytes(as: name) }) else {
@@ -28,6 +33,6 @@ extension Migrator {
     if let fixed = applied[kept...].last(where: { $0.down == nil }) {
       throw MigrationError.irreversible(migration: fixed.name)
     }
-    for index in (kept..<count).reversed() { try run(.undo(index), db) }
+    return applied.count > kept ? applied.count - 1 : nil
   }
 }

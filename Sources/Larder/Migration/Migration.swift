@@ -15,7 +15,7 @@ import LarderSQLite
 /// SQL is better where it does: a ``Migrator`` notices when it is changed after it was applied,
 /// which it can't for a closure. A closure should use SQL or records of its own, since the
 /// program's records change with the program, and the migration mustn't. Neither can begin or end
-/// transactions.
+/// transactions; what they attach is detached when they end.
 ///
 /// What ALTER TABLE can't change takes a new table, also where others refer to the old one:
 ///
@@ -32,8 +32,8 @@ public struct Migration: Sendable {
   public enum ForeignKeys: Hashable, Sendable {
     /// Not enforced while the migration runs, so that a table can be
     /// [rebuilt](https://www.sqlite.org/lang_altertable.html#otheralter) that others refer to;
-    /// those of all tables are checked before the commit. Rows that are deleted don't take those
-    /// along that refer to them.
+    /// those of all tables are checked before the commit, and what is violated then and wasn't before
+    /// undoes the migration. Rows that are deleted don't take those along that refer to them.
     case checkedBeforeCommit
     /// Enforced as ever, with CASCADE and SET NULL, and without the check of all tables.
     case enforced
@@ -41,9 +41,11 @@ public struct Migration: Sendable {
 
   /// Its name: any text but an empty one.
   public let name: String
-  /// What the SQL amounts to, as 16 digits: spaces, comments and the case of words don't count. Nil
-  /// for a closure.
+  /// What the SQL amounts to, as 16 digits: spaces, comments, the case of words and semicolons at the
+  /// end don't count. Nil for a closure.
   public let checksum: String?
+  /// Checksums that earlier versions of Larder have stored for the same.
+  private let formerChecksums: [String]
   /// How foreign keys are kept.
   public let foreignKeys: ForeignKeys
   /// The `user_version` of databases that had come as far as this before there was a `Migrator`.
@@ -61,6 +63,7 @@ public struct Migration: Sendable {
     self.name = name
     self.foreignKeys = foreignKeys
     checksum = sql.checksum
+    formerChecksums = sql.formerChecksums
     up = { db in try db.executeStatements(sql) }
     if let down {
       self.down = { db in try db.executeStatements(down) }
@@ -81,6 +84,7 @@ public struct Migration: Sendable {
     self.name = name
     self.foreignKeys = foreignKeys
     checksum = nil
+    formerChecksums = []
     self.up = up
     self.down = down
   }
@@ -97,11 +101,17 @@ public struct Migration: Sendable {
     return migration
   }
 
+  /// Whether a database says that this is what was applied to it.
+  func hasChecksum(_ stored: String?) -> Bool {
+    stored == checksum || formerChecksums.contains { $0 == stored }
+  }
+
   init(
     _ migration: Migration, up: @escaping @Sendable (Database) throws -> Void
   ) {
     name = migration.name
     checksum = migration.checksum
+    formerChecksums = migration.formerChecksums
     foreignKeys = migration.foreignKeys
     userVersion = migration.userVersion
     self.up = up

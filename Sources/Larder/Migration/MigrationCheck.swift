@@ -38,7 +38,8 @@ extension Migrator {
     var configuration = configuration
     configuration.journalMode = nil
     var problems: [String] = []
-    func check(_ name: String, _ db: Database) -> [String: SchemaEntry] {
+    func check(_ name: String, _ copy: DatabaseCopy) -> [String: SchemaEntry] {
+      let db = copy.db
       do {
         try migrate(db)
         for record in records { problems += Self.problems(of: record, db).map { "\(name): \($0)" } }
@@ -49,7 +50,8 @@ extension Migrator {
         return [:]
       }
     }
-    let new = check("a new database", try Database(configuration: configuration))
+    let new = check(
+      "a new database", try DatabaseCopy(Database(configuration: configuration)))
     for (index, old) in oldDatabases.enumerated() {
       let name = old.name(index: index)
       let found = check(name, try old.copy(configuration))
@@ -135,7 +137,7 @@ extension Migrator.OldDatabase {
   }
 
   /// A copy in a temporary file.
-  fileprivate func copy(_ configuration: Configuration) throws -> Database {
+  fileprivate func copy(_ configuration: Configuration) throws -> DatabaseCopy {
     var configuration = configuration
     switch self {
     case .file(let path):

@@ -17,8 +17,8 @@ public enum MigrationError: Error, Sendable {
   case changed(migration: String)
   /// It threw, or could not be committed, and was undone.
   case failed(migration: String, error: any Error)
-  /// It would have left rows that refer to rows that aren't there, and was undone. The first hundred
-  /// of them are listed.
+  /// It would have left rows that refer to rows that aren't there, or tables that refer to no key,
+  /// which weren't there before, and was undone. The first hundred are listed.
   case foreignKeys(migration: String, violations: [ForeignKeyViolation])
   /// It has nothing that undoes it. None was undone.
   case irreversible(migration: String)

@@ -71,14 +71,17 @@ extension Migrator {
       try db.inTransaction(.immediate) { db in
         var history = try checkedHistory(db)
         guard history.applied.count == expected else { return nil }
+        // Those that are there already are nobody's fault.
+        let violations = isUnenforced ? try ForeignKeyState(db) : ForeignKeyState()
         hasBegun = true
         try history.record(in: db)
+        let objects = try MigrationHistory.objects(in: db)
         let start = ContinuousClock.now
         try body(db)
-        if isUnenforced { try checkForeignKeys(migration, db) }
+        if isUnenforced { try checkForeignKeys(migration, db, comparedTo: violations) }
         let duration = ContinuousClock.now - start
         try record(history, duration)
-        try checkBookkeeping(db, appliedAfter: after)
+        try checkBookkeeping(db, objects, appliedAfter: after)
         guard !db.isRollbackOnly else {
           throw DatabaseError(
             .misuse, "setRollbackOnly has no meaning in a migration, which throws to be undone")
@@ -87,25 +90,33 @@ extension Migrator {
       }
     }
     do {
-      return try isUnenforced ? db.withoutForeignKeys(inTransaction) : inTransaction()
+      return try db.detachingAfterwards {
+        try isUnenforced ? db.withoutForeignKeys(inTransaction) : inTransaction()
+      }
     } catch  where hasBegun && !(error is MigrationError) {
       throw MigrationError.failed(migration: migration.name, error: error)
     }
   }
 
   /// Throws where the migration has changed the bookkeeping, or left a trigger that does: it would
-  /// be committed without being remembered.
-  private func checkBookkeeping(_ db: Database, appliedAfter count: Int) throws {
+  /// be committed without being remembered, or later ones couldn't be.
+  private func checkBookkeeping(
+    _ db: Database, _ objects: [SchemaEntry], appliedAfter count: Int
+  ) throws {
     let applied = try MigrationHistory(db).applied
-    guard applied.count == count,
-      zip(applied, migrations).allSatisfy({ $0.name.hasSameBytes(as: $1.name) })
+    guard applied.count == count, try MigrationHistory.objects(in: db) == objects,
+      zip(applied, migrations).allSatisfy({
+        $0.name.hasSameBytes(as: $1.name) && $1.hasChecksum($0.checksum)
+      })
     else {
       throw DatabaseError(.misuse, "a migration can't change the table larder_migration")
     }
   }
 
-  private func checkForeignKeys(_ migration: Migration, _ db: Database) throws {
-    let violations = try ForeignKeyViolation.all(in: db)
+  private func checkForeignKeys(
+    _ migration: Migration, _ db: Database, comparedTo before: ForeignKeyState
+  ) throws {
+    let violations = try before.newViolations(in: db)
     guard violations.isEmpty else {
       throw MigrationError.foreignKeys(migration: migration.name, violations: violations)
     }

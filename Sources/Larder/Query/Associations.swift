@@ -58,11 +58,14 @@ public struct BelongsTo<Owner: Record, Target: Record>: Association, Sendable {
   /// The record that each refers to; nil for NULL, and where it isn't there.
   public func fetchAll(_ db: Database, of owners: [Owner]) throws -> [Target?] {
     let keys = try owners.map { try Owner.table.core.value(of: foreignKey, in: $0, db) }
-    var found: [DatabaseValue: Target] = [:]
-    for target in try query.fetchAll(db, where: key, in: keys) {
-      found[try Target.table.core.value(of: key, in: target, db)] = target
+    var found: [ExactValue: Target] = [:]
+    let column = try MatchedColumn(Target.table.core, key, to: Owner.table.core, foreignKey)
+    try query.forEachMatch(db, column, in: keys, prefix: \.prefix) {
+      try Target.table.core.value(of: key, in: $0, db)
+    } _: {
+      found[$0] = $1
     }
-    return keys.map { $0.isNull ? nil : found[$0] }
+    return keys.map { $0.isNull ? nil : found[ExactValue($0)] }
   }
 }
 
@@ -107,11 +110,14 @@ public struct HasMany<Owner: Record, Target: Record>: Association, Sendable {
   /// The records that refer to each.
   public func fetchAll(_ db: Database, of owners: [Owner]) throws -> [[Target]] {
     let keys = try owners.map { try Owner.table.core.value(of: key, in: $0, db) }
-    var found: [DatabaseValue: [Target]] = [:]
-    for target in try query.fetchAll(db, where: foreignKey, in: keys) {
-      found[try Target.table.core.value(of: foreignKey, in: target, db), default: []].append(target)
+    var found: [ExactValue: [Target]] = [:]
+    let column = try MatchedColumn(Target.table.core, foreignKey, to: Owner.table.core, key)
+    try query.forEachMatch(db, column, in: keys, prefix: \.prefix) {
+      try Target.table.core.value(of: foreignKey, in: $0, db)
+    } _: {
+      found[$0, default: []].append($1)
     }
-    return keys.map { $0.isNull ? [] : found[$0] ?? [] }
+    return keys.map { $0.isNull ? [] : found[ExactValue($0)] ?? [] }
   }
 }
 
@@ -148,12 +154,14 @@ public struct HasManyThrough<Owner: Record, Link: Record, Target: Record>: Assoc
   /// The records that are connected with each.
   public func fetchAll(_ db: Database, of owners: [Owner]) throws -> [[Target]] {
     let keys = try owners.map { try Owner.table.core.value(of: key, in: $0, db) }
-    var found: [DatabaseValue: [Target]] = [:]
-    let link = try Link.table.core.checked(linkKey).quotedIdentifier
-    for (target, link) in try query.fetchAll(db, where: { $0.1.prefix + link }, in: keys) {
-      found[try Link.table.core.value(of: linkKey, in: link, db), default: []].append(target)
+    var found: [ExactValue: [Target]] = [:]
+    let column = try MatchedColumn(Link.table.core, linkKey, to: Owner.table.core, key)
+    try query.forEachMatch(db, column, in: keys, prefix: \.1.prefix) {
+      try Link.table.core.value(of: linkKey, in: $0.1, db)
+    } _: {
+      found[$0, default: []].append($1.0)
     }
-    return keys.map { $0.isNull ? [] : found[$0] ?? [] }
+    return keys.map { $0.isNull ? [] : found[ExactValue($0)] ?? [] }
   }
 }
 
@@ -175,39 +183,10 @@ extension Query where From: Record {
       try first.fetchAll(db, of: rows), try second.fetchAll(db, of: rows))
     return zip(rows, related).map { ($0, $1.0, $1.1) }
   }
-
-  fileprivate func fetchAll(
-    _ db: Database, where column: String, in keys: [DatabaseValue]
-  ) throws -> [From] {
-    let name = try From.table.core.checked(column).quotedIdentifier
-    return try fetchAll(db, where: { $0.prefix + name }, in: keys)
-  }
-}
-
-extension Query {
-  /// The rows in which a column has one of these values. None asks for no query.
-  fileprivate func fetchAll(
-    _ db: Database, where column: (From.QueryFields) -> String, in keys: [DatabaseValue]
-  ) throws -> [From.QueryRow] {
-    guard select.isPlain else {
-      throw DatabaseError(.misuse, "an association's query can't be grouped, distinct or limited")
-    }
-    let keys = Set(keys.lazy.filter { !$0.isNull })
-    guard !keys.isEmpty else { return [] }
-    return try filter { fields in
-      SQLExpression<DatabaseValue>(SQL(raw: column(fields))).in(keys)
-    }.fetchAll(db)
-  }
 }
 
 extension TableCore {
-  /// The name of a column that is there.
-  fileprivate func checked(_ column: String) throws -> String {
-    _ = try index(of: column)
-    return column
-  }
-
-  private func index(of column: String) throws -> Int {
+  func index(of column: String) throws -> Int {
     guard let index = columns.firstIndex(where: { $0.name.isSame(as: column) }) else {
       throw RecordError.declaration(table: name, problem: "it has no column “\(column)”")
     }

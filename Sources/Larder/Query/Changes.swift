@@ -54,7 +54,8 @@ public struct Assignments<R: Record> {
 extension Query where From: Record {
   /// Updates the query's rows and returns their number.
   ///
-  /// A column that is marked ``ColumnOption/version`` goes up by one.
+  /// A column that is marked ``ColumnOption/version`` goes up by one; where one of them is the greatest
+  /// that its type has, this throws.
   @discardableResult
   public func update(
     _ db: Database, _ change: (inout Assignments<From>) -> Void
@@ -95,11 +96,11 @@ extension Query where From: Record {
     var pieces = zip(assignments.columns, assignments.values).map {
       SQL("\($0.quotedIdentifier) = ", $1.sql, "")
     }
-    if let version = core.sql.version.map({ core.columns[$0].name }),
-      !assignments.columns.contains(where: { $0.isSame(as: version) })
+    if let version = core.sql.version.map({ core.columns[$0] }),
+      !assignments.columns.contains(where: { $0.isSame(as: version.name) })
     {
       pieces.append(
-        SQL(raw: "\(version.quotedIdentifier) = \(version.quotedIdentifier) + 1"))
+        SQL(raw: "\(version.name.quotedIdentifier) = \(RecordSQL.raised(version))"))
     }
     return try changing(SQL("UPDATE \(target) SET ", SQL(pieces, separator: ", "), ""))
   }

@@ -10,7 +10,8 @@ extension Record {
   ///
   /// Up to 128 rows go into one statement, which takes half as long as inserting them one by one.
   /// Outside of a transaction this is one, inside it is a savepoint. The records' keys stay as they
-  /// are: see ``inserted(_:contentsOf:)``. Rows that a trigger ignores are left out.
+  /// are: see ``inserted(_:contentsOf:)``. Rows that a trigger ignores are left out. Records may refer
+  /// to one another by foreign keys in any order.
   ///
   /// Throws ``RecordError/batch(table:index:error:)`` with the position of the record that could
   /// not be inserted and the reason, or the reason alone where no single record is at fault, as for
@@ -22,10 +23,10 @@ extension Record {
   ) throws {
     let table = table
     try table.core.check()
-    try db.inTransaction { db in
+    try BatchForeignKeys.inTransaction(table.name, db) { keys, db in
       if table.hooks == nil,
         try records.withContiguousStorageIfAvailable({
-          try table.insert($0, from: 0, db, or: policy)
+          try table.insert($0, from: 0, db, or: policy, keys)
         }) != nil
       {
         return
@@ -35,12 +36,16 @@ extension Record {
       for record in records {
         part.append(try table.prepared(record, at: index + part.count, db))
         if part.count == 1024 {
-          try part.withUnsafeBufferPointer { try table.insert($0, from: index, db, or: policy) }
+          try part.withUnsafeBufferPointer {
+            try table.insert($0, from: index, db, or: policy, keys)
+          }
           index += part.count
           part.removeAll(keepingCapacity: true)
         }
       }
-      try part.withUnsafeBufferPointer { try table.insert($0, from: index, db, or: policy) }
+      try part.withUnsafeBufferPointer {
+        try table.insert($0, from: index, db, or: policy, keys)
+      }
     }
   }
 
@@ -51,14 +56,20 @@ extension Record {
   public static func inserted(
     _ db: Database, contentsOf records: some Sequence<Self>
   ) throws -> [Self] {
-    try db.inTransaction { db in
+    try BatchForeignKeys.inTransaction(table.name, db) { keys, db in
       var inserted = Array(records)
       for index in inserted.indices {
         do {
-          try inserted[index].insert(db)
+          do {
+            try inserted[index].insert(db)
+          } catch {
+            guard try keys.deferKeys(after: error, or: nil) else { throw error }
+            try inserted[index].insert(db)
+          }
         } catch {
           throw RecordError.batch(table: table.name, index: index, error: error)
         }
+        if keys.areDeferred { keys.add(at: index) }
       }
       return inserted
     }
@@ -79,14 +90,15 @@ extension Table {
   }
 
   fileprivate func insert(
-    _ records: UnsafeBufferPointer<R>, from first: Int, _ db: Database, or policy: ConflictPolicy?
+    _ records: UnsafeBufferPointer<R>, from first: Int, _ db: Database,
+    or policy: ConflictPolicy?, _ keys: BatchForeignKeys
   ) throws {
     guard let start = records.baseAddress else { return }
     try core.insert(
       RecordBuffer(
         start: UnsafeRawPointer(start), count: records.count, stride: MemoryLayout<R>.stride,
         first: first),
-      db, or: policy)
+      db, or: policy, keys)
   }
 }
 
@@ -107,7 +119,7 @@ extension TableCore {
   private static let mostRows = 128
 
   fileprivate func insert(
-    _ records: RecordBuffer, _ db: Database, or policy: ConflictPolicy?
+    _ records: RecordBuffer, _ db: Database, or policy: ConflictPolicy?, _ keys: BatchForeignKeys
   ) throws {
     let width = max(1, sql.written.count)
     // DEFAULT VALUES is for one row only.
@@ -118,7 +130,7 @@ extension TableCore {
       while rows > records.count - index { rows /= 2 }
       let statement = batch(rows: rows, or: policy)
       while index + rows <= records.count {
-        try insert(records, index..<index + rows, statement, db, or: policy)
+        try insert(records, index..<index + rows, statement, db, or: policy, keys)
         index += rows
       }
     }
@@ -139,8 +151,9 @@ extension TableCore {
 
   private func insert(
     _ records: RecordBuffer, _ range: Range<Int>, _ statement: TableStatement, _ db: Database,
-    or policy: ConflictPolicy?
+    or policy: ConflictPolicy?, _ keys: BatchForeignKeys
   ) throws {
+    if keys.areDeferred { return try insertOneByOne(records, range, db, or: policy, keys) }
     let width = Int32(truncatingIfNeeded: sql.written.count)
     var bound = range.lowerBound
     do {
@@ -157,10 +170,30 @@ extension TableCore {
         let error = describe(error, writing: records[bound], db, sql: statement.sql.text)
         throw RecordError.batch(table: name, index: records.first + bound, error: error)
       }
-      guard let (index, cause) = findFailure(records, range, db, after: error, or: policy) else {
-        throw error
+      if try keys.deferKeys(after: error, or: policy) {
+        return try insertOneByOne(records, range, db, or: policy, keys)
       }
+      let failure = try keys.whileDeferred {
+        findFailure(records, range, db, after: error, or: policy)
+      }
+      guard let (index, cause) = failure else { throw error }
       throw RecordError.batch(table: name, index: records.first + index, error: cause)
+    }
+  }
+
+  /// Inserts records so that it is known which row is whose.
+  private func insertOneByOne(
+    _ records: RecordBuffer, _ range: Range<Int>, _ db: Database, or policy: ConflictPolicy?,
+    _ keys: BatchForeignKeys
+  ) throws {
+    let text = sql.insert(or: policy?.rawValue)
+    for index in range {
+      do {
+        let count = try write(text, records[index], db)
+        if count > 0 { keys.add(at: records.first + index) }
+      } catch  where (error as? DatabaseError)?.isConstraint ?? true {
+        throw RecordError.batch(table: name, index: records.first + index, error: error)
+      }
     }
   }
 

@@ -10,7 +10,10 @@ public struct ColumnDefinition: Sendable {
   var isUnique = false
   var isIndexed = false
   var isReadOnly = false
-  var isVersion = false
+  /// The greatest version that the property's type, and an integer of SQLite's, has; nil for a column
+  /// that is no version.
+  var greatestVersion: Int64?
+  var isVersion: Bool { greatestVersion != nil }
   var collation: String?
   var checks: [SQL] = []
   var defaultSQL: SQL?

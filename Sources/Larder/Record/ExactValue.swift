@@ -5,7 +5,7 @@ import LarderSQLite
 /// Swift takes texts for equal that look equal, such as "é" in one scalar and in two, and 0.0 for
 /// -0.0; a change from one to the other has to be written.
 struct ExactValue: Hashable {
-  private let value: DatabaseValue
+  let value: DatabaseValue
 
   init(_ value: DatabaseValue) { self.value = value }
 

@@ -90,6 +90,14 @@ struct RecordSQL {
       chosen + condition)
   }
 
+  /// What raises a column's version in rows that may have any: where none comes after the greatest,
+  /// it throws "integer overflow", as `+` does not.
+  static func raised(_ column: ColumnDefinition) -> String {
+    let name = column.name.quotedIdentifier
+    return "CASE WHEN \(name) >= \(column.greatestVersion ?? .max) "
+      + "THEN abs(-9223372036854775808) ELSE \(name) + 1 END"
+  }
+
   /// - Parameters:
   ///   - target: the columns whose uniqueness decides whether the row is there; the key's if empty.
   ///   - chosen: what is updated where it is there; all that is written if nil.

@@ -110,6 +110,12 @@ extension TableCore {
     }
     let text = text ?? sql.upsert()
     guard options.contains(.withoutRowID) else {
+      // A version that its type doesn't have shows only once it is written.
+      if hasVersion {
+        return try db.inTransaction {
+          try take(returned, of: text.returning(sql.names(returned)), record, $0)
+        }
+      }
       return try take(returned, of: text.returning(sql.names(returned)), record, db)
     }
     // RETURNING isn't to be relied on there: see ``Table/writeReturning(_:_:_:)``.

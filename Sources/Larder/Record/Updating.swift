@@ -67,6 +67,7 @@ extension Record {
     var record = self
     return try table.inScope(db, &record) { record, db in
       try table.hooks?.willUpdate(&record, db)
+      try withUnsafePointer(to: record) { try table.core.checkVersion($0, db) }
       if let written = try table.writeReturning(table.core.sql.update(), record, db) {
         return written
       }
@@ -97,6 +98,7 @@ extension TableCore {
   @usableFromInline
   func update(_ record: UnsafeRawPointer, _ db: Database) throws {
     try checkHasKey()
+    if hasVersion { try checkVersion(record, db) }
     if try write(update, record, db) == 0 { throw try missing(record, db) }
   }
 
@@ -104,6 +106,7 @@ extension TableCore {
   func update(_ record: UnsafeRawPointer, _ db: Database, _ chosen: [Int]) throws {
     try checkHasKey()
     try checkChangeable(chosen)
+    if hasVersion { try checkVersion(record, db) }
     let chosen = chosen.filter { !columns[$0].isVersion }
     if try write(sql.update(chosen), record, db) == 0 { throw try missing(record, db) }
   }
@@ -138,6 +141,17 @@ extension TableCore {
     }
     try checkChangeable(changes)
     return changes
+  }
+
+  /// Throws where no version comes after the record's: SQLite would make a REAL of the greatest
+  /// integer and one more.
+  func checkVersion(_ record: UnsafeRawPointer, _ db: Database) throws {
+    guard let version = sql.version, let greatest = columns[version].greatestVersion,
+      case .integer(let number) = try layout.value(of: version, in: record, db.dateFormat),
+      number >= greatest
+    else { return }
+    let error = ColumnFailure(column: version, error: ConversionError(.notExact, Int64.self))
+    throw describe(error, writing: record, db, sql: update.sql.text)
   }
 
   /// Makes the record's version what its row's has become.

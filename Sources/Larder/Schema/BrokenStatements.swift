@@ -1,26 +1,43 @@
 import LarderSQLite
 
 /// The statements that don't compile for a database, because a view or trigger refers to something
-/// that isn't there: a rebuild must not add to them. SQLite finds out only when they are used.
+/// that isn't there: changes of a table must not add to them. SQLite finds out only when they are used.
 struct BrokenStatements {
   /// What is broken, with why.
   private let reasons: [String: String]
 
   init(in db: Database) throws {
-    let entries = try db.schema()
     var statements: [String: SQL] = [:]
-    for view in entries where view.kind == .view {
-      statements[view.name] = "SELECT * FROM main.\(identifier: view.name)"
-    }
-    // A trigger is compiled with the statement that fires it.
-    for table in Set(entries.filter { $0.kind == .trigger }.map(\.table)) {
-      statements["INSERT into \(table)"] = "INSERT INTO main.\(identifier: table) DEFAULT VALUES"
-      statements["DELETE from \(table)"] = "DELETE FROM main.\(identifier: table)"
-      // A broken view has no columns.
-      let columns = ((try? db.columns(of: table, in: "main")) ?? []).filter { !$0.isGenerated }
-      let list = columns.map { "\($0.name.quotedIdentifier) = \($0.name.quotedIdentifier)" }
-      statements["UPDATE of \(table)"] =
-        "UPDATE main.\(identifier: table) SET \(SQL(raw: list.joined(separator: ", ")))"
+    for schema in ["main", "temp"] {
+      let prefix = schema == "main" ? "" : "temporary "
+      let entries = try db.executeQuery(
+        """
+        SELECT type, name, tbl_name FROM \(identifier: schema).sqlite_schema
+        WHERE type IN ('view', 'trigger')
+        """
+      ).map {
+        SchemaEntry(
+          kind: try $0.get(at: 0), name: try $0.get(at: 1), table: try $0.get(at: 2), sql: nil)
+      }
+      for view in entries where view.kind == .view {
+        statements[prefix + view.name] =
+          "SELECT * FROM \(identifier: schema).\(identifier: view.name)"
+      }
+      // A trigger is compiled with the statement that fires it. That of a temporary one may be of the
+      // main schema's.
+      for table in Set(entries.filter { $0.kind == .trigger }.map(\.table)) {
+        let isTemporary = try schema == "temp" && db.hasTemporary(table)
+        let owner = isTemporary ? "temp" : "main"
+        let prefix = isTemporary ? prefix : ""
+        let name: SQL = "\(identifier: owner).\(identifier: table)"
+        statements["INSERT into \(prefix)\(table)"] = "INSERT INTO \(name) DEFAULT VALUES"
+        statements["DELETE from \(prefix)\(table)"] = "DELETE FROM \(name)"
+        // A broken view has no columns.
+        let columns = ((try? db.columns(of: table, in: owner)) ?? []).filter { !$0.isGenerated }
+        let list = columns.map { "\($0.name.quotedIdentifier) = \($0.name.quotedIdentifier)" }
+        statements["UPDATE of \(prefix)\(table)"] =
+          "UPDATE \(name) SET \(SQL(raw: list.joined(separator: ", ")))"
+      }
     }
     reasons = statements.compactMapValues { sql in
       do {
@@ -37,5 +54,27 @@ struct BrokenStatements {
     let new = reasons.filter { before.reasons[$0.key] == nil }
     guard let first = new.min(by: { $0.key < $1.key }) else { return }
     throw SchemaError.brokenDependent(table: table, dependent: first.key, reason: first.value)
+  }
+}
+
+extension Database {
+  /// Runs a closure that changes a table, and undoes it where a view or trigger no longer works then.
+  @discardableResult
+  func keepingDependents<T>(of table: String, _ body: (Database) throws -> T) throws -> T {
+    try inTransaction { db in
+      let before = try BrokenStatements(in: db)
+      let result = try body(db)
+      try BrokenStatements(in: db).check(comparedTo: before, table: table)
+      return result
+    }
+  }
+
+  /// Whether there is a temporary table or view of this name.
+  fileprivate func hasTemporary(_ name: String) throws -> Bool {
+    try value(
+      """
+      SELECT EXISTS (SELECT 1 FROM temp.sqlite_schema
+        WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE)
+      """, name, as: Bool.self) ?? false
   }
 }

@@ -19,6 +19,9 @@ struct CreateTableParser {
   /// One for each foreign key, in the order of the text.
   private(set) var areDeferred: [Bool] = []
   private(set) var isAutoincrement = false
+  private(set) var conflictClauses: [ConflictClause] = []
+  /// Where the constraint begins that is being read.
+  private var constraintStart = 0
 
   init(_ sql: String) {
     let tokens = sql.sqlTokens
@@ -34,12 +37,39 @@ struct CreateTableParser {
     guard let first = definition.first else { return }
     let isConstraint = Self.constraintWords.contains(where: first.isWord)
     var column = Column(sql: definition.text)
+    let name = isConstraint ? nil : first.name
+    constraintStart = 0
     // The name of a column may be any word.
     var index = isConstraint ? 0 : 1
     while index < definition.count {
+      readConflictClause(definition, at: index, column: name)
       index = readClause(definition, at: index, &column)
     }
-    if !isConstraint, let name = first.name { columns[name.foldedName] = column }
+    if let name { columns[name.foldedName] = column }
+  }
+
+  /// Reads ON CONFLICT, which belongs to the constraint before it. ABORT is what all have.
+  private mutating func readConflictClause(
+    _ tokens: [SQLToken], at index: Int, column: String?
+  ) {
+    if ["primary", "unique", "not", "check"].contains(where: tokens[index].isWord) {
+      constraintStart = index
+    }
+    guard index + 2 < tokens.count, tokens[index].isWord("on"),
+      tokens[index + 1].isWord("conflict"),
+      let resolution = tokens[index + 2].name?.lowercased(), resolution != "abort"
+    else { return }
+    var words = Array(tokens[constraintStart..<index]).normalized
+    if let column {
+      let name = String(decoding: column.foldedName, as: UTF8.self)
+      switch words.first {
+      case "not": words = [name, "not", "null"]
+      case "unique": words = ["unique", "(", name, ")"]
+      case "primary": words = ["primary", "key", "(", name, ")"]
+      default: break
+      }
+    }
+    conflictClauses.append(ConflictClause(constraint: words, resolution: resolution))
   }
 
   /// Reads what begins at a token, and returns where the next begins.

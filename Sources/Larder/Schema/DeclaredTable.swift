@@ -19,9 +19,11 @@ struct DeclaredTable {
     TableSchema(
       name: name, columns: try columns.map(schema), primaryKey: primaryKey.map(\.name),
       isAutoincrement: columns.contains(where: \.isAutoincrement),
-      uniqueConstraints: uniqueConstraints, checks: try checks(), foreignKeys: try foreignKeys(),
+      checks: try checks(), foreignKeys: try foreignKeys(),
       indexes: try indexSchemas(), isStrict: isStrict, isWithoutRowID: isWithoutRowID,
-      sql: try createSQL())
+      sql: try createSQL(), rowIDColumn: columns.first(where: isRowID)?.name,
+      primaryKeyTerms: primaryKey.map { KeyTerm($0.name) },
+      uniqueTerms: uniqueConstraints.map { $0.map { KeyTerm($0) } }, conflictClauses: [])
   }
 
   // MARK: Columns

@@ -65,6 +65,7 @@ private struct TableComparison {
     }
     compareIndexes()
     compareChecks()
+    compareConflictClauses()
     compareForeignKeys()
   }
 
@@ -79,7 +80,7 @@ private struct TableComparison {
   // MARK: Columns
 
   private mutating func compare(_ column: ColumnSchema, _ other: ColumnSchema) {
-    let isRowID = declared.rowIDColumn == column.name
+    let isRowID = declared.rowIDColumn == column.name || found.rowIDColumn == other.name
     let type = column.type.uppercased()
     let found = other.type.uppercased()
     // The two are the same, but for the row id.
@@ -122,49 +123,67 @@ private struct TableComparison {
     }
     if column.isStored != other.isStored {
       add(.generated, column.name, text, kind(other))
-    } else if generated.normalizedSQL != otherGenerated.normalizedSQL {
+    } else if essence(generated) != essence(otherGenerated) {
       add(.generated, column.name, text, "another expression")
     }
   }
 
   // MARK: The table
 
+  /// An expression of the table's without what may stand before the names of its columns.
+  private func essence(_ expression: String) -> [String] {
+    expression.withoutQualifier(declared.name).normalizedSQL
+  }
+
   private mutating func compareKeys() {
     let isSame =
-      declared.primaryKey.map(\.foldedName) == found.primaryKey.map(\.foldedName)
+      declared.primaryKeyTerms.map(\.normalized) == found.primaryKeyTerms.map(\.normalized)
       && declared.isAutoincrement == found.isAutoincrement
     if isSame { return }
     func text(_ table: TableSchema) -> String? {
       table.primaryKey.isEmpty
         ? nil
-        : "(\(table.primaryKey.identifierList))" + (table.isAutoincrement ? " AUTOINCREMENT" : "")
+        : "(\(table.primaryKeyTerms.sqlList))" + (table.isAutoincrement ? " AUTOINCREMENT" : "")
     }
     add(.primaryKey, nil, text(declared), text(found))
   }
 
   private mutating func compareIndexes() {
-    for columns in declared.missingUniqueConstraints(in: found) {
-      add(.index, columns.count == 1 ? columns[0] : nil, "UNIQUE (\(columns.identifierList))", nil)
+    for terms in declared.missingUniqueConstraints(in: found) {
+      add(.index, onlyColumn(terms), "UNIQUE (\(terms.sqlList))", nil)
     }
     for index in declared.missingIndexes(in: found) {
       add(.index, index.onlyColumn, index.sql, nil)
     }
-    for columns in found.surplusUniqueConstraints(for: declared) {
-      add(.index, columns.count == 1 ? columns[0] : nil, nil, "UNIQUE (\(columns.identifierList))")
+    for terms in found.surplusUniqueConstraints(for: declared) {
+      add(.index, onlyColumn(terms), nil, "UNIQUE (\(terms.sqlList))")
     }
     for index in found.surplusIndexes(for: declared) {
       add(.index, index.onlyColumn, nil, index.sql)
     }
   }
 
+  private func onlyColumn(_ terms: [KeyTerm]) -> String? {
+    terms.count == 1 ? terms[0].column : nil
+  }
+
   private mutating func compareChecks() {
-    let wanted = Set(declared.checks.map(\.normalizedSQL))
-    let present = Set(found.checks.map(\.normalizedSQL))
-    for check in declared.checks where !present.contains(check.normalizedSQL) {
+    let wanted = Set(declared.checks.map(essence))
+    let present = Set(found.checks.map(essence))
+    for check in declared.checks where !present.contains(essence(check)) {
       add(.check, nil, "CHECK (\(check))", nil)
     }
-    for check in found.checks where !wanted.contains(check.normalizedSQL) {
+    for check in found.checks where !wanted.contains(essence(check)) {
       add(.check, nil, nil, "CHECK (\(check))")
+    }
+  }
+
+  private mutating func compareConflictClauses() {
+    for clause in declared.conflictClauses where !found.conflictClauses.contains(clause) {
+      add(.conflictClause, nil, clause.sql, nil)
+    }
+    for clause in found.conflictClauses where !declared.conflictClauses.contains(clause) {
+      add(.conflictClause, nil, nil, clause.sql)
     }
   }
 

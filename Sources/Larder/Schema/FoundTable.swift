@@ -35,18 +35,38 @@ private struct FoundTable {
     let text = CreateTableParser(sql)
     let columns = try db.columns(of: name, in: schema)
     let indexes = try db.indexes(of: name, in: schema)
+    let key = columns.filter { $0.primaryKeyPosition > 0 }
+      .sorted { $0.primaryKeyPosition < $1.primaryKeyPosition }.map(\.name)
+    let keyIndex = indexes.first { $0.origin == .primaryKey }
     return TableSchema(
       name: name, columns: columns.map { self.column($0, text.columns[$0.name.foldedName]) },
-      primaryKey: columns.filter { $0.primaryKeyPosition > 0 }
-        .sorted { $0.primaryKeyPosition < $1.primaryKeyPosition }.map(\.name),
-      isAutoincrement: text.isAutoincrement,
-      uniqueConstraints: indexes.filter { $0.origin == .unique }.map {
-        $0.columns.compactMap(\.self)
-      },
+      primaryKey: key, isAutoincrement: text.isAutoincrement,
       checks: text.checks, foreignKeys: try foreignKeys(text.areDeferred),
       indexes: indexes.filter { $0.origin == .created }.map {
         self.index($0, sources[$0.name.foldedName] ?? "")
-      }, isStrict: isStrict, isWithoutRowID: isWithoutRowID, sql: sql)
+      }, isStrict: isStrict, isWithoutRowID: isWithoutRowID, sql: sql,
+      // A key that needs no index is the row id. (One of type INT, or declared as INTEGER PRIMARY
+      // KEY DESC, has one.)
+      rowIDColumn: keyIndex == nil && !isWithoutRowID ? key.first : nil,
+      primaryKeyTerms: try keyIndex.map { try terms(of: $0, text) } ?? key.map { KeyTerm($0) },
+      uniqueTerms: try indexes.filter { $0.origin == .unique }.map { try terms(of: $0, text) },
+      conflictClauses: text.conflictClauses)
+  }
+
+  /// The columns of a constraint's index, with what the constraint says of them.
+  private func terms(of index: TableIndex, _ text: CreateTableParser) throws -> [KeyTerm] {
+    try db.executeQuery(
+      """
+      SELECT name, upper(coll), "desc" FROM pragma_index_xinfo(?, ?) WHERE "key" ORDER BY seqno
+      """, index.name, schema
+    ).map { row in
+      let column = try row.get(at: 0, as: String.self)
+      let collation = try row.get(at: 1, as: String.self)
+      let own = text.columns[column.foldedName]?.collation?.uppercased() ?? "BINARY"
+      return KeyTerm(
+        column: column, collation: collation == own ? nil : collation,
+        isDescending: try row.get(at: 2))
+    }
   }
 
   /// The statements that made the table and its indexes, by folded names.

@@ -5,10 +5,11 @@ import LarderSQLite
 
 extension TableSchema {
   /// The UNIQUE constraints of this table for which another has no index.
-  func missingUniqueConstraints(in other: TableSchema) -> [[String]] {
-    uniqueConstraints.filter { columns in
+  func missingUniqueConstraints(in other: TableSchema) -> [[KeyTerm]] {
+    uniqueTerms.filter { terms in
       // The row id is unique without an index.
-      columns != [rowIDColumn] && !other.uniqueKeys.contains { $0 == .unique(on: columns) }
+      terms.map(\.column) != [rowIDColumn]
+        && !other.uniqueKeys.contains { $0 == .unique(on: terms) }
     }
   }
 
@@ -21,10 +22,10 @@ extension TableSchema {
   }
 
   /// The UNIQUE constraints of this table that another doesn't have.
-  func surplusUniqueConstraints(for declared: TableSchema) -> [[String]] {
-    uniqueConstraints.filter { columns in
-      let key = IndexKey.unique(on: columns)
-      return columns != [rowIDColumn] && !declared.uniqueKeys.contains(key)
+  func surplusUniqueConstraints(for declared: TableSchema) -> [[KeyTerm]] {
+    uniqueTerms.filter { terms in
+      let key = IndexKey.unique(on: terms)
+      return terms.map(\.column) != [rowIDColumn] && !declared.uniqueKeys.contains(key)
         && !declared.indexes.contains { $0.key == key }
     }
   }
@@ -39,7 +40,7 @@ extension TableSchema {
 
   /// What UNIQUE constraints and unique indexes rule out.
   fileprivate var uniqueKeys: [IndexKey] {
-    uniqueConstraints.map { IndexKey.unique(on: $0) } + indexes.map(\.key).filter(\.isUnique)
+    uniqueTerms.map { IndexKey.unique(on: $0) } + indexes.map(\.key).filter(\.isUnique)
   }
 }
 
@@ -49,16 +50,20 @@ struct IndexKey: Hashable {
   let isUnique: Bool
   let condition: [String]
 
-  static func unique(on columns: [String]) -> IndexKey {
-    IndexKey(
-      terms: columns.map { [String(decoding: $0.foldedName, as: UTF8.self)] }, isUnique: true,
-      condition: [])
+  static func unique(on terms: [KeyTerm]) -> IndexKey {
+    IndexKey(terms: terms.map(\.normalized), isUnique: true, condition: [])
   }
 
   /// Whether it is on a column, or has a condition on it.
-  func mentions(_ column: String) -> Bool {
+  func uses(_ column: String) -> Bool {
     let name = String(decoding: column.foldedName, as: UTF8.self)
-    return terms.contains { $0.contains(name) } || condition.contains(name)
+    // The name of a function or a collation isn't the column's.
+    return (terms + [condition]).contains { words in
+      words.indices.contains {
+        words[$0] == name && (words.indices.contains($0 + 1) ? words[$0 + 1] : "") != "("
+          && ($0 == 0 || words[$0 - 1] != "collate")
+      }
+    }
   }
 
   /// Whether an index like this does for another.
@@ -68,6 +73,28 @@ struct IndexKey: Hashable {
 }
 
 extension IndexSchema {
+  /// The same index where its statement has strings in double quotes, which SQLite takes for such in
+  /// what a file keeps, where no column has the name: in single quotes, as new statements want them.
+  func withoutQuotedStrings(in table: TableSchema) -> IndexSchema {
+    let pieces = SQL(raw: sql).pieces
+    let tokens = sql.sqlTokens
+    guard let body = tokens.firstIndex(where: { $0.isSymbol("(") }) else { return self }
+    var position = -1
+    let text = pieces.map { piece in
+      guard piece.kind != .space, piece.kind != .comment else { return piece.text }
+      position += 1
+      guard position > body, piece.text.utf8.first == UInt8(ascii: "\""),
+        let name = tokens[position].name, table.column(name) == nil,
+        !table.rowIDNames.contains(where: { $0.foldedName == name.foldedName }),
+        !tokens[position - 1].isWord("collate"),
+        position + 1 == tokens.count || !["(", "."].contains(where: tokens[position + 1].isSymbol)
+      else { return piece.text }
+      return "'" + name.replacing("'", with: "''") + "'"
+    }.joined()
+    return IndexSchema(
+      name: self.name, terms: terms, isUnique: isUnique, condition: condition, sql: text)
+  }
+
   var key: IndexKey {
     IndexKey(
       terms: terms.map { term in

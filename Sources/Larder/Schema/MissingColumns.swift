@@ -12,8 +12,9 @@ extension Table {
   /// Rows that are there get the column's default. Throws ``SchemaError/cannotAddColumn(table:column:reason:)``
   /// for a column that [ALTER TABLE](https://www.sqlite.org/lang_altertable.html#altertabaddcol)
   /// can't add: a part of the key, a UNIQUE or stored one, one that is NOT NULL without a default, or
-  /// whose default is an expression. ``rebuild(_:copying:losing:)`` can. Other differences are left
-  /// as they are.
+  /// whose default is an expression. ``rebuild(_:copying:losing:)`` can. Throws
+  /// ``SchemaError/brokenDependent(table:dependent:reason:)`` where a view or trigger that counts
+  /// columns would no longer work. Other differences are left as they are.
   @discardableResult
   public func addMissingColumns(_ db: Database) throws -> [String] {
     try schema(dateFormat: db.dateFormat).addMissingColumns(db)
@@ -24,7 +25,7 @@ extension TableSchema {
   /// Adds the columns that are missing; see ``Table/addMissingColumns(_:)``.
   @discardableResult
   public func addMissingColumns(_ db: Database) throws -> [String] {
-    try db.inTransaction { db in
+    try db.keepingDependents(of: name) { db in
       guard let found = try TableSchema.found(name, in: db) else {
         throw SchemaError.noTable(name)
       }
@@ -34,10 +35,10 @@ extension TableSchema {
           throw SchemaError.cannotAddColumn(table: name, column: column.name, reason: reason)
         }
       }
-      for column in missing { try db.executeStatements(SQL(raw: addColumnSQL(column))) }
+      for column in missing { try db.executeUpdate(SQL(raw: addColumnSQL(column))) }
       for index in missingIndexes(in: found)
       where missing.contains(where: { index.sql.mentions($0.name) }) {
-        try db.executeStatements(SQL(raw: index.sql))
+        try db.create(index, of: name)
       }
       return missing.map(\.name)
     }

@@ -30,6 +30,9 @@ struct SQLToken {
 }
 
 extension SQLPiece {
+  /// Whether it means nothing.
+  fileprivate var isSpace: Bool { kind == .space || kind == .comment }
+
   /// What stands between quotes.
   fileprivate var quotedName: String? {
     guard let quote = text.utf8.first else { return nil }
@@ -50,24 +53,46 @@ extension String {
     var tokens: [SQLToken] = []
     var followsSpace = false
     for piece in SQL(raw: self).pieces {
-      let isSpace = piece.kind == .space || piece.kind == .comment
-      if !isSpace { tokens.append(SQLToken(piece: piece, followsSpace: followsSpace)) }
-      followsSpace = isSpace
+      if !piece.isSpace { tokens.append(SQLToken(piece: piece, followsSpace: followsSpace)) }
+      followsSpace = piece.isSpace
     }
     return tokens
   }
 
   /// What is the same in SQL texts that differ in spaces, comments, the case of words, and the
   /// quotes around names only.
-  var normalizedSQL: [String] {
-    sqlTokens.map {
-      $0.identifier.map { String(decoding: $0.foldedName, as: UTF8.self) } ?? $0.piece.text
-    }
-  }
+  var normalizedSQL: [String] { sqlTokens.normalized }
 
   /// Whether SQL text names this.
   func mentions(_ name: String) -> Bool {
     sqlTokens.contains { $0.identifier?.foldedName == name.foldedName }
+  }
+
+  /// The text without a table's name, and a schema's, before the names of its columns: where only
+  /// this table can be meant, as in its constraints, they are the same without.
+  func withoutQualifier(_ table: String) -> String {
+    var kept: [SQLPiece] = []
+    func isName(_ piece: SQLPiece, _ name: String) -> Bool {
+      // A number is no name.
+      let isNumber = piece.kind == .word && piece.text.utf8.first.map { $0 < 0x3a } ?? false
+      return !isNumber
+        && SQLToken(piece: piece, followsSpace: false).identifier?.foldedName
+          == name.foldedName
+    }
+    for piece in SQL(raw: self).pieces {
+      kept.append(piece)
+      guard piece.text == ".", piece.kind == .other else { continue }
+      let names = kept.indices.dropLast().filter { !kept[$0].isSpace }
+      guard let last = names.last, isName(kept[last], table) else { continue }
+      kept.removeSubrange(last...)
+      let rest = kept.indices.filter { !kept[$0].isSpace }.suffix(2)
+      if let schema = rest.first, let dot = rest.last, schema != dot, kept[dot].text == ".",
+        ["main", "temp"].contains(where: { isName(kept[schema], $0) })
+      {
+        kept.removeSubrange(schema...)
+      }
+    }
+    return kept.map(\.text).joined()
   }
 
   /// The statement with another name in the place of its third word: `CREATE TABLE city (…)` as
@@ -82,6 +107,11 @@ extension String {
 }
 
 extension [SQLToken] {
+  /// See ``Swift/String/normalizedSQL``.
+  var normalized: [String] {
+    map { $0.identifier.map { String(decoding: $0.foldedName, as: UTF8.self) } ?? $0.piece.text }
+  }
+
   /// What stands between the first parenthesis from a place on and the one that closes it, and where
   /// that is.
   func group(from start: Int) -> (tokens: [SQLToken], end: Int)? {

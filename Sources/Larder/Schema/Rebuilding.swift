@@ -1,7 +1,7 @@
 import LarderSQLite
 
 /// What a rebuild may lose; nothing unless told.
-public struct RebuildLosses: OptionSet, Sendable {
+public struct RebuildLosses: OptionSet, Hashable, Sendable {
   /// The bits.
   public let rawValue: Int
   /// Losses from their bits.
@@ -11,6 +11,10 @@ public struct RebuildLosses: OptionSet, Sendable {
   public static let rows = RebuildLosses(rawValue: 1)
   /// The values of columns that the new table doesn't have.
   public static let columns = RebuildLosses(rawValue: 2)
+  /// Values as they are, where the type of their new column makes others of them.
+  public static let values = RebuildLosses(rawValue: 4)
+  /// The row ids, by which other tables, such as those of full-text search, may know the rows.
+  public static let rowIDs = RebuildLosses(rawValue: 8)
 }
 
 extension Table {
@@ -29,8 +33,14 @@ extension Table {
   ///
   /// A column gets what `copying` says, an expression over the old columns; else what the old
   /// column of its name has; else its default. Row ids, the next AUTOINCREMENT key, triggers, and
-  /// indexes that aren't declared are kept, but for indexes of columns that are gone. Statistics of
-  /// ANALYZE are not.
+  /// indexes that aren't declared are kept, but for indexes of columns that are gone. So is the order
+  /// of the columns, which `SELECT *` and INSERT without names go by: new ones take the places of
+  /// those that are gone, or come last. Statistics of ANALYZE are not kept.
+  ///
+  /// No value changes: where the type of the new column would make another of what an old one holds,
+  /// as it does of "007" or of an integer that no REAL has, this throws
+  /// ``SchemaError/changesValues(table:column:count:rows:)``. What expressions yield is stored as
+  /// [SQLite stores it](https://www.sqlite.org/datatype3.html#type_affinity).
   ///
   /// All of it happens in one transaction or savepoint (see [the
   /// procedure](https://www.sqlite.org/lang_altertable.html#otheralter)), in memory that doesn't

@@ -77,7 +77,9 @@ extension SchemaEntry {
     return SchemaEntry(kind: kind, name: name, table: table, sql: sql())
   }
 
-  /// Runs the statement that makes it.
+  /// Runs the statement that makes it. Throws ``SchemaError/notItsStatement(name:sql:)`` where its
+  /// text, which a file may have kept, is another, and ``LarderSQLite/ResultCode/misuse`` where more
+  /// stands behind it.
   ///
   /// - `ifNotExists`: whether one of this kind and name that is there is no error, whatever
   ///   it says (see `Schema`).
@@ -86,7 +88,7 @@ extension SchemaEntry {
       throw DatabaseError(.misuse, "“\(name)” is SQLite's own, and made with its table")
     }
     if ifNotExists, try db.schema().contains(where: hasSameName) { return }
-    try db.executeStatements(SQL(raw: sql))
+    try db.create(kind, name, of: kind == .index || kind == .trigger ? table : nil, by: sql)
   }
 
   /// Drops it.
@@ -109,6 +111,11 @@ extension SchemaEntry {
 
   var isVirtualTable: Bool {
     kind == .table && sql?.sqlTokens.dropFirst().first?.isWord("virtual") == true
+  }
+
+  /// Whether its statement names a table or anything else of this name.
+  func names(_ name: String) -> Bool {
+    sql?.sqlTokens.contains { $0.name?.foldedName == name.foldedName } ?? false
   }
 
   /// What its differences are called.

@@ -1,3 +1,5 @@
+import LarderSQLite
+
 /// Why a table could not be changed to what is declared. Nothing has been changed then.
 public enum SchemaError: Error, Hashable, Sendable {
   /// There is no ordinary table of this name in the database's `main` schema.
@@ -10,6 +12,13 @@ public enum SchemaError: Error, Hashable, Sendable {
   case losesColumns(table: String, columns: [String])
   /// A rebuild would have left this many rows out.
   case losesRows(table: String, count: Int)
+  /// A rebuild would have made other values of what this many rows have in a column; the row ids, or
+  /// the keys, of the first ten.
+  case changesValues(table: String, column: String, count: Int, rows: [[DatabaseValue]])
+  /// A rebuild would have given this many rows another row id, or none; the first ten.
+  case losesRowIDs(table: String, count: Int, rows: [[DatabaseValue]])
+  /// The text that is kept for a table, index, view or trigger isn't the one statement that makes it.
+  case notItsStatement(name: String, sql: String)
   /// A rebuild has no value for a column that is NOT NULL and has no default.
   case needsValue(table: String, column: String)
   /// A rebuild was told of a value for a column that can't be written, or that isn't declared.
@@ -18,7 +27,7 @@ public enum SchemaError: Error, Hashable, Sendable {
   case foreignKeysAreOn(table: String)
   /// After a rebuild rows would refer to rows that aren't there.
   case brokenForeignKeys(table: String, count: Int)
-  /// After a rebuild a view, or the triggers of a table, would no longer work.
+  /// After a change a view, or the triggers of a table, would no longer work.
   case brokenDependent(table: String, dependent: String, reason: String)
 }
 
@@ -37,6 +46,14 @@ extension SchemaError: CustomStringConvertible {
         + "lost; copy them to other columns, or say losing: .columns"
     case .losesRows(let table, let count):
       "\(count) rows of “\(table)” would be lost; copy values that fit, or say losing: .rows"
+    case .changesValues(let table, let column, let count, let rows):
+      "\(count) values of “\(column)” in “\(table)” would become others (in \(Self.list(rows, count))); "
+        + "copy them by an expression, or say losing: .values"
+    case .losesRowIDs(let table, let count, let rows):
+      "\(count) rows of “\(table)” would lose their row ids (\(Self.list(rows, count))), by which "
+        + "others may know them; say losing: .rowIDs if nobody does"
+    case .notItsStatement(let name, let sql):
+      "what is kept for “\(name)” isn't the one statement that makes it: \(sql.prefix(200))"
     case .needsValue(let table, let column):
       "rows of “\(table)” have no value for “\(column)”, which is NOT NULL and has no default; "
         + "give one with copying:"
@@ -48,7 +65,12 @@ extension SchemaError: CustomStringConvertible {
     case .brokenForeignKeys(let table, let count):
       "\(count) foreign keys would refer to rows that aren't there after a rebuild of “\(table)”"
     case .brokenDependent(let table, let dependent, let reason):
-      "“\(dependent)” would no longer work after a rebuild of “\(table)”: \(reason); drop it before"
+      "“\(dependent)” would no longer work after a change of “\(table)”: \(reason); drop it before"
     }
+  }
+
+  private static func list(_ rows: [[DatabaseValue]], _ count: Int) -> String {
+    let keys = rows.map { $0.map { (try? $0.literal) ?? "NULL" }.joined(separator: ", ") }
+    return "rows " + keys.joined(separator: "; ") + (count > rows.count ? "; …" : "")
   }
 }

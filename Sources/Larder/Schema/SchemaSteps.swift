@@ -21,7 +21,10 @@ extension Schema {
     // Triggers first: they refer to the rest.
     return (surplus + orphans).reversed().map { drop($0) }
       + inTheWay
-      + tables.flatMap { steps(for: $0, found: found.table($0.name)) }
+      + tables.flatMap { table in
+        let known = other.virtualTables.filter { $0.names(table.name) }
+        return steps(for: table, found: found.table(table.name), knownTo: known)
+      }
       // Those that were made last refer to the others.
       + surplusTables.reversed().map {
         SchemaStep(
@@ -29,7 +32,7 @@ extension Schema {
           "DROP TABLE \($0.name.quotedIdentifier)")
       }
       + (changed + orphans).map {
-        SchemaStep("create the \($0.differenceKind.rawValue) “\($0.name)”", $0.sql ?? "")
+        SchemaStep("create the \($0.differenceKind.rawValue) “\($0.name)”", .create($0))
       }
   }
 
@@ -42,21 +45,28 @@ extension Schema {
       "DROP \(entry.kind.rawValue.uppercased()) \(entry.name.quotedIdentifier)")
   }
 
-  private func steps(for table: TableSchema, found: TableSchema?) -> [SchemaStep] {
+  private func steps(
+    for table: TableSchema, found: TableSchema?, knownTo virtualTables: [SchemaEntry]
+  ) -> [SchemaStep] {
     guard let found else { return creation(of: table) }
     let indexes = found.surplusIndexes(for: table).map {
       SchemaStep(dropping: $0, of: table.name, isDestructive: true)
     }
-    return indexes + (additions(to: found, of: table) ?? [rebuild(of: found, as: table)])
+    return indexes
+      + (additions(to: found, of: table) ?? [rebuild(of: found, as: table, knownTo: virtualTables)])
   }
 
   private func creation(of table: TableSchema) -> [SchemaStep] {
-    [SchemaStep("create the table “\(table.name)”", table.sql)]
+    let entry = SchemaEntry(kind: .table, name: table.name, table: table.name, sql: table.sql)
+    return [SchemaStep("create the table “\(table.name)”", .create(entry))]
       + table.indexes.map { creation(of: $0, table) }
   }
 
   private func creation(of index: IndexSchema, _ table: TableSchema) -> SchemaStep {
-    SchemaStep("create the index “\(index.name)” of “\(table.name)”", index.sql)
+    SchemaStep(
+      "create the index “\(index.name)” of “\(table.name)”",
+      .create(
+        SchemaEntry(kind: .index, name: index.name, table: table.name, sql: index.sql)))
   }
 
   /// The new columns and indexes, if they are all that differs; nil if it isn't.
@@ -79,23 +89,29 @@ extension Schema {
     }
     guard rest.isEmpty else { return nil }
     return columns.map {
-      SchemaStep("add the column “\($0.name)” to “\(table.name)”", table.addColumnSQL($0))
+      SchemaStep(
+        "add the column “\($0.name)” to “\(table.name)”",
+        .addColumn(to: table.name, sql: table.addColumnSQL($0)))
     } + table.missingIndexes(in: found).map { creation(of: $0, table) }
   }
 
-  private func rebuild(of found: TableSchema, as table: TableSchema) -> SchemaStep {
-    let lost = found.columns.filter { $0.generatedSQL == nil && table.column($0.name) == nil }
+  private func rebuild(
+    of found: TableSchema, as table: TableSchema, knownTo virtualTables: [SchemaEntry]
+  ) -> SchemaStep {
+    let lost = found.lostColumns(for: table)
+    let losesRowIDs =
+      !virtualTables.isEmpty && found.rowIDSource != nil && table.rowIDTarget == nil
     let needed = table.columns.filter {
       $0.isNotNull && $0.defaultSQL == nil && $0.generatedSQL == nil
         && found.column($0.name) == nil
     }
-    func list(_ columns: [ColumnSchema]) -> String {
-      columns.map { "“\($0.name)”" }.joined(separator: ", ")
-    }
+    func list(_ names: [String]) -> String { names.map { "“\($0)”" }.joined(separator: ", ") }
+    let losing: RebuildLosses = [lost.isEmpty ? [] : .columns, losesRowIDs ? .rowIDs : []]
     return SchemaStep(
       "rebuild the table “\(table.name)”"
-        + (lost.isEmpty ? "" : ", losing \(list(lost))")
-        + (needed.isEmpty ? "" : ", with values for \(list(needed))"),
-      isDestructive: !lost.isEmpty, .rebuild(table))
+        + (lost.isEmpty ? "" : ", losing \(list(lost.map(\.name)))")
+        + (losesRowIDs ? ", losing row ids that \(list(virtualTables.map(\.name))) may know" : "")
+        + (needed.isEmpty ? "" : ", with values for \(list(needed.map(\.name)))"),
+      isDestructive: losing != [], .rebuild(table, losing: losing))
   }
 }

@@ -52,9 +52,9 @@ extension TableSchema {
       // Not IF NOT EXISTS: it would take another table's index of the same name for this one's.
       let isThere = try ifNotExists && db.tableExists(name)
       let present = Set(isThere ? try db.indexes(of: name).map(\.name.foldedName) : [])
-      if !isThere { try db.executeStatements(SQL(raw: sql)) }
+      if !isThere { try db.create(.table, name, by: sql) }
       for index in indexes where !present.contains(index.name.foldedName) {
-        try db.executeStatements(SQL(raw: index.sql))
+        try db.create(index, of: name)
       }
     }
   }

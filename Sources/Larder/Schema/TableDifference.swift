@@ -18,7 +18,7 @@ public struct TableDifference: Hashable, Sendable {
     case collation
     /// The expression that a column is computed from, or whether it is stored.
     case generated = "generated value"
-    /// The columns of the primary key, their order, or AUTOINCREMENT.
+    /// The columns of the primary key, their order, collations and directions, or AUTOINCREMENT.
     case primaryKey = "primary key"
     /// STRICT or WITHOUT ROWID.
     case options
@@ -26,6 +26,9 @@ public struct TableDifference: Hashable, Sendable {
     case index
     /// A CHECK constraint, which is only declared or only there.
     case check
+    /// What statements do about rows that break a constraint, where they don't say it themselves:
+    /// an [ON CONFLICT clause](https://www.sqlite.org/lang_conflict.html).
+    case conflictClause = "conflict clause"
     /// A foreign key, which is missing or has other actions, or is only there.
     case foreignKey = "foreign key"
     /// A view, which is only declared or only there, or says something else.

@@ -6,7 +6,7 @@ struct TableRebuild {
   private let db: Database
   private let old: TableSchema
   private let new: TableSchema
-  private let copying: [[UInt8]: SQL]
+  private let copy: RowCopy
   private let losing: RebuildLosses
   /// The name of the new table until the old one is gone.
   private let temporaryName: String
@@ -15,15 +15,20 @@ struct TableRebuild {
     to new: TableSchema, copying: [String: SQL], losing: RebuildLosses, in db: Database
   ) throws {
     self.db = db
-    self.new = new
     self.losing = losing
-    old = try Self.oldTable(new.name, in: db)
+    let old = try Self.oldTable(new.name, in: db)
+    self.old = old
     temporaryName = try Self.freeName(new.name + " rebuilt", in: db)
-    self.copying = Dictionary(
+    let copying = Dictionary(
       copying.map { ($0.key.foldedName, $0.value) }, uniquingKeysWith: { $1 })
-    for name in copying.keys.sorted() where new.column(name).map(\.generatedSQL) != .some(nil) {
-      throw SchemaError.noSuchColumn(table: new.name, column: name)
+    for name in copying.keys.sorted(by: { $0.lexicographicallyPrecedes($1) })
+    where !new.columns.contains(where: { $0.name.foldedName == name && $0.generatedSQL == nil }) {
+      throw SchemaError.noSuchColumn(
+        table: new.name, column: String(decoding: name, as: UTF8.self))
     }
+    // What counts columns, such as `SELECT *` or INSERT without their names, goes on meaning the same.
+    self.new = new.withColumns(inOrderOf: old)
+    copy = RowCopy(from: old, to: new, copying: copying, losing: losing, in: db)
   }
 
   private static func oldTable(_ name: String, in db: Database) throws -> TableSchema {
@@ -38,10 +43,15 @@ struct TableRebuild {
     return table
   }
 
+  /// A name that nothing has: tables share theirs with views and indexes.
   private static func freeName(_ name: String, in db: Database) throws -> String {
     var candidate = name
     while try db.value(
-      "SELECT EXISTS (SELECT 1 FROM pragma_table_list(?))", candidate, as: Bool.self) == true
+      """
+      SELECT EXISTS (SELECT 1 FROM pragma_table_list(?1))
+        OR EXISTS (SELECT 1 FROM main.sqlite_schema WHERE name = ?1 COLLATE NOCASE)
+        OR EXISTS (SELECT 1 FROM temp.sqlite_schema WHERE name = ?1 COLLATE NOCASE)
+      """, candidate, as: Bool.self) == true
     {
       candidate += "'"
     }
@@ -49,26 +59,26 @@ struct TableRebuild {
   }
 
   func run() throws -> Int {
-    let broken = try BrokenStatements(in: db)
-    if try hasRows { try checkColumns() }
-    let sequence = try old.isAutoincrement ? self.sequence() : nil
-    let triggers = try self.triggers()
-
-    try db.executeStatements(SQL(raw: new.sql.replacingTableName(by: temporaryName)))
-    let count = try copyRows()
-    try db.executeStatements("DROP TABLE main.\(identifier: old.name)")
-    try rename()
-    for sql in indexStatements + triggers { try db.executeStatements(SQL(raw: sql)) }
-    if let sequence, new.isAutoincrement { try setSequence(sequence) }
-    try BrokenStatements(in: db).check(comparedTo: broken, table: new.name)
-    return count
+    try db.keepingDependents(of: new.name) { _ in try replace() }
   }
 
-  private var hasRows: Bool {
-    get throws {
-      try db.value(
-        "SELECT EXISTS (SELECT 1 FROM main.\(identifier: old.name))", as: Bool.self) ?? false
-    }
+  private func replace() throws -> Int {
+    try copy.check()
+    let sequence = try old.isAutoincrement ? self.sequence() : nil
+    let triggers = try ["main", "temp"].map { try TableTrigger.all(in: $0, db) }
+    try checkPlaces(triggers.joined())
+    let own = triggers.map { $0.filter { $0.isOf(old) } }
+    for trigger in own.joined() { try trigger.checkUpdateColumns(of: new) }
+
+    try db.createTable(new, as: temporaryName)
+    let count = try copyRows()
+    try db.executeUpdate("DROP TABLE main.\(identifier: old.name)")
+    try rename()
+    for index in indexes { try db.create(index, of: new.name) }
+    try create(own[0], in: "main")
+    try create(own[1], in: "temp")
+    if let sequence, new.isAutoincrement { try setSequence(sequence) }
+    return count
   }
 
   private func rowCount(_ table: String) throws -> Int {
@@ -77,7 +87,7 @@ struct TableRebuild {
 
   /// Copies all rows, and returns their number.
   private func copyRows() throws -> Int {
-    let inserted = try db.executeUpdate(copySQL)
+    let inserted = try db.executeUpdate(copy.sql(to: temporaryName))
     // INSERT takes all rows or throws, unless the table has a conflict clause of its own. Counting
     // them takes a fifth of the time.
     guard new.sql.mentions("conflict") else { return inserted }
@@ -89,70 +99,22 @@ struct TableRebuild {
     return count
   }
 
-  // MARK: Columns
-
-  /// Throws where rows have values that would not be copied, or not have values that are needed.
-  private func checkColumns() throws {
-    let lost = old.columns.filter { column in
-      column.generatedSQL == nil && new.column(column.name) == nil
-        && !copying.values.contains { $0.text.mentions(column.name) }
-    }
-    guard lost.isEmpty || losing.contains(.columns) else {
-      throw SchemaError.losesColumns(table: new.name, columns: lost.map(\.name))
-    }
-    let filled = Set(copiedColumns.map(\.target.foldedName))
-    let missing = new.columns.first { column in
-      column.isNotNull && column.generatedSQL == nil && column.defaultSQL == nil
-        && !filled.contains(column.name.foldedName)
-    }
-    if let missing { throw SchemaError.needsValue(table: new.name, column: missing.name) }
-  }
-
-  /// The columns that are written, with what is written to them.
-  private var copiedColumns: [(target: String, source: SQL)] {
-    var columns = new.columns.compactMap { column -> (String, SQL)? in
-      guard column.generatedSQL == nil else { return nil }
-      if let expression = copying[column.name.foldedName] { return (column.name, expression) }
-      // The old column's name: in another case it is the same column.
-      return old.column(column.name).map { (column.name, "\(identifier: $0.name)") }
-    }
-    // Rows keep their row ids where no column has them: other tables, such as those of full-text
-    // search, may know them.
-    let rowID = new.rowIDColumn ?? new.rowIDName
-    if let rowID, let source = old.rowIDName, old.rowIDColumn == nil,
-      !columns.contains(where: { $0.0.foldedName == rowID.foldedName })
-    {
-      columns.append((rowID, "\(identifier: source)"))
-    }
-    return columns
-  }
-
-  private var copySQL: SQL {
-    var columns = copiedColumns
-    // INSERT takes no empty list.
-    if columns.isEmpty, let column = new.columns.first(where: { $0.generatedSQL == nil }) {
-      columns.append((column.name, SQL(raw: column.defaultSQL ?? "NULL")))
-    }
-    let targets = SQL(raw: columns.map(\.target).identifierList)
-    var sources: SQL = ""
-    for (index, column) in columns.enumerated() {
-      sources = index == 0 ? column.source : "\(sources), \(column.source)"
-    }
-    // In the order of the new table's keys, so that rows are added at its end, and not in that of an
-    // index that happens to have all columns.
-    let order = old.rowIDName.map { [$0] } ?? old.primaryKey
-    let orderSQL = SQL(raw: order.isEmpty ? "" : " ORDER BY \(order.identifierList)")
-    let verb: SQL = losing.contains(.rows) ? "INSERT OR IGNORE" : "INSERT"
-    var sql: SQL = """
-      \(verb) INTO main.\(identifier: temporaryName) (\(targets))
-      SELECT \(sources) FROM main.\(identifier: old.name)\(orderSQL)
-      """
-    // It doesn't come again.
-    sql.isCacheable = false
-    return sql
-  }
-
   // MARK: What belongs to the table
+
+  /// Throws where a trigger inserts without the names of columns, and would write to others: a column
+  /// that is computed isn't counted then. (Where there are more or fewer, it doesn't compile.)
+  private func checkPlaces(_ triggers: some Sequence<TableTrigger>) throws {
+    let places = [old, new].map { table in
+      table.columns.filter { $0.generatedSQL == nil }.map(\.name.foldedName)
+    }
+    let isMoved = zip(places[0], places[1]).contains { $0 != $1 && places[1].contains($0) }
+    guard isMoved, let trigger = triggers.first(where: { $0.countsColumns(of: old) }) else {
+      return
+    }
+    throw SchemaError.brokenDependent(
+      table: new.name, dependent: trigger.name,
+      reason: "it inserts without the names of columns, which change their places")
+  }
 
   /// Not as ALTER TABLE does it by itself: that refuses while views and triggers name the table,
   /// which isn't there now.
@@ -165,44 +127,21 @@ struct TableRebuild {
 
   /// The old indexes but for those of columns that are gone, and the declared ones that they don't
   /// serve for.
-  private var indexStatements: [String] {
+  private var indexes: [IndexSchema] {
     let gone = old.columns.filter { new.column($0.name) == nil }.map(\.name)
     let names = Set(new.indexes.map(\.name.foldedName))
     let kept = old.indexes.filter { index in
-      !names.contains(index.name.foldedName) && !gone.contains(where: index.key.mentions)
+      !names.contains(index.name.foldedName) && !gone.contains(where: index.key.uses)
     }
     let made = new.indexes.filter { index in !kept.contains { $0.key.serves(index.key) } }
-    return (kept + made).map(\.sql)
+    return kept.map { $0.withoutQuotedStrings(in: old) } + made
   }
 
-  private func triggers() throws -> [String] {
-    func statements(_ schema: String) throws -> [String] {
-      try db.executeQuery(
-        """
-        SELECT sql FROM \(identifier: schema).sqlite_schema
-        WHERE type = 'trigger' AND tbl_name = \(old.name) COLLATE NOCASE ORDER BY rowid
-        """
-      ).map { try $0.get(at: 0) }
-    }
-    let main = try statements("main")
-    let temporary = try statements("temp")
-    for sql in main + temporary { try checkUpdateColumns(ofTrigger: sql) }
-    // SQLite keeps those of both schemas as CREATE TRIGGER.
-    return main + temporary.map { "CREATE TEMP \($0.dropFirst("CREATE ".count))" }
-  }
-
-  /// Throws where a trigger is fired by updates of a column that is gone: SQLite would keep it, and
-  /// never fire it.
-  private func checkUpdateColumns(ofTrigger sql: String) throws {
-    let tokens = sql.sqlTokens
-    guard let start = tokens.firstIndex(where: { $0.isWord("of") }),
-      let end = tokens.firstIndex(where: { $0.isWord("on") }), start < end
-    else { return }
-    for column in tokens[start..<end].dropFirst().compactMap(\.identifier)
-    where new.column(column) == nil {
-      throw SchemaError.brokenDependent(
-        table: new.name, dependent: tokens.dropFirst(2).first?.identifier ?? "",
-        reason: "no such column: \(column)")
+  /// Makes those triggers anew that went with the table. (Temporary ones may be another table's of
+  /// the same name.)
+  private func create(_ triggers: [TableTrigger], in schema: String) throws {
+    for trigger in triggers where try !trigger.isThere(in: schema, db) {
+      try db.create(trigger, in: schema)
     }
   }
 

@@ -15,7 +15,7 @@ public struct TableSchema: Hashable, Sendable {
   /// Whether the key is [AUTOINCREMENT](https://www.sqlite.org/autoinc.html).
   public let isAutoincrement: Bool
   /// The columns of each UNIQUE constraint.
-  public let uniqueConstraints: [[String]]
+  public var uniqueConstraints: [[String]] { uniqueTerms.map { $0.map(\.column) } }
   /// The expression of each CHECK constraint, those of columns first.
   public let checks: [String]
   /// The foreign keys, those of columns first.
@@ -28,6 +28,15 @@ public struct TableSchema: Hashable, Sendable {
   public let isWithoutRowID: Bool
   /// The CREATE TABLE, without the indexes.
   public let sql: String
+  /// The column that is the row id by another name: an INTEGER that is the whole key, with two
+  /// exceptions; see [INTEGER PRIMARY KEY](https://www.sqlite.org/lang_createtable.html#rowid).
+  let rowIDColumn: String?
+  /// The primary key with its collations and orders.
+  let primaryKeyTerms: [KeyTerm]
+  /// The UNIQUE constraints with theirs.
+  let uniqueTerms: [[KeyTerm]]
+  /// What happens, other than ABORT, to rows that break a constraint.
+  let conflictClauses: [ConflictClause]
 
   /// The statements that make it: one for the table, one for each index.
   public var createSQL: [String] { [sql] + indexes.map(\.sql) }
@@ -107,18 +116,12 @@ extension TableSchema {
     columns.first { $0.name.foldedName == name.foldedName }
   }
 
-  /// The column that is the row id by another name: an integer that is the whole key;
-  /// see [INTEGER PRIMARY KEY](https://www.sqlite.org/lang_createtable.html#rowid).
-  var rowIDColumn: String? {
-    guard primaryKey.count == 1, !isWithoutRowID, let column = column(primaryKey[0]),
-      column.type.uppercased() == "INTEGER"
-    else { return nil }
-    return column.name
-  }
-
   /// A name of the row id that no column has; nil if there is none.
-  var rowIDName: String? {
-    isWithoutRowID ? nil : ["rowid", "_rowid_", "oid"].first { column($0) == nil }
+  var rowIDName: String? { rowIDNames.first }
+
+  /// The names of the row id that no column has.
+  var rowIDNames: [String] {
+    isWithoutRowID ? [] : ["rowid", "_rowid_", "oid"].filter { column($0) == nil }
   }
 
   /// What follows the parentheses of CREATE TABLE.

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Files that were made to do harm, and files whose schema is random: opened under each profile by a
 /// program with functions of its own, read, listed, rebuilt and copied. None of its functions is
-/// called, nothing is written beside the file, and under the profile for files from elsewhere each
-/// call ends within a second and 256 MB.
+/// called, nothing is written beside the file, a rebuild leaves other tables alone, and under the
+/// profile for files from elsewhere each call ends within a second and 256 MB.
 enum HostileFiles: ProofRow {
   static let name = "hostile-files"
   static let number = 21
@@ -200,10 +200,30 @@ final class HostilePlace {
     _ = try timed("checking") { try db.value("PRAGMA integrity_check(3)", as: String.self) }
     _ = try timed("copying") { try db.backup(to: folder + "/copy.db") }
     if !db.isReadOnly {
-      _ = try timed("rebuilding") { try City.table.rebuild(db, losing: [.rows, .columns]) }
+      let others = try bystanders(db)
+      _ = try timed("rebuilding") {
+        try City.table.rebuild(db, losing: [.rows, .columns, .values, .rowIDs])
+      }
+      try WrongAnswer.check(
+        try bystanders(db), others, "other tables, and what is attached, after a rebuild")
       _ = try timed("reindexing") { try db.executeUpdate("REINDEX") }
     }
     _ = try timed("closing") { try db.close() }
+  }
+
+  /// The tables that a rebuild of another must leave alone, and the databases there are. None where
+  /// the schema can't be read.
+  private func bystanders(_ db: Database) throws -> [String] {
+    do {
+      let tables = try db.schema().filter {
+        $0.kind == .table && ![$0.name, $0.table].contains { $0.lowercased() == "city" }
+      }
+      return try tables.map(\.name).sorted()
+        + db.executeQuery("SELECT name FROM pragma_database_list WHERE seq <> 1 ORDER BY seq")
+        .map { try $0.get(at: 0) }
+    } catch  where WrongAnswer.isTyped(error) {
+      return []
+    }
   }
 }
 

@@ -1,0 +1,240 @@
+import LarderSQLite
+
+/// How a rebuild copies rows from the old table to the new one, and what that would lose.
+struct RowCopy {
+  let old: TableSchema
+  let new: TableSchema
+  let losing: RebuildLosses
+  let db: Database
+  /// The expressions of the caller's, by the folded names of columns.
+  private let copying: [[UInt8]: SQL]
+
+  init(
+    from old: TableSchema, to new: TableSchema, copying: [[UInt8]: SQL], losing: RebuildLosses,
+    in db: Database
+  ) {
+    self.old = old
+    self.new = new
+    self.copying = copying
+    self.losing = losing
+    self.db = db
+  }
+
+  /// A column that is written, and what is written to it.
+  struct Value {
+    let target: String
+    let source: SQL
+    /// The old column, where the source is nothing else.
+    let column: ColumnSchema?
+  }
+
+  // MARK: The statement
+
+  func sql(to table: String) -> SQL {
+    var values = self.values
+    // INSERT takes no empty list.
+    if values.isEmpty, let column = new.columns.first(where: { $0.generatedSQL == nil }) {
+      let source = SQL(raw: column.defaultSQL ?? "NULL")
+      values.append(Value(target: column.name, source: source, column: nil))
+    }
+    let targets = SQL(raw: values.map(\.target).identifierList)
+    var sources: SQL = ""
+    for (index, value) in values.enumerated() {
+      sources = index == 0 ? value.source : "\(sources), \(value.source)"
+    }
+    // In the order of the new table's keys, so that rows are added at its end, and not in that of an
+    // index that happens to have all columns.
+    let order = old.rowIDSource.map { [$0] } ?? old.primaryKey
+    let orderSQL = SQL(raw: order.isEmpty ? "" : " ORDER BY \(order.identifierList)")
+    let verb: SQL = losing.contains(.rows) ? "INSERT OR IGNORE" : "INSERT"
+    var sql: SQL = """
+      \(verb) INTO main.\(identifier: table) (\(targets))
+      SELECT \(sources) FROM main.\(identifier: old.name)\(orderSQL)
+      """
+    // It doesn't come again.
+    sql.isCacheable = false
+    return sql
+  }
+
+  /// What is written.
+  var values: [Value] {
+    var values = new.columns.compactMap { column -> Value? in
+      guard column.generatedSQL == nil else { return nil }
+      if let expression = copying[column.name.foldedName] {
+        let tokens = expression.text.sqlTokens
+        let source = tokens.count == 1 ? tokens[0].identifier.flatMap(old.column) : nil
+        return Value(target: column.name, source: expression, column: source)
+      }
+      // The old column's name: in another case it is the same column.
+      return old.column(column.name).map {
+        Value(target: column.name, source: "\(identifier: $0.name)", column: $0)
+      }
+    }
+    // Rows keep their row ids: other tables, such as those of full-text search, may know them.
+    if let target = new.rowIDTarget, let source = old.rowIDSource,
+      !values.contains(where: { $0.target.foldedName == target.foldedName })
+    {
+      values.append(
+        Value(
+          target: target, source: "\(identifier: source)",
+          column: old.rowIDColumn.flatMap(old.column)))
+    }
+    return values
+  }
+
+  // MARK: What would be lost
+
+  /// Throws where rows have values that would not be copied, or not as they are, or not have values
+  /// that are needed.
+  func check() throws {
+    if !losing.contains(.rowIDs) { try checkHasRowIDs() }
+    guard
+      try db.value("SELECT EXISTS (SELECT 1 FROM main.\(identifier: old.name))", as: Bool.self)
+        == true
+    else { return }
+    try checkColumns()
+    if !losing.contains(.rowIDs) { try checkRowIDs() }
+    if !losing.contains(.values) { try checkValues() }
+  }
+
+  private func checkColumns() throws {
+    if !losing.contains(.columns) {
+      let lost = try old.lostColumns(for: new).filter { try !isRead($0) }
+      guard lost.isEmpty else {
+        throw SchemaError.losesColumns(table: new.name, columns: lost.map(\.name))
+      }
+    }
+    let filled = Set(values.map(\.target.foldedName))
+    let missing = new.columns.first { column in
+      column.isNotNull && column.generatedSQL == nil && column.defaultSQL == nil
+        && !filled.contains(column.name.foldedName)
+    }
+    if let missing { throw SchemaError.needsValue(table: new.name, column: missing.name) }
+  }
+
+  /// Whether an expression of the caller's reads a column. SQLite tells: without the column it
+  /// doesn't compile any more.
+  private func isRead(_ column: ColumnSchema) throws -> Bool {
+    try copying.values.contains { expression in
+      // It may name the schema too, which the other names don't have.
+      var short = expression
+      short.text = short.text.withoutQualifier(old.name)
+      let candidates = [expression, short]
+      guard let expression = try candidates.first(where: { try compiles($0, without: nil) })
+      else { return false }
+      return try !compiles(expression, without: column.name)
+    }
+  }
+
+  private func compiles(_ expression: SQL, without missing: String?) throws -> Bool {
+    let names = (old.columns.map(\.name) + old.rowIDNames).filter { $0 != missing }
+    let list = SQL(raw: names.isEmpty ? "NULL" : names.identifierList)
+    let table: SQL = "\(identifier: old.name)"
+    var sql: SQL = "SELECT \(expression) FROM (SELECT \(list) FROM main.\(table)) AS \(table)"
+    sql.isCacheable = false
+    do {
+      try db.validate(sql)
+      return true
+    } catch let error as DatabaseError where error.code == .error {
+      return false
+    }
+  }
+
+  /// Throws where there would be no row ids any more. A table that is declared to have none is known
+  /// by its key, unless something says otherwise, rows or no rows.
+  private func checkHasRowIDs() throws {
+    guard old.rowIDSource != nil, new.rowIDTarget == nil else { return }
+    if new.isWithoutRowID, try !isContentOfVirtualTable() { return }
+    throw try loss(of: "true") { .losesRowIDs(table: new.name, count: $0, rows: $1) }
+  }
+
+  private func checkRowIDs() throws {
+    // What can't be named, nobody knows.
+    guard let source = old.rowIDSource, let target = new.rowIDTarget else { return }
+    guard let value = values.first(where: { $0.target.foldedName == target.foldedName }),
+      value.column == nil || value.column?.name != old.rowIDColumn
+    else { return }
+    if value.source.text == source.quotedIdentifier { return }
+    let changed: SQL = "(\(value.source)) IS NOT \(identifier: source)"
+    try throwIfAny(changed) { .losesRowIDs(table: new.name, count: $0, rows: $1) }
+  }
+
+  private func isContentOfVirtualTable() throws -> Bool {
+    try db.schema().contains { $0.isVirtualTable && $0.names(old.name) }
+  }
+
+  /// Throws where a column's type, key or conflict clause would make something else of a value.
+  private func checkValues() throws {
+    for value in values {
+      guard let column = value.column, let target = new.column(value.target) else { continue }
+      let conversion = ValueConversion(from: column, of: old, to: target, of: new)
+      func error(_ count: Int, _ rows: [[DatabaseValue]]) -> SchemaError {
+        .changesValues(table: new.name, column: target.name, count: count, rows: rows)
+      }
+      if let changed = conversion.changed { try throwIfAny(changed, error) }
+      if let zeros = conversion.realZeros {
+        let rows = try rows(zeros, also: column.name).filter { $0.last?.isNegativeZero == true }
+        if !rows.isEmpty {
+          throw error(rows.count, rows.prefix(Self.mostRows).map { $0.dropLast() })
+        }
+      }
+    }
+  }
+
+  // MARK: Rows
+
+  /// How many rows an error tells.
+  private static let mostRows = 10
+
+  private func throwIfAny(
+    _ condition: SQL, _ error: (Int, [[DatabaseValue]]) -> SchemaError
+  ) throws {
+    let sql: SQL = "SELECT EXISTS (SELECT 1 FROM main.\(identifier: old.name) WHERE \(condition))"
+    if try db.value(sql, as: Bool.self) == true { throw try loss(of: condition, error) }
+  }
+
+  private func loss(
+    of condition: SQL, _ error: (Int, [[DatabaseValue]]) -> SchemaError
+  ) throws -> SchemaError {
+    let count = try db.value(
+      "SELECT count(*) FROM main.\(identifier: old.name) WHERE \(condition)", as: Int.self)
+    return error(count ?? 0, try rows(condition, limit: Self.mostRows))
+  }
+
+  /// The row ids, or the keys, of the rows that meet a condition, in their order.
+  private func rows(
+    _ condition: SQL, also column: String? = nil, limit: Int = -1
+  ) throws -> [[DatabaseValue]] {
+    let key = old.rowIDSource.map { [$0] } ?? old.primaryKey
+    let names = key + (column.map { [$0] } ?? [])
+    guard !key.isEmpty else { return [] }
+    return try db.executeQuery(
+      """
+      SELECT \(SQL(raw: names.identifierList)) FROM main.\(identifier: old.name) WHERE \(condition)
+      ORDER BY \(SQL(raw: key.identifierList)) LIMIT \(limit)
+      """
+    ).map { row in try names.indices.map { try row.get(at: $0) } }
+  }
+}
+
+extension DatabaseValue {
+  fileprivate var isNegativeZero: Bool {
+    if case .real(let number) = self { number == 0 && number.sign == .minus } else { false }
+  }
+}
+
+extension TableSchema {
+  /// The columns whose values another table has no place for: those that it doesn't have, or
+  /// computes.
+  func lostColumns(for new: TableSchema) -> [ColumnSchema] {
+    columns.filter {
+      $0.generatedSQL == nil && new.column($0.name).map { $0.generatedSQL != nil } ?? true
+    }
+  }
+
+  /// A name under which row ids can be read; nil if there is none.
+  var rowIDSource: String? { rowIDName ?? rowIDColumn }
+
+  /// What to insert row ids into; nil where that can't be.
+  var rowIDTarget: String? { rowIDColumn ?? rowIDName }
+}

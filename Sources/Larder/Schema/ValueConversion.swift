@@ -1,0 +1,91 @@
+import LarderSQLite
+
+/// What becomes of a column's values in another column.
+///
+/// SQLite converts what is stored to the
+/// [affinity](https://www.sqlite.org/datatype3.html#type_affinity) of the column, which the words of
+/// its type decide: "007" becomes 7 in an INTEGER column, 0.30000000000000004 becomes "0.3" in a TEXT
+/// one. A value is kept where it is the same number, or its own text again when converted back.
+struct ValueConversion {
+  /// A condition that rows meet whose value becomes another; nil if none can.
+  let changed: SQL?
+  /// One that rows meet whose value is a zero that may lose its sign, which only columns without an
+  /// affinity keep. SQL can't tell the one below zero from the other.
+  let realZeros: SQL?
+
+  init(
+    from column: ColumnSchema, of old: TableSchema, to target: ColumnSchema, of new: TableSchema
+  ) {
+    let affinity = Affinity(of: target, isStrict: new.isStrict)
+    let isSame = Affinity(of: column, isStrict: old.isStrict) == affinity
+    // Without an affinity, which would convert what it is compared with.
+    let value: SQL = "(+\(identifier: column.name))"
+    var conditions: [SQL] = []
+    if !isSame { conditions = affinity.conversions(value) }
+    let becomesRowID =
+      target.name == new.rowIDColumn && column.name.foldedName != old.rowIDColumn?.foldedName
+    if becomesRowID || target.defaultSQL != nil && new.replacesNull(in: target) {
+      conditions.append("\(value) IS NULL")
+    }
+    changed = conditions.reduce(nil) { all, one in all.map { "\($0) OR \(one)" } ?? one }
+    realZeros =
+      !isSame && affinity != .none ? "typeof(\(value)) = 'real' AND \(value) = 0" : nil
+  }
+}
+
+extension TableSchema {
+  fileprivate func replacesNull(in column: ColumnSchema) -> Bool {
+    conflictClauses.contains { $0.replacesNull(in: column.name) }
+  }
+}
+
+/// What a column makes of values. INTEGER and NUMERIC store the same.
+private enum Affinity {
+  case none, text, numeric, real
+
+  /// By [the rules](https://www.sqlite.org/datatype3.html#determination_of_column_affinity), in
+  /// their order.
+  init(of column: ColumnSchema, isStrict: Bool) {
+    let type = column.type.uppercased()
+    self =
+      if isStrict, type == "ANY" {
+        .none
+      } else if type.contains("INT") {
+        .numeric
+      } else if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) {
+        .text
+      } else if type.isEmpty || type.contains("BLOB") {
+        .none
+      } else if ["REAL", "FLOA", "DOUB"].contains(where: type.contains) {
+        .real
+      } else {
+        .numeric
+      }
+  }
+
+  /// The conditions that values meet which it changes. A CAST has an affinity of its own, which `+`
+  /// takes away.
+  func conversions(_ value: SQL) -> [SQL] {
+    switch self {
+    case .none: []
+    case .text:
+      ["(typeof(\(value)) = 'real' AND CAST(+CAST(\(value) AS TEXT) AS REAL) <> \(value))"]
+    case .numeric: [textThatIsNoNumber(value, becoming: "NUMERIC")]
+    case .real:
+      [
+        textThatIsNoNumber(value, becoming: "REAL"),
+        "(typeof(\(value)) = 'integer' AND CAST(\(value) AS REAL) <> \(value))",
+      ]
+    }
+  }
+
+  /// Texts that look like a number, but not as SQLite writes it. (Compared with a number they are
+  /// converted as they are when stored; those that don't look like one are kept.)
+  private func textThatIsNoNumber(_ value: SQL, becoming type: String) -> SQL {
+    let text: SQL = "+CAST(+CAST(\(value) AS \(SQL(raw: type))) AS TEXT)"
+    return """
+      (typeof(\(value)) = 'text' AND CAST(\(value) AS NUMERIC) = \(value)
+        AND (\(text)) COLLATE BINARY <> \(value))
+      """
+  }
+}

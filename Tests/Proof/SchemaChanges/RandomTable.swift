@@ -1,0 +1,168 @@
+import Foundation
+import Larder
+
+/// A table named `t` at random, and another that it could become.
+struct RandomTable {
+  enum Key: CaseIterable {
+    case none, rowID, autoincrement, descending, int, text, tableDescending, withoutRowID
+  }
+
+  struct Column {
+    var name: String
+    var type: String
+    var constraint = ""
+    /// What it is computed from; nil for an ordinary column.
+    var expression: String?
+
+    var sql: String {
+      [name, type, expression.map { "AS (\($0))" } ?? constraint].filter { !$0.isEmpty }
+        .joined(separator: " ")
+    }
+  }
+
+  var key: Key
+  var isStrict: Bool
+  var columns: [Column]
+
+  private static let types = [
+    "INTEGER", "INT", "REAL", "TEXT", "BLOB", "ANY", "", "NUMERIC", "VARCHAR(9)", "DOUBLE",
+  ]
+
+  init(_ random: inout RandomNumbers) {
+    key = .allCases[Int.random(in: 0..<Key.allCases.count, using: &random)]
+    isStrict = random.chance(20)
+    columns = [Column(name: "id", type: "INTEGER")]
+    for name in ["a", "b", "c", "d"].prefix(Int.random(in: 1...4, using: &random)) {
+      let constraint = random.chance(15) ? Self.constraint(&random) : ""
+      columns.append(
+        Column(name: name, type: Self.type(isStrict, &random), constraint: constraint))
+    }
+    // Rows are to be told apart, and conflicts to happen, in the new table.
+    if random.chance(10) { compute(columns.count - 1) }
+  }
+
+  private static func type(_ isStrict: Bool, _ random: inout RandomNumbers) -> String {
+    types[Int.random(in: 0..<(isStrict ? 6 : types.count), using: &random)]
+  }
+
+  private mutating func compute(_ index: Int) {
+    guard index > 0 else { return }
+    columns[index].expression = "id || '!'"
+    columns[index].type = "TEXT"
+    columns[index].constraint = ""
+  }
+
+  /// Another table with most of the same columns. Every other time only a type differs, which is
+  /// what nothing else refuses.
+  func changed(_ random: inout RandomNumbers) -> RandomTable {
+    var new = self
+    if random.chance(50) {
+      let index = Int.random(in: 1..<columns.count, using: &random)
+      let constraint = columns[index].constraint
+      if constraint.hasPrefix("UNIQUE"), random.chance(50) {
+        new.columns[index].constraint =
+          constraint == "UNIQUE" ? "UNIQUE ON CONFLICT IGNORE" : "UNIQUE"
+      } else if columns[index].expression == nil {
+        new.columns[index].type = Self.type(isStrict, &random)
+      }
+      return new
+    }
+    if random.chance(40) {
+      new.key = .allCases[Int.random(in: 0..<Key.allCases.count, using: &random)]
+    }
+    if random.chance(20) { new.isStrict.toggle() }
+    for index in new.columns.indices.dropFirst() {
+      if new.columns[index].expression == nil, random.chance(25) || new.isStrict {
+        new.columns[index].type = new.sameOrOther(index, &random)
+      }
+      if random.chance(25) { new.columns[index].constraint = Self.constraint(&random) }
+      if random.chance(5) {
+        new.compute(index)
+      } else if random.chance(30) {
+        new.columns[index].expression = nil
+      }
+    }
+    if random.chance(20), new.columns.count > 2 {
+      new.columns.remove(at: Int.random(in: 1..<new.columns.count, using: &random))
+    }
+    if random.chance(12) {
+      new.columns.append(Column(name: "e", type: Self.type(new.isStrict, &random)))
+    }
+    if random.chance(30) { new.columns.shuffle(using: &random) }
+    return new
+  }
+
+  private func sameOrOther(_ index: Int, _ random: inout RandomNumbers) -> String {
+    let same = columns[index].type
+    let isFine = !isStrict || Self.types.prefix(6).contains(same)
+    return isFine && random.chance(50) ? same : Self.type(isStrict, &random)
+  }
+
+  private static func constraint(_ random: inout RandomNumbers) -> String {
+    let constraints = [
+      "NOT NULL ON CONFLICT REPLACE DEFAULT 7", "UNIQUE ON CONFLICT REPLACE",
+      "UNIQUE ON CONFLICT IGNORE", "COLLATE NOCASE", "UNIQUE", "NOT NULL ON CONFLICT IGNORE",
+      "CHECK (t.id IS NOT 'never')",
+    ]
+    return constraints[Int.random(in: 0..<constraints.count, using: &random)]
+  }
+
+  /// Whether another declares something else, in any order of the columns.
+  func differs(from other: RandomTable) -> Bool {
+    func essence(_ table: RandomTable) -> [String] {
+      // Two names of one type, and of one key; a check is the same wherever it stands.
+      let check = " CHECK (t.id IS NOT 'never')"
+      let columns = table.columns.map {
+        $0.sql.replacingOccurrences(of: " INT ", with: " INTEGER ")
+          .replacingOccurrences(of: check, with: "")
+      }
+      let isChecked = table.columns.contains { $0.sql.hasSuffix(check) }
+      let key = table.key == .tableDescending ? Key.rowID : table.key
+      return columns.map { $0.hasSuffix(" INT") ? $0 + "EGER" : $0 }.sorted()
+        + ["\(key)", "\(table.isStrict)", "\(isChecked)"]
+    }
+    return essence(self) != essence(other)
+  }
+
+  var hasRowID: Bool { key != .withoutRowID }
+
+  func sql(_ name: String = "t") -> String {
+    var lines = columns.map { column -> String in
+      guard column.name == "id" else { return column.sql }
+      switch key {
+      case .none: return "id INTEGER"
+      case .rowID: return "id INTEGER PRIMARY KEY"
+      case .autoincrement: return "id INTEGER PRIMARY KEY AUTOINCREMENT"
+      case .descending: return "id INTEGER PRIMARY KEY DESC"
+      case .int: return "id INT PRIMARY KEY"
+      case .text: return "id TEXT PRIMARY KEY COLLATE NOCASE"
+      case .tableDescending: return "id INTEGER"
+      case .withoutRowID: return "id ANY NOT NULL PRIMARY KEY"
+      }
+    }
+    if key == .tableDescending { lines.append("PRIMARY KEY (id DESC)") }
+    let options = (isStrict ? ["STRICT"] : []) + (hasRowID ? [] : ["WITHOUT ROWID"])
+    return
+      "CREATE TABLE \(name) (\(lines.joined(separator: ", "))) \(options.joined(separator: ", "))"
+  }
+
+  /// The names of the columns that are written.
+  var written: [String] { columns.filter { $0.expression == nil }.map(\.name) }
+}
+
+extension RandomNumbers {
+  /// True in so many of a hundred times.
+  mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
+
+  /// A value that some type would change.
+  mutating func value() -> DatabaseValue {
+    let values: [DatabaseValue] = [
+      .null, .integer(7), .integer(-1), .integer(9_007_199_254_740_993), .integer(.max),
+      .integer(.random(in: 0...9, using: &self)), .real(0.1 + 0.2), .real(-0.0), .real(0), .real(5),
+      .real(0.5), .real(1e300), .text("007"), .text("7"), .text("1e3"), .text(" 5"), .text("0.5"),
+      .text("12345678901234567890"), .text("Oslo"), .text("oslo"), .text("caf\u{e9}"),
+      .text("cafe\u{301}"), .text(""), .blob([]), .blob([0x37]), .text("5.0"),
+    ]
+    return values[Int.random(in: 0..<values.count, using: &self)]
+  }
+}
