@@ -37,6 +37,8 @@ final class GroupCommit: @unchecked Sendable {
   private let failed = Atomic<Bool>(false)
   /// Whether SQLite syncs by itself for now. Of the holder of the writer's turn.
   private var isSuspended = true
+  /// Whether it was suspended in this turn, for a change of the journal mode.
+  private var mayResume = false
   private let state = Lock(State())
   /// Syncs for tasks, which no thread waits for.
   private let worker = DispatchQueue(label: "larder.sync")
@@ -130,6 +132,13 @@ final class GroupCommit: @unchecked Sendable {
 
   deinit { state.withLock { $0.file.map(larder_close_log) } }
 
+  /// Suspends the sharing until the end of the writer's turn, in which it is called: before the journal
+  /// mode is changed.
+  func suspendForNow(_ database: Database) {
+    suspend(database)
+    mayResume = isSuspended
+  }
+
   /// Syncs what there is, and leaves further syncs to SQLite: before it closes the file of the log. In
   /// the writer's turn.
   func suspend(_ database: Database) {
@@ -163,7 +172,10 @@ final class GroupCommit: @unchecked Sendable {
   /// At the end of the writer's turn: what was announced and not written never will be. Returns the
   /// position of what the scope has made or seen.
   func settle(_ database: Database) -> Int {
-    if isSuspended { resume(database) }
+    if mayResume {
+      mayResume = false
+      resume(database)
+    }
     let committed = committed.load(ordering: .relaxed)
     if announced.load(ordering: .relaxed) != committed {
       announced.store(committed, ordering: .sequentiallyConsistent)
@@ -248,7 +260,9 @@ final class GroupCommit: @unchecked Sendable {
   /// Suspends the task until everything up to a position is on disk. Throws where that isn't known.
   func wait(for position: Int) async throws {
     if synced.load(ordering: .acquiring) >= position { return }
-    try await withUnsafeThrowingContinuation { add(Batch.Task(position: position, continuation: $0)) }
+    try await withUnsafeThrowingContinuation {
+      add(Batch.Task(position: position, continuation: $0))
+    }
   }
 
   private func add(_ task: Batch.Task) {
@@ -268,7 +282,9 @@ final class GroupCommit: @unchecked Sendable {
       needsCommit.store(false, ordering: .sequentiallyConsistent)
       let over = state.gathering.takeTasks { isDurable($0.position) }
       state.gathering.wake(Int32.max)
-      return (over, state.gathering.threadCount == 0 && state.gathering.isWaiting && canLead(&state))
+      return (
+        over, state.gathering.threadCount == 0 && state.gathering.isWaiting && canLead(&state)
+      )
     }
     for task in over { task.continuation.resume() }
     if leads { worker.async { self.lead() } }
@@ -339,12 +355,14 @@ final class GroupCommit: @unchecked Sendable {
 
   /// Ends everything, after a sync that failed, here or in SQLite: wakes the threads that wait.
   private func fail(_ state: inout State) -> DatabaseError {
-    let failure = state.failure ?? DatabaseError(
-      .ioErrorFsync,
-      """
-      the log could not be synced: what was committed last is written, but not known to be durable; \
-      close the database and open it anew
-      """)
+    let failure =
+      state.failure
+      ?? DatabaseError(
+        .ioErrorFsync,
+        """
+        the log could not be synced: what was committed last is written, but not known to be durable; \
+        close the database and open it anew
+        """)
     state.failure = failure
     failed.store(true, ordering: .releasing)
     state.gathering.wake(Int32.max)

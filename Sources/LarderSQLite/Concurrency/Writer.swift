@@ -58,7 +58,7 @@ final class Writer: @unchecked Sendable {
   private func watchLog() {
     database.connection.onSettingChange = { [unowned self] in installHook() }
     database.connection.willChangeJournalMode = { [unowned self] in
-      groupCommit?.suspend(database)
+      groupCommit?.suspendForNow(database)
     }
     database.connection.onSyncFailure = { [unowned self] in groupCommit?.hasFailedToSync() }
     installHook()
@@ -214,7 +214,8 @@ final class Writer: @unchecked Sendable {
     statistics.waits = waits.count
     statistics.timeWaited = waits.total
     statistics.longestWait = waits.longest
-    statistics.timeInCommit = .nanoseconds(database.connection.timeInCommit.load(ordering: .relaxed))
+    statistics.timeInCommit = .nanoseconds(
+      database.connection.timeInCommit.load(ordering: .relaxed))
     statistics.logFrames = logFrames.load(ordering: .relaxed)
     statistics.retries = retries.load(ordering: .relaxed)
     if let figures = groupCommit?.figures {
