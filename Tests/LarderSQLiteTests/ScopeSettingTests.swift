@@ -152,7 +152,7 @@ struct ScopeSettingTests {
       try db.executeUpdate(insert)
       try db.executeUpdate("DELETE FROM child")
     }
-    try queue.inTransaction { db in
+    try queue.inTransaction { (db: Database) throws in
       #expect(throws: DatabaseError.self) { try db.executeUpdate(insert) }
       #expect(try db.value("SELECT count(*) FROM child", as: Int.self) == 0)
     }

@@ -54,6 +54,11 @@ final class WaitingThread: WaitingScope, @unchecked Sendable {
 
   func wake() { larder_futex_wake(word, 1) }
 
+  /// Sleeps for a time, or until it is told something else than to compete.
+  func pause(for time: Duration) {
+    larder_futex_wait(word, Signal.awake.rawValue, Int64(time / .nanoseconds(1)))
+  }
+
   /// Sleeps until it is told something, or the time is up (`.none`).
   func sleep(until deadline: Duration) -> Signal {
     while true {
