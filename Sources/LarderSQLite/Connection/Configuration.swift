@@ -76,7 +76,8 @@ public struct Configuration: Sendable {
   public var synchronous: Synchronous
   /// The page cache of a connection in bytes.
   public var cacheSize = 16 << 20
-  /// The size in bytes to which a journal is cut back after use, or nil for no limit.
+  /// The size in bytes to which a journal is cut back after use, or nil for no limit. A pool makes its
+  /// log begin anew past a quarter of it (of 64 MiB where it is nil).
   public var journalSizeLimit: Int? = 64 << 20
   /// How many prepared statements a connection keeps; zero for none.
   public var statementCacheCapacity = 128
@@ -96,8 +97,8 @@ public struct Configuration: Sendable {
   /// shared. False: they don't wait, and may tell what a loss of power takes back.
   public var readsWaitForDurability = true
   /// For how long a whole transaction is tried again when another process is in its way
-  /// (``ResultCode/busy``, ``ResultCode/busySnapshot``); its closure runs anew each time. Nil: not
-  /// at all.
+  /// (``ResultCode/busy``, ``ResultCode/busySnapshot``), with back-off and jitter; its closure runs anew
+  /// each time. Nil: not at all.
   public var retryLimit: Duration?
   /// How dates are stored.
   public var dateFormat: DateFormat = .secondsSince1970
