@@ -143,11 +143,11 @@ final class WaitingTask: WaitingScope, TaskExecutor, @unchecked Sendable {
   }
 }
 
-/// Who runs the closures of tasks, each when it is its turn.
+/// Who runs the closures of tasks, each once it has what it waits for.
 protocol TaskScheduler: AnyObject, Sendable {
   /// How long a scope may wait.
   var timeout: Duration { get }
-  /// Has a task's closure run in its turn.
+  /// Has a task's closure run once it has what it waits for.
   func submit(_ task: WaitingTask)
   /// Takes a task out of the queue, or interrupts it.
   func cancel(_ task: WaitingTask)
