@@ -136,6 +136,28 @@ struct ScopeSettingTests {
     #expect(error?.extendedCode == .constraintForeignKey)
   }
 
+  @Test("A statement that was compiled while keys were deferred leaves no row where it breaks one")
+  func deferredKeys() throws {
+    let queue = try DatabaseQueue()
+    try queue.inDatabase { db in
+      try db.executeStatements(
+        """
+        CREATE TABLE parent (id INTEGER PRIMARY KEY);
+        CREATE TABLE child (parent INTEGER REFERENCES parent);
+        """)
+    }
+    let insert: SQL = "INSERT INTO child VALUES (7)"
+    try queue.inTransaction { db in
+      try db.executeUpdate("PRAGMA defer_foreign_keys = ON")
+      try db.executeUpdate(insert)
+      try db.executeUpdate("DELETE FROM child")
+    }
+    try queue.inTransaction { (db: Database) throws in
+      #expect(throws: DatabaseError.self) { try db.executeUpdate(insert) }
+      #expect(try db.value("SELECT count(*) FROM child", as: Int.self) == 0)
+    }
+  }
+
   @Test("The content of the file stays, and so does what a database of its own is told")
   func lasting() throws {
     let queue = try DatabaseQueue()

@@ -7,8 +7,8 @@ import Synchronization
 /// writers. That bounds the log only where now and then nobody reads: the log can begin anew only when
 /// all of it is in the file and no reader needs it. So past a quarter of
 /// ``Configuration/journalSizeLimit`` new readers are kept waiting until those that read have ended, and
-/// the log is made to begin anew. That is tried for a tenth of a second at most; where a reader
-/// takes longer, it is tried again later, with back-off.
+/// the log is made to begin anew. Each of these waits is given up after 60 ms; where a reader takes
+/// longer, it is tried again later, with back-off.
 ///
 /// See [Write-Ahead Logging](https://www.sqlite.org/wal.html#avoiding_excessively_large_wal_files).
 ///
@@ -52,7 +52,7 @@ final class Checkpointer: @unchecked Sendable {
     limit = max(1, bytes / max(512, pageSize))
   }
 
-  /// Notes a commit. In the writer's turn.
+  /// Notes a commit. With the writer lock held.
   func hasCommitted(frames count: Int, interval: Int) {
     let step = min(interval, limit)
     if count < frames.load(ordering: .relaxed) { threshold.store(0, ordering: .relaxed) }

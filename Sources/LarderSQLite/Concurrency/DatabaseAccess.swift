@@ -78,7 +78,7 @@ extension DatabaseAccess {
   /// Waits for the scopes that were called before, and closes all connections. Later scopes throw;
   /// closing again does nothing.
   ///
-  /// Throws ``ResultCode/busy``, and stays open, where a scope takes longer than
+  /// Throws ``ResultCode/busyTimeout``, and stays open, where a scope takes longer than
   /// ``Configuration/scopeTimeout`` to end, as one does that waits for this call.
   public func close() throws {
     try connections.close()

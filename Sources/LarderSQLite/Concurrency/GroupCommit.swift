@@ -7,7 +7,7 @@ import Synchronization
 /// and nothing else.
 ///
 /// Each commits by itself, as with synchronous NORMAL: its frames are written to the write-ahead log,
-/// not synced. Outside of the writer's turn its caller then waits until the log is synced past its
+/// not synced. Without the writer lock its caller then waits until the log is synced past its
 /// commit. Who finds no sync running is the leader and syncs for all who have committed by then; the
 /// followers wait for that sync, or for the next. While the disk works, other transactions run. The idea
 /// is PostgreSQL's (`commit_delay`), which shares the sync of its log in the same way.
@@ -35,8 +35,10 @@ final class GroupCommit: @unchecked Sendable {
   /// Whether somebody waits for a commit that is just being written.
   private let needsCommit = Atomic<Bool>(false)
   private let failed = Atomic<Bool>(false)
-  /// Whether SQLite syncs by itself for now. Of the holder of the writer's turn.
+  /// Whether SQLite syncs by itself for now. Of the holder of the writer lock.
   private var isSuspended = true
+  /// Whether it was suspended in this scope, for a change of the journal mode.
+  private var mayResume = false
   private let state = Lock(State())
   /// Syncs for tasks, which no thread waits for.
   private let worker = DispatchQueue(label: "larder.sync")
@@ -113,8 +115,8 @@ final class GroupCommit: @unchecked Sendable {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Makes commits leave the sync to those who made them, where the log is a write-ahead log. In the
-  /// writer's turn.
+  /// Makes commits leave the sync to those who made them, where the log is a write-ahead log. With the
+  /// writer lock held.
   private func resume(_ database: Database) {
     // The log is opened when it is first read.
     guard Connection.text("SELECT count(*) FROM sqlite_schema", on: handle) != nil,
@@ -130,8 +132,15 @@ final class GroupCommit: @unchecked Sendable {
 
   deinit { state.withLock { $0.file.map(larder_close_log) } }
 
-  /// Syncs what there is, and leaves further syncs to SQLite: before it closes the file of the log. In
-  /// the writer's turn.
+  /// Suspends the sharing until the writer lock is released, which the caller holds: before the journal
+  /// mode is changed.
+  func suspendForNow(_ database: Database) {
+    suspend(database)
+    mayResume = isSuspended
+  }
+
+  /// Syncs what there is, and leaves further syncs to SQLite: before it closes the file of the log. With
+  /// the writer lock held.
   func suspend(_ database: Database) {
     guard !isSuspended, sqlite3_get_autocommit(handle) != 0 else { return }
     // A failure is told by the next call.
@@ -154,16 +163,19 @@ final class GroupCommit: @unchecked Sendable {
     announced.store(committed.load(ordering: .relaxed) + 1, ordering: .sequentiallyConsistent)
   }
 
-  /// Notes a commit that was written to the log of the main database. In the writer's turn.
+  /// Notes a commit that was written to the log of the main database. With the writer lock held.
   func hasCommitted() {
     committed.store(announced.load(ordering: .relaxed), ordering: .sequentiallyConsistent)
     if needsCommit.load(ordering: .sequentiallyConsistent) { lookAgain() }
   }
 
-  /// At the end of the writer's turn: what was announced and not written never will be. Returns the
+  /// Before the writer lock is released: what was announced and not written never will be. Returns the
   /// position of what the scope has made or seen.
   func settle(_ database: Database) -> Int {
-    if isSuspended { resume(database) }
+    if mayResume {
+      mayResume = false
+      resume(database)
+    }
     let committed = committed.load(ordering: .relaxed)
     if announced.load(ordering: .relaxed) != committed {
       announced.store(committed, ordering: .sequentiallyConsistent)
@@ -248,7 +260,9 @@ final class GroupCommit: @unchecked Sendable {
   /// Suspends the task until everything up to a position is on disk. Throws where that isn't known.
   func wait(for position: Int) async throws {
     if synced.load(ordering: .acquiring) >= position { return }
-    try await withUnsafeThrowingContinuation { add(Batch.Task(position: position, continuation: $0)) }
+    try await withUnsafeThrowingContinuation {
+      add(Batch.Task(position: position, continuation: $0))
+    }
   }
 
   private func add(_ task: Batch.Task) {
@@ -268,7 +282,9 @@ final class GroupCommit: @unchecked Sendable {
       needsCommit.store(false, ordering: .sequentiallyConsistent)
       let over = state.gathering.takeTasks { isDurable($0.position) }
       state.gathering.wake(Int32.max)
-      return (over, state.gathering.threadCount == 0 && state.gathering.isWaiting && canLead(&state))
+      return (
+        over, state.gathering.threadCount == 0 && state.gathering.isWaiting && canLead(&state)
+      )
     }
     for task in over { task.continuation.resume() }
     if leads { worker.async { self.lead() } }
@@ -339,12 +355,14 @@ final class GroupCommit: @unchecked Sendable {
 
   /// Ends everything, after a sync that failed, here or in SQLite: wakes the threads that wait.
   private func fail(_ state: inout State) -> DatabaseError {
-    let failure = state.failure ?? DatabaseError(
-      .ioErrorFsync,
-      """
-      the log could not be synced: what was committed last is written, but not known to be durable; \
-      close the database and open it anew
-      """)
+    let failure =
+      state.failure
+      ?? DatabaseError(
+        .ioErrorFsync,
+        """
+        the log could not be synced: what was committed last is written, but not known to be durable; \
+        close the database and open it anew
+        """)
     state.failure = failure
     failed.store(true, ordering: .releasing)
     state.gathering.wake(Int32.max)

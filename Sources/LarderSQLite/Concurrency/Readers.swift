@@ -101,14 +101,30 @@ final class Readers: @unchecked Sendable {
 
   /// Runs a body on a reader, and waits for one if all are busy.
   func perform(_ owner: ObjectIdentifier, _ body: (Database) throws -> Void) throws {
-    let reader = try takeIdle() ?? Unmanaged.passUnretained(wait())
+    guard let reader = takeIdle() else { return try performAfterWait(owner, body) }
     // Counting references takes a third of an empty read's time.
-    try reader._withUnsafeGuaranteedRef { reader in
-      defer { giveBack(reader) }
-      guard let database = reader.reference else { throw Self.unopenedError }
-      try EnteredScope.run(owner, holdsWriter: false) {
-        try database._withUnsafeGuaranteedRef { try $0.runScope(.read, body) }
-      }
+    try reader._withUnsafeGuaranteedRef { try run($0, owner, body) }
+  }
+
+  private func performAfterWait(
+    _ owner: ObjectIdentifier, _ body: (Database) throws -> Void
+  ) throws {
+    let start = MonotonicClock.now
+    let reader = try wait()
+    let connection = reader.database?.connection
+    connection?.waited = MonotonicClock.now - start
+    defer { connection?.waited = .zero }
+    try run(reader, owner, body)
+  }
+
+  @inline(__always)
+  private func run(
+    _ reader: Reader, _ owner: ObjectIdentifier, _ body: (Database) throws -> Void
+  ) throws {
+    defer { giveBack(reader) }
+    guard let database = reader.reference else { throw Self.unopenedError }
+    try EnteredScope.run(owner, holdsWriter: false) {
+      try database._withUnsafeGuaranteedRef { try $0.runScope(.read, body) }
     }
   }
 
@@ -122,6 +138,8 @@ final class Readers: @unchecked Sendable {
     }
     defer { giveBack(reader) }
     guard let database = reader.database else { throw Self.unopenedError }
+    database.connection.waited = MonotonicClock.now - task.start
+    defer { database.connection.waited = .zero }
     try reader.cancellation.run(task, on: database) {
       try EnteredScope.run(owner, holdsWriter: false) {
         try database.runScope(.read) { database in

@@ -4,8 +4,7 @@ import CSQLite
 /// waits for itself.
 ///
 /// Closures run on their callers' threads, and tasks' closures are synchronous, so that what a
-/// thread is in tells all. A task that was created in a scope is not in it: it has its turn when the
-/// scope has ended.
+/// thread is in tells all. A task that was created in a scope is not in it: it waits like any other.
 struct EnteredScope {
   /// The queue or pool.
   let owner: ObjectIdentifier

@@ -9,7 +9,7 @@ struct Retry {
   /// How long to wait before the next attempt, with jitter so that two that met once don't meet again;
   /// nil for giving up.
   mutating func pause(after error: any Error) -> Duration? {
-    // A wait for a queue's or pool's own turn that took too long is a busy timeout of another kind.
+    // A wait for a queue's or pool's own lock that took too long is a busy timeout of another kind.
     guard let error = error as? DatabaseError, error.code == .busy,
       error.extendedCode != .busyTimeout
     else { return nil }

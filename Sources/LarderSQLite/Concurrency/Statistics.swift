@@ -8,8 +8,8 @@
 public struct AccessStatistics: Hashable, Sendable {
   /// How many scopes have had the writer, in a transaction or not.
   public internal(set) var transactions = 0
-  /// How often the log was synced for those who had committed (see ``Configuration/groupCommit``), and
-  /// the most commits that shared one sync.
+  /// How often the log was synced for those who had committed (see ``Configuration/groupCommit``); 0
+  /// where syncs aren't shared.
   public internal(set) var syncs = 0
   /// The most commits that shared one sync.
   public internal(set) var largestGroup = 0
@@ -17,7 +17,7 @@ public struct AccessStatistics: Hashable, Sendable {
   public internal(set) var waiting = 0
   /// The most callers that have waited for the writer at a time.
   public internal(set) var mostWaiting = 0
-  /// How many scopes have waited for the writer.
+  /// How many scopes have waited for the writer, and got it.
   public internal(set) var waits = 0
   /// How long all of them together have waited.
   public internal(set) var timeWaited = Duration.zero

@@ -54,6 +54,11 @@ final class WaitingThread: WaitingScope, @unchecked Sendable {
 
   func wake() { larder_futex_wake(word, 1) }
 
+  /// Sleeps for a time, or until it is told something else than to compete.
+  func pause(for time: Duration) {
+    larder_futex_wait(word, Signal.awake.rawValue, Int64(time / .nanoseconds(1)))
+  }
+
   /// Sleeps until it is told something, or the time is up (`.none`).
   func sleep(until deadline: Duration) -> Signal {
     while true {
@@ -138,11 +143,11 @@ final class WaitingTask: WaitingScope, TaskExecutor, @unchecked Sendable {
   }
 }
 
-/// Who runs the closures of tasks, each when it is its turn.
+/// Who runs the closures of tasks, each once it has what it waits for.
 protocol TaskScheduler: AnyObject, Sendable {
   /// How long a scope may wait.
   var timeout: Duration { get }
-  /// Has a task's closure run in its turn.
+  /// Has a task's closure run once it has what it waits for.
   func submit(_ task: WaitingTask)
   /// Takes a task out of the queue, or interrupts it.
   func cancel(_ task: WaitingTask)

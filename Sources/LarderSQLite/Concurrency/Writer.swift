@@ -61,7 +61,7 @@ final class Writer: @unchecked Sendable {
   private func watchLog() {
     database.connection.onSettingChange = { [unowned self] in installHook() }
     database.connection.willChangeJournalMode = { [unowned self] in
-      groupCommit?.suspend(database)
+      groupCommit?.suspendForNow(database)
     }
     database.connection.onSyncFailure = { [unowned self] in groupCommit?.hasFailedToSync() }
     installHook()
@@ -99,8 +99,8 @@ final class Writer: @unchecked Sendable {
 
   // MARK: Scopes
 
-  /// Runs a scope in its turn, on this thread. Returns the position of what it has made or seen, with
-  /// its outcome, which nobody may be told before that position is durable.
+  /// Runs a scope on this thread, once it holds the lock. Returns, or throws, once what it has made or
+  /// seen is durable.
   func perform(
     _ kind: ScopeKind, _ label: StaticString, _ body: (Database) throws -> Void
   ) throws {
@@ -192,7 +192,7 @@ final class Writer: @unchecked Sendable {
     cancellation.cancel(task)
   }
 
-  /// Waits for its turn and closes the connection; then, and before, closing again does nothing.
+  /// Waits for the lock and closes the connection; then, and before, closing again does nothing.
   func close() throws {
     if isClosed.load(ordering: .relaxed) { return }
     try checkProcess()

@@ -117,11 +117,18 @@ final class WriterLock: @unchecked Sendable {
   }
 
   private func wait(_ waiter: WaitingThread, until deadline: Duration) throws {
+    var pause = Self.shortestPause
     while true {
       switch waiter.sleep(until: deadline) {
       case .granted: return
       case .awake:
-        if compete(waiter) { return }
+        switch compete(waiter) {
+        case .won: return
+        case .lost: pause = Self.shortestPause
+        case .mayTryAgain:
+          waiter.pause(for: pause)
+          pause = pause * 2
+        }
       case .none, .refused:
         // Otherwise it was handed over at the last moment, which the next look tells.
         if leave(waiter) { throw timeoutError() }
@@ -130,19 +137,28 @@ final class WriterLock: @unchecked Sendable {
   }
 
   /// Takes the lock for the first in the queue, if nobody was faster.
-  private func compete(_ waiter: WaitingThread) -> Bool {
+  private func compete(_ waiter: WaitingThread) -> Competition {
     queue.withLock { queue in
-      guard waiter.isQueued else { return true }
+      guard waiter.isQueued else { return .won }
       if exchange(Self.open, Self.contended) {
         queue.waiting.remove(waiter)
         handedOver(to: waiter, &queue)
-        return true
+        return .won
       }
+      if MonotonicClock.now - queue.lastHandOff < Self.longestBarging { return .mayTryAgain }
       waiter.isAwake = false
       waiter.tell(.none)
-      return false
+      return .lost
     }
   }
+
+  /// What comes of competing for the lock. Who was barged past tries again by itself, after pauses that
+  /// double: to be woken by each release costs a system call a transaction.
+  private enum Competition {
+    case won, lost, mayTryAgain
+  }
+
+  private static let shortestPause = Duration.microseconds(40)
 
   /// Notes that a scope which has left the queue holds the lock.
   private func handedOver(to waiter: WaitingScope, _ queue: inout Queue) {

@@ -7,6 +7,10 @@ final class ChangedSettings {
   var authorizer: Authorizer??
   var statementCacheCapacity: Int?
   var autocheckpoint: Int?
+  /// Whether statements were compiled under a setting that SQLite takes back at the end of the transaction
+  /// without compiling them anew: `PRAGMA defer_foreign_keys`. One that breaks a foreign key
+  /// would throw and leave its row.
+  var dropsStatements = false
   fileprivate var limits: [Limit: Int32] = [:]
   /// What sets each PRAGMA again that was set, in the order in which they were.
   fileprivate var pragmas: [(name: String, sql: String)] = []
@@ -67,6 +71,7 @@ extension Database {
   func restoreSettings() {
     guard let changed = connection.changedSettings else { return }
     if let capacity = changed.statementCacheCapacity { cache.capacity = capacity }
+    if changed.dropsStatements { clearStatementCache() }
     connection.restoreSettings()
   }
 }

@@ -81,7 +81,8 @@ public struct Configuration: Sendable {
   public var synchronous: Synchronous
   /// The page cache of a connection in bytes.
   public var cacheSize = 16 << 20
-  /// The size in bytes to which a journal is cut back after use, or nil for no limit.
+  /// The size in bytes to which a journal is cut back after use, or nil for no limit. A pool makes its
+  /// log begin anew past a quarter of it (of 64 MiB where it is nil).
   public var journalSizeLimit: Int? = 64 << 20
   /// How many prepared statements a connection keeps; zero for none.
   public var statementCacheCapacity = 128
@@ -90,20 +91,20 @@ public struct Configuration: Sendable {
   public var statementDeadline: Duration?
   /// The most connections that a pool opens for reading.
   public var maximumReaders = 4
-  /// How long a call waits for its turn, or for a free reader, before it throws
-  /// ``ResultCode/busy``.
+  /// How long a call waits for the writer of a queue or pool, or for a free reader, before it throws
+  /// ``ResultCode/busyTimeout``.
   public var scopeTimeout: Duration = .seconds(30)
   /// Whether durable transactions that commit at about the same time share one sync of the log (group
   /// commit): with ``synchronous`` FULL or EXTRA and a write-ahead log, in a queue or a pool. Nobody is
-  /// told an outcome before it is on disk; other processes may see a commit some milliseconds
-  /// before it is. False: each commit is synced by itself, by SQLite.
+  /// told an outcome before it is on disk; other processes, and other queues on the file, may see a
+  /// commit some milliseconds before it is. False: each commit is synced by itself, by SQLite.
   public var groupCommit = true
-  /// Whether a scope that only reads also returns only once what it may have seen is on disk, where syncs
-  /// are shared. False: reads don't wait, and may tell what a loss of power takes back.
+  /// Whether a pool's reads, too, return only once what they may have seen is on disk, where syncs are
+  /// shared. False: they don't wait, and may tell what a loss of power takes back.
   public var readsWaitForDurability = true
   /// For how long a whole transaction is tried again when another process is in its way
-  /// (``ResultCode/busy``, ``ResultCode/busySnapshot``); its closure runs anew each time. Nil: not
-  /// at all.
+  /// (``ResultCode/busy``, ``ResultCode/busySnapshot``), with back-off and jitter; its closure runs anew
+  /// each time. Nil: not at all.
   public var retryLimit: Duration?
   /// How dates are stored.
   public var dateFormat: DateFormat = .secondsSince1970

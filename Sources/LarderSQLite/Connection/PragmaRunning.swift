@@ -40,6 +40,9 @@ extension Connection {
         sql: sql)
     default:
       if pragma.name == "journal_mode", pragma.acts { willChangeJournalMode?() }
+      if pragma.name == "defer_foreign_keys", pragma.acts {
+        settingsToRestore?.dropsStatements = true
+      }
       if pragma.isSetting, let settings = settingsToRestore {
         settings.keep(pragma) { Self.value(of: pragma, on: handle) }
       }

@@ -6,7 +6,8 @@ public struct TraceEvent: Sendable {
   public let expandedSQL: String?
   /// The time spent in SQLite, which leaves out what the program did between rows.
   public let duration: Duration
-  /// How long the scope that ran it has waited for its turn; zero outside of queues and pools.
+  /// How long the scope that ran it has waited for the writer, or for a reader, of its queue or pool; zero
+  /// outside of queues and pools.
   public let waited: Duration
   /// The number of rows that it returned.
   public let rowCount: Int

@@ -41,8 +41,8 @@ extension ResultCode {
 
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
   public static let busyRecovery: ResultCode = 261, busySnapshot: ResultCode = 517
-  /// The wait for a queue's or pool's own turn was too long, rather than that for another connection's
-  /// lock (`SQLITE_BUSY_TIMEOUT`).
+  /// The wait for the writer or a reader of a queue or pool was too long, rather than that for another
+  /// connection's lock (`SQLITE_BUSY_TIMEOUT`).
   public static let busyTimeout: ResultCode = 773
   /// A file, or a folder, could not be synced (`SQLITE_IOERR_FSYNC`, `SQLITE_IOERR_DIR_FSYNC`).
   public static let ioErrorFsync: ResultCode = 1034, ioErrorDirectoryFsync: ResultCode = 1290
