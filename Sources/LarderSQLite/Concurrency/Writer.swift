@@ -14,6 +14,7 @@ final class Writer: @unchecked Sendable {
   let interruptHandle: InterruptHandle
   let path: String?
   let retryLimit: Duration?
+  let readsWaitForDurability: Bool
   /// Nil where commits aren't durable, or make themselves so.
   let groupCommit: GroupCommit?
   /// In a pool.
@@ -33,6 +34,7 @@ final class Writer: @unchecked Sendable {
     interruptHandle = database.interruptHandle
     self.path = path
     retryLimit = configuration.retryLimit
+    readsWaitForDurability = configuration.readsWaitForDurability
     lock = WriterLock(timeout: configuration.scopeTimeout)
     let isDurable = configuration.synchronous == .full || configuration.synchronous == .extra
     groupCommit =
@@ -58,7 +60,7 @@ final class Writer: @unchecked Sendable {
   private func watchLog() {
     database.connection.onSettingChange = { [unowned self] in installHook() }
     database.connection.willChangeJournalMode = { [unowned self] in
-      groupCommit?.suspendForNow(database)
+      try groupCommit?.suspendForNow(database)
     }
     database.connection.onSyncFailure = { [unowned self] in groupCommit?.hasFailedToSync() }
     installHook()
@@ -110,7 +112,7 @@ final class Writer: @unchecked Sendable {
     let outcome = Result { try run(kind, waited, body) }
     let position = groupCommit.settle(database)
     lock.release()
-    try groupCommit.wait(for: position)
+    if waits(kind) { try groupCommit.wait(for: position) }
     try outcome.get()
   }
 
@@ -132,7 +134,14 @@ final class Writer: @unchecked Sendable {
         }
       }
     }
-    return (outcome, groupCommit?.settle(database) ?? 0)
+    let position = groupCommit?.settle(database) ?? 0
+    return (outcome, waits(kind) ? position : 0)
+  }
+
+  /// Whether a scope's outcome waits until what it has seen is on disk.
+  private func waits(_ kind: ScopeKind) -> Bool {
+    if case .read = kind { return readsWaitForDurability }
+    return true
   }
 
   private func run(
