@@ -7,19 +7,17 @@ public final class Connections: Sendable {
   /// Nil where the writer reads too.
   let readers: Readers?
   private let waitGraph: WaitGraph?
-  private let readsWaitForDurability: Bool
   private let processGeneration: Int
   /// The same as ``readers``, which keeps them, not retained: a count of references that all threads share
   /// would make those wait for one another that read.
   private let readersReference: Unmanaged<Readers>?
 
-  init(writer: Writer, readers: Readers?, configuration: Configuration) {
+  init(writer: Writer, readers: Readers?) {
     self.writer = writer
     self.readers = readers
     processGeneration = ProcessGeneration.watch()
     readersReference = readers.map(Unmanaged.passUnretained)
     waitGraph = readers.map { WaitGraph(maximumReaders: $0.maximum) }
-    readsWaitForDurability = configuration.readsWaitForDurability
   }
 
   /// The connection that writes is closed last: the others, which only read, couldn't move the log into
@@ -114,7 +112,7 @@ public final class Connections: Sendable {
   }
 
   /// Whose syncs reads wait for.
-  private var groupCommit: GroupCommit? { readsWaitForDurability ? writer.groupCommit : nil }
+  private var groupCommit: GroupCommit? { writer.readsWaitForDurability ? writer.groupCommit : nil }
 
   // MARK: Tasks
 
@@ -194,6 +192,7 @@ public final class Connections: Sendable {
 
   /// Closes all connections: the writer last, which then moves the log into the file.
   func close() throws {
+    try writer.checkProcess()
     guard EnteredScope.held(of: owner).isNothing else { throw EnteredScope.reentryError }
     try readers?.close()
     do {

@@ -23,8 +23,7 @@ public final class DatabaseQueue: DatabaseAccess {
   /// Opens the database, as ``Database/init(path:configuration:)`` does.
   public init(path: String? = nil, configuration: Configuration = .init()) throws {
     connections = Connections(
-      writer: try Writer(path: path, configuration: configuration), readers: nil,
-      configuration: configuration)
+      writer: try Writer(path: path, configuration: configuration), readers: nil)
   }
 
   /// Opens the database at a file URL.

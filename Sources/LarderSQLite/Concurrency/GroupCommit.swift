@@ -26,6 +26,7 @@ import Synchronization
 /// is used by one sync at a time, and is closed by ``suspend(_:)``, once no sync runs.
 final class GroupCommit: @unchecked Sendable {
   private let handle: OpaquePointer
+  private unowned let connection: Connection
   /// How many commits there are, with the one that is about to be made visible.
   private let announced = Atomic<Int>(0)
   /// How many there are that any sync from now on covers.
@@ -103,8 +104,10 @@ final class GroupCommit: @unchecked Sendable {
     guard let handle = database.connection.usableHandle, larder_has_safe_overwrite(handle) != 0
     else { return nil }
     self.handle = handle
+    connection = database.connection
     resume(database)
     guard !isSuspended else { return nil }
+    connection.onAnnouncedCommit = { [unowned self] in takeBackAnnouncement() }
     sqlite3_commit_hook(
       handle,
       { context in
@@ -115,16 +118,18 @@ final class GroupCommit: @unchecked Sendable {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Makes commits leave the sync to those who made them, where the log is a write-ahead log. With the
-  /// writer lock held.
+  /// Makes commits leave the sync to those who made them, where the log is a write-ahead log. In the
+  /// writer's turn.
   private func resume(_ database: Database) {
-    // The log is opened when it is first read.
-    guard Connection.text("SELECT count(*) FROM sqlite_schema", on: handle) != nil,
-      Connection.text("PRAGMA journal_mode", on: handle) == "wal",
-      let file = larder_open_log(handle)
-    else { return }
-    guard sqlite3_exec(handle, "PRAGMA synchronous = NORMAL", nil, nil, nil) == SQLITE_OK
-    else { return larder_close_log(file) }
+    let file: UnsafeMutablePointer<sqlite3_file>? = connection.withoutAuthorizer { handle in
+      // The log is opened when it is first read.
+      guard Connection.text("SELECT count(*) FROM sqlite_schema", on: handle) != nil,
+        Connection.text("PRAGMA journal_mode", on: handle) == "wal"
+      else { return nil }
+      return larder_open_log(handle)
+    }
+    guard let file else { return }
+    guard connection.setSynchronous(.normal) else { return larder_close_log(file) }
     state.withLock { $0.file = file }
     isSuspended = false
     database.sharesSyncs = true
@@ -132,17 +137,22 @@ final class GroupCommit: @unchecked Sendable {
 
   deinit { state.withLock { $0.file.map(larder_close_log) } }
 
-  /// Suspends the sharing until the writer lock is released, which the caller holds: before the journal
-  /// mode is changed.
-  func suspendForNow(_ database: Database) {
+  /// Suspends the sharing until the end of the writer's turn, in which it is called: before the journal
+  /// mode is changed. Throws where SQLite can't be told to sync by itself.
+  func suspendForNow(_ database: Database) throws {
+    guard sqlite3_get_autocommit(handle) != 0 else { return }
+    mayResume = true
+    guard !isSuspended else { return }
+    guard connection.setSynchronous(database.ownSynchronous) else {
+      throw connection.error(sqlite3_errcode(handle))
+    }
     suspend(database)
-    mayResume = isSuspended
   }
 
-  /// Syncs what there is, and leaves further syncs to SQLite: before it closes the file of the log. With
-  /// the writer lock held.
+  /// Syncs what there is, and leaves further syncs to SQLite: before it closes the file of the log. In
+  /// the writer's turn.
   func suspend(_ database: Database) {
-    guard !isSuspended, sqlite3_get_autocommit(handle) != 0 else { return }
+    guard !isSuspended else { return }
     // A failure is told by the next call.
     try? wait(for: committed.load(ordering: .acquiring))
     while state.withLock({ $0.isSyncing }) { usleep(50) }
@@ -152,8 +162,6 @@ final class GroupCommit: @unchecked Sendable {
     }
     isSuspended = true
     database.sharesSyncs = false
-    let synchronous = database.configuration.synchronous.rawValue
-    sqlite3_exec(handle, "PRAGMA synchronous = \(synchronous)", nil, nil, nil)
   }
 
   // MARK: Commits
@@ -161,27 +169,47 @@ final class GroupCommit: @unchecked Sendable {
   private func willCommit() {
     guard !isSuspended else { return }
     announced.store(committed.load(ordering: .relaxed) + 1, ordering: .sequentiallyConsistent)
+    connection.hasAnnouncedCommit = true
   }
 
-  /// Notes a commit that was written to the log of the main database. With the writer lock held.
+  /// Notes a commit that was written to the log of the main database, also one that SQLite didn't announce,
+  /// such as the end of a restoration. In the writer's turn.
   func hasCommitted() {
-    committed.store(announced.load(ordering: .relaxed), ordering: .sequentiallyConsistent)
+    guard !isSuspended else { return }
+    let new = max(
+      announced.load(ordering: .relaxed), committed.load(ordering: .relaxed) + 1)
+    announced.store(new, ordering: .sequentiallyConsistent)
+    committed.store(new, ordering: .sequentiallyConsistent)
     if needsCommit.load(ordering: .sequentiallyConsistent) { lookAgain() }
   }
 
-  /// Before the writer lock is released: what was announced and not written never will be. Returns the
-  /// position of what the scope has made or seen.
+  /// After a statement, and at the end of the writer's turn: what was announced and not written to the
+  /// log never will be, such as the commit of a transaction that has changed nothing.
+  private func takeBackAnnouncement() {
+    connection.hasAnnouncedCommit = false
+    guard !isSuspended, !isSettled else { return }
+    // A statement that was reset has committed without a call of the hook, which the next one makes up for.
+    sqlite3_exec(handle, "SELECT 1", nil, nil, nil)
+    let committed = committed.load(ordering: .relaxed)
+    guard !isSettled else { return }
+    announced.store(committed, ordering: .sequentiallyConsistent)
+    if needsCommit.load(ordering: .sequentiallyConsistent) { lookAgain() }
+  }
+
+  private var isSettled: Bool {
+    announced.load(ordering: .relaxed) == committed.load(ordering: .relaxed)
+  }
+
+  /// At the end of the writer's turn: returns the position of what the scope has made or seen.
   func settle(_ database: Database) -> Int {
     if mayResume {
       mayResume = false
       resume(database)
+      // A scope may have put back the level of shared syncs.
+      if isSuspended { _ = connection.setSynchronous(database.ownSynchronous) }
     }
-    let committed = committed.load(ordering: .relaxed)
-    if announced.load(ordering: .relaxed) != committed {
-      announced.store(committed, ordering: .sequentiallyConsistent)
-      if needsCommit.load(ordering: .sequentiallyConsistent) { lookAgain() }
-    }
-    return committed
+    takeBackAnnouncement()
+    return committed.load(ordering: .relaxed)
   }
 
   /// The position of what a reader may have seen until now.

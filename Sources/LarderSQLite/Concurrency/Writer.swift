@@ -16,6 +16,7 @@ final class Writer: @unchecked Sendable {
   /// Which file it has open, for the connections that use the same.
   let location: FileLocation?
   let retryLimit: Duration?
+  let readsWaitForDurability: Bool
   /// Nil where commits aren't durable, or make themselves so.
   let groupCommit: GroupCommit?
   /// In a pool.
@@ -36,6 +37,7 @@ final class Writer: @unchecked Sendable {
     self.path = path
     location = try database.fileLocation()
     retryLimit = configuration.retryLimit
+    readsWaitForDurability = configuration.readsWaitForDurability
     lock = WriterLock(timeout: configuration.scopeTimeout)
     let isDurable = configuration.synchronous == .full || configuration.synchronous == .extra
     groupCommit =
@@ -61,7 +63,7 @@ final class Writer: @unchecked Sendable {
   private func watchLog() {
     database.connection.onSettingChange = { [unowned self] in installHook() }
     database.connection.willChangeJournalMode = { [unowned self] in
-      groupCommit?.suspendForNow(database)
+      try groupCommit?.suspendForNow(database)
     }
     database.connection.onSyncFailure = { [unowned self] in groupCommit?.hasFailedToSync() }
     installHook()
@@ -113,7 +115,7 @@ final class Writer: @unchecked Sendable {
     let outcome = Result { try run(kind, waited, body) }
     let position = groupCommit.settle(database)
     lock.release()
-    try groupCommit.wait(for: position)
+    if waits(kind) { try groupCommit.wait(for: position) }
     try outcome.get()
   }
 
@@ -135,7 +137,14 @@ final class Writer: @unchecked Sendable {
         }
       }
     }
-    return (outcome, groupCommit?.settle(database) ?? 0)
+    let position = groupCommit?.settle(database) ?? 0
+    return (outcome, waits(kind) ? position : 0)
+  }
+
+  /// Whether a scope's outcome waits until what it has seen is on disk.
+  private func waits(_ kind: ScopeKind) -> Bool {
+    if case .read = kind { return readsWaitForDurability }
+    return true
   }
 
   private func run(

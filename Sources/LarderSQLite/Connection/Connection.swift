@@ -50,7 +50,11 @@ final class Connection {
   /// Called when SQLite could not sync a file.
   var onSyncFailure: (() -> Void)?
   /// Called before a PRAGMA changes the journal mode, which closes the file of the log.
-  var willChangeJournalMode: (() -> Void)?
+  var willChangeJournalMode: (() throws -> Void)?
+  /// Whether SQLite has begun to commit in the statement that runs, as its commit hook tells.
+  @exclusivity(unchecked) var hasAnnouncedCommit = false
+  /// Called after a statement in which SQLite has begun to commit.
+  var onAnnouncedCommit: (() -> Void)?
   /// Whether databases were attached or detached since statements that begin transactions were
   /// compiled.
   @exclusivity(unchecked) var hasNewAttachments = false

@@ -145,12 +145,16 @@ extension Database {
     try setJournalMode(configuration)
     let limit = configuration.journalSizeLimit ?? -1
     try executeUpdate(SQL(raw: "PRAGMA journal_size_limit = \(limit)"))
-    var synchronous = configuration.synchronous
-    if configuration.profile == .durable, configuration.journalMode == .delete, synchronous == .full
-    {
-      synchronous = .extra
-    }
-    try executeUpdate(SQL(raw: "PRAGMA synchronous = \(synchronous.rawValue)"))
+    try executeUpdate(SQL(raw: "PRAGMA synchronous = \(ownSynchronous.rawValue)"))
+  }
+
+  /// When SQLite is to sync by itself, in the journal mode that there is.
+  var ownSynchronous: Configuration.Synchronous {
+    guard configuration.profile == .durable, configuration.synchronous == .full,
+      connection.withoutAuthorizer({ Connection.text("PRAGMA journal_mode", on: $0) })
+        == Configuration.JournalMode.delete.rawValue
+    else { return configuration.synchronous }
+    return .extra
   }
 
   private func setJournalMode(_ configuration: Configuration) throws {

@@ -39,7 +39,7 @@ extension Connection {
         "in a transaction SQLite does nothing for PRAGMA foreign_keys; set it before the transaction",
         sql: sql)
     default:
-      if pragma.name == "journal_mode", pragma.acts { willChangeJournalMode?() }
+      if pragma.name == "journal_mode", pragma.acts { try willChangeJournalMode?() }
       if pragma.name == "defer_foreign_keys", pragma.acts {
         settingsToRestore?.dropsStatements = true
       }
@@ -69,6 +69,24 @@ extension Connection {
     autocheckpoint = frames
     sqlite3_wal_autocheckpoint(handle, Int32(clamping: frames))
     onSettingChange?()
+  }
+
+  /// Calls a closure with the handle while no authorizer is asked, and statements may be long enough.
+  func withoutAuthorizer<T>(_ body: (OpaquePointer) -> T?) -> T? {
+    guard let handle else { return nil }
+    let preset = authorizer.preset
+    if preset != nil { authorizer.set(nil, on: handle) }
+    defer { if preset != nil { authorizer.set(preset, on: handle) } }
+    let length = sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 1000)
+    defer { sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, length) }
+    return body(handle)
+  }
+
+  /// Sets when SQLite syncs by itself; false where that can't be set.
+  func setSynchronous(_ level: Configuration.Synchronous) -> Bool {
+    withoutAuthorizer { handle in
+      sqlite3_exec(handle, "PRAGMA synchronous = \(level.rawValue)", nil, nil, nil) == SQLITE_OK
+    } ?? false
   }
 
   /// What a PRAGMA's setting is now, in a form that sets it again; nil if SQLite doesn't tell.

@@ -252,6 +252,7 @@ package final class PreparedStatement {
     connection.callDepth &+= 1
     let code = sqlite3_step(handle)
     connection.callDepth &-= 1
+    if code != SQLITE_ROW, connection.hasAnnouncedCommit { connection.onAnnouncedCommit?() }
     return code
   }
 
