@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import Testing
 
 @testable import LarderSQLite
@@ -233,6 +234,43 @@ struct PoolReaderTests {
       try pool.inTransaction { _ in }
     }
     try pool.close()
+  }
+
+  @Test("A checkpoint that had kept readers waiting lets nobody in after the pool was closed")
+  func closedDuringCheckpoint() throws {
+    let pool = try pool(readers: 1)
+    let readers = try #require(pool.connections.readers)
+    #expect(readers.keepOut(within: .zero))
+    try pool.close()
+    readers.letIn()
+    #expect(throws: DatabaseError.self) { try pool.read { _ in } }
+  }
+
+  @Test(
+    "A checkpoint for a caller ends beside readers that never pause",
+    arguments: [
+      CheckpointMode.full, .restart, .truncate,
+    ])
+  func checkpointBesideReaders(mode: CheckpointMode) throws {
+    let pool = try pool(readers: 3)
+    let isDone = Recorder<Bool>()
+    let readers = (0..<3).map { _ in
+      Caller {
+        while isDone.elements.isEmpty {
+          try pool.read { db in
+            _ = try db.cityCount()
+            usleep(5000)
+          }
+        }
+      }
+    }
+    for _ in 0..<3 {
+      try pool.inTransaction { _ = try $0.executeUpdate("UPDATE city SET area = area + 1") }
+      let (frames, moved) = try pool.checkpoint(mode)
+      #expect(frames == moved)
+    }
+    isDone.add(true)
+    for reader in readers { try reader.join() }
   }
 }
 

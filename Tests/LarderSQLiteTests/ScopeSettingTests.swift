@@ -158,6 +158,30 @@ struct ScopeSettingTests {
     }
   }
 
+  @Test("Settings of a database that the scope has detached are nobody's business any more")
+  func detached() throws {
+    let queue = try DatabaseQueue()
+    try queue.inDatabase { db in
+      try db.executeUpdate("ATTACH ':memory:' AS \"other one\"")
+      try db.executeUpdate("PRAGMA \"other one\".cache_size = 7")
+      try db.executeUpdate("DETACH \"other one\"")
+    }
+    #expect(try queue.read { try $0.value("SELECT 1", as: Int.self) } == 1)
+  }
+
+  @Test("A lock that a scope has kept for itself is let go of at its end")
+  func exclusive() throws {
+    let folder = try ScratchFolder()
+    var configuration = Configuration()
+    configuration.busyTimeout = .zero
+    let pool = try DatabasePool(path: folder.file("cities.db"), configuration: configuration)
+    try pool.inDatabase { db in
+      try db.executeUpdate("PRAGMA locking_mode = EXCLUSIVE")
+      try createCities(in: db)
+    }
+    #expect(try pool.read { try $0.cityCount() } == 4)
+  }
+
   @Test("The content of the file stays, and so does what a database of its own is told")
   func lasting() throws {
     let queue = try DatabaseQueue()

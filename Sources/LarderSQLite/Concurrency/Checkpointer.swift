@@ -37,7 +37,9 @@ final class Checkpointer: @unchecked Sendable {
 
   /// How long others are kept waiting at most: for the readers, then for the writer, then for what is
   /// left to be moved.
-  private static let patience = Duration.milliseconds(60)
+  private static let patience = Duration.milliseconds(50)
+  /// The same for readers, once the log is far too long.
+  private static let longestPatience = Duration.milliseconds(150)
 
   init(
     location: FileLocation?, configuration: Configuration, pageSize: Int, writer: WriterLock,
@@ -71,28 +73,54 @@ final class Checkpointer: @unchecked Sendable {
     guard let state = try? database.checkpoint(.passive) else { return }
     threshold.store(state.logFrames + step, ordering: .relaxed)
     guard state.logFrames >= limit, MonotonicClock.now >= notBefore else { return }
-    if beginAnew(database, step) {
+    if beginAnew(database, state.logFrames, step) {
       failures = 0
       threshold.store(0, ordering: .relaxed)
     } else {
       failures += 1
-      notBefore = MonotonicClock.now + .milliseconds(20 << min(failures, 8))
+      notBefore = MonotonicClock.now + .milliseconds(20 << min(failures, 4))
     }
   }
 
   /// Makes the log begin anew, with everybody else kept waiting.
-  private func beginAnew(_ database: Database, _ step: Int) -> Bool {
+  private func beginAnew(_ database: Database, _ frames: Int, _ step: Int) -> Bool {
     // What has come meanwhile is moved beforehand, so that little is left to do while others wait.
     for _ in 0..<3 {
       guard let state = try? database.checkpoint(.passive) else { return false }
       if state.logFrames - state.checkpointed < step { break }
     }
+    let patience = frames < 2 * limit ? Self.patience : Self.longestPatience
+    return (try? alone(within: patience) { try database.checkpoint(.restart) }) != nil
+  }
+
+  /// Calls a closure while nobody reads or writes; throws where they don't end in time.
+  private func alone<T>(within patience: Duration, _ body: () throws -> T) throws -> T {
     defer { readers.letIn() }
-    guard readers.keepOut(within: Self.patience),
-      writer.acquire("a checkpoint", within: Self.patience)
-    else { return false }
+    guard readers.keepOut(within: patience), writer.acquire("a checkpoint", within: Self.patience)
+    else { throw DatabaseError(.busy, "readers or writers are in the way of a checkpoint") }
     defer { writer.release() }
-    return (try? database.checkpoint(.restart)) != nil
+    return try body()
+  }
+
+  /// Makes a checkpoint for a caller, which waits for readers and writers: up to the busy timeout, while
+  /// these are kept waiting for a fifth of a second at a time.
+  func checkpoint(_ mode: CheckpointMode) throws -> (logFrames: Int, checkpointed: Int) {
+    let deadline = MonotonicClock.now + configuration.busyTimeout
+    while true {
+      do {
+        return try worker.sync {
+          guard !isClosed else { throw DatabaseError(.misuse, "database is closed") }
+          try groupCommit?.check()
+          guard let database = open() else {
+            throw DatabaseError(.cannotOpen, "the log can't be opened")
+          }
+          _ = try database.checkpoint(.passive)
+          return try alone(within: Self.longestPatience) { try database.checkpoint(mode) }
+        }
+      } catch let error as DatabaseError where error.isBusy && MonotonicClock.now < deadline {
+        BusyHandler.sleep(.milliseconds(10))
+      }
+    }
   }
 
   private func open() -> Database? {

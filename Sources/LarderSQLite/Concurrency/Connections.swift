@@ -198,9 +198,21 @@ public final class Connections: Sendable {
     do {
       try writer.close()
     } catch {
-      readers?.letIn()
+      readers?.reopen()
       throw error
     }
+  }
+
+  /// Moves the log into the file. In a pool, where that waits for readers, others are kept waiting for
+  /// short times only, again and again until it is done or the busy timeout is over.
+  @usableFromInline
+  func checkpoint(_ mode: CheckpointMode) throws -> (logFrames: Int, checkpointed: Int) {
+    guard let checkpointer = writer.checkpointer, mode != .passive else {
+      return try perform(.plain, "checkpoint(_:)") { try $0.checkpoint(mode) }
+    }
+    try writer.checkProcess()
+    guard !EnteredScope.held(of: owner).writer else { throw EnteredScope.reentryError }
+    return try checkpointer.checkpoint(mode)
   }
 
   var statistics: AccessStatistics {

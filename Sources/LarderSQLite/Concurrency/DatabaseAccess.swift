@@ -72,7 +72,7 @@ extension DatabaseAccess {
   public func checkpoint(
     _ mode: CheckpointMode = .passive
   ) throws -> (logFrames: Int, checkpointed: Int) {
-    try connections.perform(.plain, "checkpoint(_:)") { try $0.checkpoint(mode) }
+    try connections.checkpoint(mode)
   }
 
   /// Waits for the scopes that were called before, and closes all connections. Later scopes throw;

@@ -343,6 +343,17 @@ final class Readers: @unchecked Sendable {
   /// ``letIn()`` has to follow.
   func keepOut(within limit: Duration) -> Bool { keepOut(Self.gated, limit) }
 
+  /// Lets others read again whom ``keepOut(within:)`` has kept waiting.
+  func letIn() { lift(Self.gated) }
+
+  /// Lets others read again after ``close()``, where the writer could not be closed.
+  func reopen() { lift(Self.closed) }
+
+  private func lift(_ barrier: UInt32) {
+    barriers.bitwiseAnd(~barrier, ordering: .sequentiallyConsistent)
+    serve()
+  }
+
   private func keepOut(_ barrier: UInt32, _ limit: Duration) -> Bool {
     let semaphore = DispatchSemaphore(value: 0)
     let mustWait = queue.withLock { queue in
@@ -358,12 +369,6 @@ final class Readers: @unchecked Sendable {
       queue.idling.removeAll { $0 === semaphore }
       return !readers.contains(where: \.isBusy)
     }
-  }
-
-  /// Lets others read again.
-  func letIn() {
-    barriers.bitwiseAnd(~(Self.gated | Self.closed), ordering: .sequentiallyConsistent)
-    serve()
   }
 
   /// Closes the readers that are idle.
@@ -394,7 +399,7 @@ final class Readers: @unchecked Sendable {
     }
     let isIdle = keepOut(Self.closed, timeout)
     guard isIdle else {
-      letIn()
+      reopen()
       throw DatabaseError(
         .busyTimeout, "waited longer than \(timeout) for the readers that are in use")
     }

@@ -112,7 +112,11 @@ final class Writer: @unchecked Sendable {
       defer { lock.release() }
       return try run(kind, waited, body)
     }
-    let outcome = Result { try run(kind, waited, body) }
+    let outcome = Result {
+      // Those who have waited may have done so while a sync failed.
+      try groupCommit.check()
+      try run(kind, waited, body)
+    }
     let position = groupCommit.settle(database)
     lock.release()
     if waits(kind) { try groupCommit.wait(for: position) }
@@ -212,10 +216,17 @@ final class Writer: @unchecked Sendable {
     defer { database.connection.leave() }
     checkpointer?.close()
     groupCommit?.suspend(database)
-    // The log is what the next process recovers from: moving it now could move what isn't on disk.
-    if groupCommit?.hasFailed == true { database.connection.keepLogOnClose() }
+    keepLogIfNeeded()
     database.closeEverything()
   }
+
+  /// After a failed sync the log is what the next process recovers from: moving it into the file could move
+  /// what isn't on disk.
+  private func keepLogIfNeeded() {
+    if groupCommit?.hasFailed == true { database.connection.keepLogOnClose() }
+  }
+
+  deinit { keepLogIfNeeded() }
 
   /// What it has done, for the statistics.
   func describe(_ statistics: inout AccessStatistics) {

@@ -13,7 +13,7 @@ final class ChangedSettings {
   var dropsStatements = false
   fileprivate var limits: [Limit: Int32] = [:]
   /// What sets each PRAGMA again that was set, in the order in which they were.
-  fileprivate var pragmas: [(name: String, sql: String)] = []
+  fileprivate var pragmas: [(name: String, schema: String?, sql: String)] = []
 
   /// Remembers a value, unless an earlier one is known.
   func keep<T>(_ setting: ReferenceWritableKeyPath<ChangedSettings, T?>, _ value: T) {
@@ -27,7 +27,8 @@ final class ChangedSettings {
   func keep(_ pragma: Pragma, _ value: () -> String?) {
     let name = pragma.qualifiedName
     guard !pragmas.contains(where: { $0.name == name }), let value = value() else { return }
-    pragmas.append((name, "PRAGMA \(name) = \(value.quoted(by: UInt8(ascii: "'")))"))
+    pragmas.append(
+      (name, pragma.schemaName, "PRAGMA \(name) = \(value.quoted(by: UInt8(ascii: "'")))"))
   }
 }
 
@@ -54,7 +55,13 @@ extension Connection {
     authorizer.set(nil, on: handle)
     defer { authorizer.set(preset, on: handle) }
     while let last = changed.pragmas.last {
-      guard sqlite3_exec(handle, last.sql, nil, nil, nil) == SQLITE_OK else { return }
+      // A database that was detached has taken its settings along.
+      let isGone = last.schema.map { sqlite3_db_readonly(handle, $0) == -1 } ?? false
+      guard isGone || sqlite3_exec(handle, last.sql, nil, nil, nil) == SQLITE_OK else { return }
+      // SQLite lets go of an exclusive lock when the file is next read.
+      if last.name.contains("locking_mode") {
+        _ = Self.text("SELECT count(*) FROM sqlite_schema", on: handle)
+      }
       changed.pragmas.removeLast()
     }
     if let frames = changed.autocheckpoint { setAutocheckpoint(frames, on: handle) }

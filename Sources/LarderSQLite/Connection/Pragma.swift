@@ -8,6 +8,8 @@ final class Pragma {
   let name: String
   /// The database that it is about, as it is written; nil for none.
   let schema: String?
+  /// The same without quotes.
+  let schemaName: String?
   /// What follows the name, without quotes; nil if nothing does.
   let argument: String?
   /// Whether it is only explained.
@@ -37,6 +39,7 @@ final class Pragma {
     let nameRange = tokens[position].range
     name = String(decoding: text.name(at: nameRange).foldedName, as: UTF8.self)
     schema = position == 2 ? text.string(from: tokens[0].range) : nil
+    schemaName = position == 2 ? text.name(at: tokens[0].range) : nil
     if isSign(position + 1, "=(") {
       argument = tokens[(position + 2)...].map { text.name(at: $0.range) }.joined()
     } else {
