@@ -13,13 +13,18 @@ static sqlite3_vfs *real_vfs;
 
 // The files are the default VFS's own; those of logs have two of their methods replaced. All logs have
 // the same methods otherwise: that of locking, which differs by file system, is asked for files of
-// databases only.
+// databases only, whose methods are those of the first.
 static const sqlite3_io_methods *real_methods;
 static sqlite3_io_methods log_methods;
+static const sqlite3_io_methods *real_journal_methods;
+static sqlite3_io_methods journal_methods;
+static const sqlite3_io_methods *real_database_methods;
+static sqlite3_io_methods database_methods;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static atomic_long written, synced, syncs, failing;
-static atomic_uint sync_time;
+static atomic_long journal_syncs;
+static atomic_uint sync_time, pause_after_commit;
 static atomic_int has_failed;
 
 // The log's files that have been told of the failure: the kernel tells of it once for each descriptor. See
@@ -75,20 +80,52 @@ static int log_sync(sqlite3_file *file, int flags) {
   return SQLITE_OK;
 }
 
+static int journal_sync(sqlite3_file *file, int flags) {
+  atomic_fetch_add(&journal_syncs, 1);
+  return real_journal_methods->xSync(file, flags);
+}
+
+// The lock of the writer is the first. When it is let go of, others see the commit, and SQLite has not
+// called the hook of the log yet.
+static int database_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
+  unsigned pause = atomic_load(&pause_after_commit);
+  int code = real_database_methods->xShmLock(file, offset, count, flags);
+  if (pause && offset == 0 && flags == (SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE)) usleep(pause);
+  return code;
+}
+
+// Replaces a file's methods by a copy that is made of the first ones; those of another file system stay.
+static void replace_methods(
+    sqlite3_file *file, const sqlite3_io_methods **real, sqlite3_io_methods *copy) {
+  pthread_mutex_lock(&mutex);
+  if (!*real) {
+    *copy = *file->pMethods;
+    if (copy == &log_methods) {
+      copy->xWrite = log_write;
+      copy->xSync = log_sync;
+    } else if (copy == &journal_methods) {
+      copy->xSync = journal_sync;
+    } else {
+      copy->xShmLock = database_shm_lock;
+    }
+    *real = file->pMethods;
+  }
+  pthread_mutex_unlock(&mutex);
+  if (copy == &log_methods || *real == file->pMethods) file->pMethods = copy;
+}
+
 static int open_file(
     sqlite3_vfs *self, sqlite3_filename path, sqlite3_file *file, int flags, int *flags_out) {
   (void)self;
   int code = real_vfs->xOpen(real_vfs, path, file, flags, flags_out);
-  if (code != SQLITE_OK || !(flags & SQLITE_OPEN_WAL) || !file->pMethods) return code;
-  pthread_mutex_lock(&mutex);
-  if (!real_methods) {
-    real_methods = file->pMethods;
-    log_methods = *real_methods;
-    log_methods.xWrite = log_write;
-    log_methods.xSync = log_sync;
+  if (code != SQLITE_OK || !file->pMethods) return code;
+  if (flags & SQLITE_OPEN_WAL) replace_methods(file, &real_methods, &log_methods);
+  if (flags & SQLITE_OPEN_MAIN_JOURNAL) {
+    replace_methods(file, &real_journal_methods, &journal_methods);
   }
-  pthread_mutex_unlock(&mutex);
-  file->pMethods = &log_methods;
+  if (flags & SQLITE_OPEN_MAIN_DB) {
+    replace_methods(file, &real_database_methods, &database_methods);
+  }
   return code;
 }
 
@@ -110,6 +147,7 @@ void durability_begin(unsigned microseconds, long failing_sync) {
   pthread_mutex_lock(&mutex);
   told_count = 0;
   pthread_mutex_unlock(&mutex);
+  atomic_store(&journal_syncs, 0);
   atomic_store(&sync_time, microseconds);
   atomic_store(&failing, failing_sync);
 }
@@ -118,6 +156,11 @@ long durability_written(void) { return atomic_load(&written); }
 long durability_synced(void) { return atomic_load(&synced); }
 int durability_has_failed(void) { return atomic_load(&has_failed); }
 long durability_syncs(void) { return atomic_load(&syncs); }
+long durability_journal_syncs(void) { return atomic_load(&journal_syncs); }
+
+void durability_pause_after_commit(unsigned microseconds) {
+  atomic_store(&pause_after_commit, microseconds);
+}
 
 void durability_hold_syncs(int are_held) {
   pthread_mutex_lock(&gate);

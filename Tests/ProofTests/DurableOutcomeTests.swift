@@ -9,14 +9,14 @@ struct DurableOutcomeTests {
   private struct Doubt: Error {}
 
   /// What a thread was told, and how much of the log was on disk then.
-  private struct Told {
+  struct Told {
     var name: String
     var code: ResultCode?
     var synced: Int
   }
 
   /// Threads that call a queue or pool, and what they were told.
-  private final class Callers: Sendable {
+  final class Callers: Sendable {
     let told = Lock<[Told]>([])
     private let group = DispatchGroup()
 
@@ -25,10 +25,23 @@ struct DurableOutcomeTests {
       Thread.detachNewThread { [self] in
         var code: ResultCode?
         do { try body() } catch { code = (error as? DatabaseError)?.extendedCode }
-        let synced = durability_synced()
-        told.withLock { $0.append(Told(name: name, code: code, synced: synced)) }
-        group.leave()
+        tell(name, code)
       }
+    }
+
+    func start(task name: String, _ body: @escaping @Sendable () async throws -> Void) {
+      group.enter()
+      Task.detached { [self] in
+        var code: ResultCode?
+        do { try await body() } catch { code = (error as? DatabaseError)?.extendedCode }
+        tell(name, code)
+      }
+    }
+
+    private func tell(_ name: String, _ code: ResultCode?) {
+      let synced = durability_synced()
+      told.withLock { $0.append(Told(name: name, code: code, synced: synced)) }
+      group.leave()
     }
 
     /// Waits for all; false where one hangs.
@@ -37,8 +50,8 @@ struct DurableOutcomeTests {
     func find(_ name: String) -> Told? { told.withLock { $0.first { $0.name == name } } }
   }
 
-  private let folder: String
-  private let callers = Callers()
+  let folder: String
+  let callers = Callers()
 
   init() throws {
     _ = Self.installed
@@ -48,12 +61,15 @@ struct DurableOutcomeTests {
 
   private static let installed: Void = { _ = durability_vfs_install() }()
 
-  private func open(isPool: Bool) throws -> any DatabaseAccess {
+  func open(
+    isPool: Bool, configure: (inout Configuration) -> Void = { _ in }
+  ) throws -> any DatabaseAccess {
     durability_hold_syncs(0)
     durability_begin(0, 0)
     var configuration = Configuration(profile: .durable)
     configuration.vfs = "durability"
     configuration.scopeTimeout = .seconds(20)
+    configure(&configuration)
     let path = folder + "/cities.db"
     let access: any DatabaseAccess =
       isPool
@@ -66,14 +82,14 @@ struct DurableOutcomeTests {
     return access
   }
 
-  private func close(_ access: any DatabaseAccess) {
+  func close(_ access: any DatabaseAccess) {
     durability_hold_syncs(0)
     try? access.close()
     try? FileManager.default.removeItem(atPath: folder)
   }
 
   /// Waits for others, but not for ever.
-  private func wait(_ condition: () -> Bool) -> Bool {
+  func wait(_ condition: () -> Bool) -> Bool {
     let deadline = ContinuousClock.now + .seconds(10)
     while !condition() {
       guard ContinuousClock.now < deadline else { return false }
@@ -83,16 +99,16 @@ struct DurableOutcomeTests {
   }
 
   /// Gives those who would be told too early the time for it.
-  private func linger() { usleep(30_000) }
+  func linger() { usleep(30_000) }
 
-  private func insert(_ name: String, _ access: any DatabaseAccess) {
+  func insert(_ name: String, _ access: any DatabaseAccess) {
     callers.start(name) {
       _ = try access.inTransaction { try $0.executeUpdate("INSERT INTO city VALUES (?)", name) }
     }
   }
 
   /// Waits until another connection sees this many cities.
-  private func waitForCities(_ count: Int) throws -> Bool {
+  func waitForCities(_ count: Int) throws -> Bool {
     var configuration = Configuration()
     configuration.readOnly = true
     let other = try Database(path: folder + "/cities.db", configuration: configuration)

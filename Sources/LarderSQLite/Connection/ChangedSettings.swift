@@ -7,9 +7,9 @@ final class ChangedSettings {
   var authorizer: Authorizer??
   var statementCacheCapacity: Int?
   var autocheckpoint: Int?
-  /// Whether statements were compiled under a setting that SQLite takes back at the end of the transaction
-  /// without compiling them anew: `PRAGMA defer_foreign_keys`. One that breaks a foreign key
-  /// would throw and leave its row.
+  /// Whether statements were compiled under a setting that SQLite takes back at the end of the
+  /// transaction without compiling them anew: `PRAGMA defer_foreign_keys`. One that breaks a
+  /// foreign key would throw and leave its row.
   var dropsStatements = false
   fileprivate var limits: [Limit: Int32] = [:]
   /// What sets each PRAGMA again that was set, in the order in which they were.
@@ -27,8 +27,8 @@ final class ChangedSettings {
   func keep(_ pragma: Pragma, _ value: () -> String?) {
     let name = pragma.qualifiedName
     guard !pragmas.contains(where: { $0.name == name }), let value = value() else { return }
-    pragmas.append(
-      (name, pragma.schemaName, "PRAGMA \(name) = \(value.quoted(by: UInt8(ascii: "'")))"))
+    let sql = "PRAGMA \(name) = \(value.quoted(by: UInt8(ascii: "'")))"
+    pragmas.append((name, pragma.schemaName, sql))
   }
 }
 

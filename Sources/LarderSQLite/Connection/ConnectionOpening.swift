@@ -169,6 +169,9 @@ extension Database {
     while true {
       do {
         try executeUpdate(SQL(raw: "PRAGMA journal_mode = \(mode.rawValue)"))
+        // Now the log is read in normal locking mode, to which it could else never come back from
+        // another.
+        _ = try value("PRAGMA schema_version", as: Int.self)
         return
       } catch let error as DatabaseError where error.isBusy && MonotonicClock.now < deadline {
         BusyHandler.sleep()

@@ -23,6 +23,13 @@ long durability_synced(void);
 /// How many syncs have begun.
 long durability_syncs(void);
 
+/// How many syncs of rollback journals there were.
+long durability_journal_syncs(void);
+
+/// Makes whoever commits pause for so many microseconds when others see the commit and SQLite has not
+/// told of it yet; 0 for none.
+void durability_pause_after_commit(unsigned microseconds);
+
 /// Makes syncs wait once they have begun, or lets all go on.
 void durability_hold_syncs(int are_held);
 

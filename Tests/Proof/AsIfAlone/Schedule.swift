@@ -34,6 +34,9 @@ struct Schedule: Sendable {
     let form: ScopeForm
     /// How long after the call, in steps of a few microseconds, the task is cancelled; nil for never.
     let cancelsAfter: Int?
+
+    /// Instead of a time: when the commit has been made.
+    static let atCommit = -1
   }
 
   let seed: UInt64
@@ -45,6 +48,9 @@ struct Schedule: Sendable {
   let maximumReaders: Int
   /// How long a sync of the log takes, in microseconds.
   let syncTime: UInt32
+  /// How long whoever commits pauses when others see the commit and the library doesn't know of it
+  /// yet, in microseconds.
+  let pauseAfterCommit: UInt32
   /// The number of the sync that fails where syncs are shared; 0 for none.
   let failingSync: Int
   let callers: [Caller]
@@ -61,6 +67,8 @@ struct Schedule: Sendable {
     maximumReaders = Int.random(in: 1...4, using: &random)
     syncTime = [0, 50, 150].randomElement(using: &random) ?? 0
     let isDurable = storage == .log && synchronous == .full
+    // Of what the seed already gives, so that it gives the same schedule as ever.
+    pauseAfterCommit = isDurable && seed % 3 == 0 ? 100 : 0
     failingSync =
       isDurable && Int.random(in: 0..<12, using: &random) == 0
       ? Int.random(in: 1...12, using: &random) : 0
@@ -95,7 +103,12 @@ struct Schedule: Sendable {
       isTask && action != .fill(byHand: true) && Int.random(in: 0..<6, using: &random) == 0
     return Step(
       action: action, form: form,
-      cancelsAfter: cancels ? Int.random(in: 0...60, using: &random) : nil)
+      cancelsAfter: cancels ? max(Step.atCommit, .random(in: -15...60, using: &random)) : nil)
+  }
+
+  /// Whether some caller is cancelled at its commit.
+  var cancelsAtCommit: Bool {
+    callers.contains { $0.steps.contains { $0.cancelsAfter == Step.atCommit } }
   }
 
   /// Whether a commit is on disk before anybody is told.
@@ -108,6 +121,8 @@ struct Schedule: Sendable {
     configuration.groupCommit = sharesSyncs
     configuration.maximumReaders = maximumReaders
     configuration.vfs = "durability"
+    // Whoever isn't woken is found by the watchdog instead.
+    configuration.scopeTimeout = .seconds(600)
     configuration.prepareDatabase = { [checkpointFrames] db in
       try PageLimit.everybody.set(db)
       _ = try db.value(SQL(raw: "PRAGMA wal_autocheckpoint = \(checkpointFrames)"), as: Int.self)

@@ -17,6 +17,9 @@ struct ScopeBody: Sendable {
   func write(_ db: Database) throws {
     let isPlain = step.form == .plain
     try check(db, isInTransaction: !isPlain)
+    if step.form == .exclusive, stage.letsOthersRead == true {
+      report("others read beside a transaction that is exclusive")
+    }
     let seen = try entries(db)
     stage.ledger.withLock {
       $0.visits.append(ScheduleLedger.Visit(name: name, seen: seen, written: durability_written()))

@@ -7,9 +7,11 @@ final class Stage: Sendable {
   let schedule: Schedule
   let configuration: Configuration
   let ledger = Lock(ScheduleLedger())
-  private let access: any DatabaseAccess
+  let access: any DatabaseAccess
   /// Another connection, which sees nothing but what is committed.
   private let outsider: DatabaseQueue?
+  /// One that never waits for a lock, where a lock for writing can keep readers out.
+  private let impatient: DatabaseQueue?
   private let leftOpen = Lock(LeftOpen())
   private let path: String?
 
@@ -18,7 +20,9 @@ final class Stage: Sendable {
 
   init(_ schedule: Schedule, sharesSyncs: Bool, folder: String) throws {
     self.schedule = schedule
-    configuration = schedule.configuration(sharesSyncs: sharesSyncs)
+    var configuration = schedule.configuration(sharesSyncs: sharesSyncs)
+    if schedule.cancelsAtCommit { configuration.trace = { CancelsAtCommit.look(at: $0) } }
+    self.configuration = configuration
     durability_begin(schedule.syncTime, 0)
     let path = schedule.storage == .memory ? nil : folder + "/main.db"
     self.path = path
@@ -45,13 +49,23 @@ final class Stage: Sendable {
     outsider =
       schedule.storage == .log
       ? try path.map { try DatabaseQueue(path: $0, configuration: Self.reading) } : nil
+    impatient =
+      schedule.storage == .journal
+      ? try path.map { try DatabaseQueue(path: $0, configuration: Self.neverWaiting) } : nil
     durability_begin(schedule.syncTime, sharesSyncs ? schedule.failingSync : 0)
+    durability_pause_after_commit(schedule.pauseAfterCommit)
   }
 
   private static var reading: Configuration {
     var configuration = Configuration()
     configuration.readOnly = true
     configuration.journalMode = nil
+    return configuration
+  }
+
+  private static var neverWaiting: Configuration {
+    var configuration = reading
+    configuration.busyTimeout = .zero
     return configuration
   }
 
@@ -144,7 +158,12 @@ final class Stage: Sendable {
       }
       return
     }
-    let task = Task { () async throws -> ScheduleLedger.Reading? in try await call(name, step) }
+    let task = Task { () async throws -> ScheduleLedger.Reading? in
+      try await CancelsAtCommit.$isOn.withValue(cancelsAfter == Schedule.Step.atCommit) {
+        try await call(name, step)
+      }
+    }
+    guard cancelsAfter != Schedule.Step.atCommit else { return tell(name, await task.result) }
     for _ in 0..<cancelsAfter {
       for _ in 0..<100 { _ = durability_written() }
       await Task.yield()
@@ -172,6 +191,17 @@ final class Stage: Sendable {
 
   private func committedEntries() throws -> Int? {
     try outsider?.read { try $0.value("SELECT count(*) FROM entry", as: Int.self) }
+  }
+
+  /// Whether another connection can read; nil where it can whatever a scope holds.
+  var letsOthersRead: Bool? {
+    impatient.map { other in
+      (try? other.read { try $0.value("SELECT count(*) FROM entry", as: Int.self) }) != nil
+    }
+  }
+
+  func committedScraps() -> Int? {
+    try? outsider?.read { try $0.value("SELECT count(*) FROM scrap", as: Int.self) }
   }
 
   // MARK: Calls
@@ -223,7 +253,9 @@ final class Stage: Sendable {
   /// The rows of the log, in the order of their commits, after what holds for every end was checked.
   func end() throws -> FinalState {
     defer { leftOpen.withLock { $0.rows = [] } }
+    durability_pause_after_commit(0)
     try outsider?.close()
+    try impatient?.close()
     guard let path else {
       let state = try access.inDatabase { try FinalState($0) }
       try access.close()

@@ -38,6 +38,14 @@ enum CompileTimeEffects: ProofRow {
       let db = try Database(path: path)
       try prepare(db)
       try look(path == nil ? "memory" : "file", Way.connection, db)
+      for sql in LookedAtStatements.effective {
+        let before = try ConnectionState(db, pragmas: pragmas)
+        try db.executeUpdate(SQL(raw: sql))
+        result.tried += 1
+        if try ConnectionState(db, pragmas: pragmas) == before {
+          result.failures.append("“\(sql)” is run, and has no effect that shows")
+        }
+      }
     }
     for path in [nil, folder + "/queue.db"] {
       let queue = try DatabaseQueue(path: path)

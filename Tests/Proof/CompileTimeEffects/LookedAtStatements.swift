@@ -17,6 +17,13 @@ enum LookedAtStatements {
     return statements
   }
 
+  /// What differs once they have run: else nothing would be known of those that are only looked at.
+  static let effective = [
+    "PRAGMA synchronous = OFF", "PRAGMA foreign_keys = OFF", "PRAGMA cache_size = -500",
+    "PRAGMA main.synchronous = 3", "PRAGMA recursive_triggers(1)", "PRAGMA busy_timeout = 17",
+    "PRAGMA query_only = ON", "PRAGMA query_only = OFF", "PRAGMA user_version = 4",
+  ]
+
   private static let values = ["0", "1", "-500", "exclusive", "'fast'"]
 
   private static let kinds = [

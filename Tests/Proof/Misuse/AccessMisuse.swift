@@ -22,23 +22,24 @@ enum AccessMisuse {
   }
 
   static let calls = [
-    Call("DatabaseAccess.inDatabase(_:)") { access, _ in try access.inDatabase { _ in } },
-    Call("DatabaseAccess.inTransaction(_:_:)") { access, _ in
+    Call("DatabaseAccess.inDatabase(label:_:)") { access, _ in try access.inDatabase { _ in } },
+    Call("DatabaseAccess.inTransaction(_:label:_:)") { access, _ in
       try access.inTransaction(.deferred) { _ in }
     },
-    Call("DatabaseAccess.inSavepoint(_:)") { access, _ in try access.inSavepoint { _ in } },
-    Call("DatabaseAccess.read(_:)", onlyReads: true) { access, _ in try access.read { _ in } },
+    Call("DatabaseAccess.inSavepoint(label:_:)") { access, _ in try access.inSavepoint { _ in } },
+    Call("DatabaseAccess.read(label:_:)", onlyReads: true) { access, _ in try access.read { _ in }
+    },
     // A task may be one that the scope doesn't wait for.
-    Call("DatabaseAccess.inDatabase(_:)", outcome: .either) { access, _ in
+    Call("DatabaseAccess.inDatabase(label:_:)", outcome: .either) { access, _ in
       try Elsewhere.inTask { try await access.inDatabase { _ in } }
     },
-    Call("DatabaseAccess.inTransaction(_:_:)", outcome: .either) { access, _ in
+    Call("DatabaseAccess.inTransaction(_:label:_:)", outcome: .either) { access, _ in
       try Elsewhere.inTask { try await access.inTransaction { _ in } }
     },
-    Call("DatabaseAccess.inSavepoint(_:)", outcome: .either) { access, _ in
+    Call("DatabaseAccess.inSavepoint(label:_:)", outcome: .either) { access, _ in
       try Elsewhere.inTask { try await access.inSavepoint { _ in } }
     },
-    Call("DatabaseAccess.read(_:)", outcome: .either) { access, _ in
+    Call("DatabaseAccess.read(label:_:)", outcome: .either) { access, _ in
       try Elsewhere.inTask { try await access.read { _ in } }
     },
     Call("DatabaseAccess.checkpoint(_:)") { access, _ in try access.checkpoint(.truncate) },
@@ -46,9 +47,11 @@ enum AccessMisuse {
     Call("DatabaseAccess.interrupt()", outcome: .neutral) { access, _ in access.interrupt() },
     Call(
       "DatabaseAccess.connections", "DatabaseQueue.connections", "DatabasePool.connections",
-      "DatabaseQueue.path", "DatabasePool.path", "DatabasePool.readerCounts", outcome: .neutral
+      "DatabaseAccess.statistics", "DatabaseQueue.path", "DatabasePool.path",
+      "DatabasePool.readerCounts", outcome: .neutral
     ) { access, _ in
       _ = access.connections
+      _ = access.statistics
       _ = (access as? DatabaseQueue)?.path
       if let pool = access as? DatabasePool { _ = (pool.path, pool.readerCounts) }
     },

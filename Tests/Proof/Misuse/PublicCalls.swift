@@ -14,7 +14,8 @@ enum PublicCalls {
 
   /// The types that are values: good anywhere, at any time.
   private static let values: Set = [
-    "AppliedMigration", "Arguments", "Assignments", "Association", "Authorizer", "BackupProgress",
+    "AccessStatistics", "AppliedMigration", "Arguments", "Assignments", "Association", "Authorizer",
+    "BackupProgress",
     "BatchControl", "BelongsTo", "Case", "CheckpointMode", "Column", "ColumnCoding",
     "ColumnDefinition", "ColumnOption", "ColumnSchema", "ColumnType", "CommonFields", "CommonRow",
     "CommonTable", "Compound", "CompoundPart", "Configuration", "ConflictPolicy",

@@ -23,6 +23,8 @@ extension PowerLossStory {
     configuration.journalMode = mode
     if let synchronous { configuration.synchronous = synchronous }
     configuration.cacheSize = 32 << 10
+    // Whoever isn't woken is found by the watchdog instead.
+    configuration.scopeTimeout = .seconds(600)
     configuration.prepareDatabase = { try $0.executeUpdate("PRAGMA wal_autocheckpoint = 30") }
     return configuration
   }

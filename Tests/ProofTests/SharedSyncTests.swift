@@ -1,0 +1,155 @@
+import CFaultInjection
+import LarderSQLite
+import Testing
+
+/// What settings and statistics say of the wait for the disk, and when nobody shares it.
+extension DurableOutcomeTests {
+  @Test("Reads that needn't wait for durability return while a sync is held")
+  func readsThatDoNotWait() throws {
+    let access = try open(isPool: true) { $0.readsWaitForDurability = false }
+    defer { close(access) }
+    durability_hold_syncs(1)
+    insert("Bergen", access)
+    #expect(try waitForCities(2))
+    #expect(wait { durability_held_syncs() > 0 })
+    let count: @Sendable (Database) throws -> Void = { (db) throws in
+      #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 2)
+    }
+    callers.start("thread") { try access.read(count) }
+    callers.start(task: "task") { try await access.read(count) }
+    callers.start("error") {
+      try access.read { db in
+        try count(db)
+        throw DatabaseError(.notFound, "Bodø")
+      }
+    }
+    #expect(wait { callers.told.withLock { $0.count == 3 } })
+    #expect(callers.find("error")?.code == .notFound)
+    // Who writes, or could, waits all the same.
+    callers.start("transaction") { try access.inTransaction(.deferred, count) }
+    linger()
+    #expect(callers.find("transaction") == nil)
+    #expect(callers.find("Bergen") == nil)
+    durability_hold_syncs(0)
+    #expect(callers.end())
+    #expect(callers.told.withLock { $0.count } == 5)
+  }
+
+  @Test(
+    "The statistics count a sync once, and how many commits shared it", arguments: [false, true])
+  func syncStatistics(isPool: Bool) throws {
+    let access = try open(isPool: isPool)
+    defer { close(access) }
+    let before = access.statistics
+    durability_hold_syncs(1)
+    insert("Bergen", access)
+    #expect(wait { durability_held_syncs() > 0 })
+    for number in 0..<15 { insert("city \(number)", access) }
+    #expect(try waitForCities(17))
+    #expect(access.statistics.syncs == before.syncs)
+    durability_hold_syncs(0)
+    #expect(callers.end())
+    let after = access.statistics
+    #expect(after.transactions == before.transactions + 16)
+    #expect(after.syncs == before.syncs + 2)
+    #expect(after.largestGroup == 15)
+  }
+
+  @Test(
+    "The effective settings say whether syncs are shared",
+    arguments: [
+      (Configuration.Profile.durable, Configuration.JournalMode.wal, true, true),
+      (.durable, .wal, false, false), (.durable, .truncate, true, false),
+      (.service, .wal, true, false),
+    ])
+  func settings(
+    profile: Configuration.Profile, mode: Configuration.JournalMode, groupCommit: Bool,
+    isShared: Bool
+  ) throws {
+    var configuration = Configuration(profile: profile)
+    configuration.journalMode = mode
+    configuration.groupCommit = groupCommit
+    let queue = try DatabaseQueue(path: folder + "/cities.db", configuration: configuration)
+    let settings = try queue.inDatabase { try $0.effectiveSettings }
+    #expect(settings.sharesSyncs == isShared)
+    #expect(settings.synchronous == (profile == .durable ? .full : .normal))
+    #expect(try queue.read { try $0.effectiveSettings.sharesSyncs } == isShared)
+    try queue.close()
+    let db = try Database(path: folder + "/cities.db", configuration: configuration)
+    #expect(try !db.effectiveSettings.sharesSyncs)
+    try db.close()
+  }
+
+  @Test("A journal mode that is set by hand keeps commits durable, and WAL shares syncs again")
+  func journalModeByHand() throws {
+    let access = try open(isPool: false)
+    defer { close(access) }
+    func isShared() throws -> Bool {
+      try access.inDatabase { try $0.effectiveSettings.sharesSyncs }
+    }
+    #expect(try isShared())
+    try access.inDatabase { (db) throws in
+      #expect(try db.value("PRAGMA journal_mode = DELETE", as: String.self) == "delete")
+      #expect(try db.value("PRAGMA synchronous", as: Int.self) == 2)
+    }
+    #expect(try !isShared())
+    let syncs = durability_journal_syncs()
+    try access.inTransaction { try $0.executeUpdate("INSERT INTO city VALUES ('Bergen')") }
+    // As synchronous FULL does: its pages, then the header that counts them.
+    #expect(durability_journal_syncs() == syncs + 2)
+    try access.inDatabase { (db) throws in
+      #expect(try db.value("PRAGMA journal_mode = WAL", as: String.self) == "wal")
+      // As long as the scope goes on, SQLite syncs by itself.
+      #expect(try !db.effectiveSettings.sharesSyncs)
+      try db.executeUpdate("INSERT INTO city VALUES ('Bodø')")
+      #expect(durability_written() > 0)
+      #expect(durability_synced() == durability_written())
+    }
+    #expect(try isShared())
+    // What is WAL already stays so.
+    try access.inDatabase { (db) throws in
+      #expect(try db.value("PRAGMA journal_mode = WAL", as: String.self) == "wal")
+      try db.executeUpdate("INSERT INTO city VALUES ('Narvik')")
+    }
+    #expect(durability_synced() == durability_written())
+    #expect(try isShared())
+    let before = access.statistics.syncs
+    durability_hold_syncs(1)
+    insert("Tromsø", access)
+    #expect(wait { durability_held_syncs() > 0 })
+    insert("Alta", access)
+    #expect(try waitForCities(6))
+    linger()
+    #expect(callers.told.withLock { $0.isEmpty })
+    durability_hold_syncs(0)
+    #expect(callers.end())
+    #expect(access.statistics.syncs == before + 2)
+  }
+
+  @Test("Checkpoints that callers ask for are never told that the pool's own is running")
+  func checkpoints() throws {
+    let access = try open(isPool: true) { configuration in
+      configuration.journalSizeLimit = 64 << 10
+      configuration.prepareDatabase = { try $0.executeUpdate("PRAGMA wal_autocheckpoint = 4") }
+    }
+    defer { close(access) }
+    for number in 0..<2 {
+      callers.start("writer \(number)") {
+        for row in 0..<150 {
+          try access.inTransaction {
+            _ = try $0.executeUpdate("INSERT INTO city VALUES (?)", "city \(number) \(row)")
+          }
+        }
+      }
+    }
+    let modes = [CheckpointMode.passive, .full, .restart, .truncate]
+    for mode in modes {
+      callers.start("checkpoint \(mode)") {
+        for _ in 0..<50 { try access.checkpoint(mode) }
+      }
+    }
+    #expect(callers.end())
+    #expect(callers.told.withLock { $0.compactMap(\.code) } == [])
+    #expect(try access.read { try $0.value("SELECT count(*) FROM city", as: Int.self) } == 301)
+  }
+}
