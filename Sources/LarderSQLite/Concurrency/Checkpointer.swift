@@ -28,7 +28,7 @@ final class Checkpointer: @unchecked Sendable {
   private let limit: Int
 
   /// Held while a checkpoint is made, of which SQLite allows one at a time, by this or by a caller.
-  let checkpoints = Lock(())
+  let checkpoints = Lock(0)
 
   private var database: Database?
   private var isClosed = false

@@ -17,13 +17,14 @@ public final class Connections: Sendable {
     self.readers = readers
     processGeneration = ProcessGeneration.watch()
     readersReference = readers.map(Unmanaged.passUnretained)
+    readers?.writer = writer
     waitGraph = readers.map { WaitGraph(maximumReaders: $0.maximum) }
   }
 
   /// The connection that writes is closed last: the others, which only read, couldn't move the log into
   /// the file.
   deinit {
-    readers?.releaseIdle()
+    readers?.abandon()
     writer.checkpointer?.close()
   }
 

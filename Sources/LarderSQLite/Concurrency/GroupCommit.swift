@@ -130,6 +130,8 @@ final class GroupCommit: @unchecked Sendable {
     }
     guard let file else { return }
     guard connection.setSynchronous(.normal) else { return larder_close_log(file) }
+    // SQLite syncs the folder with its first sync of a log that it has made, which may be long after.
+    if let path = database.path { try? NewFile.syncFolder(of: path) }
     state.withLock { $0.file = file }
     isSuspended = false
     database.sharesSyncs = true
@@ -332,28 +334,30 @@ final class GroupCommit: @unchecked Sendable {
     let start = MonotonicClock.now
     let code = file.map { larder_sync_file($0) } ?? SQLITE_OK
     let time = MonotonicClock.now - start
-    let (tasks, outcome, leads) = state.withLock { state in
+    let (durable, failed, failure, leads) = state.withLock { state in
       state.isSyncing = false
       let batch = state.current
-      let outcome: Result<Void, any Error>
-      var over: [Batch.Task] = []
       if code == SQLITE_OK {
         state.lastSync = time
         state.company = upTo - synced.load(ordering: .relaxed)
         state.figures.add(state.company)
         synced.store(upTo, ordering: .releasing)
-        outcome = .success(())
-        over = batch.takeTasks { isDurable($0.position) }
+      } else {
+        _ = fail(&state)
+      }
+      let durable = batch.takeTasks { isDurable($0.position) }
+      var failed: [Batch.Task] = []
+      if state.failure == nil {
         state.gathering.tasks += batch.tasks
         batch.tasks = []
       } else {
-        outcome = .failure(fail(&state))
-        over = batch.takeTasks { _ in true } + state.gathering.takeTasks { _ in true }
+        failed = batch.takeTasks { _ in true } + state.gathering.takeTasks { _ in true }
       }
       batch.wake(Int32.max)
-      return (over, outcome, passesOn(&state))
+      return (durable, failed, state.failure, passesOn(&state))
     }
-    for task in tasks { task.continuation.resume(with: outcome) }
+    for task in durable { task.continuation.resume() }
+    if let failure { for task in failed { task.continuation.resume(throwing: failure) } }
     if leads { worker.async { self.lead() } }
   }
 

@@ -13,6 +13,9 @@ final class Reader: @unchecked Sendable {
   /// The same, not retained: its user keeps others from closing it.
   fileprivate var reference: Unmanaged<Database>?
   let cancellation = Cancellation()
+  /// Runs the closures of tasks. A serial queue has threads of its own, where a concurrent one takes those
+  /// of the cooperative pool.
+  fileprivate let worker = DispatchQueue(label: "larder.reader")
   fileprivate let state = Atomic<UInt32>(empty)
   /// When the scope that uses it began, in ticks of the processor.
   fileprivate let since = Atomic<UInt64>(0)
@@ -49,7 +52,8 @@ final class Readers: @unchecked Sendable {
   private let queue = Lock(Queue())
   /// What keeps scopes from taking an idle reader at once: bits of the following.
   private let barriers = Atomic<UInt32>(0)
-  private let worker = DispatchQueue(label: "larder.readers", attributes: .concurrent)
+  /// The connection that writes, which is closed after those that read.
+  weak var writer: Writer?
   /// When the pool was opened, by both clocks: from then to now tells how long a tick is.
   private let start = (time: MonotonicClock.nanoseconds, ticks: larder_ticks())
 
@@ -291,7 +295,11 @@ final class Readers: @unchecked Sendable {
         removed(queue)
         // Where a connection couldn't be opened, the next may try.
         if let first = queue.waiting.first, let reader = take(Reader.empty) {
-          worker.async { self.open(reader, for: first) }
+          let writer = writer
+          reader.worker.async {
+            self.open(reader, for: first)
+            withExtendedLifetime(writer) {}
+          }
         }
       } else if !readers.contains(where: \.isBusy) {
         for semaphore in queue.idling { semaphore.signal() }
@@ -302,9 +310,9 @@ final class Readers: @unchecked Sendable {
   }
 
   private func wake(_ scope: WaitingScope) {
-    if let task = scope.asTask {
-      worker.async {
-        if let reader = task.reader { self.begin(reader) }
+    if let task = scope.asTask, let reader = task.reader {
+      reader.worker.async {
+        self.begin(reader)
         task.run()
       }
     } else {
@@ -319,6 +327,8 @@ final class Readers: @unchecked Sendable {
     let isRefused: Bool
     if case .failure = outcome { isRefused = leave(waiter) } else { isRefused = false }
     giveBack(reader)
+    // The pool may have been let go of meanwhile.
+    if barriers.load(ordering: .sequentiallyConsistent) & Self.closed != 0 { releaseIdle() }
     guard isRefused, case .failure(let error) = outcome else { return }
     if let task = waiter.asTask {
       task.refuse(error)
@@ -369,6 +379,13 @@ final class Readers: @unchecked Sendable {
       queue.idling.removeAll { $0 === semaphore }
       return !readers.contains(where: \.isBusy)
     }
+  }
+
+  /// Closes the readers that are idle, and those that are being opened once they are: nobody uses them
+  /// any more.
+  func abandon() {
+    barriers.bitwiseOr(Self.closed, ordering: .sequentiallyConsistent)
+    releaseIdle()
   }
 
   /// Closes the readers that are idle.

@@ -27,7 +27,7 @@ public final class Database {
   /// Whether the scope that runs has begun: BEGIN has succeeded.
   @exclusivity(unchecked) var hasBegun = false
   /// Held while a checkpoint is made, where a pool makes some too.
-  var checkpoints: Lock<Void>?
+  var checkpoints: Lock<Int>?
   /// Whether commits are synced together with those of others, by ``GroupCommit``.
   var sharesSyncs = false
   /// The log that this connection makes and can't remove by itself.

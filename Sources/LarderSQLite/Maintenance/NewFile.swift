@@ -49,12 +49,12 @@ struct NewFile {
       if errno == EEXIST { return false }
       throw DatabaseError(.cannotOpen, "\(path): \(String(cString: strerror(errno)))")
     }
-    try syncFolder()
+    try Self.syncFolder(of: path)
     return true
   }
 
   /// Without this the name may be gone when power fails.
-  private func syncFolder() throws {
+  static func syncFolder(of path: String) throws {
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
     let folder = open(slash.map { String(path[...$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { return }
