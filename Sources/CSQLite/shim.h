@@ -141,14 +141,6 @@ static inline void **larder_thread_slot(void) {
   return &slot;
 }
 
-/// The thread's number, from 1 on in the order in which threads first ask. One file may call this.
-static inline uint32_t larder_thread_number(void) {
-  static _Thread_local uint32_t number = 0;
-  static uint32_t last = 0;
-  if (!number) number = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
-  return number;
-}
-
 /// The processor's counter of time, of a constant rate that isn't known; reading it takes a third of what
 /// asking the system for the time does.
 static inline uint64_t larder_ticks(void) {

@@ -77,7 +77,7 @@ extension SchemaEntry {
     return SchemaEntry(kind: kind, name: name, table: table, sql: sql())
   }
 
-  /// Runs the statement that makes it. Throws ``SchemaError/notItsStatement(name:sql:)`` where its
+  /// Runs the statement that makes it. Throws `SchemaError.notItsStatement` where its
   /// text, which a file may have kept, is another, and ``LarderSQLite/ResultCode/misuse`` where more
   /// stands behind it.
   ///
