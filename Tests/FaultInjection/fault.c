@@ -64,3 +64,8 @@ void fault_watch(const char *label, unsigned seconds) {
   strncpy(watched, label, sizeof watched - 1);
   alarm(seconds);
 }
+
+// Asked by the thread sanitizer. A continuation that is resumed before its task waits for it is ordered by
+// the concurrency runtime's own atomics, which the sanitizer doesn't see.
+const char *__tsan_default_suppressions(void);
+const char *__tsan_default_suppressions(void) { return "race:Scc6resume\n"; }

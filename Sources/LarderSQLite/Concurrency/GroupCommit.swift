@@ -50,49 +50,16 @@ final class GroupCommit: @unchecked Sendable {
     /// What the sync that runs covers; -1 as long as it hasn't begun.
     var upTo = -1
     /// Those whom the sync that runs may cover, and those who come later.
-    var current = Batch()
-    var gathering = Batch()
+    var current = SyncBatch()
+    var gathering = SyncBatch()
     var failure: DatabaseError?
     /// How many commits the last sync covered, and how long it took.
     var company = 0
     var lastSync = Duration.zero
     var figures = SyncFigures()
 
-    func batch(for position: Int) -> Batch {
+    func batch(for position: Int) -> SyncBatch {
       isSyncing && position <= upTo ? current : gathering
-    }
-  }
-
-  /// Those who wait for one sync.
-  private final class Batch: @unchecked Sendable {
-    /// The futex on which the threads sleep; goes up when there is something to look at.
-    let word = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
-    var threadCount = 0
-    var tasks: [Task] = []
-
-    struct Task {
-      let position: Int
-      let continuation: UnsafeContinuation<Void, any Error>
-    }
-
-    init() { word.initialize(to: Atomic(0)) }
-
-    deinit {
-      word.deinitialize(count: 1)
-      word.deallocate()
-    }
-
-    var isWaiting: Bool { threadCount > 0 || !tasks.isEmpty }
-
-    func wake(_ count: Int32) {
-      word.pointee.add(1, ordering: .releasing)
-      if threadCount > 0 { larder_futex_wake(word, count) }
-    }
-
-    func takeTasks(where condition: (Task) -> Bool) -> [Task] {
-      let taken = tasks.filter(condition)
-      if !taken.isEmpty { tasks.removeAll(where: condition) }
-      return taken
     }
   }
 
@@ -257,7 +224,7 @@ final class GroupCommit: @unchecked Sendable {
     case done
     case failed(DatabaseError)
     case lead
-    case sleep(Batch, UInt32)
+    case sleep(SyncBatch, UInt32)
   }
 
   private func next(_ position: Int, _ state: inout State) -> Next {
@@ -291,11 +258,11 @@ final class GroupCommit: @unchecked Sendable {
   func wait(for position: Int) async throws {
     if synced.load(ordering: .acquiring) >= position { return }
     try await withUnsafeThrowingContinuation {
-      add(Batch.Task(position: position, continuation: $0))
+      add(SyncBatch.Waiter(position: position, continuation: $0))
     }
   }
 
-  private func add(_ task: Batch.Task) {
+  private func add(_ task: SyncBatch.Waiter) {
     let (outcome, leads): (Result<Void, any Error>?, Bool) = state.withLock { state in
       if isDurable(task.position) { return (.success(()), false) }
       if let failure = state.failure { return (.failure(failure), false) }
@@ -327,7 +294,7 @@ final class GroupCommit: @unchecked Sendable {
     awaitCompany()
     let (file, upTo) = state.withLock { state in
       state.current = state.gathering
-      state.gathering = Batch()
+      state.gathering = SyncBatch()
       state.upTo = committed.load(ordering: .sequentiallyConsistent)
       return (state.file, state.upTo)
     }
@@ -346,7 +313,7 @@ final class GroupCommit: @unchecked Sendable {
         _ = fail(&state)
       }
       let durable = batch.takeTasks { isDurable($0.position) }
-      var failed: [Batch.Task] = []
+      var failed: [SyncBatch.Waiter] = []
       if state.failure == nil {
         state.gathering.tasks += batch.tasks
         batch.tasks = []

@@ -3,39 +3,6 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// A place for a connection of a pool that reads.
-///
-/// What makes it Sendable: whoever has changed its state to busy is its only user.
-final class Reader: @unchecked Sendable {
-  /// Nil until it is opened.
-  fileprivate(set) var database: Database? {
-    didSet { reference = database.map(Unmanaged.passUnretained) }
-  }
-  /// The same, not retained: its user keeps others from closing it.
-  fileprivate var reference: Unmanaged<Database>?
-  let cancellation = Cancellation()
-  /// Runs the closures of tasks. A serial queue has threads of its own, where a concurrent one takes those
-  /// of the cooperative pool.
-  fileprivate let worker = DispatchQueue(label: "larder.reader")
-  fileprivate let state = Atomic<UInt32>(empty)
-  /// When the scope that uses it began, in ticks of the processor.
-  fileprivate let since = Atomic<UInt64>(0)
-  /// Keeps what the next object holds off the cache lines of this one, which its thread writes to.
-  private let padding = (SIMD16<UInt64>(), SIMD8<UInt64>())
-
-  fileprivate static let empty: UInt32 = 0
-  fileprivate static let idle: UInt32 = 1
-  fileprivate static let busy: UInt32 = 2
-
-  fileprivate var isBusy: Bool { state.load(ordering: .sequentiallyConsistent) == Self.busy }
-
-  fileprivate func change(from expected: UInt32, to desired: UInt32) -> Bool {
-    state.compareExchange(
-      expected: expected, desired: desired, ordering: .sequentiallyConsistent
-    ).exchanged
-  }
-}
-
 /// The connections of a pool that read, up to a number of them, and the FIFO wait queue of those who want
 /// one.
 ///
@@ -108,7 +75,10 @@ final class Readers: @unchecked Sendable {
   func perform(_ owner: ObjectIdentifier, _ body: (Database) throws -> Void) throws {
     guard let reader = takeIdle() else { return try performAfterWait(owner, body) }
     // Counting references takes a third of an empty read's time.
-    try reader._withUnsafeGuaranteedRef { try run($0, owner, body) }
+    try reader._withUnsafeGuaranteedRef { reader in
+      defer { giveBack(reader) }
+      try run(reader, owner, body)
+    }
   }
 
   private func performAfterWait(
@@ -116,6 +86,7 @@ final class Readers: @unchecked Sendable {
   ) throws {
     let start = MonotonicClock.now
     let reader = try wait()
+    defer { giveBack(reader) }
     let connection = reader.database?.connection
     connection?.waited = MonotonicClock.now - start
     defer { connection?.waited = .zero }
@@ -126,7 +97,6 @@ final class Readers: @unchecked Sendable {
   private func run(
     _ reader: Reader, _ owner: ObjectIdentifier, _ body: (Database) throws -> Void
   ) throws {
-    defer { giveBack(reader) }
     guard let database = reader.reference else { throw Self.unopenedError }
     try EnteredScope.run(owner, holdsWriter: false) {
       try database._withUnsafeGuaranteedRef { try $0.runScope(.read, body) }

@@ -1,0 +1,35 @@
+import Dispatch
+import Synchronization
+
+/// A place for a connection of a pool that reads.
+///
+/// What makes it Sendable: whoever has changed its state to busy is its only user.
+final class Reader: @unchecked Sendable {
+  /// Nil until it is opened.
+  var database: Database? {
+    didSet { reference = database.map(Unmanaged.passUnretained) }
+  }
+  /// The same, not retained: its user keeps others from closing it.
+  var reference: Unmanaged<Database>?
+  let cancellation = Cancellation()
+  /// Runs the closures of tasks. A serial queue has threads of its own, where a concurrent one takes those
+  /// of the cooperative pool.
+  let worker = DispatchQueue(label: "larder.reader")
+  let state = Atomic<UInt32>(empty)
+  /// When the scope that uses it began, in ticks of the processor.
+  let since = Atomic<UInt64>(0)
+  /// Keeps what the next object holds off the cache lines of this one, which its thread writes to.
+  private let padding = (SIMD16<UInt64>(), SIMD8<UInt64>())
+
+  static let empty: UInt32 = 0
+  static let idle: UInt32 = 1
+  static let busy: UInt32 = 2
+
+  var isBusy: Bool { state.load(ordering: .sequentiallyConsistent) == Self.busy }
+
+  func change(from expected: UInt32, to desired: UInt32) -> Bool {
+    state.compareExchange(
+      expected: expected, desired: desired, ordering: .sequentiallyConsistent
+    ).exchanged
+  }
+}
