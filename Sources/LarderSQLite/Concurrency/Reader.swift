@@ -24,8 +24,11 @@ final class Reader: @unchecked Sendable {
   static let empty: UInt32 = 0
   static let idle: UInt32 = 1
   static let busy: UInt32 = 2
+  /// Being opened, for whoever is then first in the queue.
+  static let opening: UInt32 = 3
 
-  var isBusy: Bool { state.load(ordering: .sequentiallyConsistent) == Self.busy }
+  /// Whether it is used or being opened.
+  var isBusy: Bool { state.load(ordering: .sequentiallyConsistent) >= Self.busy }
 
   func change(from expected: UInt32, to desired: UInt32) -> Bool {
     state.compareExchange(

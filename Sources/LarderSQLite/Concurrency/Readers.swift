@@ -61,7 +61,8 @@ final class Readers: @unchecked Sendable {
   /// How long the scope has been reading that has read for longest.
   var oldestAge: Duration? {
     let (now, ticks) = (MonotonicClock.nanoseconds, larder_ticks())
-    let since = readers.filter(\.isBusy).map { $0.since.load(ordering: .relaxed) }
+    let since = readers.filter { $0.state.load(ordering: .relaxed) == Reader.busy }
+      .map { $0.since.load(ordering: .relaxed) }
     guard let oldest = since.filter({ $0 > 0 && $0 < ticks }).min(), ticks > start.ticks else {
       return nil
     }
@@ -209,8 +210,8 @@ final class Readers: @unchecked Sendable {
     }
   }
 
-  private func take(_ state: UInt32) -> Reader? {
-    readers.first { $0.change(from: state, to: Reader.busy) }
+  private func take(_ state: UInt32, as new: UInt32 = Reader.busy) -> Reader? {
+    readers.first { $0.change(from: state, to: new) }
   }
 
   private func leave(_ waiter: WaitingScope) -> Bool {
@@ -263,7 +264,7 @@ final class Readers: @unchecked Sendable {
         }
         removed(queue)
         // Where a connection couldn't be opened, the next may try.
-        if let first = queue.waiting.first, let reader = take(Reader.empty) {
+        if let first = queue.waiting.first, let reader = take(Reader.empty, as: Reader.opening) {
           let writer = writer
           reader.worker.async {
             self.open(reader, for: first)
