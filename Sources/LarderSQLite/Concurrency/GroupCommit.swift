@@ -96,9 +96,11 @@ final class GroupCommit: @unchecked Sendable {
       return larder_open_log(handle)
     }
     guard let file else { return }
-    guard connection.setSynchronous(.normal) else { return larder_close_log(file) }
-    // SQLite syncs the folder with its first sync of a log that it has made, which may be long after.
-    if let path = database.path { try? NewFile.syncFolder(of: path) }
+    // SQLite syncs the folder with its first sync of a log that it has made, which may be long after. The
+    // folder is that of the file itself, wherever links and the program's own folder lead.
+    guard let path = sqlite3_db_filename(handle, "main").map({ String(cString: $0) }),
+      (try? NewFile.syncFolder(of: path)) != nil, connection.setSynchronous(.normal)
+    else { return larder_close_log(file) }
     state.withLock { $0.file = file }
     isSuspended = false
     database.sharesSyncs = true
