@@ -144,6 +144,19 @@ struct DateFormatTests {
     #expect(try text(-0.0016, .unixMilliseconds) == .integer(-2))
   }
 
+  @Test("Milliseconds that were read are written as the same number, also 140,000 years from now")
+  func millisecondsFarAway() throws {
+    // A Date tells milliseconds apart up to 2⁴³ seconds.
+    var generator = SeededGenerator(seed: 21)
+    let random = (0..<20_000).map { _ in
+      Int64.random(in: -8_700_000_000_000_000...8_700_000_000_000_000, using: &generator)
+    }
+    for milliseconds in [4_477_150_967_103_489, -4_477_150_967_103_489] + random {
+      let date = try DateFormat.unixMilliseconds.date(from: .integer(milliseconds))
+      #expect(try DateFormat.unixMilliseconds.databaseValue(of: date) == .integer(milliseconds))
+    }
+  }
+
   @Test("A date that a format can't express throws when it is stored")
   func inexpressible() throws {
     for format in Self.formats {

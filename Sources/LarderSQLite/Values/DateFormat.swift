@@ -32,10 +32,7 @@ public enum DateFormat: UInt8, Hashable, Sendable {
     case .secondsSince1970:
       return .real(seconds)
     case .unixMilliseconds:
-      guard let milliseconds = Int64(exactly: (seconds * 1000).rounded()) else {
-        throw ConversionError(.notExact, Date.self)
-      }
-      return .integer(milliseconds)
+      return .integer(try Self.milliseconds(in: seconds))
     case .julianDay:
       return .real(seconds / 86_400 + Self.julianDayOf1970)
     case .iso8601:
@@ -70,6 +67,20 @@ public enum DateFormat: UInt8, Hashable, Sendable {
   }
 
   private static let julianDayOf1970 = 2_440_587.5
+
+  /// Rounded once: whole seconds and the fraction apart, since far from 1970 their product would
+  /// itself be rounded, and a number of milliseconds that was read written as the next one.
+  private static func milliseconds(in seconds: Double) throws -> Int64 {
+    let whole = seconds.rounded(.towardZero)
+    let fraction = Int64(((seconds - whole) * 1000).rounded())
+    guard let wholeSeconds = Int64(exactly: whole) else {
+      throw ConversionError(.notExact, Date.self)
+    }
+    let (product, isTooLarge) = wholeSeconds.multipliedReportingOverflow(by: 1000)
+    let (sum, isStillTooLarge) = product.addingReportingOverflow(fraction)
+    guard !isTooLarge, !isStillTooLarge else { throw ConversionError(.notExact, Date.self) }
+    return sum
+  }
 
   private static func exactly(_ number: Int64) throws -> Double {
     guard let exact = Double(exactly: number) else { throw ConversionError(.notExact, Date.self) }
