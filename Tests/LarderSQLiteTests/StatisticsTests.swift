@@ -207,7 +207,7 @@ struct StatisticsTests {
         try await access.inDatabase { _ in }
       }
       #expect(error?.extendedCode == .busyTimeout)
-      #expect(error?.description.contains("“\(name)”") == true, "\(error as Any)")
+      #expect(error?.description.contains("“\(name)” (line ") == true, "\(error as Any)")
       letGo.signal()
       try await caller.end()
     }

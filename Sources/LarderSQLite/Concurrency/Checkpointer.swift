@@ -96,7 +96,8 @@ final class Checkpointer: @unchecked Sendable {
   /// Calls a closure while nobody reads or writes; throws where they don't end in time.
   private func alone<T>(within patience: Duration, _ body: () throws -> T) throws -> T {
     defer { readers.letIn() }
-    guard readers.keepOut(within: patience), writer.acquire("a checkpoint", within: Self.patience)
+    guard readers.keepOut(within: patience),
+      writer.acquire(ScopeCall("a checkpoint"), within: Self.patience)
     else { throw DatabaseError(.busy, "readers or writers are in the way of a checkpoint") }
     defer { writer.release() }
     return try body()

@@ -7,6 +7,7 @@ public final class Connections: Sendable {
   /// Nil where the writer reads too.
   let readers: Readers?
   private let waitGraph: WaitGraph?
+  private let briefScopes = BriefScopes()
   private let processGeneration: Int
   /// The same as ``readers``, which keeps them, not retained: a count of references that all threads share
   /// would make those wait for one another that read.
@@ -38,10 +39,10 @@ public final class Connections: Sendable {
   /// Only this much is generic: everything below is compiled once, for no result at all.
   @inlinable
   func perform<T>(
-    _ kind: ScopeKind, _ label: StaticString, _ body: (Database) throws -> T
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> T
   ) throws -> T {
     var result: T?
-    try runScope(kind, label) { result = try body($0) }
+    try runScope(kind, call) { result = try body($0) }
     guard let moved = result.take() else {
       throw DatabaseError(.internal, "the scope has no result")
     }
@@ -50,15 +51,15 @@ public final class Connections: Sendable {
 
   @usableFromInline
   func runScope(
-    _ kind: ScopeKind, _ label: StaticString, _ body: (Database) throws -> Void
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
     guard let limit = writer.retryLimit, kind.isTransaction else {
-      return try runOnce(kind, label, body)
+      return try runOnce(kind, call, body)
     }
     var retry = Retry(limit: limit)
     while true {
       do {
-        return try runOnce(kind, label, body)
+        return try runOnce(kind, call, body)
       } catch {
         guard let pause = retry.pause(after: error) else { throw error }
         writer.retries.add(1, ordering: .relaxed)
@@ -68,22 +69,22 @@ public final class Connections: Sendable {
   }
 
   private func runOnce(
-    _ kind: ScopeKind, _ label: StaticString, _ body: (Database) throws -> Void
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
     if processGeneration != ProcessGeneration.current { try writer.checkProcess() }
     if EnteredScope.isInside, case let held = EnteredScope.held(of: owner), !held.isNothing {
-      try runInside(held, kind, label, body)
+      try runInside(held, kind, call, body)
     } else if case .read = kind, let readersReference {
       try readersReference._withUnsafeGuaranteedRef { try read($0, body) }
     } else {
-      try writer.perform(kind, label, body)
+      try writer.perform(kind, call, body)
     }
   }
 
   /// Runs a scope from inside of another one of the same pool. What it waits for the scope around it may
   /// hold, or another that waits for what that one holds.
   private func runInside(
-    _ held: EnteredScope.Held, _ kind: ScopeKind, _ label: StaticString,
+    _ held: EnteredScope.Held, _ kind: ScopeKind, _ call: ScopeCall,
     _ body: (Database) throws -> Void
   ) throws {
     var reads: Readers?
@@ -101,7 +102,7 @@ public final class Connections: Sendable {
       begin()
       try body(database)
     }
-    if let reads { try read(reads, body) } else { try writer.perform(kind, label, body) }
+    if let reads { try read(reads, body) } else { try writer.perform(kind, call, body) }
   }
 
   private func read(_ readers: Readers, _ body: (Database) throws -> Void) throws {
@@ -117,18 +118,19 @@ public final class Connections: Sendable {
 
   // MARK: Tasks
 
-  /// Runs a scope in the caller's task, on a thread of the queue's or pool's own.
+  /// Runs a scope in the caller's task: on a thread of the queue's or pool's own, or at once where the
+  /// call's scopes are brief.
   func perform<T: Sendable>(
-    _ kind: ScopeKind, _ label: StaticString,
+    _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
     guard let limit = writer.retryLimit, kind.isTransaction else {
-      return try await performOnce(kind, label, body)
+      return try await performOnce(kind, call, body)
     }
     var retry = Retry(limit: limit)
     while true {
       do {
-        return try await performOnce(kind, label, body)
+        return try await performOnce(kind, call, body)
       } catch {
         guard let pause = retry.pause(after: error) else { throw error }
         writer.retries.add(1, ordering: .relaxed)
@@ -138,38 +140,48 @@ public final class Connections: Sendable {
   }
 
   private func performOnce<T: Sendable>(
-    _ kind: ScopeKind, _ label: StaticString,
+    _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
     try Task.checkCancellation()
     try writer.checkProcess()
-    if case .read = kind, let readers { return try await read(readers, body) }
+    if case .read = kind, let readers { return try await read(readers, call, body) }
     let task = WaitingTask(writer.lock)
-    let (outcome, position) = await withTaskCancellationHandler {
-      await withTaskExecutorPreference(task) {
-        var result: T?
-        let (outcome, position) = writer.perform(task, kind, label) { result = try body($0) }
-        return (outcome.flatMap { Self.value(result) }, position)
+    let mayRunAtOnce = mayRunAtOnce(call)
+    let outcome = await withTaskCancellationHandler {
+      if mayRunAtOnce {
+        let outcome = await runAtOnce(call) {
+          Self.outcome(of: body) { writer.performAtOnce(task, kind, call, $0) }
+        }
+        if outcome.hasRun { return outcome }
+      }
+      return await run(task, call) { [writer] in
+        Self.outcome(of: body) { writer.perform(task, kind, call, $0) }
       }
     } onCancel: {
       writer.cancel(task)
     }
-    try await writer.groupCommit?.wait(for: position)
+    try await writer.groupCommit?.wait(for: outcome.position)
     return try outcome.get()
   }
 
   private func read<T: Sendable>(
-    _ readers: Readers, _ body: @escaping @Sendable (Database) throws -> T
+    _ readers: Readers, _ call: ScopeCall,
+    _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
     let task = WaitingTask(readers)
     let owner = owner
-    let outcome: Result<T, any Error> = await withTaskCancellationHandler {
-      await withTaskExecutorPreference(task) {
-        Result {
-          var result: T?
-          try readers.perform(task, owner) { result = try body($0) }
-          return try Self.value(result).get()
+    let mayRunAtOnce = mayRunAtOnce(call)
+    let hasReader = mayRunAtOnce && readers.giveAtOnce(to: task)
+    if mayRunAtOnce, !hasReader { briefScopes.end() }
+    let outcome = await withTaskCancellationHandler {
+      if hasReader {
+        return await runAtOnce(call) {
+          Self.outcome(of: body) { readers.perform(task, owner, $0) }
         }
+      }
+      return await run(task, call) {
+        Self.outcome(of: body) { readers.perform(task, owner, $0) }
       }
     } onCancel: {
       task.cancel()
@@ -182,11 +194,57 @@ public final class Connections: Sendable {
     return try outcome.get()
   }
 
-  private static func value<T>(_ result: T?) -> Result<T, any Error> {
-    guard let result else {
-      return .failure(DatabaseError(.internal, "the scope has no result"))
+  /// Runs a task's scope on the thread that its scheduler chooses.
+  private func run<T: Sendable>(
+    _ task: WaitingTask, _ call: ScopeCall, _ scope: @escaping @Sendable () -> ScopeOutcome<T>
+  ) async -> ScopeOutcome<T> {
+    await withTaskExecutorPreference(task) {
+      let start = MonotonicClock.nanoseconds
+      defer { briefScopes.note(call, MonotonicClock.nanoseconds &- start) }
+      return scope()
     }
-    return .success(result)
+  }
+
+  /// Whether a scope may run on the thread that its task is on: where the call's are brief, and tasks run
+  /// where they do by default, not on an executor of the program's own, such as an event loop. Then
+  /// ``runAtOnce(_:_:)`` follows, or the end of it.
+  private func mayRunAtOnce(_ call: ScopeCall) -> Bool {
+    withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil } && briefScopes.begin(call)
+  }
+
+  /// Runs a task's scope on this thread, and now and then lets other tasks run: one that is never suspended
+  /// would keep the thread.
+  private func runAtOnce<T: Sendable>(
+    _ call: ScopeCall, _ scope: () -> ScopeOutcome<T>
+  ) async -> ScopeOutcome<T> {
+    let start = MonotonicClock.nanoseconds
+    let outcome = scope()
+    let end = MonotonicClock.nanoseconds
+    briefScopes.end()
+    if outcome.hasRun { briefScopes.note(call, end &- start) }
+    // A tick of the clock has passed.
+    if start / Self.tick != end / Self.tick { await Task.yield() }
+    return outcome
+  }
+
+  /// In nanoseconds.
+  private static let tick = 250_000
+
+  /// What comes of a scope whose body has a result, run by a function that takes one that has none.
+  private static func outcome<T>(
+    of body: @escaping (Database) throws -> T,
+    by perform: (_ scope: (Database) throws -> Void) -> ScopeOutcome<Void>
+  ) -> ScopeOutcome<T> {
+    var value: T?
+    let done = perform { value = try body($0) }
+    return ScopeOutcome(
+      result: done.result.map { result in
+        Result {
+          try result.get()
+          guard let value else { throw DatabaseError(.internal, "the scope has no result") }
+          return value
+        }
+      }, position: done.position)
   }
 
   // MARK: Closing
@@ -209,7 +267,7 @@ public final class Connections: Sendable {
   @usableFromInline
   func checkpoint(_ mode: CheckpointMode) throws -> (logFrames: Int, checkpointed: Int) {
     guard let checkpointer = writer.checkpointer, mode != .passive else {
-      return try perform(.plain, "checkpoint(_:)") { try $0.checkpoint(mode) }
+      return try perform(.plain, ScopeCall("checkpoint(_:)")) { try $0.checkpoint(mode) }
     }
     try writer.checkProcess()
     guard !EnteredScope.held(of: owner).writer else { throw EnteredScope.reentryError }

@@ -14,8 +14,8 @@
 /// callers share that wait (see ``Configuration/groupCommit``). Should the disk fail to sync, all
 /// calls throw ``ResultCode/ioErrorFsync`` from then on, until the database is opened anew.
 ///
-/// The label of a scope, its function's name unless told otherwise, is named in the errors of those who
-/// wait for it in vain.
+/// The label of a scope, its function's name unless told otherwise, and its line are named in the errors of
+/// those who wait for it in vain.
 public protocol DatabaseAccess: AnyObject, Sendable {
   /// The connections, which the methods below use.
   var connections: Connections { get }
@@ -28,9 +28,10 @@ extension DatabaseAccess {
   @discardableResult
   @inlinable
   public func inDatabase<T>(
-    label: StaticString = #function, _ body: (Database) throws -> T
+    label: StaticString = #function, line: UInt = #line,
+    _ body: (Database) throws -> T
   ) throws -> T {
-    try connections.perform(.plain, label, body)
+    try connections.perform(.plain, ScopeCall(label, line), body)
   }
 
   /// Runs a closure in a transaction: commits when it returns, rolls back when it throws.
@@ -41,27 +42,29 @@ extension DatabaseAccess {
   @discardableResult
   @inlinable
   public func inTransaction<T>(
-    _ kind: TransactionKind = .immediate, label: StaticString = #function,
+    _ kind: TransactionKind = .immediate, label: StaticString = #function, line: UInt = #line,
     _ body: (Database) throws -> T
   ) throws -> T {
-    try connections.perform(.transaction(kind), label, body)
+    try connections.perform(.transaction(kind), ScopeCall(label, line), body)
   }
 
   /// Runs a closure in a savepoint, which outside of a transaction is a deferred transaction.
   @discardableResult
   @inlinable
   public func inSavepoint<T>(
-    label: StaticString = #function, _ body: (Database) throws -> T
+    label: StaticString = #function, line: UInt = #line,
+    _ body: (Database) throws -> T
   ) throws -> T {
-    try connections.perform(.savepoint, label) { try $0.inSavepoint(body) }
+    try connections.perform(.savepoint, ScopeCall(label, line)) { try $0.inSavepoint(body) }
   }
 
   /// Runs a closure that reads one snapshot of the database. Statements that write throw.
   @inlinable
   public func read<T>(
-    label: StaticString = #function, _ body: (Database) throws -> T
+    label: StaticString = #function, line: UInt = #line,
+    _ body: (Database) throws -> T
   ) throws -> T {
-    try connections.perform(.read, label, body)
+    try connections.perform(.read, ScopeCall(label, line), body)
   }
 
   /// Makes the statement that the writing connection runs throw ``ResultCode/interrupt``.
@@ -93,32 +96,35 @@ extension DatabaseAccess {
   /// As the form that isn't asynchronous.
   @discardableResult
   public func inDatabase<T: Sendable>(
-    label: StaticString = #function, _ body: @escaping @Sendable (Database) throws -> T
+    label: StaticString = #function, line: UInt = #line,
+    _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    try await connections.perform(.plain, label, body)
+    try await connections.perform(.plain, ScopeCall(label, line), body)
   }
 
   /// As the form that isn't asynchronous.
   @discardableResult
   public func inTransaction<T: Sendable>(
-    _ kind: TransactionKind = .immediate, label: StaticString = #function,
+    _ kind: TransactionKind = .immediate, label: StaticString = #function, line: UInt = #line,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    try await connections.perform(.transaction(kind), label, body)
+    try await connections.perform(.transaction(kind), ScopeCall(label, line), body)
   }
 
   /// As the form that isn't asynchronous.
   @discardableResult
   public func inSavepoint<T: Sendable>(
-    label: StaticString = #function, _ body: @escaping @Sendable (Database) throws -> T
+    label: StaticString = #function, line: UInt = #line,
+    _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    try await connections.perform(.savepoint, label) { try $0.inSavepoint(body) }
+    try await connections.perform(.savepoint, ScopeCall(label, line)) { try $0.inSavepoint(body) }
   }
 
   /// As the form that isn't asynchronous.
   public func read<T: Sendable>(
-    label: StaticString = #function, _ body: @escaping @Sendable (Database) throws -> T
+    label: StaticString = #function, line: UInt = #line,
+    _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    try await connections.perform(.read, label, body)
+    try await connections.perform(.read, ScopeCall(label, line), body)
   }
 }

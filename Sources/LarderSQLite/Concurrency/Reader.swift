@@ -1,3 +1,4 @@
+import CSQLite
 import Dispatch
 import Synchronization
 
@@ -29,6 +30,9 @@ final class Reader: @unchecked Sendable {
 
   /// Whether it is used or being opened.
   var isBusy: Bool { state.load(ordering: .sequentiallyConsistent) >= Self.busy }
+
+  /// Notes when a scope begins.
+  func begin() { since.store(larder_ticks(), ordering: .relaxed) }
 
   func change(from expected: UInt32, to desired: UInt32) -> Bool {
     state.compareExchange(

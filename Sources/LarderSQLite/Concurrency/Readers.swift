@@ -15,8 +15,9 @@ final class Readers: @unchecked Sendable {
   private let location: FileLocation?
   private let configuration: Configuration
   private let readers: [Reader]
-  /// The same, not retained: ``readers`` keeps them as long as this object lives.
-  private let references: [Unmanaged<Reader>]
+  /// The same, not retained: ``readers`` keeps them as long as this object lives. An array would itself
+  /// be retained by each read.
+  private let references: UnsafeMutableBufferPointer<Unmanaged<Reader>>
   private let queue = Lock(Queue())
   /// What keeps scopes from taking an idle reader at once: bits of the following.
   private let barriers = Atomic<UInt32>(0)
@@ -43,8 +44,11 @@ final class Readers: @unchecked Sendable {
     self.configuration = configuration
     timeout = configuration.scopeTimeout.bounded
     readers = (0..<max(1, configuration.maximumReaders)).map { _ in Reader() }
-    references = readers.map(Unmanaged.passUnretained)
+    references = .allocate(capacity: readers.count)
+    _ = references.initialize(from: readers.map(Unmanaged.passUnretained))
   }
+
+  deinit { references.deallocate() }
 
   /// How many there can be.
   var maximum: Int { readers.count }
@@ -76,10 +80,8 @@ final class Readers: @unchecked Sendable {
   func perform(_ owner: ObjectIdentifier, _ body: (Database) throws -> Void) throws {
     guard let reader = takeIdle() else { return try performAfterWait(owner, body) }
     // Counting references takes a third of an empty read's time.
-    try reader._withUnsafeGuaranteedRef { reader in
-      defer { giveBack(reader) }
-      try run(reader, owner, body)
-    }
+    defer { reader._withUnsafeGuaranteedRef { giveBack($0) } }
+    try run(reader._withUnsafeGuaranteedRef { $0.reference }, owner, body)
   }
 
   private func performAfterWait(
@@ -91,39 +93,48 @@ final class Readers: @unchecked Sendable {
     let connection = reader.database?.connection
     connection?.waited = MonotonicClock.now - start
     defer { connection?.waited = .zero }
-    try run(reader, owner, body)
+    try run(reader.reference, owner, body)
   }
 
   @inline(__always)
   private func run(
-    _ reader: Reader, _ owner: ObjectIdentifier, _ body: (Database) throws -> Void
+    _ database: Unmanaged<Database>?, _ owner: ObjectIdentifier, _ body: (Database) throws -> Void
   ) throws {
-    guard let database = reader.reference else { throw Self.unopenedError }
-    try EnteredScope.run(owner, holdsWriter: false) {
-      try database._withUnsafeGuaranteedRef { try $0.runScope(.read, body) }
+    guard let database else { throw Self.unopenedError }
+    try database._withUnsafeGuaranteedRef { database in
+      try EnteredScope.run(owner, holdsWriter: false) { try database.runScope(.read, body) }
     }
   }
 
-  /// Runs the body of a task, on the thread that runs its job.
+  /// Gives a task an idle reader, if there is one. Before anybody else knows the task.
+  func giveAtOnce(to task: WaitingTask) -> Bool {
+    task.reader = takeIdle()?.takeUnretainedValue()
+    return task.reader != nil
+  }
+
+  /// Runs the body of a task that was given a reader.
   func perform(
     _ task: WaitingTask, _ owner: ObjectIdentifier, _ body: (Database) throws -> Void
-  ) throws {
-    if let refusal = task.refusal { throw refusal }
-    guard let reader = task.reader else {
-      throw DatabaseError(.internal, "the task was given no reader")
-    }
-    defer { giveBack(reader) }
-    guard let database = reader.database else { throw Self.unopenedError }
-    database.connection.waited = MonotonicClock.now - task.start
-    defer { database.connection.waited = .zero }
-    try reader.cancellation.run(task, on: database) {
-      try EnteredScope.run(owner, holdsWriter: false) {
-        try database.runScope(.read) { database in
-          try body(database)
-          try task.checkCancellation()
+  ) -> ScopeOutcome<Void> {
+    let result: Result<Void, any Error> = Result {
+      if let refusal = task.refusal { throw refusal }
+      guard let reader = task.reader else {
+        throw DatabaseError(.internal, "the task was given no reader")
+      }
+      defer { giveBack(reader) }
+      guard let database = reader.database else { throw Self.unopenedError }
+      database.connection.waited = MonotonicClock.now - task.start
+      defer { database.connection.waited = .zero }
+      try reader.cancellation.run(task, on: database) {
+        try EnteredScope.run(owner, holdsWriter: false) {
+          try database.runScope(.read) { database in
+            try body(database)
+            try task.checkCancellation()
+          }
         }
       }
     }
+    return ScopeOutcome(result: result)
   }
 
   private static var unopenedError: DatabaseError {
@@ -147,19 +158,15 @@ final class Readers: @unchecked Sendable {
       }
       if isTaken {
         guard barriers.load(ordering: .sequentiallyConsistent) & ~Self.waiting == 0 else {
-          reference._withUnsafeGuaranteedRef(giveBack)
+          reference._withUnsafeGuaranteedRef { giveBack($0) }
           return nil
         }
-        reference._withUnsafeGuaranteedRef(begin)
+        reference._withUnsafeGuaranteedRef { $0.begin() }
         return reference
       }
       index = index + 1 == count ? 0 : index + 1
     }
     return nil
-  }
-
-  private func begin(_ reader: Reader) {
-    reader.since.store(larder_ticks(), ordering: .relaxed)
   }
 
   /// Opens another reader, or waits for one on this thread.
@@ -172,14 +179,14 @@ final class Readers: @unchecked Sendable {
         giveBack(reader)
         throw error
       }
-      begin(reader)
+      reader.begin()
       return reader
     }
     while true {
       switch waiter.sleep(until: waiter.start + timeout) {
       case .granted, .awake:
         guard let reader = waiter.reader else { return try wait() }
-        begin(reader)
+        reader.begin()
         return reader
       case .refused: throw Self.closedError
       case .none:
@@ -282,7 +289,7 @@ final class Readers: @unchecked Sendable {
   private func wake(_ scope: WaitingScope) {
     if let task = scope.asTask, let reader = task.reader {
       reader.worker.async {
-        self.begin(reader)
+        reader.begin()
         task.run()
       }
     } else {

@@ -3,7 +3,7 @@ import Synchronization
 
 /// What a scope runs in.
 @usableFromInline
-enum ScopeKind {
+enum ScopeKind: Sendable {
   /// No transaction but those that the body makes.
   case plain
   /// The same, with a body that is a savepoint as a whole.
@@ -19,6 +19,21 @@ enum ScopeKind {
     case .transaction, .savepoint: true
     case .plain, .read: false
     }
+  }
+}
+
+/// What comes of the scope of a task.
+struct ScopeOutcome<Value: Sendable>: Sendable {
+  /// Nil where it hasn't run.
+  var result: Result<Value, any Error>?
+  /// The position in the log of what it has made or seen, which its caller waits for.
+  var position = 0
+
+  var hasRun: Bool { result != nil }
+
+  func get() throws -> Value {
+    guard let result else { throw DatabaseError(.internal, "the scope has not run") }
+    return try result.get()
   }
 }
 
@@ -38,7 +53,7 @@ extension Database {
     case .plain, .savepoint: try runPlain(body)
     case .read: try runRead(body)
     case .transaction(let kind):
-      try execute(kind.control)
+      try executeChecked(kind.control)
       hasBegun = true
       try undoOnError { try runBody(.transaction, body) }
       try finish()
@@ -59,7 +74,7 @@ extension Database {
     // Where nobody else can write there is no need for a transaction, which takes a fifth of the
     // time of a scope with one look-up.
     let isAlone = connection.isAlone
-    if !isAlone { try execute(.beginDeferred) }
+    if !isAlone { try executeChecked(.beginDeferred) }
     hasBegun = true
     try undoOnError {
       try runBody(isAlone ? [.writing, .transactionControl] : [.writing, .transaction], body)

@@ -17,6 +17,8 @@ final class Writer: @unchecked Sendable {
   let location: FileLocation?
   let retryLimit: Duration?
   let readsWaitForDurability: Bool
+  /// Whether the file has a write-ahead log, in which those who hold the lock wait for no reader.
+  private let hasLog: Bool
   /// Nil where commits aren't durable, or make themselves so.
   let groupCommit: GroupCommit?
   /// In a pool.
@@ -38,12 +40,16 @@ final class Writer: @unchecked Sendable {
     location = try database.fileLocation()
     retryLimit = configuration.retryLimit
     readsWaitForDurability = configuration.readsWaitForDurability
+    hasLog = configuration.journalMode == .wal
     lock = WriterLock(timeout: configuration.scopeTimeout)
     let isDurable = configuration.synchronous == .full || configuration.synchronous == .extra
     groupCommit =
       configuration.groupCommit && isDurable && !database.isReadOnly
       ? GroupCommit(sharing: database) : nil
-    if groupCommit != nil { watchLog() }
+    if groupCommit != nil {
+      watchLog()
+      lock.spins = true
+    }
     database.connection.leave()
   }
 
@@ -104,10 +110,10 @@ final class Writer: @unchecked Sendable {
   /// Runs a scope on this thread, once it holds the lock. Returns, or throws, once what it has made or
   /// seen is durable.
   func perform(
-    _ kind: ScopeKind, _ label: StaticString, _ body: (Database) throws -> Void
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
     try groupCommit?.check()
-    let waited = try lock.acquire(label)
+    let waited = try lock.acquire(call)
     guard let groupCommit else {
       defer { lock.release() }
       return try run(kind, waited, body)
@@ -126,11 +132,11 @@ final class Writer: @unchecked Sendable {
   /// Runs the scope of a task that holds the lock, on the thread that runs its job; returns the position of
   /// what it has made or seen.
   func perform(
-    _ task: WaitingTask, _ kind: ScopeKind, _ label: StaticString,
+    _ task: WaitingTask, _ kind: ScopeKind, _ call: ScopeCall,
     _ body: (Database) throws -> Void
-  ) -> (outcome: Result<Void, any Error>, position: Int) {
-    if let refusal = task.refusal { return (.failure(refusal), 0) }
-    lock.note(label)
+  ) -> ScopeOutcome<Void> {
+    if let refusal = task.refusal { return ScopeOutcome(result: .failure(refusal)) }
+    lock.note(call)
     let outcome = Result {
       try groupCommit?.check()
       try cancellation.run(task, on: database) {
@@ -142,7 +148,49 @@ final class Writer: @unchecked Sendable {
       }
     }
     let position = groupCommit?.settle(database) ?? 0
-    return (outcome, waits(kind) ? position : 0)
+    return ScopeOutcome(result: outcome, position: waits(kind) ? position : 0)
+  }
+
+  /// Runs the scope of a task on the thread that the task is on, if it waits for nothing: neither for the
+  /// lock, nor for another process, nor for a checkpoint. Otherwise nothing was done.
+  func performAtOnce(
+    _ task: WaitingTask, _ kind: ScopeKind, _ call: ScopeCall,
+    _ body: (Database) throws -> Void
+  ) -> ScopeOutcome<Void> {
+    guard lock.acquireAtOnce(call) else { return ScopeOutcome() }
+    defer { lock.release() }
+    guard vainWait == nil, waitsForNothing(kind) else { return ScopeOutcome() }
+    let busyHandler = database.connection.busyHandler
+    let timeout = busyHandler.timeout
+    busyHandler.timeout = .zero
+    var hasBegun = false
+    let outcome = perform(task, kind, call) { database in
+      hasBegun = true
+      busyHandler.timeout = timeout
+      try body(database)
+    }
+    if !hasBegun { busyHandler.timeout = timeout }
+    guard !hasBegun, case .failure(let error as DatabaseError) = outcome.result, error.isBusy else {
+      return outcome
+    }
+    vainWait = nil
+    return ScopeOutcome()
+  }
+
+  /// In the writer's turn.
+  private func waitsForNothing(_ kind: ScopeKind) -> Bool {
+    if database.connection.isAlone { return true }
+    switch kind {
+    case .read: return hasLog
+    case .transaction(.immediate), .transaction(.exclusive):
+      // A commit that moves the log into the file waits for the disk.
+      let interval = database.connection.autocheckpoint
+      return hasLog
+        && (checkpointer != nil || interval <= 0
+          || logFrames.load(ordering: .relaxed) < interval - interval / 8)
+    // A lock may be waited for in the middle of these.
+    case .plain, .savepoint, .transaction: return false
+    }
   }
 
   /// Whether a scope's outcome waits until what it has seen is on disk.
@@ -209,7 +257,7 @@ final class Writer: @unchecked Sendable {
   func close() throws {
     if isClosed.load(ordering: .relaxed) { return }
     try checkProcess()
-    _ = try lock.acquire("close()")
+    _ = try lock.acquire(ScopeCall("close()"))
     defer { lock.release() }
     if isClosed.exchange(true, ordering: .relaxed) { return }
     database.connection.takeOver()

@@ -17,8 +17,9 @@ final class WriterLock: @unchecked Sendable {
   let timeout: Duration
   private let state = Atomic<UInt32>(free)
   private let queue = Lock(Queue())
-  /// Whose scope holds it: the address of a label that lives as long as the program, or 0.
-  private let holder = Atomic<UInt>(0)
+  /// Whose scope holds it, as a ``ScopeCall``.
+  private let holderLabel = Atomic<UInt>(0)
+  private let holderLine = Atomic<UInt>(0)
   /// Goes up with each holder.
   private let turn = Atomic<UInt>(0)
   private let worker = DispatchQueue(label: "larder.writer")
@@ -47,26 +48,46 @@ final class WriterLock: @unchecked Sendable {
   init(timeout: Duration) { self.timeout = timeout.bounded }
 
   /// Acquires the lock, and returns how long that took. Throws when the time is up.
-  func acquire(_ label: StaticString) throws -> Duration {
+  func acquire(_ call: ScopeCall) throws -> Duration {
     if tryAcquire() {
-      setHolder(label)
+      setHolder(call)
       return .zero
     }
     let waiter = WaitingThread()
-    if !join(waiter) { try wait(waiter, until: waiter.start + timeout) }
-    setHolder(label)
+    if !watch(from: waiter.start), !join(waiter) { try wait(waiter, until: waiter.start + timeout) }
+    setHolder(call)
     return MonotonicClock.now - waiter.start
   }
 
+  /// Spins for a short time as long as somebody holds the lock and nobody waits for it.
+  private func watch(from start: Duration) -> Bool {
+    guard spins else { return false }
+    while state.load(ordering: .relaxed) == Self.held {
+      for _ in 0..<20 { larder_pause() }
+      if tryAcquire() { return true }
+      if MonotonicClock.now - start > .microseconds(20) { return false }
+    }
+    return tryAcquire()
+  }
+
+  var spins = false
+
+  /// Acquires the lock if nobody holds it.
+  func acquireAtOnce(_ call: ScopeCall) -> Bool {
+    guard tryAcquire() else { return false }
+    setHolder(call)
+    return true
+  }
+
   /// Acquires the lock if that takes no longer.
-  func acquire(_ label: StaticString, within limit: Duration) -> Bool {
+  func acquire(_ call: ScopeCall, within limit: Duration) -> Bool {
     if !tryAcquire() {
       let waiter = WaitingThread()
       guard join(waiter) || (try? wait(waiter, until: waiter.start + limit)) != nil else {
         return false
       }
     }
-    setHolder(label)
+    setHolder(call)
     return true
   }
 
@@ -85,13 +106,13 @@ final class WriterLock: @unchecked Sendable {
   }
 
   /// Notes whose scope holds the lock, in which a task is run.
-  func note(_ label: StaticString) { setHolder(label) }
+  func note(_ call: ScopeCall) { setHolder(call) }
 
   @inline(__always)
-  private func setHolder(_ label: StaticString) {
+  private func setHolder(_ call: ScopeCall) {
     turn.store(turn.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
-    holder.store(
-      label.hasPointerRepresentation ? UInt(bitPattern: label.utf8Start) : 0, ordering: .relaxed)
+    holderLabel.store(call.label, ordering: .relaxed)
+    holderLine.store(call.line, ordering: .relaxed)
   }
 
   /// Puts a scope into the queue; true if it has got the lock instead.
@@ -241,8 +262,10 @@ final class WriterLock: @unchecked Sendable {
     let now = MonotonicClock.now
     let seen = queue.withLock { $0.seen }
     var text = "waited longer than \(timeout) for its turn to write"
-    if let address = UnsafePointer<CChar>(bitPattern: holder.load(ordering: .relaxed)) {
-      text += ", which “\(String(cString: address))” has"
+    let call = ScopeCall(
+      label: holderLabel.load(ordering: .relaxed), line: holderLine.load(ordering: .relaxed))
+    if call.line > 0 {
+      text += ", which \(call) has"
       if seen.turn == turn.load(ordering: .relaxed) {
         text += " had for \((now - seen.since).inMilliseconds) ms or longer"
       }

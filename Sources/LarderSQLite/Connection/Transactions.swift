@@ -3,6 +3,12 @@ extension Database {
   /// the scope rules out.
   func execute(_ control: TransactionControl) throws {
     _ = try connection.check()
+    try executeChecked(control)
+  }
+
+  /// The same where the connection has just been checked.
+  @inline(__always)
+  func executeChecked(_ control: TransactionControl) throws {
     guard !connection.hasNewAttachments, let known = cache.reference(to: control) else {
       return try prepared(control).runAsControl()
     }

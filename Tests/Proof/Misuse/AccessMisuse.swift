@@ -22,24 +22,24 @@ enum AccessMisuse {
   }
 
   static let calls = [
-    Call("DatabaseAccess.inDatabase(label:_:)") { access, _ in try access.inDatabase { _ in } },
-    Call("DatabaseAccess.inTransaction(_:label:_:)") { access, _ in
+    Call("DatabaseAccess.inDatabase(label:line:_:)") { access, _ in try access.inDatabase { _ in } },
+    Call("DatabaseAccess.inTransaction(_:label:line:_:)") { access, _ in
       try access.inTransaction(.deferred) { _ in }
     },
-    Call("DatabaseAccess.inSavepoint(label:_:)") { access, _ in try access.inSavepoint { _ in } },
-    Call("DatabaseAccess.read(label:_:)", onlyReads: true) { access, _ in try access.read { _ in }
+    Call("DatabaseAccess.inSavepoint(label:line:_:)") { access, _ in try access.inSavepoint { _ in } },
+    Call("DatabaseAccess.read(label:line:_:)", onlyReads: true) { access, _ in try access.read { _ in }
     },
     // A task may be one that the scope doesn't wait for.
-    Call("DatabaseAccess.inDatabase(label:_:)", outcome: .either) { access, _ in
+    Call("DatabaseAccess.inDatabase(label:line:_:)", outcome: .either) { access, _ in
       try Elsewhere.inTask { try await access.inDatabase { _ in } }
     },
-    Call("DatabaseAccess.inTransaction(_:label:_:)", outcome: .either) { access, _ in
+    Call("DatabaseAccess.inTransaction(_:label:line:_:)", outcome: .either) { access, _ in
       try Elsewhere.inTask { try await access.inTransaction { _ in } }
     },
-    Call("DatabaseAccess.inSavepoint(label:_:)", outcome: .either) { access, _ in
+    Call("DatabaseAccess.inSavepoint(label:line:_:)", outcome: .either) { access, _ in
       try Elsewhere.inTask { try await access.inSavepoint { _ in } }
     },
-    Call("DatabaseAccess.read(label:_:)", outcome: .either) { access, _ in
+    Call("DatabaseAccess.read(label:line:_:)", outcome: .either) { access, _ in
       try Elsewhere.inTask { try await access.read { _ in } }
     },
     Call("DatabaseAccess.checkpoint(_:)") { access, _ in try access.checkpoint(.truncate) },

@@ -1,0 +1,25 @@
+/// The call of a scope in the program's source: its label, and the line.
+@usableFromInline
+struct ScopeCall: Hashable, Sendable {
+  /// The address of the label, which lives as long as the program; 0 for a label that has none.
+  @usableFromInline let label: UInt
+  @usableFromInline let line: UInt
+
+  @inlinable
+  init(_ label: StaticString, _ line: UInt = #line) {
+    self.label = label.hasPointerRepresentation ? UInt(bitPattern: label.utf8Start) : 0
+    self.line = line
+  }
+
+  init(label: UInt, line: UInt) {
+    self.label = label
+    self.line = line
+  }
+}
+
+extension ScopeCall: CustomStringConvertible {
+  @usableFromInline var description: String {
+    guard let label = UnsafePointer<CChar>(bitPattern: label) else { return "line \(line)" }
+    return "“\(String(cString: label))” (line \(line))"
+  }
+}

@@ -1,0 +1,185 @@
+import Dispatch
+import Glibc
+import Testing
+
+@testable import LarderSQLite
+
+@Suite("Brief scopes of tasks run on the thread that their task is on", .promptly)
+struct BriefScopeTests {
+  private let folder: ScratchFolder
+  private let queue: DatabaseQueue
+  private let pool: DatabasePool
+
+  init() throws {
+    folder = try ScratchFolder()
+    queue = try DatabaseQueue(path: folder.file("queue.db"))
+    try queue.inDatabase { try createCities(in: $0) }
+    pool = try DatabasePool(path: folder.file("pool.db"))
+    try pool.inTransaction { try createCities(in: $0) }
+  }
+
+  /// One call in the source, whatever its scope does.
+  private enum Scope: CaseIterable {
+    case read, write
+
+    func run<T: Sendable>(
+      _ access: any DatabaseAccess, _ body: @escaping @Sendable (Database) throws -> T
+    ) async throws -> T {
+      switch self {
+      case .read: try await access.read(body)
+      case .write: try await access.inTransaction(.immediate, body)
+      }
+    }
+
+    /// Whether a scope runs on the thread that the task is on before it.
+    func isAtOnce(
+      _ access: any DatabaseAccess, _ body: @escaping @Sendable (Database) throws -> Void = { _ in }
+    ) async throws -> Bool {
+      let before = Self.thread()
+      return try await run(access) { database in
+        try body(database)
+        return Self.thread() == before
+      }
+    }
+
+    /// Runs brief scopes until one has run at once.
+    func earnTrust(_ access: any DatabaseAccess) async throws {
+      while try await !isAtOnce(access) { try Task.checkCancellation() }
+    }
+
+    private static func thread() -> UInt { UInt(pthread_self()) }
+  }
+
+  private static func spin(for time: Duration) {
+    let end = ContinuousClock.now + time
+    while ContinuousClock.now < end {}
+  }
+
+  @Test(
+    "After some brief scopes the next one does, after a long one none",
+    .timeLimit(.minutes(10)), arguments: Scope.allCases)
+  private func trust(scope: Scope) async throws {
+    for access: any DatabaseAccess in [queue, pool] {
+      #expect(try await !scope.isAtOnce(access))
+      try await scope.earnTrust(access)
+      _ = try await scope.isAtOnce(access) { _ in Self.spin(for: .milliseconds(30)) }
+      for _ in 0..<40 { #expect(try await !scope.isAtOnce(access)) }
+    }
+  }
+
+  @Test("Scopes that take long never do", arguments: Scope.allCases)
+  private func long(scope: Scope) async throws {
+    for access: any DatabaseAccess in [queue, pool] {
+      for _ in 0..<40 {
+        #expect(try await !scope.isAtOnce(access) { _ in Self.spin(for: .microseconds(150)) })
+      }
+    }
+  }
+
+  @Test(
+    "A task of nothing but brief scopes lets other tasks run", .timeLimit(.minutes(10)),
+    arguments: Scope.allCases)
+  private func fairness(scope: Scope) async throws {
+    let access = pool
+    try await scope.earnTrust(access)
+    // More than there are threads: each goes on until all have begun.
+    let begun = Lock(0)
+    let count = 4 * Int(sysconf(CInt(_SC_NPROCESSORS_ONLN)))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<count {
+        group.addTask {
+          begun.withLock { $0 += 1 }
+          while begun.withLock({ $0 < count }) { try await scope.run(access) { _ in } }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test("No thread of tasks waits for another connection's lock", arguments: [false, true])
+  private func otherConnection(isPool: Bool) async throws {
+    let access: any DatabaseAccess = isPool ? pool : queue
+    try await Scope.write.earnTrust(access)
+    let other = try Database(path: folder.file(isPool ? "pool.db" : "queue.db"))
+    try other.begin(.immediate)
+    let callers = (0..<4).map { _ in
+      Caller(task: {
+        try await Scope.write.run(access) { _ = try $0.executeUpdate("DELETE FROM city") }
+      })
+    }
+    try await yieldUntil { access.statistics.waiting == 3 }
+    // With each of their threads asleep in it, none of these would have run, nor this test.
+    for _ in 0..<100 { await Task.detached(priority: .high) {}.value }
+    #expect(callers.allSatisfy { !$0.hasReturned })
+    try other.rollback()
+    for caller in callers { try await caller.end() }
+  }
+
+  private static func runForEver(_ db: Database) throws {
+    _ = try db.value(
+      """
+      WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number)
+      SELECT count(*) FROM number
+      """, as: Int.self)
+  }
+
+  @Test("Whatever trusted scopes do, one thread is left for other tasks")
+  private func threadIsLeft() async throws {
+    let access = pool
+    try await Scope.read.earnTrust(access)
+    let begun = Lock(0)
+    let count = try #require(access.connections.readers).maximum
+    let tasks = (0..<count).map { _ in
+      Task {
+        try await Scope.read.run(access) { db in
+          begun.withLock { $0 += 1 }
+          try Self.runForEver(db)
+        }
+      }
+    }
+    try await yieldUntil { begun.withLock { $0 == tasks.count } }
+    await Task.detached(priority: .high) {}.value
+    for task in tasks { task.cancel() }
+    for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
+  }
+
+  @Test("One that is cancelled is interrupted, and undone", arguments: Scope.allCases)
+  private func cancelled(scope: Scope) async throws {
+    for access: any DatabaseAccess in [queue, pool] {
+      try await scope.earnTrust(access)
+      let hasBegun = Lock(false)
+      let task = Task {
+        try await scope.run(access) { db in
+          hasBegun.withLock { $0 = true }
+          if scope == .write { try db.executeUpdate("DELETE FROM city") }
+          try Self.runForEver(db)
+        }
+      }
+      try await yieldUntil { hasBegun.withLock { $0 } }
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      let count = try await access.read { try $0.value("SELECT count(*) FROM city", as: Int.self) }
+      #expect(try #require(count) > 0)
+    }
+  }
+
+  @Test("An error goes to the caller, and nothing stays", arguments: Scope.allCases)
+  private func errors(scope: Scope) async throws {
+    for access: any DatabaseAccess in [queue, pool] {
+      try await scope.earnTrust(access)
+      await #expect(throws: TookTooLong.self) {
+        try await scope.run(access) { db in
+          if scope == .write { try db.executeUpdate("DELETE FROM city") }
+          throw TookTooLong()
+        }
+      }
+      let count = try await access.read { try $0.value("SELECT count(*) FROM city", as: Int.self) }
+      #expect(try #require(count) > 0)
+    }
+  }
+
+  @Test("A label's line is told to those who wait in vain")
+  private func line() throws {
+    #expect(ScopeCall("import", 7).description == "“import” (line 7)")
+  }
+}
