@@ -22,12 +22,15 @@ enum AccessMisuse {
   }
 
   static let calls = [
-    Call("DatabaseAccess.inDatabase(label:line:_:)") { access, _ in try access.inDatabase { _ in } },
+    Call("DatabaseAccess.inDatabase(label:line:_:)") { access, _ in try access.inDatabase { _ in }
+    },
     Call("DatabaseAccess.inTransaction(_:label:line:_:)") { access, _ in
       try access.inTransaction(.deferred) { _ in }
     },
-    Call("DatabaseAccess.inSavepoint(label:line:_:)") { access, _ in try access.inSavepoint { _ in } },
-    Call("DatabaseAccess.read(label:line:_:)", onlyReads: true) { access, _ in try access.read { _ in }
+    Call("DatabaseAccess.inSavepoint(label:line:_:)") { access, _ in try access.inSavepoint { _ in }
+    },
+    Call("DatabaseAccess.read(label:line:_:)", onlyReads: true) { access, _ in
+      try access.read { _ in }
     },
     // A task may be one that the scope doesn't wait for.
     Call("DatabaseAccess.inDatabase(label:line:_:)", outcome: .either) { access, _ in
