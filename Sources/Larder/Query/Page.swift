@@ -62,7 +62,7 @@ extension Query where From: Record {
           try DatabaseValue(
             column: ColumnReader(
               statement: arena.statement, index: Int32(truncatingIfNeeded: first + $0),
-              dateFormat: arena.dateFormat, isUTF16: arena.isUTF16))
+              format: arena.format))
         }
       }
     }

@@ -163,8 +163,7 @@ final class RecordLayout: @unchecked Sendable {
       while index < count {
         let element = elements[index]
         let reader = ColumnReader(
-          statement: row.statement, index: row.positions[index], dateFormat: row.dateFormat,
-          isUTF16: row.isUTF16)
+          statement: row.statement, index: row.positions[index], format: row.format)
         try element.property._withUnsafeGuaranteedRef {
           try $0.read(reader, memory + element.offset)
         }
@@ -241,8 +240,7 @@ struct RecordRow {
   @usableFromInline let positions: UnsafePointer<Int32>
   // Unretained: the table, which is in use, keeps it.
   @usableFromInline unowned(unsafe) let layout: RecordLayout
-  @usableFromInline let dateFormat: DateFormat
-  @usableFromInline let isUTF16: Bool
+  @usableFromInline let format: StorageFormat
 
   @inlinable @inline(__always)
   init(
@@ -251,8 +249,7 @@ struct RecordRow {
     self.layout = layout
     self.statement = statement.arena.statement
     self.positions = positions
-    dateFormat = statement.arena.dateFormat
-    isUTF16 = statement.arena.isUTF16
+    format = statement.arena.format
   }
 }
 

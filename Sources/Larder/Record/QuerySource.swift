@@ -117,8 +117,7 @@ extension Optional: QuerySource where Wrapped: Record {
       let arena = cursor.statement.arena
       let isMissing = key.allSatisfy {
         ColumnReader(
-          statement: arena.statement, index: positions.first[$0], dateFormat: arena.dateFormat,
-          isUTF16: arena.isUTF16
+          statement: arena.statement, index: positions.first[$0], format: arena.format
         ).isNull
       }
       return isMissing ? nil : try table.record(cursor.statement, positions.first)

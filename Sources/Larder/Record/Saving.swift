@@ -137,7 +137,7 @@ extension TableCore {
         for (index, column) in returned.enumerated() {
           let reader = ColumnReader(
             statement: statement.arena.statement, index: Int32(truncatingIfNeeded: index),
-            dateFormat: db.dateFormat, isUTF16: statement.arena.isUTF16)
+            format: statement.arena.format)
           try layout.take(reader, column, of: record)
         }
         try statement.stepToEnd()

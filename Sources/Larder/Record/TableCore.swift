@@ -160,8 +160,7 @@ final class TableCore: Sendable {
     let key = sql.key.compactMap {
       try? DatabaseValue(
         column: ColumnReader(
-          statement: row.statement, index: row.positions[$0], dateFormat: row.dateFormat,
-          isUTF16: row.isUTF16))
+          statement: row.statement, index: row.positions[$0], format: row.format))
     }
     return RecordError.conversion(
       table: name, column: column, key: key,

@@ -8,15 +8,13 @@ import CSQLite
 /// What makes the unsafe pointers sound: they are copies that belong to this object alone.
 final class BufferedRows {
   let names: ColumnNames
-  private let dateFormat: DateFormat
-  private let isUTF16: Bool
+  private let format: StorageFormat
   private var values: [OpaquePointer?] = []
   private(set) var rowCount = 0
 
   /// Runs the statement to its end.
   init(of statement: PreparedStatement) throws {
-    dateFormat = statement.arena.dateFormat
-    isUTF16 = statement.arena.isUTF16
+    format = statement.arena.format
     while try statement.step() {
       for index in 0..<statement.columnCount {
         guard let value = statement.copyOfValue(at: index) else {
@@ -38,7 +36,7 @@ final class BufferedRows {
       throw DatabaseError(.range, "no column at index \(column): there are \(names.names.count)")
     }
     return ColumnReader(
-      value: values[row * names.names.count + column], dateFormat: dateFormat, isUTF16: isUTF16)
+      value: values[row * names.names.count + column], format: format)
   }
 }
 

@@ -16,6 +16,7 @@ final class Connection {
   let reporting: Reporting
   /// Whether the database stores text as UTF-16.
   @exclusivity(unchecked) var isUTF16 = false
+  var storageFormat: StorageFormat { StorageFormat(dateFormat: dateFormat, isUTF16: isUTF16) }
   /// Whether the schema has to be read anew, see ``forgetSchema()``.
   @exclusivity(unchecked) var isSchemaStale = false
   /// Whether statements are timed for the trace.

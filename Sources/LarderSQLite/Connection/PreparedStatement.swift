@@ -76,7 +76,7 @@ package final class PreparedStatement {
     self.sql = sql
     self.connection = connection
     arena = BindingArena(
-      statement: handle, dateFormat: connection.dateFormat, isUTF16: connection.isUTF16)
+      statement: handle, format: connection.storageFormat)
     parameterCount = Int(sqlite3_bind_parameter_count(handle))
     // What is only explained doesn't run, whatever it would write.
     let isExplained = sqlite3_stmt_isexplain(handle) != 0
@@ -390,6 +390,6 @@ package final class PreparedStatement {
   func reader(at index: Int) -> ColumnReader {
     ColumnReader(
       statement: arena.statement, index: Int32(truncatingIfNeeded: index),
-      dateFormat: arena.dateFormat, isUTF16: arena.isUTF16)
+      format: arena.format)
   }
 }

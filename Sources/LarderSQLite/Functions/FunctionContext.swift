@@ -14,7 +14,7 @@ struct FunctionContext {
     try UnsafeBufferPointer(start: values, count: Int(count)).map {
       try DatabaseValue(
         column: ColumnReader(
-          value: $0, dateFormat: format.dateFormat, isUTF16: format.isUTF16))
+          value: $0, format: format.storage))
     }
   }
 
@@ -38,7 +38,7 @@ struct FunctionContext {
   }
 
   private func value(of result: (any DatabaseValueConvertible)?) throws -> DatabaseValue {
-    if let date = result as? Date { return try format.dateFormat.databaseValue(of: date) }
+    if let date = result as? Date { return try format.storage.dateFormat.databaseValue(of: date) }
     let value = try result?.databaseValue ?? .null
     if case .real(let number) = value, number.isNaN {
       throw ConversionError(.notANumber, Double.self)
@@ -64,13 +64,11 @@ struct FunctionContext {
 
 /// What a function has to know of its connection.
 struct FunctionFormat {
-  let dateFormat: DateFormat
-  let isUTF16: Bool
+  let storage: StorageFormat
   let showsArguments: Bool
 
   init(_ connection: Connection) {
-    dateFormat = connection.dateFormat
-    isUTF16 = connection.isUTF16
+    storage = connection.storageFormat
     showsArguments = connection.reporting.showsArguments
   }
 }

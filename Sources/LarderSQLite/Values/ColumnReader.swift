@@ -14,26 +14,24 @@ public struct ColumnReader {
   // columns, types checked, against 161 ns unchecked. It is "unprotected", which only means that no
   // mutex is held; the connection has one user at a time.
   @usableFromInline let value: OpaquePointer?
-  /// How the connection stores dates.
-  public let dateFormat: DateFormat
-  /// Whether the database stores text as UTF-16, of which SQLite makes other text where it is
-  /// wrong.
-  @usableFromInline let isUTF16: Bool
+  @usableFromInline let format: StorageFormat
 
   @inlinable
-  package init(statement: OpaquePointer, index: Int32, dateFormat: DateFormat, isUTF16: Bool) {
+  package init(statement: OpaquePointer, index: Int32, format: StorageFormat) {
     value = sqlite3_column_value(statement, index)
-    self.dateFormat = dateFormat
-    self.isUTF16 = isUTF16
+    self.format = format
   }
 
   /// For arguments of custom functions, which are values too.
   @inlinable
-  init(value: OpaquePointer?, dateFormat: DateFormat, isUTF16: Bool) {
+  init(value: OpaquePointer?, format: StorageFormat) {
     self.value = value
-    self.dateFormat = dateFormat
-    self.isUTF16 = isUTF16
+    self.format = format
   }
+
+  /// How the connection stores dates.
+  @inlinable
+  public var dateFormat: DateFormat { format.dateFormat }
 
   /// How the value is stored.
   @inlinable
@@ -57,7 +55,7 @@ public struct ColumnReader {
   /// stores that, or memory is short.
   @inlinable
   public func text() throws -> String {
-    if isUTF16 { try checkUTF16() }
+    if format.isUTF16 { try checkUTF16() }
     // Text first, then bytes: the first call may convert from UTF-16, which changes the length.
     guard let bytes = sqlite3_value_text(value) else {
       if isNull { throw ConversionError(.null, String.self) }
@@ -81,7 +79,7 @@ public struct ColumnReader {
   public func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
     // As text first, or the bytes of a database in UTF-16 would come as they are stored.
     let isText = sqlite3_value_type(value) == SQLITE_TEXT
-    if isUTF16, isText { try checkUTF16() }
+    if format.isUTF16, isText { try checkUTF16() }
     let bytes = isText ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)
     let count = Int(sqlite3_value_bytes(value))
     if bytes == nil && count > 0 {

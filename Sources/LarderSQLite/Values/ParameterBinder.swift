@@ -17,7 +17,7 @@ public struct ParameterBinder {
 
   /// How the connection stores dates.
   @inlinable
-  public var dateFormat: DateFormat { arena.dateFormat }
+  public var dateFormat: DateFormat { arena.format.dateFormat }
 
   /// Binds NULL.
   @inlinable
@@ -81,9 +81,7 @@ extension ParameterBinder: Sendable {}
 package final class BindingArena {
   /// Another one only between two executions.
   @exclusivity(unchecked) @usableFromInline package var statement: OpaquePointer
-  @usableFromInline package let dateFormat: DateFormat
-  /// Whether the database stores text as UTF-16.
-  @usableFromInline package let isUTF16: Bool
+  @usableFromInline package let format: StorageFormat
   @exclusivity(unchecked) @usableFromInline var memory: UnsafeMutableRawPointer
   @exclusivity(unchecked) @usableFromInline var capacity = 256
   @exclusivity(unchecked) @usableFromInline var used = 0
@@ -92,10 +90,9 @@ package final class BindingArena {
   /// Larger values are copied by SQLite, so that no statement keeps much memory.
   static let largestCapacity = 1 << 16
 
-  init(statement: OpaquePointer, dateFormat: DateFormat, isUTF16: Bool) {
+  init(statement: OpaquePointer, format: StorageFormat) {
     self.statement = statement
-    self.dateFormat = dateFormat
-    self.isUTF16 = isUTF16
+    self.format = format
     memory = .allocate(byteCount: capacity, alignment: 16)
   }
 
