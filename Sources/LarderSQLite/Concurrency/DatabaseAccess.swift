@@ -7,7 +7,7 @@
 ///
 /// The asynchronous forms do the same in the caller's task, with its locals, priority and cancellation,
 /// without blocking a thread of the cooperative pool: a thread of the queue's or pool's own runs the
-/// closure. When the task is cancelled, a scope that waits leaves the queue, and one that runs, or
+/// closure, unless the call's closures have been brief. When the task is cancelled, a scope that waits leaves the queue, and one that runs, or
 /// waits for another process's lock, is interrupted and rolled back; both throw `CancellationError`.
 ///
 /// Where commits are durable, a call returns, or throws, once what its closure may have seen is on disk;
