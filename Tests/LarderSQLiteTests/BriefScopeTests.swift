@@ -100,6 +100,7 @@ struct BriefScopeTests {
   private func otherConnection(isPool: Bool) async throws {
     let access: any DatabaseAccess = isPool ? pool : queue
     try await Scope.write.earnTrust(access)
+    let before = access.statistics.transactions
     let other = try Database(path: folder.file(isPool ? "pool.db" : "queue.db"))
     try other.begin(.immediate)
     let callers = (0..<4).map { _ in
@@ -113,6 +114,8 @@ struct BriefScopeTests {
     #expect(callers.allSatisfy { !$0.hasReturned })
     try other.rollback()
     for caller in callers { try await caller.end() }
+    // Who has tried at once, and in vain, counts once.
+    #expect(access.statistics.transactions == before + callers.count)
   }
 
   private static func runForEver(_ db: Database) throws {

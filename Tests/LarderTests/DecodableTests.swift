@@ -178,6 +178,39 @@ struct DecodableTests {
         == [Tagged(tags: ["old"]), Tagged(tags: nil)])
   }
 
+  private struct Visit: Codable, Equatable, Sendable {
+    var arrival: Date
+    var price: Decimal
+    var page: URL
+    var stays: [Double]
+  }
+
+  private struct Journal: Record, Equatable {
+    var id: Int
+    var visits: [Visit]
+
+    static let table = Table(
+      "journal", Journal.init, Column("id", \.id, .primaryKey),
+      Column("visits", \.visits, as: .json))
+  }
+
+  @Test("What a column stores as JSON is decoded exactly, dates with milliseconds too")
+  func exactJSON() throws {
+    struct Read: Decodable, Equatable { var visits: [Visit] }
+    try Journal.table.create(db)
+    let visits = try [0.123, 0.001, 0.999, 0].map { fraction in
+      Visit(
+        arrival: Date(timeIntervalSince1970: 1_795_250_006 + fraction),
+        price: try #require(Decimal(string: "12345678901234.56")),
+        page: try #require(URL(string: "https://oslo.kommune.no/a/b")), stays: [0.1, 1e-300, -0.0])
+    }
+    try Journal(id: 1, visits: visits).insert(db)
+    let stored = try #require(try Journal.find(db, key: 1)).visits
+    #expect(try db.fetch(Read.self, "SELECT visits FROM journal") == [Read(visits: stored)])
+    #expect(
+      zip(stored, visits).allSatisfy { abs($0.arrival.timeIntervalSince($1.arrival)) < 0.0005 })
+  }
+
   @Test("A row is a dictionary, if its values are of one type")
   func dictionaries() throws {
     #expect(

@@ -46,11 +46,10 @@ struct DecodedRow {
         throw ConversionError(
           column.isNull ? .null : .storageClass(column.storageClass), type)
       }
-      let decoder = JSONDecoder()
-      decoder.dateDecodingStrategy = .iso8601
+      let text = try column.text()
       do {
-        return try decoder.decode(type, from: Data(column.text().utf8))
-      } catch is DecodingError {
+        return try JSONText.decoder().decode(type, from: Data(text.utf8))
+      } catch {
         throw ConversionError(.malformed, type)
       }
     }

@@ -174,6 +174,7 @@ final class Writer: @unchecked Sendable {
       return outcome
     }
     vainWait = nil
+    transactions.store(transactions.load(ordering: .relaxed) &- 1, ordering: .relaxed)
     return ScopeOutcome()
   }
 

@@ -18,6 +18,7 @@ enum AsIfAlone: ProofRow {
     defer { ProofFolder.remove(folder) }
     var result = ProofResult()
     var scopes = 0
+    var atOnce = 0
     let count = options.count ?? 200
     // As many as are reported: where callers hang, each takes its time.
     let most = 20
@@ -27,7 +28,8 @@ enum AsIfAlone: ProofRow {
         let label = "seed \(schedule.seed), syncs \(sharesSyncs ? "shared" : "not shared")"
         fault_watch("as-if-alone, \(label)", 60)
         do {
-          let problems = try problems(schedule, sharesSyncs: sharesSyncs, folder)
+          let (problems, count) = try run(schedule, sharesSyncs: sharesSyncs, folder)
+          atOnce += count
           if !problems.isEmpty {
             result.failures.append(
               "\(label): \(distinct(problems).prefix(6).joined(separator: "; "))")
@@ -41,20 +43,21 @@ enum AsIfAlone: ProofRow {
       result.tried += 1
     }
     fault_watch("", 0)
-    result.details = ["scopes: \(2 * scopes)"]
+    result.details = ["scopes: \(2 * scopes)", "of tasks, on the task's own thread: \(atOnce)"]
     return result
   }
 
-  private static func problems(
+  private static func run(
     _ schedule: Schedule, sharesSyncs: Bool, _ folder: String
-  ) throws -> [String] {
+  ) throws -> (problems: [String], atOnce: Int) {
     let stage = try Stage(schedule, sharesSyncs: sharesSyncs, folder: folder)
     stage.run()
     let written = durability_written()
     stage.cancelInLine()
     stage.commitDuringSync()
     let final = try stage.end()
-    return Verdict(schedule, stage.ledger.withLock { $0 }, final, lastWrite: written).problems
+    let ledger = stage.ledger.withLock { $0 }
+    return (Verdict(schedule, ledger, final, lastWrite: written).problems, ledger.atOnceCount)
   }
 
   /// The first problem of each kind.

@@ -107,6 +107,9 @@ struct Schedule: Sendable {
   }
 
   /// Whether some caller is cancelled at its commit.
+  /// Whether brief scopes come first, so that those of tasks may run on the tasks' own threads.
+  var trustsTasks: Bool { seed % 2 == 0 }
+
   var cancelsAtCommit: Bool {
     callers.contains { $0.steps.contains { $0.cancelsAfter == Step.atCommit } }
   }

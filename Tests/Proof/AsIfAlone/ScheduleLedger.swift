@@ -77,5 +77,7 @@ struct ScheduleLedger: Sendable {
   var visits: [Visit] = []
   /// In the order in which they were told.
   var told: [Told] = []
+  /// How many scopes of tasks have run on the thread that the task was on.
+  var atOnceCount = 0
   var problems: [String] = []
 }

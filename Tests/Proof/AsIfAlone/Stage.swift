@@ -83,6 +83,7 @@ final class Stage: Sendable {
 
   /// Runs all callers, and waits for them.
   func run() {
+    if schedule.trustsTasks { earnTrust() }
     let group = DispatchGroup()
     for caller in schedule.callers {
       group.enter()
@@ -236,16 +237,56 @@ final class Stage: Sendable {
   ) async throws -> ScheduleLedger.Reading? {
     let body = ScopeBody(
       stage: self, name: name, step: step, identity: Identity(isSynchronous: false))
-    switch (step.action, step.form) {
-    case (.read, _): return try await access.read { try body.read($0) }
-    case (.checkpoint(let mode), _): try access.checkpoint(mode)
-    case (_, .immediate): try await access.inTransaction(.immediate) { try body.write($0) }
-    case (_, .exclusive): try await access.inTransaction(.exclusive) { try body.write($0) }
-    case (_, .deferred): try await access.inTransaction(.deferred) { try body.write($0) }
-    case (_, .plain): try await access.inDatabase { try body.write($0) }
-    case (_, .savepoint): try await access.inSavepoint { try body.write($0) }
+    let thread = UInt(pthread_self())
+    let noteThread: @Sendable () -> Void = { [self] in
+      if UInt(pthread_self()) == thread { ledger.withLock { $0.atOnceCount += 1 } }
+    }
+    switch step.action {
+    case .read:
+      return try await read {
+        noteThread()
+        return try body.read($0)
+      }
+    case .checkpoint(let mode): try access.checkpoint(mode)
+    default:
+      try await write(step.form) {
+        noteThread()
+        try body.write($0)
+      }
     }
     return nil
+  }
+
+  /// The asynchronous forms, each called at one place in the source, where brief scopes earn trust.
+  private func read<T: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T { try await access.read(body) }
+
+  private func write(
+    _ form: ScopeForm, _ body: @escaping @Sendable (Database) throws -> Void
+  ) async throws {
+    switch form {
+    case .immediate: try await access.inTransaction(.immediate, body)
+    case .exclusive: try await access.inTransaction(.exclusive, body)
+    case .deferred: try await access.inTransaction(.deferred, body)
+    case .plain: try await access.inDatabase(body)
+    case .savepoint: try await access.inSavepoint(body)
+    }
+  }
+
+  /// Runs brief scopes of each kind, after which those of the schedule's tasks may run at once, on the
+  /// threads that the tasks are on.
+  private func earnTrust() {
+    let group = DispatchGroup()
+    group.enter()
+    Task {
+      for _ in 0..<200 {
+        try? await read { _ in }
+        for form in [ScopeForm.immediate, .exclusive] { try? await write(form) { _ in } }
+      }
+      group.leave()
+    }
+    group.wait()
   }
 
   // MARK: The end
