@@ -31,7 +31,8 @@ struct DurableOutcomeTests {
 
     func start(task name: String, _ body: @escaping @Sendable () async throws -> Void) {
       group.enter()
-      Task.detached { [self] in
+      // At a higher priority: at the usual one it would get its turn behind all tests that wait for one.
+      Task.detached(priority: .high) { [self] in
         var code: ResultCode?
         do { try await body() } catch { code = (error as? DatabaseError)?.extendedCode }
         tell(name, code)
@@ -90,7 +91,7 @@ struct DurableOutcomeTests {
 
   /// Waits for others, but not for ever.
   func wait(_ condition: () -> Bool) -> Bool {
-    let deadline = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + .seconds(60)
     while !condition() {
       guard ContinuousClock.now < deadline else { return false }
       usleep(200)

@@ -7,7 +7,7 @@ public final class Connections: Sendable {
   /// Nil where the writer reads too.
   let readers: Readers?
   private let waitGraph: WaitGraph?
-  private let briefScopes = BriefScopes()
+  let briefScopes = BriefScopes()
   private let processGeneration: Int
   /// The same as ``readers``, which keeps them, not retained: a count of references that all threads share
   /// would make those wait for one another that read.
