@@ -57,12 +57,17 @@ enum HostileTexts: ProofRow {
 
 /// Texts that repeat something.
 enum HostileText {
-  /// A quarter of it is enough to tell the square of it where everything takes longer.
-  #if DEBUG
-    static let longestPower = 15
-  #else
-    static let longestPower = 17
-  #endif
+  /// Whether everything takes longer.
+  private static let isSlow: Bool = {
+    #if DEBUG
+      true
+    #else
+      fault_has_address_sanitizer() != 0
+    #endif
+  }()
+
+  /// A quarter of it is enough then to tell the square of it.
+  static let longestPower = isSlow ? 15 : 17
   static let longest = 1 << longestPower
 
   static let units = [
@@ -89,10 +94,8 @@ enum HostileText {
 
   /// What a text may take: much more than what is linear takes, and much less than what isn't.
   static func allowed(_ count: Int) -> Duration {
-    #if DEBUG
-      .milliseconds(500) + .microseconds(20) * count
-    #else
-      .milliseconds(250) + .microseconds(2) * count
-    #endif
+    isSlow
+      ? .milliseconds(500) + .microseconds(20) * count
+      : .milliseconds(250) + .microseconds(2) * count
   }
 }
