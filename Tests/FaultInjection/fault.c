@@ -65,6 +65,15 @@ void fault_watch(const char *label, unsigned seconds) {
   alarm(seconds);
 }
 
+int fault_has_address_sanitizer(void) {
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  return 1;
+#endif
+#endif
+  return 0;
+}
+
 // Asked by the thread sanitizer. A continuation that is resumed before its task waits for it is ordered by
 // the concurrency runtime's own atomics, which the sanitizer doesn't see.
 const char *__tsan_default_suppressions(void);

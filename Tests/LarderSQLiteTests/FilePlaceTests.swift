@@ -181,7 +181,7 @@ struct FilePlaceTests {
     #expect(!folder.exists("cities.db-wal") && !folder.exists("cities.db-shm"))
   }
 
-  @Test("The first one that closes leaves the log to those who were there before")
+  @Test("The last one that closes a file from elsewhere leaves no log")
   func lastOut() throws {
     try makeFile(.wal)
     let db = try Database(path: path, configuration: Configuration(profile: .untrustedFile))

@@ -242,6 +242,8 @@ struct PageCursor {
     guard order == UInt64(Self.order(keys)) else { throw PageError.otherQuery }
     var values: [DatabaseValue] = []
     while !rest.isEmpty {
+      // However many values a text holds, no more are made of them than the query has.
+      guard values.count < keys.count else { throw PageError.malformedCursor }
       switch try integer(1) {
       case 0: values.append(.null)
       case 1: values.append(.integer(Int64(bitPattern: try integer(8))))

@@ -106,7 +106,7 @@ extension Database {
 
   /// Reads the file's header, and all of a file that isn't trusted.
   private func verify(_ configuration: Configuration) throws {
-    try executeUpdate("PRAGMA cell_size_check = ON")
+    try set("PRAGMA cell_size_check = ON")
     if configuration.profile == .untrustedFile {
       try executeUpdate("PRAGMA mmap_size = 0")
       let result = try value("PRAGMA quick_check(1)", as: String.self)
@@ -140,12 +140,24 @@ extension Database {
   }
 
   private func applySettings(_ configuration: Configuration) throws {
-    try executeUpdate(SQL(raw: "PRAGMA foreign_keys = \(configuration.foreignKeys ? "ON" : "OFF")"))
-    try executeUpdate(SQL(raw: "PRAGMA cache_size = \(-max(1, configuration.cacheSize / 1024))"))
+    try set(
+      """
+      PRAGMA foreign_keys = \(configuration.foreignKeys ? "ON" : "OFF");
+      PRAGMA cache_size = \(-max(1, configuration.cacheSize / 1024))
+      """)
     try setJournalMode(configuration)
-    let limit = configuration.journalSizeLimit ?? -1
-    try executeUpdate(SQL(raw: "PRAGMA journal_size_limit = \(limit)"))
-    try executeUpdate(SQL(raw: "PRAGMA synchronous = \(ownSynchronous.rawValue)"))
+    try set(
+      """
+      PRAGMA journal_size_limit = \(configuration.journalSizeLimit ?? -1);
+      PRAGMA synchronous = \(ownSynchronous.rawValue)
+      """)
+  }
+
+  /// Runs PRAGMAs of the connection's own. To read and compile them as those of callers would take a
+  /// third of opening a database in memory.
+  private func set(_ sql: String) throws {
+    let code = sqlite3_exec(try connection.check(), sql, nil, nil, nil)
+    guard code == SQLITE_OK else { throw connection.error(code, sql: sql) }
   }
 
   /// When SQLite is to sync by itself, in the journal mode that there is.

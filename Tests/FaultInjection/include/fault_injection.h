@@ -72,6 +72,9 @@ void fault_watch(const char *label, unsigned seconds);
 /// Lets each sync of a recorded log take this many microseconds longer, in which others may write.
 void fault_delay_log_syncs(unsigned microseconds);
 
+/// Whether this was built with the address sanitizer.
+int fault_has_address_sanitizer(void);
+
 // MARK: Hostile files
 
 /// Runs statements on a file without any of the rules that

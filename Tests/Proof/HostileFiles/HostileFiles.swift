@@ -20,28 +20,42 @@ enum HostileFiles: ProofRow {
     var slowest = Duration.zero
     var refused = 0
     let count = options.count ?? 300
+    let rules = HostileRule.all
     while result.tried < count, options.goesOn(after: result.tried) {
       let number = result.tried
-      var random = RandomNumbers(seed: options.seed &+ UInt64(number) &* 0x1_0000_0001)
-      let crafted = CraftedFile.all
-      let file =
-        number < crafted.count ? crafted[number] : CraftedFile.random(using: &random)
-      fault_watch("hostile-files: \(file.name), seed \(options.seed), file \(number)", 60)
+      var name = ""
       do {
-        let outcome = try place.attack(file)
-        slowest = max(slowest, outcome.slowest)
-        refused += outcome.refused
+        if number < rules.count {
+          name = rules[number].name
+          fault_watch("hostile-files: \(name)", 60)
+          try place.check(rules[number])
+        } else {
+          let file = file(number - rules.count, options)
+          name = "\(file.name), seed \(options.seed), file \(number)"
+          fault_watch("hostile-files: \(name)", 60)
+          let outcome = try place.attack(file)
+          slowest = max(slowest, outcome.slowest)
+          refused += outcome.refused
+        }
       } catch {
-        result.failures.append("\(file.name), seed \(options.seed), file \(number): \(error)")
+        result.failures.append("\(name): \(error)")
       }
       result.tried += 1
     }
     fault_watch("", 0)
     result.details = [
-      "\(CraftedFile.all.count) of them by hand", "refused at opening: \(refused)",
+      "\(rules.count + CraftedFile.all.count) of them by hand",
+      "refused at opening: \(refused)",
       "the slowest call took \(slowest / .milliseconds(1)) ms",
     ]
     return result
+  }
+
+  /// First those by hand, then random ones.
+  private static func file(_ index: Int, _ options: ProofOptions) -> CraftedFile {
+    guard index >= CraftedFile.all.count else { return CraftedFile.all[index] }
+    var random = RandomNumbers(seed: options.seed &+ UInt64(index) &* 0x1_0000_0001)
+    return .random(using: &random)
   }
 }
 
@@ -64,9 +78,10 @@ final class HostilePlace {
   private let folder: String
   private let calls = Calls()
   private static let deadline = Duration.milliseconds(200)
-  private static let longest = Duration.seconds(1)
+  /// The sanitizer makes copies take several times as long.
+  private static let longest = Duration.seconds(fault_has_address_sanitizer() == 0 ? 1 : 4)
   private static let largest: Int64 = 256 << 20
-  private static let secret = Data("Nobody may touch this.".utf8)
+  private static var secret: Data { Data("Nobody may touch this.".utf8) }
 
   final class Calls: Sendable {
     let count = Atomic<Int>(0)
@@ -74,6 +89,15 @@ final class HostilePlace {
 
   init(_ folder: String) throws {
     self.folder = folder
+  }
+
+  func check(_ rule: HostileRule) throws {
+    for profile in [Configuration.Profile.untrustedFile, .service, .durable] {
+      try ProofFolder.empty(folder)
+      let path = folder + "/hostile.db"
+      try WrongAnswer.check(hostile_file_write(path, rule.file), 0, "writing the file")
+      try rule.check(path, configuration(profile))
+    }
   }
 
   func attack(_ file: CraftedFile) throws -> Outcome {
@@ -123,7 +147,12 @@ final class HostilePlace {
 
   private func configuration(_ profile: Configuration.Profile) -> Configuration {
     var configuration = Configuration(profile: profile)
-    configuration.statementDeadline = Self.deadline
+    // Where there is a deadline, a shorter one shows the same sooner.
+    if profile != .untrustedFile
+      || configuration.statementDeadline.map({ $0 <= .seconds(10) }) ?? false
+    {
+      configuration.statementDeadline = Self.deadline
+    }
     configuration.busyTimeout = .milliseconds(20)
     let calls = calls
     configuration.prepareDatabase = { db in

@@ -11,20 +11,24 @@ extension CraftedFile {
     return files + large
   }
 
-  private static let objects =
-    "'{' || replace(hex(zeroblob(name * 40000)), '00', '\"k\":1,') || '\"z\":2}'"
+  /// JSON with a key as often as it fits.
+  private static func object(_ key: String) -> String {
+    "'{' || replace(hex(zeroblob(name * 40000)), '00', '\"\(key)\":1,') || '\"z\":2}'"
+  }
 
   private static let expressions = [
     "instr(hex(zeroblob(name * 500000)), substr(hex(zeroblob(name * 250000)), 2) || '1')",
     "replace(hex(zeroblob(name * 500000)), substr(hex(zeroblob(name * 250000)), 2) || '1', 'x')",
     "printf('%.*c', 2000000000, 'x')", "format('%.2000000000c', name)",
     "printf('%s%.*c%s', name, 2147483647, 'x', 1)", "printf('%2000000000d', name)",
-    "trim(hex(zeroblob(name * 250000)), hex(zeroblob(name * 50000)) || 'x')",
+    // The character that is there is the last one to be tried.
+    "trim(hex(zeroblob(name * 250000)), replace(hex(zeroblob(name * 50000)), '0', 'x') || '0')",
     "zeroblob(1000000000)", "hex(zeroblob(500000000))", "randomblob(1000000000)",
     "hex(zeroblob(400000)) LIKE '%' || hex(zeroblob(24)) || '1'",
     "hex(zeroblob(400000)) GLOB '*' || hex(zeroblob(4000)) || '1'",
     "hex(zeroblob(400000)) GLOB '*[0-0][0-0][0-0][0-0][0-0][0-0][0-0][0-0]1'",
-    "json_patch(\(objects), \(objects))", "quote(zeroblob(400000)) || hex(zeroblob(100000))",
+    "json_patch(\(object("k")), \(object("j")))",
+    "quote(zeroblob(400000)) || hex(zeroblob(100000))",
   ]
 
   private static var large: [CraftedFile] {

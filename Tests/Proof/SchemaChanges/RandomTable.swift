@@ -5,6 +5,8 @@ import Larder
 struct RandomTable {
   enum Key: CaseIterable {
     case none, rowID, autoincrement, descending, int, text, tableDescending, withoutRowID
+    /// A text whose key has the column's collation, and one whose key has another.
+    case binaryText, textKey
   }
 
   struct Column {
@@ -23,8 +25,10 @@ struct RandomTable {
   var key: Key
   var isStrict: Bool
   var columns: [Column]
+  /// Those that stand behind the columns.
+  var constraints: [String] = []
 
-  private static let types = [
+  static let types = [
     "INTEGER", "INT", "REAL", "TEXT", "BLOB", "ANY", "", "NUMERIC", "VARCHAR(9)", "DOUBLE",
   ]
 
@@ -45,9 +49,9 @@ struct RandomTable {
     types[Int.random(in: 0..<(isStrict ? 6 : types.count), using: &random)]
   }
 
-  private mutating func compute(_ index: Int) {
+  mutating func compute(_ index: Int, as expression: String = "id || '!'") {
     guard index > 0 else { return }
-    columns[index].expression = "id || '!'"
+    columns[index].expression = expression
     columns[index].type = "TEXT"
     columns[index].constraint = ""
   }
@@ -98,7 +102,7 @@ struct RandomTable {
     return isFine && random.chance(50) ? same : Self.type(isStrict, &random)
   }
 
-  private static func constraint(_ random: inout RandomNumbers) -> String {
+  static func constraint(_ random: inout RandomNumbers) -> String {
     let constraints = [
       "NOT NULL ON CONFLICT REPLACE DEFAULT 7", "UNIQUE ON CONFLICT REPLACE",
       "UNIQUE ON CONFLICT IGNORE", "COLLATE NOCASE", "UNIQUE", "NOT NULL ON CONFLICT IGNORE",
@@ -119,12 +123,15 @@ struct RandomTable {
       let isChecked = table.columns.contains { $0.sql.hasSuffix(check) }
       let key = table.key == .tableDescending ? Key.rowID : table.key
       return columns.map { $0.hasSuffix(" INT") ? $0 + "EGER" : $0 }.sorted()
-        + ["\(key)", "\(table.isStrict)", "\(isChecked)"]
+        + table.constraints.sorted() + ["\(key)", "\(table.isStrict)", "\(isChecked)"]
     }
     return essence(self) != essence(other)
   }
 
   var hasRowID: Bool { key != .withoutRowID }
+
+  /// Whether the column `id` is the row id.
+  var keyIsRowID: Bool { [.rowID, .autoincrement, .tableDescending].contains(key) }
 
   func sql(_ name: String = "t") -> String {
     var lines = columns.map { column -> String in
@@ -137,10 +144,14 @@ struct RandomTable {
       case .int: return "id INT PRIMARY KEY"
       case .text: return "id TEXT PRIMARY KEY COLLATE NOCASE"
       case .tableDescending: return "id INTEGER"
+      case .binaryText: return "id TEXT PRIMARY KEY"
+      case .textKey: return "id TEXT"
       case .withoutRowID: return "id ANY NOT NULL PRIMARY KEY"
       }
     }
     if key == .tableDescending { lines.append("PRIMARY KEY (id DESC)") }
+    if key == .textKey { lines.append("PRIMARY KEY (id COLLATE NOCASE)") }
+    lines += constraints
     let options = (isStrict ? ["STRICT"] : []) + (hasRowID ? [] : ["WITHOUT ROWID"])
     return
       "CREATE TABLE \(name) (\(lines.joined(separator: ", "))) \(options.joined(separator: ", "))"
@@ -148,21 +159,4 @@ struct RandomTable {
 
   /// The names of the columns that are written.
   var written: [String] { columns.filter { $0.expression == nil }.map(\.name) }
-}
-
-extension RandomNumbers {
-  /// True in so many of a hundred times.
-  mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
-
-  /// A value that some type would change.
-  mutating func value() -> DatabaseValue {
-    let values: [DatabaseValue] = [
-      .null, .integer(7), .integer(-1), .integer(9_007_199_254_740_993), .integer(.max),
-      .integer(.random(in: 0...9, using: &self)), .real(0.1 + 0.2), .real(-0.0), .real(0), .real(5),
-      .real(0.5), .real(1e300), .text("007"), .text("7"), .text("1e3"), .text(" 5"), .text("0.5"),
-      .text("12345678901234567890"), .text("Oslo"), .text("oslo"), .text("caf\u{e9}"),
-      .text("cafe\u{301}"), .text(""), .blob([]), .blob([0x37]), .text("5.0"),
-    ]
-    return values[Int.random(in: 0..<values.count, using: &self)]
-  }
 }

@@ -40,79 +40,45 @@ enum SchemaChanges: ProofRow {
 struct SchemaChange {
   enum Outcome: String { case kept, refused, destructive = "marked destructive" }
 
-  private let old: RandomTable
-  private let new: RandomTable
+  private let plan: ChangePlan
   private let db: Database
   private let declared: TableSchema
-  private let hasTrigger: Bool
-  private let way: Int
+  private var old: RandomTable { plan.old }
+  private var new: RandomTable { plan.new }
 
   init(seed: UInt64) throws {
     var random = RandomNumbers(seed: seed)
-    old = RandomTable(&random)
-    new = old.changed(&random)
+    plan = ChangePlan(seed: seed, &random)
     db = try Database()
-    try db.executeStatements(SQL(raw: old.sql()))
+    try db.executeStatements(SQL(raw: plan.old.sql()))
     let other = try Database()
-    try other.executeStatements(SQL(raw: new.sql()))
+    try other.executeStatements(SQL(raw: plan.new.sql()))
     guard let table = try Schema(other).table("t") else {
       throw WrongAnswer(description: "no table")
     }
     declared = table
-    for _ in 0..<Int.random(in: 0...6, using: &random) { Self.insert(into: db, old, &random) }
-    hasTrigger = random.chance(30)
-    try Self.addDependents(to: db, of: old, hasTrigger: hasTrigger, &random)
-    way = Int.random(in: 0..<4, using: &random)
+    for index in 0..<plan.rowCount { insert(plan.row(index, &random)) }
+    if plan.old.key == .autoincrement { insert([("id", .integer(500))]) }
+    try db.executeStatements(
+      """
+      DELETE FROM t WHERE id = 500;
+      CREATE TABLE source (x);
+      CREATE TABLE other (d);
+      INSERT INTO other VALUES ('elsewhere')
+      """)
+    // In the same order each time.
+    for dependent in Dependent.allCases where plan.dependents.contains(dependent) {
+      try db.executeStatements(SQL(raw: dependent.sql(for: plan.old)))
+    }
   }
 
   /// Inserts a row, if the table takes it.
-  private static func insert(
-    into db: Database, _ table: RandomTable, _ random: inout RandomNumbers
-  ) {
-    var names = table.written
-    var values = names.map {
-      $0 == "id" && random.chance(70)
-        ? .integer(.random(in: 1...99, using: &random)) : random.value()
-    }
-    if table.hasRowID, ![.rowID, .autoincrement, .tableDescending].contains(table.key) {
-      names.append("rowid")
-      values.append(.integer(.random(in: 1...99, using: &random)))
-    }
-    let places = names.map { _ in "?" }.joined(separator: ", ")
+  private func insert(_ row: [(name: String, value: DatabaseValue)]) {
+    let names = row.map { "\"\($0.name)\"" }.joined(separator: ", ")
+    let places = row.map { _ in "?" }.joined(separator: ", ")
     _ = try? db.executeUpdate(
-      SQL(raw: "INSERT INTO t (\(names.joined(separator: ", "))) VALUES (\(places))"),
-      arguments: Arguments(values))
-  }
-
-  private static func addDependents(
-    to db: Database, of table: RandomTable, hasTrigger: Bool, _ random: inout RandomNumbers
-  ) throws {
-    let columns = table.columns.map(\.name)
-    if random.chance(30) {
-      let names = columns.indices.map { "x\($0)" }.joined(separator: ", ")
-      try db.executeStatements(SQL(raw: "CREATE VIEW star (\(names)) AS SELECT * FROM t"))
-    }
-    if hasTrigger {
-      let list = table.written.joined(separator: ", ")
-      let values = table.written.map { "new.\($0)" }.joined(separator: ", ")
-      try db.executeStatements(
-        SQL(
-          raw: """
-            CREATE TABLE source (\(list));
-            CREATE TRIGGER copied AFTER INSERT ON source BEGIN INSERT INTO t VALUES (\(values)); END;
-            """))
-    }
-    if table.hasRowID, table.columns[1].expression == nil, random.chance(40) {
-      try db.executeStatements(
-        """
-        CREATE VIRTUAL TABLE search USING fts5(a, content='t');
-        INSERT INTO search(search) VALUES ('rebuild')
-        """)
-    }
-    if random.chance(35) {
-      try db.executeStatements(
-        "CREATE INDEX kept ON t (a, id); CREATE TEMP VIEW temporary AS SELECT a FROM t")
-    }
+      SQL(raw: "INSERT INTO t (\(names)) VALUES (\(places))"),
+      arguments: Arguments(row.map(\.value)))
   }
 
   func run() throws -> Outcome {
@@ -125,71 +91,100 @@ struct SchemaChange {
     }
     let steps = schema.steps(from: try Schema(db))
     let isMarked = steps.contains(where: \.isDestructive)
-    func change(_ db: Database) throws {
-      if way == 0 {
-        try declared.rebuild(db)
-      } else {
-        for step in steps { try step.run(db) }
-      }
+    if plan.way != .rebuild, plan.isDestructive, !isMarked {
+      throw WrongAnswer(description: "no step is marked as destructive, \(description)")
     }
     do {
-      switch way {
-      case 0: try change(db)
-      case 1: try db.inTransaction { try change($0) }
-      default:
-        let migration = Migration("change") { db in for step in steps { try step.run(db) } }
-        if way == 3 {
-          _ = try Migrator([migration]).dryRun(db)
-          let after = try TableState(db, hasRowID: old.hasRowID)
-          try WrongAnswer.check(after.dump, before.dump, "a dry run")
-        }
-        try Migrator([migration]).migrate(db)
-      }
+      try change(steps, before)
     } catch let error as WrongAnswer {
       throw error
     } catch {
       let after = try TableState(db, hasRowID: old.hasRowID)
       let entries = after.dump.filter { !$0.contains("larder_migration") }
       try WrongAnswer.check(entries, before.dump, "after a refusal (\(error))")
+      if plan.isHarmless {
+        throw WrongAnswer(description: "\(error), though nothing is lost, \(description)")
+      }
       return .refused
     }
+    try check(before, isMarked: isMarked && plan.way != .rebuild)
+    return isMarked && plan.way != .rebuild ? .destructive : .kept
+  }
+
+  private func change(_ steps: [SchemaStep], _ before: TableState) throws {
+    @Sendable func run(_ db: Database) throws { for step in steps { try step.run(db) } }
+    switch plan.way {
+    case .rebuild:
+      try declared.rebuild(db, copying: plan.copying.mapValues(\.sql), losing: plan.losing)
+    case .transaction: try db.inTransaction { try run($0) }
+    case .migration, .dryRun:
+      let migration = Migration("change") { try run($0) }
+      if plan.way == .dryRun {
+        _ = try Migrator([migration]).dryRun(db)
+        let after = try TableState(db, hasRowID: old.hasRowID)
+        try WrongAnswer.check(after.dump, before.dump, "a dry run")
+      }
+      try Migrator([migration]).migrate(db)
+    }
+  }
+
+  private func check(_ before: TableState, isMarked: Bool) throws {
     try WrongAnswer.check(
       try db.value("PRAGMA integrity_check"), "ok", "the integrity check, \(description),")
     // A rebuild keeps indexes that aren't declared.
     let differences = declared.differences(from: try Schema(db).table("t"))
-      .filter { way != 0 || $0.kind != .index || $0.declared != nil }
+      .filter { plan.way != .rebuild || $0.kind != .index || $0.declared != nil }
     guard differences.isEmpty else {
       throw WrongAnswer(description: "\(differences.map(\.description)) is left, \(description)")
     }
-    if try db.value("SELECT count(*) FROM temp.sqlite_schema", as: Int.self) ?? 0 > 0 {
-      try db.validate("SELECT * FROM temporary")
-    }
-    if way != 0, isMarked { return .destructive }
     let after = try TableState(db, hasRowID: new.hasRowID)
-    if let problem = try after.problem(comparedTo: before, from: old, to: new) ?? triggerProblem() {
+    let comparison = TableComparison(plan: plan, old: before, new: after, isMarked: isMarked)
+    if let problem = try comparison.problem() ?? keyProblem() ?? dependentProblem() {
       throw WrongAnswer(description: "\(problem), \(description)")
     }
-    return .kept
   }
 
-  /// A trigger that counts columns writes to the same as before.
-  private func triggerProblem() throws -> String? {
-    guard hasTrigger else { return nil }
-    let values: [DatabaseValue] = old.written.indices.map { .integer(Int64(1000 + $0)) }
-    let places = values.map { _ in "?" }.joined(separator: ", ")
+  /// Nothing refers to what isn't there.
+  private func keyProblem() throws -> String? {
     do {
-      try db.executeUpdate(
-        SQL(raw: "INSERT INTO source VALUES (\(places))"), arguments: Arguments(values))
-    } catch is DatabaseError {
-      return nil
+      let rows = try db.executeQuery("PRAGMA foreign_key_check").map {
+        try $0.get(at: 0, as: String.self)
+      }
+      return rows.isEmpty ? nil : "rows of \(rows) refer to nothing"
+    } catch {
+      return "a foreign key refers to no key: \(error)"
     }
-    let kept = old.written.indices.filter { new.written.contains(old.written[$0]) }
-    let rows = try TableState(db, hasRowID: new.hasRowID).rows
-    let isThere = rows.contains { row in
-      kept.allSatisfy { KeptValue.isKept(values[$0], as: row.values[old.written[$0]] ?? .null) }
-    }
-    return isThere ? nil : "a trigger has written \(rows)"
   }
 
-  private var description: String { "\(old.sql()) → \(new.sql()) in way \(way)" }
+  /// What depended on the table works, and what counts columns writes to the same ones.
+  private func dependentProblem() throws -> String? {
+    for dependent in Dependent.allCases where plan.dependents.contains(dependent) {
+      do {
+        for use in dependent.uses { try db.validate(SQL(raw: use)) }
+      } catch {
+        return "\(dependent) doesn't work any more: \(error)"
+      }
+    }
+    if plan.dependents.contains(.updateOf), let last = old.columns.last,
+      !new.columns.contains(where: { $0.name == last.name })
+    {
+      return "a trigger isn't fired any more by updates of \(last.name)"
+    }
+    for dependent in Dependent.allCases where plan.dependents.contains(dependent) {
+      guard try dependent.fire(db) else { continue }
+      let rows = try TableState(db, hasRowID: new.hasRowID).rows
+      let places = old.written.indices.filter { new.written.contains(old.written[$0]) }
+      let isThere = rows.contains { row in
+        places.allSatisfy {
+          KeptValue.isKept(Dependent.written($0), as: row.values[old.written[$0]] ?? .null)
+        }
+      }
+      if !isThere { return "\(dependent) has written \(rows)" }
+    }
+    return nil
+  }
+
+  private var description: String {
+    "\(old.sql()) → \(new.sql()) by \(plan.way), with \(plan.dependents)"
+  }
 }
