@@ -52,6 +52,23 @@ struct PoolReaderTests {
     }
   }
 
+  @Test("Who closes the pool waits for readers that somebody else is closing, and leaves no log")
+  func closedByTwo() throws {
+    for _ in 0..<300 {
+      let pool = try pool()
+      try ReaderHolder(pool, count: 2).release()
+      try pool.inTransaction { _ = try $0.executeUpdate("UPDATE city SET area = area + 1") }
+      let isClosed = Lock(false)
+      let other = Caller {
+        while !isClosed.withLock({ $0 }) { pool.releaseIdleConnections() }
+      }
+      try pool.close()
+      isClosed.withLock { $0 = true }
+      try other.join()
+      #expect(access(path + "-wal", F_OK) != 0)
+    }
+  }
+
   @Test("They are opened when they are needed, counted, kept and released")
   func counts() throws {
     let pool = try pool()

@@ -391,13 +391,16 @@ final class Readers: @unchecked Sendable {
       scope.asTask?.refuse(Self.closedError)
       (scope as? WaitingThread)?.wake()
     }
-    let isIdle = keepOut(Self.closed, timeout)
-    guard isIdle else {
-      reopen()
-      throw DatabaseError(
-        .busyTimeout, "waited longer than \(timeout) for the readers that are in use")
-    }
-    releaseIdle()
+    // Whoever else closes one meanwhile is waited for too: the writer's is the last connection, or the log
+    // would stay.
+    repeat {
+      guard keepOut(Self.closed, timeout) else {
+        reopen()
+        throw DatabaseError(
+          .busyTimeout, "waited longer than \(timeout) for the readers that are in use")
+      }
+      releaseIdle()
+    } while readers.contains { $0.state.load(ordering: .sequentiallyConsistent) != Reader.empty }
   }
 }
 
