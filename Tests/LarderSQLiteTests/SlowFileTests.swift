@@ -1,3 +1,4 @@
+import Glibc
 import LarderSQLite
 import Testing
 
@@ -58,10 +59,17 @@ struct SlowFileTests {
     let db = try Database()
     let text = String(repeating: "a", count: 2_000_000)
     let needle = String(repeating: "a", count: 1_000_000) + "b"
-    let start = ContinuousClock.now
+    let start = Self.processorTime
     #expect(try db.value("SELECT instr(?, ?)", text, needle, as: Int.self) == 0)
     #expect(try db.value("SELECT instr(?, ?)", text + "b", needle, as: Int.self) == 1_000_001)
-    #expect(ContinuousClock.now - start < .seconds(2))
+    #expect(Self.processorTime - start < 2)
+  }
+
+  /// The time that this thread has worked, in seconds: others may keep it waiting.
+  private static var processorTime: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
   @Test("A profile for files from elsewhere has a deadline")
