@@ -146,14 +146,24 @@ struct DateFormatTests {
 
   @Test("Milliseconds that were read are written as the same number, also 140,000 years from now")
   func millisecondsFarAway() throws {
-    // A Date tells milliseconds apart up to 2⁴³ seconds.
     var generator = SeededGenerator(seed: 21)
     let random = (0..<20_000).map { _ in
       Int64.random(in: -8_700_000_000_000_000...8_700_000_000_000_000, using: &generator)
     }
-    for milliseconds in [4_477_150_967_103_489, -4_477_150_967_103_489] + random {
+    let ends: [Int64] = [
+      4_477_150_967_103_489, -4_477_150_967_103_489, 8_789_999_999_999_999, -8_789_999_999_999_999,
+    ]
+    for milliseconds in ends + random {
       let date = try DateFormat.unixMilliseconds.date(from: .integer(milliseconds))
       #expect(try DateFormat.unixMilliseconds.databaseValue(of: date) == .integer(milliseconds))
+    }
+    for milliseconds in [8_790_000_000_000_001, 27_701_529_741_885_440, Int64.min] {
+      #expect(throws: ConversionError(.notExact, Date.self)) {
+        try DateFormat.unixMilliseconds.date(from: .integer(milliseconds))
+      }
+    }
+    #expect(throws: ConversionError(.notExact, Date.self)) {
+      try text(8_790_000_000_000.1, .unixMilliseconds)
     }
   }
 

@@ -13,7 +13,8 @@ import FoundationEssentials
 public enum DateFormat: UInt8, Hashable, Sendable {
   /// A real number of seconds since 1970: the default. Exact to a quarter of a microsecond.
   case secondsSince1970
-  /// An integer number of milliseconds since 1970; rounds to the nearest.
+  /// An integer number of milliseconds since 1970, up to 278,000 years from then; rounds to the
+  /// nearest.
   case unixMilliseconds
   /// A real number of days since noon in Greenwich on November 24, 4714 B.C.; exact to about
   /// 40 microseconds.
@@ -54,7 +55,10 @@ public enum DateFormat: UInt8, Hashable, Sendable {
     case (.secondsSince1970, .integer(let seconds)):
       return try Self.date(Self.exactly(seconds))
     case (.unixMilliseconds, .integer(let milliseconds)):
-      return try Self.date(Self.exactly(milliseconds) / 1000)
+      guard milliseconds.magnitude <= UInt64(Self.farthest) * 1000 else {
+        throw ConversionError(.notExact, Date.self)
+      }
+      return try Self.date(Double(milliseconds) / 1000)
     case (.julianDay, .real(let days)):
       return try Self.date((days - Self.julianDayOf1970) * 86_400)
     case (.julianDay, .integer(let days)):
@@ -71,16 +75,14 @@ public enum DateFormat: UInt8, Hashable, Sendable {
   /// Rounded once: whole seconds and the fraction apart, since far from 1970 their product would
   /// itself be rounded, and a number of milliseconds that was read written as the next one.
   private static func milliseconds(in seconds: Double) throws -> Int64 {
+    guard seconds.magnitude <= farthest else { throw ConversionError(.notExact, Date.self) }
     let whole = seconds.rounded(.towardZero)
-    let fraction = Int64(((seconds - whole) * 1000).rounded())
-    guard let wholeSeconds = Int64(exactly: whole) else {
-      throw ConversionError(.notExact, Date.self)
-    }
-    let (product, isTooLarge) = wholeSeconds.multipliedReportingOverflow(by: 1000)
-    let (sum, isStillTooLarge) = product.addingReportingOverflow(fraction)
-    guard !isTooLarge, !isStillTooLarge else { throw ConversionError(.notExact, Date.self) }
-    return sum
+    return Int64(whole) * 1000 + Int64(((seconds - whole) * 1000).rounded())
   }
+
+  /// A number of seconds up to which a Date, which counts from 2001 by a Double, tells milliseconds apart:
+  /// up to 2⁴³ of its own.
+  private static let farthest = 8_790_000_000_000.0
 
   private static func exactly(_ number: Int64) throws -> Double {
     guard let exact = Double(exactly: number) else { throw ConversionError(.notExact, Date.self) }
