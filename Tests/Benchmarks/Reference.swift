@@ -17,6 +17,8 @@ final class Reference {
     }
     handle = opened
     self.path = path
+    // Before anything else: several that are opened at once wait for one another.
+    sqlite3_busy_timeout(handle, 60_000)
     try execute(
       "PRAGMA journal_mode = wal; PRAGMA synchronous = normal; PRAGMA cache_size = -16384")
     if isNew { try execute(Player.schema) }

@@ -13,7 +13,6 @@ final class ReferenceTransaction {
     _ sql: String
   ) throws {
     reference = try Reference(path: path, isNew: false)
-    sqlite3_busy_timeout(reference.handle, 60_000)
     try reference.execute("PRAGMA synchronous = \(synchronous.rawValue)")
     self.begin = try reference.prepare(begin)
     statement = try reference.prepare(sql)
