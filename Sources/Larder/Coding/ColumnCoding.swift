@@ -21,6 +21,8 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
   /// The value from what is stored.
   let restored: @Sendable (DatabaseValue) throws -> Value
   let columnType: ColumnType
+  /// The format of dates; nil for values that are none.
+  private(set) var dateFormat: DateFormat?
 
   /// A coding through another type, which knows how it is stored.
   ///
@@ -34,6 +36,18 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
     stored = { try ColumnCoding<Stored>.plain.stored(encode($0), $1) }
     restored = { try decode(Stored(databaseValue: $0)) }
     columnType = Stored.columnType
+    dateFormat = Self.dateFormat { try encode($0).databaseValue }
+  }
+
+  /// The format in which closures store dates, found by storing one: they can't say.
+  private static func dateFormat(_ stored: (Value) throws -> DatabaseValue) -> DateFormat? {
+    guard let date = Date(timeIntervalSince1970: 86_400) as? Value else { return nil }
+    return switch try? stored(date) {
+    case .real(86_400), .integer(86_400): .secondsSince1970
+    case .integer(86_400_000), .real(86_400_000): .unixMilliseconds
+    case .real(2_440_588.5): .julianDay
+    default: .iso8601
+    }
   }
 
   init(
@@ -41,13 +55,14 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
     read: @escaping @Sendable (ColumnReader) throws -> Value,
     stored: @escaping @Sendable (Value, DateFormat) throws -> DatabaseValue,
     restored: @escaping @Sendable (DatabaseValue) throws -> Value,
-    columnType: ColumnType
+    columnType: ColumnType, dateFormat: DateFormat? = nil
   ) {
     self.bind = bind
     self.read = read
     self.stored = stored
     self.restored = restored
     self.columnType = columnType
+    self.dateFormat = dateFormat
   }
 
   /// The same for a property that may be nil.
@@ -57,7 +72,7 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
       read: { $0.isNull ? nil : try read($0) },
       stored: { value, format in try value.map { try stored($0, format) } ?? .null },
       restored: { $0.isNull ? nil : try restored($0) },
-      columnType: columnType.optional)
+      columnType: columnType.optional, dateFormat: dateFormat)
   }
 }
 
@@ -128,7 +143,7 @@ extension ColumnCoding where Value == Date {
       read: { try format.date(from: DatabaseValue(column: $0)) },
       stored: { date, _ in try format.databaseValue(of: date) },
       restored: { try format.date(from: $0) },
-      columnType: format.columnType)
+      columnType: format.columnType, dateFormat: format)
   }
 
   /// Text such as `2026-11-21T08:33:26.123Z`; dates are rounded to milliseconds.

@@ -2,23 +2,16 @@ import LarderSQLite
 
 /// The number of rows: `count(*)`.
 public func count() -> SQLExpression<Int> {
-  SQLExpression(SQL(raw: "count(*)"), isNullable: false)
+  SQLExpression(.call("count", "*", isNullable: false))
 }
 
 extension SQLExpression {
-  /// A call of a function.
-  func call<Result>(
-    _ name: String, isNullable: Bool = true, coding: ExpressionCoding? = nil
-  ) -> SQLExpression<Result> {
-    SQLExpression<Result>(SQL("\(name)(", sql, ")"), isNullable: isNullable, coding: coding)
-  }
-
   /// A call of an aggregate function, of all values or of each value once.
   private func aggregate<Result>(
-    _ name: String, _ distinct: Bool, isNullable: Bool = true
+    _ name: StaticString, _ distinct: Bool, isNullable: Bool = true
   ) -> SQLExpression<Result> {
     SQLExpression<Result>(
-      SQL(distinct ? "\(name)(DISTINCT " : "\(name)(", sql, ")"), isNullable: isNullable)
+      .call(name, distinct ? SQLFragment(.distinct, node) : node, isNullable: isNullable))
   }
 
   /// The number of values that aren't NULL.
@@ -34,26 +27,27 @@ extension SQLExpression {
   /// ```
   public func filter(where condition: SQLExpression<Bool>) -> Self {
     Self(
-      SQL(function, " FILTER (WHERE ", SQL("", condition.inside(.lowest), ")")),
-      isNullable: isNullable, coding: coding)
+      SQLFragment(
+        "\(function) FILTER (WHERE \(condition.node.inside(.lowest)))",
+        isNullable: node.isNullable, coding: node.coding))
   }
 
   /// The call of a function alone: with an operator around it, SQLite shall refuse what can only
   /// follow a call, and not apply it to the last operand.
-  var function: SQL { precedence == .atom ? sql : SQL("(", sql, ")") }
+  var function: SQLFragment { node.precedence == .atom ? node : node.parenthesized }
 }
 
 extension SQLExpression where Value: DatabaseValueConvertible {
   /// The smallest value; NULL where there is none.
   @_disfavoredOverload
-  public func min() -> SQLExpression<Value?> { call("min", coding: coding) }
+  public func min() -> SQLExpression<Value?> { call("min", coding: node.coding) }
   /// The smallest value; NULL where there is none.
-  public func min<Wrapped>() -> Self where Value == Wrapped? { call("min", coding: coding) }
+  public func min<Wrapped>() -> Self where Value == Wrapped? { call("min", coding: node.coding) }
   /// The largest value; NULL where there is none.
   @_disfavoredOverload
-  public func max() -> SQLExpression<Value?> { call("max", coding: coding) }
+  public func max() -> SQLExpression<Value?> { call("max", coding: node.coding) }
   /// The largest value; NULL where there is none.
-  public func max<Wrapped>() -> Self where Value == Wrapped? { call("max", coding: coding) }
+  public func max<Wrapped>() -> Self where Value == Wrapped? { call("max", coding: node.coding) }
 
   /// The mean of the values; NULL where there is none.
   public func average(distinct: Bool = false) -> SQLExpression<Double?> {
@@ -62,8 +56,7 @@ extension SQLExpression where Value: DatabaseValueConvertible {
 
   /// The values as one text, in no order that could be relied on; NULL where there is none.
   public func groupConcat(separator: String = ",") -> SQLExpression<String?> {
-    SQLExpression<String?>(
-      SQL("group_concat(", SQL(sql, ", ", SQL(bound: separator)), ")"))
+    call("group_concat", SQLFragment(value: separator))
   }
 }
 

@@ -26,8 +26,8 @@ public func when<Value: Sendable>(
 /// Conditions with values, of which ``otherwise(_:)-(Value)`` or ``otherwiseNull`` makes an
 /// expression.
 public struct Case<Value: Sendable>: Sendable {
-  private var conditions: [SQLNode] = []
-  private var results: [SQLNode] = []
+  private var conditions: [SQLFragment] = []
+  private var results: [SQLFragment] = []
 
   fileprivate init() {}
 
@@ -45,72 +45,22 @@ public struct Case<Value: Sendable>: Sendable {
   public func otherwise(_ value: SQLExpression<Value>) -> SQLExpression<Value> {
     let results = results + [value.node]
     return SQLExpression<Value>(
-      CaseNode(conditions, results, isNullable: results.contains(where: \.isNullable)))
+      fragment(results, isNullable: results.contains(where: \.isNullable)))
   }
 
   /// NULL for all other rows.
   public var otherwiseNull: SQLExpression<Value?> {
-    SQLExpression<Value?>(CaseNode(conditions, results, isNullable: true))
+    SQLExpression<Value?>(fragment(results, isNullable: true))
   }
-}
 
-/// Conditions, each with a result, and perhaps another result for all other rows.
-private final class CaseNode: SQLNode, @unchecked Sendable {
-  private let conditions: [SQLNode]
-  private let results: [SQLNode]
-
-  init(_ conditions: [SQLNode], _ results: [SQLNode], isNullable: Bool) {
+  private func fragment(_ results: [SQLFragment], isNullable: Bool) -> SQLFragment {
     // Values on their own are stored as the expressions among the results are.
     let coding = results.lazy.compactMap(\.coding).first
-    let conditions = conditions.map(\.asPart)
     let results = results.map { result in
-      guard let coding, result.coding == nil else { return result.asPart }
-      return (result.coded(coding.code) ?? result).asPart
+      guard let coding, result.coding == nil else { return result }
+      return result.coded(coding.code) ?? result
     }
-    self.conditions = conditions
-    self.results = results
-    let parts = conditions + results
-    // " WHEN ", " THEN " and " ELSE " are of one length.
-    let words = "CASE END".utf8.count + parts.count * " WHEN ".utf8.count
-    super.init(
-      byteCount: parts.reduce(words) { $0 + $1.byteCount },
-      valueCount: parts.reduce(0) { $0 + $1.valueCount },
-      depth: parts.reduce(0) { max($0, $1.depth) } + 1, .atom, isNullable: isNullable,
-      isCacheable: parts.allSatisfy(\.isCacheable), coding: coding)
-  }
-
-  /// Calls a closure with each part in order and the word before it.
-  private func forEachPart(_ body: (StaticString, SQLNode) throws -> Void) rethrows {
-    for (condition, result) in zip(conditions, results) {
-      try body(" WHEN ", condition)
-      try body(" THEN ", result)
-    }
-    if results.count > conditions.count, let last = results.last { try body(" ELSE ", last) }
-  }
-
-  override func write(to writer: inout TextWriter) {
-    writer.append("CASE" as StaticString)
-    forEachPart { word, part in
-      writer.append(word)
-      part.write(to: &writer)
-    }
-    writer.append(" END" as StaticString)
-  }
-
-  override func bind(to writer: inout ArgumentWriter) throws {
-    try forEachPart { _, part in try part.bind(to: &writer) }
-  }
-
-  override func collect(_ values: inout [(any DatabaseValueConvertible)?]) {
-    forEachPart { _, part in part.collect(&values) }
-  }
-
-  override func coded(
-    _ code: (any DatabaseValueConvertible) -> (any DatabaseValueConvertible)?
-  ) -> SQLNode? {
-    if coding != nil { return nil }
-    return CaseNode(
-      conditions, results.map { $0.coded(code) ?? $0 }, isNullable: isNullable)
+    return SQLFragment(.choice(conditions, results), isNullable: isNullable, coding: coding)
   }
 }
 
@@ -127,6 +77,6 @@ extension Case where Value: DatabaseValueConvertible {
 extension SQLExpression where Value: DatabaseValueConvertible {
   /// A value of which it is known whether it can be NULL.
   fileprivate static func constant(_ value: Value) -> Self {
-    Self(SQL(bound: value), isNullable: Value.columnType.isNullable)
+    Self(SQLFragment(value: value, isNullable: Value.columnType.isNullable))
   }
 }

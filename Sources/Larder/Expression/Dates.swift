@@ -12,7 +12,7 @@ extension SQLExpression where Value == Date {
   /// What SQLite can't express, such as dates after the year 9999, is NULL and throws where it is
   /// read. See [strftime](https://www.sqlite.org/lang_datefunc.html).
   public func strftime(_ format: String) -> SQLExpression<String> {
-    SQLExpression<String>(formatted(format, storage))
+    SQLExpression<String>(formatted(format))
   }
 }
 
@@ -20,47 +20,28 @@ extension SQLExpression where Value == Date? {
   /// The date as text in a format of SQLite's; NULL where there is none. See
   /// `SQLExpression.strftime`.
   public func strftime(_ format: String) -> SQLExpression<String?> {
-    SQLExpression<String?>(formatted(format, storage))
+    SQLExpression<String?>(formatted(format))
   }
 }
 
 extension SQLExpression {
-  /// How a column's own coding stores dates, found by storing one; nil for the connection's format.
-  fileprivate var storage: DateStorage {
-    guard let coding else { return .connection }
-    switch try? coding.code(Date(timeIntervalSince1970: 86_400)).databaseValue {
-    case .real(86_400), .integer(86_400): return .format(.secondsSince1970)
-    case .integer(86_400_000), .real(86_400_000): return .format(.unixMilliseconds)
-    case .real(2_440_588.5): return .format(.julianDay)
-    default: return .format(.iso8601)
-    }
+  fileprivate func formatted(_ format: String) -> SQLFragment {
+    let format = SQLFragment(value: format)
+    let seconds: SQLFragment = "\(node.inside(.product)) / 1000.0"
+    let call: SQLFragment =
+      switch node.coding.map({ $0.dateFormat ?? .iso8601 }) {
+      case .secondsSince1970: .call("strftime", format, node, "'unixepoch'")
+      case .unixMilliseconds: .call("strftime", format, seconds, "'unixepoch'")
+      case .julianDay, .iso8601, .sqlDateTime: .call("strftime", format, node)
+      // In the format of the connection that binds the statement's values.
+      case nil:
+        .call(
+          "strftime", format,
+          .call("iif", SQLFragment(value: DateQuestion.isMilliseconds), seconds, node),
+          SQLFragment(value: DateQuestion.modifier))
+      }
+    return SQLFragment(.form("strftime", [format, node], call))
   }
-
-  fileprivate func formatted(_ format: String, _ storage: DateStorage) -> SQL {
-    let format = SQL(bound: format)
-    let pieces: [SQL]
-    switch storage {
-    case .format(.secondsSince1970): pieces = [format, sql, SQL(raw: "'unixepoch'")]
-    case .format(.unixMilliseconds):
-      pieces = [format, SQL("", inside(.product), " / 1000.0"), SQL(raw: "'unixepoch'")]
-    case .format: pieces = [format, sql]
-    case .connection:
-      let value = SQL("iif(", SQL(bound: DateQuestion.isMilliseconds), ", ")
-      pieces = [
-        format,
-        SQL(SQL(value, "", SQL("", inside(.product), " / 1000.0, ")), "", SQL("", sql, ")")),
-        SQL(bound: DateQuestion.modifier),
-      ]
-    }
-    return SQL("strftime(", SQL(pieces, separator: ", "), ")")
-  }
-}
-
-/// How dates are stored that a function shall read.
-private enum DateStorage {
-  case format(DateFormat)
-  /// In the format of the connection that binds the statement's values.
-  case connection
 }
 
 /// An argument that depends on the format of the connection that it is bound to.

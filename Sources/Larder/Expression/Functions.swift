@@ -12,10 +12,10 @@ import LarderSQLite
 public func function<each Argument: Sendable, Result: DatabaseValueConvertible>(
   _ name: String, _ arguments: repeat SQLExpression<each Argument>, as type: Result.Type
 ) -> SQLExpression<Result> {
-  var pieces: [SQL] = []
-  repeat pieces.append((each arguments).inside(.lowest))
-  return SQLExpression<Result>(
-    SQL("\(name.quotedIdentifier)(", SQL(pieces, separator: ", "), ")"))
+  var parts: [SQLFragment] = []
+  repeat parts.append((each arguments).node.inside(.lowest))
+  let list: SQLFragment? = parts.isEmpty ? nil : .list(parts)
+  return SQLExpression<Result>("\(name: name)(\(list))")
 }
 
 extension SQLExpression {
@@ -27,7 +27,7 @@ extension SQLExpression {
   public func coalesce<Wrapped: DatabaseValueConvertible>(
     _ value: Wrapped
   ) -> SQLExpression<Wrapped> where Value == Wrapped? {
-    coalesced(bound(value), isNullable: false)
+    call("coalesce", node.bound(value), isNullable: false, coding: node.coding)
   }
 
   /// The value, or that of another expression where it is NULL.
@@ -35,15 +35,9 @@ extension SQLExpression {
   public func coalesce<Wrapped>(
     _ other: SQLExpression<Wrapped>
   ) -> SQLExpression<Wrapped> where Value == Wrapped? {
-    coalesced(operand(other, .lowest), isNullable: other.isNullable)
-  }
-
-  private func coalesced<Wrapped>(
-    _ other: SQL, isNullable: Bool
-  ) -> SQLExpression<Wrapped> where Value == Wrapped? {
-    SQLExpression<Wrapped>(
-      SQL("coalesce(", SQL(sql, ", ", other), ")"), isNullable: isNullable,
-      coding: coding)
+    call(
+      "coalesce", node.operand(other.node, .lowest), isNullable: other.node.isNullable,
+      coding: node.coding)
   }
 
   /// The value as SQLite converts it to the storage class of a type: `CAST(… AS INTEGER)`.
@@ -52,15 +46,14 @@ extension SQLExpression {
   /// values of any class, nothing is converted.
   /// See [CAST](https://www.sqlite.org/lang_expr.html#castexpr).
   public func cast<Other: DatabaseValueConvertible>(to type: Other.Type) -> SQLExpression<Other> {
-    let name: String
     switch Other.columnType.kind {
-    case .integer: name = "INTEGER"
-    case .real: name = "REAL"
-    case .text: name = "TEXT"
-    case .blob: name = "BLOB"
-    case .any, .date: return SQLExpression<Other>(sql, precedence, isNullable: isNullable)
+    case .any, .date:
+      SQLExpression<Other>(
+        SQLFragment(.sequence([.part(node)]), node.precedence, isNullable: node.isNullable))
+    default:
+      SQLExpression<Other>(
+        SQLFragment(.cast(node, Other.columnType), isNullable: node.isNullable))
     }
-    return SQLExpression<Other>(SQL("CAST(", sql, " AS \(name))"), isNullable: isNullable)
   }
 }
 
@@ -69,17 +62,17 @@ extension SQLExpression {
 extension SQLExpression where Value: SignedNumeric & DatabaseValueConvertible {
   /// The number with the other sign.
   public static prefix func - (operand: Self) -> Self {
-    Self(SQL("-", operand.inside(.sign), ""), .sign, isNullable: operand.isNullable)
+    Self(SQLFragment(.negate, operand.node.inside(.sign), isNullable: operand.node.isNullable))
   }
 
   /// The number without its sign. An error for the smallest integer.
-  public var magnitude: Self { Self(SQL("abs(", sql, ")"), isNullable: isNullable) }
+  public var magnitude: Self { call("abs", isNullable: node.isNullable) }
 }
 
 extension SQLExpression where Value: BinaryFloatingPoint & DatabaseValueConvertible {
   /// The number, rounded to so many digits behind the point; halves go away from zero.
   public func rounded(_ digits: Int = 0) -> Self {
-    Self(SQL("round(", SQL(sql, ", ", SQL(bound: digits)), ")"), isNullable: isNullable)
+    call("round", SQLFragment(value: digits), isNullable: node.isNullable)
   }
 }
 
@@ -87,72 +80,74 @@ extension SQLExpression where Value: DatabaseValueConvertible {
   /// The smaller one of this value and another, in each row: `min(a, b)`. NULL if one is NULL.
   ///
   /// Not to be mistaken for `min`, which is the smallest one of all rows.
-  public func least(_ value: Value) -> Self { scalar("min", bound(value), isNullable) }
+  public func least(_ value: Value) -> Self { scalar("min", node.bound(value), node.isNullable) }
   /// The smaller one of this value and another, in each row.
   @_disfavoredOverload
   public func least(_ other: Self) -> Self {
-    scalar("min", operand(other, .lowest), isNullable || other.isNullable)
+    scalar("min", node.operand(other.node, .lowest), node.isNullable || other.node.isNullable)
   }
 
   /// The greater one of this value and another, in each row: `max(a, b)`. NULL if one is NULL.
   ///
   /// Not to be mistaken for `max`, which is the greatest one of all rows.
-  public func greatest(_ value: Value) -> Self { scalar("max", bound(value), isNullable) }
+  public func greatest(_ value: Value) -> Self { scalar("max", node.bound(value), node.isNullable) }
   /// The greater one of this value and another, in each row.
   @_disfavoredOverload
   public func greatest(_ other: Self) -> Self {
-    scalar("max", operand(other, .lowest), isNullable || other.isNullable)
+    scalar("max", node.operand(other.node, .lowest), node.isNullable || other.node.isNullable)
   }
 
-  private func scalar(_ name: String, _ other: SQL, _ isNullable: Bool) -> Self {
-    Self(SQL("\(name)(", SQL(sql, ", ", other), ")"), isNullable: isNullable, coding: coding)
+  private func scalar(
+    _ name: StaticString, _ other: SQLFragment, _ isNullable: Bool
+  ) -> Self {
+    call(name, other, isNullable: isNullable, coding: node.coding)
   }
 }
 
 extension SQLExpression where Value: FixedWidthInteger & DatabaseValueConvertible {
-  /// The rest of a division; NULL for a division by zero.
+  /// The remainder of a division; NULL for a division by zero.
   public static func % (left: Self, right: Value) -> Self {
-    left.infix(" % ", left.bound(right), .product)
+    Self(left.node.infix(.remainder, operand: left.node.bound(right)))
   }
 
-  /// The rest of a division; NULL for a division by zero.
+  /// The remainder of a division; NULL for a division by zero.
   public static func % (left: Self, right: Self) -> Self {
-    left.infix(" % ", right.inside(.product), .product)
+    Self(left.node.infix(.remainder, operand: right.node.inside(.product)))
   }
 
-  /// The bits that are set in both.
+  /// Bitwise AND: the bits that are set in both.
   public static func & (left: Self, right: Value) -> Self {
-    left.infix(" & ", left.bound(right), .bits)
+    Self(left.node.infix(.bitwiseAnd, operand: left.node.bound(right)))
   }
 
-  /// The bits that are set in both.
+  /// Bitwise AND: the bits that are set in both.
   public static func & (left: Self, right: Self) -> Self {
-    left.infix(" & ", right.inside(.bits), .bits)
+    Self(left.node.infix(.bitwiseAnd, operand: right.node.inside(.bits)))
   }
 
-  /// The bits that are set in one of them.
+  /// Bitwise OR: the bits that are set in one of them.
   public static func | (left: Self, right: Value) -> Self {
-    left.infix(" | ", left.bound(right), .bits)
+    Self(left.node.infix(.bitwiseOr, operand: left.node.bound(right)))
   }
 
-  /// The bits that are set in one of them.
+  /// Bitwise OR: the bits that are set in one of them.
   public static func | (left: Self, right: Self) -> Self {
-    left.infix(" | ", right.inside(.bits), .bits)
+    Self(left.node.infix(.bitwiseOr, operand: right.node.inside(.bits)))
   }
 
   /// The bits of SQLite's 64, moved to the left; by a negative number, to the right.
   public static func << (left: Self, right: Int) -> Self {
-    left.infix(" << ", SQL(bound: right), .bits)
+    Self(left.node.infix(.shiftLeft, operand: SQLFragment(value: right)))
   }
 
   /// The bits of SQLite's 64, moved to the right, the sign being kept.
   public static func >> (left: Self, right: Int) -> Self {
-    left.infix(" >> ", SQL(bound: right), .bits)
+    Self(left.node.infix(.shiftRight, operand: SQLFragment(value: right)))
   }
 
-  /// All of SQLite's 64 bits turned over.
+  /// Bitwise NOT of SQLite's 64 bits.
   public static prefix func ~ (operand: Self) -> Self {
-    Self(SQL("~", operand.inside(.sign), ""), .sign, isNullable: operand.isNullable)
+    Self(SQLFragment(.bitwiseNot, operand.node.inside(.sign), isNullable: operand.node.isNullable))
   }
 }
 
@@ -166,25 +161,27 @@ extension SQLExpression where Value: TextValue {
   ///   - count: its length; nil for all that follows.
   public func substring(from start: Int, count: Int? = nil) -> Self {
     // SQLite counts from one.
-    let first = SQL(bound: start < 0 || start == .max ? start : start + 1)
-    let part = SQL(sql, ", ", first)
-    let pieces = count.map { SQL(part, ", ", SQL(bound: $0 < 0 ? 0 : $0)) } ?? part
-    return Self(SQL("substr(", pieces, ")"), isNullable: isNullable)
+    let first = SQLFragment(value: start < 0 || start == .max ? start : start + 1)
+    guard let count else { return call("substr", first, isNullable: node.isNullable) }
+    return call(
+      "substr", first, SQLFragment(value: count < 0 ? 0 : count), isNullable: node.isNullable)
   }
 
   /// The text with another one instead of each occurrence of a part.
   public func replacing(_ part: String, with replacement: String) -> Self {
-    let pieces = SQL([sql, SQL(bound: part), SQL(bound: replacement)], separator: ", ")
-    return Self(SQL("replace(", pieces, ")"), isNullable: isNullable)
+    call(
+      "replace", SQLFragment(value: part), SQLFragment(value: replacement),
+      isNullable: node.isNullable)
   }
 
   /// The text without the spaces at both ends.
-  public var trimmed: Self { Self(SQL("trim(", sql, ")"), isNullable: isNullable) }
+  public var trimmed: Self { call("trim", isNullable: node.isNullable) }
 
   /// Where a part of the text begins, in Unicode scalars from 0; NULL where it isn't in it.
   public func position(of part: String) -> SQLExpression<Int?> {
-    SQLExpression<Int?>(
-      SQL("nullif(instr(", SQL(sql, ", ", SQL(bound: part)), "), 0) - 1"), .sum)
+    let part = SQLFragment(value: part)
+    let place: SQLFragment = "nullif(\(.call("instr", node, part)), 0) - 1"
+    return SQLExpression<Int?>(SQLFragment(.form("position", [node, part], place), .sum))
   }
 }
 
@@ -203,12 +200,12 @@ extension SQLExpression {
   public func jsonValue<Result: DatabaseValueConvertible>(
     at path: String, as type: Result.Type = Result.self
   ) -> SQLExpression<Result?> {
-    SQLExpression<Result?>(SQL("json_extract(", SQL(sql, ", ", SQL(bound: path)), ")"))
+    call("json_extract", SQLFragment(value: path))
   }
 
   /// The number of elements of a JSON array, by default of the whole value; 0 for what isn't an
   /// array, NULL where there is nothing.
   public func jsonCount(at path: String = "$") -> SQLExpression<Int?> {
-    SQLExpression<Int?>(SQL("json_array_length(", SQL(sql, ", ", SQL(bound: path)), ")"))
+    call("json_array_length", SQLFragment(value: path))
   }
 }

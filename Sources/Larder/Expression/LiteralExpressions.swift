@@ -6,72 +6,24 @@ import LarderSQLite
 /// Numbers and their Optionals: what a literal integer can be assigned to.
 public protocol NumberValue: DatabaseValueConvertible {
   /// The number's type, without Optional.
-  associatedtype Number: DatabaseValueConvertible & ExpressibleByIntegerLiteral
+  associatedtype Number: DatabaseValueConvertible & ExpressibleByIntegerLiteral = Self
 }
 
 /// Floating-point numbers and their Optionals: what any literal number can be assigned to.
 public protocol RealValue: NumberValue where Number: ExpressibleByFloatLiteral {}
 
-extension Int: NumberValue {
-  /// The number's type.
-  public typealias Number = Self
-}
-
-extension Int8: NumberValue {
-  /// The number's type.
-  public typealias Number = Self
-}
-
-extension Int16: NumberValue {
-  /// The number's type.
-  public typealias Number = Self
-}
-
-extension Int32: NumberValue {
-  /// The number's type.
-  public typealias Number = Self
-}
-
-extension Int64: NumberValue {
-  /// The number's type.
-  public typealias Number = Self
-}
-
-extension UInt: NumberValue {
-  /// The number's type.
-  public typealias Number = Self
-}
-
-extension UInt8: NumberValue {
-  /// The number's type.
-  public typealias Number = Self
-}
-
-extension UInt16: NumberValue {
-  /// The number's type.
-  public typealias Number = Self
-}
-
-extension UInt32: NumberValue {
-  /// The number's type.
-  public typealias Number = Self
-}
-
-extension UInt64: NumberValue {
-  /// The number's type.
-  public typealias Number = Self
-}
-
-extension Float: RealValue {
-  /// The number's type.
-  public typealias Number = Self
-}
-
-extension Double: RealValue {
-  /// The number's type.
-  public typealias Number = Self
-}
-
+extension Int: NumberValue {}
+extension Int8: NumberValue {}
+extension Int16: NumberValue {}
+extension Int32: NumberValue {}
+extension Int64: NumberValue {}
+extension UInt: NumberValue {}
+extension UInt8: NumberValue {}
+extension UInt16: NumberValue {}
+extension UInt32: NumberValue {}
+extension UInt64: NumberValue {}
+extension Float: RealValue {}
+extension Double: RealValue {}
 extension Optional: NumberValue where Wrapped: NumberValue {
   /// The number's type.
   public typealias Number = Wrapped.Number
@@ -82,14 +34,14 @@ extension Optional: RealValue where Wrapped: RealValue {}
 extension SQLExpression: ExpressibleByIntegerLiteral where Value: NumberValue {
   /// A number, which is bound as one of the expression's type.
   public init(integerLiteral value: Value.Number.IntegerLiteralType) {
-    self.init(SQL(bound: Value.Number(integerLiteral: value)), isNullable: false)
+    self.init(SQLFragment(value: Value.Number(integerLiteral: value), isNullable: false))
   }
 }
 
 extension SQLExpression: ExpressibleByFloatLiteral where Value: RealValue {
   /// A number, which is bound as one of the expression's type.
   public init(floatLiteral value: Value.Number.FloatLiteralType) {
-    self.init(SQL(bound: Value.Number(floatLiteral: value)), isNullable: false)
+    self.init(SQLFragment(value: Value.Number(floatLiteral: value), isNullable: false))
   }
 }
 
@@ -102,5 +54,7 @@ extension SQLExpression: ExpressibleByStringLiteral, ExpressibleByExtendedGraphe
   ExpressibleByUnicodeScalarLiteral
 where Value: TextValue {
   /// Text, which is bound.
-  public init(stringLiteral value: String) { self.init(SQL(bound: value), isNullable: false) }
+  public init(stringLiteral value: String) {
+    self.init(SQLFragment(value: value, isNullable: false))
+  }
 }

@@ -9,7 +9,7 @@ extension SQLExpression {
   public static func + <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Wrapped
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(" + ", right, .sum))
+    SQLExpression(left.node.infix(.add, right))
   }
 
   /// The sum; NULL where one of them is.
@@ -17,7 +17,7 @@ extension SQLExpression {
   public static func + <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(" + ", right.node, .sum))
+    SQLExpression(left.node.infix(.add, right.node))
   }
 
   /// The sum; NULL where one of them is.
@@ -25,7 +25,7 @@ extension SQLExpression {
   public static func + <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Wrapped>
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(" + ", right.node, .sum))
+    SQLExpression(left.node.infix(.add, right.node))
   }
 
   /// The sum; NULL where one of them is.
@@ -33,7 +33,7 @@ extension SQLExpression {
   public static func + <Wrapped: Numeric & DatabaseValueConvertible>(
     left: SQLExpression<Wrapped>, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(" + ", right.node, .sum))
+    SQLExpression(left.node.infix(.add, right.node))
   }
 
   /// The difference; NULL where there is no value.
@@ -41,7 +41,7 @@ extension SQLExpression {
   public static func - <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Wrapped
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(" - ", right, .sum))
+    SQLExpression(left.node.infix(.subtract, right))
   }
 
   /// The difference; NULL where one of them is.
@@ -49,7 +49,7 @@ extension SQLExpression {
   public static func - <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(" - ", right.node, .sum))
+    SQLExpression(left.node.infix(.subtract, right.node))
   }
 
   /// The difference; NULL where one of them is.
@@ -57,7 +57,7 @@ extension SQLExpression {
   public static func - <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Wrapped>
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(" - ", right.node, .sum))
+    SQLExpression(left.node.infix(.subtract, right.node))
   }
 
   /// The difference; NULL where one of them is.
@@ -65,7 +65,7 @@ extension SQLExpression {
   public static func - <Wrapped: Numeric & DatabaseValueConvertible>(
     left: SQLExpression<Wrapped>, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(" - ", right.node, .sum))
+    SQLExpression(left.node.infix(.subtract, right.node))
   }
 
   /// The product; NULL where there is no value.
@@ -73,7 +73,7 @@ extension SQLExpression {
   public static func * <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Wrapped
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(" * ", right, .product))
+    SQLExpression(left.node.infix(.multiply, right))
   }
 
   /// The product; NULL where one of them is.
@@ -81,7 +81,7 @@ extension SQLExpression {
   public static func * <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(" * ", right.node, .product))
+    SQLExpression(left.node.infix(.multiply, right.node))
   }
 
   /// The product; NULL where one of them is.
@@ -89,7 +89,7 @@ extension SQLExpression {
   public static func * <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Wrapped>
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(" * ", right.node, .product))
+    SQLExpression(left.node.infix(.multiply, right.node))
   }
 
   /// The product; NULL where one of them is.
@@ -97,7 +97,7 @@ extension SQLExpression {
   public static func * <Wrapped: Numeric & DatabaseValueConvertible>(
     left: SQLExpression<Wrapped>, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(" * ", right.node, .product))
+    SQLExpression(left.node.infix(.multiply, right.node))
   }
 
   /// The quotient; NULL where there is no value. NULL for a division by zero too.
@@ -105,7 +105,7 @@ extension SQLExpression {
   public static func / <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Wrapped
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(" / ", right, .product))
+    SQLExpression(left.node.infix(.divide, right))
   }
 
   /// The quotient; NULL where one of them is.
@@ -113,7 +113,7 @@ extension SQLExpression {
   public static func / <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(" / ", right.node, .product))
+    SQLExpression(left.node.infix(.divide, right.node))
   }
 
   /// The quotient; NULL where one of them is.
@@ -121,7 +121,7 @@ extension SQLExpression {
   public static func / <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Wrapped>
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(" / ", right.node, .product))
+    SQLExpression(left.node.infix(.divide, right.node))
   }
 
   /// The quotient; NULL where one of them is.
@@ -129,7 +129,7 @@ extension SQLExpression {
   public static func / <Wrapped: Numeric & DatabaseValueConvertible>(
     left: SQLExpression<Wrapped>, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(" / ", right.node, .product))
+    SQLExpression(left.node.infix(.divide, right.node))
   }
 
   /// The rest of a division; NULL where there is no value, and for a division by zero.
@@ -137,7 +137,7 @@ extension SQLExpression {
   public static func % <Wrapped: FixedWidthInteger & DatabaseValueConvertible>(
     left: Self, right: Wrapped
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(" % ", right, .product))
+    SQLExpression(left.node.infix(.remainder, right))
   }
 
   /// The rest of a division; NULL where one of them is.
@@ -145,14 +145,14 @@ extension SQLExpression {
   public static func % <Wrapped: FixedWidthInteger & DatabaseValueConvertible>(
     left: Self, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(" % ", right.node, .product))
+    SQLExpression(left.node.infix(.remainder, right.node))
   }
 
   /// The number with the other sign; NULL where there is no value.
   public static prefix func - <Wrapped: SignedNumeric & DatabaseValueConvertible>(
     operand: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(WrappedNode("-", operand.node.inside(.sign), "", .sign))
+    SQLExpression(SQLFragment(.negate, operand.node.inside(.sign)))
   }
 
   /// Adds to an assignment's value; NULL stays NULL.

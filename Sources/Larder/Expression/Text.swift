@@ -14,31 +14,38 @@ extension SQLExpression where Value: TextValue {
   ///
   /// - `escape`: a character that takes the meaning from `%`, `_` and itself.
   public func like(_ pattern: String, escape: Character? = nil) -> SQLExpression<Bool> {
-    let match: SQLExpression<Bool> = infix(" LIKE ", SQL(bound: pattern), .equality)
-    guard let escape else { return match }
+    let match = node.infix(.like, operand: SQLFragment(value: pattern))
+    guard let escape else { return SQLExpression<Bool>(match) }
     return SQLExpression<Bool>(
-      SQL(match.sql, " ESCAPE ", SQL(bound: String(escape))), .equality)
+      SQLFragment(match, .escape, SQLFragment(value: String(escape))))
   }
 
   /// Whether it matches a pattern in which `*` stands for any text, `?` for any character and
   /// `[a-z]` for one of several.
   public func glob(_ pattern: String) -> SQLExpression<Bool> {
-    infix(" GLOB ", SQL(bound: pattern), .equality)
+    SQLExpression<Bool>(node.infix(.glob, operand: SQLFragment(value: pattern)))
   }
 
   /// Whether it begins with a text: a range of the column's order, for which SQLite uses an index.
   /// After ``collate(_:)``, whether its beginning equals the text by that collation.
   public func hasPrefix(_ prefix: String) -> SQLExpression<Bool> {
+    let value = SQLFragment(value: prefix)
     // The texts that begin with one are a range only byte by byte.
-    if precedence == .collate {
-      return part("1, ", prefix.unicodeScalars.count, equals: prefix)
+    if node.precedence == .collate {
+      let beginning = SQLFragment.call(
+        "substr", node, "1", SQLFragment(value: prefix.unicodeScalars.count))
+      return SQLExpression<Bool>(form("hasPrefix", value, SQLFragment(beginning, .equal, value)))
     }
     // In the order of a column that ignores case, the range would be another one.
-    func exactly(_ text: String) -> SQL { SQL("", SQL(bound: text), " COLLATE BINARY") }
-    let start: SQLExpression<Bool> = infix(" >= ", exactly(prefix), .comparison)
-    guard let end = prefix.firstBeyondItsExtensions else { return start }
-    let limit: SQLExpression<Bool> = infix(" < ", exactly(end), .comparison)
-    return start && limit
+    func exactly(_ text: String) -> SQLFragment {
+      SQLFragment(SQLFragment(value: text), .collate, "BINARY")
+    }
+    let start = node.infix(.greaterOrEqual, operand: exactly(prefix))
+    guard let end = prefix.firstBeyondItsExtensions else {
+      return SQLExpression<Bool>(form("hasPrefix", value, start))
+    }
+    let range = start.infix(.and, node.infix(.less, operand: exactly(end)))
+    return SQLExpression<Bool>(form("hasPrefix", value, range))
   }
 
   /// Whether it ends with a text, byte by byte; after ``collate(_:)``, by that collation, up to the
@@ -46,50 +53,55 @@ extension SQLExpression where Value: TextValue {
   public func hasSuffix(_ suffix: String) -> SQLExpression<Bool> {
     // The last 0 characters would be all.
     if suffix.isEmpty { return hasPrefix(suffix) }
-    if precedence == .collate { return part("", -suffix.unicodeScalars.count, equals: suffix) }
+    let value = SQLFragment(value: suffix)
+    if node.precedence == .collate {
+      let end = SQLFragment.call(
+        "substr", node, SQLFragment(value: -suffix.unicodeScalars.count))
+      return SQLExpression<Bool>(form("hasSuffix", value, SQLFragment(end, .equal, value)))
+    }
     // Of text SQLite finds the end at the first NUL, of bytes where it is. They are those of the
     // database's encoding, which SQLite alone knows. A part of no bytes is NULL to it.
-    return SQLExpression<Bool>(
-      """
-      coalesce(substr(CAST(\(sql) AS BLOB), -length(CAST(\(suffix) AS BLOB))), \(sql)) \
-      = CAST(\(suffix) AS BLOB)
-      """, .equality)
+    let bytes = SQLFragment(.cast(value, .blob))
+    let length = SQLFragment(.negate, .call("length", bytes))
+    let end = SQLFragment.call(
+      "coalesce", .call("substr", SQLFragment(.cast(node, .blob)), length), node)
+    return SQLExpression<Bool>(form("hasSuffix", value, SQLFragment(end, .equal, bytes)))
   }
 
-  /// Whether a part of it, from where it begins to its length, equals a text.
-  private func part(_ start: String, _ count: Int, equals text: String) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(
-      SQL(
-        SQL("substr(", SQL(sql, ", \(start)", SQL(bound: count)), ")"), " = ", SQL(bound: text)),
-      .equality)
+  /// What has another form in each dialect.
+  private func form(
+    _ name: StaticString, _ value: SQLFragment, _ form: SQLFragment
+  ) -> SQLFragment {
+    SQLFragment(.form(name, [node, value], form), form.precedence)
   }
 
   /// Whether a text is anywhere in it, byte by byte whatever the collation.
   public func contains(_ text: String) -> SQLExpression<Bool> {
     SQLExpression<Bool>(
-      SQL("instr(", SQL(sql, ", ", SQL(bound: text)), ") > 0"), .comparison)
+      SQLFragment(.call("instr", node, SQLFragment(value: text)), .greater, "0"))
   }
 
   /// The letters of ASCII made small.
-  public var lowercased: Self { Self(SQL("lower(", sql, ")"), isNullable: isNullable) }
+  public var lowercased: Self { call("lower", isNullable: node.isNullable) }
   /// The letters of ASCII made capital.
-  public var uppercased: Self { Self(SQL("upper(", sql, ")"), isNullable: isNullable) }
+  public var uppercased: Self { call("upper", isNullable: node.isNullable) }
 
   /// The same text, compared by another collation: `NOCASE`, `RTRIM`, or one of the program's own.
   public func collate(_ name: String) -> Self {
     Self(
-      SQL("", inside(.collate), " COLLATE \(name.quotedIdentifier)"), .collate,
-      isNullable: isNullable)
+      SQLFragment(
+        node.inside(.collate), .collate, SQLFragment(text: name.quotedIdentifier),
+        isNullable: node.isNullable))
   }
 
   /// This text and another; NULL where there is none.
   public static func + (left: Self, right: String) -> Self {
-    SQLExpression(left.node.infix(" || ", right, .concatenation))
+    SQLExpression(left.node.infix(.concatenate, right))
   }
 
   /// This text and another; NULL where one of them is.
   public static func + (left: Self, right: Self) -> Self {
-    SQLExpression(left.node.infix(" || ", right.node, .concatenation))
+    SQLExpression(left.node.infix(.concatenate, right.node))
   }
 
   /// Appends to an assignment's value; NULL stays NULL.
@@ -99,19 +111,19 @@ extension SQLExpression where Value: TextValue {
 extension SQLExpression where Value == String? {
   /// This text and another; NULL where there is none.
   public static func + (left: Self, right: SQLExpression<String>) -> Self {
-    SQLExpression(left.node.infix(" || ", right.node, .concatenation))
+    SQLExpression(left.node.infix(.concatenate, right.node))
   }
 
   /// This text and another; NULL where there is none.
   public static func + (left: SQLExpression<String>, right: Self) -> Self {
-    SQLExpression(left.node.infix(" || ", right.node, .concatenation))
+    SQLExpression(left.node.infix(.concatenate, right.node))
   }
 }
 
 extension SQLExpression where Value == String {
   /// The number of Unicode scalars up to the first NUL.
   public var length: SQLExpression<Int> {
-    SQLExpression<Int>(SQL("length(", sql, ")"), isNullable: isNullable)
+    call("length", isNullable: node.isNullable)
   }
 }
 

@@ -5,17 +5,17 @@ import LarderSQLite
 /// The number of the row in its window, from 1. It needs
 /// ``SQLExpression/over(partitionBy:orderBy:rows:)``.
 public func rowNumber() -> SQLExpression<Int> {
-  SQLExpression(SQL(raw: "row_number()"), isNullable: false)
+  SQLExpression(.call("row_number", isNullable: false))
 }
 
 /// The number of the first of the rows that are equal in their window's order, which leaves gaps.
 public func rank() -> SQLExpression<Int> {
-  SQLExpression(SQL(raw: "rank()"), isNullable: false)
+  SQLExpression(.call("rank", isNullable: false))
 }
 
 /// The number of the row's group of equals in their window's order, without gaps.
 public func denseRank() -> SQLExpression<Int> {
-  SQLExpression(SQL(raw: "dense_rank()"), isNullable: false)
+  SQLExpression(.call("dense_rank", isNullable: false))
 }
 
 extension SQLExpression {
@@ -37,20 +37,18 @@ extension SQLExpression {
     partitionBy parts: repeat SQLExpression<each Part>, orderBy order: OrderingTerm...,
     rows: ClosedRange<Int>? = nil
   ) -> Self {
-    var pieces: [SQL] = []
-    repeat pieces.append((each parts).inside(.lowest))
-    var window = SQL(raw: "")
-    if !pieces.isEmpty { window.append("PARTITION BY ", SQL(pieces, separator: ", ")) }
-    if !order.isEmpty {
-      window.append(
-        window.text.isEmpty ? "ORDER BY " : " ORDER BY ",
-        SQL(order.map(\.sql), separator: ", "))
-    }
+    var partition: [SQLFragment] = []
+    repeat partition.append((each parts).node.inside(.lowest))
+    var clauses: [SQLFragment] = []
+    if !partition.isEmpty { clauses.append("PARTITION BY \(.list(partition))") }
+    if !order.isEmpty { clauses.append("ORDER BY \(.list(order.map(\.node)))") }
     if let rows {
-      let frame = "ROWS BETWEEN \(Self.bound(rows.lowerBound)) AND \(Self.bound(rows.upperBound))"
-      window.append(window.text.isEmpty ? "" : " ", SQL(raw: frame))
+      let (first, last) = (Self.bound(rows.lowerBound), Self.bound(rows.upperBound))
+      clauses.append("ROWS BETWEEN \(text: first) AND \(text: last)")
     }
-    return Self(SQL(function, " OVER (", SQL("", window, ")")), coding: coding)
+    let window: SQLFragment = .list(clauses, separator: " ")
+    return Self(
+      SQLFragment("\(function) OVER (\(window))", coding: node.coding))
   }
 
   /// An end of a frame, by its distance from the row.
@@ -68,29 +66,22 @@ extension SQLExpression where Value: DatabaseValueConvertible {
   /// The value in an earlier row of the window; NULL where there is none.
   @_disfavoredOverload
   public func lag(_ count: Int = 1) -> SQLExpression<Value?> {
-    shifted("lag", count, coding)
+    call("lag", SQLFragment(value: count), coding: node.coding)
   }
 
   /// The value in an earlier row of the window; NULL where there is none.
   public func lag<Wrapped>(_ count: Int = 1) -> Self where Value == Wrapped? {
-    shifted("lag", count, coding)
+    call("lag", SQLFragment(value: count), coding: node.coding)
   }
 
   /// The value in a later row of the window; NULL where there is none.
   @_disfavoredOverload
   public func lead(_ count: Int = 1) -> SQLExpression<Value?> {
-    shifted("lead", count, coding)
+    call("lead", SQLFragment(value: count), coding: node.coding)
   }
 
   /// The value in a later row of the window; NULL where there is none.
   public func lead<Wrapped>(_ count: Int = 1) -> Self where Value == Wrapped? {
-    shifted("lead", count, coding)
-  }
-
-  private func shifted<Result>(
-    _ name: String, _ count: Int, _ coding: ExpressionCoding?
-  ) -> SQLExpression<Result> {
-    SQLExpression<Result>(
-      SQL("\(name)(", SQL(sql, ", ", SQL(bound: count)), ")"), coding: coding)
+    call("lead", SQLFragment(value: count), coding: node.coding)
   }
 }

@@ -60,7 +60,7 @@ public struct BelongsTo<Owner: Record, Target: Record>: Association, Sendable {
     let keys = try owners.map { try Owner.table.core.value(of: foreignKey, in: $0, db) }
     var found: [ExactValue: Target] = [:]
     let column = try MatchedColumn(Target.table.core, key, to: Owner.table.core, foreignKey)
-    try query.forEachMatch(db, column, in: keys, prefix: \.prefix) {
+    try query.forEachMatch(db, column, in: keys, alias: \.alias) {
       try Target.table.core.value(of: key, in: $0, db)
     } _: {
       found[$0] = $1
@@ -112,7 +112,7 @@ public struct HasMany<Owner: Record, Target: Record>: Association, Sendable {
     let keys = try owners.map { try Owner.table.core.value(of: key, in: $0, db) }
     var found: [ExactValue: [Target]] = [:]
     let column = try MatchedColumn(Target.table.core, foreignKey, to: Owner.table.core, key)
-    try query.forEachMatch(db, column, in: keys, prefix: \.prefix) {
+    try query.forEachMatch(db, column, in: keys, alias: \.alias) {
       try Target.table.core.value(of: foreignKey, in: $0, db)
     } _: {
       found[$0, default: []].append($1)
@@ -145,9 +145,9 @@ public struct HasManyThrough<Owner: Record, Link: Record, Target: Record>: Assoc
   ) {
     self.key = key.name
     self.linkKey = linkKey.name
-    let (left, right) = (targetKey.name.quotedIdentifier, linkTarget.name.quotedIdentifier)
+    let (left, right) = (targetKey.name, linkTarget.name)
     self.query = (query ?? Target.all).join(Link.self) {
-      SQLExpression<Bool>(SQL(raw: "\($0.prefix)\(left) = \($1.prefix)\(right)"), .equality)
+      SQLExpression<Bool>(SQLFragment($0.alias.column(left), .equal, $1.alias.column(right)))
     }
   }
 
@@ -156,7 +156,7 @@ public struct HasManyThrough<Owner: Record, Link: Record, Target: Record>: Assoc
     let keys = try owners.map { try Owner.table.core.value(of: key, in: $0, db) }
     var found: [ExactValue: [Target]] = [:]
     let column = try MatchedColumn(Link.table.core, linkKey, to: Owner.table.core, key)
-    try query.forEachMatch(db, column, in: keys, prefix: \.1.prefix) {
+    try query.forEachMatch(db, column, in: keys, alias: \.1.alias) {
       try Link.table.core.value(of: linkKey, in: $0.1, db)
     } _: {
       found[$0, default: []].append($1.0)

@@ -136,21 +136,21 @@ extension TableCore {
     }
   }
 
-  private func batch(rows: Int, or policy: ConflictPolicy?) -> TableStatement {
+  private func batch(rows: Int, or policy: ConflictPolicy?) -> RecordStatement {
     // What these two leave behind would be in the way of finding the record at fault.
     let verb = policy == .fail || policy == .rollback ? nil : policy?.rawValue
     let key = BatchKey(rows: rows, policy: verb)
     return batches.withLock { batches in
       if let statement = batches[key] { return statement }
-      let text = rows == 1 ? sql.insert(or: verb) : sql.insert(rows: rows, or: verb)
-      let statement = TableStatement(text)
+      let statement = RecordStatement(
+        rows == 1 ? sql.insert(or: verb) : sql.insert(rows: rows, or: verb))
       batches[key] = statement
       return statement
     }
   }
 
   private func insert(
-    _ records: RecordBuffer, _ range: Range<Int>, _ statement: TableStatement, _ db: Database,
+    _ records: RecordBuffer, _ range: Range<Int>, _ statement: RecordStatement, _ db: Database,
     or policy: ConflictPolicy?, _ keys: BatchForeignKeys
   ) throws {
     if keys.areDeferred { return try insertOneByOne(records, range, db, or: policy, keys) }
@@ -167,7 +167,7 @@ extension TableCore {
       }
     } catch {
       if bound < range.upperBound {
-        let error = describe(error, writing: records[bound], db, sql: statement.sql.text)
+        let error = describe(error, writing: records[bound], db, sql: statement.text)
         throw RecordError.batch(table: name, index: records.first + bound, error: error)
       }
       if try keys.deferKeys(after: error, or: policy) {

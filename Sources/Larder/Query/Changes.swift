@@ -14,7 +14,7 @@ import LarderSQLite
 public struct Assignments<R: Record> {
   private let alias: QueryAlias
   private(set) var columns: [String] = []
-  private(set) var values: [SQLNode] = []
+  private(set) var values: [SQLFragment] = []
 
   init(_ alias: QueryAlias) { self.alias = alias }
 
@@ -27,12 +27,12 @@ public struct Assignments<R: Record> {
     get {
       let column = R.columns[keyPath: keyPath].storage
       guard let index = index(of: column.definition) else {
-        return column.expression(behind: alias)
+        return column.expression(of: alias)
       }
       let value = values[index]
       // What it is compared with is stored as the column is.
       return SQLExpression(
-        column.expressionCoding.map { WrappedNode("(", value, ")", coding: $0) } ?? value)
+        column.expressionCoding.map { SQLFragment(.parentheses, value, coding: $0) } ?? value)
     }
     set {
       let column = R.columns[keyPath: keyPath].storage
@@ -60,73 +60,71 @@ extension Query where From: Record {
   public func update(
     _ db: Database, _ change: (inout Assignments<From>) -> Void
   ) throws -> Int {
-    guard let sql = try updateSQL(change) else { return 0 }
-    return try db.executeUpdate(sql, arguments: Arguments())
+    guard let update = try assignment(change) else { return 0 }
+    return try db.run(update)
   }
 
   /// Updates the query's rows and returns them as they are then.
   public func updated(
     _ db: Database, _ change: (inout Assignments<From>) -> Void
   ) throws -> [From] {
-    guard let sql = try updateSQL(change) else { return [] }
-    return try From.fetchAll(db, sql: returning(sql))
+    guard let update = try assignment(change) else { return [] }
+    return try From.fetchAll(db, sql: returning(update))
   }
 
   /// Deletes the query's rows and returns their number.
   @discardableResult
   public func delete(_ db: Database) throws -> Int {
-    try db.executeUpdate(try deleteSQL(), arguments: Arguments())
+    try db.run(deletion())
   }
 
   /// Deletes the query's rows and returns them.
   public func deleted(_ db: Database) throws -> [From] {
-    try From.fetchAll(db, sql: returning(try deleteSQL()))
+    try From.fetchAll(db, sql: returning(deletion()))
   }
 
-  private func returning(_ sql: SQL) -> SQL {
-    SQL("", sql, " RETURNING \(From.table.core.sql.columnList)")
+  private func returning(_ change: SQLFragment) -> SQL {
+    let change: SQLFragment = "\(change) RETURNING \(From.table.core.sql.columnList)"
+    return change.sql
   }
 
-  func updateSQL(_ change: (inout Assignments<From>) -> Void) throws -> SQL? {
+  /// The UPDATE; nil where nothing is assigned.
+  private func assignment(
+    _ change: (inout Assignments<From>) -> Void
+  ) throws -> SQLFragment? {
     let core = From.table.core
     try core.check()
     var assignments = Assignments<From>(select.tables.alias(at: 0))
     change(&assignments)
     guard !assignments.columns.isEmpty else { return nil }
-    var pieces = zip(assignments.columns, assignments.values).map {
-      SQL("\($0.quotedIdentifier) = ", $1.sql, "")
+    var pieces = zip(assignments.columns, assignments.values).map { column, value in
+      SQLFragment("\(name: column) = \(value)")
     }
     if let version = core.sql.version.map({ core.columns[$0] }),
       !assignments.columns.contains(where: { $0.isSame(as: version.name) })
     {
-      pieces.append(
-        SQL(raw: "\(version.name.quotedIdentifier) = \(RecordSQL.raised(version))"))
+      pieces.append("\(name: version.name) = \(RecordSQL.raised(version))")
     }
-    return try changing(SQL("UPDATE \(target) SET ", SQL(pieces, separator: ", "), ""))
+    return try changing("UPDATE \(select.tables.text) SET \(.list(pieces))")
   }
 
-  func deleteSQL() throws -> SQL {
+  private func deletion() throws -> SQLFragment {
     try From.table.core.check()
-    return try changing(SQL(raw: "DELETE FROM \(target)"))
+    return try changing("DELETE FROM \(select.tables.text)")
   }
 
-  private var target: String { select.tables.text.sql.text }
-
-  /// Adds what tells the rows: the condition or, where they are limited, their keys.
-  private func changing(_ statement: SQL) throws -> SQL {
-    var sql = statement
+  /// The statement with a condition for the query's rows: the query's own or, where they are limited,
+  /// that their keys are among those that it selects.
+  private func changing(_ statement: SQLFragment) throws -> SQLFragment {
     guard !select.isPlain else {
-      if let condition = select.condition { sql.append(" WHERE ", condition.sql) }
-      return sql
+      return select.condition.map { "\(statement) WHERE \($0)" } ?? statement
     }
     guard select.groups == nil, select.groupCondition == nil, !select.isDistinct else {
       throw DatabaseError(.misuse, "rows of a grouped or distinct query can't be changed")
     }
     let core = From.table.core
     try core.checkHasKey()
-    let key = core.primaryKey.map(\.name.quotedIdentifier).joined(separator: ", ")
-    sql.append(" WHERE (\(key)) IN (", select.sql(TextNode(SQL(raw: key))))
-    sql.text += ")"
-    return sql
+    let key = core.sql.names(core.sql.key)
+    return "\(statement) WHERE (\(key)) IN (\(select.fragment(key)))"
   }
 }

@@ -36,7 +36,7 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
 
   /// The rows of a selection.
   public init(_ name: String, _ selection: Selection<(repeat each Value)>) {
-    self.init(name, "WITH", selection.sql, selection.codings)
+    self.init(name, "WITH", selection.fragment, selection.codings)
   }
 
   /// The rows of a selection, and those that the step makes of each row, until it makes none.
@@ -48,32 +48,28 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
     step: (CommonTable) -> Selection<(repeat each Value)>
   ) {
     let itself = CommonTable(
-      name, source: SQL(raw: name.quotedIdentifier), codings: seed.codings)
+      definition: QueryTableDefinition(name: name, source: nil, codings: seed.codings))
     self.init(
       name, "WITH RECURSIVE",
-      SQL(seed.part, distinct ? " UNION " : " UNION ALL ", step(itself).sql), seed.codings)
+      "\(seed.part)\(distinct ? " UNION " : " UNION ALL ")\(step(itself).fragment)", seed.codings)
   }
 
-  private init(_ name: String, source: SQL, codings: [ExpressionCoding?]) {
-    definition = QueryTableDefinition(name: name, source: source, codings: codings)
-  }
+  private init(definition: QueryTableDefinition) { self.definition = definition }
 
   private init(
-    _ name: String, _ with: String, _ definition: SQL, _ codings: [ExpressionCoding?]
+    _ name: String, _ with: SQLFragment, _ rows: SQLFragment, _ codings: [ExpressionCoding?]
   ) {
-    let quoted = name.quotedIdentifier
-    let columns = Self.columnNames.map(\.quotedIdentifier).joined(separator: ", ")
-    self.init(
-      name,
-      source: SQL(
-        "(\(with) \(quoted)(\(columns)) AS (", definition,
-        ") SELECT * FROM \(quoted))"), codings: codings)
+    let columns = SQLFragment.list(
+      Self.columnNames.map { SQLFragment(text: $0.quotedIdentifier) })
+    let source: SQLFragment =
+      "(\(with) \(name: name)(\(columns)) AS (\(rows)) SELECT * FROM \(name: name))"
+    self.init(definition: QueryTableDefinition(name: name, source: source, codings: codings))
   }
 
   /// All rows of the table: the beginning of a query.
   public var all: Query<CommonTable> {
     let name = QueryAlias(definition.name, codings: definition.codings)
-    return Query(Select(QueryTables(TextNode(definition.named(name.name)), [name])))
+    return Query(Select(QueryTables(definition.named(name.name), [name])))
   }
 
   private static var columnNames: [String] {
@@ -91,7 +87,7 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
     func column<V: DatabaseValueConvertible>(_ type: V.Type) -> SQLExpression<V> {
       number += 1
       return SQLExpression<V>(
-        SQL(raw: "\(table.prefix)\"c\(number)\""), coding: table.codings.at(number - 1))
+        table.column("c\(number)", coding: table.codings.at(number - 1)))
     }
     return CommonFields((repeat column((each Value).self)))
   }
@@ -159,15 +155,15 @@ public protocol QueryTable: QuerySource {
 /// The name and definition of a ``CommonTable``.
 public struct QueryTableDefinition: Sendable {
   let name: String
-  /// What stands behind FROM: the definition, or inside of it the name alone.
-  let source: SQL
+  /// The definition; nil inside of it, where the name alone stands behind FROM.
+  let source: SQLFragment?
   /// How its columns are stored.
   let codings: [ExpressionCoding?]
 
   /// The table under its name in a query.
-  func named(_ alias: String) -> SQL {
-    source.text == alias.quotedIdentifier
-      ? source : SQL("", source, " AS \(alias.quotedIdentifier)")
+  func named(_ alias: String) -> SQLFragment {
+    if let source { return "\(source) AS \(name: alias)" }
+    return alias.isSame(as: name) ? "\(name: name)" : "\(name: name) AS \(name: alias)"
   }
 }
 
@@ -202,7 +198,7 @@ extension Query {
     _ definition: QueryTableDefinition, on condition: (New.QueryFields) -> SQLExpression<Bool>
   ) -> Query<New> {
     var select = select
-    select.join(" JOIN ", definition.name, codings: definition.codings) {
+    select.join(.join, definition.name, codings: definition.codings) {
       definition.named($0.name)
     } on: { names in
       var names = names
@@ -226,8 +222,8 @@ extension Query where From: QueryTable {
     on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
   ) -> Query<Join2<From, Other>> {
     var select = select
-    select.join(" JOIN ", Other.table.name) {
-      SQL(raw: $0.definition(of: Other.table.name))
+    select.join(.join, Other.table.name) {
+      $0.definition(of: Other.table.name)
     } on: { names in
       var names = names
       let left = From.queryTables(&names)

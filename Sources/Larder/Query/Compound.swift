@@ -13,28 +13,31 @@ import LarderSQLite
 ///
 /// The parts are combined from left to right. The order of a part counts only where it is limited.
 public struct Compound<Row>: CompoundPart, Sendable {
-  private var parts: SQL
-  private var order: [SQL] = []
+  private var parts: SQLFragment
+  private var order: [SQLFragment] = []
   private var limit: Int?
   private var offset = 0
   private var isCompound = false
-  private let read: @Sendable (Database, SQL, (Row) throws -> Void) throws -> Void
+  private let read: @Sendable (Database, SQLFragment, (Row) throws -> Void) throws -> Void
 
   fileprivate init(
-    _ parts: SQL,
-    read: @escaping @Sendable (Database, SQL, (Row) throws -> Void) throws -> Void
+    _ parts: SQLFragment,
+    read: @escaping @Sendable (Database, SQLFragment, (Row) throws -> Void) throws -> Void
   ) {
     self.parts = parts
     self.read = read
   }
 
   /// The statement with its arguments, for reading, logging and tests.
-  public var sql: SQL {
-    var sql = parts
-    if !order.isEmpty { sql.append(" ORDER BY ", SQL(order, separator: ", ")) }
-    sql.appendLimit(limit, offset)
-    return sql
+  public var sql: SQL { fragment.sql }
+
+  var fragment: SQLFragment {
+    let order: SQLFragment? = order.isEmpty ? nil : " ORDER BY \(.list(order))"
+    let limit = isLimited ? SQLFragment(.limit(limit, offset: offset)) : nil
+    return "\(parts)\(order)\(limit)"
   }
+
+  private var isLimited: Bool { limit != nil || offset > 0 }
 
   private func with(_ change: (inout Self) -> Void) -> Self {
     var compound = self
@@ -46,7 +49,8 @@ public struct Compound<Row>: CompoundPart, Sendable {
   ///
   /// A column that isn't there throws when the rows are fetched.
   public func order(byColumn position: Int, descending: Bool = false) -> Self {
-    with { $0.order.append(SQL(raw: "\(position)\(descending ? " DESC" : "")")) }
+    let column = SQLFragment(text: "\(position)")
+    return with { $0.order.append(descending ? SQLFragment(.descending, column) : column) }
   }
 
   /// No more rows than this, after leaving out some. A negative number counts as zero.
@@ -71,29 +75,28 @@ public struct Compound<Row>: CompoundPart, Sendable {
 
   /// Calls a closure with one row after the other, and keeps none.
   public func forEach(_ db: Database, _ body: (Row) throws -> Void) throws {
-    try read(db, sql, body)
+    try read(db, fragment, body)
   }
 
   /// The number of rows.
   public func fetchCount(_ db: Database) throws -> Int {
-    try db.value(SQL("SELECT count(*) FROM (", sql, ")"), arguments: Arguments(), as: Int.self) ?? 0
+    try db.value(fragment.rowCount, as: Int.self, default: 0)
   }
 
   /// The query itself.
   public var compound: Compound { self }
 
-  fileprivate func combined(_ operation: String, _ other: Self) -> Self {
+  fileprivate func combined(_ operation: SQLFragment, _ other: Self) -> Self {
     let left = part(of: self)
     // SQLite combines from left to right: what is compound on the right becomes one table.
-    let right = other.isCompound ? SQL("SELECT * FROM (", other.sql, ")") : part(of: other)
-    var compound = Self(SQL(left, " \(operation) ", right), read: read)
+    let right = other.isCompound ? other.fragment.asTable : part(of: other)
+    var compound = Self("\(left)\(operation)\(right)", read: read)
     compound.isCompound = true
     return compound
   }
 
-  private func part(of other: Self) -> SQL {
-    other.order.isEmpty && other.limit == nil && other.offset == 0
-      ? other.parts : SQL("SELECT * FROM (", other.sql, ")")
+  private func part(of other: Self) -> SQLFragment {
+    other.order.isEmpty && !other.isLimited ? other.parts : other.fragment.asTable
   }
 }
 
@@ -108,37 +111,34 @@ public protocol CompoundPart<Row> {
 extension CompoundPart {
   /// What this and another query have, each row once. See ``Compound``.
   public func union(_ other: some CompoundPart<Row>) -> Compound<Row> {
-    compound.combined("UNION", other.compound)
+    compound.combined(" UNION ", other.compound)
   }
   /// What this and another query have.
   public func unionAll(_ other: some CompoundPart<Row>) -> Compound<Row> {
-    compound.combined("UNION ALL", other.compound)
+    compound.combined(" UNION ALL ", other.compound)
   }
   /// What is in both, each row once.
   public func intersect(_ other: some CompoundPart<Row>) -> Compound<Row> {
-    compound.combined("INTERSECT", other.compound)
+    compound.combined(" INTERSECT ", other.compound)
   }
   /// What is in this but not in the other, each row once.
   public func except(_ other: some CompoundPart<Row>) -> Compound<Row> {
-    compound.combined("EXCEPT", other.compound)
+    compound.combined(" EXCEPT ", other.compound)
   }
 }
 
-extension SQL {
-  /// Appends LIMIT and OFFSET where there are any.
-  mutating func appendLimit(_ limit: Int?, _ offset: Int) {
-    if limit != nil || offset > 0 { append(" LIMIT ", SQL(bound: limit ?? -1)) }
-    if offset > 0 { append(" OFFSET ", SQL(bound: offset)) }
-  }
+extension SQLFragment {
+  /// The rows of a statement as those of a table.
+  fileprivate var asTable: SQLFragment { "SELECT * FROM (\(self))" }
 }
 
 extension Select {
   /// The statement as a part of a compound one, where only a limited query has an order.
-  fileprivate func part(_ columns: SQLNode) -> SQL {
-    if limit != nil || offset > 0 { return SQL("SELECT * FROM (", sql(columns), ")") }
+  fileprivate func part(_ columns: SQLFragment) -> SQLFragment {
+    if limit != nil || offset > 0 { return fragment(columns).asTable }
     var part = self
     part.order = nil
-    return part.sql(columns)
+    return part.fragment(columns)
   }
 }
 
@@ -146,10 +146,10 @@ extension Query: CompoundPart {
   /// The query as a part of compound ones.
   public var compound: Compound<From.QueryRow> {
     let tables = select.tables
-    return Compound(select.part(reader.columns)) { db, sql, body in
+    return Compound(select.part(reader.columns)) { db, fragment, body in
       var columns = QueryColumns(tables)
       let read = From.queryReader(&columns)
-      try db.withRows(of: db.take(bound: sql)) { statement in
+      try db.withRows(of: db.take(fragment)) { statement in
         let cursor = QueryCursor(statement)
         while try statement.step() { try body(read(cursor)) }
       }
@@ -159,13 +159,13 @@ extension Query: CompoundPart {
 
 extension Selection: CompoundPart {
   /// The statement as a part of a compound one.
-  var part: SQL { select.part(columns) }
+  var part: SQLFragment { select.part(columns) }
 
   /// The selection as a part of compound ones.
   public var compound: Compound<Row> {
     let (accesses, read) = (accesses, read)
-    return Compound(part) { db, sql, body in
-      try SelectionSource(accesses).forEach(try db.take(bound: sql), db, read, body)
+    return Compound(part) { db, fragment, body in
+      try SelectionSource(accesses).forEach(try db.take(fragment), db, read, body)
     }
   }
 }

@@ -201,8 +201,8 @@ extension Record {
       while count < part.count { count *= 2 }
       let filler = part.last ?? last
       part += Array(repeating: filler, count: count - part.count)
-      let sql = table.core.find(keys: part.count, Array(part))
-      try db.withRows(of: db.take(bound: sql)) { statement in
+      let query = table.core.sql.find(keys: table.core.coded(keys: Array(part)))
+      try db.withRows(of: db.take(query)) { statement in
         try table.readAll(statement, table.core.identity.first) { records.append($0) }
       }
     }
@@ -211,11 +211,10 @@ extension Record {
 }
 
 extension TableCore {
-  func find(keys count: Int, _ values: [any DatabaseValueConvertible]) -> SQL {
-    let marks = Array(repeating: "?", count: count).joined(separator: ", ")
-    let key = primaryKey[0].name.quotedIdentifier
-    var query = SQL(raw: "\(select.sql.text) WHERE \(key) IN (\(marks))")
-    query.values = values.map { primaryKey[0].code?($0) ?? $0 }
-    return query
+  /// Values of a key of one column, as the column stores them.
+  fileprivate func coded(
+    keys: [any DatabaseValueConvertible]
+  ) -> [any DatabaseValueConvertible] {
+    keys.map { primaryKey.first?.code?($0) ?? $0 }
   }
 }

@@ -21,15 +21,16 @@ extension Record {
     try table.core.check()
     var definitions: [ColumnDefinition] = []
     repeat definitions.append((each columns).definition)
-    return try db.executeUpdate(
-      insertSQL(definitions, selection.sql), arguments: Arguments())
+    return try db.run(insertion(of: definitions, selection.fragment))
   }
 
-  private static func insertSQL(_ columns: [ColumnDefinition], _ selection: SQL) throws -> SQL {
+  private static func insertion(
+    of columns: [ColumnDefinition], _ selection: SQLFragment
+  ) throws -> SQLFragment {
     if let column = columns.first(where: { !$0.isWritten }) {
       throw DatabaseError(.misuse, "“\(table.name)”.“\(column.name)” isn't written")
     }
-    let names = columns.map(\.name.quotedIdentifier).joined(separator: ", ")
-    return SQL("INSERT INTO \(table.name.quotedIdentifier) (\(names)) ", selection, "")
+    let names = SQLFragment.list(columns.map { SQLFragment(text: $0.name.quotedIdentifier) })
+    return "INSERT INTO \(name: table.name) (\(names)) \(selection)"
   }
 }

@@ -8,7 +8,7 @@ extension Query where From: Record {
   ///
   /// ```swift
   /// City.all.join(Country.self) { $0.country == $1.code }
-  /// // … FROM "city" JOIN "country" ON "city"."country" = "country"."code"
+  /// // … FROM "city.joincountry" ON "city"."country" = "country"."code"
   /// ```
   ///
   /// A table that is there already gets another name: `"city_2"`.
@@ -16,7 +16,7 @@ extension Query where From: Record {
     _ other: Other.Type,
     on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
   ) -> Query<Join2<From, Other>> {
-    joined(" JOIN ", Other.table.name) { condition($0.0, $0.1) }
+    joined(.join, Other.table.name) { condition($0.0, $0.1) }
   }
 
   /// Each row with each of another table for which a condition holds, or with nil if there is none.
@@ -24,7 +24,7 @@ extension Query where From: Record {
     _ other: Other.Type,
     on condition: (From.QueryFields, OptionalFields<Other>) -> SQLExpression<Bool>
   ) -> Query<Join2<From, Other?>> {
-    joined(" LEFT JOIN ", Other.table.name) { condition($0.0, $0.1) }
+    joined(.leftJoin, Other.table.name) { condition($0.0, $0.1) }
   }
 }
 
@@ -34,7 +34,7 @@ extension Query {
     _ other: Other.Type,
     on condition: (A.QueryFields, B.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
   ) -> Query<Join3<A, B, Other>> where From == Join2<A, B> {
-    joined(" JOIN ", Other.table.name) { condition($0.0, $0.1, $0.2) }
+    joined(.join, Other.table.name) { condition($0.0, $0.1, $0.2) }
   }
 
   /// Each row with each of a third table for which a condition holds, or with nil.
@@ -42,7 +42,7 @@ extension Query {
     _ other: Other.Type,
     on condition: (A.QueryFields, B.QueryFields, OptionalFields<Other>) -> SQLExpression<Bool>
   ) -> Query<Join3<A, B, Other?>> where From == Join2<A, B> {
-    joined(" LEFT JOIN ", Other.table.name) { condition($0.0, $0.1, $0.2) }
+    joined(.leftJoin, Other.table.name) { condition($0.0, $0.1, $0.2) }
   }
 
   /// Each row with each of a fourth table for which a condition holds.
@@ -51,7 +51,7 @@ extension Query {
     on condition: (A.QueryFields, B.QueryFields, C.QueryFields, Other.QueryFields)
       -> SQLExpression<Bool>
   ) -> Query<Join4<A, B, C, Other>> where From == Join3<A, B, C> {
-    joined(" JOIN ", Other.table.name) { condition($0.0, $0.1, $0.2, $0.3) }
+    joined(.join, Other.table.name) { condition($0.0, $0.1, $0.2, $0.3) }
   }
 
   /// Each row with each of a fourth table for which a condition holds, or with nil.
@@ -60,15 +60,15 @@ extension Query {
     on condition: (A.QueryFields, B.QueryFields, C.QueryFields, OptionalFields<Other>)
       -> SQLExpression<Bool>
   ) -> Query<Join4<A, B, C, Other?>> where From == Join3<A, B, C> {
-    joined(" LEFT JOIN ", Other.table.name) { condition($0.0, $0.1, $0.2, $0.3) }
+    joined(.leftJoin, Other.table.name) { condition($0.0, $0.1, $0.2, $0.3) }
   }
 
   private func joined<New: QuerySource>(
-    _ kind: StaticString, _ table: String, on condition: (New.QueryFields) -> SQLExpression<Bool>
+    _ kind: SQLOperator, _ table: String, on condition: (New.QueryFields) -> SQLExpression<Bool>
   ) -> Query<New> {
     var select = select
     select.join(kind, table) {
-      SQL(raw: $0.definition(of: table))
+      $0.definition(of: table)
     } on: { names in
       var names = names
       return condition(New.queryTables(&names))

@@ -18,8 +18,10 @@ struct MatchedColumn {
   }
 
   /// The column as it is compared.
-  func text(behind prefix: String) -> String {
-    prefix + name.quotedIdentifier + (collation.map { " COLLATE \($0.quotedIdentifier)" } ?? "")
+  func compared(in table: QueryAlias) -> SQLFragment {
+    let column = table.column(name)
+    guard let collation else { return column }
+    return SQLFragment(column, .collate, SQLFragment(text: collation.quotedIdentifier))
   }
 
   /// For each of the column's values the keys that it equals. SQLite is asked where the bytes don't
@@ -35,14 +37,17 @@ struct MatchedColumn {
     // A statement has 32,766 parameters by default.
     for start in stride(from: 0, to: all.count, by: 10_000) {
       let part = all[start..<min(start + 10_000, all.count)]
-      let list = SQL(part.map { SQL("(", SQL(bound: $0.value), ")") }, separator: ", ")
-      var sql = SQL("WITH \"key\"(\"value\") AS (VALUES ", list, ") ")
+      let list = SQLFragment.list(
+        part.map { SQLFragment(value: $0.value).parenthesized })
       let table = QueryAlias("matched")
-      sql.text += """
-        SELECT "key"."value", \(table.prefix)\(name.quotedIdentifier)
-        FROM "key" JOIN \(table.definition(of: self.table)) ON \(text(behind: table.prefix)) = "key"."value"
-        GROUP BY "key"."value" COLLATE BINARY, \(table.prefix)\(name.quotedIdentifier) COLLATE BINARY
+      let column = table.column(name)
+      let query: SQLFragment = """
+        WITH "key"("value") AS (VALUES \(list)) SELECT "key"."value", \(column) \
+        FROM "key" JOIN \(table.definition(of: self.table)) \
+        ON \(compared(in: table)) = "key"."value" \
+        GROUP BY "key"."value" COLLATE BINARY, \(column) COLLATE BINARY
         """
+      var sql = query.sql
       sql.isCacheable = false
       try db.executeQuery(sql).forEach { row in
         let value = ExactValue(try row.get(at: 1))
@@ -70,11 +75,11 @@ extension Query {
   /// keys ask for no query.
   ///
   /// - Parameters:
-  ///   - prefix: the name of the column's table, with the dot.
+  ///   - alias: the name of the column's table.
   ///   - value: a row's value of the column.
   func forEachMatch(
     _ db: Database, _ column: MatchedColumn, in keys: [DatabaseValue],
-    prefix: (From.QueryFields) -> String, _ value: (From.QueryRow) throws -> DatabaseValue,
+    alias: (From.QueryFields) -> QueryAlias, _ value: (From.QueryRow) throws -> DatabaseValue,
     _ body: (ExactValue, From.QueryRow) -> Void
   ) throws {
     guard select.isPlain else {
@@ -83,8 +88,7 @@ extension Query {
     let keys = Set(keys.lazy.filter { !$0.isNull }.map(ExactValue.init))
     guard !keys.isEmpty else { return }
     let rows = try filter { fields in
-      SQLExpression<DatabaseValue>(SQL(raw: column.text(behind: prefix(fields))))
-        .in(keys.map(\.value))
+      SQLExpression<DatabaseValue>(column.compared(in: alias(fields))).in(keys.map(\.value))
     }.fetchAll(db)
     let values = try rows.map { ExactValue(try value($0)) }
     let matches = try column.matches(of: Set(values), among: keys, db)

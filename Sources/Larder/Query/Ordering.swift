@@ -23,8 +23,8 @@ extension Query where From: Record {
       throw UnknownColumn(table: core.name, column: name)
     }
     var query = self
-    let column = alias.prefix + name.quotedIdentifier
-    query.select.add(order: TextNode(SQL(raw: descending ? column + " DESC" : column)))
+    let column = alias.column(name)
+    query.select.add(order: descending ? SQLFragment(.descending, column) : column)
     return query
   }
 }

@@ -1,3 +1,6 @@
+// Keyset pagination: a page begins after the values of the last row, instead of counting rows with
+// OFFSET, so that every page takes as long as the first one.
+
 import LarderSQLite
 
 /// Some rows of a long list, and the way to the next ones.
@@ -41,13 +44,13 @@ extension Query where From: Record {
   ) throws -> Page<From> {
     let (query, keys) = try paged()
     let limit = min(Swift.max(0, limit), Int.max - 1)
-    let sql = try query.pageSQL(keys, after: cursor, limit: limit)
+    let page = try query.page(keys, after: cursor, limit: limit)
     var rows: [From] = []
     var last: [DatabaseValue]?
     var next: String?
     let (read, _) = query.reader
     let first = From.table.core.columns.count
-    try db.withRows(of: db.take(bound: sql)) { statement in
+    try db.withRows(of: db.take(page)) { statement in
       let row = QueryCursor(statement)
       while try statement.step() {
         if rows.count == limit {
@@ -76,68 +79,80 @@ extension Query where From: Record {
     guard select.isPlain, let alias = select.tables.aliases.first else {
       throw DatabaseError(.misuse, "a grouped, distinct or limited query has no pages")
     }
-    let prefix = alias.prefix
     var never: Set<String> = []
     for (index, column) in core.columns.enumerated()
     where !column.type.isNullable || index == core.rowIDColumn {
-      never.insert(prefix + column.name.quotedIdentifier)
+      never.insert(alias.column(column.name).sql.text)
     }
-    var keys = (select.order?.parts ?? []).map {
-      PageKey($0.sql, $0.precedence, neverNull: never)
-    }
+    var keys = (select.order?.parts ?? []).map { PageKey($0, neverNull: never) }
     var query = self
     for column in core.primaryKey {
-      let name = prefix + column.name.quotedIdentifier
-      guard !keys.contains(where: { $0.expression.text == name }) else { continue }
-      query.select.add(order: TextNode(SQL(raw: name)))
-      keys.append(PageKey(SQL(raw: name), .atom, neverNull: never))
+      let term = alias.column(column.name)
+      let name = term.sql.text
+      guard !keys.contains(where: { $0.text == name }) else { continue }
+      query.select.add(order: term)
+      keys.append(PageKey(term, neverNull: never))
     }
     return (query, keys)
   }
 
-  func pageSQL(_ keys: [PageKey], after cursor: String?, limit: Int) throws -> SQL {
+  private func page(
+    _ keys: [PageKey], after cursor: String?, limit: Int
+  ) throws -> SQLFragment {
     var query = self
     if let cursor {
       let values = try PageCursor(cursor, keys).values
       if !values.isEmpty {
-        query.select.add(condition: TextNode(PageKey.after(values, keys), .lowest))
+        query.select.add(condition: PageKey.after(values, keys).parenthesized)
       }
     }
     // One row more tells whether there is a next page.
     query.select.limit = limit + 1
-    let expressions = SQL(keys.map(\.expression), separator: ", ")
-    return query.select.sql(.list(query.reader.columns, TextNode(expressions)))
+    let columns = query.reader.columns.parts + keys.map(\.expression)
+    return query.select.fragment(.list(columns))
   }
 }
 
 /// A term of a paged query's order.
 struct PageKey {
-  let expression: SQL
+  /// What is compared, for a place beside a comparison.
+  let expression: SQLFragment
+  let text: String
   let isDescending: Bool
   let nullsFirst: Bool
   let canBeNull: Bool
 
-  /// Takes a term apart. Its words stand at the end of the text, where no expression has them:
-  /// names are quoted, calls end with a parenthesis, and SQL of the program's own is in
-  /// parentheses.
-  init(_ term: SQL, _ precedence: Precedence, neverNull: Set<String>) {
+  /// - Parameter neverNull: the columns that can't be NULL.
+  init(_ term: SQLFragment, neverNull: Set<String>) {
     var expression = term
-    func takes(_ word: String) -> Bool {
-      guard expression.text.hasSuffix(word) else { return false }
-      expression.text.removeLast(word.count)
-      return true
+    var isDescending = false
+    var nullsFirst: Bool?
+    while expression.kind == .unary, let inner = expression.left {
+      switch expression.operation {
+      case .descending: isDescending = true
+      case .nullsFirst: nullsFirst = nullsFirst ?? true
+      case .nullsLast: nullsFirst = nullsFirst ?? false
+      default:
+        self.init(expression, isDescending, nullsFirst, neverNull)
+        return
+      }
+      expression = inner
     }
-    let (first, last) = (takes(" NULLS FIRST"), takes(" NULLS LAST"))
-    let isDescending = takes(" DESC")
+    self.init(expression, isDescending, nullsFirst, neverNull)
+  }
+
+  private init(
+    _ expression: SQLFragment, _ isDescending: Bool, _ nullsFirst: Bool?, _ neverNull: Set<String>
+  ) {
     self.isDescending = isDescending
-    nullsFirst = first || (!last && !isDescending)
-    canBeNull = !neverNull.contains(expression.text)
-    // It stands beside a comparison.
-    self.expression = precedence > .comparison ? expression : SQL("(", expression, ")")
+    self.nullsFirst = nullsFirst ?? !isDescending
+    canBeNull = !neverNull.contains(expression.sql.text)
+    self.expression = expression.inside(.comparison)
+    text = self.expression.sql.text
   }
 
   /// The condition for rows that come after these values.
-  static func after(_ values: [DatabaseValue], _ keys: [PageKey]) -> SQL {
+  static func after(_ values: [DatabaseValue], _ keys: [PageKey]) -> SQLFragment {
     let terms = Array(zip(keys, values))
     // One order for all: SQLite compares rows of values, and finds them in an index.
     if terms.count > 1, let first = keys.first,
@@ -145,122 +160,42 @@ struct PageKey {
         $0.isDescending == first.isDescending && !$1.isNull && (!$0.canBeNull || $0.nullsFirst)
       })
     {
-      let left = SQL("(", SQL(keys.map(\.expression), separator: ", "), ")")
-      let right = SQL("(", SQL(values.map { SQL(bound: $0) }, separator: ", "), ")")
-      return SQL(left, first.isDescending ? " < " : " > ", right)
+      let left = SQLFragment.list(keys.map(\.expression)).parenthesized
+      let right = SQLFragment.list(values.map { SQLFragment(value: $0) }).parenthesized
+      return SQLFragment(left, first.isDescending ? .less : .greater, right)
     }
-    var condition: SQL?
+    var condition: SQLFragment?
     for (key, value) in terms.reversed() {
       let later = key.after(value)
-      let equal = condition.map { rest in
-        SQL(key.equal(value), " AND ", rest.text.contains(" OR ") ? SQL("(", rest, ")") : rest)
-      }
+      let equal = condition.map { SQLFragment(key.equal(value), .and, $0.inside(.or)) }
       condition =
         switch (later, equal) {
-        case (let later?, let equal?): SQL(later, " OR ", equal)
+        case (let later?, let equal?): SQLFragment(later, .or, equal)
         case (let later?, nil): later
         case (nil, let equal): equal
         }
     }
-    let all = condition ?? SQL(raw: "0")
+    let all = condition ?? "0"
     // The first term alone, said once more, is what SQLite finds in an index.
     guard terms.count > 1, let (key, value) = terms.first, !value.isNull,
       !key.canBeNull || key.nullsFirst
     else { return all }
-    let start = SQL(key.expression, key.isDescending ? " <= " : " >= ", SQL(bound: value))
-    return SQL(start, " AND ", SQL("(", all, ")"))
+    let start = key.compared(key.isDescending ? .lessOrEqual : .greaterOrEqual, value)
+    return SQLFragment(start, .and, all.parenthesized)
   }
 
-  private func after(_ value: DatabaseValue) -> SQL? {
-    if value.isNull { return nullsFirst ? SQL("", expression, " IS NOT NULL") : nil }
-    let later = SQL(expression, isDescending ? " < " : " > ", SQL(bound: value))
-    return canBeNull && !nullsFirst
-      ? SQL(SQL("(", later, " OR "), "", SQL("", expression, " IS NULL)")) : later
+  private func after(_ value: DatabaseValue) -> SQLFragment? {
+    if value.isNull { return nullsFirst ? SQLFragment(.isNotNull, expression) : nil }
+    let later = compared(isDescending ? .less : .greater, value)
+    guard canBeNull && !nullsFirst else { return later }
+    return SQLFragment(later, .or, SQLFragment(.isNull, expression)).parenthesized
   }
 
-  private func equal(_ value: DatabaseValue) -> SQL {
-    value.isNull
-      ? SQL("", expression, " IS NULL") : SQL(expression, " = ", SQL(bound: value))
-  }
-}
-
-/// The values of a row's order as text: a version, a sum over what follows and over the query's
-/// order, and the values, in base 64.
-struct PageCursor {
-  let values: [DatabaseValue]
-
-  init(_ values: [DatabaseValue]) { self.values = values }
-
-  private static let version: UInt8 = 1
-
-  private static func order(_ keys: [PageKey]) -> UInt32 {
-    sum(
-      keys.flatMap {
-        Array("\($0.expression.text)|\($0.isDescending)|\($0.nullsFirst);".utf8)
-      })
+  private func equal(_ value: DatabaseValue) -> SQLFragment {
+    value.isNull ? SQLFragment(.isNull, expression) : compared(.equal, value)
   }
 
-  /// FNV-1a: it finds accidents, and isn't meant to keep out those who want to compute it.
-  private static func sum(_ bytes: some Sequence<UInt8>) -> UInt32 {
-    bytes.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
-  }
-
-  func text(_ keys: [PageKey]) -> String {
-    var body: [UInt8] = []
-    func append(_ tag: UInt8, _ bytes: some Collection<UInt8>) {
-      body.append(tag)
-      if tag >= 3 { body += Self.bytes(UInt64(bytes.count)) }
-      body += bytes
-    }
-    for value in values {
-      switch value {
-      case .null: append(0, [])
-      case .integer(let number): append(1, Self.bytes(UInt64(bitPattern: number)))
-      case .real(let number): append(2, Self.bytes(number.bitPattern))
-      case .text(let text): append(3, Array(text.utf8))
-      case .blob(let bytes): append(4, bytes)
-      }
-    }
-    let bytes = [Self.version] + Self.bytes(Self.order(keys)) + Self.bytes(Self.sum(body)) + body
-    return URLBase64.text(of: bytes)
-  }
-
-  init(_ text: String, _ keys: [PageKey]) throws {
-    guard let bytes = URLBase64.bytes(of: text) else { throw PageError.malformedCursor }
-    var rest = bytes[...]
-    func take(_ count: UInt64) throws -> ArraySlice<UInt8> {
-      guard count <= UInt64(rest.count) else { throw PageError.malformedCursor }
-      defer { rest = rest.dropFirst(Int(count)) }
-      return rest.prefix(Int(count))
-    }
-    func integer(_ count: UInt64) throws -> UInt64 {
-      try take(count).reversed().reduce(0) { $0 << 8 | UInt64($1) }
-    }
-    guard try integer(1) == UInt64(Self.version) else { throw PageError.malformedCursor }
-    let order = try integer(4)
-    guard try integer(4) == UInt64(Self.sum(rest)) else { throw PageError.malformedCursor }
-    guard order == UInt64(Self.order(keys)) else { throw PageError.otherQuery }
-    var values: [DatabaseValue] = []
-    while !rest.isEmpty {
-      // However many values a text holds, no more are made of them than the query has.
-      guard values.count < keys.count else { throw PageError.malformedCursor }
-      switch try integer(1) {
-      case 0: values.append(.null)
-      case 1: values.append(.integer(Int64(bitPattern: try integer(8))))
-      case 2:
-        let number = Double(bitPattern: try integer(8))
-        guard !number.isNaN else { throw PageError.malformedCursor }
-        values.append(.real(number))
-      case 3: values.append(.text(String(decoding: try take(integer(8)), as: UTF8.self)))
-      case 4: values.append(.blob(Array(try take(integer(8)))))
-      default: throw PageError.malformedCursor
-      }
-    }
-    guard values.isEmpty || values.count == keys.count else { throw PageError.malformedCursor }
-    self.values = values
-  }
-
-  private static func bytes<I: FixedWidthInteger>(_ number: I) -> [UInt8] {
-    withUnsafeBytes(of: number.littleEndian) { Array($0) }
+  private func compared(_ operation: SQLOperator, _ value: DatabaseValue) -> SQLFragment {
+    SQLFragment(expression, operation, SQLFragment(value: value))
   }
 }

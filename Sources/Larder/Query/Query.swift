@@ -33,7 +33,7 @@ public struct Query<From: QuerySource>: Sendable {
   }
 
   /// What makes rows, and the list of the columns that it makes them of.
-  @inlinable var reader: (read: (QueryCursor) throws -> From.QueryRow, columns: SQLNode) {
+  @inlinable var reader: (read: (QueryCursor) throws -> From.QueryRow, columns: SQLFragment) {
     var columns = QueryColumns(select.tables)
     let read = From.queryReader(&columns)
     return (read, columns.list)
@@ -115,7 +115,7 @@ public struct Query<From: QuerySource>: Sendable {
 
   /// Whether the query has rows, as a condition of another query.
   public var exists: SQLExpression<Bool> {
-    SQLExpression<Bool>(select.exists, isNullable: false)
+    SQLExpression<Bool>(SQLFragment("\(select.exists)", isNullable: false))
   }
 }
 
@@ -155,13 +155,12 @@ extension Query {
 
   /// The number of rows.
   public func fetchCount(_ db: Database) throws -> Int {
-    let sql = select.rowCount(reader.columns)
-    return try db.value(sql, arguments: Arguments(), as: Int.self) ?? 0
+    try db.value(select.rowCount(reader.columns), as: Int.self, default: 0)
   }
 
   /// Whether there is a row.
   public func exists(_ db: Database) throws -> Bool {
-    try db.value(SQL("SELECT ", select.exists, ""), arguments: Arguments(), as: Bool.self) ?? false
+    try db.value("SELECT \(select.exists)", as: Bool.self, default: false)
   }
 }
 
@@ -169,7 +168,7 @@ extension Query {
 
 extension Record {
   /// All rows of the table.
-  @inlinable public static var all: Query<Self> { Query(table.core.query) }
+  @inlinable public static var all: Query<Self> { Query(Select(table.core.tables)) }
 
   /// All rows of the table, which has another name in the query: for a query inside of a query of
   /// the same table.

@@ -45,7 +45,7 @@ public struct QueryPlan: Hashable, Sendable {
 
   init(_ db: Database, _ sql: SQL) throws {
     detail = sql.text
-    var explained = SQL("EXPLAIN QUERY PLAN ", sql, "")
+    var explained: SQL = "EXPLAIN QUERY PLAN \(sql)"
     explained.isCacheable = false
     var steps: [(id: Int, parent: Int, detail: String)] = []
     try db.executeQuery(explained).forEach {

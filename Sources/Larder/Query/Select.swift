@@ -1,74 +1,16 @@
 import LarderSQLite
 
-/// A table's name in a query.
-@usableFromInline
-final class QueryAlias: Sendable {
-  let name: String
-  /// The name quoted, with the dot.
-  let prefix: String
-  /// How the columns are stored, where the table is no record's.
-  let codings: [ExpressionCoding?]
-
-  @usableFromInline static let none = QueryAlias("")
-
-  init(_ name: String, codings: [ExpressionCoding?] = []) {
-    self.name = name
-    self.codings = codings
-    prefix = name.quotedIdentifier + "."
-  }
-
-  /// The table with this name, as it stands behind FROM.
-  func definition(of table: String) -> String {
-    let quoted = table.quotedIdentifier
-    return name.isSame(as: table) ? quoted : "\(quoted) AS \(name.quotedIdentifier)"
-  }
-}
-
-/// The tables of a query.
-@usableFromInline
-final class QueryTables: Sendable {
-  /// The tables with their joins, as they stand behind FROM.
-  let text: SQLNode
-  /// The tables' names in order.
-  @usableFromInline let aliases: [QueryAlias]
-  /// All columns, where a record's table under its own name is the only one.
-  @usableFromInline let ownColumns: SQLNode?
-
-  init(_ text: SQLNode, _ aliases: [QueryAlias], ownColumns: SQLNode? = nil) {
-    self.text = text
-    self.aliases = aliases
-    self.ownColumns = ownColumns
-  }
-
-  /// The name of a table; an empty one where somebody asks for more tables than there are.
-  @inlinable
-  func alias(at index: Int) -> QueryAlias {
-    index < aliases.count ? aliases[index] : .none
-  }
-
-  /// A name for another table that none of these has.
-  func newAlias(for table: String, _ codings: [ExpressionCoding?]) -> QueryAlias {
-    var alias = table
-    var number = 2
-    let taken = Set(aliases.map(\.name.foldedName))
-    while taken.contains(alias.foldedName) {
-      alias = "\(table)_\(number)"
-      number += 1
-    }
-    return QueryAlias(alias, codings: codings)
-  }
-}
-
-/// The clauses of a SELECT apart from its columns.
+/// The clauses of a SELECT apart from its columns; see
+/// [SELECT](https://www.sqlite.org/lang_select.html).
 @usableFromInline
 struct Select: Sendable {
   @usableFromInline var tables: QueryTables
-  var condition: SQLNode?
+  var condition: SQLFragment?
   /// The terms of GROUP BY.
-  var groups: SQLNode?
-  var groupCondition: SQLNode?
+  var groups: SQLFragment?
+  var groupCondition: SQLFragment?
   /// The terms of ORDER BY.
-  var order: SQLNode?
+  var order: SQLFragment?
   var limit: Int?
   var offset = 0
   var isDistinct = false
@@ -76,88 +18,77 @@ struct Select: Sendable {
   /// A query of one table, under its own name or another.
   init(table: String, as alias: String? = nil) {
     let alias = QueryAlias(alias ?? table)
-    self.init(QueryTables(TextNode(SQL(raw: alias.definition(of: table))), [alias]))
+    self.init(QueryTables(alias.definition(of: table), [alias]))
   }
 
+  @usableFromInline
   init(_ tables: QueryTables) {
     self.tables = tables
   }
 
   // MARK: The statement
 
-  /// Calls a closure with each clause in order: its words, and what follows them.
+  /// Writes the text, or binds the values: each clause with its words.
+  func write<W: SQLWriter>(_ columns: SQLFragment, to writer: inout W) throws(W.Failure) {
+    writer.append(isDistinct ? "SELECT DISTINCT " : "SELECT ")
+    try columns.write(to: &writer)
+    writer.append(" FROM ")
+    try tables.text.write(to: &writer)
+    try write(" WHERE ", condition, to: &writer)
+    try write(" GROUP BY ", groups, to: &writer)
+    try write(" HAVING ", groupCondition, to: &writer)
+    try write(" ORDER BY ", order, to: &writer)
+    if limit != nil || offset > 0 { try writer.append(limit: limit, offset: offset) }
+  }
+
   @inline(__always)
-  private func forEachClause(
-    _ columns: SQLNode, _ body: (StaticString, SQLNode?) throws -> Void
-  ) rethrows {
-    try body(isDistinct ? "SELECT DISTINCT " : "SELECT ", columns)
-    try body(" FROM ", tables.text)
-    // Not by `if let`, which would count a reference.
-    if condition != nil { try body(" WHERE ", condition) }
-    if groups != nil { try body(" GROUP BY ", groups) }
-    if groupCondition != nil { try body(" HAVING ", groupCondition) }
-    if order != nil { try body(" ORDER BY ", order) }
-    if isLimited { try body(" LIMIT ?", nil) }
-    if offset > 0 { try body(" OFFSET ?", nil) }
+  private func write<W: SQLWriter>(
+    _ words: StaticString, _ clause: SQLFragment?, to writer: inout W
+  ) throws(W.Failure) {
+    guard let clause else { return }
+    writer.append(words)
+    try clause.write(to: &writer)
   }
 
-  /// How many rows to make room for: as many as a limit allows, if those are few.
-  @usableFromInline var expectedRowCount: Int { limit.map { min($0, 64) } ?? 0 }
-
-  private var isLimited: Bool { limit != nil || offset > 0 }
-
-  /// What is known of the statement before it is written.
-  func measured(_ columns: SQLNode) -> AssembledSQL {
-    var byteCount = 0
-    var valueCount = (isLimited ? 1 : 0) + (offset > 0 ? 1 : 0)
-    var isCacheable = true
-    forEachClause(columns) { words, part in
-      byteCount += words.byteCount + (part?.byteCount ?? 0)
-      valueCount += part?.valueCount ?? 0
-      isCacheable = isCacheable && part?.isCacheable ?? true
+  /// The whole statement, as a part of others.
+  func fragment(_ columns: SQLFragment) -> SQLFragment {
+    func clause(_ words: SQLFragment, _ part: SQLFragment?) -> SQLFragment? {
+      part.map { "\(words)\($0)" }
     }
-    return AssembledSQL(byteCount: byteCount, valueCount: valueCount, isCacheable: isCacheable)
+    let verb: SQLFragment = isDistinct ? "SELECT DISTINCT " : "SELECT "
+    let filter = clause(" WHERE ", condition)
+    let groups = clause(" GROUP BY ", groups)
+    let having = clause(" HAVING ", groupCondition)
+    let order = clause(" ORDER BY ", order)
+    return """
+      \(verb)\(columns) FROM \(tables.text)\(filter)\(groups)\(having)\(order)\(limitClause)
+      """
   }
 
-  func write(_ columns: SQLNode, to writer: inout TextWriter) {
-    forEachClause(columns) { words, part in
-      writer.append(words)
-      part?.write(to: &writer)
-    }
+  var limitClause: SQLFragment? {
+    limit == nil && offset == 0 ? nil : SQLFragment(.limit(limit, offset: offset))
   }
 
-  func bind(_ columns: SQLNode, to writer: inout ArgumentWriter) throws {
-    try forEachClause(columns) { _, part in try part?.bind(to: &writer) }
-    if isLimited { try writer.append(limit ?? -1) }
-    if offset > 0 { try writer.append(offset) }
-  }
-
-  func collect(_ columns: SQLNode, _ values: inout [(any DatabaseValueConvertible)?]) {
-    forEachClause(columns) { _, part in part?.collect(&values) }
-    if isLimited { values.append(limit ?? -1) }
-    if offset > 0 { values.append(offset) }
-  }
-
-  /// The whole statement.
+  /// The whole statement with its values, for reading, logging and tests.
   @usableFromInline
-  func sql(_ columns: SQLNode) -> SQL {
-    let size = measured(columns)
-    var sql = SQL(raw: TextWriter.text(byteCount: size.byteCount) { write(columns, to: &$0) })
-    sql.values.reserveCapacity(size.valueCount)
-    collect(columns, &sql.values)
-    sql.isCacheable = size.isCacheable
-    return sql
+  func sql(_ columns: SQLFragment) -> SQL {
+    var writer = SQLTextWriter(nil)
+    write(columns, to: &writer)
+    return writer.sql
   }
 
   /// The compiled statement with its values, which the caller gives back.
   @usableFromInline
-  func statement(_ columns: SQLNode, _ db: Database) throws -> PreparedStatement {
-    try db.take(measured(columns)) {
+  func statement(_ columns: SQLFragment, _ db: Database) throws -> PreparedStatement {
+    try db.take {
       write(columns, to: &$0)
     } bind: {
-      try bind(columns, to: &$0)
+      try write(columns, to: &$0)
     }
   }
+
+  /// How many rows to make room for: as many as a limit allows, if those are few.
+  @usableFromInline var expectedRowCount: Int { limit.map { min($0, 64) } ?? 0 }
 
   // MARK: Parts of other statements
 
@@ -167,30 +98,28 @@ struct Select: Sendable {
   }
 
   /// The number of rows.
-  func rowCount(_ columns: @autoclosure () -> SQLNode) -> SQL {
+  func rowCount(_ columns: @autoclosure () -> SQLFragment) -> SQLFragment {
     var counted = self
     counted.order = nil
-    if isPlain { return counted.sql(TextNode(SQL(raw: "count(*)"))) }
+    if isPlain { return counted.fragment(.call("count", "*")) }
     if limit != nil || offset > 0 { counted.order = order }
-    return SQL("SELECT count(*) FROM (", counted.sql(columns()), ")")
+    return counted.fragment(columns()).rowCount
   }
 
   /// Whether there is a row.
-  var exists: SQL {
+  var exists: SQLFragment {
     var any = self
     if limit == nil { any.order = nil }
-    return SQL("EXISTS (", any.sql(TextNode(SQL(raw: "1"))), ")")
+    return "EXISTS (\(any.fragment("1")))"
   }
 
   // MARK: Steps
 
   @usableFromInline
-  mutating func add(order term: consuming SQLNode) {
-    if let order { self.order = .list(order, term) } else { order = term }
-  }
+  mutating func add(order term: consuming SQLFragment) { order = term.added(to: order) }
 
   @usableFromInline
-  mutating func add(group term: SQLNode) { groups = .list(groups, term) }
+  mutating func add(group term: SQLFragment) { groups = term.added(to: groups) }
 
   @usableFromInline
   mutating func set(limit count: Int, offset: Int) {
@@ -199,30 +128,59 @@ struct Select: Sendable {
   }
 
   @usableFromInline
-  mutating func add(condition new: consuming SQLNode) {
+  mutating func add(condition new: consuming SQLFragment) {
     if let condition {
-      self.condition = condition.infix(" AND ", new, .and)
+      self.condition = condition.infix(.and, new)
     } else {
       condition = new.precedence > .or ? new : new.inside(.or)
     }
   }
 
   @usableFromInline
-  mutating func add(groupCondition new: SQLNode) {
-    groupCondition = groupCondition?.infix(" AND ", new, .and) ?? new.inside(.or)
+  mutating func add(groupCondition new: SQLFragment) {
+    groupCondition = groupCondition?.infix(.and, new) ?? new.inside(.or)
   }
 
   /// Joins another table, under a name that no other has in the query.
   mutating func join(
-    _ kind: StaticString, _ table: String, codings: [ExpressionCoding?] = [],
-    _ definition: (QueryAlias) -> SQL,
+    _ kind: SQLOperator, _ table: String, codings: [ExpressionCoding?] = [],
+    _ definition: (QueryAlias) -> SQLFragment,
     on condition: (QueryNames) -> SQLExpression<Bool>
   ) {
     let alias = tables.newAlias(for: table, codings)
     let aliases = tables.aliases + [alias]
-    let joined = InfixNode(tables.text, kind, TextNode(definition(alias)), .lowest)
+    let joined = SQLFragment(tables.text, kind, definition(alias))
     let names = QueryNames(QueryTables(joined, aliases))
     tables = QueryTables(
-      InfixNode(joined, " ON ", condition(names).node.inside(.or), .lowest), aliases)
+      SQLFragment(joined, .on, condition(names).node.inside(.or)), aliases)
+  }
+}
+
+extension SQLFragment {
+  /// The number of rows of a statement.
+  var rowCount: SQLFragment { "SELECT count(*) FROM (\(self))" }
+}
+
+extension Database {
+  /// A statement with the fragment's values, which the caller gives back.
+  @usableFromInline
+  func take(_ fragment: SQLFragment) throws -> PreparedStatement {
+    try take {
+      fragment.write(to: &$0)
+    } bind: {
+      try fragment.write(to: &$0)
+    }
+  }
+
+  /// The first column of the first row, which has to be there.
+  func value<T: DatabaseValueConvertible>(
+    _ fragment: SQLFragment, as type: T.Type, default value: T
+  ) throws -> T {
+    try self.value(fragment.sql, arguments: Arguments(), as: type) ?? value
+  }
+
+  /// Runs a statement to its end and returns the number of rows that it changed.
+  func run(_ fragment: SQLFragment) throws -> Int {
+    try executeUpdate(fragment.sql, arguments: Arguments())
   }
 }

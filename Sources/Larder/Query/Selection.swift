@@ -10,13 +10,13 @@ import LarderSQLite
 /// ```
 public struct Selection<Row>: Sendable {
   @usableFromInline var select: Select
-  @usableFromInline let columns: SQLNode
+  @usableFromInline let columns: SQLFragment
   @usableFromInline let accesses: [PropertyAccess]
   @usableFromInline let read: @Sendable (RecordRow) throws -> Row
 
   @usableFromInline
   init(
-    _ select: Select, _ columns: SQLNode, _ accesses: [PropertyAccess],
+    _ select: Select, _ columns: SQLFragment, _ accesses: [PropertyAccess],
     read: @escaping @Sendable (RecordRow) throws -> Row
   ) {
     self.select = select
@@ -27,6 +27,9 @@ public struct Selection<Row>: Sendable {
 
   /// How the columns are stored, for expressions of their values.
   var codings: [ExpressionCoding?] { columns.parts.map(\.coding) }
+
+  /// The SELECT statement, as a part of others.
+  var fragment: SQLFragment { select.fragment(columns) }
 
   /// The SELECT statement with its arguments, for reading, logging and tests.
   public var sql: SQL { select.sql(columns) }
@@ -70,7 +73,7 @@ public struct Selection<Row>: Sendable {
   /// The number of rows.
   public func fetchCount(_ db: Database) throws -> Int {
     // Of the rows as they are selected: an aggregate makes one of all.
-    try db.value(SQL("SELECT count(*) FROM (", sql, ")"), arguments: Arguments(), as: Int.self) ?? 0
+    try db.value(fragment.rowCount, as: Int.self, default: 0)
   }
 }
 
@@ -179,8 +182,8 @@ extension Query {
 /// Gathers the expressions of a selection, one after the other.
 @usableFromInline
 final class SelectionBuilder {
-  private var list: SQLNode?
-  @usableFromInline var columns: SQLNode { list ?? TextNode.empty }
+  private var list: SQLFragment?
+  @usableFromInline var columns: SQLFragment { list ?? SQLFragment.empty }
   @usableFromInline private(set) var accesses: [PropertyAccess] = []
 
   @usableFromInline
@@ -188,12 +191,12 @@ final class SelectionBuilder {
 
   @inlinable
   func add<Value: DatabaseValueConvertible>(_ expression: SQLExpression<Value>) {
-    add(expression.node, expression.coding?.access(for: Value.self) ?? .value(Value.self))
+    add(expression.node, expression.node.coding?.access(for: Value.self) ?? .value(Value.self))
   }
 
   @usableFromInline
-  func add(_ expression: SQLNode, _ access: PropertyAccess) {
-    list = .list(list, expression)
+  func add(_ expression: SQLFragment, _ access: PropertyAccess) {
+    list = expression.added(to: list)
     accesses.append(access)
   }
 }

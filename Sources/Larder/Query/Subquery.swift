@@ -13,20 +13,49 @@ import LarderSQLite
 public func first<Value: DatabaseValueConvertible>(
   of selection: Selection<Value>
 ) -> SQLExpression<Value?> {
-  SQLExpression<Value?>(selection.firstValue, coding: selection.columns.coding)
+  SQLExpression<Value?>(selection.firstValue)
 }
 
 /// The first value that another query selects, or NULL, as an expression.
 public func first<Value: DatabaseValueConvertible>(
   of selection: Selection<Value?>
 ) -> SQLExpression<Value?> {
-  SQLExpression<Value?>(selection.firstValue, coding: selection.columns.coding)
+  SQLExpression<Value?>(selection.firstValue)
 }
 
 extension Selection {
-  fileprivate var firstValue: SQL {
+  fileprivate var firstValue: SQLFragment {
     var first = self
     first.select.limit = min(1, select.limit ?? 1)
-    return SQL("(", first.sql, ")")
+    return SQLFragment(.parentheses, first.fragment, coding: columns.coding)
+  }
+}
+
+extension SQLExpression where Value: DatabaseValueConvertible {
+  /// Whether it is one of the values that another query selects.
+  public func `in`(_ selection: Selection<Value>) -> SQLExpression<Bool> {
+    SQLExpression<Bool>(node.infix(.in, operand: selection.fragment.parenthesized))
+  }
+
+  /// Whether it is one of the values that another query selects; NULLs don't count.
+  public func `in`(_ selection: Selection<Value?>) -> SQLExpression<Bool> {
+    SQLExpression<Bool>(node.infix(.in, operand: selection.fragment.parenthesized))
+  }
+
+  /// Whether it is one of the values that another query selects; NULL isn't known to be.
+  public func `in`<Wrapped>(
+    _ selection: Selection<Wrapped>
+  ) -> SQLExpression<Bool> where Value == Wrapped? {
+    SQLExpression<Bool>(node.infix(.in, operand: selection.fragment.parenthesized))
+  }
+
+  /// Whether it is one of the values of a compound query; NULL isn't known to be.
+  public func `in`(_ compound: Compound<Value>) -> SQLExpression<Bool> {
+    SQLExpression<Bool>(node.infix(.in, operand: compound.fragment.parenthesized))
+  }
+
+  /// Whether it is one of the values of a compound query; NULLs don't count.
+  public func `in`(_ compound: Compound<Value?>) -> SQLExpression<Bool> {
+    SQLExpression<Bool>(node.infix(.in, operand: compound.fragment.parenthesized))
   }
 }

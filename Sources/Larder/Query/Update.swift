@@ -133,7 +133,7 @@ extension TableCore {
       do {
         return ExactValue(try layout.value(of: column, in: record, db.dateFormat))
       } catch {
-        throw describe(error, writing: record, db, sql: update.sql.text)
+        throw describe(error, writing: record, db, sql: update.text)
       }
     }
     let changes = try sql.written.filter { index in
@@ -151,7 +151,7 @@ extension TableCore {
       number >= greatest
     else { return }
     let error = ColumnFailure(column: version, error: ConversionError(.notExact, Int64.self))
-    throw describe(error, writing: record, db, sql: update.sql.text)
+    throw describe(error, writing: record, db, sql: update.text)
   }
 
   /// Makes the record's version what its row's has become.
@@ -160,6 +160,6 @@ extension TableCore {
     guard let version = sql.version,
       case .integer(let old) = try layout.value(of: version, in: record, db.dateFormat)
     else { return }
-    try set(record, version, old &+ 1, db, sql: update.sql.text)
+    try set(record, version, old &+ 1, db, sql: update.text)
   }
 }

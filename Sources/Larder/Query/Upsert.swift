@@ -76,7 +76,7 @@ extension Record {
 
 extension Table {
   /// The statement of an upsert; nil for the one that the table has ready.
-  fileprivate func upsert(_ target: [Int], _ chosen: [Int]) throws -> RecordSQL.Text? {
+  fileprivate func upsert(_ target: [Int], _ chosen: [Int]) throws -> SQLFragment? {
     if target.isEmpty && chosen.isEmpty {
       try core.checkHasKey()
       return nil
@@ -95,55 +95,50 @@ extension TableCore {
   }
 
   /// - Parameters:
-  ///   - text: the statement; nil for the one that the table has ready.
+  ///   - statement: nil for the one that the table has ready.
   ///   - target: the columns that tell the row, which may be there with another key than the
   ///     record's; the key if empty.
   fileprivate func upsert(
-    _ record: UnsafeMutableRawPointer, _ db: Database, _ text: RecordSQL.Text?, _ target: [Int]
+    _ record: UnsafeMutableRawPointer, _ db: Database, _ statement: SQLFragment?,
+    _ target: [Int]
   ) throws {
     var returned = sql.version.map { [$0] } ?? []
     // The row may be there under another key. (The last row id is that of an earlier INSERT then.)
     if !target.isEmpty || rowIDColumn != nil && !hasKey(record, db) { returned += sql.key }
     if returned.isEmpty {
-      _ = try text.map { try write($0, record, db) } ?? write(upsert, record, db)
+      _ = try statement.map { try write($0, record, db) } ?? write(upsert, record, db)
       return
     }
-    let text = text ?? sql.upsert()
+    let statement = statement ?? sql.upsert()
     guard options.contains(.withoutRowID) else {
       // A version that its type doesn't have shows only once it is written.
       if hasVersion {
         return try db.inTransaction {
-          try take(returned, of: text.returning(sql.names(returned)), record, $0)
+          try take(returned, of: statement.returning(sql.names(returned)), record, $0)
         }
       }
-      return try take(returned, of: text.returning(sql.names(returned)), record, db)
+      return try take(returned, of: statement.returning(sql.names(returned)), record, db)
     }
     // RETURNING isn't to be relied on there: see ``Table/writeReturning(_:_:_:)``.
     try db.inTransaction { db in
-      _ = try write(text, record, db)
+      _ = try write(statement, record, db)
       try take(returned, of: sql.find(returned, by: target), record, db)
     }
   }
 
   /// Sets properties to the columns of a statement's first row, if it has one.
   private func take(
-    _ returned: [Int], of text: RecordSQL.Text, _ record: UnsafeMutableRawPointer, _ db: Database
+    _ returned: [Int], of statement: SQLFragment, _ record: UnsafeMutableRawPointer, _ db: Database
   ) throws {
-    do {
-      try db.withRows(SQL(raw: text.text)) {
-        try layout.bind(record, text.order, to: $0)
-      } _: { statement in
-        guard try statement.step() else { return }
-        for (index, column) in returned.enumerated() {
-          let reader = ColumnReader(
-            statement: statement.arena.statement, index: Int32(truncatingIfNeeded: index),
-            format: statement.arena.format)
-          try layout.take(reader, column, of: record)
-        }
-        try statement.stepToEnd()
+    try withRows(of: RecordStatement(statement, isKept: false), record, db) { statement in
+      guard try statement.step() else { return }
+      for (index, column) in returned.enumerated() {
+        let reader = ColumnReader(
+          statement: statement.arena.statement, index: Int32(truncatingIfNeeded: index),
+          format: statement.arena.format)
+        try layout.take(reader, column, of: record)
       }
-    } catch {
-      throw describe(error, writing: record, db, sql: text.text)
+      try statement.stepToEnd()
     }
   }
 }

@@ -59,25 +59,22 @@ public struct Column<R, Value: Sendable>: Sendable {
 @usableFromInline
 final class ColumnStorage<Value: Sendable>: Sendable {
   let definition: ColumnDefinition
-  /// The name as it stands in SQL.
-  let quotedName: String
   /// The column behind the name of the first table that asked for it.
   private let qualified = Atomic<Unmanaged<QualifiedColumn>?>(nil)
   @usableFromInline let access: PropertyAccess
   /// The coding for expressions.
   let expressionCoding: ExpressionCoding?
 
-  /// The column behind the name of a table in a query.
-  func node(behind alias: QueryAlias) -> SQLNode {
+  /// The column, qualified by the name of a table in a query.
+  func qualified(by alias: QueryAlias) -> SQLFragment {
     let asked = ObjectIdentifier(alias)
     if let known = qualified.load(ordering: .acquiring)?._withUnsafeGuaranteedRef({
       $0.identity == asked ? $0.node : nil
     }) {
       return known
     }
-    let node = TextNode(
-      SQL(raw: alias.prefix + quotedName), isNullable: definition.type.isNullable,
-      coding: expressionCoding)
+    let node = alias.column(
+      definition.name, isNullable: definition.type.isNullable, coding: expressionCoding)
     // Set once, and released with this object.
     let reference = Unmanaged.passRetained(QualifiedColumn(alias: alias, node: node))
     let isFirst = qualified.compareExchange(
@@ -94,7 +91,6 @@ final class ColumnStorage<Value: Sendable>: Sendable {
     _ name: String, _ options: [ColumnOption<Value>], _ coding: ColumnCoding<Value>,
     _ access: PropertyAccess, _ expressionCoding: ExpressionCoding?
   ) {
-    quotedName = name.quotedIdentifier
     self.expressionCoding = expressionCoding
     self.access = access
     var definition = ColumnDefinition(name: name, type: coding.columnType)
@@ -114,9 +110,9 @@ private final class QualifiedColumn: Sendable {
   // Kept, so that no other can come to have its identity.
   private let alias: QueryAlias
   let identity: ObjectIdentifier
-  let node: SQLNode
+  let node: SQLFragment
 
-  init(alias: QueryAlias, node: SQLNode) {
+  init(alias: QueryAlias, node: SQLFragment) {
     self.alias = alias
     identity = ObjectIdentifier(alias)
     self.node = node

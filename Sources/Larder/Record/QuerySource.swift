@@ -35,8 +35,8 @@ public struct QueryColumns {
   @usableFromInline let tables: QueryTables
   @usableFromInline var tableIndex = 0
   /// The columns of all tables so far.
-  @inlinable var list: SQLNode { columns ?? TextNode.empty }
-  @usableFromInline var columns: SQLNode?
+  @inlinable var list: SQLFragment { columns ?? SQLFragment.empty }
+  @usableFromInline var columns: SQLFragment?
   @usableFromInline var count = 0
 
   @inlinable
@@ -68,7 +68,7 @@ public struct QueryColumns {
     let start = Int32(truncatingIfNeeded: count)
     tableIndex += 1
     let names = columns.map { prefix + $0.quotedIdentifier }.joined(separator: ", ")
-    if !names.isEmpty { self.columns = .list(self.columns, TextNode(SQL(raw: names))) }
+    if !names.isEmpty { self.columns = SQLFragment(text: names).added(to: self.columns) }
     count += columns.count
     return Positions(Array(start..<Int32(truncatingIfNeeded: count)))
   }

@@ -4,7 +4,6 @@ import LarderSQLite
 @dynamicMemberLookup
 public struct RecordFields<R: Record>: Sendable {
   @usableFromInline let alias: QueryAlias
-  var prefix: String { alias.prefix }
 
   @inlinable
   init(_ alias: QueryAlias) { self.alias = alias }
@@ -15,20 +14,20 @@ public struct RecordFields<R: Record>: Sendable {
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
   ) -> SQLExpression<Value> {
     // Not unretained, though that would be faster: nobody else may keep what a computed `columns` makes.
-    R.columns[keyPath: keyPath].storage.expression(behind: alias)
+    R.columns[keyPath: keyPath].storage.expression(of: alias)
   }
 }
 
 extension ColumnStorage {
   /// The column of a table with this name in the query.
   @usableFromInline
-  func expression(behind alias: QueryAlias) -> SQLExpression<Value> {
-    SQLExpression(node(behind: alias))
+  func expression(of alias: QueryAlias) -> SQLExpression<Value> {
+    SQLExpression(qualified(by: alias))
   }
 
   /// The same where the row may be missing.
-  func nullable<Result>(behind alias: QueryAlias) -> SQLExpression<Result> {
-    SQLExpression<Result>(SQL(raw: alias.prefix + quotedName), coding: expressionCoding)
+  func nullable<Result>(of alias: QueryAlias) -> SQLExpression<Result> {
+    SQLExpression<Result>(alias.column(definition.name, coding: expressionCoding))
   }
 }
 
@@ -43,7 +42,7 @@ public struct OptionalFields<R: Record>: Sendable {
   public subscript<Value>(
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
   ) -> SQLExpression<Value?> {
-    R.columns[keyPath: keyPath].storage.nullable(behind: alias)
+    R.columns[keyPath: keyPath].storage.nullable(of: alias)
   }
 
   /// A column that is an Optional already.
@@ -51,6 +50,6 @@ public struct OptionalFields<R: Record>: Sendable {
   public subscript<Value>(
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value?>>
   ) -> SQLExpression<Value?> {
-    R.columns[keyPath: keyPath].storage.nullable(behind: alias)
+    R.columns[keyPath: keyPath].storage.nullable(of: alias)
   }
 }

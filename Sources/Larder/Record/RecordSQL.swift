@@ -1,9 +1,13 @@
+import LarderSQLite
+
 /// The statements of a record's operations, made of its table's columns alone.
 struct RecordSQL {
-  let table: String
+  private let table: SQLFragment
   let columns: [ColumnDefinition]
-  /// The name of each column's parameter, with its colon.
-  private let parameters: [String]
+  /// Each column's name.
+  private let names: [SQLFragment]
+  /// Each column's parameter.
+  private let parameters: [SQLFragment]
   /// The positions of the columns that are written, in order.
   let written: [Int]
   /// The positions of the columns of the primary key, in order.
@@ -12,9 +16,12 @@ struct RecordSQL {
   let version: Int?
 
   init(table: String, columns: [ColumnDefinition]) {
-    self.table = table.quotedIdentifier
+    self.table = SQLFragment(text: table.quotedIdentifier)
     self.columns = columns
-    parameters = Self.parameters(for: columns.map(\.name))
+    names = columns.map { SQLFragment(text: $0.name.quotedIdentifier) }
+    parameters = Self.parameters(for: columns.map(\.name)).enumerated().map {
+      SQLFragment(.parameter($1, $0))
+    }
     written = columns.indices.filter { columns[$0].isWritten }
     key = columns.indices.filter { columns[$0].isPrimaryKey }
     version = columns.firstIndex(where: \.isVersion)
@@ -40,107 +47,119 @@ struct RecordSQL {
     }
   }
 
-  private func name(_ index: Int) -> String { columns[index].name.quotedIdentifier }
-
-  func names(_ indices: some Sequence<Int>) -> String {
-    indices.map(name).joined(separator: ", ")
-  }
+  func names(_ indices: some Sequence<Int>) -> SQLFragment { .list(indices.map { names[$0] }) }
 
   /// All columns, as they are read.
-  var columnList: String { names(columns.indices) }
+  var columnList: SQLFragment { names(columns.indices) }
 
-  var select: Text { Text("SELECT \(columnList) FROM \(table)") }
+  var select: SQLFragment { "SELECT \(columnList) FROM \(table)" }
 
-  var find: Text {
-    Text("\(select.text) WHERE \(condition(key))", key)
+  var find: SQLFragment { find(columns.indices, by: []) }
+
+  /// The rows whose key, of one column, is one of some values.
+  func find(keys: [any DatabaseValueConvertible]) -> SQLFragment {
+    "\(select) WHERE \(names(key)) IN (\(.list(keys.map { SQLFragment(value: $0) })))"
   }
 
   /// Some columns of the row with the record's values in others, or with its key.
-  func find(_ chosen: [Int], by target: [Int]) -> Text {
-    let target = target.isEmpty ? key : target
-    return Text("SELECT \(names(chosen)) FROM \(table) WHERE \(condition(target))", target)
+  func find(_ chosen: some Sequence<Int>, by target: [Int]) -> SQLFragment {
+    let condition = condition(target.isEmpty ? key : target)
+    return "SELECT \(names(chosen)) FROM \(table) WHERE \(condition)"
   }
 
   /// - Parameter policy: what happens where a constraint would be broken; nil for an error.
-  func insert(or policy: String? = nil) -> Text {
-    let verb = policy.map { "INSERT OR \($0)" } ?? "INSERT"
-    guard !written.isEmpty else { return Text("\(verb) INTO \(table) DEFAULT VALUES") }
-    let values = written.map { parameters[$0] }.joined(separator: ", ")
-    return Text("\(verb) INTO \(table) (\(names(written))) VALUES (\(values))", written)
+  func insert(or policy: String? = nil) -> SQLFragment {
+    let row = written.isEmpty ? nil : SQLFragment.list(written.map { parameters[$0] })
+    return insert(or: policy, row.map { "(\($0))" })
   }
 
   /// The same for several rows, without names: row by row, column by column.
-  func insert(rows: Int, or policy: String?) -> Text {
+  func insert(rows: Int, or policy: String?) -> SQLFragment {
+    let values = SQLFragment.list(written.map { SQLFragment(.parameter(nil, $0)) })
+    return insert(
+      or: policy, .list(Array(repeating: values.parenthesized, count: rows)))
+  }
+
+  private func insert(or policy: String?, _ rows: SQLFragment?) -> SQLFragment {
     let verb = policy.map { "INSERT OR \($0)" } ?? "INSERT"
-    let row = "(" + written.map { _ in "?" }.joined(separator: ", ") + ")"
-    let values = Array(repeating: row, count: rows).joined(separator: ", ")
-    return Text("\(verb) INTO \(table) (\(names(written))) VALUES \(values)", written)
+    guard let rows else { return "\(text: verb) INTO \(table) DEFAULT VALUES" }
+    return "\(text: verb) INTO \(table) (\(names(written))) VALUES \(rows)"
   }
 
   /// Sets some columns, or all but the key, of the row with the record's key and version.
-  func update(_ chosen: [Int]? = nil) -> Text {
+  func update(_ chosen: [Int]? = nil) -> SQLFragment {
     let chosen = chosen ?? written.filter { !key.contains($0) && $0 != version }
-    var assignments = chosen.map { "\(name($0)) = \(parameters[$0])" }
-    if let version { assignments.append("\(name(version)) = \(name(version)) + 1") }
+    var assignments = chosen.map { assignment($0, parameters[$0]) }
+    if let version { assignments.append(assignment(version, "\(names[version]) + 1")) }
     // A row of nothing but its key is still found, or not.
-    if assignments.isEmpty { assignments = key.prefix(1).map { "\(name($0)) = \(name($0))" } }
-    let condition = key + (version.map { [$0] } ?? [])
-    return Text(
-      "UPDATE \(table) SET \(assignments.joined(separator: ", ")) WHERE \(self.condition(condition))",
-      chosen + condition)
+    if assignments.isEmpty { assignments = key.prefix(1).map { assignment($0, names[$0]) } }
+    return "UPDATE \(table) SET \(.list(assignments)) WHERE \(keyCondition)"
   }
 
   /// What raises a column's version in rows that may have any: where none comes after the greatest,
   /// it throws "integer overflow", as `+` does not.
-  static func raised(_ column: ColumnDefinition) -> String {
-    let name = column.name.quotedIdentifier
-    return "CASE WHEN \(name) >= \(column.greatestVersion ?? .max) "
-      + "THEN abs(-9223372036854775808) ELSE \(name) + 1 END"
+  static func raised(_ column: ColumnDefinition) -> SQLFragment {
+    let name = SQLFragment(text: column.name.quotedIdentifier)
+    return """
+      CASE WHEN \(name) >= \(text: "\(column.greatestVersion ?? .max)") \
+      THEN abs(-9223372036854775808) ELSE \(name) + 1 END
+      """
   }
 
   /// - Parameters:
   ///   - target: the columns whose uniqueness decides whether the row is there; the key's if empty.
   ///   - chosen: what is updated where it is there; all that is written if nil.
-  func upsert(onConflict target: [Int] = [], updating chosen: [Int]? = nil) -> Text {
+  func upsert(onConflict target: [Int] = [], updating chosen: [Int]? = nil) -> SQLFragment {
     let target = target.isEmpty ? key : target
     let chosen =
       chosen ?? written.filter { !target.contains($0) && !key.contains($0) && $0 != version }
-    var assignments = chosen.map { "\(name($0)) = excluded.\(name($0))" }
+    var assignments = chosen.map { assignment($0, "excluded.\(names[$0])") }
     if let version, !target.contains(version) {
-      assignments.append("\(name(version)) = \(table).\(name(version)) + 1")
+      assignments.append(assignment(version, "\(table).\(names[version]) + 1"))
     }
     // Only a row that was updated is returned, and with it its key.
     if assignments.isEmpty, target != key {
-      assignments = target.prefix(1).map { "\(name($0)) = excluded.\(name($0))" }
+      assignments = target.prefix(1).map { assignment($0, "excluded.\(names[$0])") }
     }
-    let insert = insert()
-    let action =
-      assignments.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(assignments.joined(separator: ", "))"
-    return Text("\(insert.text) ON CONFLICT (\(names(target))) \(action)", insert.order)
+    let action: SQLFragment =
+      assignments.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(.list(assignments))"
+    return "\(insert()) ON CONFLICT (\(names(target))) \(action)"
   }
 
-  var delete: Text {
-    let condition = key + (version.map { [$0] } ?? [])
-    return Text("DELETE FROM \(table) WHERE \(self.condition(condition))", condition)
+  var delete: SQLFragment { "DELETE FROM \(table) WHERE \(keyCondition)" }
+
+  private func assignment(_ column: Int, _ value: SQLFragment) -> SQLFragment {
+    "\(names[column]) = \(value)"
   }
 
-  private func condition(_ columns: [Int]) -> String {
-    columns.map { "\(name($0)) = \(parameters[$0])" }.joined(separator: " AND ")
+  /// The row with the record's key and version.
+  private var keyCondition: SQLFragment { condition(key + (version.map { [$0] } ?? [])) }
+
+  private func condition(_ columns: [Int]) -> SQLFragment {
+    .list(
+      columns.map { SQLFragment(names[$0], .equal, parameters[$0]) }, separator: " AND ")
   }
+}
 
-  /// A statement, and which columns its parameters stand for, in the order in which SQLite numbers
-  /// them: a name that comes again is the same parameter.
-  struct Text {
-    let text: String
-    let order: [Int]
+extension SQLFragment {
+  /// The statement, returning some columns of each row that it wrote.
+  func returning(_ columns: SQLFragment) -> SQLFragment { "\(self) RETURNING \(columns)" }
+}
 
-    init(_ text: String, _ order: [Int] = []) {
-      self.text = text
-      var seen = Set<Int>()
-      self.order = order.filter { seen.insert($0).inserted }
-    }
+/// A statement of a record's, ready to run: its text, and which columns its parameters stand for, in
+/// the order in which SQLite numbers them: a name that comes again is the same parameter.
+@usableFromInline
+final class RecordStatement: Sendable {
+  @usableFromInline let sql: FixedSQL
+  let order: [Int]
 
-    /// The statement, returning the columns of each row that it wrote.
-    func returning(_ columns: String) -> Text { Text("\(text) RETURNING \(columns)", order) }
+  var text: String { sql.text }
+
+  /// - Parameter isKept: whether it is one of the few that a table keeps, and not made for a call.
+  init(_ fragment: SQLFragment, isKept: Bool = true) {
+    var writer = SQLTextWriter(nil)
+    fragment.write(to: &writer)
+    sql = FixedSQL(writer.sql.text, isKept: isKept)
+    order = writer.columns
   }
 }

@@ -74,17 +74,17 @@ public struct Table<R: Record>: Sendable {
   /// The names of the columns in order.
   public var columnNames: [String] { core.columns.map(\.name) }
   /// `INSERT INTO "city" ("id", "name") VALUES (:id, :name)`
-  public var insertSQL: String { core.insert.sql.text }
+  public var insertSQL: String { core.insert.text }
   /// `UPDATE "city" SET "name" = :name WHERE "id" = :id`
-  public var updateSQL: String { core.update.sql.text }
+  public var updateSQL: String { core.update.text }
   /// The INSERT with `ON CONFLICT ("id") DO UPDATE SET "name" = excluded."name"`.
-  public var upsertSQL: String { core.upsert.sql.text }
+  public var upsertSQL: String { core.upsert.text }
   /// `DELETE FROM "city" WHERE "id" = :id`
-  public var deleteSQL: String { core.delete.sql.text }
+  public var deleteSQL: String { core.delete.text }
   /// `SELECT "id", "name" FROM "city" WHERE "id" = :id`
-  public var findSQL: String { core.find.sql.text }
+  public var findSQL: String { core.find.text }
   /// `SELECT "id", "name" FROM "city"`
-  public var selectSQL: String { core.select.sql.text }
+  public var selectSQL: String { core.select.text }
 }
 
 /// What a table has besides its columns.

@@ -1,17 +1,5 @@
 import LarderSQLite
 
-/// A statement of a table's own, and which columns its parameters stand for.
-@usableFromInline
-final class TableStatement: Sendable {
-  @usableFromInline let sql: FixedSQL
-  let order: [Int]
-
-  init(_ text: RecordSQL.Text) {
-    sql = FixedSQL(text.text)
-    order = text.order
-  }
-}
-
 /// Where the columns of a table are in a row.
 ///
 /// What makes its pointer sound: it is given back only with the object, and never written after.
@@ -49,23 +37,23 @@ final class TableCore: Sendable {
   /// The column that SQLite fills when it is NULL: a nullable integer that is the whole key.
   let rowIDColumn: Int?
 
-  /// What a query of this table alone begins with, under its own name.
-  @usableFromInline let query: Select
+  /// The table alone, under its own name.
+  @usableFromInline let tables: QueryTables
   /// The table under its own name.
   @usableFromInline let alias: QueryAlias
   /// All columns with the table's name.
-  @usableFromInline let qualifiedColumns: SQLNode
+  @usableFromInline let qualifiedColumns: SQLFragment
 
-  @usableFromInline let find: TableStatement
-  @usableFromInline let select: TableStatement
+  @usableFromInline let find: RecordStatement
+  @usableFromInline let select: RecordStatement
   /// The positions of the columns of a row of ``select``, which are those of the table.
   @usableFromInline let identity: Positions
-  let insert: TableStatement
-  let update: TableStatement
-  let upsert: TableStatement
-  let delete: TableStatement
+  let insert: RecordStatement
+  let update: RecordStatement
+  let upsert: RecordStatement
+  let delete: RecordStatement
   /// The statements that insert several rows, as they were needed.
-  let batches = Lock<[BatchKey: TableStatement]>([:])
+  let batches = Lock<[BatchKey: RecordStatement]>([:])
 
   @usableFromInline
   init(_ name: String, _ builder: TableBuilder, _ declaration: TableDeclaration, tupleSize: Int) {
@@ -88,18 +76,17 @@ final class TableCore: Sendable {
     sql = RecordSQL(table: name, columns: columns)
     alias = QueryAlias(name)
     let prefix = alias.prefix
-    qualifiedColumns = TextNode(
-      SQL(raw: columns.map { prefix + $0.name.quotedIdentifier }.joined(separator: ", ")))
-    query = Select(
-      QueryTables(
-        TextNode(SQL(raw: alias.definition(of: name))), [alias], ownColumns: qualifiedColumns))
+    qualifiedColumns = SQLFragment(
+      text: columns.map { prefix + $0.name.quotedIdentifier }.joined(separator: ", "))
+    tables = QueryTables(
+      alias.definition(of: name), [alias], ownColumns: qualifiedColumns)
     identity = Positions(columns.indices.map { Int32(truncatingIfNeeded: $0) })
-    find = TableStatement(sql.find)
-    select = TableStatement(sql.select)
-    insert = TableStatement(sql.insert())
-    update = TableStatement(sql.update())
-    upsert = TableStatement(sql.upsert())
-    delete = TableStatement(sql.delete)
+    find = RecordStatement(sql.find)
+    select = RecordStatement(sql.select)
+    insert = RecordStatement(sql.insert())
+    update = RecordStatement(sql.update())
+    upsert = RecordStatement(sql.upsert())
+    delete = RecordStatement(sql.delete)
   }
 
   /// Whether the row id or a version may not fit its property, which shows only once the row is

@@ -4,31 +4,41 @@ import LarderSQLite
 // its address, which the caller guarantees to be that of a value of the table's type.
 
 extension TableCore {
-  /// Runs one of the table's own statements with a record's values, and returns the number of rows
-  /// changed.
+  /// Runs a statement with a record's values, and returns the number of rows changed.
   func write(
-    _ statement: TableStatement, _ record: UnsafeRawPointer, _ db: Database
+    _ statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database
   ) throws -> Int {
     do {
       return try db.run(statement.sql) { try layout.bind(record, statement.order, to: $0) }
     } catch {
-      throw describe(error, writing: record, db, sql: statement.sql.text)
+      throw describe(error, writing: record, db, sql: statement.text)
     }
   }
 
-  /// The same with a statement that was put together for the call.
-  func write(_ text: RecordSQL.Text, _ record: UnsafeRawPointer, _ db: Database) throws -> Int {
+  /// The same with a statement that is made for the call.
+  func write(
+    _ fragment: SQLFragment, _ record: UnsafeRawPointer, _ db: Database
+  ) throws -> Int {
+    try write(RecordStatement(fragment, isKept: false), record, db)
+  }
+
+  /// Calls a closure with a statement that has a record's values and stands before its first row.
+  func withRows<T>(
+    of statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database,
+    _ body: (PreparedStatement) throws -> T
+  ) throws -> T {
     do {
-      return try db.run(SQL(raw: text.text)) { try layout.bind(record, text.order, to: $0) }
+      return try db.withRows(
+        statement.sql, bind: { try layout.bind(record, statement.order, to: $0) }, body)
     } catch {
-      throw describe(error, writing: record, db, sql: text.text)
+      throw describe(error, writing: record, db, sql: statement.text)
     }
   }
 
   /// Gives a record the row id that it was just inserted with.
   func assignRowID(_ record: UnsafeMutableRawPointer, _ db: Database) throws {
     guard let rowIDColumn else { return }
-    try set(record, rowIDColumn, db.lastInsertRowID, db, sql: insert.sql.text)
+    try set(record, rowIDColumn, db.lastInsertRowID, db, sql: insert.text)
   }
 
   /// Sets a property that is an integer.
@@ -52,11 +62,7 @@ extension TableCore {
 
   /// Whether there is a row with the record's key.
   func isThere(_ record: UnsafeRawPointer, _ db: Database) throws -> Bool {
-    try db.withRows(find.sql) {
-      try layout.bind(record, find.order, to: $0)
-    } _: {
-      try $0.step()
-    }
+    try withRows(of: find, record, db) { try $0.step() }
   }
 }
 
@@ -76,38 +82,26 @@ extension Table {
 
   /// Runs a statement of the table's with a record's values, and makes a record of the row that it
   /// returns, if it returns one.
-  func writeReturning(_ text: RecordSQL.Text, _ record: R, _ db: Database) throws -> R? {
-    if core.options.contains(.withoutRowID) { return try writeAndFind(text, record, db) }
-    let text = text.returning(core.sql.columnList)
-    return try withUnsafePointer(to: record) { record in
-      do {
-        return try db.withRows(SQL(raw: text.text)) {
-          try core.layout.bind(record, text.order, to: $0)
-        } _: { statement in
+  func writeReturning(_ fragment: SQLFragment, _ record: R, _ db: Database) throws -> R? {
+    func fetch(_ statement: RecordStatement, _ db: Database) throws -> R? {
+      try withUnsafePointer(to: record) { record in
+        try core.withRows(of: statement, record, db) { statement in
           guard try statement.step() else { return nil }
           let written = try self.record(statement, core.identity.first)
           try statement.stepToEnd()
           return written
         }
-      } catch {
-        throw core.describe(error, writing: record, db, sql: text.text)
       }
     }
-  }
-
-  /// The same in two steps: for tables without row id, SQLite's RETURNING gives columns of REAL the
-  /// wrong place (seen in 3.40).
-  private func writeAndFind(_ text: RecordSQL.Text, _ record: R, _ db: Database) throws -> R? {
-    try db.inTransaction { db in
-      try withUnsafePointer(to: record) { record in
-        guard try core.write(text, record, db) > 0 else { return nil }
-        return try db.withRows(core.find.sql) {
-          try core.layout.bind(record, core.find.order, to: $0)
-        } _: { statement in
-          guard try statement.step() else { return nil }
-          return try self.record(statement, core.identity.first)
-        }
-      }
+    guard core.options.contains(.withoutRowID) else {
+      let returning = fragment.returning(core.sql.columnList)
+      return try fetch(RecordStatement(returning, isKept: false), db)
+    }
+    // In two steps: for tables without row id, SQLite's RETURNING gives columns of REAL the wrong
+    // place (seen in 3.40).
+    return try db.inTransaction { db in
+      let count = try withUnsafePointer(to: record) { try core.write(fragment, $0, db) }
+      return count > 0 ? try fetch(core.find, db) : nil
     }
   }
 

@@ -1,368 +1,356 @@
 import LarderSQLite
 
-/// A part of a statement: text, a value, or parts with words between them.
+/// A fragment of SQL: a node of the syntax tree that queries, expressions and records' statements
+/// are made of. It becomes text late, in the dialect of the connection that runs it.
 ///
-/// Operators only put nodes together. The text is written once the statement runs, into memory that
-/// is used again; joining texts at each step took three times as long as running a small query.
+/// Operators only put fragments together; joining texts at each step took three times as long as
+/// running a small query. What is frequent (names, operators, values) lies in the object itself,
+/// without an enumeration with payloads, whose copies took twice as long as all the rest.
 ///
-/// Sendable, since all that nodes have is constant and Sendable.
+/// Sendable, since all that a fragment has is Sendable and stays as it is until the last reference
+/// to it is gone, when ``takeApart()`` changes what nobody else can see.
 @usableFromInline
-class SQLNode: @unchecked Sendable {
-  /// The length of the text in UTF-8.
-  final let byteCount: Int
-  /// The number of values that are bound.
-  final let valueCount: Int
-  /// How many parts lie inside of each other.
-  final let depth: Int
-  /// How tightly its outermost operator binds: what binds less needs parentheses inside.
-  final let precedence: Precedence
-  /// Whether it can be NULL, as far as is known.
-  final let isNullable: Bool
-  /// False for text that is not likely to come again in the same form.
-  final let isCacheable: Bool
-  /// How values are stored that it is compared with, where the type doesn't say.
-  @usableFromInline final let coding: ExpressionCoding?
+package final class SQLFragment: @unchecked Sendable {
+  package enum Kind: UInt8, Sendable {
+    /// Words or names as they are.
+    case text
+    /// A value, which is bound.
+    case value
+    /// An operator before, after or around `left`.
+    case unary
+    /// An operator between `left` and `right`.
+    case binary
+    /// An operator between `left` and `value`.
+    case comparison
+    /// See ``Composite``.
+    case composite
+  }
 
-  init(
-    byteCount: Int, valueCount: Int, depth: Int = 0, _ precedence: Precedence, isNullable: Bool,
-    isCacheable: Bool, coding: ExpressionCoding?
+  package let kind: Kind
+  package let operation: SQLOperator
+  /// How tightly its outermost operator binds: what binds less needs parentheses inside.
+  @usableFromInline package let precedence: Precedence
+  /// Whether it can be NULL, as far as is known.
+  @usableFromInline package let isNullable: Bool
+  /// How many fragments lie inside of each other.
+  private let depth: Int32
+  /// How values are stored that it is compared with, where the type doesn't say.
+  @usableFromInline let coding: ExpressionCoding?
+  package private(set) var left: SQLFragment?
+  package private(set) var right: SQLFragment?
+  package let value: any DatabaseValueConvertible
+  package let text: TextBytes?
+  private var composite: Composite?
+
+  /// No text.
+  @usableFromInline static let empty = SQLFragment(text: "")
+
+  private init(
+    _ kind: Kind, _ operation: SQLOperator, _ precedence: Precedence, isNullable: Bool,
+    depth: Int32, coding: ExpressionCoding?, left: consuming SQLFragment? = nil,
+    right: consuming SQLFragment? = nil,
+    value: consuming any DatabaseValueConvertible = DatabaseValue.null, text: TextBytes? = nil,
+    composite: Composite? = nil
   ) {
-    self.byteCount = byteCount
-    self.depth = depth
-    self.valueCount = valueCount
+    self.kind = kind
+    self.operation = operation
     self.precedence = precedence
     self.isNullable = isNullable
-    self.isCacheable = isCacheable
+    self.depth = depth
     self.coding = coding
+    self.left = left
+    self.right = right
+    self.value = value
+    self.text = text
+    self.composite = composite
   }
 
-  /// Writes the text.
-  func write(to writer: inout TextWriter) {}
-  /// Binds the values.
-  func bind(to writer: inout ArgumentWriter) throws {}
-  /// Adds the values to a list.
-  func collect(_ values: inout [(any DatabaseValueConvertible)?]) {}
+  // MARK: What a fragment can be
 
-  /// The text and the values.
-  var sql: SQL {
-    var sql = SQL(raw: TextWriter.text(byteCount: byteCount) { write(to: &$0) })
-    sql.values.reserveCapacity(valueCount)
-    collect(&sql.values)
-    sql.isCacheable = isCacheable
-    return sql
+  /// Words or names as they are.
+  package convenience init(
+    text: String, _ precedence: Precedence = .atom, isNullable: Bool = true,
+    coding: ExpressionCoding? = nil
+  ) {
+    self.init(
+      .text, .or, precedence, isNullable: isNullable, depth: 0, coding: coding,
+      text: TextBytes(text))
   }
 
-  /// The same part, for one around it. What lies very deep becomes text: walking through all its
-  /// parts, or letting go of them, would take more of the stack than there may be.
-  @inline(__always)
-  final var asPart: SQLNode { isShallow ? self : flattened }
-
-  @inline(__always)
-  fileprivate final var isShallow: Bool { depth < 200 }
-
-  private final var flattened: SQLNode {
-    TextNode(sql, precedence, isNullable: isNullable, coding: coding)
+  /// A value, which is bound.
+  package convenience init(
+    value: any DatabaseValueConvertible, isNullable: Bool = true
+  ) {
+    self.init(.value, .or, .atom, isNullable: isNullable, depth: 0, coding: nil, value: value)
   }
+
+  /// SQL of the program's own.
+  package convenience init(sql: SQL, _ precedence: Precedence = .lowest) {
+    self.init(.sql(sql), precedence)
+  }
+
+  /// An operator before, after or around another fragment, which stands as it is.
+  package convenience init(
+    _ operation: SQLOperator, _ operand: SQLFragment, _ precedence: Precedence? = nil,
+    isNullable: Bool = true, coding: ExpressionCoding? = nil
+  ) {
+    self.init(
+      .unary, operation, precedence ?? operation.precedence, isNullable: isNullable,
+      depth: operand.depth + 1, coding: coding, left: operand)
+  }
+
+  /// An operator between two fragments, which stand as they are.
+  package convenience init(
+    _ left: consuming SQLFragment, _ operation: SQLOperator, _ right: consuming SQLFragment,
+    isNullable: Bool = true, coding: ExpressionCoding? = nil
+  ) {
+    let depth = max(left.depth, right.depth) + 1
+    self.init(
+      .binary, operation, operation.precedence, isNullable: isNullable, depth: depth,
+      coding: coding, left: left, right: right)
+  }
+
+  private convenience init(
+    _ left: consuming SQLFragment, _ operation: SQLOperator,
+    _ value: consuming any DatabaseValueConvertible
+  ) {
+    let depth = left.depth + 1
+    self.init(
+      .comparison, operation, operation.precedence, isNullable: true, depth: depth, coding: nil,
+      left: left, value: value)
+  }
+
+  /// A call of a function, by the name that SQLite has for it.
+  package static func call(
+    _ function: StaticString, _ arguments: SQLFragment..., isNullable: Bool = true,
+    coding: ExpressionCoding? = nil
+  ) -> SQLFragment {
+    SQLFragment(.call(function, arguments), isNullable: isNullable, coding: coding)
+  }
+
+  /// Fragments with a text between them.
+  package static func list(
+    _ parts: [SQLFragment], separator: StaticString = ", "
+  ) -> SQLFragment {
+    SQLFragment(.list(parts, separator: separator), .lowest)
+  }
+
+  package convenience init(
+    _ content: Composite.Content, _ precedence: Precedence = .atom, isNullable: Bool = true,
+    coding: ExpressionCoding? = nil
+  ) {
+    let composite = Composite(content)
+    self.init(
+      .composite, .or, precedence, isNullable: isNullable,
+      depth: composite.parts.reduce(0) { max($0, $1.depth) } + 1, coding: coding,
+      composite: composite)
+  }
+
+  /// What a fragment that is composite consists of.
+  package var content: Composite.Content? { composite?.content }
+
+  /// The fragments of a list; this one if it is no list.
+  var parts: [SQLFragment] {
+    if case .list(let parts, _) = content { return parts }
+    return [self]
+  }
+
+  /// A list with this fragment as the last of it.
+  consuming func added(to list: SQLFragment?) -> SQLFragment {
+    guard let list else { return self }
+    return .list(list.parts + [self])
+  }
+
+  // MARK: Depth
+
+  /// Fragments that lie deeper inside of each other are written and let go of one after the other:
+  /// to do so inside of each other would take more of the stack than there may be.
+  private static let deepest: Int32 = 200
+
+  deinit { if depth > Self.deepest { takeApart() } }
+
+  /// Lets go of the parts one after the other.
+  private func takeApart() {
+    var rest: [SQLFragment] = []
+    giveUpParts(to: &rest)
+    while var last = rest.popLast() {
+      if last.depth > Self.deepest, isKnownUniquelyReferenced(&last) { last.giveUpParts(to: &rest) }
+    }
+  }
+
+  private func giveUpParts(to rest: inout [SQLFragment]) {
+    for part in [left.take(), right.take()] + (composite.take()?.parts ?? []) {
+      if let part { rest.append(part) }
+    }
+  }
+
+  // MARK: Writing
+
+  /// Writes the text, or binds the values, whatever the writer does.
+  func write<W: SQLWriter>(to writer: inout W) throws(W.Failure) {
+    if let dialect = writer.dialect, let other = dialect.rewrite(self) {
+      return try other.writeItself(to: &writer)
+    }
+    try writeItself(to: &writer)
+  }
+
+  private func writeItself<W: SQLWriter>(to writer: inout W) throws(W.Failure) {
+    guard depth <= Self.deepest else { return try writeDeep(to: &writer) }
+    switch kind {
+    case .text:
+      if let text { writer.append(text) }
+    case .comparison:
+      try left?.write(to: &writer)
+      writer.append(operation.text)
+      try writer.append(value: value)
+    case .binary:
+      try left?.write(to: &writer)
+      writer.append(operation.text)
+      try right?.write(to: &writer)
+    case .value, .unary, .composite:
+      for step in steps { try step.write(to: &writer) }
+    }
+  }
+
+  private func writeDeep<W: SQLWriter>(to writer: inout W) throws(W.Failure) {
+    var rest = Array(steps.reversed())
+    while let step = rest.popLast() {
+      if case .part(let part) = step, part.depth > Self.deepest {
+        rest += (writer.dialect?.rewrite(part) ?? part).steps.reversed()
+      } else {
+        try step.write(to: &writer)
+      }
+    }
+  }
+
+  /// What is written, in order.
+  private var steps: [WritingStep] {
+    let operands = (left.map(WritingStep.part), right.map(WritingStep.part))
+    return switch kind {
+    case .text: [text.map(WritingStep.text)].compactMap(\.self)
+    case .value: [.value(value)]
+    case .unary:
+      [.word(operation.text), operands.0, .word(operation.suffix)].compactMap(\.self)
+    case .binary: [operands.0, .word(operation.text), operands.1].compactMap(\.self)
+    case .comparison: [operands.0, .word(operation.text), .value(value)].compactMap(\.self)
+    case .composite: composite?.steps ?? []
+    }
+  }
+
+  /// The text and the values, for SQLite or another engine.
+  package func sql(in dialect: (any Dialect)? = nil) -> SQL {
+    var writer = SQLTextWriter(dialect)
+    write(to: &writer)
+    return writer.sql
+  }
+
+  @usableFromInline var sql: SQL { sql() }
+
+  // MARK: Values beside it
 
   /// The same with its only value stored in another way; nil if it is more than a value.
   func coded(
     _ code: (any DatabaseValueConvertible) -> (any DatabaseValueConvertible)?
-  ) -> SQLNode? { nil }
-}
-
-/// SQL as it is.
-@usableFromInline
-final class TextNode: SQLNode, @unchecked Sendable {
-  private let content: SQL
-  private let bytes: TextBytes
-
-  /// No text.
-  @usableFromInline static let empty = TextNode(SQL(raw: ""))
-
-  init(
-    _ sql: SQL, _ precedence: Precedence = .atom, isNullable: Bool = true,
-    coding: ExpressionCoding? = nil
-  ) {
-    content = sql
-    bytes = TextBytes(sql.text)
-    super.init(
-      byteCount: bytes.count, valueCount: sql.values.count, precedence,
-      isNullable: isNullable, isCacheable: sql.isCacheable, coding: coding)
-  }
-
-  override var sql: SQL { content }
-  override func write(to writer: inout TextWriter) { writer.append(bytes) }
-
-  override func bind(to writer: inout ArgumentWriter) throws {
-    if valueCount > 0 { try writer.append(content.values) }
-  }
-
-  override func collect(_ values: inout [(any DatabaseValueConvertible)?]) {
-    if valueCount > 0 { values += content.values }
-  }
-
-  override func coded(
-    _ code: (any DatabaseValueConvertible) -> (any DatabaseValueConvertible)?
-  ) -> SQLNode? {
-    guard content.text == "?", content.values.count == 1, let value = content.values[0],
-      let coded = code(value)
-    else { return nil }
-    return TextNode(SQL(bound: coded))
-  }
-}
-
-/// A part with words around it, such as a call of a function.
-final class WrappedNode: SQLNode, @unchecked Sendable {
-  private let prefix: StaticString
-  private let inner: SQLNode
-  private let suffix: StaticString
-
-  init(
-    _ prefix: StaticString, _ inner: SQLNode, _ suffix: StaticString,
-    _ precedence: Precedence = .atom, isNullable: Bool = true, coding: ExpressionCoding? = nil
-  ) {
-    self.prefix = prefix
-    let inner = inner.asPart
-    self.inner = inner
-    self.suffix = suffix
-    super.init(
-      byteCount: prefix.byteCount + inner.byteCount + suffix.byteCount,
-      valueCount: inner.valueCount, depth: inner.depth + 1, precedence, isNullable: isNullable,
-      isCacheable: inner.isCacheable, coding: coding)
-  }
-
-  override func write(to writer: inout TextWriter) {
-    writer.append(prefix)
-    inner.write(to: &writer)
-    writer.append(suffix)
-  }
-
-  override func bind(to writer: inout ArgumentWriter) throws { try inner.bind(to: &writer) }
-
-  override func collect(_ values: inout [(any DatabaseValueConvertible)?]) {
-    inner.collect(&values)
-  }
-}
-
-/// Two parts with an operator between them.
-final class InfixNode: SQLNode, @unchecked Sendable {
-  private let left: SQLNode
-  private let operation: StaticString
-  private let right: SQLNode
-
-  /// Both parts have to be shallow.
-  fileprivate init(
-    shallow left: SQLNode, _ operation: StaticString, _ right: SQLNode, _ precedence: Precedence,
-    isNullable: Bool, coding: ExpressionCoding? = nil
-  ) {
-    self.left = left
-    self.operation = operation
-    self.right = right
-    super.init(
-      byteCount: left.byteCount + operation.byteCount + right.byteCount,
-      valueCount: left.valueCount + right.valueCount, depth: max(left.depth, right.depth) + 1,
-      precedence, isNullable: isNullable, isCacheable: left.isCacheable && right.isCacheable,
-      coding: coding)
-  }
-
-  convenience init(
-    _ left: SQLNode, _ operation: StaticString, _ right: SQLNode, _ precedence: Precedence,
-    isNullable: Bool = true, coding: ExpressionCoding? = nil
-  ) {
-    self.init(
-      shallow: left.asPart, operation, right.asPart, precedence, isNullable: isNullable,
-      coding: coding)
-  }
-
-  override func write(to writer: inout TextWriter) {
-    left.write(to: &writer)
-    writer.append(operation)
-    right.write(to: &writer)
-  }
-
-  override func bind(to writer: inout ArgumentWriter) throws {
-    try left.bind(to: &writer)
-    try right.bind(to: &writer)
-  }
-
-  override func collect(_ values: inout [(any DatabaseValueConvertible)?]) {
-    left.collect(&values)
-    right.collect(&values)
-  }
-}
-
-/// A part and a value, which is bound, with an operator between them.
-final class ValueNode: SQLNode, @unchecked Sendable {
-  private let left: SQLNode
-  private let operation: StaticString
-  private let value: any DatabaseValueConvertible
-
-  init(
-    _ left: consuming SQLNode, _ operation: StaticString,
-    _ value: consuming any DatabaseValueConvertible, _ precedence: Precedence
-  ) {
-    let (byteCount, valueCount) = (left.byteCount, left.valueCount)
-    let (depth, isCacheable) = (left.depth, left.isCacheable)
-    self.left = left
-    self.operation = operation
-    self.value = value
-    super.init(
-      byteCount: byteCount + operation.byteCount + 1, valueCount: valueCount + 1,
-      depth: depth + 1, precedence, isNullable: true, isCacheable: isCacheable, coding: nil)
-  }
-
-  override func write(to writer: inout TextWriter) {
-    left.write(to: &writer)
-    writer.append(operation)
-    writer.append("?" as StaticString)
-  }
-
-  override func bind(to writer: inout ArgumentWriter) throws {
-    try left.bind(to: &writer)
-    try writer.append(value)
-  }
-
-  override func collect(_ values: inout [(any DatabaseValueConvertible)?]) {
-    left.collect(&values)
-    values.append(value)
-  }
-}
-
-/// Parts with commas between them.
-final class ListNode: SQLNode, @unchecked Sendable {
-  let all: [SQLNode]
-
-  /// There has to be a part.
-  init(_ parts: [SQLNode]) {
-    let parts = parts.map(\.asPart)
-    all = parts
-    super.init(
-      byteCount: parts.reduce(-2) { $0 + $1.byteCount + 2 },
-      valueCount: parts.reduce(0) { $0 + $1.valueCount },
-      depth: parts.reduce(0) { max($0, $1.depth) } + 1, .lowest, isNullable: true,
-      isCacheable: parts.allSatisfy(\.isCacheable), coding: nil)
-  }
-
-  override func write(to writer: inout TextWriter) {
-    var separator: StaticString = ""
-    for part in all {
-      writer.append(separator)
-      part.write(to: &writer)
-      separator = ", "
+  ) -> SQLFragment? {
+    switch (kind, content) {
+    case (.value, _):
+      code(value).map { SQLFragment(value: $0, isNullable: isNullable) }
+    case (_, .choice(let conditions, let results)) where coding == nil:
+      SQLFragment(
+        .choice(conditions, results.map { $0.coded(code) ?? $0 }), isNullable: isNullable)
+    default: nil
     }
   }
-
-  override func bind(to writer: inout ArgumentWriter) throws {
-    for part in all { try part.bind(to: &writer) }
-  }
-
-  override func collect(_ values: inout [(any DatabaseValueConvertible)?]) {
-    for part in all { part.collect(&values) }
-  }
-}
-
-extension StaticString {
-  var byteCount: Int { withUTF8Buffer { $0.count } }
 }
 
 // MARK: Operators
 
-extension SQLNode {
-  /// This part for a place where operators of this precedence are around it.
+extension SQLFragment {
+  /// This fragment for a place where operators of this precedence are around it.
   @inline(__always)
-  final consuming func inside(_ outer: Precedence) -> SQLNode {
+  final consuming func inside(_ outer: Precedence) -> SQLFragment {
     precedence > outer ? self : parenthesized
   }
 
-  private final var parenthesized: SQLNode {
-    WrappedNode("(", self, ")", isNullable: isNullable, coding: coding)
+  final var parenthesized: SQLFragment {
+    SQLFragment(.parentheses, self, isNullable: isNullable, coding: coding)
   }
 
-  /// This part as the left operand: of equal operators in a row the left ones belong together
+  /// This fragment as the left operand: of equal operators in a row the left ones belong together
   /// without saying so.
   @inline(__always)
-  private final func leading(_ precedence: Precedence) -> SQLNode {
-    if self.precedence >= precedence && isShallow { return self }
-    return self.precedence < precedence ? parenthesized : flattened
+  private consuming func leading(_ precedence: Precedence) -> SQLFragment {
+    self.precedence >= precedence ? self : parenthesized
   }
 
-  /// An operator between this part and another, which stands as it is.
-  @usableFromInline
-  final func infix(
-    _ operation: StaticString, operand right: SQLNode, _ precedence: Precedence,
-    isNullable: Bool = true
-  ) -> SQLNode {
-    InfixNode(leading(precedence), operation, right, precedence, isNullable: isNullable)
-  }
-
-  /// An operator between this part and another; a value on its own is stored as this one's are.
+  /// An operator between this fragment and another; a value on its own is stored as this one's are.
   @usableFromInline
   final consuming func infix(
-    _ operation: StaticString, _ other: consuming SQLNode, _ precedence: Precedence,
-    isNullable: Bool = true
-  ) -> SQLNode {
+    _ operation: SQLOperator, _ other: consuming SQLFragment, isNullable: Bool = true
+  ) -> SQLFragment {
+    let precedence = operation.precedence
     // Mostly nothing has to be done to either, and each reference that is passed on is counted.
-    if self.precedence >= precedence, other.precedence > precedence, isShallow, other.isShallow,
-      coding == nil
-    {
-      return InfixNode(shallow: self, operation, other, precedence, isNullable: isNullable)
+    if self.precedence >= precedence, other.precedence > precedence, coding == nil {
+      return SQLFragment(self, operation, other, isNullable: isNullable)
     }
-    return infix(operation, operand: operand(other, precedence), precedence, isNullable: isNullable)
+    let right = operand(other, precedence)
+    return SQLFragment(leading(precedence), operation, right, isNullable: isNullable)
   }
 
-  /// An operator between this part and a value, which is bound.
+  /// An operator between this fragment and another, which stands as it is.
+  final consuming func infix(
+    _ operation: SQLOperator, operand right: SQLFragment, isNullable: Bool = true
+  ) -> SQLFragment {
+    SQLFragment(leading(operation.precedence), operation, right, isNullable: isNullable)
+  }
+
+  /// An operator between this fragment and a value, which is bound.
   @usableFromInline
   final consuming func infix(
-    _ operation: StaticString, _ value: consuming any DatabaseValueConvertible,
-    _ precedence: Precedence
-  ) -> SQLNode {
-    if coding == nil, self.precedence >= precedence, isShallow {
-      return ValueNode(self, operation, value, precedence)
+    _ operation: SQLOperator, _ value: consuming any DatabaseValueConvertible
+  ) -> SQLFragment {
+    if coding == nil, precedence >= operation.precedence {
+      return SQLFragment(self, operation, value)
     }
-    return infixCoded(operation, value, precedence)
+    return infixCoded(operation, value)
   }
 
-  private final func infixCoded(
-    _ operation: StaticString, _ value: any DatabaseValueConvertible, _ precedence: Precedence
-  ) -> SQLNode {
-    ValueNode(leading(precedence), operation, coding?.code(value) ?? value, precedence)
+  private func infixCoded(
+    _ operation: SQLOperator, _ value: any DatabaseValueConvertible
+  ) -> SQLFragment {
+    let coded = coding?.code(value) ?? value
+    return SQLFragment(leading(operation.precedence), operation, coded)
   }
 
   /// Whether it equals a value, NULL being equal to nil.
   @usableFromInline
   final consuming func equals(
     _ value: consuming any DatabaseValueConvertible, negated: Bool
-  ) -> SQLNode {
-    let operation: StaticString =
-      isNullable ? (negated ? " IS NOT " : " IS ") : (negated ? " <> " : " = ")
-    return infix(operation, value, .equality)
+  ) -> SQLFragment {
+    let operation: SQLOperator =
+      isNullable ? (negated ? .notSame : .same) : (negated ? .notEqual : .equal)
+    return infix(operation, value)
   }
 
-  /// Whether it equals another, NULL being equal to NULL: `=` where neither can be NULL, else `IS`,
-  /// which uses the same indexes.
+  /// Whether it equals another: null-safe where either can be NULL.
   @usableFromInline
-  final consuming func equals(_ other: consuming SQLNode, orNull: Bool = false, negated: Bool)
-    -> SQLNode
-  {
-    let operation: StaticString =
+  final consuming func equals(
+    _ other: consuming SQLFragment, orNull: Bool = false, negated: Bool
+  ) -> SQLFragment {
+    let operation: SQLOperator =
       isNullable || other.isNullable || orNull
-      ? (negated ? " IS NOT " : " IS ") : (negated ? " <> " : " = ")
-    return infix(operation, other, .equality, isNullable: false)
+      ? (negated ? .notSame : .same) : (negated ? .notEqual : .equal)
+    return infix(operation, other, isNullable: false)
   }
 
-  /// Another part as the right operand; a value on its own is stored as this one's are.
-  final func operand(_ other: SQLNode, _ precedence: Precedence) -> SQLNode {
+  /// Another fragment as the right operand; a value on its own is stored as this one's are.
+  final func operand(_ other: SQLFragment, _ precedence: Precedence) -> SQLFragment {
     guard let coding, other.coding == nil else { return other.inside(precedence) }
     return other.coded(coding.code) ?? other.inside(precedence)
   }
 
-  /// A list with this part as the last of it.
-  static func list(_ rest: SQLNode?, _ last: SQLNode) -> SQLNode {
-    rest.map { ListNode($0.parts + [last]) } ?? last
-  }
-
-  /// The parts of a list.
-  final var parts: [SQLNode] {
-    (self as? ListNode)?.all ?? [self]
+  /// A value as this fragment's are stored.
+  final func bound(_ value: any DatabaseValueConvertible) -> SQLFragment {
+    SQLFragment(value: coding?.code(value) ?? value)
   }
 }

@@ -1,20 +1,3 @@
-/// SQL that is put together anew each time it runs, such as a query's: its text is written into memory
-/// of the moment, and becomes a String only where the statement isn't in the cache.
-package struct AssembledSQL {
-  /// The length of the text in UTF-8.
-  package let byteCount: Int
-  /// The number of values that are bound.
-  package let valueCount: Int
-  /// False for text that is not likely to come again in the same form.
-  package let isCacheable: Bool
-
-  package init(byteCount: Int, valueCount: Int, isCacheable: Bool) {
-    self.byteCount = byteCount
-    self.valueCount = valueCount
-    self.isCacheable = isCacheable
-  }
-}
-
 /// Binds the values of a statement, one after the other.
 package struct ArgumentWriter {
   // Unretained: the statement that makes the writer keeps the arena.
@@ -47,17 +30,25 @@ package struct ArgumentWriter {
 extension Database {
   /// A statement whose values are bound, which the caller gives back.
   ///
+  /// Its text is put together anew each time it runs, in memory of the moment, and becomes a String only where the
+  /// statement isn't in the cache.
+  ///
   /// - Parameters:
-  ///   - sql: what is known of the statement before it is written.
   ///   - write: writes the text.
   ///   - bind: binds the values.
   package func take(
-    _ sql: AssembledSQL, write: (inout TextWriter) -> Void,
-    bind: (inout ArgumentWriter) throws -> Void
+    write: (inout TextWriter) -> Void, bind: (inout ArgumentWriter) throws -> Void
   ) throws -> PreparedStatement {
-    let statement = try take(sql, write)
+    _ = try connection.check()
+    let (statement, valueCount) = try TextWriter.withBytes(write) { bytes, writer in
+      if writer.isCacheable, let known = cache.take(bytes) { return (known, writer.valueCount) }
+      return (
+        try compile(String(decoding: bytes, as: UTF8.self), isCacheable: writer.isCacheable),
+        writer.valueCount
+      )
+    }
     do {
-      try statement.checkCount(sql.valueCount)
+      try statement.checkCount(valueCount)
       try statement.bind { arena in
         var writer = ArgumentWriter(arena)
         try bind(&writer)
@@ -80,19 +71,6 @@ extension Database {
       giveBack(statement)
       throw error
     }
-  }
-
-  private func take(
-    _ sql: AssembledSQL, _ write: (inout TextWriter) -> Void
-  ) throws -> PreparedStatement {
-    _ = try connection.check()
-    if sql.isCacheable,
-      let known = TextWriter.withBytes(byteCount: sql.byteCount, write, { cache.take($0) })
-    {
-      return known
-    }
-    return try compile(
-      TextWriter.text(byteCount: sql.byteCount, write), isCacheable: sql.isCacheable)
   }
 
   /// Calls a closure with a statement that was taken and stands before its first row, and gives it

@@ -6,7 +6,8 @@
 package final class FixedSQL: Sendable {
   /// The statement.
   package let text: String
-  let slot: Int
+  /// Its number; nil for one that was made for a call, which is found by its text.
+  let slot: Int?
 
   // The same text has the same number, so that a table that is declared over and over again
   // doesn't take ever more of them. The same means the same bytes: texts that Swift takes for equal
@@ -14,9 +15,11 @@ package final class FixedSQL: Sendable {
   private static let slots = Lock<[[UInt8]: Int]>([:])
 
   /// Takes a number for a text.
-  package init(_ text: String) {
+  ///
+  /// - Parameter isKept: whether it is one of the few that a table keeps.
+  package init(_ text: String, isKept: Bool = true) {
     self.text = text
-    slot = Self.slots.withLock { slots in
+    slot = !isKept ? nil : Self.slots.withLock { slots in
       let bytes = Array(text.utf8)
       if let slot = slots[bytes] { return slot }
       slots[bytes] = slots.count
@@ -32,11 +35,6 @@ extension Database {
   /// Runs an INSERT, UPDATE or DELETE with what a closure binds, and returns the number of rows
   /// that it changed.
   package func run(_ sql: FixedSQL, bind: (BindingArena) throws -> Void) throws -> Int {
-    try run(take(sql), bind)
-  }
-
-  /// The same for SQL that is looked up by its text.
-  package func run(_ sql: SQL, bind: (BindingArena) throws -> Void) throws -> Int {
     try run(take(sql), bind)
   }
 
@@ -62,23 +60,13 @@ extension Database {
     return try statement.whileStepping(body)
   }
 
-  /// The same for SQL that is looked up by its text.
-  @inlinable
-  package func withRows<T>(
-    _ sql: SQL, bind: (BindingArena) throws -> Void, _ body: (PreparedStatement) throws -> T
-  ) throws -> T {
-    let statement = try take(sql)
-    defer { giveBack(statement) }
-    try statement.bind(bind)
-    return try statement.whileStepping(body)
-  }
-
   @usableFromInline
   package func take(_ sql: FixedSQL) throws -> PreparedStatement {
+    guard let slot = sql.slot else { return try take(SQL(raw: sql.text)) }
     _ = try connection.check()
-    if let statement = cache.take(slot: sql.slot) { return statement }
+    if let statement = cache.take(slot: slot) { return statement }
     let statement = try connection.prepare(sql.text, isPersistent: true)
-    cache.add(statement, slot: sql.slot)
+    cache.add(statement, slot: slot)
     return statement
   }
 }

@@ -14,26 +14,30 @@ package final class TextBytes: @unchecked Sendable {
 
   deinit { bytes.deallocate() }
 
-  /// The number of bytes.
-  package var count: Int { bytes.count }
+  /// The text.
+  package var string: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// Puts text together in memory whose size was computed before.
+/// Puts the text of a statement together in memory of the moment.
 ///
 /// What makes its pointers sound: nothing is written behind `end`, and the memory outlives the
 /// writer, which is handed out to closures only.
 package struct TextWriter {
   private var next: UnsafeMutablePointer<UInt8>
   private let end: UnsafeMutablePointer<UInt8>
+  /// How many bytes there was no room for.
+  private var missing = 0
+  /// The number of placeholders so far.
+  private(set) var valueCount = 0
+  /// False for text that is not likely to come again in the same form.
+  private(set) var isCacheable = true
 
-  fileprivate init(
+  private init(
     _ memory: UnsafeMutableBufferPointer<UInt8>, _ start: UnsafeMutablePointer<UInt8>
   ) {
     next = start
     end = start + memory.count
   }
-
-  fileprivate func length(since start: UnsafeMutablePointer<UInt8>) -> Int { next - start }
 
   /// Appends a text.
   package mutating func append(_ text: StaticString) {
@@ -43,39 +47,58 @@ package struct TextWriter {
   /// Appends a text.
   package mutating func append(_ text: TextBytes) { append(UnsafeBufferPointer(text.bytes)) }
 
+  /// Appends a text.
+  package mutating func append(_ text: String) { text.withBytes { append($0) } }
+
+  /// Appends SQL with its placeholders.
+  package mutating func append(sql: SQL) {
+    append(sql.text)
+    valueCount += sql.values.count
+    isCacheable = isCacheable && sql.isCacheable
+  }
+
+  /// Appends a placeholder.
+  package mutating func appendPlaceholder() {
+    valueCount &+= 1
+    append("?" as StaticString)
+  }
+
+  /// Says that the text is not likely to come again in the same form.
+  package mutating func appendUnlikely() { isCacheable = false }
+
   @inline(__always)
   private mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
-    guard let source = bytes.baseAddress, bytes.count <= end - next else { return }
+    guard let source = bytes.baseAddress else { return }
+    guard bytes.count <= end - next else {
+      missing += bytes.count
+      return
+    }
     memcpy(next, source, bytes.count)
     next += bytes.count
   }
 
-  /// What a closure writes.
-  package static func text(byteCount: Int, _ write: (inout TextWriter) -> Void) -> String {
-    String(unsafeUninitializedCapacity: byteCount) { memory in
-      written(memory, write)
-    }
-  }
-
-  /// Calls a closure with the bytes that another one writes, which aren't kept.
+  /// Calls a closure with the bytes that another one writes, which aren't kept. That one is called
+  /// again where it writes more than there was room for.
   @inline(__always)
   static func withBytes<T>(
-    byteCount: Int, _ write: (inout TextWriter) -> Void,
-    _ body: (UnsafeBufferPointer<UInt8>) throws -> T
+    _ write: (inout TextWriter) -> Void,
+    _ body: (UnsafeBufferPointer<UInt8>, TextWriter) throws -> T
   ) rethrows -> T {
-    try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: byteCount) { memory in
-      let count = written(memory, write)
-      return try body(UnsafeBufferPointer(rebasing: memory[..<count]))
+    // On the stack up to here.
+    var capacity = 1024
+    while true {
+      let result: T? = try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) {
+        memory in
+        guard let start = memory.baseAddress else { return nil }
+        var writer = TextWriter(memory, start)
+        write(&writer)
+        guard writer.missing == 0 else {
+          capacity += writer.missing
+          return nil
+        }
+        return try body(UnsafeBufferPointer(start: start, count: writer.next - start), writer)
+      }
+      if let result { return result }
     }
-  }
-
-  @inline(__always)
-  private static func written(
-    _ memory: UnsafeMutableBufferPointer<UInt8>, _ write: (inout TextWriter) -> Void
-  ) -> Int {
-    guard let start = memory.baseAddress else { return 0 }
-    var writer = TextWriter(memory, start)
-    write(&writer)
-    return writer.length(since: start)
   }
 }

@@ -1,0 +1,68 @@
+import LarderSQLite
+
+/// A table's name in a query.
+@usableFromInline
+final class QueryAlias: Sendable {
+  let name: String
+  /// The name quoted, with the dot.
+  let prefix: String
+  /// How the columns are stored, where the table is no record's.
+  let codings: [ExpressionCoding?]
+
+  @usableFromInline static let none = QueryAlias("")
+
+  init(_ name: String, codings: [ExpressionCoding?] = []) {
+    self.name = name
+    self.codings = codings
+    prefix = name.quotedIdentifier + "."
+  }
+
+  /// The table with this name, as it stands behind FROM.
+  func definition(of table: String) -> SQLFragment {
+    let quoted = table.quotedIdentifier
+    return SQLFragment(
+      text: name.isSame(as: table) ? quoted : "\(quoted) AS \(name.quotedIdentifier)")
+  }
+
+  /// A column of the table.
+  func column(
+    _ name: String, isNullable: Bool = true, coding: ExpressionCoding? = nil
+  ) -> SQLFragment {
+    SQLFragment(text: prefix + name.quotedIdentifier, isNullable: isNullable, coding: coding)
+  }
+}
+
+/// The tables of a query.
+@usableFromInline
+final class QueryTables: Sendable {
+  /// The tables with their joins, as they stand behind FROM.
+  let text: SQLFragment
+  /// The tables' names in order.
+  @usableFromInline let aliases: [QueryAlias]
+  /// All columns, where a record's table under its own name is the only one.
+  @usableFromInline let ownColumns: SQLFragment?
+
+  init(_ text: SQLFragment, _ aliases: [QueryAlias], ownColumns: SQLFragment? = nil) {
+    self.text = text
+    self.aliases = aliases
+    self.ownColumns = ownColumns
+  }
+
+  /// The name of a table; an empty one where somebody asks for more tables than there are.
+  @inlinable
+  func alias(at index: Int) -> QueryAlias {
+    index < aliases.count ? aliases[index] : .none
+  }
+
+  /// A name for another table that none of these has.
+  func newAlias(for table: String, _ codings: [ExpressionCoding?]) -> QueryAlias {
+    var alias = table
+    var number = 2
+    let taken = Set(aliases.map(\.name.foldedName))
+    while taken.contains(alias.foldedName) {
+      alias = "\(table)_\(number)"
+      number += 1
+    }
+    return QueryAlias(alias, codings: codings)
+  }
+}

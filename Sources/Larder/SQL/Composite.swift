@@ -1,0 +1,145 @@
+import LarderSQLite
+
+extension SQLFragment {
+  /// What is rarer than operators, names and values.
+  package final class Composite: Sendable {
+    package enum Content: Sendable {
+      /// SQL of the program's own, with values.
+      case sql(SQL)
+      /// Texts and fragments, one after the other.
+      case sequence([Piece])
+      /// Fragments with a text between them.
+      case list([SQLFragment], separator: StaticString)
+      /// A call of a function, by the name that SQLite has for it.
+      case call(StaticString, [SQLFragment])
+      /// CASE: conditions, each with a result, and perhaps another result for all other rows.
+      case choice([SQLFragment], [SQLFragment])
+      /// A conversion to the type of a column.
+      case cast(SQLFragment, ColumnType)
+      /// The values that something is a member of.
+      case members(MemberList)
+      /// The clauses of that name; a limit that is nil is none.
+      case limit(Int?, offset: Int)
+      /// What has a name of its own here (`hasSuffix`) and takes several functions in SQLite.
+      case form(StaticString, [SQLFragment], SQLFragment)
+      /// A parameter of a record's statement: its name, or nil for one of its own, and the position of
+      /// its column.
+      case parameter(String?, Int)
+    }
+
+    package let content: Content
+
+    init(_ content: Content) { self.content = content }
+
+    /// The fragments inside of it.
+    var parts: [SQLFragment] {
+      switch content {
+      case .sequence(let pieces):
+        pieces.compactMap { if case .part(let part) = $0 { part } else { nil } }
+      case .list(let parts, _), .call(_, let parts): parts
+      case .choice(let conditions, let results): conditions + results
+      case .cast(let part, _), .form(_, _, let part): [part]
+      case .sql, .members, .limit, .parameter: []
+      }
+    }
+
+    /// What is written, in order.
+    var steps: [WritingStep] {
+      switch content {
+      case .sql(let sql): return [.sql(sql)]
+      case .sequence(let pieces): return pieces.map(\.step)
+      case .list(let parts, let separator): return Self.steps(parts, separator)
+      case .call(let name, let arguments):
+        return [.word(name), .word("(")] + Self.steps(arguments, ", ") + [.word(")")]
+      case .choice(let conditions, let results):
+        var steps: [WritingStep] = [.word("CASE")]
+        for (condition, result) in zip(conditions, results) {
+          steps += [.word(" WHEN "), .part(condition), .word(" THEN "), .part(result)]
+        }
+        if results.count > conditions.count, let last = results.last {
+          steps += [.word(" ELSE "), .part(last)]
+        }
+        return steps + [.word(" END")]
+      case .cast(let part, let type):
+        return [.word("CAST("), .part(part), .word(" AS "), .type(type), .word(")")]
+      case .members(let list): return list.steps
+      case .limit(let count, let offset): return [.limit(count, offset: offset)]
+      case .form(_, _, let form): return [.part(form)]
+      case .parameter(let name, let column): return [.parameter(name, column)]
+      }
+    }
+
+    private static func steps(_ parts: [SQLFragment], _ separator: StaticString) -> [WritingStep] {
+      var steps: [WritingStep] = []
+      for part in parts {
+        if !steps.isEmpty { steps.append(.word(separator)) }
+        steps.append(.part(part))
+      }
+      return steps
+    }
+  }
+
+  /// A text, or a fragment, of several that follow one another.
+  package enum Piece: Sendable {
+    case text(TextBytes)
+    case part(SQLFragment)
+
+    fileprivate var step: WritingStep {
+      switch self {
+      case .text(let text): .text(text)
+      case .part(let part): .part(part)
+      }
+    }
+  }
+}
+
+/// Texts and fragments from a literal, with the fragments interpolated into it:
+/// `"date(\(column), 'start of day')"`.
+extension SQLFragment.Composite.Content: ExpressibleByStringInterpolation {
+  package init(stringLiteral text: String) { self = .sequence([.text(TextBytes(text))]) }
+
+  package init(stringInterpolation: SQLFragment.Interpolation) {
+    self = .sequence(stringInterpolation.pieces)
+  }
+}
+
+extension SQLFragment: ExpressibleByStringInterpolation {
+  @usableFromInline
+  package convenience init(stringLiteral text: String) { self.init(text: text) }
+
+  @usableFromInline
+  package convenience init(stringInterpolation: Interpolation) {
+    self.init(.sequence(stringInterpolation.pieces))
+  }
+
+  @usableFromInline
+  package struct Interpolation: StringInterpolationProtocol {
+    fileprivate var pieces: [Piece] = []
+
+    @usableFromInline
+    package init(literalCapacity: Int, interpolationCount: Int) {
+      pieces.reserveCapacity(2 * interpolationCount + 1)
+    }
+
+    @usableFromInline
+    package mutating func appendLiteral(_ literal: String) {
+      if !literal.isEmpty { pieces.append(.text(TextBytes(literal))) }
+    }
+
+    /// A fragment, or nothing.
+    @usableFromInline
+    package mutating func appendInterpolation(_ part: SQLFragment?) {
+      if let part { pieces.append(.part(part)) }
+    }
+
+    /// Text of this library's own.
+    @usableFromInline
+    package mutating func appendInterpolation(text: String) { appendLiteral(text) }
+
+    /// A name in double quotes.
+    @usableFromInline
+    package mutating func appendInterpolation(name: String) {
+      appendLiteral(name.quotedIdentifier)
+    }
+  }
+}

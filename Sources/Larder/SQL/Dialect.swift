@@ -1,0 +1,46 @@
+import LarderSQLite
+
+/// How an engine writes SQL: what differs from the form in which fragments write themselves, which
+/// is SQLite's.
+///
+/// A fragment says what is meant (null-safe equality, membership in a list, a limit, a type, a
+/// function by its name) and its operands are data; a dialect looks at these, and returns another
+/// fragment where its engine says it otherwise. Nothing is ever read back from text.
+package protocol Dialect: Sendable {
+  /// The placeholder of the value with this number, counted from 1.
+  func placeholder(_ number: Int) -> String
+
+  /// What is written in the place of a fragment; nil for the fragment as it is. It isn't asked again
+  /// about what it returned, but about the parts of that.
+  func rewrite(_ fragment: SQLFragment) -> SQLFragment?
+
+  /// The name of a column's type.
+  func typeName(of type: ColumnType) -> String
+}
+
+/// SQLite's own dialect.
+///
+/// See [SQL As Understood By SQLite](https://www.sqlite.org/lang.html).
+package struct SQLiteDialect: Dialect {
+  package init() {}
+
+  package func placeholder(_ number: Int) -> String { "?" }
+
+  package func rewrite(_ fragment: SQLFragment) -> SQLFragment? { nil }
+
+  package func typeName(of type: ColumnType) -> String { type.name }
+}
+
+extension ColumnType {
+  /// SQLite's name of the type; see [STRICT tables](https://www.sqlite.org/stricttables.html). Dates
+  /// are stored as the connection's format says, which the type doesn't know.
+  var name: String {
+    switch kind {
+    case .integer: "INTEGER"
+    case .real: "REAL"
+    case .text: "TEXT"
+    case .blob: "BLOB"
+    case .any, .date: "ANY"
+    }
+  }
+}

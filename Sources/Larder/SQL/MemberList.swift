@@ -1,0 +1,101 @@
+import LarderSQLite
+
+/// The values of a list that something may be a member of, as the column beside it stores them.
+///
+/// Integers and texts go to a SQLite statement as one argument, which holds them as JSON, so that the
+/// statement is the same for lists of any length.
+package struct MemberList: Sendable {
+  /// The values.
+  package let values: [any DatabaseValueConvertible]
+  private let form: Form
+
+  private enum Form {
+    case json(JSONList)
+    /// As text, for lists that may have more values than a statement may have arguments, of which the
+    /// default is 32,766.
+    case literals([String])
+    case placeholders
+  }
+
+  /// - Parameter isCoded: whether the values are stored in a way that their type doesn't say.
+  init<Value: DatabaseValueConvertible>(
+    _ type: Value.Type, _ values: [any DatabaseValueConvertible], isCoded: Bool
+  ) {
+    self.values = values
+    if !isCoded, let json = JSONList(values) {
+      form = .json(json)
+    } else if !isCoded, values.count > 1_000, Value.columnType.kind != .date,
+      // The text of dates depends on the connection.
+      let texts = try? values.map({ try $0.databaseValue.literal })
+    {
+      form = .literals(texts)
+    } else {
+      form = .placeholders
+    }
+  }
+
+  /// The list as SQLite takes it.
+  var steps: [WritingStep] {
+    switch form {
+    case .json(let json):
+      return [.word("(SELECT value FROM json_each("), .value(json), .word("))")]
+    case .literals(let texts):
+      return [.unlikely, .string("(" + texts.joined(separator: ", ") + ")")]
+    case .placeholders:
+      // Lists of few different lengths make few different statements: the last value stands again
+      // for those that are missing.
+      let isLong = values.count > 16
+      var bound = values
+      var count = 1
+      while count < bound.count { count *= 2 }
+      if let last = bound.last, !isLong {
+        bound += repeatElement(last, count: count - bound.count)
+      }
+      var steps: [WritingStep] = isLong ? [.unlikely, .word("(")] : [.word("(")]
+      for (index, value) in bound.enumerated() {
+        if index > 0 { steps.append(.word(", ")) }
+        steps.append(.value(value))
+      }
+      return steps + [.word(")")]
+    }
+  }
+}
+
+/// Integers or texts as a list in JSON, which SQLite takes apart without a change to any.
+private struct JSONList: DatabaseValueConvertible {
+  private let text: String
+
+  /// Nil for values of other kinds, or such that would be changed.
+  init?(_ values: [any DatabaseValueConvertible]) {
+    var text = "["
+    for value in values {
+      if text.utf8.count > 1 { text += "," }
+      switch try? value.databaseValue {
+      case .integer(let number): text += String(number)
+      case .text(let string):
+        guard let quoted = Self.quoted(string) else { return nil }
+        text += quoted
+      default: return nil
+      }
+    }
+    self.text = text + "]"
+  }
+
+  private static func quoted(_ string: String) -> String? {
+    var quoted = "\""
+    for scalar in string.unicodeScalars {
+      switch scalar {
+      case "\"", "\\":
+        quoted += "\\"
+        quoted.unicodeScalars.append(scalar)
+      case "\u{0}"..."\u{1F}": return nil
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
+  }
+
+  var databaseValue: DatabaseValue { .text(text) }
+
+  init(databaseValue: DatabaseValue) throws { text = try String(databaseValue: databaseValue) }
+}
