@@ -26,6 +26,7 @@ extension Float: RealValue {}
 extension Double: RealValue {}
 extension Optional: NumberValue where Wrapped: NumberValue {
   /// The number's type.
+  @_documentation(visibility: internal)
   public typealias Number = Wrapped.Number
 }
 

@@ -8,6 +8,7 @@
 
 /// What no expression is: its name is for the compiler's message about operands of two types, or a
 /// result of a type that isn't asked for.
+@_documentation(visibility: internal)
 public protocol OperandsOfDifferentTypes {}
 
 @available(
@@ -52,57 +53,16 @@ extension OperandsOfDifferentTypes {
   public func `in`<Other>(_ values: Other) -> SQLExpression<Bool> { .wrong }
 }
 
-/// What no record's columns are: its name is for the compiler's message about a name without a column.
-public protocol NoSuchColumn {}
-
-@available(*, unavailable, message: "the record's Columns has no property of this name")
-extension RecordFields: NoSuchColumn {}
-
-@available(*, unavailable, message: "the record's Columns has no property of this name")
-extension OptionalFields: NoSuchColumn {}
-
-extension NoSuchColumn {
-  /// Not available: there is no such column.
-  @_disfavoredOverload
-  public subscript(dynamicMember name: String) -> SQLExpression<Never> { .wrong }
-}
-
-/// What no record's columns are: its name is for the compiler's message about a column that is no
-/// condition.
-public protocol NotACondition {
-  /// The record.
-  associatedtype Source: Record
-}
-
-@available(*, unavailable, message: "a condition has to be true or false: compare the column")
-extension RecordFields: NotACondition {
-  /// The record.
-  public typealias Source = R
-}
-
-@available(*, unavailable, message: "a condition has to be true or false: compare the column")
-extension OptionalFields: NotACondition {
-  /// The record.
-  public typealias Source = R
-}
-
-extension NotACondition {
-  /// Not available: the column is no condition.
-  @_disfavoredOverload
-  public subscript<Value>(
-    dynamicMember column: KeyPath<Source.Columns, Column<Source, Value>>
-  ) -> SQLExpression<Bool> { .wrong }
-}
-
 @available(*, unavailable, message: "a condition has to be true or false")
 extension Bool: TextValue {}
 
 @available(*, unavailable, message: "a condition has to be true or false")
 extension Bool: NumberValue {
   /// Not available: true or false is no number.
+  @_documentation(visibility: internal)
   public typealias Number = Int
 }
 
 extension SQLExpression {
-  fileprivate static var wrong: SQLExpression { SQLExpression(sql: "NULL") }
+  static var wrong: SQLExpression { SQLExpression(sql: "NULL") }
 }

@@ -216,9 +216,3 @@ extension TableCore {
     return nil
   }
 }
-
-/// Which of a table's statements for several rows.
-struct BatchKey: Hashable {
-  let rows: Int
-  let policy: String?
-}

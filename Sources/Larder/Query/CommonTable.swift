@@ -27,11 +27,14 @@ import LarderSQLite
 /// See [WITH](https://www.sqlite.org/lang_with.html).
 public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sendable {
   /// The table's name and definition.
+  @_documentation(visibility: internal)
   public let definition: QueryTableDefinition
 
   /// What a query's closures get: the columns as expressions.
+  @_documentation(visibility: internal)
   public typealias QueryFields = CommonFields<repeat each Value>
   /// What a row of the table is.
+  @_documentation(visibility: internal)
   public typealias QueryRow = CommonRow<repeat each Value>
 
   /// The rows of a selection.
@@ -79,6 +82,7 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
   }
 
   /// The columns as expressions.
+  @_documentation(visibility: internal)
   public static func queryTables(
     _ names: inout QueryNames
   ) -> CommonFields<repeat each Value> {
@@ -93,6 +97,7 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
   }
 
   /// Reads the columns.
+  @_documentation(visibility: internal)
   public static func queryReader(
     _ columns: inout QueryColumns
   ) -> (QueryCursor) throws -> CommonRow<repeat each Value> {
@@ -147,12 +152,14 @@ public struct CommonRow<each Value: DatabaseValueConvertible>: Sendable {
 /// What a query can read from besides records' tables: any ``CommonTable``.
 ///
 /// Joins are generic over it, and not over the types of the columns.
+@_documentation(visibility: internal)
 public protocol QueryTable: QuerySource {
   /// The table's name and definition.
   var definition: QueryTableDefinition { get }
 }
 
 /// The name and definition of a ``CommonTable``.
+@_documentation(visibility: internal)
 public struct QueryTableDefinition: Sendable {
   let name: String
   /// The definition; nil inside of it, where the name alone stands behind FROM.

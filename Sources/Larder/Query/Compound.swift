@@ -12,7 +12,7 @@ import LarderSQLite
 /// ```
 ///
 /// The parts are combined from left to right. The order of a part counts only where it is limited.
-public struct Compound<Row>: CompoundPart, Sendable {
+public struct Compound<Row>: QueryStatement, Sendable {
   private var parts: SQLFragment
   private var order: [SQLFragment] = []
   private var limit: Int?
@@ -68,25 +68,20 @@ public struct Compound<Row>: CompoundPart, Sendable {
     return rows
   }
 
-  /// The first row, or nil if there is none.
-  public func fetchOne(_ db: Database) throws -> Row? {
-    try with { $0.limit = min(1, limit ?? 1) }.fetchAll(db).first
-  }
+  /// The compound with its first row alone.
+  @_documentation(visibility: internal)
+  public var first: Compound { with { $0.limit = min(1, limit ?? 1) } }
 
   /// Calls a closure with one row after the other, and keeps none.
   public func forEach(_ db: Database, _ body: (Row) throws -> Void) throws {
     try read(db, fragment, body)
   }
 
-  /// The number of rows.
-  public func fetchCount(_ db: Database) throws -> Int {
-    try db.value(fragment.rowCount, as: Int.self, default: 0)
-  }
-
   /// The query itself.
+  @_documentation(visibility: internal)
   public var compound: Compound { self }
 
-  fileprivate func combined(_ operation: SQLFragment, _ other: Self) -> Self {
+  func combined(_ operation: SQLFragment, _ other: Self) -> Self {
     let left = part(of: self)
     // SQLite combines from left to right: what is compound on the right becomes one table.
     let right = other.isCompound ? other.fragment.asTable : part(of: other)
@@ -97,33 +92,6 @@ public struct Compound<Row>: CompoundPart, Sendable {
 
   private func part(of other: Self) -> SQLFragment {
     other.order.isEmpty && !other.isLimited ? other.parts : other.fragment.asTable
-  }
-}
-
-/// What several queries as one are made of: a ``Query``, a ``Selection`` or a ``Compound``.
-public protocol CompoundPart<Row> {
-  /// What a row is.
-  associatedtype Row
-  /// The query as a part of compound ones.
-  var compound: Compound<Row> { get }
-}
-
-extension CompoundPart {
-  /// What this and another query have, each row once. See ``Compound``.
-  public func union(_ other: some CompoundPart<Row>) -> Compound<Row> {
-    compound.combined(" UNION ", other.compound)
-  }
-  /// What this and another query have.
-  public func unionAll(_ other: some CompoundPart<Row>) -> Compound<Row> {
-    compound.combined(" UNION ALL ", other.compound)
-  }
-  /// What is in both, each row once.
-  public func intersect(_ other: some CompoundPart<Row>) -> Compound<Row> {
-    compound.combined(" INTERSECT ", other.compound)
-  }
-  /// What is in this but not in the other, each row once.
-  public func except(_ other: some CompoundPart<Row>) -> Compound<Row> {
-    compound.combined(" EXCEPT ", other.compound)
   }
 }
 
@@ -142,8 +110,9 @@ extension Select {
   }
 }
 
-extension Query: CompoundPart {
+extension Query: QueryStatement {
   /// The query as a part of compound ones.
+  @_documentation(visibility: internal)
   public var compound: Compound<From.QueryRow> {
     let tables = select.tables
     return Compound(select.part(reader.columns)) { db, fragment, body in
@@ -157,11 +126,12 @@ extension Query: CompoundPart {
   }
 }
 
-extension Selection: CompoundPart {
+extension Selection: QueryStatement {
   /// The statement as a part of a compound one.
   var part: SQLFragment { select.part(columns) }
 
   /// The selection as a part of compound ones.
+  @_documentation(visibility: internal)
   public var compound: Compound<Row> {
     let (accesses, read) = (accesses, read)
     return Compound(part) { db, fragment, body in

@@ -25,3 +25,21 @@ extension TableCore {
     return false
   }
 }
+
+extension Query where From: Record {
+  /// Deletes the query's rows and returns their number.
+  @discardableResult
+  public func delete(_ db: Database) throws -> Int {
+    try db.run(deletion())
+  }
+
+  /// Deletes the query's rows and returns them.
+  public func deleted(_ db: Database) throws -> [From] {
+    try From.fetchAll(db, sql: returning(deletion()))
+  }
+
+  private func deletion() throws -> SQLFragment {
+    try From.table.core.check()
+    return try changing("DELETE FROM \(select.tables.text)")
+  }
+}

@@ -76,3 +76,68 @@ extension Query {
     return Query<New>(select)
   }
 }
+
+// MARK: What a join reads from
+
+/// A join of two tables, of which the second may be Optional.
+public enum Join2<A: QuerySource, B: QuerySource>: QuerySource {
+  /// The columns of both.
+  @_documentation(visibility: internal)
+  public static func queryTables(_ names: inout QueryNames) -> (A.QueryFields, B.QueryFields) {
+    (A.queryTables(&names), B.queryTables(&names))
+  }
+
+  /// Reads both.
+  @_documentation(visibility: internal)
+  public static func queryReader(
+    _ columns: inout QueryColumns
+  ) -> (QueryCursor) throws -> (A.QueryRow, B.QueryRow) {
+    let (a, b) = (A.queryReader(&columns), B.queryReader(&columns))
+    return { (try a($0), try b($0)) }
+  }
+}
+
+/// A join of three tables.
+public enum Join3<A: QuerySource, B: QuerySource, C: QuerySource>: QuerySource {
+  /// The columns of all.
+  @_documentation(visibility: internal)
+  public static func queryTables(
+    _ names: inout QueryNames
+  ) -> (A.QueryFields, B.QueryFields, C.QueryFields) {
+    (A.queryTables(&names), B.queryTables(&names), C.queryTables(&names))
+  }
+
+  /// Reads all.
+  @_documentation(visibility: internal)
+  public static func queryReader(
+    _ columns: inout QueryColumns
+  ) -> (QueryCursor) throws -> (A.QueryRow, B.QueryRow, C.QueryRow) {
+    let (a, b, c) = (A.queryReader(&columns), B.queryReader(&columns), C.queryReader(&columns))
+    return { (try a($0), try b($0), try c($0)) }
+  }
+}
+
+/// A join of four tables.
+public enum Join4<
+  A: QuerySource, B: QuerySource, C: QuerySource, D: QuerySource
+>: QuerySource {
+  /// The columns of all.
+  @_documentation(visibility: internal)
+  public static func queryTables(
+    _ names: inout QueryNames
+  ) -> (A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields) {
+    (
+      A.queryTables(&names), B.queryTables(&names), C.queryTables(&names), D.queryTables(&names)
+    )
+  }
+
+  /// Reads all.
+  @_documentation(visibility: internal)
+  public static func queryReader(
+    _ columns: inout QueryColumns
+  ) -> (QueryCursor) throws -> (A.QueryRow, B.QueryRow, C.QueryRow, D.QueryRow) {
+    let (a, b) = (A.queryReader(&columns), B.queryReader(&columns))
+    let (c, d) = (C.queryReader(&columns), D.queryReader(&columns))
+    return { (try a($0), try b($0), try c($0), try d($0)) }
+  }
+}

@@ -136,11 +136,12 @@ extension Query {
     return rows
   }
 
-  /// The first row, or nil if there is none.
-  public func fetchOne(_ db: Database) throws -> From.QueryRow? {
+  /// The query with its first row alone.
+  @_documentation(visibility: internal)
+  public var first: Query {
     var first = self
     first.select.limit = min(1, select.limit ?? 1)
-    return try first.fetchAll(db).first
+    return first
   }
 
   /// Calls a closure with one row after the other, and keeps none.

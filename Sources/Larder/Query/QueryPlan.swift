@@ -72,18 +72,3 @@ extension QueryPlan: CustomStringConvertible {
     [indent + detail] + children.flatMap { $0.lines(indent: indent + "  ") }
   }
 }
-
-extension Query {
-  /// How SQLite would run the query, which doesn't run.
-  public func explain(_ db: Database) throws -> QueryPlan { try QueryPlan(db, sql) }
-}
-
-extension Selection {
-  /// How SQLite would run the query, which doesn't run.
-  public func explain(_ db: Database) throws -> QueryPlan { try QueryPlan(db, sql) }
-}
-
-extension Compound {
-  /// How SQLite would run the query, which doesn't run.
-  public func explain(_ db: Database) throws -> QueryPlan { try QueryPlan(db, sql) }
-}

@@ -56,11 +56,12 @@ public struct Selection<Row>: Sendable {
       try select.statement(columns, db), db, expecting: select.expectedRowCount, read)
   }
 
-  /// The first row, or nil if there is none.
-  public func fetchOne(_ db: Database) throws -> Row? {
+  /// The selection with its first row alone.
+  @_documentation(visibility: internal)
+  public var first: Selection {
     var first = self
     first.select.limit = min(1, select.limit ?? 1)
-    return try first.fetchAll(db).first
+    return first
   }
 
   /// Calls a closure with one row after the other, and keeps none: `{ name, population in … }`.
@@ -68,12 +69,6 @@ public struct Selection<Row>: Sendable {
   public func forEach(_ db: Database, _ body: (Row) throws -> Void) throws {
     try SelectionSource(accesses).forEach(
       try select.statement(columns, db), db, read, body)
-  }
-
-  /// The number of rows.
-  public func fetchCount(_ db: Database) throws -> Int {
-    // Of the rows as they are selected: an aggregate makes one of all.
-    try db.value(fragment.rowCount, as: Int.self, default: 0)
   }
 }
 

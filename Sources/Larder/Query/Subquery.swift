@@ -25,9 +25,7 @@ public func first<Value: DatabaseValueConvertible>(
 
 extension Selection {
   fileprivate var firstValue: SQLFragment {
-    var first = self
-    first.select.limit = min(1, select.limit ?? 1)
-    return SQLFragment(.parentheses, first.fragment, coding: columns.coding)
+    SQLFragment(.parentheses, first.fragment, coding: columns.coding)
   }
 }
 

@@ -2,6 +2,7 @@ import LarderSQLite
 
 /// What a query reads from: a record's table, an Optional record's (joined where there is a row), or
 /// a join of several. Records conform by being records; the requirements are for queries only.
+@_documentation(visibility: internal)
 public protocol QuerySource: Sendable {
   /// What a query's closures get: the columns as expressions.
   associatedtype QueryFields
@@ -15,6 +16,7 @@ public protocol QuerySource: Sendable {
 }
 
 /// The names of a query's tables, in order.
+@_documentation(visibility: internal)
 public struct QueryNames {
   @usableFromInline let tables: QueryTables
   @usableFromInline var index = 0
@@ -31,6 +33,7 @@ public struct QueryNames {
 }
 
 /// The columns that are selected, as the tables take theirs.
+@_documentation(visibility: internal)
 public struct QueryColumns {
   @usableFromInline let tables: QueryTables
   @usableFromInline var tableIndex = 0
@@ -75,109 +78,10 @@ public struct QueryColumns {
 }
 
 /// The row that a query's statement stands on.
+@_documentation(visibility: internal)
 public struct QueryCursor {
   @usableFromInline let statement: PreparedStatement
 
   @usableFromInline
   init(_ statement: PreparedStatement) { self.statement = statement }
-}
-
-extension Record {
-  /// The table's columns.
-  @inlinable
-  public static func queryTables(_ names: inout QueryNames) -> RecordFields<Self> {
-    RecordFields(names.next())
-  }
-
-  /// Reads records.
-  @inlinable
-  public static func queryReader(
-    _ columns: inout QueryColumns
-  ) -> (QueryCursor) throws -> Self {
-    let table = table
-    let positions = columns.add(table.core)
-    return { try table.record($0.statement, positions.first) }
-  }
-}
-
-extension Optional: QuerySource where Wrapped: Record {
-  /// The table's columns, which may be NULL.
-  public static func queryTables(_ names: inout QueryNames) -> OptionalFields<Wrapped> {
-    OptionalFields(names.next())
-  }
-
-  /// Reads records where there are any: where their key isn't NULL.
-  public static func queryReader(
-    _ columns: inout QueryColumns
-  ) -> (QueryCursor) throws -> Wrapped? {
-    let table = Wrapped.table
-    let positions = columns.add(table.core)
-    let key = table.core.sql.key.isEmpty ? Array(table.core.columns.indices) : table.core.sql.key
-    return { cursor in
-      let arena = cursor.statement.arena
-      let isMissing = key.allSatisfy {
-        ColumnReader(
-          statement: arena.statement, index: positions.first[$0], format: arena.format
-        ).isNull
-      }
-      return isMissing ? nil : try table.record(cursor.statement, positions.first)
-    }
-  }
-}
-
-/// A join of two tables, of which the second may be Optional.
-public enum Join2<A: QuerySource, B: QuerySource>: QuerySource {
-  /// The columns of both.
-  public static func queryTables(_ names: inout QueryNames) -> (A.QueryFields, B.QueryFields) {
-    (A.queryTables(&names), B.queryTables(&names))
-  }
-
-  /// Reads both.
-  public static func queryReader(
-    _ columns: inout QueryColumns
-  ) -> (QueryCursor) throws -> (A.QueryRow, B.QueryRow) {
-    let (a, b) = (A.queryReader(&columns), B.queryReader(&columns))
-    return { (try a($0), try b($0)) }
-  }
-}
-
-/// A join of three tables.
-public enum Join3<A: QuerySource, B: QuerySource, C: QuerySource>: QuerySource {
-  /// The columns of all.
-  public static func queryTables(
-    _ names: inout QueryNames
-  ) -> (A.QueryFields, B.QueryFields, C.QueryFields) {
-    (A.queryTables(&names), B.queryTables(&names), C.queryTables(&names))
-  }
-
-  /// Reads all.
-  public static func queryReader(
-    _ columns: inout QueryColumns
-  ) -> (QueryCursor) throws -> (A.QueryRow, B.QueryRow, C.QueryRow) {
-    let (a, b, c) = (A.queryReader(&columns), B.queryReader(&columns), C.queryReader(&columns))
-    return { (try a($0), try b($0), try c($0)) }
-  }
-}
-
-/// A join of four tables.
-public enum Join4<
-  A: QuerySource, B: QuerySource, C: QuerySource, D: QuerySource
->: QuerySource {
-  /// The columns of all.
-  public static func queryTables(
-    _ names: inout QueryNames
-  ) -> (A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields) {
-    (
-      A.queryTables(&names), B.queryTables(&names), C.queryTables(&names), D.queryTables(&names)
-    )
-  }
-
-  /// Reads all.
-  public static func queryReader(
-    _ columns: inout QueryColumns
-  ) -> (QueryCursor) throws -> (A.QueryRow, B.QueryRow, C.QueryRow, D.QueryRow) {
-    let (a, b) = (A.queryReader(&columns), B.queryReader(&columns))
-    let (c, d) = (C.queryReader(&columns), D.queryReader(&columns))
-    return { (try a($0), try b($0), try c($0), try d($0)) }
-  }
 }

@@ -155,3 +155,9 @@ final class TableCore: Sendable {
         error, column: column, index: Int(row.positions[failure.column]), sql: text))
   }
 }
+
+/// Which of a table's statements for several rows.
+struct BatchKey: Hashable {
+  let rows: Int
+  let policy: String?
+}

@@ -52,18 +52,6 @@ extension TableCore {
       throw describe(error, writing: record, db, sql: text)
     }
   }
-
-  /// The error for an update or deletion that found no row with the record's key and version.
-  func missing(_ record: UnsafeRawPointer, _ db: Database) throws -> RecordError {
-    let key = key(of: record, db)
-    if sql.version != nil, try isThere(record, db) { return .stale(table: name, key: key) }
-    return .notFound(table: name, key: key)
-  }
-
-  /// Whether there is a row with the record's key.
-  func isThere(_ record: UnsafeRawPointer, _ db: Database) throws -> Bool {
-    try withRows(of: find, record, db) { try $0.step() }
-  }
 }
 
 extension Table {

@@ -1,0 +1,52 @@
+import LarderSQLite
+
+/// A statement that returns rows: a ``Query``, a ``Selection`` or a ``Compound``.
+public protocol QueryStatement<Row> {
+  /// What a row is.
+  associatedtype Row
+  /// The statement with its arguments, for reading, logging and tests.
+  var sql: SQL { get }
+  /// All rows.
+  func fetchAll(_ db: Database) throws -> [Row]
+  /// The statement with its first row alone.
+  @_documentation(visibility: internal)
+  var first: Self { get }
+  /// The statement as a part of compound ones.
+  @_documentation(visibility: internal)
+  var compound: Compound<Row> { get }
+}
+
+extension QueryStatement {
+  /// The first row, or nil if there is none. Throws ``LarderSQLite/DatabaseError`` as all that runs a
+  /// statement, and ``LarderSQLite/ConversionError`` for a value that doesn't fit its type.
+  public func fetchOne(_ db: Database) throws -> Row? { try first.fetchAll(db).first }
+
+  /// The number of rows as they are selected: an aggregate makes one of all. Throws
+  /// ``LarderSQLite/DatabaseError``.
+  public func fetchCount(_ db: Database) throws -> Int {
+    try db.value("SELECT count(*) FROM (\(sql))", arguments: Arguments(), as: Int.self) ?? 0
+  }
+
+  /// How SQLite would run the statement, which doesn't run. Throws ``LarderSQLite/DatabaseError`` for
+  /// one that isn't valid.
+  public func explain(_ db: Database) throws -> QueryPlan { try QueryPlan(db, sql) }
+}
+
+extension QueryStatement {
+  /// What this and another query have, each row once. See ``Compound``.
+  public func union(_ other: some QueryStatement<Row>) -> Compound<Row> {
+    compound.combined(" UNION ", other.compound)
+  }
+  /// What this and another query have.
+  public func unionAll(_ other: some QueryStatement<Row>) -> Compound<Row> {
+    compound.combined(" UNION ALL ", other.compound)
+  }
+  /// What is in both, each row once.
+  public func intersect(_ other: some QueryStatement<Row>) -> Compound<Row> {
+    compound.combined(" INTERSECT ", other.compound)
+  }
+  /// What is in this but not in the other, each row once.
+  public func except(_ other: some QueryStatement<Row>) -> Compound<Row> {
+    compound.combined(" EXCEPT ", other.compound)
+  }
+}

@@ -1,0 +1,40 @@
+// Optimistic locking: a column with a version goes up with each update, and an update or deletion finds
+// its row by key and version, so that a record that somebody else has changed since it was read is stale.
+
+import LarderSQLite
+
+extension TableCore {
+  @usableFromInline var hasVersion: Bool { sql.version != nil }
+
+  /// Throws where no version comes after the record's: SQLite would make a REAL of the greatest
+  /// integer and one more.
+  func checkVersion(_ record: UnsafeRawPointer, _ db: Database) throws {
+    guard let version = sql.version, let greatest = columns[version].greatestVersion,
+      case .integer(let number) = try layout.value(of: version, in: record, db.dateFormat),
+      number >= greatest
+    else { return }
+    let error = ColumnFailure(column: version, error: ConversionError(.notExact, Int64.self))
+    throw describe(error, writing: record, db, sql: update.text)
+  }
+
+  /// Makes the record's version what its row's has become.
+  @usableFromInline
+  func raiseVersion(_ record: UnsafeMutableRawPointer, _ db: Database) throws {
+    guard let version = sql.version,
+      case .integer(let old) = try layout.value(of: version, in: record, db.dateFormat)
+    else { return }
+    try set(record, version, old &+ 1, db, sql: update.text)
+  }
+
+  /// The error for an update or deletion that found no row with the record's key and version.
+  func missing(_ record: UnsafeRawPointer, _ db: Database) throws -> RecordError {
+    let key = key(of: record, db)
+    if sql.version != nil, try isThere(record, db) { return .stale(table: name, key: key) }
+    return .notFound(table: name, key: key)
+  }
+
+  /// Whether there is a row with the record's key.
+  func isThere(_ record: UnsafeRawPointer, _ db: Database) throws -> Bool {
+    try withRows(of: find, record, db) { try $0.step() }
+  }
+}

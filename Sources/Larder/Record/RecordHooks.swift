@@ -1,0 +1,90 @@
+import LarderSQLite
+
+/// What a record does before it is written and after it is read, each of which can refuse by
+/// throwing. Records that don't adopt it pay nothing.
+///
+/// An operation with its hooks is one transaction, or a savepoint inside of one: what a hook has
+/// written is undone if the operation fails. An update of named columns writes these only, also
+/// where a hook has changed others.
+///
+/// ```swift
+/// extension City: RecordHooks {
+///   func validate() throws {
+///     if population < 0 { throw InvalidCity.negativePopulation }
+///   }
+/// }
+/// ```
+public protocol RecordHooks: Record {
+  /// Looks at a record that is about to be inserted or updated, after the hooks below.
+  func validate() throws
+  /// Called before a record is inserted, also by an upsert.
+  mutating func willInsert(_ db: Database) throws
+  /// Called before a record is updated.
+  mutating func willUpdate(_ db: Database) throws
+  /// Called before a record is deleted; not where a query deletes many.
+  func willDelete(_ db: Database) throws
+  /// Called for each record that was read.
+  mutating func didFetch() throws
+}
+
+extension RecordHooks {
+  /// Does nothing.
+  public func validate() throws {}
+  /// Does nothing.
+  public mutating func willInsert(_ db: Database) throws {}
+  /// Does nothing.
+  public mutating func willUpdate(_ db: Database) throws {}
+  /// Does nothing.
+  public func willDelete(_ db: Database) throws {}
+  /// Does nothing.
+  public mutating func didFetch() throws {}
+}
+
+/// The hooks of a record type that has some, found once for its table.
+@usableFromInline
+final class HookCalls<R: Record>: Sendable {
+  private let insert: @Sendable (inout R, Database) throws -> Void
+  private let update: @Sendable (inout R, Database) throws -> Void
+  private let delete: @Sendable (R, Database) throws -> Void
+  private let fetch: @Sendable (inout R) throws -> Void
+
+  /// Nil for a type without hooks.
+  static func ofType() -> HookCalls? {
+    guard let type = R.self as? any RecordHooks.Type else { return nil }
+    return make(type) as? HookCalls
+  }
+
+  private static func make<H: RecordHooks>(_ type: H.Type) -> Any { HookCalls<H>() }
+
+  private init() where R: RecordHooks {
+    insert = {
+      try $0.willInsert($1)
+      try $0.validate()
+    }
+    update = {
+      try $0.willUpdate($1)
+      try $0.validate()
+    }
+    delete = { try $0.willDelete($1) }
+    fetch = { try $0.didFetch() }
+  }
+
+  @usableFromInline
+  func willInsert(_ record: inout R, _ db: Database) throws { try insert(&record, db) }
+
+  @usableFromInline
+  func willUpdate(_ record: inout R, _ db: Database) throws { try update(&record, db) }
+
+  func willDelete(_ record: R, _ db: Database) throws { try delete(record, db) }
+
+  /// What reads a record and calls the hook.
+  func afterFetching(
+    _ read: @escaping @Sendable (RecordRow) throws -> R
+  ) -> @Sendable (RecordRow) throws -> R {
+    { [fetch] row in
+      var record = try read(row)
+      try fetch(&record)
+      return record
+    }
+  }
+}

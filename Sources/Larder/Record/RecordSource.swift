@@ -1,0 +1,50 @@
+// Records as what queries read from.
+
+import LarderSQLite
+
+extension Record {
+  /// The table's columns.
+  @_documentation(visibility: internal)
+  @inlinable
+  public static func queryTables(_ names: inout QueryNames) -> RecordFields<Self> {
+    RecordFields(names.next())
+  }
+
+  /// Reads records.
+  @_documentation(visibility: internal)
+  @inlinable
+  public static func queryReader(
+    _ columns: inout QueryColumns
+  ) -> (QueryCursor) throws -> Self {
+    let table = table
+    let positions = columns.add(table.core)
+    return { try table.record($0.statement, positions.first) }
+  }
+}
+
+extension Optional: QuerySource where Wrapped: Record {
+  /// The table's columns, which may be NULL.
+  @_documentation(visibility: internal)
+  public static func queryTables(_ names: inout QueryNames) -> OptionalFields<Wrapped> {
+    OptionalFields(names.next())
+  }
+
+  /// Reads records where there are any: where their key isn't NULL.
+  @_documentation(visibility: internal)
+  public static func queryReader(
+    _ columns: inout QueryColumns
+  ) -> (QueryCursor) throws -> Wrapped? {
+    let table = Wrapped.table
+    let positions = columns.add(table.core)
+    let key = table.core.sql.key.isEmpty ? Array(table.core.columns.indices) : table.core.sql.key
+    return { cursor in
+      let arena = cursor.statement.arena
+      let isMissing = key.allSatisfy {
+        ColumnReader(
+          statement: arena.statement, index: positions.first[$0], format: arena.format
+        ).isNull
+      }
+      return isMissing ? nil : try table.record(cursor.statement, positions.first)
+    }
+  }
+}

@@ -1,0 +1,47 @@
+// What the compiler finds for columns that are used wrongly; see WrongExpressions.swift.
+
+/// What no record's columns are: its name is for the compiler's message about a name without a column.
+@_documentation(visibility: internal)
+public protocol NoSuchColumn {}
+
+@available(*, unavailable, message: "the record's Columns has no property of this name")
+extension RecordFields: NoSuchColumn {}
+
+@available(*, unavailable, message: "the record's Columns has no property of this name")
+extension OptionalFields: NoSuchColumn {}
+
+extension NoSuchColumn {
+  /// Not available: there is no such column.
+  @_disfavoredOverload
+  public subscript(dynamicMember name: String) -> SQLExpression<Never> { .wrong }
+}
+
+/// What no record's columns are: its name is for the compiler's message about a column that is no
+/// condition.
+@_documentation(visibility: internal)
+public protocol NotACondition {
+  /// The record.
+  associatedtype Source: Record
+}
+
+@available(*, unavailable, message: "a condition has to be true or false: compare the column")
+extension RecordFields: NotACondition {
+  /// The record.
+  @_documentation(visibility: internal)
+  public typealias Source = R
+}
+
+@available(*, unavailable, message: "a condition has to be true or false: compare the column")
+extension OptionalFields: NotACondition {
+  /// The record.
+  @_documentation(visibility: internal)
+  public typealias Source = R
+}
+
+extension NotACondition {
+  /// Not available: the column is no condition.
+  @_disfavoredOverload
+  public subscript<Value>(
+    dynamicMember column: KeyPath<Source.Columns, Column<Source, Value>>
+  ) -> SQLExpression<Bool> { .wrong }
+}
