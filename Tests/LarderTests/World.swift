@@ -36,6 +36,6 @@ extension Database {
 
 /// The text of an expression for places, without the table's name.
 func text<V>(_ expression: (RecordFields<Place>) -> SQLExpression<V>) -> String {
-  let pieces = Place.all.order(expression).sql.text.components(separatedBy: " ORDER BY ")
+  let pieces = Place.all.order(expression).snapshot.components(separatedBy: " ORDER BY ")
   return pieces.dropFirst().joined().replacing(#""place"."#, with: "")
 }

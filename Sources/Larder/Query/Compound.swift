@@ -29,7 +29,9 @@ public struct Compound<Row>: QueryStatement, Sendable {
   }
 
   /// The statement with its arguments, for reading, logging and tests.
-  public var sql: SQL { fragment.sql }
+  public var sql: SQL { sql(in: nil) }
+
+  package func sql(in dialect: (any Dialect)?) -> SQL { fragment.sql(in: dialect) }
 
   var fragment: SQLFragment {
     let order: SQLFragment? = order.isEmpty ? nil : " ORDER BY \(.list(order))"

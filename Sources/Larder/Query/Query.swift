@@ -40,7 +40,11 @@ public struct Query<From: QuerySource>: Sendable {
   }
 
   /// The SELECT statement with its arguments, for reading, logging and tests.
-  @inlinable public var sql: SQL { select.sql(select.tables.ownColumns ?? reader.columns) }
+  public var sql: SQL { sql(in: nil) }
+
+  package func sql(in dialect: (any Dialect)?) -> SQL {
+    select.sql(select.tables.ownColumns ?? reader.columns, in: dialect)
+  }
 
   // The steps consume the query, so that one that is nobody's any more is changed in place. To
   // change `self` and return it would copy it, which counts a reference for each clause.

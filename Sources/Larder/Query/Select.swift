@@ -70,9 +70,8 @@ struct Select: Sendable {
   }
 
   /// The whole statement with its values, for reading, logging and tests.
-  @usableFromInline
-  func sql(_ columns: SQLFragment) -> SQL {
-    var writer = SQLTextWriter(nil)
+  func sql(_ columns: SQLFragment, in dialect: (any Dialect)?) -> SQL {
+    var writer = SQLTextWriter(dialect)
     write(columns, to: &writer)
     return writer.sql
   }

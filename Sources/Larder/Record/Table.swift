@@ -85,4 +85,12 @@ public struct Table<R: Record>: Sendable {
   public var findSQL: String { core.find.text }
   /// `SELECT "id", "name" FROM "city"`
   public var selectSQL: String { core.select.text }
+
+  /// The same six statements as another dialect writes them, in this order.
+  package func statements(in dialect: any Dialect) -> [String] {
+    let sql = core.sql
+    return [sql.insert(), sql.update(), sql.upsert(), sql.delete, sql.find, sql.select].map {
+      $0.sql(in: dialect).text
+    }
+  }
 }

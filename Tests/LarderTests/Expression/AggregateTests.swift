@@ -17,7 +17,7 @@ struct AggregateTests {
       )
     }
     #expect(
-      query.sql.text == """
+      query.snapshot == """
         SELECT count(*) FILTER (WHERE "place"."population" > ?), \
         count(DISTINCT "place"."country"), sum(DISTINCT "place"."population"), \
         sum("place"."elevation"), \
@@ -37,7 +37,7 @@ struct AggregateTests {
   @Test("values are joined into one text")
   func groupConcat() throws {
     let query = Nation.order { $0.code }.select { $0.code.groupConcat(separator: " | ") }
-    #expect(query.sql.text.hasPrefix(#"SELECT group_concat("country"."code", ?) FROM"#))
+    #expect(query.snapshot.hasPrefix(#"SELECT group_concat("country"."code", ?) FROM"#))
     let codes = try #require(try query.fetchAll(db).first ?? nil)
     #expect(codes.split(separator: " | ").sorted() == ["AQ", "CN", "NO"])
   }
@@ -61,7 +61,7 @@ struct AggregateTests {
       )
     }
     #expect(
-      query.sql.text == """
+      query.snapshot == """
         SELECT rank() OVER (PARTITION BY "place"."country" ORDER BY "place"."population" DESC), \
         row_number() OVER (ORDER BY "place"."country", "place"."population" DESC), \
         lag("place"."name", ?) OVER (ORDER BY "place"."id"), \
@@ -85,9 +85,9 @@ struct AggregateTests {
         count().over(rows: .min ... .max), denseRank().over(orderBy: $0.country.asc)
       )
     }
-    #expect(query.sql.text.contains("ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING"))
+    #expect(query.snapshot.contains("ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING"))
     #expect(
-      query.sql.text.contains(
+      query.snapshot.contains(
         "count(*) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"))
     let rows = try query.fetchAll(db)
     #expect(rows.map(\.0) == [21_893_095, 46_763_990, 47_473_027, 47_593_027])
@@ -100,7 +100,7 @@ struct AggregateTests {
   func noRows() throws {
     let query = Place.all.select { ($0.population.min(), $0.population.total()) }
     #expect(
-      query.sql.text
+      query.snapshot
         == #"SELECT min("place"."population"), total("place"."population") FROM "place""#)
     let row = try #require(try query.fetchOne(db))
     #expect(row.0 == 120_000 && row.1 == 47_593_027)

@@ -41,7 +41,7 @@ struct FunctionTests {
     #expect(try values { $0.elevation.coalesce(-1) } == [43.5, 4, 23, -1])
     #expect(try values { $0.elevation.coalesce($0.population.cast(to: Double.self)) }[3] == 120_000)
     #expect(try Place.filter { $0.elevation.coalesce(0) == 0 }.fetchCount(db) == 1)
-    #expect(Place.filter { $0.elevation.coalesce(0) == 0 }.sql.text.hasSuffix(", ?) = ?"))
+    #expect(Place.filter { $0.elevation.coalesce(0) == 0 }.snapshot.hasSuffix(", ?) = ?"))
   }
 
   @Test("the first condition that holds decides")
@@ -119,7 +119,7 @@ struct FunctionTests {
     try Place.filter { $0.id == 3 }.update(db) { $0.name = #"{"mayor": {"terms": [1, 2, 3]}}"# }
     let oslo = Place.filter { $0.id == 3 }
     let terms = oslo.select { $0.name.jsonValue(at: "$.mayor.terms[1]", as: Int.self) }
-    #expect(terms.sql.text.hasPrefix(#"SELECT json_extract("place"."name", ?) FROM"#))
+    #expect(terms.snapshot.hasPrefix(#"SELECT json_extract("place"."name", ?) FROM"#))
     #expect(try terms.fetchOne(db) == .some(2))
     #expect(try oslo.filter { $0.name.jsonValue(at: "$.mayor.age") == 5 }.fetchCount(db) == 0)
     try Place.filter { $0.id != 3 }.delete(db)
@@ -152,7 +152,7 @@ struct FunctionTests {
       )
     }
     #expect(
-      selection.sql.text == """
+      selection.snapshot == """
         SELECT strftime(?, iif(?, "event"."at" / 1000.0, "event"."at"), ?), \
         strftime(?, "event"."text"), \
         strftime(?, "event"."milliseconds" / 1000.0, 'unixepoch'), \
@@ -194,7 +194,7 @@ struct FunctionTests {
       .having { _ in raw("count(*) >= \(1)") }
       .order { SQLExpression<Int>(sql: "max(\($0.population.sql)) * \(-1)") }
     #expect(
-      query.sql.text.hasSuffix(
+      query.snapshot.hasSuffix(
         """
         WHERE ("place"."id" < ?) AND "place"."population" > (? OR 1) \
         GROUP BY (substr("place"."country", 1, ?)) HAVING (count(*) >= ?) \

@@ -62,7 +62,7 @@ struct ListTests {
     let names = Nation.filter { $0.code == "NO" }.select { $0.name }
       .union(Place.filter { $0.id == 3 }.select { $0.name })
     let query = Place.filter { $0.name.in(names) }
-    #expect(query.sql.text.contains(#"WHERE "place"."name" IN (SELECT "country"."name" FROM"#))
+    #expect(query.snapshot.contains(#"WHERE "place"."name" IN (SELECT "country"."name" FROM"#))
     #expect(try query.fetchAll(db).map(\.id) == [3])
     let capitals = Nation.all.select { $0.capital }.except(
       Nation.filter { $0.code == "NO" }.select { $0.capital })
@@ -79,7 +79,7 @@ struct ListTests {
     let three = Place.join(Nation.self) { $0.country == $1.code }
       .join(common: sizes) { $1.code == $2.columns.0 }.order { $0.0.id }
     #expect(
-      three.sql.text.contains(
+      three.snapshot.contains(
         #"JOIN (WITH "size"("c1", "c2") AS (SELECT "place"."country", sum("place"."population")"#))
     let rows = try three.fetchAll(db)
     #expect(rows.map(\.2.columns.1) == [46_883_990, 46_883_990, 709_037, 46_883_990])
@@ -87,7 +87,7 @@ struct ListTests {
       .join(common: sizes) { $1.code == $2.columns.0 }
       .join(common: sizes) { $2.columns.1 == $3.columns.1 }
       .filter { $3.columns.0 == "NO" }
-    #expect(four.sql.text.contains(#") AS "size_2" ON "size"."c2" IS "size_2"."c2""#))
+    #expect(four.snapshot.contains(#") AS "size_2" ON "size"."c2" IS "size_2"."c2""#))
     #expect(try four.fetchAll(db).map(\.0.id) == [3])
     let both = sizes.all.join(common: names) { $0.columns.0 == $1.columns.0 }
       .order { $0.0.columns.0 }.select { ($1.columns.1, $0.columns.1) }

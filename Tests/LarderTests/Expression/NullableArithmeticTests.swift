@@ -16,7 +16,7 @@ struct NullableArithmeticTests {
       )
     }
     #expect(
-      query.sql.text.hasPrefix(
+      query.snapshot.hasPrefix(
         """
         SELECT "place"."elevation" + ?, "place"."elevation" - "place"."elevation", \
         "place"."elevation" * ?, ("place"."elevation" + ?) / ? FROM
@@ -34,7 +34,7 @@ struct NullableArithmeticTests {
       .select { nation, place in
         (place.population + nation.code.length, nation.code.length * place.population)
       }
-    #expect(query.sql.text.contains(#"length("country"."code") * "place"."population""#))
+    #expect(query.snapshot.contains(#"length("country"."code") * "place"."population""#))
     let rows = try query.fetchAll(db)
     #expect(rows.map(\.0) == [nil, 21_893_097, 709_039])
     #expect(rows.map(\.1) == [nil, 43_786_190, 1_418_074])
@@ -51,7 +51,7 @@ struct NullableArithmeticTests {
         )
       }
     #expect(
-      query.sql.text.hasPrefix(
+      query.snapshot.hasPrefix(
         #"SELECT -"place"."population", "place"."population" % ?, "#))
     let rows = try query.fetchAll(db)
     #expect(rows.map(\.0) == [nil, -21_893_095, -709_037])
@@ -81,7 +81,7 @@ struct NullableArithmeticTests {
         )
       }
     #expect(
-      query.sql.text.hasPrefix(
+      query.snapshot.hasPrefix(
         """
         SELECT length("country"."code") + "place"."population", \
         "place"."population" - length("country"."code"), \

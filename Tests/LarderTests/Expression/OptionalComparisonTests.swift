@@ -21,7 +21,7 @@ struct OptionalComparisonTests {
     _ condition: (RecordFields<Nation>) -> SQLExpression<Bool>
   ) throws -> String {
     let query = Nation.filter(condition).order { $0.code }
-    let sql = query.sql.text.replacing(#""country"."#, with: "")
+    let sql = query.snapshot.replacing(#""country"."#, with: "")
       .components(between: " WHERE ", and: " ORDER BY ")
     return "\(sql): \(try query.fetchAll(db).map(\.code).joined(separator: " "))"
   }

@@ -43,7 +43,7 @@ struct CompoundTests {
   func records() throws {
     let union = chinese.order { $0.name }.union(large).order(byColumn: 1, descending: true).limit(3)
     #expect(
-      union.sql.text == """
+      union.snapshot == """
         SELECT "place"."id", "place"."name", "place"."population", "place"."country", \
         "place"."level", "place"."elevation" FROM "place" WHERE "place"."country" = ? \
         UNION SELECT "place"."id", "place"."name", "place"."population", "place"."country", \
@@ -63,7 +63,7 @@ struct CompoundTests {
   func parts() throws {
     let first = Place.order { $0.population.desc }.limit(1)
     let compound = first.compound.union(chinese.except(large))
-    #expect(compound.sql.text.hasPrefix("SELECT * FROM (SELECT"))
+    #expect(compound.snapshot.hasPrefix("SELECT * FROM (SELECT"))
     #expect(try compound.order(byColumn: 1).fetchAll(db).map(\.id) == [2, 4])
     let right = Place.all.compound.except(chinese.except(large))
     #expect(try right.order(byColumn: 1).fetchAll(db).map(\.id) == [1, 2, 3])
@@ -82,7 +82,7 @@ struct CompoundTests {
     let big = CommonTable("big", large.select { ($0.name, $0.country) })
     let query = big.all.filter { $0.columns.1 == "CN" }.order { $0.columns.0 }
     #expect(
-      query.sql.text == """
+      query.snapshot == """
         SELECT "big"."c1", "big"."c2" FROM (WITH "big"("c1", "c2") AS \
         (SELECT "place"."name", "place"."country" FROM "place" WHERE "place"."population" > ?) \
         SELECT * FROM "big") AS "big" WHERE "big"."c2" IS ? ORDER BY "big"."c1"
@@ -110,7 +110,7 @@ struct CompoundTests {
     }
     let query = tree.all.order { $0.columns.0 }
     #expect(
-      query.sql.text == """
+      query.snapshot == """
         SELECT "tree"."c1", "tree"."c2", "tree"."c3" FROM (WITH RECURSIVE \
         "tree"("c1", "c2", "c3") AS (SELECT "division"."code", "division"."name", ? \
         FROM "division" WHERE "division"."code" = ? UNION ALL \

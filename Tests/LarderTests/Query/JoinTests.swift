@@ -8,7 +8,7 @@ struct JoinTests {
   init() throws { db = try .world() }
 
   private func joins<From>(_ query: Query<From>) -> String {
-    let text = query.sql.text
+    let text = query.snapshot
     return text.range(of: " FROM ").map { String(text[$0.upperBound...]) } ?? text
   }
 

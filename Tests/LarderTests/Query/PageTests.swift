@@ -173,7 +173,7 @@ struct PageTests {
     let query = try Place.all.order(byColumnNamed: "population", descending: true)
       .order(byColumnNamed: "id")
     #expect(
-      query.sql.text.hasSuffix(#" ORDER BY "place"."population" DESC, "place"."id""#))
+      query.snapshot.hasSuffix(#" ORDER BY "place"."population" DESC, "place"."id""#))
     #expect(try query.fetchOne(db)?.population == 2)
     for name in ["Population", "", "id; DROP TABLE place", "rowid", #"id" DESC, "name"#] {
       #expect(throws: UnknownColumn.self) {

@@ -66,7 +66,7 @@ struct QueryTests {
       .order { [$0.country.asc, $0.population.desc] }
       .limit(2)
     #expect(
-      query.sql.text == """
+      query.snapshot == """
         SELECT "place"."id", "place"."name", "place"."population", "place"."country", \
         "place"."level", "place"."elevation" FROM "place" \
         WHERE "place"."population" > ? AND "place"."level" = ? \
@@ -115,7 +115,7 @@ struct QueryTests {
       .having { _ in count() > 1 }
       .select { ($0.country, count(), $0.population.sum()) }
     #expect(
-      query.sql.text == """
+      query.snapshot == """
         SELECT "place"."country", count(*), sum("place"."population") FROM "place" \
         GROUP BY "place"."country" HAVING count(*) > ?
         """)
@@ -205,7 +205,7 @@ struct QueryTests {
   func lists() throws {
     #expect(try Place.filter { $0.id.in([]) }.fetchCount(db) == 0)
     let query = Place.filter { $0.country.in(["NO", "AQ", "it's \"quoted\""]) }
-    #expect(query.sql.text.hasSuffix(#"IN (SELECT value FROM json_each(?))"#))
+    #expect(query.snapshot.hasSuffix(#"IN (SELECT value FROM json_each(?))"#))
     #expect(try query.fetchAll(db).map(\.id) == [3])
     #expect(try Place.filter { $0.elevation.in([43.5, 4, 23]) }.fetchCount(db) == 3)
     let capitals = Nation.all.select { $0.capital }
@@ -220,7 +220,7 @@ struct QueryTests {
       .order { $0.0.id }
     let selection = query.select { ($0.name, $2.name, $3.name) }
     #expect(
-      selection.sql.text == """
+      selection.snapshot == """
         SELECT "place"."name", "place_2"."name", "country_2"."name" FROM "place" \
         JOIN "country" ON "place"."country" = "country"."code" \
         JOIN "place" AS "place_2" ON "country"."capital" IS "place_2"."name" \

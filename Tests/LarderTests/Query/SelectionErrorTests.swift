@@ -50,13 +50,13 @@ struct SelectionErrorTests {
     let table = CommonTable("inhabitants", places)
     let alone = table.all
     let error = failure(ConversionError.self) { try alone.fetchAll(db) }
-    #expect(error?.column == "c2" && error?.index == 1 && error?.sql == alone.sql.text)
+    #expect(error?.column == "c2" && error?.index == 1 && error?.sql == alone.snapshot)
     let joined = Place.filter { $0.id < 3 }.join(common: table) { $0.name == $1.columns.0 }
     #expect(try joined.fetchAll(db).count == 2)
     // Three columns of a country come before.
     let others = Nation.all.join(common: table) { $0.capital == $1.columns.0 }
     let other = failure(ConversionError.self) { try others.fetchAll(db) }
-    #expect(other?.column == "c2" && other?.index == 4 && other?.sql == others.sql.text)
+    #expect(other?.column == "c2" && other?.index == 4 && other?.sql == others.snapshot)
     #expect(!db.hasOpenStatements)
   }
 

@@ -51,7 +51,7 @@ struct SubqueryCodingTests {
     #expect(rows.first?.columns.1 == date + 60)
     #expect(rows.first?.columns.2 == date + 60)
     #expect(rows.first?.columns.3 == date)
-    #expect(late.sql.text.contains(#""times"."c2" > ?"#))
+    #expect(late.snapshot.contains(#""times"."c2" > ?"#))
 
     let joined = Event.all.join(common: times) { $0.id == $1.columns.0 }.filter {
       $1.columns.1 == date

@@ -17,7 +17,7 @@ struct SubqueryTests {
       )
     }
     #expect(
-      query.sql.text == """
+      query.snapshot == """
         SELECT "country"."name", (SELECT max("place"."population") FROM "place" \
         WHERE "place"."country" = "country"."code" LIMIT ?), \
         coalesce((SELECT "place"."name" FROM "place" WHERE "place"."country" = "country"."code" \
@@ -50,7 +50,7 @@ struct SubqueryTests {
   func nilInLists() throws {
     let query = Place.filter { $0.elevation.in([nil, 4]) && $0.id > 0 }
     #expect(
-      query.sql.text.hasSuffix(
+      query.snapshot.hasSuffix(
         #"WHERE ("place"."elevation" IN (?) OR "place"."elevation" IS NULL) AND "place"."id" > ?"#))
     #expect(try query.order { $0.id }.fetchAll(db).map(\.id) == [2, 4])
     #expect(try Place.filter { $0.elevation.in([nil]) }.fetchAll(db).map(\.id) == [4])
@@ -62,7 +62,7 @@ struct SubqueryTests {
     try db.executeUpdate("CREATE INDEX place_name ON place (name)")
     let query = Place.filter { $0.name.hasPrefix("O") }
     #expect(
-      query.sql.text.hasSuffix(
+      query.snapshot.hasSuffix(
         #"WHERE "place"."name" >= ? COLLATE BINARY AND "place"."name" < ? COLLATE BINARY"#))
     #expect(try query.explain(db).usesIndex("place_name"))
     #expect(try query.fetchAll(db).map(\.id) == [3])
@@ -79,8 +79,8 @@ struct SubqueryTests {
   @Test("a query begins with the record")
   func beginnings() throws {
     #expect(
-      Nation.join(Place.self) { $0.capital == $1.name }.sql.text
-        == Nation.all.join(Place.self) { $0.capital == $1.name }.sql.text)
+      Nation.join(Place.self) { $0.capital == $1.name }.snapshot
+        == Nation.all.join(Place.self) { $0.capital == $1.name }.snapshot)
     #expect(try Nation.leftJoin(Place.self) { $0.capital == $1.name }.fetchCount(db) == 3)
     #expect(try Nation.select { ($0.code, $0.name) }.fetchCount(db) == 3)
     #expect(try Place.select { $0.population.max() }.fetchAll(db).count == 1)

@@ -29,7 +29,7 @@ struct ComputedDeclarationTests {
     let heavy = Stone.filter { $0.weight > 10 && $0.name != "s15" }.order { $0.weight.desc }
     #expect(try heavy.limit(3).fetchAll(db).map(\.name) == ["s20", "s19", "s18"])
     #expect(try heavy.select { ($0.name, $0.weight) }.fetchAll(db).count == 9)
-    #expect(heavy.sql.text.hasSuffix(#""stone"."name" <> ? ORDER BY "stone"."weight" DESC"#))
+    #expect(heavy.snapshot.hasSuffix(#""stone"."name" <> ? ORDER BY "stone"."weight" DESC"#))
     let pairs = try Stone.join(Stone.self) { $0.id == $1.id }.order { $0.0.id }.fetchAll(db)
     #expect(pairs.count == 20 && pairs.allSatisfy { $0.0 == $0.1 })
     #expect(try heavy.update(db) { $0.weight += 1 } == 9)

@@ -1,0 +1,75 @@
+import Foundation
+import Larder
+import Testing
+
+/// A dialect that differs from SQLite's wherever a dialect can: what a fragment hides from it shows in
+/// its text.
+struct OtherDialect: Dialect {
+  func placeholder(_ number: Int) -> String { "$\(number)" }
+
+  func rewrite(_ fragment: SQLFragment) -> SQLFragment? {
+    switch (fragment.kind, fragment.operation, fragment.left, fragment.right) {
+    case (.binary, .same, let left?, let right?): "\(left) IS NOT DISTINCT FROM \(right)"
+    case (.binary, .notSame, let left?, let right?): "\(left) IS DISTINCT FROM \(right)"
+    case (.comparison, .same, let left?, _):
+      "\(left) IS NOT DISTINCT FROM \(SQLFragment(value: fragment.value))"
+    case (.comparison, .notSame, let left?, _):
+      "\(left) IS DISTINCT FROM \(SQLFragment(value: fragment.value))"
+    case (.binary, .in, let left?, let right?):
+      members(of: right).map { "\(left) = ANY(\($0))" }
+    default: limit(fragment)
+    }
+  }
+
+  /// A list of values as an array, which is one value.
+  private func members(of fragment: SQLFragment) -> SQLFragment? {
+    guard case .members(let list) = fragment.content else { return nil }
+    return SQLFragment(value: "\(list.values.count) values")
+  }
+
+  private func limit(_ fragment: SQLFragment) -> SQLFragment? {
+    guard case .limit(let count, let offset) = fragment.content else { return nil }
+    let skipped = offset > 0 ? SQLFragment(" OFFSET \(SQLFragment(value: offset)) ROWS") : nil
+    let first = count.map { SQLFragment(" FETCH FIRST \(SQLFragment(value: $0)) ROWS ONLY") }
+    return "\(skipped)\(first)"
+  }
+
+  func typeName(of type: ColumnType) -> String { "\(SQLiteDialect().typeName(of: type))_TYPE" }
+
+  /// What of SQLite is left in a text of this dialect, outside of names.
+  static func leftovers(in text: String) -> [String] {
+    var words = text
+    words.replace(/"(?:[^"]|"")*"/, with: "name")
+    return [
+      "?", "json_each", " LIMIT ", " IS name", " IS NOT name", " IS $", " IS NOT $", " AS INTEGER)",
+      " AS TEXT)", " AS BLOB)", " AS REAL)",
+    ].filter { words.contains($0) }
+  }
+
+  /// Whether the placeholders of a text are numbered in order, as many as there are values.
+  static func isNumbered(_ sql: SQL) -> Bool {
+    let numbers = sql.text.matches(of: /\$(\d+)/).compactMap { Int($0.output.1) }
+    return numbers == Array(1...max(1, sql.arguments.count)).prefix(sql.arguments.count)
+  }
+}
+
+extension Query {
+  /// The text for SQLite, where another dialect can write it as well.
+  var snapshot: String { OtherDialect.checked(sql, sql(in: OtherDialect())) }
+}
+
+extension Selection {
+  var snapshot: String { OtherDialect.checked(sql, sql(in: OtherDialect())) }
+}
+
+extension Compound {
+  var snapshot: String { OtherDialect.checked(sql, sql(in: OtherDialect())) }
+}
+
+extension OtherDialect {
+  fileprivate static func checked(_ sql: SQL, _ other: SQL) -> String {
+    #expect(leftovers(in: other.text).isEmpty, "\(other.text)")
+    #expect(isNumbered(other), "\(other.text)")
+    return sql.text
+  }
+}
