@@ -69,11 +69,11 @@ struct Select: Sendable {
     limit == nil && offset == 0 ? nil : SQLFragment(.limit(limit, offset: offset))
   }
 
-  /// The whole statement with its values, for reading, logging and tests.
+  /// The text and the values, for SQLite or another engine.
   func sql(_ columns: SQLFragment, in dialect: (any Dialect)?) -> SQL {
-    var writer = SQLTextWriter(dialect)
-    write(columns, to: &writer)
-    return writer.sql
+    SQL(
+      in: dialect, text: { write(columns, to: &$0) }, values: { write(columns, to: &$0) },
+      other: { write(columns, to: &$0) })
   }
 
   /// The compiled statement with its values, which the caller gives back.
@@ -158,28 +158,4 @@ struct Select: Sendable {
 extension SQLFragment {
   /// The number of rows of a statement.
   var rowCount: SQLFragment { "SELECT count(*) FROM (\(self))" }
-}
-
-extension Database {
-  /// A statement with the fragment's values, which the caller gives back.
-  @usableFromInline
-  func take(_ fragment: SQLFragment) throws -> PreparedStatement {
-    try take {
-      fragment.write(to: &$0)
-    } bind: {
-      try fragment.write(to: &$0)
-    }
-  }
-
-  /// The first column of the first row, which has to be there.
-  func value<T: DatabaseValueConvertible>(
-    _ fragment: SQLFragment, as type: T.Type, default value: T
-  ) throws -> T {
-    try self.value(fragment.sql, arguments: Arguments(), as: type) ?? value
-  }
-
-  /// Runs a statement to its end and returns the number of rows that it changed.
-  func run(_ fragment: SQLFragment) throws -> Int {
-    try executeUpdate(fragment.sql, arguments: Arguments())
-  }
 }

@@ -34,7 +34,9 @@ public struct Selection<Row>: Sendable {
   /// The SELECT statement with its arguments, for reading, logging and tests.
   public var sql: SQL { sql(in: nil) }
 
-  package func sql(in dialect: (any Dialect)?) -> SQL { select.sql(columns, in: dialect) }
+  package func sql(in dialect: (any Dialect)?) -> SQL {
+    select.sql(columns, in: dialect)
+  }
 
   /// No more rows than this, after leaving out some. A negative number counts as zero.
   public func limit(_ count: Int, offset: Int = 0) -> Self {

@@ -157,9 +157,7 @@ final class RecordStatement: Sendable {
 
   /// - Parameter isKept: whether it is one of the few that a table keeps, and not made for a call.
   init(_ fragment: SQLFragment, isKept: Bool = true) {
-    var writer = SQLTextWriter(nil)
-    fragment.write(to: &writer)
-    sql = FixedSQL(writer.sql.text, isKept: isKept)
-    order = writer.columns
+    sql = FixedSQL(fragment.sql.text, isKept: isKept)
+    order = fragment.parameters
   }
 }

@@ -9,6 +9,9 @@ import LarderSQLite
 ///
 /// Sendable, since all that a fragment has is Sendable and stays as it is until the last reference
 /// to it is gone, when ``takeApart()`` changes what nobody else can see.
+///
+/// What makes its unmanaged references and its pointer sound: the initializer retains what they refer
+/// to, and only the end of the fragment releases it.
 @usableFromInline
 package final class SQLFragment: @unchecked Sendable {
   package enum Kind: UInt8, Sendable {
@@ -36,11 +39,14 @@ package final class SQLFragment: @unchecked Sendable {
   private let depth: Int32
   /// How values are stored that it is compared with, where the type doesn't say.
   @usableFromInline let coding: ExpressionCoding?
-  package private(set) var left: SQLFragment?
-  package private(set) var right: SQLFragment?
   package let value: any DatabaseValueConvertible
-  package let text: TextBytes?
-  private var composite: Composite?
+  private let text: TextBytes?
+  // The text's own, which are read without counting a reference.
+  private let bytes: UnsafeBufferPointer<UInt8>
+  // Unmanaged, since each walk through a tree would count a reference to each part.
+  @exclusivity(unchecked) private var leftReference: Unmanaged<SQLFragment>?
+  @exclusivity(unchecked) private var rightReference: Unmanaged<SQLFragment>?
+  @exclusivity(unchecked) private var compositeReference: Unmanaged<Composite>?
 
   /// No text.
   @usableFromInline static let empty = SQLFragment(text: "")
@@ -49,7 +55,7 @@ package final class SQLFragment: @unchecked Sendable {
     _ kind: Kind, _ operation: SQLOperator, _ precedence: Precedence, isNullable: Bool,
     depth: Int32, coding: ExpressionCoding?, left: consuming SQLFragment? = nil,
     right: consuming SQLFragment? = nil,
-    value: consuming any DatabaseValueConvertible = DatabaseValue.null, text: TextBytes? = nil,
+    value: consuming any DatabaseValueConvertible = 0, text: TextBytes? = nil,
     composite: Composite? = nil
   ) {
     self.kind = kind
@@ -58,11 +64,12 @@ package final class SQLFragment: @unchecked Sendable {
     self.isNullable = isNullable
     self.depth = depth
     self.coding = coding
-    self.left = left
-    self.right = right
     self.value = value
     self.text = text
-    self.composite = composite
+    bytes = text?.bytes ?? UnsafeBufferPointer(start: nil, count: 0)
+    leftReference = if let left { .passRetained(left) } else { nil }
+    rightReference = if let right { .passRetained(right) } else { nil }
+    compositeReference = if let composite { .passRetained(composite) } else { nil }
   }
 
   // MARK: What a fragment can be
@@ -146,6 +153,11 @@ package final class SQLFragment: @unchecked Sendable {
       composite: composite)
   }
 
+  /// The only operand, or the left one.
+  package var left: SQLFragment? { leftReference?.takeUnretainedValue() }
+  /// The right operand, where it isn't ``value``.
+  package var right: SQLFragment? { rightReference?.takeUnretainedValue() }
+  private var composite: Composite? { compositeReference?.takeUnretainedValue() }
   /// What a fragment that is composite consists of.
   package var content: Composite.Content? { composite?.content }
 
@@ -167,7 +179,12 @@ package final class SQLFragment: @unchecked Sendable {
   /// to do so inside of each other would take more of the stack than there may be.
   private static let deepest: Int32 = 200
 
-  deinit { if depth > Self.deepest { takeApart() } }
+  deinit {
+    if depth > Self.deepest { return takeApart() }
+    leftReference?.release()
+    rightReference?.release()
+    compositeReference?.release()
+  }
 
   /// Lets go of the parts one after the other.
   private func takeApart() {
@@ -179,9 +196,10 @@ package final class SQLFragment: @unchecked Sendable {
   }
 
   private func giveUpParts(to rest: inout [SQLFragment]) {
-    for part in [left.take(), right.take()] + (composite.take()?.parts ?? []) {
-      if let part { rest.append(part) }
+    for part in [leftReference.take(), rightReference.take()] {
+      if let part { rest.append(part.takeRetainedValue()) }
     }
+    if let composite = compositeReference.take()?.takeRetainedValue() { rest += composite.parts }
   }
 
   // MARK: Writing
@@ -198,18 +216,40 @@ package final class SQLFragment: @unchecked Sendable {
     guard depth <= Self.deepest else { return try writeDeep(to: &writer) }
     switch kind {
     case .text:
-      if let text { writer.append(text) }
+      writer.append(bytes)
+    case .value:
+      try writer.append(value: value)
+    case .unary:
+      writer.append(operation.text)
+      try Self.write(leftReference, to: &writer)
+      writer.append(operation.suffix)
+    case .binary:
+      try Self.write(leftReference, to: &writer)
+      writer.append(operation.text)
+      try Self.write(rightReference, to: &writer)
     case .comparison:
-      try left?.write(to: &writer)
+      try Self.write(leftReference, to: &writer)
       writer.append(operation.text)
       try writer.append(value: value)
-    case .binary:
-      try left?.write(to: &writer)
-      writer.append(operation.text)
-      try right?.write(to: &writer)
-    case .value, .unary, .composite:
+    case .composite:
       for step in steps { try step.write(to: &writer) }
     }
+  }
+
+  @inline(__always)
+  private static func write<W: SQLWriter>(
+    _ part: Unmanaged<SQLFragment>?, to writer: inout W
+  ) throws(W.Failure) {
+    guard let part else { return }
+    // The closure can't throw an error of a type of its own.
+    let result: Result<Void, W.Failure> = part._withUnsafeGuaranteedRef { part in
+      do throws(W.Failure) {
+        return .success(try part.write(to: &writer))
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
   }
 
   private func writeDeep<W: SQLWriter>(to writer: inout W) throws(W.Failure) {
@@ -236,15 +276,6 @@ package final class SQLFragment: @unchecked Sendable {
     case .composite: composite?.steps ?? []
     }
   }
-
-  /// The text and the values, for SQLite or another engine.
-  package func sql(in dialect: (any Dialect)? = nil) -> SQL {
-    var writer = SQLTextWriter(dialect)
-    write(to: &writer)
-    return writer.sql
-  }
-
-  @usableFromInline var sql: SQL { sql() }
 
   // MARK: Values beside it
 

@@ -8,7 +8,8 @@ protocol SQLWriter {
   /// The dialect, where it isn't SQLite's.
   var dialect: (any Dialect)? { get }
   mutating func append(_ word: StaticString)
-  mutating func append(_ text: TextBytes)
+  /// Text in UTF-8.
+  mutating func append(_ bytes: UnsafeBufferPointer<UInt8>)
   mutating func append(_ text: String)
   /// A placeholder, and the value for it.
   mutating func append(value: any DatabaseValueConvertible) throws(Failure)
@@ -50,7 +51,7 @@ enum WritingStep {
   func write<W: SQLWriter>(to writer: inout W) throws(W.Failure) {
     switch self {
     case .word(let word): writer.append(word)
-    case .text(let text): writer.append(text)
+    case .text(let text): writer.append(text.bytes)
     case .string(let text): writer.append(text)
     case .value(let value): try writer.append(value: value)
     case .part(let part): try part.write(to: &writer)
@@ -80,65 +81,159 @@ extension ArgumentWriter: SQLWriter {
 
   var dialect: (any Dialect)? { nil }
   mutating func append(_ word: StaticString) {}
-  mutating func append(_ text: TextBytes) {}
+  mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {}
   mutating func append(_ text: String) {}
-  mutating func append(value: any DatabaseValueConvertible) throws(any Error) { try append(value) }
+  mutating func append(value: any DatabaseValueConvertible) throws(any Error) {
+    try append(value)
+  }
   mutating func append(sql: SQL) throws(any Error) { try append(sql.values) }
   mutating func appendUnlikely() {}
   mutating func append(parameter name: String?, _ column: Int) {}
 }
 
-/// Writes text and values for reading, for logs, for tests, and for other engines.
-struct SQLTextWriter: SQLWriter {
+/// Collects the values in order, and the columns of a record's parameters, each once.
+struct ValueCollector: SQLWriter {
+  typealias Failure = Never
+
+  fileprivate var values: [(any DatabaseValueConvertible)?]
+  fileprivate var columns: [Int] = []
+
+  fileprivate init(values: [(any DatabaseValueConvertible)?]) { self.values = values }
+
+  var dialect: (any Dialect)? { nil }
+  mutating func append(_ word: StaticString) {}
+  mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {}
+  mutating func append(_ text: String) {}
+  mutating func append(value: any DatabaseValueConvertible) { values.append(value) }
+  mutating func append(sql: SQL) { values += sql.values }
+  mutating func appendUnlikely() {}
+
+  mutating func append(parameter name: String?, _ column: Int) {
+    if !columns.contains(column) { columns.append(column) }
+  }
+}
+
+extension SQL {
+  /// SQL that is written for SQLite, or for another engine: by one of three closures that do the same.
+  init(
+    in dialect: (any Dialect)?, text: (inout TextWriter) -> Void,
+    values: (inout ValueCollector) -> Void, other: (inout DialectWriter) -> Void
+  ) {
+    if let dialect {
+      var writer = DialectWriter(dialect)
+      other(&writer)
+      self = writer.sql
+    } else {
+      self = TextWriter.sql(text)
+      var collector = ValueCollector(values: self.values)
+      self.values = []
+      values(&collector)
+      self.values = collector.values
+    }
+  }
+}
+
+extension SQLFragment {
+  /// The text and the values, for SQLite or another engine.
+  package func sql(in dialect: (any Dialect)? = nil) -> SQL {
+    SQL(
+      in: dialect, text: { write(to: &$0) }, values: { write(to: &$0) }, other: { write(to: &$0) })
+  }
+
+  @usableFromInline var sql: SQL { sql() }
+
+  /// The positions of the columns that parameters stand for, in the order in which SQLite numbers
+  /// these: a name that comes again is the same parameter.
+  var parameters: [Int] {
+    var collector = ValueCollector(values: [])
+    write(to: &collector)
+    return collector.columns
+  }
+}
+
+extension Database {
+  /// The statement, compiled and with its values, which the caller gives back.
+  func take(_ fragment: SQLFragment) throws -> PreparedStatement {
+    try take {
+      fragment.write(to: &$0)
+    } bind: {
+      try fragment.write(to: &$0)
+    }
+  }
+
+  /// The first column of the first row, which has to be there.
+  func value<T: DatabaseValueConvertible>(
+    _ statement: SQLFragment, as type: T.Type, default value: T
+  ) throws -> T {
+    try self.value(statement.sql, arguments: Arguments(), as: type) ?? value
+  }
+
+  /// Runs a statement to its end and returns the number of rows that it changed.
+  func run(_ statement: SQLFragment) throws -> Int {
+    try executeUpdate(statement.sql, arguments: Arguments())
+  }
+}
+
+/// Writes text and values in a dialect.
+struct DialectWriter: SQLWriter {
   typealias Failure = Never
 
   let dialect: (any Dialect)?
-  private(set) var sql = SQL(raw: "")
-  /// The columns of the parameters, in the order in which they are numbered: one that comes again is
-  /// the same parameter.
-  private(set) var columns: [Int] = []
+  private var text: [UInt8] = []
+  private var values: [(any DatabaseValueConvertible)?] = []
+  private var isCacheable = true
+  /// The columns of the parameters so far, in the order in which they are numbered.
+  private var columns: [Int] = []
   private var parameterCount = 0
 
-  init(_ dialect: (any Dialect)?) { self.dialect = dialect }
+  init(_ dialect: any Dialect) { self.dialect = dialect }
 
-  mutating func append(_ word: StaticString) {
-    word.withUTF8Buffer { sql.text += String(decoding: $0, as: UTF8.self) }
+  var sql: SQL {
+    var sql = SQL(raw: String(decoding: text, as: UTF8.self))
+    sql.values = values
+    sql.isCacheable = isCacheable
+    return sql
   }
 
-  mutating func append(_ text: TextBytes) { sql.text += text.string }
-  mutating func append(_ text: String) { sql.text += text }
+  mutating func append(_ word: StaticString) { word.withUTF8Buffer { text += $0 } }
+  mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) { text += bytes }
+  mutating func append(_ text: String) { self.text += text.utf8 }
 
   mutating func append(value: any DatabaseValueConvertible) {
-    sql.values.append(value)
-    sql.text += dialect?.placeholder(sql.values.count) ?? "?"
+    values.append(value)
+    appendPlaceholder(values.count)
   }
 
-  mutating func append(sql other: SQL) {
-    sql.isCacheable = sql.isCacheable && other.isCacheable
-    guard let dialect, !other.values.isEmpty else {
-      sql.text += other.text
-      sql.values += other.values
+  private mutating func appendPlaceholder(_ number: Int) {
+    if let dialect { text += dialect.placeholder(number).utf8 } else { append("?") }
+  }
+
+  mutating func append(sql: SQL) {
+    isCacheable = isCacheable && sql.isCacheable
+    guard dialect != nil, !sql.values.isEmpty else {
+      append(sql.text)
+      values += sql.values
       return
     }
     // A program's own text is the only one whose placeholders have to be looked for.
-    var values = other.values[...]
-    for piece in other.pieces {
-      guard piece.kind == .placeholder, let value = values.popFirst() else {
-        sql.text += piece.text
+    var rest = sql.values[...]
+    for piece in sql.pieces {
+      guard piece.kind == .placeholder, let value = rest.popFirst() else {
+        append(piece.text)
         continue
       }
-      sql.values.append(value)
-      sql.text += dialect.placeholder(sql.values.count)
+      values.append(value)
+      appendPlaceholder(values.count)
     }
   }
 
-  mutating func appendUnlikely() { sql.isCacheable = false }
+  mutating func appendUnlikely() { isCacheable = false }
 
   mutating func append(parameter name: String?, _ column: Int) {
     let known = columns.firstIndex(of: column)
     if known == nil { columns.append(column) }
     parameterCount += name == nil || known == nil ? 1 : 0
     let number = name == nil ? parameterCount : (known ?? columns.count - 1) + 1
-    sql.text += dialect?.placeholder(number) ?? name ?? "?"
+    text += (dialect?.placeholder(number) ?? name ?? "?").utf8
   }
 }

@@ -19,12 +19,15 @@ package final class FixedSQL: Sendable {
   /// - Parameter isKept: whether it is one of the few that a table keeps.
   package init(_ text: String, isKept: Bool = true) {
     self.text = text
-    slot = !isKept ? nil : Self.slots.withLock { slots in
-      let bytes = Array(text.utf8)
-      if let slot = slots[bytes] { return slot }
-      slots[bytes] = slots.count
-      return slots.count - 1
-    }
+    slot =
+      !isKept
+      ? nil
+      : Self.slots.withLock { slots in
+        let bytes = Array(text.utf8)
+        if let slot = slots[bytes] { return slot }
+        slots[bytes] = slots.count
+        return slots.count - 1
+      }
   }
 }
 

@@ -4,18 +4,16 @@ import Glibc
 ///
 /// What makes its pointer sound: the memory is given back with the object, and never written after.
 package final class TextBytes: @unchecked Sendable {
-  fileprivate let bytes: UnsafeMutableBufferPointer<UInt8>
+  package let bytes: UnsafeBufferPointer<UInt8>
 
   /// Copies the text.
   package init(_ text: String) {
-    bytes = .allocate(capacity: text.utf8.count)
+    let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.utf8.count)
     _ = bytes.initialize(from: text.utf8)
+    self.bytes = UnsafeBufferPointer(bytes)
   }
 
   deinit { bytes.deallocate() }
-
-  /// The text.
-  package var string: String { String(decoding: bytes, as: UTF8.self) }
 }
 
 /// Puts the text of a statement together in memory of the moment.
@@ -45,7 +43,15 @@ package struct TextWriter {
   }
 
   /// Appends a text.
-  package mutating func append(_ text: TextBytes) { append(UnsafeBufferPointer(text.bytes)) }
+  package mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+    guard let source = bytes.baseAddress else { return }
+    guard bytes.count <= end - next else {
+      missing += bytes.count
+      return
+    }
+    memcpy(next, source, bytes.count)
+    next += bytes.count
+  }
 
   /// Appends a text.
   package mutating func append(_ text: String) { text.withBytes { append($0) } }
@@ -65,17 +71,6 @@ package struct TextWriter {
 
   /// Says that the text is not likely to come again in the same form.
   package mutating func appendUnlikely() { isCacheable = false }
-
-  @inline(__always)
-  private mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
-    guard let source = bytes.baseAddress else { return }
-    guard bytes.count <= end - next else {
-      missing += bytes.count
-      return
-    }
-    memcpy(next, source, bytes.count)
-    next += bytes.count
-  }
 
   /// Calls a closure with the bytes that another one writes, which aren't kept. That one is called
   /// again where it writes more than there was room for.
@@ -99,6 +94,16 @@ package struct TextWriter {
         return try body(UnsafeBufferPointer(start: start, count: writer.next - start), writer)
       }
       if let result { return result }
+    }
+  }
+
+  /// SQL with the text that a closure writes, and room for its values.
+  package static func sql(_ write: (inout TextWriter) -> Void) -> SQL {
+    withBytes(write) { bytes, writer in
+      var sql = SQL(raw: String(decoding: bytes, as: UTF8.self))
+      sql.isCacheable = writer.isCacheable
+      sql.values.reserveCapacity(writer.valueCount)
+      return sql
     }
   }
 }
