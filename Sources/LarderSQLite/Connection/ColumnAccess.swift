@@ -80,7 +80,7 @@ extension ColumnAccess {
     let reader = try reader(at: index)
     switch reader.storageClass {
     case .integer, .real: throw describe(reader.unexpected(for: [UInt8].self), at: index)
-    case .text, .blob, .null: return try whileReading { try reader.withBytes(body) }
+    case .text, .blob, .null: return try whileReading { try reader.withUnsafeBytes(body) }
     }
   }
 

@@ -29,10 +29,6 @@ public struct ColumnReader {
     self.format = format
   }
 
-  /// How the connection stores dates.
-  @inlinable
-  public var dateFormat: DateFormat { format.dateFormat }
-
   /// How the value is stored.
   @inlinable
   public var storageClass: StorageClass {
@@ -51,8 +47,8 @@ public struct ColumnReader {
   @inlinable
   public var real: Double { sqlite3_value_double(value) }
 
-  /// The text, NULs included. Throws where its bytes aren't UTF-8, or UTF-16 in a database that
-  /// stores that, or memory is short.
+  /// The text, NULs included. Throws ``ConversionError`` for NULL, and where its bytes aren't UTF-8, or
+  /// UTF-16 in a database that stores that; ``ResultCode/noMemory`` where memory is short.
   @inlinable
   public func text() throws -> String {
     if format.isUTF16 { try checkUTF16() }
@@ -74,9 +70,10 @@ public struct ColumnReader {
   }
 
   /// Calls a closure with the bytes of a blob or of text, without a copy; none for NULL. The bytes
-  /// are good inside the closure only.
+  /// are good inside the closure only. Throws what the closure throws, ``ConversionError`` where text in
+  /// UTF-16 is malformed, and ``ResultCode/noMemory``.
   @inlinable
-  public func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
+  public func withUnsafeBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
     // As text first, or the bytes of a database in UTF-16 would come as they are stored.
     let isText = sqlite3_value_type(value) == SQLITE_TEXT
     if format.isUTF16, isText { try checkUTF16() }
@@ -112,7 +109,7 @@ public struct ColumnReader {
 
   /// The error for a storage class that a type can't take.
   @inlinable
-  public func unexpected<T>(for type: T.Type) -> ConversionError {
+  package func unexpected<T>(for type: T.Type) -> ConversionError {
     let found = storageClass
     return ConversionError(found == .null ? .null : .storageClass(found), type)
   }

@@ -10,7 +10,7 @@ public struct ColumnType: Hashable, Sendable {
 
   package let kind: Kind
   /// Whether the column may hold NULL.
-  public let isNullable: Bool
+  package let isNullable: Bool
 
   package init(_ kind: Kind, isNullable: Bool = false) {
     self.kind = kind
@@ -31,15 +31,4 @@ public struct ColumnType: Hashable, Sendable {
 
   /// The same type with NULL.
   public var optional: ColumnType { ColumnType(kind, isNullable: true) }
-}
-
-extension DateFormat {
-  /// What a column of dates in this format is declared as.
-  package var columnType: ColumnType {
-    switch self {
-    case .secondsSince1970, .julianDay: .real
-    case .unixMilliseconds: .integer
-    case .iso8601, .sqlDateTime: .text
-    }
-  }
 }

@@ -39,18 +39,18 @@ extension DatabaseValue: DatabaseValueConvertible {
   /// Takes the value as it is.
   public init(databaseValue: DatabaseValue) { self = databaseValue }
 
-  /// Reads the column as it is stored.
+  /// Reads the column as it is stored. Throws as ``ColumnReader/text()`` does.
   public init(column: ColumnReader) throws {
     switch column.storageClass {
     case .null: self = .null
     case .integer: self = .integer(column.integer)
     case .real: self = .real(column.real)
     case .text: self = .text(try column.text())
-    case .blob: self = .blob(try column.withBytes { [UInt8]($0) })
+    case .blob: self = .blob(try column.withUnsafeBytes { [UInt8]($0) })
     }
   }
 
-  /// Binds the value as it is.
+  /// Binds the value as it is. Throws as the methods of ``ParameterBinder`` do.
   public func bind(to parameter: ParameterBinder) throws {
     switch self {
     case .null: try parameter.bindNull()
@@ -89,7 +89,8 @@ extension DatabaseValue: ExpressibleByBooleanLiteral {
 
 extension DatabaseValue {
   /// The error for a storage class that a type can't take.
-  public func unexpected<T>(for type: T.Type) -> ConversionError {
+  @usableFromInline
+  package func unexpected<T>(for type: T.Type) -> ConversionError {
     ConversionError(isNull ? .null : .storageClass(storageClass), type)
   }
 }

@@ -93,4 +93,34 @@ public enum DateFormat: UInt8, Hashable, Sendable {
     guard seconds.isFinite else { throw ConversionError(.notExact, Date.self) }
     return Date(timeIntervalSince1970: seconds)
   }
+
+  /// What a column of dates in this format is declared as.
+  package var columnType: ColumnType {
+    switch self {
+    case .secondsSince1970, .julianDay: .real
+    case .unixMilliseconds: .integer
+    case .iso8601, .sqlDateTime: .text
+    }
+  }
+}
+
+extension StorageFormat {
+  init(dateFormat: DateFormat, isUTF16: Bool) {
+    self.init(bits: dateFormat.rawValue << 1 | (isUTF16 ? 1 : 0))
+  }
+
+  @inlinable
+  var dateFormat: DateFormat { DateFormat(rawValue: bits >> 1) ?? .secondsSince1970 }
+}
+
+extension ColumnReader {
+  /// How the connection stores dates.
+  @inlinable
+  public var dateFormat: DateFormat { format.dateFormat }
+}
+
+extension ParameterBinder {
+  /// How the connection stores dates.
+  @inlinable
+  public var dateFormat: DateFormat { arena.format.dateFormat }
 }

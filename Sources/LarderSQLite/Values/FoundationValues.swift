@@ -64,7 +64,7 @@ extension UUID: DatabaseValueConvertible {
       return
     }
     self.init(
-      uuid: try column.withBytes { bytes in
+      uuid: try column.withUnsafeBytes { bytes in
         guard bytes.count == 16 else { throw ConversionError(.malformed, UUID.self) }
         return bytes.loadUnaligned(as: uuid_t.self)
       })

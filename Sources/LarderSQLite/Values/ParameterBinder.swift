@@ -3,7 +3,9 @@ import Glibc
 
 /// One parameter of a statement, for ``DatabaseValueConvertible/bind(to:)``.
 ///
-/// A binder is good only inside that method: keep no copy of it.
+/// A binder is good only inside that method: keep no copy of it. Its methods throw ``DatabaseError``
+/// where SQLite refuses the value: ``ResultCode/tooBig`` past its limit of length, and
+/// ``ResultCode/noMemory``. See [Binding](https://www.sqlite.org/c3ref/bind_blob.html).
 public struct ParameterBinder {
   // Unretained: the statement that makes the binder keeps the arena.
   @usableFromInline unowned(unsafe) let arena: BindingArena
@@ -15,42 +17,38 @@ public struct ParameterBinder {
     self.index = index
   }
 
-  /// How the connection stores dates.
-  @inlinable
-  public var dateFormat: DateFormat { arena.format.dateFormat }
-
   /// Binds NULL.
   @inlinable
-  public func bindNull() throws {
+  package func bindNull() throws {
     try check(sqlite3_bind_null(arena.statement, index))
   }
 
-  /// Binds an integer.
+  /// Binds an integer. Throws as ``ParameterBinder`` says.
   @inlinable
   public func bind(_ value: Int64) throws {
     try check(sqlite3_bind_int64(arena.statement, index, value))
   }
 
-  /// Binds a number. Throws for NaN, which SQLite would store as NULL.
+  /// Binds a number. Throws ``ConversionError`` for NaN, which SQLite would store as NULL.
   @inlinable
   public func bind(_ value: Double) throws {
     guard !value.isNaN else { throw ConversionError(.notANumber, Double.self) }
     try check(sqlite3_bind_double(arena.statement, index, value))
   }
 
-  /// Binds text, NULs included.
+  /// Binds text, NULs included. Throws as ``ParameterBinder`` says.
   @inlinable
   public func bind(_ value: String) throws {
     try check(value.withBytes { arena.bindText($0, at: index) })
   }
 
-  /// Binds a copy of these bytes as a blob.
+  /// Binds a copy of these bytes as a blob. Throws as ``ParameterBinder`` says.
   @inlinable
   public func bind(_ value: UnsafeRawBufferPointer) throws {
     try check(arena.bindBlob(value, at: index))
   }
 
-  /// Binds bytes as a blob.
+  /// Binds bytes as a blob. Throws as ``ParameterBinder`` says.
   @inlinable
   public func bind(_ value: [UInt8]) throws {
     try check(value.withUnsafeBytes { arena.bindBlob($0, at: index) })

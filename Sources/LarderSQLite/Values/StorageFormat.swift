@@ -4,13 +4,6 @@
 package struct StorageFormat: Sendable {
   @usableFromInline let bits: UInt8
 
-  init(dateFormat: DateFormat, isUTF16: Bool) {
-    bits = dateFormat.rawValue << 1 | (isUTF16 ? 1 : 0)
-  }
-
-  @inlinable
-  var dateFormat: DateFormat { DateFormat(rawValue: bits >> 1) ?? .secondsSince1970 }
-
   /// Whether the database stores text as UTF-16, of which SQLite makes other text where it is wrong.
   @inlinable
   var isUTF16: Bool { bits & 1 != 0 }

@@ -70,7 +70,7 @@ extension MisuseCall {
       _ = try rows[5]
     },
     MisuseCall(
-      "ParameterBinder.bind(_:)", "ParameterBinder.bindNull()", "ParameterBinder.dateFormat"
+      "ParameterBinder.bind(_:)", "ParameterBinder.dateFormat"
     ) {
       try $0.db.executeUpdate("UPDATE town SET population = ? WHERE id = 7", Rebinding())
     },
@@ -210,7 +210,7 @@ private struct Rebinding: DatabaseValueConvertible {
     try parameter.bind([1, 2] as [UInt8])
     try [3].withUnsafeBytes { try parameter.bind($0) }
     try parameter.bind(1.5)
-    try parameter.bindNull()
+    try DatabaseValue.null.bind(to: parameter)
     try parameter.bind(7 as Int64)
   }
 }

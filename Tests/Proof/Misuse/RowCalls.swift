@@ -83,14 +83,14 @@ extension MisuseCall {
       MisuseCall(
         "\(type).reader(at:)", "ColumnAccess.reader(at:)", "ColumnReader.dateFormat",
         "ColumnReader.integer", "ColumnReader.isNull", "ColumnReader.real",
-        "ColumnReader.storageClass", "ColumnReader.text()", "ColumnReader.unexpected(for:)",
-        "ColumnReader.withBytes(_:)"
+        "ColumnReader.storageClass", "ColumnReader.text()",
+        "ColumnReader.withUnsafeBytes(_:)"
       ) {
         let reader = try access($0).reader(at: 0)
         _ = (reader.dateFormat, reader.isNull, reader.storageClass)
-        _ = (reader.unexpected(for: Int.self), reader.integer, reader.real)
+        _ = (reader.integer, reader.real)
         _ = try reader.text()
-        _ = try reader.withBytes { Array($0) }
+        _ = try reader.withUnsafeBytes { Array($0) }
       },
     ]
   }

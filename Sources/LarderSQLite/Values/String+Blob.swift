@@ -63,7 +63,7 @@ extension Array: DatabaseValueConvertible where Element == UInt8 {
     guard sqlite3_value_type(column.value) == SQLITE_BLOB else {
       throw column.unexpected(for: [UInt8].self)
     }
-    self = try column.withBytes { [UInt8]($0) }
+    self = try column.withUnsafeBytes { [UInt8]($0) }
   }
 }
 
@@ -92,6 +92,6 @@ extension Data: DatabaseValueConvertible {
     guard sqlite3_value_type(column.value) == SQLITE_BLOB else {
       throw column.unexpected(for: Data.self)
     }
-    self = try column.withBytes { Data($0) }
+    self = try column.withUnsafeBytes { Data($0) }
   }
 }
