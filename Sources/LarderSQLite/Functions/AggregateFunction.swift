@@ -12,7 +12,7 @@ extension Database {
   ///   }, final: { $0 })
   /// ```
   ///
-  /// Errors, replacing and the parameters are as for
+  /// What it throws, replacing and the parameters are as for
   /// ``createFunction(_:argumentCount:deterministic:directOnly:_:)``.
   ///
   /// - `initial`: what a group begins with, and what `final` gets when it has no rows.
@@ -24,24 +24,21 @@ extension Database {
     step: @escaping @Sendable (inout State, [DatabaseValue]) throws -> Void,
     final: @escaping @Sendable (State) throws -> (any DatabaseValueConvertible)?
   ) throws {
-    let handle = try connection.check()
+    _ = try connection.check()
     let signature = try FunctionSignature(
       name, argumentCount, deterministic: deterministic, directOnly: directOnly)
     let aggregate = Aggregate(FunctionFormat(connection)) {
-      GroupOf(initial, step: step, final: final)
+      var state = initial
+      return Group {
+        try step(&state, $0)
+      } final: {
+        try final(state)
+      }
     }
-    // SQLite owns the aggregate from here on and releases it, also when this call fails.
-    // What it replaces is destroyed in this call, and may do anything.
-    connection.callDepth += 1
-    defer { connection.callDepth -= 1 }
-    let code = sqlite3_create_function_v2(
-      handle, signature.name, signature.argumentCount, signature.flags,
-      Unmanaged.passRetained(aggregate).toOpaque(), nil,
-      { context, count, values in Aggregate.of(context)?.step(context, count, values) },
-      { context in Aggregate.of(context)?.final(context) },
-      { data in data.map { Unmanaged<Aggregate>.fromOpaque($0).release() } })
-    guard code == SQLITE_OK else { throw connection.error(code) }
-    connection.forgetSchema()
+    try connection.register(
+      signature, aggregate,
+      step: { context, count, values in Aggregate.of(context)?.step(context, count, values) },
+      final: { context in Aggregate.of(context)?.final(context) })
   }
 }
 
@@ -108,28 +105,17 @@ private final class Aggregate {
   }
 }
 
-/// The state of one group of rows.
-private class Group {
+/// The state of one group of rows, whatever its type, in two closures.
+private final class Group {
+  let step: ([DatabaseValue]) throws -> Void
+  let final: () throws -> (any DatabaseValueConvertible)?
   var hasFailed = false
-  func step(_ arguments: [DatabaseValue]) throws {}
-  func final() throws -> (any DatabaseValueConvertible)? { nil }
-}
-
-private final class GroupOf<State>: Group {
-  private var state: State
-  private let stepBody: (inout State, [DatabaseValue]) throws -> Void
-  private let finalBody: (State) throws -> (any DatabaseValueConvertible)?
 
   init(
-    _ state: State, step: @escaping (inout State, [DatabaseValue]) throws -> Void,
-    final: @escaping (State) throws -> (any DatabaseValueConvertible)?
+    step: @escaping ([DatabaseValue]) throws -> Void,
+    final: @escaping () throws -> (any DatabaseValueConvertible)?
   ) {
-    self.state = state
-    stepBody = step
-    finalBody = final
+    self.step = step
+    self.final = final
   }
-
-  override func step(_ arguments: [DatabaseValue]) throws { try stepBody(&state, arguments) }
-
-  override func final() throws -> (any DatabaseValueConvertible)? { try finalBody(state) }
 }

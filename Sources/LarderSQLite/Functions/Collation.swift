@@ -14,40 +14,31 @@ extension Database {
   /// The order has to be a total one and must not change while an index uses it: otherwise the
   /// index no longer finds its rows. See [Collations](https://www.sqlite.org/c3ref/create_collation.html).
   ///
-  /// Throws where a statement that is running keeps a collation from being replaced.
+  /// Throws ``ResultCode/misuse`` for a name that is empty, has a NUL or is SQLite's own, and
+  /// ``ResultCode/busy`` where a statement that is running keeps a collation from being replaced.
   public func createCollation(
     _ name: String, _ compare: @escaping @Sendable (String, String) -> ComparisonResult
   ) throws {
-    let handle = try connection.check()
-    try checkCollationName(name)
-    let collation = Unmanaged.passRetained(Collation(compare))
-    // What it replaces is destroyed in this call, and may do anything.
-    connection.callDepth += 1
-    defer { connection.callDepth -= 1 }
-    let code = sqlite3_create_collation_v2(
-      handle, name, SQLITE_UTF8, collation.toOpaque(),
-      { data, leftCount, left, rightCount, right in
-        guard let data else { return 0 }
-        return Unmanaged<Collation>.fromOpaque(data).takeUnretainedValue().compare(
-          UnsafeRawBufferPointer(start: left, count: Int(leftCount)),
-          UnsafeRawBufferPointer(start: right, count: Int(rightCount)))
-      },
-      { data in data.map { Unmanaged<Collation>.fromOpaque($0).release() } })
-    guard code == SQLITE_OK else {
-      // Unlike with functions, the one that failed isn't SQLite's.
-      collation.release()
-      throw connection.error(code)
-    }
+    try register(name, Unmanaged.passRetained(Collation(compare)))
   }
 
-  /// Removes a collation. Statements that use it fail from then on.
+  /// Removes a collation. Statements that use it fail from then on. Throws as ``createCollation(_:_:)`` does.
   public func removeCollation(_ name: String) throws {
+    try register(name, nil)
+  }
+
+  private func register(_ name: String, _ collation: Unmanaged<Collation>?) throws {
+    // Unlike with functions, one that isn't registered isn't SQLite's to release.
+    var code = SQLITE_ERROR
+    defer { if code != SQLITE_OK { collation?.release() } }
     let handle = try connection.check()
     try checkCollationName(name)
     // What it replaces is destroyed in this call, and may do anything.
     connection.callDepth += 1
     defer { connection.callDepth -= 1 }
-    let code = sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, nil, nil)
+    code = sqlite3_create_collation_v2(
+      handle, name, SQLITE_UTF8, collation?.toOpaque(), collation == nil ? nil : Collation.compare,
+      { data in data.map { Unmanaged<Collation>.fromOpaque($0).release() } })
     guard code == SQLITE_OK else { throw connection.error(code) }
   }
 
@@ -66,11 +57,20 @@ private final class Collation {
 
   init(_ body: @escaping (String, String) -> ComparisonResult) { self.body = body }
 
-  func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int32 {
-    switch body(String(decoding: left, as: UTF8.self), String(decoding: right, as: UTF8.self)) {
-    case .orderedAscending: -1
-    case .orderedSame: 0
-    case .orderedDescending: 1
+  /// What SQLite calls, with the collation as its data.
+  static let compare:
+    @convention(c) (
+      UnsafeMutableRawPointer?, Int32, UnsafeRawPointer?, Int32, UnsafeRawPointer?
+    ) -> Int32 = { data, leftCount, left, rightCount, right in
+      guard let data else { return 0 }
+      func text(_ start: UnsafeRawPointer?, _ count: Int32) -> String {
+        String(decoding: UnsafeRawBufferPointer(start: start, count: Int(count)), as: UTF8.self)
+      }
+      let collation = Unmanaged<Collation>.fromOpaque(data).takeUnretainedValue()
+      return switch collation.body(text(left, leftCount), text(right, rightCount)) {
+      case .orderedAscending: -1
+      case .orderedSame: 0
+      case .orderedDescending: 1
+      }
     }
-  }
 }

@@ -1,8 +1,9 @@
 import CSQLite
 
-/// Who calls a direct-only function that isn't deterministic. SQLite refuses such calls in views,
-/// triggers and defaults, but not in CHECK constraints, which it doesn't mark as the schema's where a
-/// function isn't deterministic (seen in 3.40.1): there a file could call it.
+/// The guard of a [direct-only](https://www.sqlite.org/c3ref/c_deterministic.html#sqlitedirectonly) function
+/// that isn't deterministic: finds out who calls it. SQLite refuses calls in views, triggers and defaults,
+/// but not in CHECK constraints, which it doesn't mark as the schema's where a function isn't
+/// deterministic (seen in 3.40.1): there a file could call it.
 ///
 /// What makes the unsafe pointers sound: they are SQLite's own, asked for and used in one call of it.
 final class DirectCallers {

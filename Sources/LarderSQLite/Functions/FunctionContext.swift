@@ -12,9 +12,7 @@ struct FunctionContext {
     _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
   ) throws -> [DatabaseValue] {
     try UnsafeBufferPointer(start: values, count: Int(count)).map {
-      try DatabaseValue(
-        column: ColumnReader(
-          value: $0, format: format.storage))
+      try DatabaseValue(column: ColumnReader(value: $0, format: format.storage))
     }
   }
 
@@ -97,5 +95,30 @@ struct FunctionSignature {
     flags =
       SQLITE_UTF8 | (deterministic ? SQLITE_DETERMINISTIC : 0)
       | (directOnly ? SQLITE_DIRECTONLY : 0)
+  }
+}
+
+extension Connection {
+  typealias FunctionCallback =
+    @convention(c) (
+      OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?
+    ) -> Void
+
+  /// Registers what SQLite calls for a function or an aggregate, or removes it. SQLite owns the object from
+  /// here on and releases it, also when this call fails.
+  func register(
+    _ signature: FunctionSignature, _ function: AnyObject?, call: FunctionCallback? = nil,
+    step: FunctionCallback? = nil, final: (@convention(c) (OpaquePointer?) -> Void)? = nil
+  ) throws {
+    let handle = try check()
+    // What it replaces is destroyed in this call, and may do anything.
+    callDepth += 1
+    defer { callDepth -= 1 }
+    let code = sqlite3_create_function_v2(
+      handle, signature.name, signature.argumentCount, signature.flags,
+      function.map { Unmanaged.passRetained($0).toOpaque() }, call, step, final,
+      { data in data.map { Unmanaged<AnyObject>.fromOpaque($0).release() } })
+    guard code == SQLITE_OK else { throw error(code) }
+    if function != nil { forgetSchema() }
   }
 }

@@ -21,50 +21,38 @@ extension Database {
   /// - `argumentCount`: 0 to 127, or nil for any number.
   /// - `deterministic`: whether equal arguments always give equal results, which lets SQLite call
   ///     it less often, and use it in indexes.
-  /// - `directOnly`: whether it can't be used in the schema: in views, triggers, indexes, checks
-  ///   and
+  /// - `directOnly`: whether it can't be used in the schema: in views, triggers, indexes, checks and
   ///     defaults, which whoever wrote the file has written. A file whose schema calls it can't be
   ///     used then: SQLite reads the schema anew once the function is there, and refuses it.
   ///
-  /// Throws where a statement that is running keeps a function from being replaced.
+  /// Throws ``ResultCode/misuse`` for a name or a number of arguments that SQLite doesn't allow, and
+  /// ``ResultCode/busy`` where a statement that is running keeps a function from being replaced.
   public func createFunction(
     _ name: String, argumentCount: Int? = nil, deterministic: Bool = true, directOnly: Bool = true,
     _ body: @escaping @Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
   ) throws {
-    let handle = try connection.check()
+    _ = try connection.check()
     let signature = try FunctionSignature(
       name, argumentCount, deterministic: deterministic, directOnly: directOnly)
     let function = ScalarFunction(
       FunctionFormat(connection), callers: signature.needsGuard ? DirectCallers(name) : nil, body)
-    // SQLite owns the function from here on and releases it, also when this call fails.
-    // What it replaces is destroyed in this call, and may do anything.
-    connection.callDepth += 1
-    defer { connection.callDepth -= 1 }
-    let code = sqlite3_create_function_v2(
-      handle, signature.name, signature.argumentCount, signature.flags,
-      Unmanaged.passRetained(function).toOpaque(),
-      { context, count, values in
+    try connection.register(
+      signature, function,
+      call: { context, count, values in
         guard let data = sqlite3_user_data(context) else { return }
         Unmanaged<ScalarFunction>.fromOpaque(data).takeUnretainedValue()
           .call(context, count, values)
-      }, nil, nil,
-      { data in data.map { Unmanaged<ScalarFunction>.fromOpaque($0).release() } })
-    guard code == SQLITE_OK else { throw connection.error(code) }
-    connection.forgetSchema()
+      })
   }
 
   /// Removes a function or an aggregate with this name and number of arguments. Does nothing where
-  /// there is none. One of SQLite's own that it had replaced stays hidden on this connection.
+  /// there is none. One of SQLite's own that it had replaced stays hidden on this connection. Throws as
+  /// ``createFunction(_:argumentCount:deterministic:directOnly:_:)`` does.
   public func removeFunction(_ name: String, argumentCount: Int? = nil) throws {
-    let handle = try connection.check()
+    _ = try connection.check()
     let signature = try FunctionSignature(
       name, argumentCount, deterministic: false, directOnly: false)
-    // What it replaces is destroyed in this call, and may do anything.
-    connection.callDepth += 1
-    defer { connection.callDepth -= 1 }
-    let code = sqlite3_create_function_v2(
-      handle, signature.name, signature.argumentCount, signature.flags, nil, nil, nil, nil, nil)
-    guard code == SQLITE_OK else { throw connection.error(code) }
+    try connection.register(signature, nil)
   }
 }
 
