@@ -12,9 +12,9 @@ extension Command {
     var pages = 0
     do {
       try queue.inDatabase { db in
-        try db.backup(to: copy) { progress in
-          pages = progress.totalPages
-          bar.show(1 - Double(progress.remainingPages) / Double(max(1, pages)))
+        try db.backup(to: copy) { remaining, total in
+          pages = total
+          bar.show(1 - Double(remaining) / Double(max(1, total)))
         }
       }
     } catch {

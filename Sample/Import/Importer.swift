@@ -71,7 +71,7 @@ struct Importer<R: ImportedRecord> {
     for (record, line) in zip(records, lines) {
       do {
         try store(record, instead: old[record.key])
-      } catch let error as DatabaseError where error.isConstraint {
+      } catch let error as DatabaseError where error.code == .constraint {
         try skip(BadLine(line: line, problem: error.message))
       }
     }

@@ -191,7 +191,7 @@ extension TableCore {
       do {
         let count = try write(text, records[index], db)
         if count > 0 { keys.add(at: records.first + index) }
-      } catch  where (error as? DatabaseError)?.isConstraint ?? true {
+      } catch  where ((error as? DatabaseError)?.code ?? .constraint) == .constraint {
         throw RecordError.batch(table: name, index: records.first + index, error: error)
       }
     }
@@ -204,7 +204,7 @@ extension TableCore {
     _ records: RecordBuffer, _ range: Range<Int>, _ db: Database, after error: any Error,
     or policy: ConflictPolicy?
   ) -> (index: Int, error: any Error)? {
-    guard (error as? DatabaseError)?.isConstraint == true else { return nil }
+    guard (error as? DatabaseError)?.code == .constraint else { return nil }
     guard db.isInTransaction else { return range.count == 1 ? (range.lowerBound, error) : nil }
     for index in range {
       do {

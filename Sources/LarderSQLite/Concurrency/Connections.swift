@@ -1,7 +1,8 @@
 import Glibc
 import Synchronization
 
-/// The connections of a queue or a pool.
+/// The connections of a queue or a pool: the writer and the readers.
+@_documentation(visibility: internal)
 public final class Connections: Sendable {
   let writer: Writer
   /// Nil where the writer reads too.
@@ -277,10 +278,7 @@ public final class Connections: Sendable {
   var statistics: AccessStatistics {
     var statistics = AccessStatistics()
     writer.describe(&statistics)
-    if let readers {
-      statistics.readers = readers.counts
-      statistics.oldestReaderAge = readers.oldestAge
-    }
+    readers?.describe(&statistics)
     return statistics
   }
 }

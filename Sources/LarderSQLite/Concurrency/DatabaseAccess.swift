@@ -17,7 +17,8 @@
 /// The label of a scope, its function's name unless told otherwise, and its line are named in the errors of
 /// those who wait for it in vain.
 public protocol DatabaseAccess: AnyObject, Sendable {
-  /// The connections, which the methods below use.
+  /// The connections, which the methods below use, and no program does.
+  @_documentation(visibility: internal)
   var connections: Connections { get }
 }
 

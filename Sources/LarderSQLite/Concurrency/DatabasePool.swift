@@ -18,7 +18,7 @@ import FoundationEssentials
 ///
 /// The calls are those of ``DatabaseAccess``.
 public final class DatabasePool: DatabaseAccess {
-  /// The connections.
+  @_documentation(visibility: internal)
   public let connections: Connections
 
   /// Opens the file and sets its journal mode to WAL. Throws for a database in memory, a temporary
@@ -52,11 +52,6 @@ public final class DatabasePool: DatabaseAccess {
 
   /// The path that the database was opened with.
   public var path: String { connections.writer.path ?? "" }
-
-  /// How many connections read, or could at once.
-  public var readerCounts: ConnectionCounts {
-    connections.readers?.counts ?? ConnectionCounts(idle: 0, busy: 0)
-  }
 
   /// Closes the readers that nobody uses.
   public func releaseIdleConnections() { connections.readers?.releaseIdle() }

@@ -53,10 +53,12 @@ final class Readers: @unchecked Sendable {
   /// How many there can be.
   var maximum: Int { readers.count }
 
-  var counts: ConnectionCounts {
+  /// What they do, for the statistics.
+  func describe(_ statistics: inout AccessStatistics) {
     let states = readers.map { $0.state.load(ordering: .relaxed) }
-    return ConnectionCounts(
-      idle: states.count { $0 == Reader.idle }, busy: states.count { $0 == Reader.busy })
+    statistics.busyReaders = states.count { $0 == Reader.busy }
+    statistics.idleReaders = states.count { $0 == Reader.idle }
+    statistics.oldestReaderAge = oldestAge
   }
 
   /// How many callers wait for one.

@@ -31,8 +31,10 @@ public struct AccessStatistics: Hashable, Sendable {
   /// How long the scope has been reading that has read for longest, in a pool; nil if none reads. As
   /// long as it does, the log can't begin anew.
   public internal(set) var oldestReaderAge: Duration?
-  /// How many connections read, in a pool.
-  public internal(set) var readers = ConnectionCounts(idle: 0, busy: 0)
+  /// How many connections for reading are in use, in a pool.
+  public internal(set) var busyReaders = 0
+  /// How many are open and not in use.
+  public internal(set) var idleReaders = 0
   /// How often a transaction was tried again; see ``Configuration/retryLimit``.
   public internal(set) var retries = 0
 }
@@ -61,14 +63,4 @@ struct SyncFigures {
     count += 1
     largestGroup = max(largestGroup, group)
   }
-}
-
-/// How many connections of a pool read.
-public struct ConnectionCounts: Hashable, Sendable {
-  /// Open, and not in use.
-  public let idle: Int
-  /// In use.
-  public let busy: Int
-  /// Open altogether.
-  public var open: Int { idle + busy }
 }

@@ -15,45 +15,43 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable, ExpressibleByInt
   public init(integerLiteral value: Int32) { rawValue = value }
 
   /// The primary code of an extended one: `.constraint` for `.constraintUnique`.
-  public var primary: ResultCode { ResultCode(rawValue: rawValue & 0xff) }
+  package var primary: ResultCode { ResultCode(rawValue: rawValue & 0xff) }
 }
 
 // The names are SQLite's own; what each means stands on the page linked above.
 extension ResultCode {
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let ok: ResultCode = 0, error: ResultCode = 1, `internal`: ResultCode = 2
+  public static let error: ResultCode = 1, `internal`: ResultCode = 2, permission: ResultCode = 3
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let permission: ResultCode = 3, abort: ResultCode = 4, busy: ResultCode = 5
+  public static let abort: ResultCode = 4, busy: ResultCode = 5, locked: ResultCode = 6
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let locked: ResultCode = 6, noMemory: ResultCode = 7, readOnly: ResultCode = 8
+  public static let noMemory: ResultCode = 7, readOnly: ResultCode = 8, interrupt: ResultCode = 9
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let interrupt: ResultCode = 9, ioError: ResultCode = 10, corrupt: ResultCode = 11
+  public static let ioError: ResultCode = 10, corrupt: ResultCode = 11, full: ResultCode = 13
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let notFound: ResultCode = 12, full: ResultCode = 13, cannotOpen: ResultCode = 14
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let `protocol`: ResultCode = 15, schema: ResultCode = 17, tooBig: ResultCode = 18
+  public static let cannotOpen: ResultCode = 14, tooBig: ResultCode = 18
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
   public static let constraint: ResultCode = 19, mismatch: ResultCode = 20, misuse: ResultCode = 21
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let noLargeFiles: ResultCode = 22, authorization: ResultCode = 23
+  public static let authorization: ResultCode = 23, range: ResultCode = 25
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let range: ResultCode = 25, notADatabase: ResultCode = 26
+  public static let notADatabase: ResultCode = 26
 
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let busyRecovery: ResultCode = 261, busySnapshot: ResultCode = 517
+  public static let busySnapshot: ResultCode = 517
   /// The wait for the writer or a reader of a queue or pool was too long, rather than that for another
   /// connection's lock (`SQLITE_BUSY_TIMEOUT`).
   public static let busyTimeout: ResultCode = 773
-  /// A file, or a folder, could not be synced (`SQLITE_IOERR_FSYNC`, `SQLITE_IOERR_DIR_FSYNC`).
-  public static let ioErrorFsync: ResultCode = 1034, ioErrorDirectoryFsync: ResultCode = 1290
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let constraintCheck: ResultCode = 275, constraintForeignKey: ResultCode = 787
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let constraintNotNull: ResultCode = 1299, constraintPrimaryKey: ResultCode = 1555
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let constraintTrigger: ResultCode = 1811, constraintUnique: ResultCode = 2067
-  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let constraintRowID: ResultCode = 2579, constraintDatatype: ResultCode = 3091
+  /// A file could not be synced (`SQLITE_IOERR_FSYNC`).
+  public static let ioErrorFsync: ResultCode = 1034
+
+  package static let ok: ResultCode = 0, notFound: ResultCode = 12
+  static let ioErrorDirectoryFsync: ResultCode = 1290
+  // What these say, ``DatabaseError/constraint`` tells.
+  package static let constraintCheck: ResultCode = 275, constraintForeignKey: ResultCode = 787
+  package static let constraintPrimaryKey: ResultCode = 1555, constraintUnique: ResultCode = 2067
+  static let constraintNotNull: ResultCode = 1299, constraintTrigger: ResultCode = 1811
+  static let constraintRowID: ResultCode = 2579, constraintDatatype: ResultCode = 3091
 }
 
 extension ResultCode: CustomStringConvertible {

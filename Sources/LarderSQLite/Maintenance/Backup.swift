@@ -1,14 +1,6 @@
 import CSQLite
 import Glibc
 
-/// How far a backup has got, in pages.
-public struct BackupProgress: Hashable, Sendable {
-  /// Pages that are still to be copied.
-  public let remainingPages: Int
-  /// Pages of the source.
-  public let totalPages: Int
-}
-
 extension Database {
   /// Copies the database into a file, which may be in use, and replaces what it holds.
   ///
@@ -21,13 +13,15 @@ extension Database {
   /// - Parameters:
   ///   - path: the file, created as ``init(path:configuration:)`` does.
   ///   - pagesPerStep: how many pages to copy between two calls of `progress`; below 1 for all.
-  ///   - progress: called after each step. What it throws ends the backup and is thrown. It can't
+  ///   - progress: called after each step with the number of pages that are still to be copied, and of
+  ///     all. What it throws ends the backup and is thrown. It can't
   ///     write to this database, unless that is in memory.
   ///
   /// Throws ``ResultCode/busy`` where a lock can't be had within the busy timeout, and
   /// ``ResultCode/interrupt`` where it was interrupted, or its task cancelled, between two steps.
   public func backup(
-    to path: String, pagesPerStep: Int = 256, progress: ((BackupProgress) throws -> Void)? = nil
+    to path: String, pagesPerStep: Int = 256,
+    progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
   ) throws {
     _ = try connection.check()
     guard !path.isEmpty, path != ":memory:", !path.utf8.contains(0) else {
@@ -63,7 +57,7 @@ extension Database {
   /// The source is read in one transaction, and the backup ends early, as the form for a file says.
   public func backup(
     to destination: Database, pagesPerStep: Int = 256,
-    progress: ((BackupProgress) throws -> Void)? = nil
+    progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
   ) throws {
     let source = try connection.check()
     let target = try destination.connection.check()
@@ -132,7 +126,7 @@ extension Database {
 
   private func copyPages(
     _ backup: OpaquePointer, _ pagesPerStep: Int, _ wait: inout BackupWait,
-    _ progress: ((BackupProgress) throws -> Void)?
+    _ progress: ((Int, Int) throws -> Void)?
   ) throws {
     // A long step couldn't be cancelled.
     let pages = pagesPerStep < 1 ? 1024 : Int32(clamping: pagesPerStep)
@@ -142,9 +136,7 @@ extension Database {
       case SQLITE_OK, SQLITE_DONE:
         if pagesPerStep > 0 || code == SQLITE_DONE {
           try progress?(
-            BackupProgress(
-              remainingPages: Int(sqlite3_backup_remaining(backup)),
-              totalPages: Int(sqlite3_backup_pagecount(backup))))
+            Int(sqlite3_backup_remaining(backup)), Int(sqlite3_backup_pagecount(backup)))
         }
         if code == SQLITE_DONE { return }
         wait.begin()
@@ -181,7 +173,8 @@ extension Database {
   /// Replaces what the database holds by the content of a file. A file that is missing, or no
   /// database, leaves it untouched.
   public func restore(
-    from path: String, pagesPerStep: Int = 256, progress: ((BackupProgress) throws -> Void)? = nil
+    from path: String, pagesPerStep: Int = 256,
+    progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
   ) throws {
     _ = try connection.check()
     var configuration = Configuration()
@@ -197,7 +190,7 @@ extension Database {
   /// Replaces what the database holds by the content of another one.
   public func restore(
     from source: Database, pagesPerStep: Int = 256,
-    progress: ((BackupProgress) throws -> Void)? = nil
+    progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
   ) throws {
     _ = try connection.check()
     try source.backup(to: self, pagesPerStep: pagesPerStep, progress: progress)

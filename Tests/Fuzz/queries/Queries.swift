@@ -35,7 +35,7 @@ public func run(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     if count % 16 > 0 { return 0 }
     let rows = try query.fetch(db)
     if let count = query.count, try count(db) != rows.count { found("another count: \(sql)") }
-  } catch let error as DatabaseError where error.isInterrupt {
+  } catch let error as DatabaseError where error.code == .interrupt {
   } catch let error as DatabaseError where error.message == "parser stack overflow" {
     // SQLite has its limits, to which random queries may come by nesting.
   } catch {

@@ -76,8 +76,8 @@ struct AsIfAloneCancellationTests {
     let goOn = DispatchSemaphore(value: 0)
     let task = Task {
       try await access.read { db in
-        try db.backup(to: copy, pagesPerStep: 1) { progress in
-          steps.add(progress.remainingPages)
+        try db.backup(to: copy, pagesPerStep: 1) { left, _ in
+          steps.add(left)
           guard steps.elements.count == 3 else { return }
           isCopying.signal()
           try goOn.waitOrThrow()

@@ -113,8 +113,8 @@ struct AsIfAloneLeftoverTests {
     let copy = folder.file("copy.db")
     let remaining = Recorder<Int>()
     let backup = company.startReading(pool) { db in
-      try db.backup(to: copy, pagesPerStep: 10) { progress in
-        remaining.add(progress.remainingPages)
+      try db.backup(to: copy, pagesPerStep: 10) { left, _ in
+        remaining.add(left)
         guard remaining.elements.count < 50 else { throw TookTooLong() }
         try Caller {
           _ = try pool.inTransaction { try $0.executeUpdate("UPDATE city SET area = area + 1") }

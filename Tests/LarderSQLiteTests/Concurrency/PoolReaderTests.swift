@@ -72,18 +72,18 @@ struct PoolReaderTests {
   @Test("They are opened when they are needed, counted, kept and released")
   func counts() throws {
     let pool = try pool()
-    #expect(pool.readerCounts == ConnectionCounts(idle: 0, busy: 0))
-    try pool.read { _ in #expect(pool.readerCounts == ConnectionCounts(idle: 0, busy: 1)) }
-    #expect(pool.readerCounts == ConnectionCounts(idle: 1, busy: 0))
+    #expect(pool.readerCounts == ReaderCounts(idle: 0, busy: 0))
+    try pool.read { _ in #expect(pool.readerCounts == ReaderCounts(idle: 0, busy: 1)) }
+    #expect(pool.readerCounts == ReaderCounts(idle: 1, busy: 0))
     let holder = try ReaderHolder(pool, count: 2)
-    #expect(pool.readerCounts == ConnectionCounts(idle: 0, busy: 2))
+    #expect(pool.readerCounts == ReaderCounts(idle: 0, busy: 2))
     #expect(pool.readerCounts.open == 2)
     try holder.release()
-    #expect(pool.readerCounts == ConnectionCounts(idle: 2, busy: 0))
+    #expect(pool.readerCounts == ReaderCounts(idle: 2, busy: 0))
     pool.releaseIdleConnections()
     #expect(pool.readerCounts.open == 0)
     #expect(try pool.read { try $0.cityCount() } == 4)
-    #expect(pool.readerCounts == ConnectionCounts(idle: 1, busy: 0))
+    #expect(pool.readerCounts == ReaderCounts(idle: 1, busy: 0))
   }
 
   @Test("Those that are busy aren't released, and are kept when they come back")
@@ -91,9 +91,9 @@ struct PoolReaderTests {
     let pool = try pool()
     let holder = try ReaderHolder(pool, count: 1)
     pool.releaseIdleConnections()
-    #expect(pool.readerCounts == ConnectionCounts(idle: 0, busy: 1))
+    #expect(pool.readerCounts == ReaderCounts(idle: 0, busy: 1))
     try holder.release()
-    #expect(pool.readerCounts == ConnectionCounts(idle: 1, busy: 0))
+    #expect(pool.readerCounts == ReaderCounts(idle: 1, busy: 0))
   }
 
   @Test("They run in parallel, up to as many as are allowed")
@@ -101,7 +101,7 @@ struct PoolReaderTests {
     let pool = try pool(readers: 3)
     // All three are inside at once, or this doesn't return.
     try ReaderHolder(pool, count: 3).release()
-    #expect(pool.readerCounts == ConnectionCounts(idle: 3, busy: 0))
+    #expect(pool.readerCounts == ReaderCounts(idle: 3, busy: 0))
   }
 
   @Test("When all are busy, the next call waits, and throws when that takes too long")
@@ -145,7 +145,7 @@ struct PoolReaderTests {
     for caller in callers { try caller.join() }
     for task in tasks { try await task.value }
     #expect(order.elements == Array(0..<20))
-    #expect(pool.readerCounts == ConnectionCounts(idle: 1, busy: 0))
+    #expect(pool.readerCounts == ReaderCounts(idle: 1, busy: 0))
   }
 
   @Test("Each new connection is prepared once, the writer too")

@@ -123,7 +123,7 @@ struct PoolTests {
       }
       #expect(throws: DatabaseError.self) { try leak.rows?.next() }
       #expect(throws: DatabaseError.self) { try leak.db?.cityCount() }
-      #expect(pool.readerCounts == ConnectionCounts(idle: 1, busy: 0))
+      #expect(pool.readerCounts == ReaderCounts(idle: 1, busy: 0))
     }
     try pool.inTransaction { try $0.executeUpdate("DELETE FROM city") }
     // No snapshot was left open.

@@ -123,7 +123,7 @@ struct QueueOrderTests {
     try hasBegun.waitOrThrow()
     queue.interrupt()
     let error = try #require(try caller.failure() as? DatabaseError)
-    #expect(error.isInterrupt)
+    #expect(error.code == .interrupt)
     #expect(try queue.read { try $0.cityCount() } == 4)
   }
 }

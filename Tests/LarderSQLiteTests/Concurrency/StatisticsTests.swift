@@ -49,7 +49,7 @@ struct StatisticsTests {
     #expect(statistics.waits == 0 && statistics.mostWaiting == 0 && statistics.waiting == 0)
     #expect(statistics.timeWaited == .zero && statistics.longestWait == .zero)
     #expect(statistics.retries == 0 && statistics.syncs == 0 && statistics.largestGroup == 0)
-    #expect(statistics.oldestReaderAge == nil && statistics.readers.open == 0)
+    #expect(statistics.oldestReaderAge == nil && access.readerCounts.open == 0)
   }
 
   @Test("Those who wait count now, those who have waited for good", arguments: [false, true])
@@ -94,14 +94,14 @@ struct StatisticsTests {
         try Caller {
           try access.read { _ in
             let both = access.statistics
-            #expect(both.readers.busy == 2)
+            #expect(both.busyReaders == 2)
             #expect(both.oldestReaderAge ?? .zero > .milliseconds(15))
           }
         }.join()
       }
     }
-    #expect(access.statistics.readers.idle == 2)
-    #expect(access.statistics.readers.busy == 0)
+    #expect(access.statistics.idleReaders == 2)
+    #expect(access.statistics.busyReaders == 0)
     #expect(access.statistics.oldestReaderAge == nil)
   }
 

@@ -154,7 +154,7 @@ struct BusyTests {
       let error = #expect(throws: DatabaseError.self) { try second.begin() }
       hasEnded.signal()
       hasStopped.wait()
-      #expect(error?.isInterrupt == true)
+      #expect(error?.code == .interrupt)
       #expect(ContinuousClock.now - start < .seconds(30))
       try first.rollback()
       try second.begin()

@@ -106,7 +106,7 @@ struct EdgeTests {
     try db.executeUpdate("CREATE TABLE city (name TEXT)")
     let path = folder.file("copy.db")
     #expect(throws: CancellationError.self) {
-      try db.backup(to: path) { _ in throw CancellationError() }
+      try db.backup(to: path) { _, _ in throw CancellationError() }
     }
     #expect(!folder.exists("copy.db"))
   }

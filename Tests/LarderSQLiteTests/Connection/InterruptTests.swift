@@ -31,7 +31,7 @@ struct InterruptTests {
         """, as: Int.self)
     }
     #expect(error?.code == .interrupt)
-    #expect(error?.isInterrupt == true)
+    #expect(error?.code == .interrupt)
     #expect(try db.cityCount() == 4)
   }
 
@@ -42,7 +42,7 @@ struct InterruptTests {
     #expect(try rows.next())
     db.interrupt()
     let error = #expect(throws: DatabaseError.self) { try rows.next() }
-    #expect(error?.isInterrupt == true)
+    #expect(error?.code == .interrupt)
     #expect(try db.cityCount() == 4)
   }
 
@@ -64,7 +64,7 @@ struct InterruptTests {
     let db = try Database(configuration: configuration)
     try createCities(in: db)
     let error = #expect(throws: DatabaseError.self) { try db.value(endless, as: Int.self) }
-    #expect(error?.isInterrupt == true)
+    #expect(error?.code == .interrupt)
     #expect(error?.message.contains("deadline") == true)
     #expect(try db.cityCount() == 4)
   }

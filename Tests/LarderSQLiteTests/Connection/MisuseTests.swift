@@ -77,7 +77,7 @@ struct MisuseTests {
     for use in uses {
       let source = try filled()
       let destination = try Database()
-      try? source.backup(to: destination, pagesPerStep: 1) { _ in try? use(destination) }
+      try? source.backup(to: destination, pagesPerStep: 1) { _, _ in try? use(destination) }
       #expect(destination.isOpen && destination.isGoodConnection)
     }
   }
@@ -93,7 +93,7 @@ struct MisuseTests {
       let destination = try Database()
       // Once: a source that is rolled back in every step makes SQLite begin anew each time.
       var isUsed = false
-      try? source.backup(to: destination, pagesPerStep: 1) { _ in
+      try? source.backup(to: destination, pagesPerStep: 1) { _, _ in
         if !isUsed { try? use(source) }
         isUsed = true
       }

@@ -14,7 +14,7 @@ struct ConstraintTests {
     let error = try #require(throws: DatabaseError.self, sourceLocation: sourceLocation) {
       try db.executeUpdate(statement)
     }
-    #expect(error.isConstraint, sourceLocation: sourceLocation)
+    #expect(error.code == .constraint, sourceLocation: sourceLocation)
     return try #require(error.constraint, sourceLocation: sourceLocation)
   }
 
@@ -173,6 +173,6 @@ struct ConstraintTests {
       try db.executeUpdate("DELETE FROM city")
     }
     #expect(error.constraint == nil)
-    #expect(!error.isConstraint)
+    #expect(error.code != .constraint)
   }
 }

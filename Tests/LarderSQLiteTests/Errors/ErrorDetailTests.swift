@@ -114,7 +114,7 @@ struct ErrorDetailTests {
     #expect(ResultCode(rawValue: 2067) == .constraintUnique)
     #expect(DatabaseError(code: .locked, message: "").isBusy)
     #expect(DatabaseError(code: .busySnapshot, message: "").isBusy)
-    #expect(DatabaseError(code: .interrupt, message: "").isInterrupt)
+    #expect(DatabaseError(code: .interrupt, message: "").code == .interrupt)
     #expect(!DatabaseError(code: .full, message: "").isBusy)
   }
 

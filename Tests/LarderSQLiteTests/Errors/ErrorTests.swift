@@ -12,7 +12,7 @@ struct ErrorTests {
     #expect(error?.code == .constraint)
     #expect(error?.code.rawValue == 19)
     #expect(error?.extendedCode == .constraintPrimaryKey)
-    #expect(error?.isConstraint == true)
+    #expect(error?.code == .constraint)
     #expect(error?.isBusy == false)
     #expect(error?.message == "UNIQUE constraint failed: city.id")
     #expect(try db.texts("SELECT name FROM city WHERE id = 2") == ["Oslo"])
@@ -69,7 +69,7 @@ struct ErrorTests {
   func noViolation() throws {
     let error = #expect(throws: DatabaseError.self) { try Database().executeUpdate("DROP TABLE x") }
     #expect(error?.constraint == nil)
-    #expect(error?.isConstraint == false)
+    #expect(error?.code != .constraint)
   }
 
   @Test("A description shows code, message and SQL, and no arguments")

@@ -56,8 +56,8 @@ struct BackupCompanyTests {
     defer { try? stop() }
     var remaining: [Int] = []
     func backup(_ db: Database) throws {
-      try db.backup(to: folder.file("copy.db"), pagesPerStep: 4) { progress in
-        remaining.append(progress.remainingPages)
+      try db.backup(to: folder.file("copy.db"), pagesPerStep: 4) { left, _ in
+        remaining.append(left)
         // Somebody commits between any two steps.
         let before = count.withLock { $0 }
         if remaining.count < 8 { try waitUntil { count.withLock { $0 } > before } }
@@ -84,7 +84,7 @@ struct BackupCompanyTests {
     let steps = Lock(0)
     let task = Task {
       try await pool.read { db in
-        try db.backup(to: path, pagesPerStep: 4) { _ in
+        try db.backup(to: path, pagesPerStep: 4) { _, _ in
           if steps.withLock({
             $0 += 1
             return $0
@@ -130,7 +130,7 @@ struct BackupCompanyTests {
     let before = try files
     let error = #expect(throws: DatabaseError.self) {
       try pool.read { db in
-        try db.backup(to: folder.file("copy.db"), pagesPerStep: 4) { _ in db.interrupt() }
+        try db.backup(to: folder.file("copy.db"), pagesPerStep: 4) { _, _ in db.interrupt() }
       }
     }
     #expect(error?.code == .interrupt)
@@ -143,7 +143,7 @@ struct BackupCompanyTests {
     let (pool, second) = (pool, try Database(path: folder.file("cities.db")))
     #expect(throws: Doubt.self) {
       try pool.read { db in
-        try db.backup(to: path, pagesPerStep: 4) { _ in
+        try db.backup(to: path, pagesPerStep: 4) { _, _ in
           try second.backup(to: path)
           throw Doubt()
         }
@@ -159,7 +159,7 @@ struct BackupCompanyTests {
     var isFirst = true
     var user: Database?
     try pool.read { db in
-      try db.backup(to: path, pagesPerStep: 4) { _ in
+      try db.backup(to: path, pagesPerStep: 4) { _, _ in
         guard isFirst else { return }
         isFirst = false
         try second.backup(to: path)
@@ -179,7 +179,7 @@ struct BackupCompanyTests {
     let target = folder.file("target.db")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "target.db")
     #expect(throws: Doubt.self) {
-      try pool.read { try $0.backup(to: link) { _ in throw Doubt() } }
+      try pool.read { try $0.backup(to: link) { _, _ in throw Doubt() } }
     }
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "target.db")
     #expect(!folder.exists("target.db"))

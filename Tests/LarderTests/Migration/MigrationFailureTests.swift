@@ -181,7 +181,7 @@ struct MigrationFailureTests {
     let error = #expect(throws: MigrationError.self) {
       try Migrator([create, years]).migrate(queue)
     }
-    #expect(error.flatMap(cause)?.isInterrupt == true)
+    #expect(error.flatMap(cause)?.code == .interrupt)
     #expect(try queue.read { try $0.value("SELECT count(*) FROM city") } == 2)
     #expect(try queue.read { try Migrator([create, years]).pending($0) } == ["new"])
   }

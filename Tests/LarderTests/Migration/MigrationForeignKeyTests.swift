@@ -118,7 +118,7 @@ struct MigrationForeignKeyTests {
       ]).migrate(db)
     }
     guard case .failed("defer", let cause)? = error else { return _ = Issue.record() }
-    #expect((cause as? DatabaseError)?.isConstraint == true)
+    #expect((cause as? DatabaseError)?.code == .constraint)
     #expect(!db.isInTransaction)
     #expect(try count("country") == 2)
     #expect(try Migrator([create]).applied(db).count == 1)

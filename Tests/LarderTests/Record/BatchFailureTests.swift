@@ -93,7 +93,7 @@ struct BatchFailureTests {
     } else {
       let failure = BatchFailure { try City.insert(db, contentsOf: cities, or: policy) }
       #expect(failure?.index == (policy == .replace ? 20 : 5))
-      #expect((failure?.error as? DatabaseError)?.isConstraint == true)
+      #expect((failure?.error as? DatabaseError)?.code == .constraint)
       #expect(try City.fetchAll(db) == City.norwegian)
     }
   }

@@ -49,14 +49,11 @@ enum AccessMisuse {
     Call("DatabaseAccess.close()", outcome: .either) { access, _ in try access.close() },
     Call("DatabaseAccess.interrupt()", outcome: .neutral) { access, _ in access.interrupt() },
     Call(
-      "DatabaseAccess.connections", "DatabaseQueue.connections", "DatabasePool.connections",
-      "DatabaseAccess.statistics", "DatabaseQueue.path", "DatabasePool.path",
-      "DatabasePool.readerCounts", outcome: .neutral
+      "DatabaseAccess.statistics", "DatabaseQueue.path", "DatabasePool.path", outcome: .neutral
     ) { access, _ in
-      _ = access.connections
       _ = access.statistics
       _ = (access as? DatabaseQueue)?.path
-      if let pool = access as? DatabasePool { _ = (pool.path, pool.readerCounts) }
+      _ = (access as? DatabasePool)?.path
     },
     Call("DatabasePool.releaseIdleConnections()", outcome: .neutral) { access, _ in
       (access as? DatabasePool)?.releaseIdleConnections()

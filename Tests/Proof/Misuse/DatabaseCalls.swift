@@ -149,7 +149,7 @@ extension MisuseCall {
     MisuseCall("Database.setApplicationID(_:)") { try $0.db.setApplicationID(7) },
     MisuseCall("Database.checkpoint(_:)") { try $0.db.checkpoint(.truncate) },
     MisuseCall("Database.backup(to:pagesPerStep:progress:)") {
-      try $0.db.backup(to: $0.folder + "/copy.db", pagesPerStep: 1) { _ in }
+      try $0.db.backup(to: $0.folder + "/copy.db", pagesPerStep: 1) { _, _ in }
     },
     MisuseCall("Database.backup(to:pagesPerStep:progress:)") {
       try $0.db.backup(to: $0.other)

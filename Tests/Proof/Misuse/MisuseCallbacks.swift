@@ -171,7 +171,7 @@ extension MisuseSituation {
     inside("a backup of the database") { db, meddling, call, folder in
       let stage = try MisuseStage(db, folder)
       meddling.set { try call.expectAnswer(stage) }
-      try db.backup(to: Database(), pagesPerStep: 1) { _ in meddling.run() }
+      try db.backup(to: Database(), pagesPerStep: 1) { _, _ in meddling.run() }
     },
     inside("a restoration of the database") { db, meddling, call, folder in
       let stage = try MisuseStage(db, folder)
@@ -180,7 +180,7 @@ extension MisuseSituation {
       let source = try MisuseStage.open(folder)
       let copy = try Database(path: folder + "/source.db")
       try source.backup(to: copy)
-      try db.restore(from: copy, pagesPerStep: 1) { _ in meddling.run() }
+      try db.restore(from: copy, pagesPerStep: 1) { _, _ in meddling.run() }
     },
     inside("a transaction") { db, meddling, call, folder in
       try db.inTransaction { db in

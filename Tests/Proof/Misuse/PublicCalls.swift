@@ -7,7 +7,7 @@ import Foundation
 enum PublicCalls {
   /// The types that are, or look into, a connection.
   private static let connected: Set = [
-    "ColumnAccess", "ColumnReader", "Connections", "Database", "DatabaseAccess", "DatabasePool",
+    "ColumnAccess", "ColumnReader", "Database", "DatabaseAccess", "DatabasePool",
     "DatabaseQueue", "InterruptHandle", "ParameterBinder", "RepeatedStatements", "ResultSet",
     "Row", "Statement",
   ]
@@ -15,11 +15,9 @@ enum PublicCalls {
   /// The types that are values: good anywhere, at any time.
   private static let values: Set = [
     "AccessStatistics", "AppliedMigration", "Arguments", "Assignments", "Association", "Authorizer",
-    "BackupProgress",
     "BatchControl", "BelongsTo", "Case", "CheckpointMode", "Column", "ColumnCoding",
     "ColumnDefinition", "ColumnOption", "ColumnSchema", "ColumnType", "CommonFields", "CommonRow",
     "CommonTable", "Compound", "CompoundPart", "Configuration", "ConflictPolicy",
-    "ConnectionCounts",
     "ConstraintViolation", "ConversionError", "DatabaseError", "DatabaseValue",
     "DatabaseValueConvertible", "DateFormat", "EffectiveSettings", "ForeignKey",
     "ForeignKeyAction", "ForeignKeySchema", "ForeignKeyViolation", "HasMany", "HasManyThrough",
