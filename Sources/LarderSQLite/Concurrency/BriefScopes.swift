@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// Which calls have had brief scopes for some time, so that the next one of theirs may run on the thread that
-/// its task is on, without a hop to a thread of the queue's own and back.
+/// A token bucket for each call, which tells whether its scopes have been brief for some time: then the next
+/// one may run on the thread that its task is on, without a hop to a thread of the queue's own and back.
 ///
 /// A hop costs two context switches, which on idle cores is more than a transaction of one row. What
 /// it is for is that no closure keeps a thread of the cooperative pool from other tasks, which one that
@@ -21,6 +21,8 @@ final class BriefScopes: @unchecked Sendable {
   /// What a brief scope is worth, in nanoseconds.
   private static let token = 10_000
   private static let enough = 16
+  /// In nanoseconds.
+  private static let tick = 250_000
   private static let bounds = -1_000_000...1_000
 
   /// The buckets of all calls; two calls may share one.
@@ -42,6 +44,26 @@ final class BriefScopes: @unchecked Sendable {
   private func bucket(of call: ScopeCall) -> UnsafeMutablePointer<Atomic<Int>> {
     let mixed = (call.label &* 31 &+ call.line) &* 0x9E37_79B9_7F4A_7C15
     return buckets + Int(mixed >> 56)
+  }
+
+  /// Runs a task's scope on this thread where the call's are brief, and tasks run where they do by
+  /// default, not on an executor of the program's own, such as an event loop. Nil where it didn't run.
+  ///
+  /// Now and then this lets other tasks run: one that is never suspended would keep the thread.
+  func runAtOnce<T>(
+    _ call: ScopeCall, _ scope: () -> ScopeOutcome<T>?
+  ) async -> ScopeOutcome<T>? {
+    guard withUnsafeCurrentTask(body: { $0?.unownedTaskExecutor == nil }), begin(call) else {
+      return nil
+    }
+    let start = MonotonicClock.nanoseconds
+    let outcome = scope()
+    let stop = MonotonicClock.nanoseconds
+    end()
+    if outcome != nil { note(call, stop &- start) }
+    // A tick of the clock has passed.
+    if start / Self.tick != stop / Self.tick { await Task.yield() }
+    return outcome
   }
 
   /// Whether a scope of the call may run on the thread that its task is on; then ``end()`` follows.

@@ -97,7 +97,7 @@ final class Checkpointer: @unchecked Sendable {
   private func alone<T>(within patience: Duration, _ body: () throws -> T) throws -> T {
     defer { readers.letIn() }
     guard readers.keepOut(within: patience),
-      writer.acquire(ScopeCall("a checkpoint"), within: Self.patience)
+      (try? writer.acquire(ScopeCall("a checkpoint"), within: Self.patience)) != nil
     else { throw DatabaseError(.busy, "readers or writers are in the way of a checkpoint") }
     defer { writer.release() }
     return try body()

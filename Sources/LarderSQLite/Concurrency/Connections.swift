@@ -1,7 +1,6 @@
-import Glibc
 import Synchronization
 
-/// The connections of a queue or a pool: the writer and the readers.
+/// The connections of a queue or a pool: the writer, the readers, and which of them runs a scope.
 @_documentation(visibility: internal)
 public final class Connections: Sendable {
   let writer: Writer
@@ -19,7 +18,6 @@ public final class Connections: Sendable {
     self.readers = readers
     processGeneration = ProcessGeneration.watch()
     readersReference = readers.map(Unmanaged.passUnretained)
-    readers?.writer = writer
     waitGraph = readers.map { WaitGraph(maximumReaders: $0.maximum) }
   }
 
@@ -54,17 +52,14 @@ public final class Connections: Sendable {
   func runScope(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
-    guard let limit = writer.retryLimit, kind.isTransaction else {
-      return try runOnce(kind, call, body)
-    }
-    var retry = Retry(limit: limit)
+    var retry = Retry(limit: kind.isTransaction ? writer.retryLimit : nil)
     while true {
       do {
         return try runOnce(kind, call, body)
       } catch {
-        guard let pause = retry.pause(after: error) else { throw error }
+        let pause = try retry.pause(after: error)
         writer.retries.add(1, ordering: .relaxed)
-        usleep(UInt32(pause / .microseconds(1)))
+        BusyHandler.sleep(pause)
       }
     }
   }
@@ -107,9 +102,9 @@ public final class Connections: Sendable {
   }
 
   private func read(_ readers: Readers, _ body: (Database) throws -> Void) throws {
-    guard let groupCommit else { return try readers.perform(owner, body) }
+    guard let groupCommit else { return try readers.perform(body) }
     try groupCommit.check()
-    let outcome = Result { try readers.perform(owner, body) }
+    let outcome = Result { try readers.perform(body) }
     try groupCommit.wait(for: groupCommit.position)
     try outcome.get()
   }
@@ -125,15 +120,12 @@ public final class Connections: Sendable {
     _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    guard let limit = writer.retryLimit, kind.isTransaction else {
-      return try await performOnce(kind, call, body)
-    }
-    var retry = Retry(limit: limit)
+    var retry = Retry(limit: kind.isTransaction ? writer.retryLimit : nil)
     while true {
       do {
         return try await performOnce(kind, call, body)
       } catch {
-        guard let pause = retry.pause(after: error) else { throw error }
+        let pause = try retry.pause(after: error)
         writer.retries.add(1, ordering: .relaxed)
         try await Task.sleep(for: pause)
       }
@@ -146,106 +138,41 @@ public final class Connections: Sendable {
   ) async throws -> T {
     try Task.checkCancellation()
     try writer.checkProcess()
-    if case .read = kind, let readers { return try await read(readers, call, body) }
-    let task = WaitingTask(writer.lock)
-    let mayRunAtOnce = mayRunAtOnce(call)
-    let outcome = await withTaskCancellationHandler {
-      if mayRunAtOnce {
-        let outcome = await runAtOnce(call) {
-          Self.outcome(of: body) { writer.performAtOnce(task, kind, call, $0) }
-        }
-        if outcome.hasRun { return outcome }
-      }
-      return await run(task, call) { [writer] in
-        Self.outcome(of: body) { writer.perform(task, kind, call, $0) }
-      }
-    } onCancel: {
-      writer.cancel(task)
+    guard case .read = kind, let readers else {
+      let outcome = await run(by: writer, kind, call, body)
+      try await writer.groupCommit?.wait(for: outcome.position)
+      return try outcome.result.get()
     }
-    try await writer.groupCommit?.wait(for: outcome.position)
-    return try outcome.get()
+    try groupCommit?.check()
+    let outcome = await run(by: readers, kind, call, body)
+    if let groupCommit { try await groupCommit.wait(for: groupCommit.position) }
+    return try outcome.result.get()
   }
 
-  private func read<T: Sendable>(
-    _ readers: Readers, _ call: ScopeCall,
+  /// Runs a task's scope on this thread if it is brief and waits for nothing, else on the thread that the
+  /// scheduler chooses.
+  private func run<T: Sendable>(
+    by runner: some ScopeRunner, _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
-  ) async throws -> T {
-    let task = WaitingTask(readers)
-    let owner = owner
-    let mayRunAtOnce = mayRunAtOnce(call)
-    let hasReader = mayRunAtOnce && readers.giveAtOnce(to: task)
-    if mayRunAtOnce, !hasReader { briefScopes.end() }
-    let outcome = await withTaskCancellationHandler {
-      if hasReader {
-        return await runAtOnce(call) {
-          Self.outcome(of: body) { readers.perform(task, owner, $0) }
-        }
+  ) async -> ScopeOutcome<T> {
+    let task = WaitingTask(runner.scheduler)
+    return await withTaskCancellationHandler {
+      let outcome: ScopeOutcome<T>? = await briefScopes.runAtOnce(call) {
+        var value: T?
+        return runner.performAtOnce(task, kind, call) { value = try body($0) }?.giving(value)
       }
-      return await run(task, call) {
-        Self.outcome(of: body) { readers.perform(task, owner, $0) }
+      if let outcome { return outcome }
+      return await withTaskExecutorPreference(task) {
+        if let refusal = task.refusal { return ScopeOutcome(result: .failure(refusal)) }
+        let start = MonotonicClock.nanoseconds
+        defer { briefScopes.note(call, MonotonicClock.nanoseconds &- start) }
+        var value: T?
+        return runner.perform(task, kind, call) { value = try body($0) }.giving(value)
       }
     } onCancel: {
       task.cancel()
-      readers.cancel(task)
+      runner.cancel(task)
     }
-    if let groupCommit {
-      try groupCommit.check()
-      try await groupCommit.wait(for: groupCommit.position)
-    }
-    return try outcome.get()
-  }
-
-  /// Runs a task's scope on the thread that its scheduler chooses.
-  private func run<T: Sendable>(
-    _ task: WaitingTask, _ call: ScopeCall, _ scope: @escaping @Sendable () -> ScopeOutcome<T>
-  ) async -> ScopeOutcome<T> {
-    await withTaskExecutorPreference(task) {
-      let start = MonotonicClock.nanoseconds
-      defer { briefScopes.note(call, MonotonicClock.nanoseconds &- start) }
-      return scope()
-    }
-  }
-
-  /// Whether a scope may run on the thread that its task is on: where the call's are brief, and tasks run
-  /// where they do by default, not on an executor of the program's own, such as an event loop. Then
-  /// ``runAtOnce(_:_:)`` follows, or the end of it.
-  private func mayRunAtOnce(_ call: ScopeCall) -> Bool {
-    withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil } && briefScopes.begin(call)
-  }
-
-  /// Runs a task's scope on this thread, and now and then lets other tasks run: one that is never suspended
-  /// would keep the thread.
-  private func runAtOnce<T: Sendable>(
-    _ call: ScopeCall, _ scope: () -> ScopeOutcome<T>
-  ) async -> ScopeOutcome<T> {
-    let start = MonotonicClock.nanoseconds
-    let outcome = scope()
-    let end = MonotonicClock.nanoseconds
-    briefScopes.end()
-    if outcome.hasRun { briefScopes.note(call, end &- start) }
-    // A tick of the clock has passed.
-    if start / Self.tick != end / Self.tick { await Task.yield() }
-    return outcome
-  }
-
-  /// In nanoseconds.
-  private static let tick = 250_000
-
-  /// What comes of a scope whose body has a result, run by a function that takes one that has none.
-  private static func outcome<T>(
-    of body: @escaping (Database) throws -> T,
-    by perform: (_ scope: (Database) throws -> Void) -> ScopeOutcome<Void>
-  ) -> ScopeOutcome<T> {
-    var value: T?
-    let done = perform { value = try body($0) }
-    return ScopeOutcome(
-      result: done.result.map { result in
-        Result {
-          try result.get()
-          guard let value else { throw DatabaseError(.internal, "the scope has no result") }
-          return value
-        }
-      }, position: done.position)
   }
 
   // MARK: Closing
@@ -276,8 +203,7 @@ public final class Connections: Sendable {
   }
 
   var statistics: AccessStatistics {
-    var statistics = AccessStatistics()
-    writer.describe(&statistics)
+    var statistics = writer.statistics
     readers?.describe(&statistics)
     return statistics
   }

@@ -31,7 +31,7 @@ public final class DatabasePool: DatabaseAccess {
     var configuration = configuration
     if !configuration.readOnly { configuration.journalMode = .wal }
     let writer = try Writer(path: path, configuration: configuration)
-    let readers = Readers(writer.location, configuration: configuration)
+    let readers = Readers(beside: writer, configuration: configuration)
     let connections = Connections(writer: writer, readers: readers)
     let mode = try connections.perform(.plain, ScopeCall("init(path:)")) { db in
       try db.value("PRAGMA journal_mode", as: String.self)

@@ -56,7 +56,8 @@ final class GroupCommit: @unchecked Sendable {
     /// How many commits the last sync covered, and how long it took.
     var company = 0
     var lastSync = Duration.zero
-    var figures = SyncFigures()
+    var syncs = 0
+    var largestGroup = 0
 
     func batch(for position: Int) -> SyncBatch {
       isSyncing && position <= upTo ? current : gathering
@@ -309,7 +310,8 @@ final class GroupCommit: @unchecked Sendable {
       if code == SQLITE_OK {
         state.lastSync = time
         state.company = upTo - synced.load(ordering: .relaxed)
-        state.figures.add(state.company)
+        state.syncs += 1
+        state.largestGroup = max(state.largestGroup, state.company)
         synced.store(upTo, ordering: .releasing)
       } else {
         _ = fail(&state)
@@ -379,7 +381,10 @@ final class GroupCommit: @unchecked Sendable {
     for task in tasks { task.continuation.resume(throwing: failure) }
   }
 
-  var figures: SyncFigures { state.withLock { $0.figures } }
+  /// What was synced, for the statistics.
+  func describe(_ statistics: inout AccessStatistics) {
+    (statistics.syncs, statistics.largestGroup) = state.withLock { ($0.syncs, $0.largestGroup) }
+  }
 
   /// Whether a sync has failed, so that nothing may be written any more.
   var hasFailed: Bool { failed.load(ordering: .relaxed) }

@@ -10,37 +10,40 @@ import Synchronization
 /// one lock for all, four threads that read were three times slower than without.
 ///
 /// What makes it Sendable: it has no state but the readers' and what its lock guards.
-final class Readers: @unchecked Sendable {
+final class Readers: ScopeRunner, @unchecked Sendable {
   let timeout: Duration
-  private let location: FileLocation?
   private let configuration: Configuration
-  private let readers: [Reader]
+  let readers: [Reader]
   /// The same, not retained: ``readers`` keeps them as long as this object lives. An array would itself
   /// be retained by each read.
   private let references: UnsafeMutableBufferPointer<Unmanaged<Reader>>
-  private let queue = Lock(Queue())
+  let queue = Lock(Queue())
   /// What keeps scopes from taking an idle reader at once: bits of the following.
   private let barriers = Atomic<UInt32>(0)
   /// The connection that writes, which is closed after those that read.
-  weak var writer: Writer?
+  private weak var writer: Writer?
+  /// What is the same for all scopes of the pool.
+  private let owner: ObjectIdentifier
+  private let location: FileLocation?
   /// When the pool was opened, by both clocks: from then to now tells how long a tick is.
   private let start = (time: MonotonicClock.nanoseconds, ticks: larder_ticks())
 
   /// Others wait already.
   private static let waiting: UInt32 = 1
   /// The log is about to begin anew, for which nobody may read.
-  private static let gated: UInt32 = 2
-  private static let closed: UInt32 = 4
+  static let gated: UInt32 = 2
+  static let closed: UInt32 = 4
 
-  private struct Queue {
+  struct Queue {
     var waiting = WaitQueue()
-    var isSweeping = false
     /// Who waits until nobody reads.
     var idling: [DispatchSemaphore] = []
   }
 
-  init(_ location: FileLocation?, configuration: Configuration) {
-    self.location = location
+  init(beside writer: Writer, configuration: Configuration) {
+    self.writer = writer
+    owner = ObjectIdentifier(writer)
+    location = writer.location
     self.configuration = configuration
     timeout = configuration.scopeTimeout.bounded
     readers = (0..<max(1, configuration.maximumReaders)).map { _ in Reader() }
@@ -79,28 +82,26 @@ final class Readers: @unchecked Sendable {
   // MARK: Scopes
 
   /// Runs a body on a reader, and waits for one if all are busy.
-  func perform(_ owner: ObjectIdentifier, _ body: (Database) throws -> Void) throws {
-    guard let reader = takeIdle() else { return try performAfterWait(owner, body) }
+  func perform(_ body: (Database) throws -> Void) throws {
+    guard let reader = takeIdle() else { return try performAfterWait(body) }
     // Counting references takes a third of an empty read's time.
     defer { reader._withUnsafeGuaranteedRef { giveBack($0) } }
-    try run(reader._withUnsafeGuaranteedRef { $0.reference }, owner, body)
+    try run(reader._withUnsafeGuaranteedRef { $0.reference }, body)
   }
 
-  private func performAfterWait(
-    _ owner: ObjectIdentifier, _ body: (Database) throws -> Void
-  ) throws {
+  private func performAfterWait(_ body: (Database) throws -> Void) throws {
     let start = MonotonicClock.now
     let reader = try wait()
     defer { giveBack(reader) }
     let connection = reader.database?.connection
     connection?.waited = MonotonicClock.now - start
     defer { connection?.waited = .zero }
-    try run(reader.reference, owner, body)
+    try run(reader.reference, body)
   }
 
   @inline(__always)
   private func run(
-    _ database: Unmanaged<Database>?, _ owner: ObjectIdentifier, _ body: (Database) throws -> Void
+    _ database: Unmanaged<Database>?, _ body: (Database) throws -> Void
   ) throws {
     guard let database else { throw Self.unopenedError }
     try database._withUnsafeGuaranteedRef { database in
@@ -108,18 +109,13 @@ final class Readers: @unchecked Sendable {
     }
   }
 
-  /// Gives a task an idle reader, if there is one. Before anybody else knows the task.
-  func giveAtOnce(to task: WaitingTask) -> Bool {
-    task.reader = takeIdle()?.takeUnretainedValue()
-    return task.reader != nil
-  }
+  var scheduler: any TaskScheduler { self }
 
   /// Runs the body of a task that was given a reader.
   func perform(
-    _ task: WaitingTask, _ owner: ObjectIdentifier, _ body: (Database) throws -> Void
+    _ task: WaitingTask, _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) -> ScopeOutcome<Void> {
     let result: Result<Void, any Error> = Result {
-      if let refusal = task.refusal { throw refusal }
       guard let reader = task.reader else {
         throw DatabaseError(.internal, "the task was given no reader")
       }
@@ -137,6 +133,20 @@ final class Readers: @unchecked Sendable {
       }
     }
     return ScopeOutcome(result: result)
+  }
+
+  func performAtOnce(
+    _ task: WaitingTask, _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
+  ) -> ScopeOutcome<Void>? {
+    guard let reader = takeIdle() else { return nil }
+    task.reader = reader.takeUnretainedValue()
+    return perform(task, kind, call, body)
+  }
+
+  func cancel(_ task: WaitingTask) {
+    if leave(task) { return task.refuse(CancellationError()) }
+    // Only the one that it was given, if any, runs it.
+    for reader in readers { reader.cancellation.cancel(task) }
   }
 
   private static var unopenedError: DatabaseError {
@@ -159,7 +169,7 @@ final class Readers: @unchecked Sendable {
         $0.change(from: Reader.idle, to: Reader.busy)
       }
       if isTaken {
-        guard barriers.load(ordering: .sequentiallyConsistent) & ~Self.waiting == 0 else {
+        guard !isBarred(by: ~Self.waiting) else {
           reference._withUnsafeGuaranteedRef { giveBack($0) }
           return nil
         }
@@ -200,21 +210,15 @@ final class Readers: @unchecked Sendable {
   /// Puts a scope into the queue; returns a reader that it has got instead, idle or with nothing open.
   private func join(_ waiter: WaitingScope, taking state: UInt32) throws -> Reader? {
     try queue.withLock { queue in
-      let barriers = barriers.load(ordering: .sequentiallyConsistent)
-      guard barriers & Self.closed == 0 else { throw Self.closedError }
+      let isGated = isBarred(by: Self.gated)
+      guard !isBarred(by: Self.closed) else { throw Self.closedError }
       // First says that it waits, then looks: who gives one back does it the other way round.
-      self.barriers.bitwiseOr(Self.waiting, ordering: .sequentiallyConsistent)
-      if barriers & Self.gated == 0, queue.waiting.isEmpty,
-        let reader = take(Reader.idle) ?? take(state)
-      {
-        self.barriers.bitwiseAnd(~Self.waiting, ordering: .sequentiallyConsistent)
+      raise(Self.waiting)
+      if !isGated, queue.waiting.isEmpty, let reader = take(Reader.idle) ?? take(state) {
+        lower(Self.waiting)
         return reader
       }
-      queue.waiting.append(waiter)
-      if !queue.isSweeping, waiter.asTask != nil {
-        queue.isSweeping = true
-        sweepLater()
-      }
+      if queue.waiting.append(waiter) { sweepLater() }
       return nil
     }
   }
@@ -232,10 +236,8 @@ final class Readers: @unchecked Sendable {
     }
   }
 
-  private func removed(_ queue: Queue) {
-    if queue.waiting.isEmpty {
-      barriers.bitwiseAnd(~Self.waiting, ordering: .sequentiallyConsistent)
-    }
+  func removed(_ queue: Queue) {
+    if queue.waiting.isEmpty { lower(Self.waiting) }
   }
 
   /// A reader whose place is taken, with a connection.
@@ -250,21 +252,17 @@ final class Readers: @unchecked Sendable {
   }
 
   /// Gives a reader to the first in the queue, or keeps it.
-  private func giveBack(_ reader: Reader) {
-    if reader.database == nil {
-      reader.state.store(Reader.empty, ordering: .sequentiallyConsistent)
-    } else {
-      reader.state.store(Reader.idle, ordering: .sequentiallyConsistent)
-    }
-    if barriers.load(ordering: .sequentiallyConsistent) != 0 { serve() }
+  func giveBack(_ reader: Reader) {
+    let state = reader.database == nil ? Reader.empty : Reader.idle
+    reader.state.store(state, ordering: .sequentiallyConsistent)
+    if isBarred(by: ~0) { serve() }
   }
 
   /// Gives idle readers to those who wait, unless nobody may read.
-  private func serve() {
+  func serve() {
     var served: [WaitingScope] = []
     queue.withLock { queue in
-      let barriers = barriers.load(ordering: .sequentiallyConsistent)
-      if barriers & (Self.gated | Self.closed) == 0 {
+      if !isBarred(by: Self.gated | Self.closed) {
         while let first = queue.waiting.first, let reader = take(Reader.idle) {
           queue.waiting.remove(first)
           first.reader = reader
@@ -307,7 +305,7 @@ final class Readers: @unchecked Sendable {
     if case .failure = outcome { isRefused = leave(waiter) } else { isRefused = false }
     giveBack(reader)
     // The pool may have been let go of meanwhile.
-    if barriers.load(ordering: .sequentiallyConsistent) & Self.closed != 0 { releaseIdle() }
+    if isBarred(by: Self.closed) { releaseIdle() }
     guard isRefused, case .failure(let error) = outcome else { return }
     if let task = waiter.asTask {
       task.refuse(error)
@@ -324,85 +322,21 @@ final class Readers: @unchecked Sendable {
       .busyTimeout, "waited longer than \(timeout) for a reader to become free\(age)")
   }
 
-  private static var closedError: DatabaseError { DatabaseError(.misuse, "the pool is closed") }
+  static var closedError: DatabaseError { DatabaseError(.misuse, "the pool is closed") }
 
-  // MARK: Keeping others out
+  // MARK: Barriers
 
-  /// Lets nobody begin to read, and waits until nobody does; false if that takes longer. Either way
-  /// ``letIn()`` has to follow.
-  func keepOut(within limit: Duration) -> Bool { keepOut(Self.gated, limit) }
+  func raise(_ barrier: UInt32) {
+    barriers.bitwiseOr(barrier, ordering: .sequentiallyConsistent)
+  }
 
-  /// Lets others read again whom ``keepOut(within:)`` has kept waiting.
-  func letIn() { lift(Self.gated) }
-
-  /// Lets others read again after ``close()``, where the writer could not be closed.
-  func reopen() { lift(Self.closed) }
-
-  private func lift(_ barrier: UInt32) {
+  func lower(_ barrier: UInt32) {
     barriers.bitwiseAnd(~barrier, ordering: .sequentiallyConsistent)
-    serve()
   }
 
-  private func keepOut(_ barrier: UInt32, _ limit: Duration) -> Bool {
-    let semaphore = DispatchSemaphore(value: 0)
-    let mustWait = queue.withLock { queue in
-      barriers.bitwiseOr(barrier, ordering: .sequentiallyConsistent)
-      guard readers.contains(where: \.isBusy) else { return false }
-      queue.idling.append(semaphore)
-      return true
-    }
-    guard mustWait, semaphore.wait(timeout: .now() + limit.dispatchInterval) != .success else {
-      return true
-    }
-    return queue.withLock { queue in
-      queue.idling.removeAll { $0 === semaphore }
-      return !readers.contains(where: \.isBusy)
-    }
-  }
-
-  /// Closes the readers that are idle, and those that are being opened once they are: nobody uses them
-  /// any more.
-  func abandon() {
-    barriers.bitwiseOr(Self.closed, ordering: .sequentiallyConsistent)
-    releaseIdle()
-  }
-
-  /// Closes the readers that are idle.
-  func releaseIdle() {
-    for reader in readers where reader.change(from: Reader.idle, to: Reader.busy) {
-      reader.database?.closeEverything()
-      reader.database = nil
-      giveBack(reader)
-    }
-  }
-
-  /// Lets nobody in any more, and waits for those who read. Where that takes longer than a scope may
-  /// wait, one of them may be waiting for this call: then it throws, and the pool stays open.
-  func close() throws {
-    let refused = queue.withLock { queue in
-      barriers.bitwiseOr(Self.closed, ordering: .sequentiallyConsistent)
-      var refused: [WaitingScope] = []
-      while let first = queue.waiting.popFirst() {
-        (first as? WaitingThread)?.tell(.refused)
-        refused.append(first)
-      }
-      removed(queue)
-      return refused
-    }
-    for scope in refused {
-      scope.asTask?.refuse(Self.closedError)
-      (scope as? WaitingThread)?.wake()
-    }
-    // Whoever else closes one meanwhile is waited for too: the writer's is the last connection, or the log
-    // would stay.
-    repeat {
-      guard keepOut(Self.closed, timeout) else {
-        reopen()
-        throw DatabaseError(
-          .busyTimeout, "waited longer than \(timeout) for the readers that are in use")
-      }
-      releaseIdle()
-    } while readers.contains { $0.state.load(ordering: .sequentiallyConsistent) != Reader.empty }
+  @inline(__always)
+  private func isBarred(by mask: UInt32) -> Bool {
+    barriers.load(ordering: .sequentiallyConsistent) & mask != 0
   }
 }
 
@@ -410,7 +344,7 @@ extension Readers: TaskScheduler {
   func submit(_ task: WaitingTask) {
     do {
       if let reader = try takeIdle()?.takeUnretainedValue() ?? join(task, taking: Reader.idle) {
-        queue.withLock { _ in task.reader = reader }
+        task.reader = reader
         wake(task)
       } else {
         // One is opened beside those in use, on a thread that may wait, and goes to the first in the queue.
@@ -423,20 +357,11 @@ extension Readers: TaskScheduler {
     if task.isCancelled { cancel(task) }
   }
 
-  func cancel(_ task: WaitingTask) {
-    if leave(task) {
-      task.refuse(CancellationError())
-    } else if let reader = queue.withLock({ _ in task.reader }) {
-      reader.cancellation.cancel(task)
-    }
-  }
-
   func refuseLate() -> Bool {
     let (late, goesOn) = queue.withLock { queue in
       let late = queue.waiting.removeTasks(waitingSince: MonotonicClock.now - timeout)
       removed(queue)
-      queue.isSweeping = queue.waiting.taskCount > 0
-      return (late, queue.isSweeping)
+      return (late, queue.waiting.isSwept)
     }
     for task in late { task.refuse(timeoutError()) }
     return goesOn

@@ -1,7 +1,7 @@
 import CSQLite
 import Synchronization
 
-/// What a scope runs in.
+/// The kind of a scope: what its body runs in.
 @usableFromInline
 enum ScopeKind: Sendable {
   /// No transaction but those that the body makes.
@@ -24,17 +24,37 @@ enum ScopeKind: Sendable {
 
 /// What comes of the scope of a task.
 struct ScopeOutcome<Value: Sendable>: Sendable {
-  /// Nil where it hasn't run.
-  var result: Result<Value, any Error>?
+  var result: Result<Value, any Error>
   /// The position in the log of what it has made or seen, which its caller waits for.
   var position = 0
+}
 
-  var hasRun: Bool { result != nil }
-
-  func get() throws -> Value {
-    guard let result else { throw DatabaseError(.internal, "the scope has not run") }
-    return try result.get()
+extension ScopeOutcome<Void> {
+  /// The same with what the body has returned.
+  func giving<T: Sendable>(_ value: T?) -> ScopeOutcome<T> {
+    let given = Result {
+      try result.get()
+      guard let value else { throw DatabaseError(.internal, "the scope has no result") }
+      return value
+    }
+    return ScopeOutcome<T>(result: given, position: position)
   }
+}
+
+/// Who runs the scopes of tasks: the writer, or the readers of a pool.
+protocol ScopeRunner: AnyObject, Sendable {
+  var scheduler: any TaskScheduler { get }
+  /// Runs the scope of a task whose job the scheduler runs.
+  func perform(
+    _ task: WaitingTask, _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
+  ) -> ScopeOutcome<Void>
+  /// Runs the scope of a task on the thread that the task is on, if it waits for nothing. Nil where it
+  /// would: then nothing was done.
+  func performAtOnce(
+    _ task: WaitingTask, _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
+  ) -> ScopeOutcome<Void>?
+  /// Takes a task that was cancelled out of the queue, or interrupts it.
+  func cancel(_ task: WaitingTask)
 }
 
 extension Database {

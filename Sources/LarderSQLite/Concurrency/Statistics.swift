@@ -38,29 +38,3 @@ public struct AccessStatistics: Hashable, Sendable {
   /// How often a transaction was tried again; see ``Configuration/retryLimit``.
   public internal(set) var retries = 0
 }
-
-/// Of those who had to wait in a queue.
-struct WaitFigures {
-  var count = 0
-  var total = Duration.zero
-  var longest = Duration.zero
-  /// The most that have waited at a time.
-  var most = 0
-
-  mutating func add(_ time: Duration) {
-    count += 1
-    total += time
-    longest = max(longest, time)
-  }
-}
-
-/// Of syncs that were shared.
-struct SyncFigures {
-  var count = 0
-  var largestGroup = 0
-
-  mutating func add(_ group: Int) {
-    count += 1
-    largestGroup = max(largestGroup, group)
-  }
-}

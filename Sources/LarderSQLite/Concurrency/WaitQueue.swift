@@ -5,17 +5,23 @@ struct WaitQueue {
   private unowned(unsafe) var last: WaitingScope?
   private(set) var count = 0
   /// How many of them are tasks, which no thread of their own gives a deadline.
-  private(set) var taskCount = 0
+  private var taskCount = 0
+  /// Whether somebody looks for tasks that have waited too long.
+  private(set) var isSwept = false
 
   var isEmpty: Bool { first == nil }
 
-  mutating func append(_ scope: WaitingScope) {
+  /// Puts a scope at the end; true where from now on somebody has to look for tasks that wait too long.
+  mutating func append(_ scope: WaitingScope) -> Bool {
     scope.isQueued = true
     scope.previous = last
     if let last { last.next = scope } else { first = scope }
     last = scope
     count += 1
-    if scope.asTask != nil { taskCount += 1 }
+    if scope.asTask == nil { return false }
+    taskCount += 1
+    defer { isSwept = true }
+    return !isSwept
   }
 
   mutating func popFirst() -> WaitingScope? {
@@ -48,6 +54,7 @@ struct WaitQueue {
         late.append(task)
       }
     }
+    isSwept = taskCount > 0
     return late
   }
 }

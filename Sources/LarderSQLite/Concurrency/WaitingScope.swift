@@ -149,8 +149,6 @@ protocol TaskScheduler: AnyObject, Sendable {
   var timeout: Duration { get }
   /// Has a task's closure run once it has what it waits for.
   func submit(_ task: WaitingTask)
-  /// Takes a task out of the queue, or interrupts it.
-  func cancel(_ task: WaitingTask)
   /// Refuses those tasks that have waited too long, and says whether others wait.
   func refuseLate() -> Bool
 }

@@ -8,9 +8,10 @@ import Synchronization
 ///
 /// What makes it Sendable: the database is used by the holder of the lock only, and so are the other
 /// variables.
-final class Writer: @unchecked Sendable {
+final class Writer: ScopeRunner, @unchecked Sendable {
   private let database: Database
   let lock: WriterLock
+  var scheduler: any TaskScheduler { lock }
   let interruptHandle: InterruptHandle
   let path: String?
   /// Which file it has open, for the connections that use the same.
@@ -135,7 +136,6 @@ final class Writer: @unchecked Sendable {
     _ task: WaitingTask, _ kind: ScopeKind, _ call: ScopeCall,
     _ body: (Database) throws -> Void
   ) -> ScopeOutcome<Void> {
-    if let refusal = task.refusal { return ScopeOutcome(result: .failure(refusal)) }
     lock.note(call)
     let outcome = Result {
       try groupCommit?.check()
@@ -151,15 +151,14 @@ final class Writer: @unchecked Sendable {
     return ScopeOutcome(result: outcome, position: waits(kind) ? position : 0)
   }
 
-  /// Runs the scope of a task on the thread that the task is on, if it waits for nothing: neither for the
-  /// lock, nor for another process, nor for a checkpoint. Otherwise nothing was done.
+  /// What a scope could wait for is the lock, another process, or a checkpoint.
   func performAtOnce(
     _ task: WaitingTask, _ kind: ScopeKind, _ call: ScopeCall,
     _ body: (Database) throws -> Void
-  ) -> ScopeOutcome<Void> {
-    guard lock.acquireAtOnce(call) else { return ScopeOutcome() }
+  ) -> ScopeOutcome<Void>? {
+    guard lock.acquireAtOnce(call) else { return nil }
     defer { lock.release() }
-    guard vainWait == nil, waitsForNothing(kind) else { return ScopeOutcome() }
+    guard vainWait == nil, waitsForNothing(kind) else { return nil }
     let busyHandler = database.connection.busyHandler
     let timeout = busyHandler.timeout
     busyHandler.timeout = .zero
@@ -175,7 +174,7 @@ final class Writer: @unchecked Sendable {
     }
     vainWait = nil
     transactions.store(transactions.load(ordering: .relaxed) &- 1, ordering: .relaxed)
-    return ScopeOutcome()
+    return nil
   }
 
   /// In the writer's turn.
@@ -249,7 +248,6 @@ final class Writer: @unchecked Sendable {
   func checkProcess() throws { try database.connection.checkProcess() }
 
   func cancel(_ task: WaitingTask) {
-    task.cancel()
     lock.cancel(task)
     cancellation.cancel(task)
   }
@@ -277,22 +275,15 @@ final class Writer: @unchecked Sendable {
 
   deinit { keepLogIfNeeded() }
 
-  /// What it has done, for the statistics.
-  func describe(_ statistics: inout AccessStatistics) {
-    let (waits, waiting) = lock.waits
+  /// What it has done.
+  var statistics: AccessStatistics {
+    var statistics = lock.figures
     statistics.transactions = transactions.load(ordering: .relaxed)
-    statistics.waiting = waiting
-    statistics.mostWaiting = waits.most
-    statistics.waits = waits.count
-    statistics.timeWaited = waits.total
-    statistics.longestWait = waits.longest
     statistics.timeInCommit = .nanoseconds(
       database.connection.timeInCommit.load(ordering: .relaxed))
     statistics.logFrames = logFrames.load(ordering: .relaxed)
     statistics.retries = retries.load(ordering: .relaxed)
-    if let figures = groupCommit?.figures {
-      statistics.syncs = figures.count
-      statistics.largestGroup = figures.largestGroup
-    }
+    groupCommit?.describe(&statistics)
+    return statistics
   }
 }

@@ -26,12 +26,12 @@ final class WriterLock: @unchecked Sendable {
 
   private struct Queue {
     var waiting = WaitQueue()
-    var isSweeping = false
     /// When the lock was last handed over, or taken by one who had waited.
     var lastHandOff = Duration.zero
     /// A holder, and since when at least it has been that one.
     var seen: (turn: UInt, since: Duration) = (0, .zero)
-    var waits = WaitFigures()
+    /// What is told of those who had to wait.
+    var figures = AccessStatistics()
   }
 
   private static let free: UInt32 = 0
@@ -48,14 +48,13 @@ final class WriterLock: @unchecked Sendable {
   init(timeout: Duration) { self.timeout = timeout.bounded }
 
   /// Acquires the lock, and returns how long that took. Throws when the time is up.
-  func acquire(_ call: ScopeCall) throws -> Duration {
-    if tryAcquire() {
-      setHolder(call)
-      return .zero
-    }
+  func acquire(_ call: ScopeCall, within limit: Duration? = nil) throws -> Duration {
+    if acquireAtOnce(call) { return .zero }
     let waiter = WaitingThread()
-    if !watch(from: waiter.start), !join(waiter) { try wait(waiter, until: waiter.start + timeout) }
-    setHolder(call)
+    if !watch(from: waiter.start), !join(waiter) {
+      try wait(waiter, until: waiter.start + (limit ?? timeout))
+    }
+    note(call)
     return MonotonicClock.now - waiter.start
   }
 
@@ -73,21 +72,10 @@ final class WriterLock: @unchecked Sendable {
   var spins = false
 
   /// Acquires the lock if nobody holds it.
+  @inline(__always)
   func acquireAtOnce(_ call: ScopeCall) -> Bool {
     guard tryAcquire() else { return false }
-    setHolder(call)
-    return true
-  }
-
-  /// Acquires the lock if that takes no longer.
-  func acquire(_ call: ScopeCall, within limit: Duration) -> Bool {
-    if !tryAcquire() {
-      let waiter = WaitingThread()
-      guard join(waiter) || (try? wait(waiter, until: waiter.start + limit)) != nil else {
-        return false
-      }
-    }
-    setHolder(call)
+    note(call)
     return true
   }
 
@@ -105,11 +93,9 @@ final class WriterLock: @unchecked Sendable {
     ).exchanged
   }
 
-  /// Notes whose scope holds the lock, in which a task is run.
-  func note(_ call: ScopeCall) { setHolder(call) }
-
+  /// Notes whose scope holds the lock.
   @inline(__always)
-  private func setHolder(_ call: ScopeCall) {
+  func note(_ call: ScopeCall) {
     turn.store(turn.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     holderLabel.store(call.label, ordering: .relaxed)
     holderLine.store(call.line, ordering: .relaxed)
@@ -127,12 +113,8 @@ final class WriterLock: @unchecked Sendable {
       }
       let turn = turn.load(ordering: .relaxed)
       if queue.seen.turn != turn { queue.seen = (turn, waiter.start) }
-      queue.waiting.append(waiter)
-      queue.waits.most = max(queue.waits.most, queue.waiting.count)
-      if !queue.isSweeping, waiter.asTask != nil {
-        queue.isSweeping = true
-        sweepLater()
-      }
+      if queue.waiting.append(waiter) { sweepLater() }
+      queue.figures.mostWaiting = max(queue.figures.mostWaiting, queue.waiting.count)
       return false
     }
   }
@@ -188,7 +170,10 @@ final class WriterLock: @unchecked Sendable {
     queue.lastHandOff = now
     // Whoever holds it raises the number by one.
     queue.seen = (turn.load(ordering: .relaxed) &+ 1, now)
-    queue.waits.add(now - waiter.start)
+    let waited = now - waiter.start
+    queue.figures.waits += 1
+    queue.figures.timeWaited += waited
+    queue.figures.longestWait = max(queue.figures.longestWait, waited)
   }
 
   /// Releases the lock, for the first in the queue or whoever is faster.
@@ -274,8 +259,12 @@ final class WriterLock: @unchecked Sendable {
   }
 
   /// What those who had to wait have waited, and how many wait now.
-  var waits: (figures: WaitFigures, now: Int) {
-    queue.withLock { ($0.waits, $0.waiting.count) }
+  var figures: AccessStatistics {
+    queue.withLock { queue in
+      var figures = queue.figures
+      figures.waiting = queue.waiting.count
+      return figures
+    }
   }
 }
 
@@ -326,8 +315,7 @@ extension WriterLock: TaskScheduler {
   func refuseLate() -> Bool {
     let (late, successor, goesOn) = queue.withLock { queue in
       let late = queue.waiting.removeTasks(waitingSince: MonotonicClock.now - timeout)
-      queue.isSweeping = queue.waiting.taskCount > 0
-      return (late, late.isEmpty ? .nobody : removed(&queue), queue.isSweeping)
+      return (late, late.isEmpty ? .nobody : removed(&queue), queue.waiting.isSwept)
     }
     go(on: successor)
     for task in late { task.refuse(timeoutError()) }

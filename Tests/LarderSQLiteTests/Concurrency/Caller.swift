@@ -128,7 +128,7 @@ final class Holder: Sendable {
 
 extension DatabaseAccess {
   /// How many callers wait for the writer.
-  var waitingCount: Int { connections.writer.lock.waits.now }
+  var waitingCount: Int { statistics.waiting }
 
   /// How many callers wait for a reader.
   var waitingReaderCount: Int { connections.readers?.waitingCount ?? 0 }

@@ -82,7 +82,7 @@ struct StatisticsTests {
     #expect(access.statistics.oldestReaderAge == nil)
     try access.read { _ in
       let first = access.statistics
-      #expect(first.readers.busy == 1)
+      #expect(first.busyReaders == 1)
       let start = ContinuousClock.now
       try waitUntil { ContinuousClock.now - start > .milliseconds(20) }
       let second = access.statistics

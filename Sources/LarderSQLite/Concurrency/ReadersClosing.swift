@@ -1,0 +1,82 @@
+import Dispatch
+
+/// The gate before a pool's readers: keeps others out while the log begins anew, and for good when the pool
+/// is closed.
+extension Readers {
+  /// Lets nobody begin to read, and waits until nobody does; false if that takes longer. Either way
+  /// ``letIn()`` has to follow.
+  func keepOut(within limit: Duration) -> Bool { keepOut(Self.gated, limit) }
+
+  /// Lets others read again whom ``keepOut(within:)`` has kept waiting.
+  func letIn() { lift(Self.gated) }
+
+  /// Lets others read again after ``close()``, where the writer could not be closed.
+  func reopen() { lift(Self.closed) }
+
+  private func lift(_ barrier: UInt32) {
+    lower(barrier)
+    serve()
+  }
+
+  private func keepOut(_ barrier: UInt32, _ limit: Duration) -> Bool {
+    let semaphore = DispatchSemaphore(value: 0)
+    let mustWait = queue.withLock { queue in
+      raise(barrier)
+      guard readers.contains(where: \.isBusy) else { return false }
+      queue.idling.append(semaphore)
+      return true
+    }
+    guard mustWait, semaphore.wait(timeout: .now() + limit.dispatchInterval) != .success else {
+      return true
+    }
+    return queue.withLock { queue in
+      queue.idling.removeAll { $0 === semaphore }
+      return !readers.contains(where: \.isBusy)
+    }
+  }
+
+  /// Closes the readers that are idle, and those that are being opened once they are: nobody uses them
+  /// any more.
+  func abandon() {
+    raise(Self.closed)
+    releaseIdle()
+  }
+
+  /// Closes the readers that are idle.
+  func releaseIdle() {
+    for reader in readers where reader.change(from: Reader.idle, to: Reader.busy) {
+      reader.database?.closeEverything()
+      reader.database = nil
+      giveBack(reader)
+    }
+  }
+
+  /// Lets nobody in any more, and waits for those who read. Where that takes longer than a scope may
+  /// wait, one of them may be waiting for this call: then it throws, and the pool stays open.
+  func close() throws {
+    let refused = queue.withLock { queue in
+      raise(Self.closed)
+      var refused: [WaitingScope] = []
+      while let first = queue.waiting.popFirst() {
+        (first as? WaitingThread)?.tell(.refused)
+        refused.append(first)
+      }
+      removed(queue)
+      return refused
+    }
+    for scope in refused {
+      scope.asTask?.refuse(Self.closedError)
+      (scope as? WaitingThread)?.wake()
+    }
+    // Whoever else closes one meanwhile is waited for too: the writer's is the last connection, or the log
+    // would stay.
+    repeat {
+      guard keepOut(Self.closed, timeout) else {
+        reopen()
+        throw DatabaseError(
+          .busyTimeout, "waited longer than \(timeout) for the readers that are in use")
+      }
+      releaseIdle()
+    } while readers.contains { $0.state.load(ordering: .sequentiallyConsistent) != Reader.empty }
+  }
+}
