@@ -9,13 +9,14 @@ public protocol ColumnAccess {
   /// The columns' names in order; none where there is no row to come any more.
   var columnNames: [String] { get }
 
-  /// The position of a column by its name.
+  /// The position of a column by its name. Throws ``ResultCode/range`` where none, or more than one, has it.
   func columnIndex(named name: String) throws -> Int
 
-  /// What reads a column of the current row.
+  /// What reads a column of the current row. Throws ``ResultCode/range`` for an index that no column has, and
+  /// ``ResultCode/misuse`` where there is no current row.
   func reader(at index: Int) throws -> ColumnReader
 
-  /// Calls a closure during which nothing can close what is read, or go on.
+  /// Calls a closure during which nothing can close what is read, or go on. Throws what that throws.
   func whileReading<T>(_ body: () throws -> T) throws -> T
 
   /// An error of a conversion, with the column and the statement.
@@ -26,7 +27,8 @@ extension ColumnAccess {
   /// The number of columns.
   public var columnCount: Int { columnNames.count }
 
-  /// The value of a column.
+  /// The value of a column. Throws ``ConversionError`` where it isn't one of the type, and as
+  /// ``reader(at:)`` does.
   @inlinable @inline(__always)
   public func get<T: DatabaseValueConvertible>(at index: Int, as type: T.Type = T.self) throws -> T
   {
@@ -38,7 +40,7 @@ extension ColumnAccess {
     }
   }
 
-  /// The value of a column.
+  /// The same by name. Throws as ``columnIndex(named:)``, too, does.
   @inlinable @inline(__always)
   public func get<T: DatabaseValueConvertible>(
     _ name: String, as type: T.Type = T.self
@@ -46,34 +48,35 @@ extension ColumnAccess {
     try get(at: columnIndex(named: name), as: type)
   }
 
-  /// The value of a column as SQLite stores it.
+  /// The value of a column as SQLite stores it. Throws as ``get(at:as:)`` does.
   public subscript(index: Int) -> DatabaseValue {
     get throws { try get(at: index) }
   }
 
-  /// The value of a column as SQLite stores it.
+  /// The same by name. Throws as ``get(_:as:)`` does.
   public subscript(name: String) -> DatabaseValue {
     get throws { try get(name) }
   }
 
-  /// Whether a column is NULL.
+  /// Whether a column is NULL. Throws as ``reader(at:)`` does.
   public func isNull(at index: Int) throws -> Bool { try reader(at: index).isNull }
 
-  /// Whether a column is NULL.
+  /// The same by name. Throws as ``columnIndex(named:)``, too, does.
   public func isNull(_ name: String) throws -> Bool { try isNull(at: columnIndex(named: name)) }
 
-  /// How the value of a column is stored.
+  /// How the value of a column is stored. Throws as ``reader(at:)`` does.
   public func storageClass(at index: Int) throws -> StorageClass {
     try reader(at: index).storageClass
   }
 
-  /// How the value of a column is stored.
+  /// The same by name. Throws as ``columnIndex(named:)``, too, does.
   public func storageClass(_ name: String) throws -> StorageClass {
     try storageClass(at: columnIndex(named: name))
   }
 
   /// Calls a closure with the bytes of a blob or of text, without a copy. They are good inside the
-  /// closure only. NULL and an empty blob have none. Throws for numbers.
+  /// closure only. NULL and an empty blob have none. Throws ``ConversionError`` for numbers, and as
+  /// ``reader(at:)`` does.
   public func withUnsafeBytes<T>(
     at index: Int, _ body: (UnsafeRawBufferPointer) throws -> T
   ) throws -> T {
@@ -84,14 +87,14 @@ extension ColumnAccess {
     }
   }
 
-  /// The same by name.
+  /// The same by name. Throws as ``columnIndex(named:)``, too, does.
   public func withUnsafeBytes<T>(
     _ name: String, _ body: (UnsafeRawBufferPointer) throws -> T
   ) throws -> T {
     try withUnsafeBytes(at: columnIndex(named: name), body)
   }
 
-  /// The row as a dictionary. Of columns with the same name the first is in it.
+  /// The row as a dictionary. Of columns with the same name the first is in it. Throws as ``get(at:as:)`` does.
   public var dictionary: [String: DatabaseValue] {
     get throws {
       let names = columnNames

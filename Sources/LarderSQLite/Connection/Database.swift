@@ -57,7 +57,8 @@ public final class Database {
     try setUp(configuration)
   }
 
-  /// Opens the database at a file URL; otherwise as ``init(path:configuration:)``.
+  /// Opens the database at a file URL. Throws as ``init(path:configuration:)`` does, and
+  /// ``ResultCode/cannotOpen`` for any other URL.
   public convenience init(url: URL, configuration: Configuration = .init()) throws {
     try self.init(path: Self.path(of: url), configuration: configuration)
   }

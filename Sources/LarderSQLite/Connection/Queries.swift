@@ -57,7 +57,8 @@ extension Database {
     try connection.prepare(sql.text, isPersistent: false).finalize()
   }
 
-  /// Compiles a statement to run many times; see ``Statement``.
+  /// Compiles a statement to run many times; see ``Statement``. Throws as ``validate(_:)`` does, and where a
+  /// value that was interpolated can't be bound.
   public func prepare(_ sql: SQL) throws -> Statement {
     let prepared = try connection.prepare(sql.text, isPersistent: true)
     let statement = Statement(self, prepared, sql)

@@ -136,7 +136,7 @@ extension ResultSet: ColumnAccess {
   /// The number of columns; 0 once the result set has ended.
   public var columnCount: Int { columnNames.count }
 
-  /// The position of a column by its name, in any case.
+  /// The position of a column by its name, in any case. Throws as ``ColumnAccess`` says.
   @inlinable @inline(__always)
   public func columnIndex(named name: String) throws -> Int {
     if rowNumber == statement.rowNumber, Connection.isOwn(rowOwner),
@@ -165,7 +165,7 @@ extension ResultSet: ColumnAccess {
     return statement.columnNames
   }
 
-  /// What reads a column of the current row.
+  /// What reads a column of the current row. Throws as ``ColumnAccess`` says.
   @inlinable @inline(__always)
   public func reader(at index: Int) throws -> ColumnReader {
     guard rowNumber == statement.rowNumber, index >= 0, index < statement.columnCount,
@@ -190,7 +190,7 @@ extension ResultSet: ColumnAccess {
       sql: statement.sql)
   }
 
-  /// Calls a closure during which nothing can close the result set, or go on.
+  /// Calls a closure during which nothing can close the result set, or go on. Throws what that throws.
   public func whileReading<T>(_ body: () throws -> T) throws -> T {
     guard let buffer else {
       defer { if statement.isAbandoned, statement.state != .running { close() } }
@@ -215,13 +215,14 @@ extension ResultSet {
   /// The current row, to pass on. It is good until the next call of ``next()``.
   public var row: Row { Row(rows: self, number: rowNumber) }
 
-  /// Calls a closure for each row that is left, and closes the result set.
+  /// Calls a closure for each row that is left, and closes the result set. Throws what the closure and
+  /// ``next()`` throw.
   public func forEach(_ body: (Row) throws -> Void) throws {
     defer { close() }
     while try next() { try body(row) }
   }
 
-  /// What a closure makes of each row that is left; closes the result set.
+  /// What a closure makes of each row that is left; closes the result set. Throws as ``forEach(_:)`` does.
   public func map<T>(_ transform: (Row) throws -> T) throws -> [T] {
     var result: [T] = []
     try forEach { result.append(try transform($0)) }

@@ -16,12 +16,12 @@ extension Row: ColumnAccess {
   /// The columns' names in order.
   public var columnNames: [String] { rows.columnNames }
 
-  /// The position of a column by its name, in any case.
+  /// The position of a column by its name, in any case. Throws as ``ColumnAccess`` says.
   public func columnIndex(named name: String) throws -> Int {
     try rows.columnIndex(named: name)
   }
 
-  /// What reads a column of this row.
+  /// What reads a column of this row. Throws as ``ColumnAccess`` says, and once the result set has gone on.
   @inlinable @inline(__always)
   public func reader(at index: Int) throws -> ColumnReader {
     guard number == rows.rowNumber else {
@@ -30,7 +30,7 @@ extension Row: ColumnAccess {
     return try rows.reader(at: index)
   }
 
-  /// Calls a closure during which nothing can close the result set, or go on.
+  /// Calls a closure during which nothing can close the result set, or go on. Throws what that throws.
   public func whileReading<T>(_ body: () throws -> T) throws -> T {
     try rows.whileReading(body)
   }

@@ -112,7 +112,8 @@ public final class Statement {
     mayStep = isBound
   }
 
-  /// Runs the statement to its end and returns the number of rows changed.
+  /// Runs the statement to its end and returns the number of rows changed. Throws as ``bind(_:)`` and
+  /// ``step()`` do.
   @discardableResult
   public func execute(_ arguments: (any DatabaseValueConvertible)?...) throws -> Int {
     try execute(arguments: Arguments(arguments))
@@ -130,7 +131,9 @@ public final class Statement {
     return try prepared.runToEnd()
   }
 
-  /// Begins a query and returns its result set, which ends when the statement is used again.
+  /// Begins a query and returns its result set, which ends when the statement is used again. Throws as
+  /// ``bind(_:)`` does, and one that writes as ``execute(_:)``; what a query finds, ``ResultSet/next()``
+  /// throws.
   public func query(_ arguments: (any DatabaseValueConvertible)?...) throws -> ResultSet {
     try query(arguments: Arguments(arguments))
   }
@@ -171,13 +174,13 @@ extension Statement: ColumnAccess {
     return fresh.columnNames
   }
 
-  /// The position of a column by its name, in any case.
+  /// The position of a column by its name, in any case. Throws as ``ColumnAccess`` says.
   public func columnIndex(named name: String) throws -> Int {
     try check()
     return try currentNames.index(of: name, sql: sql)
   }
 
-  /// What reads a column of the current row.
+  /// What reads a column of the current row. Throws as ``ColumnAccess`` says.
   @inlinable @inline(__always)
   public func reader(at index: Int) throws -> ColumnReader {
     guard rowNumber == prepared.rowNumber, index >= 0, index < prepared.columnCount,
@@ -196,7 +199,7 @@ extension Statement: ColumnAccess {
       .range, "no column at index \(index): there are \(prepared.columnCount)", sql: sql)
   }
 
-  /// Calls a closure during which nothing can close the statement, or go on.
+  /// Calls a closure during which nothing can close the statement, or go on. Throws what that throws.
   public func whileReading<T>(_ body: () throws -> T) throws -> T {
     defer { closeIfAsked() }
     return try prepared.whileReading(body)

@@ -63,7 +63,7 @@ extension Database {
     try execute(.commit)
   }
 
-  /// Rolls the transaction back.
+  /// Rolls the transaction back. Throws where none is open, and ``ResultCode/misuse`` where it is a scope's.
   public func rollback() throws {
     try checkIsOwnTransaction()
     try execute(.rollback)
@@ -166,18 +166,20 @@ extension Database {
     }
   }
 
-  /// Begins a savepoint. Its name may hold anything but NUL, and must not be `larder scope`, which is
-  /// what scopes call theirs.
+  /// Begins a savepoint. Its name may hold anything but NUL, for which this throws, and must not be
+  /// `larder scope`, which is what scopes call theirs.
   public func savepoint(_ name: String) throws {
     try executeUpdate("SAVEPOINT \(identifier: name)")
   }
 
-  /// Ends a savepoint, the innermost of that name, and keeps its changes.
+  /// Ends a savepoint, the innermost of that name, and keeps its changes. Throws where there is none, and
+  /// where that is a commit as ``commit()`` does.
   public func release(_ name: String) throws {
     try executeUpdate("RELEASE \(identifier: name)")
   }
 
-  /// Undoes all changes since a savepoint, the innermost of that name, which stays open.
+  /// Undoes all changes since a savepoint, the innermost of that name, which stays open. Throws where there
+  /// is none.
   public func rollback(to name: String) throws {
     try executeUpdate("ROLLBACK TO \(identifier: name)")
   }

@@ -90,7 +90,10 @@ extension Database {
   /// batch with its error; those before it have run, so that a batch that has to be all or nothing
   /// belongs into a transaction.
   ///
-  /// - `onRow`: called for each row that a statement returns; it can stop the batch.
+  /// - `onRow`: called for each row that a statement returns; it can stop the batch. What it throws ends
+  ///   the batch.
+  ///
+  /// Throws also for interpolated values that no parameter takes.
   public func executeStatements(
     _ sql: SQL, onRow: ((Row) throws -> BatchControl)? = nil
   ) throws {
