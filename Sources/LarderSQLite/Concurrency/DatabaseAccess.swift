@@ -1,4 +1,4 @@
-/// What a ``DatabaseQueue`` and a ``DatabasePool`` offer.
+/// What a ``DatabaseQueue`` and a ``DatabasePool`` offer: scopes, for many threads and tasks.
 ///
 /// Each call runs its closure as a scope: as if its caller were alone with the database, with a connection
 /// of its own for the time, in order with others (FIFO), on the caller's thread. The `Database` is good
@@ -7,8 +7,14 @@
 ///
 /// The asynchronous forms do the same in the caller's task, with its locals, priority and cancellation,
 /// without blocking a thread of the cooperative pool: a thread of the queue's or pool's own runs the
-/// closure, unless the call's closures have been brief. When the task is cancelled, a scope that waits leaves the queue, and one that runs, or
-/// waits for another process's lock, is interrupted and rolled back; both throw `CancellationError`.
+/// closure, unless the call's closures have been brief. When the task is cancelled, a scope that waits
+/// leaves the queue, and one that runs, or waits for another process's lock, is interrupted and rolled
+/// back; both throw `CancellationError`.
+///
+/// A call throws what its closure throws, and ``DatabaseError``: ``ResultCode/busyTimeout`` where it waits
+/// for its turn longer than ``Configuration/scopeTimeout``, ``ResultCode/busy`` where another
+/// process's lock lasts longer than the busy timeout, ``ResultCode/misuse`` inside of a scope that it would
+/// wait for, after ``close()``, and in a process that was forked.
 ///
 /// Where commits are durable, a call returns, or throws, once what its closure may have seen is on disk;
 /// callers share that wait (see ``Configuration/groupCommit``). Should the disk fail to sync, all
@@ -25,7 +31,7 @@ public protocol DatabaseAccess: AnyObject, Sendable {
 extension DatabaseAccess {
   /// Runs a closure with the connection that writes, outside of a transaction.
   ///
-  /// A transaction that the closure leaves open is rolled back, and an error thrown.
+  /// A transaction that the closure leaves open is rolled back, and ``ResultCode/misuse`` thrown.
   @discardableResult
   @inlinable
   public func inDatabase<T>(
@@ -49,7 +55,8 @@ extension DatabaseAccess {
     try connections.perform(.transaction(kind), ScopeCall(label, line), body)
   }
 
-  /// Runs a closure in a savepoint, which outside of a transaction is a deferred transaction.
+  /// Runs a closure in a savepoint, which outside of a transaction is a deferred transaction. Throws as
+  /// ``Database/inSavepoint(_:)`` does.
   @discardableResult
   @inlinable
   public func inSavepoint<T>(
@@ -71,7 +78,8 @@ extension DatabaseAccess {
   /// Makes the statement that the writing connection runs throw ``ResultCode/interrupt``.
   public func interrupt() { connections.writer.interruptHandle.interrupt() }
 
-  /// Moves the write-ahead log into the database file; see ``Database/checkpoint(_:)``.
+  /// Moves the write-ahead log into the database file; returns and throws what
+  /// ``Database/checkpoint(_:)`` does.
   @discardableResult
   public func checkpoint(
     _ mode: CheckpointMode = .passive

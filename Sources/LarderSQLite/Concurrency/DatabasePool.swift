@@ -21,8 +21,9 @@ public final class DatabasePool: DatabaseAccess {
   @_documentation(visibility: internal)
   public let connections: Connections
 
-  /// Opens the file and sets its journal mode to WAL. Throws for a database in memory, a temporary
-  /// one, and a file that can't have a write-ahead log.
+  /// Opens the file and sets its journal mode to WAL. Throws as ``Database/init(path:configuration:)`` does,
+  /// and ``ResultCode/cannotOpen`` for a database in memory, a temporary one, and a file that can't have a
+  /// write-ahead log.
   public init(path: String, configuration: Configuration = .init()) throws {
     guard !path.isEmpty, path != ":memory:" else {
       throw DatabaseError(
@@ -45,7 +46,7 @@ public final class DatabasePool: DatabaseAccess {
     self.connections = connections
   }
 
-  /// Opens the database at a file URL.
+  /// Opens the database at a file URL. Throws as ``Database/init(url:configuration:)`` does.
   public convenience init(url: URL, configuration: Configuration = .init()) throws {
     try self.init(path: Database.path(of: url), configuration: configuration)
   }

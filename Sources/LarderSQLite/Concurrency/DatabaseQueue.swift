@@ -20,13 +20,13 @@ public final class DatabaseQueue: DatabaseAccess {
   @_documentation(visibility: internal)
   public let connections: Connections
 
-  /// Opens the database, as ``Database/init(path:configuration:)`` does.
+  /// Opens the database; throws as ``Database/init(path:configuration:)`` does.
   public init(path: String? = nil, configuration: Configuration = .init()) throws {
     connections = Connections(
       writer: try Writer(path: path, configuration: configuration), readers: nil)
   }
 
-  /// Opens the database at a file URL.
+  /// Opens the database at a file URL. Throws as ``Database/init(url:configuration:)`` does.
   public convenience init(url: URL, configuration: Configuration = .init()) throws {
     try self.init(path: Database.path(of: url), configuration: configuration)
   }

@@ -2,7 +2,7 @@ import CSQLite
 import Dispatch
 import Synchronization
 
-/// A place for a connection of a pool that reads.
+/// A slot of a pool for a connection that reads: empty, idle, busy, or being opened.
 ///
 /// What makes it Sendable: whoever has changed its state to busy is its only user.
 final class Reader: @unchecked Sendable {

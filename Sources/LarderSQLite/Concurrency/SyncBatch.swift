@@ -1,7 +1,7 @@
 import CSQLite
 import Synchronization
 
-/// Those who wait for one sync.
+/// The followers of a group commit: threads and tasks that wait for one sync.
 final class SyncBatch: @unchecked Sendable {
   /// The futex on which the threads sleep; goes up when there is something to look at.
   let word = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)

@@ -90,15 +90,15 @@ public struct ConstraintViolation: Hashable, Sendable {
     let bytes = Array(detail.utf8)
     // Names as long as that are made to be searched for long.
     guard bytes.count <= longestDetail else { return (nil, [], nil) }
-    func text(_ bytes: some Sequence<UInt8>) -> String {
-      String(decoding: Array(bytes), as: UTF8.self)
+    func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
+    func names(_ columns: some Collection<UInt8>, of table: String) -> [String] {
+      columns.split(separator: ", \(table).".utf8, omittingEmptySubsequences: false).map(text)
     }
     let dots = bytes.indices.filter { bytes[$0] == UInt8(ascii: ".") }
     for dot in dots {
       let table = text(bytes[..<dot])
       let rest = text(bytes[(dot + 1)...])
-      let separator = Array(", \(table).".utf8)
-      for columns in [[rest], split(Array(rest.utf8), at: separator).map(text)]
+      for columns in [[rest], names(rest.utf8, of: table)]
       where columns.allSatisfy({ exists(table, $0) }) {
         return (table, columns, nil)
       }
@@ -109,21 +109,6 @@ public struct ConstraintViolation: Hashable, Sendable {
     }
     guard let dot = dots.first else { return (nil, [], nil) }
     let table = text(bytes[..<dot])
-    return (table, split(Array(bytes[(dot + 1)...]), at: Array(", \(table).".utf8)).map(text), nil)
-  }
-
-  private static func split(_ bytes: [UInt8], at separator: [UInt8]) -> [[UInt8]] {
-    var parts: [[UInt8]] = [[]]
-    var rest = bytes[...]
-    while let byte = rest.first {
-      if rest.starts(with: separator) {
-        parts.append([])
-        rest = rest.dropFirst(separator.count)
-      } else {
-        parts[parts.count - 1].append(byte)
-        rest = rest.dropFirst()
-      }
-    }
-    return parts
+    return (table, names(bytes[(dot + 1)...], of: table), nil)
   }
 }

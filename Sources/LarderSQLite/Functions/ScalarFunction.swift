@@ -35,7 +35,8 @@ extension Database {
     let signature = try FunctionSignature(
       name, argumentCount, deterministic: deterministic, directOnly: directOnly)
     let function = ScalarFunction(
-      FunctionFormat(connection), callers: signature.needsGuard ? DirectCallers(name) : nil, body)
+      FunctionFormat(connection), directOnly: signature.needsGuard ? DirectOnlyGuard(name) : nil,
+      body)
     try connection.register(
       signature, function,
       call: { context, count, values in
@@ -58,15 +59,15 @@ extension Database {
 
 private final class ScalarFunction {
   private let format: FunctionFormat
-  private let callers: DirectCallers?
+  private let directOnly: DirectOnlyGuard?
   private let body: ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
 
   init(
-    _ format: FunctionFormat, callers: DirectCallers?,
+    _ format: FunctionFormat, directOnly: DirectOnlyGuard?,
     _ body: @escaping ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
   ) {
     self.format = format
-    self.callers = callers
+    self.directOnly = directOnly
     self.body = body
   }
 
@@ -76,7 +77,7 @@ private final class ScalarFunction {
     let context = FunctionContext(context: context, format: format)
     var arguments: [DatabaseValue] = []
     do {
-      try callers?.check(sqlite3_context_db_handle(context.context))
+      try directOnly?.check(sqlite3_context_db_handle(context.context))
       arguments = try context.arguments(count, values)
       try context.setResult(body(arguments))
     } catch {

@@ -54,7 +54,9 @@ extension Database {
   /// Copies the database into another one, and replaces what that holds. It must have no open
   /// transaction, result set or statement.
   ///
-  /// The source is read in one transaction, and the backup ends early, as the form for a file says.
+  /// The source is read in one transaction, and the backup ends early, as the form for a file says. Throws
+  /// ``ResultCode/busy`` also for a destination in use, and a source in a transaction that writes;
+  /// ``ResultCode/mismatch`` where one in memory keeps pages of another size.
   public func backup(
     to destination: Database, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
@@ -170,8 +172,9 @@ extension Database {
     }
   }
 
-  /// Replaces what the database holds by the content of a file. A file that is missing, or no
-  /// database, leaves it untouched.
+  /// Replaces what the database holds by the content of a file. Throws as ``init(path:configuration:)`` and
+  /// ``backup(to:pagesPerStep:progress:)`` do; then the database stays as it was, and it isn't touched
+  /// where the file is missing, or no database.
   public func restore(
     from path: String, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
@@ -187,7 +190,7 @@ extension Database {
     try source.close()
   }
 
-  /// Replaces what the database holds by the content of another one.
+  /// Replaces what the database holds by the content of another one. Throws as that one's backup does.
   public func restore(
     from source: Database, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil

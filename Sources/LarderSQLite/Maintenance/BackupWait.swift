@@ -1,4 +1,5 @@
-/// Waits for locks in short pauses, up to the busy timeout, between which a backup can be stopped.
+/// The busy handling of a backup: waits for locks in short pauses, up to the busy timeout, between which
+/// it can be stopped.
 ///
 /// The destination's busy handler waits for nothing meanwhile: it knows of its own connection only,
 /// and the task that may be cancelled can be that of the source.

@@ -10,8 +10,11 @@ public struct EffectiveSettings: Hashable, Sendable {
   public let sharesSyncs: Bool
   /// Whether foreign keys are enforced.
   public let foreignKeys: Bool
-  /// Whether pages are checked as they are read.
-  public let cellSizeCheck: Bool
+  /// Whether the connection is hardened, as all are: statements can't damage the file on purpose, pages are
+  /// checked as they are read, text in double quotes is never a string, and no extension can be loaded.
+  public var isHardened: Bool {
+    isDefensive && cellSizeCheck && !allowsDoubleQuotedStrings && !loadsExtensions
+  }
   /// The page cache in bytes.
   public let cacheSize: Int
   /// The size in bytes to which a journal is cut back, or nil for no limit.
@@ -22,18 +25,16 @@ public struct EffectiveSettings: Hashable, Sendable {
   public let busyTimeout: Duration
   /// Whether the database can only be read.
   public let isReadOnly: Bool
-  /// Whether statements can't damage the file on purpose.
-  public let isDefensive: Bool
   /// Whether functions that aren't safe may be used in the schema.
   public let trustsSchema: Bool
-  /// Whether text in double quotes that names no column is taken for a string.
-  public let allowsDoubleQuotedStrings: Bool
-  /// Whether extensions can be loaded.
-  public let loadsExtensions: Bool
   /// Whether triggers run.
   public let runsTriggers: Bool
   /// Whether views can be used.
   public let allowsViews: Bool
+  package let isDefensive: Bool
+  package let cellSizeCheck: Bool
+  package let allowsDoubleQuotedStrings: Bool
+  package let loadsExtensions: Bool
 }
 
 extension Database {
@@ -53,18 +54,18 @@ extension Database {
             .flatMap { Configuration.Synchronous(rawValue: $0) },
         sharesSyncs: sharesSyncs,
         foreignKeys: try value("PRAGMA foreign_keys", as: Bool.self) ?? false,
-        cellSizeCheck: try value("PRAGMA cell_size_check", as: Bool.self) ?? false,
         cacheSize: pages < 0 ? -pages * 1024 : pages * pageSize,
         journalSizeLimit: limit < 0 ? nil : limit,
         mmapSize: try value("PRAGMA mmap_size", as: Int.self) ?? 0,
         busyTimeout: busyTimeout,
         isReadOnly: isReadOnly,
-        isDefensive: isOn(SQLITE_DBCONFIG_DEFENSIVE),
         trustsSchema: isOn(SQLITE_DBCONFIG_TRUSTED_SCHEMA),
-        allowsDoubleQuotedStrings: isOn(SQLITE_DBCONFIG_DQS_DML) || isOn(SQLITE_DBCONFIG_DQS_DDL),
-        loadsExtensions: isOn(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION),
         runsTriggers: isOn(SQLITE_DBCONFIG_ENABLE_TRIGGER),
-        allowsViews: isOn(SQLITE_DBCONFIG_ENABLE_VIEW))
+        allowsViews: isOn(SQLITE_DBCONFIG_ENABLE_VIEW),
+        isDefensive: isOn(SQLITE_DBCONFIG_DEFENSIVE),
+        cellSizeCheck: try value("PRAGMA cell_size_check", as: Bool.self) ?? false,
+        allowsDoubleQuotedStrings: isOn(SQLITE_DBCONFIG_DQS_DML) || isOn(SQLITE_DBCONFIG_DQS_DDL),
+        loadsExtensions: isOn(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION))
     }
   }
 }

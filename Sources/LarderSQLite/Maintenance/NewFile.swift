@@ -2,7 +2,8 @@ import CSQLite
 import FoundationEssentials
 import Glibc
 
-/// A database file that is made under another name beside its own, and appears when it is complete.
+/// The atomic creation of a database file: it is made under another name beside its own, and renamed when it
+/// is complete.
 struct NewFile {
   private let path: String
   private let draft: String

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A moment in UTC as a calendar shows it, and its text.
+/// Date and time of day in UTC, and their ISO 8601 text.
 ///
 /// Foundation's ISO 8601 style isn't exact enough to store values with: it cuts a fraction off
 /// instead of rounding it, and takes "2026-02-30", 25 o'clock and text after the end.

@@ -3,7 +3,8 @@ import Glibc
 
 /// One column of the row that a statement stands on, for ``DatabaseValueConvertible/init(column:)``.
 ///
-/// A reader is good only inside that initializer: keep no copy of it.
+/// A reader is good only inside that initializer: keep no copy of it. What can't be read as it was
+/// stored throws.
 ///
 /// What makes its unsafe calls sound: it is made by a result set right after it has checked that
 /// its statement stands on a row, on this thread, and that the index is below the number of

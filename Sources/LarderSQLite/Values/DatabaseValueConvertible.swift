@@ -19,10 +19,11 @@ public protocol DatabaseValueConvertible: Sendable {
   static var columnType: ColumnType { get }
 
   /// Binds the value to a parameter without a ``DatabaseValue`` in between. What this binds must
-  /// equal ``databaseValue``, which is what the default does.
+  /// equal ``databaseValue``, which is what the default does. Throws as that and ``ParameterBinder`` do.
   func bind(to parameter: ParameterBinder) throws
 
-  /// Reads the value of a column without a ``DatabaseValue`` in between. The default reads one.
+  /// Reads the value of a column without a ``DatabaseValue`` in between. The default reads one. Throws as
+  /// ``init(databaseValue:)`` and ``ColumnReader`` do.
   init(column: ColumnReader) throws
 }
 
@@ -30,13 +31,13 @@ extension DatabaseValueConvertible {
   /// ``ColumnType/any``.
   public static var columnType: ColumnType { .any }
 
-  /// Binds ``databaseValue``.
+  /// Binds ``databaseValue``. Throws as that and ``ParameterBinder`` do.
   @inlinable
   public func bind(to parameter: ParameterBinder) throws {
     try databaseValue.bind(to: parameter)
   }
 
-  /// Reads a ``DatabaseValue`` and converts it.
+  /// Reads a ``DatabaseValue`` and converts it. Throws as ``init(databaseValue:)`` does.
   @inlinable
   public init(column: ColumnReader) throws {
     try self.init(databaseValue: DatabaseValue(column: column))
@@ -48,7 +49,7 @@ where Self: RawRepresentable, RawValue: DatabaseValueConvertible {
   /// The raw value's.
   public static var columnType: ColumnType { RawValue.columnType }
 
-  /// The raw value's.
+  /// The raw value's, also what it throws.
   @inlinable
   public var databaseValue: DatabaseValue { get throws { try rawValue.databaseValue } }
 
@@ -58,7 +59,7 @@ where Self: RawRepresentable, RawValue: DatabaseValueConvertible {
     try self.init(stored: RawValue(databaseValue: databaseValue))
   }
 
-  /// Binds the raw value.
+  /// Binds the raw value. Throws as that does.
   @inlinable
   public func bind(to parameter: ParameterBinder) throws {
     try rawValue.bind(to: parameter)
@@ -83,23 +84,23 @@ extension Optional: DatabaseValueConvertible where Wrapped: DatabaseValueConvert
   /// The value's, with NULL.
   public static var columnType: ColumnType { Wrapped.columnType.optional }
 
-  /// NULL for nil, else the value's.
+  /// NULL for nil, else the value's, also what it throws.
   @inlinable
   public var databaseValue: DatabaseValue { get throws { try self?.databaseValue ?? .null } }
 
-  /// Nil for NULL, else the value.
+  /// Nil for NULL, else the value. Throws as that does.
   @inlinable
   public init(databaseValue: DatabaseValue) throws {
     self = databaseValue.isNull ? nil : try Wrapped(databaseValue: databaseValue)
   }
 
-  /// Binds NULL for nil, else the value.
+  /// Binds NULL for nil, else the value. Throws as that does.
   @inlinable
   public func bind(to parameter: ParameterBinder) throws {
     if let self { try self.bind(to: parameter) } else { try parameter.bindNull() }
   }
 
-  /// Nil for NULL, else the value.
+  /// Nil for NULL, else the value. Throws as that does.
   @inlinable
   public init(column: ColumnReader) throws {
     self = column.isNull ? nil : try Wrapped(column: column)

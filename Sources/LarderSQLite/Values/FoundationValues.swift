@@ -5,7 +5,8 @@ extension Date: DatabaseValueConvertible {
   public static var columnType: ColumnType { .date }
 
   /// Seconds since 1970 as a real number, whatever the connection's format: a value by itself
-  /// knows no connection. Arguments and columns use ``Configuration/dateFormat``.
+  /// knows no connection. Arguments and columns use ``Configuration/dateFormat``. Throws for a date that
+  /// isn't finite.
   public var databaseValue: DatabaseValue {
     get throws { try DateFormat.secondsSince1970.databaseValue(of: self) }
   }
@@ -15,7 +16,7 @@ extension Date: DatabaseValueConvertible {
     self = try DateFormat.secondsSince1970.date(from: databaseValue)
   }
 
-  /// Binds the date in the connection's format.
+  /// Binds the date in the connection's format. Throws for one that it can't express.
   public func bind(to parameter: ParameterBinder) throws {
     try parameter.dateFormat.databaseValue(of: self).bind(to: parameter)
   }
@@ -52,12 +53,12 @@ extension UUID: DatabaseValueConvertible {
     }
   }
 
-  /// Binds the 16 bytes.
+  /// Binds the 16 bytes. Throws as ``ParameterBinder`` says.
   public func bind(to parameter: ParameterBinder) throws {
     try withUnsafeBytes(of: uuid) { try parameter.bind($0) }
   }
 
-  /// Reads 16 bytes, or text.
+  /// Reads 16 bytes, or text. Throws as ``init(databaseValue:)`` does.
   public init(column: ColumnReader) throws {
     guard column.storageClass == .blob else {
       try self.init(databaseValue: DatabaseValue(column: column))
@@ -92,7 +93,7 @@ extension Decimal: DatabaseValueConvertible {
   /// TEXT.
   public static var columnType: ColumnType { .text }
 
-  /// The number as text: SQLite has no decimal numbers and would round.
+  /// The number as text: SQLite has no decimal numbers and would round. Throws for NaN.
   public var databaseValue: DatabaseValue {
     get throws {
       guard !isNaN else { throw ConversionError(.notANumber, Decimal.self) }

@@ -126,7 +126,7 @@ extension Bool: DatabaseValueConvertible {
     self = try Int64(databaseValue: databaseValue) != 0
   }
 
-  /// Binds 1 or 0.
+  /// Binds 1 or 0. Throws as ``ParameterBinder`` says.
   @inlinable
   public func bind(to parameter: ParameterBinder) throws {
     try parameter.bind(self ? 1 : 0 as Int64)

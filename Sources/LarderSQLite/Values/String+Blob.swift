@@ -18,7 +18,7 @@ extension String: DatabaseValueConvertible {
     self = text
   }
 
-  /// Binds text.
+  /// Binds text. Throws as ``ParameterBinder`` says.
   @inlinable
   public func bind(to parameter: ParameterBinder) throws {
     try parameter.bind(self)
@@ -51,7 +51,7 @@ extension Array: DatabaseValueConvertible where Element == UInt8 {
     self = bytes
   }
 
-  /// Binds a blob.
+  /// Binds a blob. Throws as ``ParameterBinder`` says.
   @inlinable
   public func bind(to parameter: ParameterBinder) throws {
     try parameter.bind(self)
@@ -82,7 +82,7 @@ extension Data: DatabaseValueConvertible {
     self.init(bytes)
   }
 
-  /// Binds a blob.
+  /// Binds a blob. Throws as ``ParameterBinder`` says.
   public func bind(to parameter: ParameterBinder) throws {
     try withUnsafeBytes { try parameter.bind($0) }
   }

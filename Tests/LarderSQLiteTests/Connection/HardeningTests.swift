@@ -41,7 +41,8 @@ struct HardeningTests {
     let settings = try Database(path: path).effectiveSettings
     #expect(settings.journalMode == "wal")
     #expect(settings.synchronous == .normal)
-    #expect(settings.foreignKeys && settings.cellSizeCheck && settings.isDefensive)
+    #expect(settings.isHardened && settings.foreignKeys)
+    #expect(settings.cellSizeCheck && settings.isDefensive)
     #expect(!settings.trustsSchema && !settings.allowsDoubleQuotedStrings)
     #expect(!settings.loadsExtensions && !settings.isReadOnly)
     #expect(settings.cacheSize == 16 << 20)
