@@ -18,6 +18,7 @@ import FoundationEssentials
 ///
 /// The calls are those of ``DatabaseAccess``.
 public final class DatabasePool: DatabaseAccess {
+  /// The writer and the readers.
   @_documentation(visibility: internal)
   public let connections: Connections
 

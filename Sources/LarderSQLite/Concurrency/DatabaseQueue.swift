@@ -17,6 +17,7 @@ import FoundationEssentials
 ///
 /// The calls are those of ``DatabaseAccess``.
 public final class DatabaseQueue: DatabaseAccess {
+  /// The one connection.
   @_documentation(visibility: internal)
   public let connections: Connections
 

@@ -86,8 +86,8 @@ final class GroupCommit: @unchecked Sendable {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Makes commits leave the sync to those who made them, where the log is a write-ahead log. In the
-  /// writer's turn.
+  /// Makes commits leave the sync to those who made them, where the log is a write-ahead log. With the
+  /// writer lock held.
   private func resume(_ database: Database) {
     let file: UnsafeMutablePointer<sqlite3_file>? = connection.withoutAuthorizer { handle in
       // The log is opened when it is first read.
@@ -109,7 +109,7 @@ final class GroupCommit: @unchecked Sendable {
 
   deinit { state.withLock { $0.file.map(larder_close_log) } }
 
-  /// Suspends the sharing until the end of the writer's turn, in which it is called: before the journal
+  /// Suspends the sharing until the writer lock, which is held, is released: before the journal
   /// mode is changed. Throws where SQLite can't be told to sync by itself.
   func suspendForNow(_ database: Database) throws {
     guard sqlite3_get_autocommit(handle) != 0 else { return }
@@ -121,8 +121,8 @@ final class GroupCommit: @unchecked Sendable {
     suspend(database)
   }
 
-  /// Syncs what there is, and leaves further syncs to SQLite: before it closes the file of the log. In
-  /// the writer's turn.
+  /// Syncs what there is, and leaves further syncs to SQLite: before it closes the file of the log. With
+  /// the writer lock held.
   func suspend(_ database: Database) {
     guard !isSuspended else { return }
     // A failure is told by the next call.
@@ -145,7 +145,7 @@ final class GroupCommit: @unchecked Sendable {
   }
 
   /// Notes a commit that was written to the log of the main database, also one that SQLite didn't announce,
-  /// such as the end of a restoration. In the writer's turn.
+  /// such as the end of a restoration. With the writer lock held.
   func hasCommitted() {
     guard !isSuspended else { return }
     let new = max(
@@ -155,7 +155,7 @@ final class GroupCommit: @unchecked Sendable {
     if needsCommit.load(ordering: .sequentiallyConsistent) { lookAgain() }
   }
 
-  /// After a statement, and at the end of the writer's turn: what was announced and not written to the
+  /// After a statement, and before the writer lock is released: what was announced and not written to the
   /// log never will be, such as the commit of a transaction that has changed nothing.
   private func takeBackAnnouncement() {
     connection.hasAnnouncedCommit = false
@@ -172,7 +172,7 @@ final class GroupCommit: @unchecked Sendable {
     announced.load(ordering: .relaxed) == committed.load(ordering: .relaxed)
   }
 
-  /// At the end of the writer's turn: returns the position of what the scope has made or seen.
+  /// Before the writer lock is released: returns the position of what the scope has made or seen.
   func settle(_ database: Database) -> Int {
     if mayResume {
       mayResume = false

@@ -126,7 +126,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     }
     let position = groupCommit.settle(database)
     lock.release()
-    if waits(kind) { try groupCommit.wait(for: position) }
+    if waitsForDisk(kind) { try groupCommit.wait(for: position) }
     try outcome.get()
   }
 
@@ -148,7 +148,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
       }
     }
     let position = groupCommit?.settle(database) ?? 0
-    return ScopeOutcome(result: outcome, position: waits(kind) ? position : 0)
+    return ScopeOutcome(result: outcome, position: waitsForDisk(kind) ? position : 0)
   }
 
   /// What a scope could wait for is the lock, another process, or a checkpoint.
@@ -177,7 +177,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     return nil
   }
 
-  /// In the writer's turn.
+  /// Whether a scope can't have to wait once it holds the lock.
   private func waitsForNothing(_ kind: ScopeKind) -> Bool {
     if database.connection.isAlone { return true }
     switch kind {
@@ -194,7 +194,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
   }
 
   /// Whether a scope's outcome waits until what it has seen is on disk.
-  private func waits(_ kind: ScopeKind) -> Bool {
+  private func waitsForDisk(_ kind: ScopeKind) -> Bool {
     if case .read = kind { return readsWaitForDurability }
     return true
   }
@@ -206,13 +206,18 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     database.connection.waited = waited
     if vainWait != nil { return try runAfterVainWait(kind, waited, body) }
     do {
-      try EnteredScope.run(ObjectIdentifier(self), holdsWriter: true) {
-        try database.runScope(kind, body)
-      }
+      try enter(kind, body)
     } catch let error as DatabaseError where error.isBusy && !database.hasBegun {
       let now = MonotonicClock.now
       vainWait = (now - database.busyTimeout, now)
       throw error
+    }
+  }
+
+  @inline(__always)
+  private func enter(_ kind: ScopeKind, _ body: (Database) throws -> Void) throws {
+    try EnteredScope.run(ObjectIdentifier(self), holdsWriter: true) {
+      try database.runScope(kind, body)
     }
   }
 
@@ -229,11 +234,9 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     let spent = max(.zero, vainWait.to - max(start, vainWait.from))
     database.connection.busyHandler.timeout = timeout - spent
     do {
-      try EnteredScope.run(ObjectIdentifier(self), holdsWriter: true) {
-        try database.runScope(kind) { database in
-          database.connection.busyHandler.timeout = timeout
-          try body(database)
-        }
+      try enter(kind) { database in
+        database.connection.busyHandler.timeout = timeout
+        try body(database)
       }
     } catch {
       database.connection.busyHandler.timeout = timeout

@@ -21,7 +21,7 @@ final class WriterLock: @unchecked Sendable {
   private let holderLabel = Atomic<UInt>(0)
   private let holderLine = Atomic<UInt>(0)
   /// Goes up with each holder.
-  private let turn = Atomic<UInt>(0)
+  private let holderNumber = Atomic<UInt>(0)
   private let worker = DispatchQueue(label: "larder.writer")
 
   private struct Queue {
@@ -29,7 +29,7 @@ final class WriterLock: @unchecked Sendable {
     /// When the lock was last handed over, or taken by one who had waited.
     var lastHandOff = Duration.zero
     /// A holder, and since when at least it has been that one.
-    var seen: (turn: UInt, since: Duration) = (0, .zero)
+    var seen: (holder: UInt, since: Duration) = (0, .zero)
     /// What is told of those who had to wait.
     var figures = AccessStatistics()
   }
@@ -96,7 +96,7 @@ final class WriterLock: @unchecked Sendable {
   /// Notes whose scope holds the lock.
   @inline(__always)
   func note(_ call: ScopeCall) {
-    turn.store(turn.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    holderNumber.store(holderNumber.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     holderLabel.store(call.label, ordering: .relaxed)
     holderLine.store(call.line, ordering: .relaxed)
   }
@@ -111,8 +111,8 @@ final class WriterLock: @unchecked Sendable {
           break
         }
       }
-      let turn = turn.load(ordering: .relaxed)
-      if queue.seen.turn != turn { queue.seen = (turn, waiter.start) }
+      let holder = holderNumber.load(ordering: .relaxed)
+      if queue.seen.holder != holder { queue.seen = (holder, waiter.start) }
       if queue.waiting.append(waiter) { sweepLater() }
       queue.figures.mostWaiting = max(queue.figures.mostWaiting, queue.waiting.count)
       return false
@@ -169,7 +169,7 @@ final class WriterLock: @unchecked Sendable {
     let now = MonotonicClock.now
     queue.lastHandOff = now
     // Whoever holds it raises the number by one.
-    queue.seen = (turn.load(ordering: .relaxed) &+ 1, now)
+    queue.seen = (holderNumber.load(ordering: .relaxed) &+ 1, now)
     let waited = now - waiter.start
     queue.figures.waits += 1
     queue.figures.timeWaited += waited
@@ -251,7 +251,7 @@ final class WriterLock: @unchecked Sendable {
       label: holderLabel.load(ordering: .relaxed), line: holderLine.load(ordering: .relaxed))
     if call.line > 0 {
       text += ", which \(call) has"
-      if seen.turn == turn.load(ordering: .relaxed) {
+      if seen.holder == holderNumber.load(ordering: .relaxed) {
         text += " had for \((now - seen.since).inMilliseconds) ms or longer"
       }
     }

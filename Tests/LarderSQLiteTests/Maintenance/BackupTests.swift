@@ -101,7 +101,8 @@ struct BackupTests {
       let file = try Database(path: folder + "/rivers.db")
       try file.executeUpdate("CREATE TABLE river (name TEXT)")
       #expect(throws: Doubt.self) {
-        try makeCities().backup(to: folder + "/rivers.db", pagesPerStep: 1) { _, _ in throw Doubt() }
+        try makeCities().backup(to: folder + "/rivers.db", pagesPerStep: 1) { _, _ in throw Doubt()
+        }
       }
       #expect(try file.tableExists("river"))
       #expect(try !file.tableExists("city"))
