@@ -300,15 +300,14 @@ final class Readers: ScopeRunner, @unchecked Sendable {
   /// Opens a reader on this thread, for the first in the queue. What it throws, the scope gets for which
   /// it was opened, if that waits still.
   private func open(_ reader: Reader, for waiter: WaitingScope) {
-    let outcome = Result { try open(reader) }
-    let isRefused: Bool
-    if case .failure = outcome { isRefused = leave(waiter) } else { isRefused = false }
+    var failure: (any Error)?
+    do { try open(reader) } catch { if leave(waiter) { failure = error } }
     giveBack(reader)
     // The pool may have been let go of meanwhile.
     if isBarred(by: Self.closed) { releaseIdle() }
-    guard isRefused, case .failure(let error) = outcome else { return }
+    guard let failure else { return }
     if let task = waiter.asTask {
-      task.refuse(error)
+      task.refuse(failure)
     } else if let thread = waiter as? WaitingThread {
       // It tries by itself, and gets the error.
       thread.tell(.awake)
