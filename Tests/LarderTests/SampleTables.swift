@@ -27,7 +27,7 @@ struct Town: Record {
 /// The table of towns with a column of its own.
 func town(
   _ name: Column<Town, String>, constraints: [TableConstraint<Town>] = [],
-  indexes: [TableIndexes<Town>] = [], options: TableOptions = []
+  indexes: [TableConstraint<Town>] = [], options: TableOptions = []
 ) -> Table<Town> {
   Table(
     "town", Town.init, Column("id", \Town.id, .primaryKey), name, constraints: constraints,
@@ -52,7 +52,7 @@ struct Road: Record {
 }
 
 func road(
-  constraints: [TableConstraint<Road>] = [], indexes: [TableIndexes<Road>] = [],
+  constraints: [TableConstraint<Road>] = [], indexes: [TableConstraint<Road>] = [],
   options: TableOptions = []
 ) -> Table<Road> {
   let columns = Road.columns

@@ -129,7 +129,8 @@ struct ForeignKeyState {
       return true
     } catch let error as DatabaseError where error.code == .error {
       // What is referred to isn't unique there, or not a column.
-      let key = try db.foreignKeys(of: table, in: "main").first { try !isKey($0, db) }
+      let keys = try TableSchema.found(table, in: db, schema: "main")?.foreignKeys ?? []
+      let key = try keys.first { try !isKey($0, db) }
       return body(
         ForeignKeyViolation(
           table: table, rowID: nil, referencedTable: key?.referencedTable ?? other,
@@ -138,17 +139,14 @@ struct ForeignKeyState {
   }
 
   /// Whether what a foreign key refers to is a primary key, or unique.
-  private static func isKey(_ key: ForeignKey, _ db: Database) throws -> Bool {
+  private static func isKey(_ key: ForeignKeySchema, _ db: Database) throws -> Bool {
     guard let table = try TableSchema.found(key.referencedTable, in: db, schema: "main") else {
       return true
     }
     let columns = Set(key.referencedColumns.map(\.foldedName))
     if columns.isEmpty { return table.primaryKey.count == key.columns.count }
-    let unique = table.uniqueConstraints + [table.primaryKey]
-    return unique.contains { Set($0.map(\.foldedName)) == columns }
-      || table.indexes.contains { index in
-        index.isUnique && index.condition == nil
-          && Set(index.terms.map { ($0.sqlTokens.first?.identifier ?? "").foldedName }) == columns
-      }
+    let indexes = table.indexes.filter { $0.isUnique && $0.condition == nil }
+    let unique = (indexes + table.uniqueIndexes).map(\.columns) + [table.primaryKey]
+    return unique.contains { Set($0.map { ($0 ?? "").foldedName }) == columns }
   }
 }

@@ -1,3 +1,5 @@
+import LarderSQLite
+
 /// What a column is besides its name and type.
 public struct ColumnOption<Value: Sendable>: Sendable {
   let apply: @Sendable (inout ColumnDefinition) -> Void
@@ -44,7 +46,7 @@ public struct ColumnOption<Value: Sendable>: Sendable {
   ///
   /// - `stored`: whether it is computed when the row is written, rather than when read.
   public static func generated(_ expression: SQL, stored: Bool = false) -> Self {
-    Self { $0.generated = .init(expression: expression, isStored: stored) }
+    Self { $0.generated = (expression, stored) }
   }
 
   /// A foreign key: the value is the primary key of a row of another record's table, or NULL.
@@ -56,10 +58,27 @@ public struct ColumnOption<Value: Sendable>: Sendable {
     _ target: Target.Type, onDelete: ForeignKeyAction = .noAction,
     onUpdate: ForeignKeyAction = .noAction, deferred: Bool = false
   ) -> Self {
-    Self {
-      $0.reference = .init(
-        target: { (Target.table.name, Target.table.core.primaryKey.map(\.name)) },
+    Self { definition in
+      definition.foreignKey = { [name = definition.name] in
+        Target.foreignKey(
+          from: [name], onDelete: onDelete, onUpdate: onUpdate, isDeferred: deferred)
+      }
+    }
+  }
+}
+
+extension ColumnOption where Value == DatabaseValue {
+  /// A foreign key to a table by its name: the value is that of a column there which is the primary
+  /// key or unique, or NULL.
+  public static func references(
+    _ table: String, column: String, onDelete: ForeignKeyAction = .noAction,
+    onUpdate: ForeignKeyAction = .noAction, deferred: Bool = false
+  ) -> Self {
+    Self { definition in
+      let key = ForeignKeySchema(
+        columns: [definition.name], referencedTable: table, referencedColumns: [column],
         onDelete: onDelete, onUpdate: onUpdate, isDeferred: deferred)
+      definition.foreignKey = { key }
     }
   }
 }

@@ -32,7 +32,7 @@ public struct Table<R: Record>: Sendable {
   public init<each Value>(
     _ name: String, _ make: @escaping @Sendable (repeat consuming each Value) -> R,
     _ columns: repeat Column<R, each Value>, constraints: [TableConstraint<R>] = [],
-    indexes: [TableIndexes<R>] = [], options: TableOptions = []
+    indexes: [TableConstraint<R>] = [], options: TableOptions = []
   ) {
     let builder = TableBuilder()
     repeat builder.add(each columns)

@@ -1,3 +1,5 @@
+import LarderSQLite
+
 /// What a table is besides its columns.
 public struct TableOptions: OptionSet, Sendable {
   /// The bits.
@@ -15,7 +17,10 @@ public struct TableOptions: OptionSet, Sendable {
   public static let notStrict = TableOptions(rawValue: 4)
 }
 
-/// A constraint on several columns of a table.
+/// A constraint on several columns of a table, or an index.
+///
+/// A record's table names the columns by its `Columns`; a
+/// ``LarderSQLite/TableSchema/init(_:_:constraints:indexes:options:)`` without a record by their names.
 public struct TableConstraint<R>: Sendable {
   let definition: TableConstraintDefinition
 
@@ -34,24 +39,12 @@ public struct TableConstraint<R>: Sendable {
     onDelete: ForeignKeyAction = .noAction, onUpdate: ForeignKeyAction = .noAction,
     deferred: Bool = false
   ) -> Self {
-    Self(
-      definition: .foreignKey(
-        names(repeat each columns),
-        .init(
-          target: { (Target.table.name, Target.table.core.primaryKey.map(\.name)) },
-          onDelete: onDelete, onUpdate: onUpdate, isDeferred: deferred)))
+    let names = names(repeat each columns)
+    return Self(
+      definition: .foreignKey {
+        Target.foreignKey(from: names, onDelete: onDelete, onUpdate: onUpdate, isDeferred: deferred)
+      })
   }
-}
-
-enum TableConstraintDefinition: Sendable {
-  case unique([String])
-  case check(SQL)
-  case foreignKey([String], ColumnDefinition.Reference)
-}
-
-/// An index of a table on one or several columns.
-public struct TableIndexes<R>: Sendable {
-  let definition: TableIndexDefinition
 
   /// An index, or a unique one, on columns, or on those of its rows that meet a condition.
   ///
@@ -61,17 +54,57 @@ public struct TableIndexes<R>: Sendable {
     _ columns: repeat Column<R, each Value>, unique: Bool = false, where condition: SQL? = nil,
     name: String? = nil
   ) -> Self {
-    Self(
-      definition: TableIndexDefinition(
-        name: name, columns: names(repeat each columns), isUnique: unique, condition: condition))
+    Self(definition: .index(names(repeat each columns), isUnique: unique, condition, name: name))
   }
 }
 
-struct TableIndexDefinition: Sendable {
-  let name: String?
-  let columns: [String]
-  let isUnique: Bool
-  let condition: SQL?
+extension TableConstraint where R == Never {
+  /// No two rows have the same values in all these columns; NULLs don't count.
+  public static func unique(_ columns: String...) -> Self { Self(definition: .unique(columns)) }
+
+  /// A foreign key: these columns are others of a row of another table, or one of them is NULL.
+  public static func foreignKey(
+    _ columns: [String], references table: String, columns targets: [String],
+    onDelete: ForeignKeyAction = .noAction, onUpdate: ForeignKeyAction = .noAction,
+    deferred: Bool = false
+  ) -> Self {
+    let key = ForeignKeySchema(
+      columns: columns, referencedTable: table, referencedColumns: targets, onDelete: onDelete,
+      onUpdate: onUpdate, isDeferred: deferred)
+    return Self(definition: .foreignKey { key })
+  }
+
+  /// An index, or a unique one, on columns, or on those of its rows that meet a condition.
+  ///
+  /// - `name`: the index's name; made of the table's and the columns' if nil.
+  /// - `condition`: see [partial indexes](https://www.sqlite.org/partialindex.html).
+  public static func index(
+    _ columns: String..., unique: Bool = false, where condition: SQL? = nil, name: String? = nil
+  ) -> Self {
+    Self(definition: .index(columns, isUnique: unique, condition, name: name))
+  }
+}
+
+/// A ``TableConstraint`` without the type of the record.
+enum TableConstraintDefinition: Sendable {
+  case unique([String])
+  case check(SQL)
+  /// Made late: the other table may refer back to this one.
+  case foreignKey(@Sendable () -> ForeignKeySchema)
+  case index([String], isUnique: Bool, SQL?, name: String?)
+}
+
+extension Record {
+  /// A foreign key to the primary key of this record's table.
+  static func foreignKey(
+    from columns: [String], onDelete: ForeignKeyAction, onUpdate: ForeignKeyAction,
+    isDeferred: Bool
+  ) -> ForeignKeySchema {
+    ForeignKeySchema(
+      columns: columns, referencedTable: table.name,
+      referencedColumns: table.core.primaryKey.map(\.name), onDelete: onDelete,
+      onUpdate: onUpdate, isDeferred: isDeferred)
+  }
 }
 
 private func names<R, each Value>(_ columns: repeat Column<R, each Value>) -> [String] {

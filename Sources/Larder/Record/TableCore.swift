@@ -25,7 +25,6 @@ final class TableCore: Sendable {
   @usableFromInline let name: String
   let columns: [ColumnDefinition]
   let constraints: [TableConstraintDefinition]
-  let indexes: [TableIndexDefinition]
   let options: TableOptions
   /// What is wrong with the declaration, if anything.
   let problem: String?
@@ -61,7 +60,6 @@ final class TableCore: Sendable {
     columns = builder.columns
     layout = RecordLayout(builder.properties)
     constraints = declaration.constraints
-    indexes = declaration.indexes
     options = declaration.options
     problem =
       layout.size == tupleSize

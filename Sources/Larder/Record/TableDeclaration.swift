@@ -1,16 +1,15 @@
 /// What a table has besides its columns.
 @usableFromInline
 struct TableDeclaration {
+  /// With the indexes.
   let constraints: [TableConstraintDefinition]
-  let indexes: [TableIndexDefinition]
   let options: TableOptions
 
   @usableFromInline
   init<R>(
-    _ constraints: [TableConstraint<R>], _ indexes: [TableIndexes<R>], _ options: TableOptions
+    _ constraints: [TableConstraint<R>], _ indexes: [TableConstraint<R>], _ options: TableOptions
   ) {
-    self.constraints = constraints.map(\.definition)
-    self.indexes = indexes.map(\.definition)
+    self.constraints = (constraints + indexes).map(\.definition)
     self.options = options
   }
 }

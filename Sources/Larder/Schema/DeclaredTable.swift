@@ -1,75 +1,83 @@
 import LarderSQLite
 
-/// What a table is declared to be, on its way to a ``TableSchema``: the statements that create it
-/// depend on the format of dates.
+/// What a table is declared to be, on its way to a ``LarderSQLite/TableSchema``: the statements that
+/// create it depend on the format of dates.
 struct DeclaredTable {
   let name: String
   let columns: [ColumnDefinition]
   let constraints: [TableConstraintDefinition]
-  let indexes: [TableIndexDefinition]
   let options: TableOptions
   let dateFormat: DateFormat
 
-  var isStrict: Bool { !options.contains(.notStrict) }
-  var isWithoutRowID: Bool { options.contains(.withoutRowID) }
-  var primaryKey: [ColumnDefinition] { columns.filter(\.isPrimaryKey) }
+  private var isStrict: Bool { !options.contains(.notStrict) }
+  private var isWithoutRowID: Bool { options.contains(.withoutRowID) }
+  private var primaryKey: [String] { columns.filter(\.isPrimaryKey).map(\.name) }
 
   /// The table with its statements. Throws where the declaration is wrong.
   func schema() throws -> TableSchema {
-    TableSchema(
-      name: name, columns: try columns.map(schema), primaryKey: primaryKey.map(\.name),
-      isAutoincrement: columns.contains(where: \.isAutoincrement),
-      checks: try checks(), foreignKeys: try foreignKeys(),
-      indexes: try indexSchemas(), isStrict: isStrict, isWithoutRowID: isWithoutRowID,
-      sql: try createSQL(), rowIDColumn: columns.first(where: isRowID)?.name,
-      primaryKeyTerms: primaryKey.map { KeyTerm($0.name) },
-      uniqueTerms: uniqueConstraints.map { $0.map { KeyTerm($0) } }, conflictClauses: [])
+    let columns = try columns.map(schema)
+    let constraints = try constraints.compactMap(text)
+    let key = primaryKey
+    let keyText = key.count > 1 ? ["PRIMARY KEY (\(key.identifierList))"] : []
+    return TableSchema(
+      name: name, columns: columns,
+      isAutoincrement: self.columns.contains(where: \.isAutoincrement), checks: try checks(),
+      foreignKeys: try foreignKeys(), indexes: try indexes(), isStrict: isStrict,
+      isWithoutRowID: isWithoutRowID,
+      sql: DDL.createTable(
+        name, columns.map(\.sql) + keyText + constraints,
+        options: DDL.options(isStrict: isStrict, isWithoutRowID: isWithoutRowID)),
+      rowIDColumn: self.columns.first(where: isRowID)?.name,
+      primaryKeyTerms: key.map(\.quotedIdentifier),
+      uniqueIndexes: uniqueConstraints.map { IndexSchema(constraint: .unique, columns: $0) })
   }
 
   // MARK: Columns
 
-  private func schema(_ column: ColumnDefinition) throws -> ColumnSchema {
-    ColumnSchema(
-      name: column.name, type: type(of: column), isNotNull: isNotNull(column),
-      defaultSQL: try defaultText(of: column), collation: column.collation,
-      generatedSQL: try column.generated.map { try text($0.expression) },
-      isStored: column.generated?.isStored ?? false, sql: try columnSQL(column))
+  private func schema(_ definition: ColumnDefinition) throws -> ColumnSchema {
+    var column = ColumnSchema(name: definition.name)
+    column.type = type(of: definition)
+    // In a key too: SQLite would allow NULL there, and several times over.
+    column.isNotNull =
+      !isRowID(definition) && (definition.isPrimaryKey || !definition.type.isNullable)
+    column.defaultSQL =
+      try definition.defaultSQL.map { "(\(try text($0)))" }
+      ?? definition.defaultValue?(dateFormat).literal
+    column.primaryKeyPosition = primaryKey.firstIndex(of: definition.name).map { $0 + 1 } ?? 0
+    column.collation = definition.collation
+    column.generatedSQL = try definition.generated.map { try text($0.expression) }
+    column.isStored = definition.generated?.isStored ?? false
+    column.sql = DDL.column(
+      column, isKey: primaryKey == [definition.name], isAutoincrement: definition.isAutoincrement,
+      isUnique: definition.isUnique, checks: try definition.checks.map(text),
+      reference: try definition.foreignKey.map(foreignKey))
+    return column
   }
 
-  /// The type in the declaration; empty for a column that takes all, in a table that isn't STRICT:
-  /// ANY would make numbers of text there.
-  func type(of column: ColumnDefinition) -> String {
-    switch column.type.kind {
-    case .integer: "INTEGER"
-    case .real: "REAL"
-    case .text: "TEXT"
-    case .blob: "BLOB"
-    case .any: isStrict ? "ANY" : ""
-    case .date: type(of: ColumnDefinition(name: column.name, type: dateFormat.columnType))
-    }
+  private func type(of column: ColumnDefinition) -> String {
+    DDL.typeName(of: column.type, isStrict: isStrict, dateFormat)
   }
 
-  /// Whether the column is the row id by another name; see ``TableSchema/rowIDColumn``.
+  /// Whether the column is the row id by another name; see ``LarderSQLite/TableSchema/rowIDColumn``.
   private func isRowID(_ column: ColumnDefinition) -> Bool {
     column.isPrimaryKey && !isWithoutRowID && type(of: column) == "INTEGER"
       && primaryKey.count == 1
   }
 
-  /// Whether NULL is ruled out. In a key too: SQLite would allow it there, and several times over.
-  func isNotNull(_ column: ColumnDefinition) -> Bool {
-    !isRowID(column) && (column.isPrimaryKey || !column.type.isNullable)
-  }
-
-  /// What stands behind DEFAULT.
-  func defaultText(of column: ColumnDefinition) throws -> String? {
-    if let sql = column.defaultSQL { return "(\(try text(sql)))" }
-    return try column.defaultValue?(dateFormat).literal
-  }
-
   /// A fragment without parameters, which no declaration can have.
-  func text(_ sql: SQL) throws -> String { try sql.literalText(dateFormat: dateFormat) }
+  private func text(_ sql: SQL) throws -> String { try sql.literalText(dateFormat: dateFormat) }
 
   // MARK: Constraints
+
+  /// What stands in CREATE TABLE; nil for an index.
+  private func text(_ constraint: TableConstraintDefinition) throws -> String? {
+    switch constraint {
+    case .unique(let columns): IndexSchema(constraint: .unique, columns: columns).sql
+    case .check(let condition): DDL.check(try text(condition))
+    case .foreignKey(let key): "FOREIGN KEY \(try foreignKey(key).sql)"
+    case .index: nil
+    }
+  }
 
   private var uniqueConstraints: [[String]] {
     columns.filter(\.isUnique).map { [$0.name] }
@@ -77,61 +85,47 @@ struct DeclaredTable {
   }
 
   private func checks() throws -> [String] {
-    try columns.flatMap { try $0.checks.map(text) }
-      + constraints.compactMap {
-        if case .check(let condition) = $0 { try text(condition) } else { nil }
-      }
+    let ofTable = constraints.compactMap { if case .check(let sql) = $0 { sql } else { nil } }
+    return try (columns.flatMap(\.checks) + ofTable).map(text)
   }
 
   private func foreignKeys() throws -> [ForeignKeySchema] {
-    let ofColumns = try columns.compactMap { column in
-      try column.reference.map { try foreignKey([column.name], $0) }
-    }
-    let ofTable = try constraints.compactMap {
-      if case .foreignKey(let columns, let definition) = $0 {
-        try foreignKey(columns, definition)
-      } else {
-        nil
-      }
-    }
-    return ofColumns + ofTable
+    let ofTable = constraints.compactMap { if case .foreignKey(let key) = $0 { key } else { nil } }
+    return try (columns.compactMap(\.foreignKey) + ofTable).map(foreignKey)
   }
 
   /// Throws where the other table's key has another number of columns.
-  func foreignKey(
-    _ columns: [String], _ definition: ColumnDefinition.Reference
-  ) throws -> ForeignKeySchema {
-    let target = definition.target()
-    guard target.columns.count == columns.count else {
+  private func foreignKey(_ key: () -> ForeignKeySchema) throws -> ForeignKeySchema {
+    let key = key()
+    guard key.referencedColumns.count == key.columns.count else {
       throw problem(
         """
-        \(columns.map { "“\($0)”" }.joined(separator: ", ")) can't refer to “\(target.table)”, whose \
-        primary key has \(target.columns.count) columns
+        \(key.columns.map { "“\($0)”" }.joined(separator: ", ")) can't refer to \
+        “\(key.referencedTable)”, whose primary key has \(key.referencedColumns.count) columns
         """)
     }
-    return ForeignKeySchema(
-      columns: columns, referencedTable: target.table, referencedColumns: target.columns,
-      onDelete: definition.onDelete, onUpdate: definition.onUpdate,
-      isDeferred: definition.isDeferred)
+    return key
   }
 
-  // MARK: Indexes
-
   /// Those of columns first. Throws where two have the same name.
-  private func indexSchemas() throws -> [IndexSchema] {
+  private func indexes() throws -> [IndexSchema] {
     let ofColumns = columns.filter(\.isIndexed).map {
-      TableIndexDefinition(name: nil, columns: [$0.name], isUnique: false, condition: nil)
+      TableConstraintDefinition.index([$0.name], isUnique: false, nil, name: nil)
     }
     var names: Set<[UInt8]> = []
-    return try (ofColumns + indexes).map { index in
-      let name = index.name ?? ([name] + index.columns + ["index"]).joined(separator: "_")
-      guard names.insert(name.foldedName).inserted else {
-        throw problem("two indexes are named “\(name)”")
+    return try (ofColumns + constraints).compactMap { constraint in
+      guard case .index(let columns, let isUnique, let condition, let name) = constraint else {
+        return nil
       }
-      let condition = try index.condition.map(text)
+      let indexName = name ?? ([self.name] + columns + ["index"]).joined(separator: "_")
+      guard names.insert(indexName.foldedName).inserted else {
+        throw problem("two indexes are named “\(indexName)”")
+      }
+      let terms = columns.map(\.quotedIdentifier)
+      let text = try condition.map(text)
       return IndexSchema(
-        name: name, terms: index.columns.map(\.quotedIdentifier), isUnique: index.isUnique,
-        condition: condition, sql: createSQL(index, name: name, condition: condition))
+        name: indexName, columns: columns, terms: terms, isUnique: isUnique, condition: text,
+        sql: DDL.createIndex(indexName, on: self.name, terms, isUnique: isUnique, where: text))
     }
   }
 
@@ -141,14 +135,68 @@ struct DeclaredTable {
 }
 
 extension Table {
-  /// The table as a value. Throws where the declaration is wrong, or a default can't be stored.
+  /// The table as a value. Throws ``RecordError/declaration(table:problem:)`` where the declaration is
+  /// wrong, and ``LarderSQLite/ConversionError`` where a default can't be stored.
   ///
   /// - Parameter dateFormat: the connection's ``LarderSQLite/Configuration/dateFormat``.
   public func schema(dateFormat: DateFormat = .secondsSince1970) throws -> TableSchema {
     try core.check()
     return try DeclaredTable(
-      name: core.name, columns: core.columns, constraints: core.constraints, indexes: core.indexes,
+      name: core.name, columns: core.columns, constraints: core.constraints,
       options: core.options, dateFormat: dateFormat
     ).schema()
+  }
+}
+
+extension TableSchema {
+  /// A table that has no record.
+  ///
+  /// ```swift
+  /// let log = try TableSchema(
+  ///   "log",
+  ///   [
+  ///     .column("id", .integer, .primaryKey),
+  ///     .column("at", .integer, .indexed),
+  ///     .column("country", .text.optional, .references("country", column: "code")),
+  ///     .column("text", .text, .default("")),
+  ///   ], constraints: [.unique("at", "country")])
+  /// try log.create(db)
+  /// ```
+  ///
+  /// As with records, columns are NOT NULL unless their type is
+  /// ``LarderSQLite/ColumnType/optional``, and the table is STRICT unless its options say
+  /// otherwise. Throws ``RecordError/declaration(table:problem:)`` where the declaration doesn't
+  /// hold together, and ``LarderSQLite/ConversionError`` where a default can't be stored.
+  ///
+  /// - `constraints`: those that aren't a single column's.
+  /// - `indexes`: those that aren't a single column's.
+  /// - `options`: whether it has no row id, or no primary key, or isn't STRICT.
+  public init(
+    _ name: String, _ columns: [ColumnDefinition], constraints: [TableConstraint<Never>] = [],
+    indexes: [TableConstraint<Never>] = [], options: TableOptions = []
+  ) throws {
+    if let problem = TableBuilder.problem(table: name, columns, options) {
+      throw RecordError.declaration(table: name, problem: problem)
+    }
+    // Its defaults are values of SQLite's, which no format of dates changes.
+    self = try DeclaredTable(
+      name: name, columns: columns, constraints: (constraints + indexes).map(\.definition),
+      options: options, dateFormat: .secondsSince1970
+    ).schema()
+  }
+}
+
+extension ColumnDefinition {
+  /// A column of a table that has no record; see
+  /// ``LarderSQLite/TableSchema/init(_:_:constraints:indexes:options:)``.
+  public static func column(
+    _ name: String, _ type: ColumnType, _ options: ColumnOption<DatabaseValue>...
+  ) -> ColumnDefinition {
+    var definition = ColumnDefinition(name: name, type: type)
+    for option in options {
+      option.apply(&definition)
+      if let value = option.defaultValue { definition.defaultValue = { _ in value } }
+    }
+    return definition
   }
 }

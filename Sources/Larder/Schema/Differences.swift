@@ -1,5 +1,7 @@
 import LarderSQLite
 
+// The schema diff: what a program declares beside what a database has.
+
 extension Table {
   /// In what the table in a database isn't what is declared here; empty for one that
   /// ``create(_:ifNotExists:)`` has made.
@@ -11,7 +13,8 @@ extension Table {
   ///
   /// Names and types are compared in any case, expressions without spaces and comments. Not told are
   /// indexes, UNIQUE and CHECK constraints and foreign keys that are there without being declared:
-  /// see ``TableSchema/differences(from:)``. Throws where the declaration is wrong.
+  /// see ``LarderSQLite/TableSchema/differences(from:)``. Throws
+  /// ``RecordError/declaration(table:problem:)`` where the declaration is wrong.
   public func differences(_ db: Database) throws -> [TableDifference] {
     let declared = try schema(dateFormat: db.dateFormat)
     let surplus: Set<TableDifference.Kind> = [.index, .check, .foreignKey]
@@ -60,8 +63,8 @@ private struct TableComparison {
       add(.column, column.name, nil, column.summary)
     }
     compareKeys()
-    if declared.optionsText != found.optionsText {
-      add(.options, nil, declared.optionsText, found.optionsText)
+    if declared.options != found.options {
+      add(.options, nil, declared.options, found.options)
     }
     compareIndexes()
     compareChecks()
@@ -91,7 +94,7 @@ private struct TableComparison {
       func text(_ isNotNull: Bool) -> String { isNotNull ? "NOT NULL" : "NULL" }
       add(.nullability, column.name, text(column.isNotNull), text(other.isNotNull))
     }
-    if essence(ofDefault: column.defaultSQL) != essence(ofDefault: other.defaultSQL) {
+    if normalized(default: column.defaultSQL) != normalized(default: other.defaultSQL) {
       add(.defaultValue, column.name, column.defaultSQL, other.defaultSQL)
     }
     if column.collation?.foldedName ?? binary != other.collation?.foldedName ?? binary {
@@ -104,17 +107,16 @@ private struct TableComparison {
   private var binary: [UInt8] { Array("binary".utf8) }
 
   /// A default in parentheses comes back without them, and NULL is the same as none.
-  private func essence(ofDefault text: String?) -> [String] {
-    var essence = (text ?? "NULL").normalizedSQL
-    while essence.first == "(", essence.isParenthesized {
-      essence = Array(essence[1..<essence.count - 1])
+  private func normalized(default text: String?) -> [String] {
+    var tokens = (text ?? "NULL").normalizedSQL
+    while tokens.first == "(", tokens.isParenthesized {
+      tokens = Array(tokens.dropFirst().dropLast())
     }
-    return essence
+    return tokens
   }
 
   private mutating func compareGenerated(_ column: ColumnSchema, _ other: ColumnSchema) {
-    func kind(_ column: ColumnSchema) -> String { column.isStored ? "STORED" : "VIRTUAL" }
-    let text = column.generatedSQL.map { "AS (\($0)) \(kind(column))" }
+    let text = column.generatedSQL.map { DDL.generated($0, isStored: column.isStored) }
     guard let generated = column.generatedSQL, let otherGenerated = other.generatedSQL else {
       if column.generatedSQL != nil || other.generatedSQL != nil {
         add(.generated, column.name, text, other.generatedSQL == nil ? nil : "GENERATED ALWAYS")
@@ -122,8 +124,8 @@ private struct TableComparison {
       return
     }
     if column.isStored != other.isStored {
-      add(.generated, column.name, text, kind(other))
-    } else if essence(generated) != essence(otherGenerated) {
+      add(.generated, column.name, text, other.isStored ? "STORED" : "VIRTUAL")
+    } else if normalized(generated) != normalized(otherGenerated) {
       add(.generated, column.name, text, "another expression")
     }
   }
@@ -131,60 +133,54 @@ private struct TableComparison {
   // MARK: The table
 
   /// An expression of the table's without what may stand before the names of its columns.
-  private func essence(_ expression: String) -> [String] {
+  private func normalized(_ expression: String) -> [String] {
     expression.withoutQualifier(declared.name).normalizedSQL
   }
 
   private mutating func compareKeys() {
-    let isSame =
-      declared.primaryKeyTerms.map(\.normalized) == found.primaryKeyTerms.map(\.normalized)
-      && declared.isAutoincrement == found.isAutoincrement
-    if isSame { return }
+    func terms(_ table: TableSchema) -> [[String]] { table.primaryKeyTerms.map(\.normalizedSQL) }
+    guard terms(declared) != terms(found) || declared.isAutoincrement != found.isAutoincrement
+    else { return }
     func text(_ table: TableSchema) -> String? {
       table.primaryKey.isEmpty
         ? nil
-        : "(\(table.primaryKeyTerms.sqlList))" + (table.isAutoincrement ? " AUTOINCREMENT" : "")
+        : "(\(table.primaryKeyTerms.joined(separator: ", ")))"
+          + (table.isAutoincrement ? " AUTOINCREMENT" : "")
     }
     add(.primaryKey, nil, text(declared), text(found))
   }
 
   private mutating func compareIndexes() {
-    for terms in declared.missingUniqueConstraints(in: found) {
-      add(.index, onlyColumn(terms), "UNIQUE (\(terms.sqlList))", nil)
-    }
-    for index in declared.missingIndexes(in: found) {
-      add(.index, index.onlyColumn, index.sql, nil)
-    }
-    for terms in found.surplusUniqueConstraints(for: declared) {
-      add(.index, onlyColumn(terms), nil, "UNIQUE (\(terms.sqlList))")
-    }
-    for index in found.surplusIndexes(for: declared) {
-      add(.index, index.onlyColumn, nil, index.sql)
-    }
-  }
-
-  private func onlyColumn(_ terms: [KeyTerm]) -> String? {
-    terms.count == 1 ? terms[0].column : nil
+    let missing =
+      declared.missingUniqueConstraints(in: found) + declared.missingIndexes(in: found)
+    for index in missing { add(.index, index.onlyColumn, index.sql, nil) }
+    let surplus =
+      found.surplusUniqueConstraints(for: declared) + found.surplusIndexes(for: declared)
+    for index in surplus { add(.index, index.onlyColumn, nil, index.sql) }
   }
 
   private mutating func compareChecks() {
-    let wanted = Set(declared.checks.map(essence))
-    let present = Set(found.checks.map(essence))
-    for check in declared.checks where !present.contains(essence(check)) {
-      add(.check, nil, "CHECK (\(check))", nil)
+    func checks(_ table: TableSchema) -> [(key: [String], sql: String)] {
+      table.checks.map { (normalized($0), DDL.check($0)) }
     }
-    for check in found.checks where !wanted.contains(essence(check)) {
-      add(.check, nil, nil, "CHECK (\(check))")
-    }
+    compare(.check, checks(declared), checks(found))
   }
 
   private mutating func compareConflictClauses() {
-    for clause in declared.conflictClauses where !found.conflictClauses.contains(clause) {
-      add(.conflictClause, nil, clause.sql, nil)
+    func clauses(_ table: TableSchema) -> [(key: ConflictClause, sql: String)] {
+      table.conflictClauses.map { ($0, $0.sql) }
     }
-    for clause in found.conflictClauses where !declared.conflictClauses.contains(clause) {
-      add(.conflictClause, nil, nil, clause.sql)
-    }
+    compare(.conflictClause, clauses(declared), clauses(found))
+  }
+
+  /// Adds what only one of the two has.
+  private mutating func compare<Key: Hashable>(
+    _ kind: TableDifference.Kind, _ declared: [(key: Key, sql: String)],
+    _ found: [(key: Key, sql: String)]
+  ) {
+    let (wanted, present) = (Set(declared.map(\.key)), Set(found.map(\.key)))
+    for part in declared where !present.contains(part.key) { add(kind, nil, part.sql, nil) }
+    for part in found where !wanted.contains(part.key) { add(kind, nil, nil, part.sql) }
   }
 
   private mutating func compareForeignKeys() {
@@ -211,6 +207,21 @@ private struct TableComparison {
       && (targets[0] == targets[1] || targets.contains([]))
       && key.onDelete == other.onDelete && key.onUpdate == other.onUpdate
       && key.isDeferred == other.isDeferred
+  }
+}
+
+extension TableSchema {
+  /// STRICT and WITHOUT ROWID, as far as they apply.
+  var options: String? { DDL.options(isStrict: isStrict, isWithoutRowID: isWithoutRowID) }
+}
+
+extension ColumnSchema {
+  /// The most of it in always the same words.
+  fileprivate var summary: String {
+    [
+      name.quotedIdentifier, type, isNotNull ? "NOT NULL" : "",
+      defaultSQL.map { "DEFAULT \($0)" } ?? "", generatedSQL == nil ? "" : "GENERATED ALWAYS",
+    ].filter { !$0.isEmpty }.joined(separator: " ")
   }
 }
 

@@ -233,8 +233,8 @@ extension TableSchema {
   }
 
   /// A name under which row ids can be read; nil if there is none.
-  var rowIDSource: String? { rowIDName ?? rowIDColumn }
+  var rowIDSource: String? { rowIDNames.first ?? rowIDColumn }
 
   /// What to insert row ids into; nil where that can't be.
-  var rowIDTarget: String? { rowIDColumn ?? rowIDName }
+  var rowIDTarget: String? { rowIDColumn ?? rowIDNames.first }
 }

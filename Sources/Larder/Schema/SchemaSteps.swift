@@ -1,5 +1,77 @@
 import LarderSQLite
 
+/// One step of those that change a database's schema to what is declared; see
+/// ``Schema/steps(from:)``.
+public struct SchemaStep: Hashable, Sendable {
+  enum Action: Hashable, Sendable {
+    case execute(String)
+    case create(SchemaEntry)
+    case addColumn(to: String, sql: String)
+    case rebuild(TableSchema, losing: RebuildLosses)
+  }
+
+  /// What it does, in words.
+  public let summary: String
+  /// Whether something of the database is gone afterwards: rows, the values of a column, row ids that
+  /// a virtual table knows, or a view, trigger or index that isn't made anew.
+  public let isDestructive: Bool
+  let action: Action
+
+  init(_ summary: String, isDestructive: Bool = false, _ action: Action) {
+    self.summary = summary
+    self.isDestructive = isDestructive
+    self.action = action
+  }
+
+  /// Drops something; `end` follows in the summary.
+  init(
+    dropping kind: SchemaEntry.Kind, _ name: String, as word: String? = nil, isDestructive: Bool,
+    _ end: String = ""
+  ) {
+    self.init(
+      "drop the \(word ?? kind.rawValue) “\(name)”\(end)", isDestructive: isDestructive,
+      .execute(DDL.drop(kind, name)))
+  }
+
+  init(dropping index: IndexSchema, of table: String, isDestructive: Bool) {
+    self.init(
+      dropping: .index, index.name, isDestructive: isDestructive, " of “\(table)”")
+  }
+
+  /// The statement; nil for a rebuild, which is several (``LarderSQLite/TableSchema/rebuild(_:copying:losing:)``).
+  public var sql: String? {
+    switch action {
+    case .execute(let sql), .addColumn(_, let sql): sql
+    case .create(let entry): entry.sql
+    case .rebuild: nil
+    }
+  }
+
+  /// Does it. Steps belong into one transaction, with foreign keys off where tables are rebuilt or
+  /// dropped: into a migration.
+  ///
+  /// A rebuild copies what has the same name, and loses no rows and no values but those that its
+  /// summary names; where the new table needs values that the old one doesn't have, or its types would
+  /// change some (see ``SchemaError/changesValues(table:column:count:rows:)``), it throws, and has to
+  /// be written by hand. Throws ``SchemaError`` and ``LarderSQLite/DatabaseError``.
+  public func run(_ db: Database) throws {
+    switch action {
+    case .execute(let sql): try db.executeUpdate(SQL(raw: sql))
+    case .create(let entry): try entry.create(db)
+    case .addColumn(let table, let sql):
+      try db.keepingDependents(of: table) { try $0.executeUpdate(SQL(raw: sql)) }
+    case .rebuild(let table, let losing): try table.rebuild(db, losing: losing)
+    }
+  }
+}
+
+extension SchemaStep: CustomStringConvertible {
+  /// One line with the statement, and a mark if it is destructive.
+  public var description: String {
+    (isDestructive ? "DESTRUCTIVE: " : "") + summary + (sql.map { ": \($0)" } ?? "")
+  }
+}
+
 extension Schema {
   /// The steps that make a schema, mostly that of a database, into this one.
   ///
@@ -17,19 +89,17 @@ extension Schema {
         && droppedViews.contains { $0.name.foldedName == trigger.table.foldedName }
     }
     let surplusTables = other.surplusTables(for: self)
-    let (inTheWay, found) = other.withoutIndexesInTheWay(of: self)
+    let (conflicts, found) = other.withoutNameConflicts(with: self)
     // Triggers first: they refer to the rest.
     return (surplus + orphans).reversed().map { drop($0) }
-      + inTheWay
+      + conflicts
       + tables.flatMap { table in
         let known = other.virtualTables.filter { $0.names(table.name) }
         return steps(for: table, found: found.table(table.name), knownTo: known)
       }
       // Those that were made last refer to the others.
       + surplusTables.reversed().map {
-        SchemaStep(
-          "drop the table “\($0.name)” with its rows", isDestructive: true,
-          "DROP TABLE \($0.name.quotedIdentifier)")
+        SchemaStep(dropping: .table, $0.name, isDestructive: true, " with its rows")
       }
       + (changed + orphans).map {
         SchemaStep("create the \($0.differenceKind.rawValue) “\($0.name)”", .create($0))
@@ -40,9 +110,8 @@ extension Schema {
   private func drop(_ entry: SchemaEntry) -> SchemaStep {
     let isMadeAnew = others.contains(where: entry.hasSameName)
     return SchemaStep(
-      "drop the \(entry.differenceKind.rawValue) “\(entry.name)”",
-      isDestructive: entry.isVirtualTable || !isMadeAnew,
-      "DROP \(entry.kind.rawValue.uppercased()) \(entry.name.quotedIdentifier)")
+      dropping: entry.kind, entry.name, as: entry.differenceKind.rawValue,
+      isDestructive: entry.isVirtualTable || !isMadeAnew)
   }
 
   private func steps(
@@ -72,7 +141,7 @@ extension Schema {
   /// The new columns and indexes, if they are all that differs; nil if it isn't.
   func additions(to found: TableSchema, of table: TableSchema) -> [SchemaStep]? {
     let columns = table.columns.filter { found.column($0.name) == nil }
-    guard columns.allSatisfy({ table.obstacle(toAdding: $0) == nil }),
+    guard columns.allSatisfy({ table.blockedReason(adding: $0) == nil }),
       table.missingUniqueConstraints(in: found).isEmpty,
       found.surplusUniqueConstraints(for: table).isEmpty
     else { return nil }
@@ -91,7 +160,7 @@ extension Schema {
     return columns.map {
       SchemaStep(
         "add the column “\($0.name)” to “\(table.name)”",
-        .addColumn(to: table.name, sql: table.addColumnSQL($0)))
+        .addColumn(to: table.name, sql: DDL.addColumn($0, to: table.name)))
     } + table.missingIndexes(in: found).map { creation(of: $0, table) }
   }
 

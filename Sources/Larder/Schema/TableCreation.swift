@@ -17,6 +17,9 @@ extension Table {
   /// ``TableOptions/notStrict``; what isn't Optional is NOT NULL, and so is a primary key. Tables
   /// may refer to one another, and be created in any order.
   ///
+  /// Throws ``RecordError/declaration(table:problem:)`` where the declaration is wrong, and
+  /// ``LarderSQLite/DatabaseError`` where the table is there.
+  ///
   /// - `ifNotExists`: whether a table that is there is no error, whatever its columns are
   ///   (see ``differences(_:)``). Its indexes that are missing are created.
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
@@ -29,10 +32,12 @@ extension Table {
   /// or keep the table from being dropped;
   /// see [DROP TABLE](https://www.sqlite.org/lang_droptable.html).
   ///
+  /// Throws ``LarderSQLite/DatabaseError`` where the table isn't there, or rows refer to its rows.
+  ///
   /// - `ifExists`: whether a table that isn't there is no error.
   public func drop(_ db: Database, ifExists: Bool = false) throws {
     try core.check()
-    try dropTable(name, db, ifExists: ifExists)
+    try db.drop(.table, name, ifExists: ifExists)
   }
 
   /// The statements that ``create(_:ifNotExists:)`` runs: one for the table, one for each index.
@@ -61,11 +66,12 @@ extension TableSchema {
 
   /// Drops the table; see ``Table/drop(_:ifExists:)``.
   public func drop(_ db: Database, ifExists: Bool = false) throws {
-    try dropTable(name, db, ifExists: ifExists)
+    try db.drop(.table, name, ifExists: ifExists)
   }
 }
 
-private func dropTable(_ name: String, _ db: Database, ifExists: Bool) throws {
-  let condition: SQL = ifExists ? "IF EXISTS " : ""
-  try db.executeStatements("DROP TABLE \(condition)\(identifier: name)")
+extension Database {
+  func drop(_ kind: SchemaEntry.Kind, _ name: String, ifExists: Bool) throws {
+    try executeStatements(SQL(raw: DDL.drop(kind, name, ifExists: ifExists)))
+  }
 }

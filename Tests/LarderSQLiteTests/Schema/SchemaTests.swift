@@ -92,11 +92,46 @@ struct SchemaTests {
       """)
     let columns = try db.columns(of: "station")
     #expect(columns.map(\.name) == ["line", "number", "name", "anything", "label"])
-    #expect(columns.map(\.declaredType) == ["TEXT", "INTEGER", "VARCHAR(40)", "", "TEXT"])
+    #expect(columns.map(\.type) == ["TEXT", "INTEGER", "VARCHAR(40)", "", "TEXT"])
     #expect(columns.map(\.isNotNull) == [true, true, false, false, false])
     #expect(columns.map(\.defaultSQL) == [nil, nil, "'unnamed'", nil, nil])
     #expect(columns.map(\.primaryKeyPosition) == [2, 1, 0, 0, 0])
-    #expect(columns.map(\.isGenerated) == [false, false, false, false, true])
+    #expect(columns.map(\.generatedSQL) == [nil, nil, nil, nil, "line || number"])
+  }
+
+  @Test("Columns, indexes and foreign keys tell what only the statement of their table says")
+  func statementFacts() throws {
+    let db = try Database()
+    try db.executeStatements(
+      """
+      CREATE TABLE line (name TEXT COLLATE NOCASE, UNIQUE (name COLLATE RTRIM DESC));
+      CREATE TABLE stop (
+        name TEXT NOT NULL DEFAULT 'it''s', line TEXT REFERENCES line DEFERRABLE INITIALLY DEFERRED);
+      CREATE INDEX by_name ON stop (name DESC, lower(line));
+      """)
+    #expect(try db.columns(of: "line").map(\.collation) == ["NOCASE"])
+    #expect(try db.columns(of: "stop").map(\.sql)[0] == "name TEXT NOT NULL DEFAULT 'it''s'")
+    #expect(try db.foreignKeys(of: "stop").map(\.isDeferred) == [true])
+    #expect(try db.indexes(of: "stop").map(\.terms) == [["name DESC", "lower(line)"]])
+    #expect(
+      try db.indexes(of: "line").map(\.sql) == [#"UNIQUE ("name" COLLATE RTRIM DESC)"#])
+  }
+
+  @Test("What a name means is described: a temporary table before others, then the attached ones")
+  func hiddenTables() throws {
+    let db = try makeCities()
+    try db.executeStatements(
+      """
+      ATTACH ':memory:' AS other;
+      CREATE TABLE other.lake (name TEXT COLLATE NOCASE);
+      CREATE TABLE other.city (mayor TEXT COLLATE NOCASE);
+      """)
+    #expect(try db.columns(of: "lake").map(\.collation) == ["NOCASE"])
+    #expect(try db.columns(of: "city").map(\.name) == ["id", "name", "population", "area"])
+    try db.executeStatements("CREATE TEMP VIEW city AS SELECT 1 AS one")
+    #expect(try db.columns(of: "city").map(\.sql) == [#""one""#])
+    #expect(try db.columns(of: "sqlite_schema").map(\.name).contains("rootpage"))
+    #expect(try db.columns(of: "json_each").map(\.name).contains("value"))
   }
 
   @Test("A type of which SQLite drops a part of a character is listed all the same")
@@ -104,7 +139,7 @@ struct SchemaTests {
     let db = try Database()
     // SQLite takes the first and the last byte of what begins with a quote for quotes.
     try db.executeUpdate("CREATE TABLE town (size [c]北)")
-    #expect(try db.columns(of: "town")[0].declaredType == "c]\u{FFFD}")
+    #expect(try db.columns(of: "town")[0].type == "c]\u{FFFD}")
   }
 
   @Test("The columns of a view are listed too")
@@ -127,7 +162,7 @@ struct SchemaTests {
     #expect(indexes.map(\.name) == ["sqlite_autoindex_city_1", "city_size", "large_city"])
     #expect(indexes.map(\.columns) == [["name"], ["population", "area"], [nil]])
     #expect(indexes.map(\.isUnique) == [true, false, true])
-    #expect(indexes.map(\.isPartial) == [false, false, true])
+    #expect(indexes.map(\.condition) == [nil, nil, "population > 1000000"])
     #expect(indexes.map(\.origin) == [.unique, .created, .created])
   }
 
@@ -147,12 +182,12 @@ struct SchemaTests {
     #expect(keys[0].columns == ["city"])
     #expect(keys[0].referencedTable == "city")
     #expect(keys[0].referencedColumns.isEmpty)
-    #expect(keys[0].onDelete == "SET NULL")
-    #expect(keys[0].onUpdate == "NO ACTION")
+    #expect(keys[0].onDelete == .setNull)
+    #expect(keys[0].onUpdate == .noAction)
     #expect(keys[1].columns == ["line", "number"])
     #expect(keys[1].referencedTable == "station")
     #expect(keys[1].referencedColumns == ["line", "number"])
-    #expect(keys[1].onUpdate == "CASCADE")
+    #expect(keys[1].onUpdate == .cascade)
   }
 
   @Test("A table that isn't there has no columns, indexes or foreign keys to list")

@@ -19,7 +19,7 @@ enum PublicCalls {
     "ColumnDefinition", "ColumnOption", "ColumnSchema", "ColumnType", "CommonFields", "CommonRow",
     "CommonTable", "Compound", "CompoundPart", "Configuration", "ConflictPolicy",
     "ConstraintViolation", "ConversionError", "DatabaseError", "DatabaseValue",
-    "DatabaseValueConvertible", "DateFormat", "EffectiveSettings", "ForeignKey",
+    "DatabaseValueConvertible", "DateFormat", "EffectiveSettings",
     "ForeignKeyAction", "ForeignKeySchema", "ForeignKeyViolation", "HasMany", "HasManyThrough",
     "IndexSchema", "Join2", "Join3", "Join4", "Limit", "Migration", "MigrationError",
     "MigrationProblems", "MigrationProgress", "MigrationReport", "Migrator", "NoSuchColumn",
@@ -28,8 +28,8 @@ enum PublicCalls {
     "QuerySource", "QueryTable", "QueryTableDefinition", "RealValue", "RebuildLosses", "Record",
     "RecordError", "RecordFields", "RecordHooks", "ResultCode", "SQL", "SQLExpression",
     "SQLiteLibrary", "Schema", "SchemaEntry", "SchemaError", "SchemaStep", "Selection",
-    "StatementCacheStatistics", "StorageClass", "Table", "TableColumn", "TableConstraint",
-    "TableDifference", "TableIndex", "TableIndexes", "TableOptions", "TableSchema", "TextValue",
+    "StatementCacheStatistics", "StorageClass", "Table", "TableConstraint",
+    "TableDifference", "TableOptions", "TableSchema", "TextValue",
     "TraceEvent", "TransactionKind", "UnknownColumn",
   ]
 

@@ -1,20 +1,11 @@
-import LarderSQLite
-
 /// What only the text of a CREATE TABLE tells, for which SQLite has no PRAGMA: CHECK constraints,
 /// collations, the expressions of generated columns, and which foreign keys are deferred.
 ///
 /// The text is SQLite's own, of a table that is there: it follows
 /// [the syntax](https://www.sqlite.org/lang_createtable.html).
 struct CreateTableParser {
-  struct Column {
-    /// All that stands in CREATE TABLE.
-    var sql: String
-    var collation: String?
-    var generatedSQL: String?
-  }
-
-  /// By the folded name.
-  private(set) var columns: [[UInt8]: Column] = [:]
+  /// What the text tells of the columns, by the folded name.
+  private(set) var columns: [[UInt8]: ColumnSchema] = [:]
   private(set) var checks: [String] = []
   /// One for each foreign key, in the order of the text.
   private(set) var areDeferred: [Bool] = []
@@ -25,7 +16,8 @@ struct CreateTableParser {
 
   init(_ sql: String) {
     let tokens = sql.sqlTokens
-    guard let body = tokens.group(from: 0) else { return }
+    guard tokens.dropFirst().first?.isWord("virtual") != true, let body = tokens.group(from: 0)
+    else { return }
     // As a word of its own, it is nothing else: as a name it has to be in quotes.
     isAutoincrement = body.tokens.contains { $0.isWord("autoincrement") }
     for definition in body.tokens.splitAtCommas() { read(definition) }
@@ -36,8 +28,8 @@ struct CreateTableParser {
   private mutating func read(_ definition: [SQLToken]) {
     guard let first = definition.first else { return }
     let isConstraint = Self.constraintWords.contains(where: first.isWord)
-    var column = Column(sql: definition.text)
     let name = isConstraint ? nil : first.name
+    var column = ColumnSchema(name: name ?? "", sql: definition.text)
     constraintStart = 0
     // The name of a column may be any word.
     var index = isConstraint ? 0 : 1
@@ -74,7 +66,7 @@ struct CreateTableParser {
 
   /// Reads what begins at a token, and returns where the next begins.
   private mutating func readClause(
-    _ tokens: [SQLToken], at index: Int, _ column: inout Column
+    _ tokens: [SQLToken], at index: Int, _ column: inout ColumnSchema
   ) -> Int {
     let token = tokens[index]
     let next = index + 1 < tokens.count ? tokens[index + 1] : nil
@@ -103,5 +95,24 @@ struct CreateTableParser {
   /// NOT DEFERRABLE INITIALLY DEFERRED isn't.
   private func isNotDeferrable(_ tokens: [SQLToken], before index: Int) -> Bool {
     index >= 2 && tokens[index - 1].isWord("deferrable") && tokens[index - 2].isWord("not")
+  }
+}
+
+/// An [ON CONFLICT clause](https://www.sqlite.org/lang_conflict.html) of a constraint: statements
+/// that don't say what they do about rows that break it leave them out, or replace others.
+package struct ConflictClause: Hashable, Sendable {
+  /// The constraint's words and names, in the form that it has after the columns.
+  let constraint: [String]
+  /// What happens, in small letters.
+  let resolution: String
+
+  package var sql: String {
+    constraint.joined(separator: " ") + " ON CONFLICT " + resolution.uppercased()
+  }
+
+  /// Whether a NULL in a column becomes the column's default.
+  package func replacesNull(in column: String) -> Bool {
+    resolution == "replace"
+      && constraint == [String(decoding: column.foldedName, as: UTF8.self), "not", "null"]
   }
 }

@@ -31,11 +31,11 @@ extension TableSchema {
       }
       let missing = columns.filter { found.column($0.name) == nil }
       for column in missing {
-        if let reason = obstacle(toAdding: column) {
+        if let reason = blockedReason(adding: column) {
           throw SchemaError.cannotAddColumn(table: name, column: column.name, reason: reason)
         }
       }
-      for column in missing { try db.executeUpdate(SQL(raw: addColumnSQL(column))) }
+      for column in missing { try db.executeUpdate(SQL(raw: DDL.addColumn(column, to: name))) }
       for index in missingIndexes(in: found)
       where missing.contains(where: { index.sql.mentions($0.name) }) {
         try db.create(index, of: name)
@@ -44,14 +44,10 @@ extension TableSchema {
     }
   }
 
-  func addColumnSQL(_ column: ColumnSchema) -> String {
-    "ALTER TABLE \(name.quotedIdentifier) ADD COLUMN \(column.sql)"
-  }
-
   /// Why ALTER TABLE can't add a column to a table with rows; nil if it can.
-  func obstacle(toAdding column: ColumnSchema) -> String? {
+  func blockedReason(adding column: ColumnSchema) -> String? {
     let name = column.name.foldedName
-    if primaryKey.contains(where: { $0.foldedName == name }) { return "it is a part of the key" }
+    if column.primaryKeyPosition > 0 { return "it is a part of the key" }
     if uniqueConstraints.contains(where: { $0.contains { $0.foldedName == name } }) {
       return "it is UNIQUE"
     }

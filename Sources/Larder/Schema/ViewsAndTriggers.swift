@@ -15,11 +15,9 @@ extension SchemaEntry {
     _ name: String, columns: [String] = [], as query: SQL,
     dateFormat: DateFormat = .secondsSince1970
   ) throws -> SchemaEntry {
-    let list = columns.isEmpty ? "" : " (\(columns.identifierList))"
     let text = try query.literalText(dateFormat: dateFormat)
-    return try declared(.view, name, table: name) {
-      "CREATE VIEW \(name.quotedIdentifier)\(list) AS \(text)"
-    }
+    return try declared(
+      .view, name, table: name, DDL.createView(name, columns: columns, as: text))
   }
 
   /// A trigger to be created.
@@ -41,14 +39,11 @@ extension SchemaEntry {
     _ name: String, _ event: SQL, on table: String, when condition: SQL? = nil,
     run statements: SQL..., dateFormat: DateFormat = .secondsSince1970
   ) throws -> SchemaEntry {
-    let when = try condition.map { " WHEN \(try $0.literalText(dateFormat: dateFormat))" } ?? ""
-    let body = try statements.map { "  \(try $0.literalText(dateFormat: dateFormat));\n" }
-      .joined()
-    let event = try event.literalText()
-    return try declared(.trigger, name, table: table) {
-      "CREATE TRIGGER \(name.quotedIdentifier) \(event) ON \(table.quotedIdentifier)\(when) "
-        + "BEGIN\n\(body)END"
-    }
+    func text(_ sql: SQL) throws -> String { try sql.literalText(dateFormat: dateFormat) }
+    return try declared(
+      .trigger, name, table: table,
+      DDL.createTrigger(
+        name, event.literalText(), on: table, when: condition.map(text), statements.map(text)))
   }
 
   /// A virtual table to be created, such as one for full-text search.
@@ -62,24 +57,24 @@ extension SchemaEntry {
   /// [CREATE VIRTUAL TABLE](https://www.sqlite.org/lang_createvtab.html) and
   /// [FTS5](https://www.sqlite.org/fts5.html).
   public static func virtualTable(_ name: String, using module: SQL) throws -> SchemaEntry {
-    let text = try module.literalText()
-    return try declared(.table, name, table: name) {
-      "CREATE VIRTUAL TABLE \(name.quotedIdentifier) USING \(text)"
-    }
+    try declared(
+      .table, name, table: name, DDL.createVirtualTable(name, using: module.literalText()))
   }
 
   private static func declared(
-    _ kind: Kind, _ name: String, table: String, _ sql: () -> String
+    _ kind: Kind, _ name: String, table: String, _ sql: String
   ) throws -> SchemaEntry {
     if [name, table].contains(where: { $0.isEmpty || $0.utf8.contains(0) }) {
       throw RecordError.declaration(table: name, problem: "its name is empty or holds a NUL")
     }
-    return SchemaEntry(kind: kind, name: name, table: table, sql: sql())
+    return SchemaEntry(kind: kind, name: name, table: table, sql: sql)
   }
 
-  /// Runs the statement that makes it. Throws `SchemaError.notItsStatement` where its
-  /// text, which a file may have kept, is another, and ``LarderSQLite/ResultCode/misuse`` where more
-  /// stands behind it.
+  /// Runs the statement that makes it.
+  ///
+  /// Throws ``SchemaError/notItsStatement(name:sql:)`` where its text, which a file may have kept, is
+  /// another, and ``LarderSQLite/DatabaseError`` where it is there, or more stands behind its
+  /// statement (``LarderSQLite/ResultCode/misuse``).
   ///
   /// - `ifNotExists`: whether one of this kind and name that is there is no error, whatever
   ///   it says (see `Schema`).
@@ -91,13 +86,11 @@ extension SchemaEntry {
     try db.create(kind, name, of: kind == .index || kind == .trigger ? table : nil, by: sql)
   }
 
-  /// Drops it.
+  /// Drops it. Throws ``LarderSQLite/DatabaseError`` where it isn't there.
   ///
   /// - `ifExists`: whether one that isn't there is no error.
   public func drop(_ db: Database, ifExists: Bool = false) throws {
-    let condition: SQL = ifExists ? "IF EXISTS " : ""
-    let word = SQL(raw: kind.rawValue)
-    try db.executeStatements("DROP \(word) \(condition)\(identifier: name)")
+    try db.drop(kind, name, ifExists: ifExists)
   }
 
   func hasSameName(as other: SchemaEntry) -> Bool {
@@ -113,7 +106,7 @@ extension SchemaEntry {
     kind == .table && sql?.sqlTokens.dropFirst().first?.isWord("virtual") == true
   }
 
-  /// Whether its statement names a table or anything else of this name.
+  /// Whether its statement names a table, or anything else, of this name.
   func names(_ name: String) -> Bool {
     sql?.sqlTokens.contains { $0.name?.foldedName == name.foldedName } ?? false
   }

@@ -2,7 +2,7 @@ import LarderSQLite
 
 /// The statements that don't compile for a database, because a view or trigger refers to something
 /// that isn't there: changes of a table must not add to them. SQLite finds out only when they are used.
-struct BrokenStatements {
+struct BrokenDependents {
   /// What is broken, with why.
   private let reasons: [String: String]
 
@@ -10,15 +10,7 @@ struct BrokenStatements {
     var statements: [String: SQL] = [:]
     for schema in ["main", "temp"] {
       let prefix = schema == "main" ? "" : "temporary "
-      let entries = try db.executeQuery(
-        """
-        SELECT type, name, tbl_name FROM \(identifier: schema).sqlite_schema
-        WHERE type IN ('view', 'trigger')
-        """
-      ).map {
-        SchemaEntry(
-          kind: try $0.get(at: 0), name: try $0.get(at: 1), table: try $0.get(at: 2), sql: nil)
-      }
+      let entries = try db.schema(of: schema)
       for view in entries where view.kind == .view {
         statements[prefix + view.name] =
           "SELECT * FROM \(identifier: schema).\(identifier: view.name)"
@@ -33,7 +25,9 @@ struct BrokenStatements {
         statements["INSERT into \(prefix)\(table)"] = "INSERT INTO \(name) DEFAULT VALUES"
         statements["DELETE from \(prefix)\(table)"] = "DELETE FROM \(name)"
         // A broken view has no columns.
-        let columns = ((try? db.columns(of: table, in: owner)) ?? []).filter { !$0.isGenerated }
+        let columns = ((try? db.columns(of: table, in: owner)) ?? []).filter {
+          $0.generatedSQL == nil
+        }
         let list = columns.map { "\($0.name.quotedIdentifier) = \($0.name.quotedIdentifier)" }
         statements["UPDATE of \(prefix)\(table)"] =
           "UPDATE \(name) SET \(SQL(raw: list.joined(separator: ", ")))"
@@ -50,7 +44,7 @@ struct BrokenStatements {
   }
 
   /// Throws for a statement that compiled before.
-  func check(comparedTo before: BrokenStatements, table: String) throws {
+  func check(comparedTo before: BrokenDependents, table: String) throws {
     let new = reasons.filter { before.reasons[$0.key] == nil }
     guard let first = new.min(by: { $0.key < $1.key }) else { return }
     throw SchemaError.brokenDependent(table: table, dependent: first.key, reason: first.value)
@@ -62,9 +56,9 @@ extension Database {
   @discardableResult
   func keepingDependents<T>(of table: String, _ body: (Database) throws -> T) throws -> T {
     try inTransaction { db in
-      let before = try BrokenStatements(in: db)
+      let before = try BrokenDependents(in: db)
       let result = try body(db)
-      try BrokenStatements(in: db).check(comparedTo: before, table: table)
+      try BrokenDependents(in: db).check(comparedTo: before, table: table)
       return result
     }
   }

@@ -1,11 +1,12 @@
 import LarderSQLite
 
-// Tables, views and indexes share one set of names, and indexes are compared whatever theirs are: one
-// that serves, or is another table's, may have the name of one that is to be created.
+// Conflicts of index names: tables, views and indexes share one set of names, and indexes are compared
+// whatever theirs are. One that serves, or is another table's, may have the name of one that is to be
+// created.
 
 extension Schema {
   /// The steps that drop indexes whose names others need, and what this schema is then.
-  func withoutIndexesInTheWay(of declared: Schema) -> (steps: [SchemaStep], rest: Schema) {
+  func withoutNameConflicts(with declared: Schema) -> (steps: [SchemaStep], rest: Schema) {
     var steps: [SchemaStep] = []
     var rest = self
     // Without one index another may be missing, whose name is taken in turn.
@@ -45,13 +46,5 @@ extension Schema {
     // A rebuild may lose what has served, such as a UNIQUE constraint; it replaces its own indexes.
     let names = Set(found.indexes.map(\.name.foldedName))
     return table.indexes.filter { !names.contains($0.name.foldedName) }
-  }
-}
-
-extension SchemaStep {
-  init(dropping index: IndexSchema, of table: String, isDestructive: Bool) {
-    self.init(
-      "drop the index “\(index.name)” of “\(table)”", isDestructive: isDestructive,
-      "DROP INDEX \(index.name.quotedIdentifier)")
   }
 }

@@ -1,0 +1,119 @@
+import LarderSQLite
+
+/// The text of data definition (DDL): all statements that create, alter and drop are written here, of
+/// declared tables and of those that a database has.
+///
+/// See [CREATE TABLE](https://www.sqlite.org/lang_createtable.html),
+/// [CREATE INDEX](https://www.sqlite.org/lang_createindex.html) and
+/// [ALTER TABLE](https://www.sqlite.org/lang_altertable.html).
+enum DDL {
+  // MARK: Tables
+
+  /// - Parameter definitions: of the columns, then of the constraints.
+  static func createTable(_ name: String, _ definitions: [String], options: String?) -> String {
+    let lines = definitions.map { "  " + $0 }.joined(separator: ",\n")
+    return "CREATE TABLE \(name.quotedIdentifier) (\n\(lines)\n)" + (options.map { " " + $0 } ?? "")
+  }
+
+  /// What follows the parentheses; nil for nothing.
+  static func options(isStrict: Bool, isWithoutRowID: Bool) -> String? {
+    let options = (isStrict ? ["STRICT"] : []) + (isWithoutRowID ? ["WITHOUT ROWID"] : [])
+    return options.isEmpty ? nil : options.joined(separator: ", ")
+  }
+
+  /// The type in a declaration; empty for a column that takes all, in a table that isn't STRICT:
+  /// ANY would make numbers of text there.
+  static func typeName(of type: ColumnType, isStrict: Bool, _ dateFormat: DateFormat) -> String {
+    switch type.kind {
+    case .integer: "INTEGER"
+    case .real: "REAL"
+    case .text: "TEXT"
+    case .blob: "BLOB"
+    case .any: isStrict ? "ANY" : ""
+    case .date: typeName(of: dateFormat.columnType, isStrict: isStrict, dateFormat)
+    }
+  }
+
+  /// The definition of a column.
+  ///
+  /// - Parameter isKey: whether it alone is the primary key.
+  static func column(
+    _ column: ColumnSchema, isKey: Bool, isAutoincrement: Bool, isUnique: Bool, checks: [String],
+    reference: ForeignKeySchema?
+  ) -> String {
+    var parts = [column.name.quotedIdentifier, column.type]
+    if let collation = column.collation { parts.append("COLLATE \(collation.quotedIdentifier)") }
+    if isKey { parts.append("PRIMARY KEY") }
+    if isAutoincrement { parts.append("AUTOINCREMENT") }
+    if column.isNotNull { parts.append("NOT NULL") }
+    if isUnique { parts.append("UNIQUE") }
+    if let value = column.defaultSQL { parts.append("DEFAULT \(value)") }
+    parts += checks.map(check)
+    if let expression = column.generatedSQL {
+      parts.append("GENERATED ALWAYS " + generated(expression, isStored: column.isStored))
+    }
+    if let reference { parts.append(reference.clause) }
+    return parts.filter { !$0.isEmpty }.joined(separator: " ")
+  }
+
+  static func check(_ condition: String) -> String { "CHECK (\(condition))" }
+
+  static func generated(_ expression: String, isStored: Bool) -> String {
+    "AS (\(expression)) \(isStored ? "STORED" : "VIRTUAL")"
+  }
+
+  static func addColumn(_ column: ColumnSchema, to table: String) -> String {
+    "ALTER TABLE \(table.quotedIdentifier) ADD COLUMN \(column.sql)"
+  }
+
+  // MARK: What belongs to tables
+
+  static func createIndex(
+    _ name: String, on table: String, _ terms: [String], isUnique: Bool, where condition: String?
+  ) -> String {
+    "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(name.quotedIdentifier) "
+      + "ON \(table.quotedIdentifier) (\(terms.joined(separator: ", ")))"
+      + (condition.map { " WHERE \($0)" } ?? "")
+  }
+
+  static func createView(_ name: String, columns: [String], as query: String) -> String {
+    let list = columns.isEmpty ? "" : " (\(columns.identifierList))"
+    return "CREATE VIEW \(name.quotedIdentifier)\(list) AS \(query)"
+  }
+
+  static func createTrigger(
+    _ name: String, _ event: String, on table: String, when condition: String?,
+    _ statements: [String]
+  ) -> String {
+    "CREATE TRIGGER \(name.quotedIdentifier) \(event) ON \(table.quotedIdentifier)"
+      + (condition.map { " WHEN \($0)" } ?? "")
+      + " BEGIN\n\(statements.map { "  \($0);\n" }.joined())END"
+  }
+
+  static func createVirtualTable(_ name: String, using module: String) -> String {
+    "CREATE VIRTUAL TABLE \(name.quotedIdentifier) USING \(module)"
+  }
+
+  static func drop(_ kind: SchemaEntry.Kind, _ name: String, ifExists: Bool = false) -> String {
+    "DROP \(kind.rawValue.uppercased()) \(ifExists ? "IF EXISTS " : "")\(name.quotedIdentifier)"
+  }
+}
+
+extension ForeignKeySchema {
+  /// The clause without the columns that refer.
+  fileprivate var clause: String {
+    var text = "REFERENCES \(referencedTable.quotedIdentifier)"
+    if !referencedColumns.isEmpty { text += " (\(referencedColumns.identifierList))" }
+    if onDelete != .noAction { text += " ON DELETE \(onDelete.rawValue)" }
+    if onUpdate != .noAction { text += " ON UPDATE \(onUpdate.rawValue)" }
+    return text + (isDeferred ? " DEFERRABLE INITIALLY DEFERRED" : "")
+  }
+
+  /// What stands behind FOREIGN KEY.
+  var sql: String { "(\(columns.identifierList)) \(clause)" }
+}
+
+extension [String] {
+  /// Names in double quotes, with commas.
+  var identifierList: String { map(\.quotedIdentifier).joined(separator: ", ") }
+}

@@ -1,0 +1,113 @@
+import LarderSQLite
+
+// The text that sqlite_schema keeps for an object is run again where the object is made anew. SQLite
+// reads only the first statement of it when it opens a file, and never compares it with the object's
+// name: a file that somebody else has made may hold more behind it, or something else.
+
+extension Database {
+  /// Runs the statement that makes an object. Throws ``SchemaError/notItsStatement(name:sql:)`` for
+  /// text that is another, and ``LarderSQLite/ResultCode/misuse`` for one with more behind it.
+  func create(
+    _ kind: SchemaEntry.Kind, _ name: String, of table: String? = nil, by sql: String
+  ) throws {
+    var statement = SQL(raw: sql)
+    statement.isCacheable = false
+    guard sql.creates(kind, name, of: table) else {
+      throw SchemaError.notItsStatement(name: name, sql: sql)
+    }
+    // It throws for text with more than one statement, and runs none then.
+    try executeUpdate(statement)
+  }
+
+  /// Makes a table under another name.
+  func createTable(_ table: TableSchema, as name: String) throws {
+    guard table.sql.creates(.table, table.name, of: nil) else {
+      throw SchemaError.notItsStatement(name: table.name, sql: table.sql)
+    }
+    // Its constraints may name it, which would be no table's name yet.
+    try create(
+      .table, name, by: table.sql.withoutQualifier(table.name).replacingTableName(by: name))
+  }
+
+  func create(_ index: IndexSchema, of table: String) throws {
+    try create(.index, index.name, of: table, by: index.sql)
+  }
+}
+
+extension String {
+  /// Whether this begins as the statement that makes an object, on a table if one is given.
+  func creates(_ kind: SchemaEntry.Kind, _ name: String, of table: String?) -> Bool {
+    var tokens = sqlTokens[...]
+    guard tokens.popFirst()?.isWord("create") == true else { return false }
+    if ["unique", "virtual", "temp"].contains(where: { tokens.first?.isWord($0) == true }) {
+      tokens = tokens.dropFirst()
+    }
+    guard tokens.popFirst()?.isWord(kind.rawValue) == true,
+      tokens.popFirst()?.name?.foldedName == name.foldedName, tokens.first?.isSymbol(".") != true
+    else { return false }
+    guard let table else { return true }
+    guard let on = tokens.firstIndex(where: { $0.isWord("on") }) else { return false }
+    var names = tokens[(on + 1)...].prefix(3)
+    if names.dropFirst().first?.isSymbol(".") == true { names = names.dropFirst(2) }
+    return names.first?.name?.foldedName == table.foldedName
+  }
+
+  /// The text without a table's name, and a schema's, before the names of its columns: where only
+  /// this table can be meant, as in its constraints, they are the same without.
+  func withoutQualifier(_ table: String) -> String {
+    var kept: [SQLPiece] = []
+    func isName(_ piece: SQLPiece, _ name: String) -> Bool {
+      // A number is no name.
+      let isNumber = piece.kind == .word && piece.text.utf8.first.map { $0 < 0x3a } ?? false
+      return !isNumber && piece.identifier?.foldedName == name.foldedName
+    }
+    for piece in SQL(raw: self).pieces {
+      kept.append(piece)
+      guard piece.text == ".", piece.kind == .other else { continue }
+      let names = kept.indices.dropLast().filter { !kept[$0].isSpace }
+      guard let last = names.last, isName(kept[last], table) else { continue }
+      kept.removeSubrange(last...)
+      let rest = kept.indices.filter { !kept[$0].isSpace }.suffix(2)
+      if let schema = rest.first, let dot = rest.last, schema != dot, kept[dot].text == ".",
+        ["main", "temp"].contains(where: { isName(kept[schema], $0) })
+      {
+        kept.removeSubrange(schema...)
+      }
+    }
+    return kept.map(\.text).joined()
+  }
+
+  /// The statement with another name in the place of its third word: `CREATE TABLE city (…)` as
+  /// SQLite keeps it, without a schema before the name.
+  func replacingTableName(by name: String) -> String {
+    var words = 0
+    return SQL(raw: self).pieces.map { piece in
+      if piece.kind == .word || piece.kind == .quoted { words += 1 } else { return piece.text }
+      return words == 3 ? name.quotedIdentifier : piece.text
+    }.joined()
+  }
+}
+
+extension IndexSchema {
+  /// The same index where its statement has strings in double quotes, which SQLite takes for such in
+  /// what a file keeps, where no column has the name: in single quotes, as new statements want them.
+  func withoutQuotedStrings(in table: TableSchema) -> IndexSchema {
+    let pieces = SQL(raw: sql).pieces
+    let tokens = sql.sqlTokens
+    guard let body = tokens.firstIndex(where: { $0.isSymbol("(") }) else { return self }
+    var position = -1
+    var index = self
+    index.sql = pieces.map { piece in
+      guard piece.kind != .space, piece.kind != .comment else { return piece.text }
+      position += 1
+      guard position > body, piece.text.utf8.first == UInt8(ascii: "\""),
+        let name = tokens[position].name, table.column(name) == nil,
+        !table.rowIDNames.contains(where: { $0.foldedName == name.foldedName }),
+        !tokens[position - 1].isWord("collate"),
+        position + 1 == tokens.count || !["(", "."].contains(where: tokens[position + 1].isSymbol)
+      else { return piece.text }
+      return "'" + name.replacing("'", with: "''") + "'"
+    }.joined()
+    return index
+  }
+}

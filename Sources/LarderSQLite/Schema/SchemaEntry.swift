@@ -1,0 +1,24 @@
+/// One object of the schema: a row of [sqlite_schema](https://www.sqlite.org/schematab.html).
+public struct SchemaEntry: Hashable, Sendable {
+  /// What it is.
+  public enum Kind: String, Hashable, Sendable, DatabaseValueConvertible {
+    // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+    case table, index, view, trigger
+  }
+
+  /// What it is.
+  public let kind: Kind
+  /// Its name.
+  public let name: String
+  /// The table that it belongs to; its own name for tables and views.
+  public let table: String
+  /// The statement that made it; nil for the indexes that SQLite makes by itself.
+  public let sql: String?
+
+  package init(kind: Kind, name: String, table: String, sql: String?) {
+    self.kind = kind
+    self.name = name
+    self.table = table
+    self.sql = sql
+  }
+}

@@ -1,0 +1,179 @@
+/// Reads what a database has of a table or view: from SQLite's PRAGMAs, and what these don't tell from
+/// the text of the CREATE TABLE.
+struct TableReader {
+  private let db: Database
+  private let name: String
+  /// The name of the database that has it, such as `main`; nil where none lists it, as
+  /// `sqlite_schema`.
+  private let schema: String?
+  /// The statements that made the table and its indexes, by folded names.
+  private var sources: [[UInt8]: String] = [:]
+  private let text: CreateTableParser
+
+  /// A temporary table hides another one unless a schema is given.
+  init(_ name: String, in schema: String?, _ db: Database) throws {
+    self.db = db
+    self.name = name
+    let candidates =
+      try schema.map { [$0] }
+      ?? db.executeQuery("SELECT name FROM pragma_database_list ORDER BY seq <> 1, seq").map {
+        try $0.get(at: 0)
+      }
+    var found: String?
+    for candidate in candidates where found == nil {
+      let rows = try db.executeQuery(
+        """
+        SELECT name, sql, type FROM \(identifier: candidate).sqlite_schema
+        WHERE tbl_name = \(name) COLLATE NOCASE AND type <> 'trigger'
+        """)
+      while try rows.next() {
+        found = candidate
+        guard let sql = try rows.get(at: 1, as: String?.self) else { continue }
+        let name = try rows.get(at: 0, as: String.self).foldedName
+        let isView = try rows.get(at: 2, as: String.self) == "view"
+        if !isView, sources[name] == nil { sources[name] = sql }
+      }
+    }
+    self.schema = schema ?? found
+    text = CreateTableParser(sources[name.foldedName] ?? "")
+  }
+
+  func table(isStrict: Bool, isWithoutRowID: Bool) throws -> TableSchema {
+    let columns = try columns()
+    let indexes = try indexes()
+    let keyIndex = indexes.first { $0.origin == .primaryKey }
+    return TableSchema(
+      name: name, columns: columns, isAutoincrement: text.isAutoincrement, checks: text.checks,
+      foreignKeys: try foreignKeys(), indexes: indexes.filter { $0.origin == .created },
+      isStrict: isStrict, isWithoutRowID: isWithoutRowID, sql: sources[name.foldedName] ?? "",
+      // A key that needs no index is the row id. (One of type INT, or declared as INTEGER PRIMARY
+      // KEY DESC, has one.)
+      rowIDColumn: keyIndex == nil && !isWithoutRowID ? columns.primaryKey.first : nil,
+      primaryKeyTerms: keyIndex?.terms ?? columns.primaryKey.map(\.quotedIdentifier),
+      uniqueIndexes: indexes.filter { $0.origin == .unique }, conflictClauses: text.conflictClauses)
+  }
+
+  /// Throws where there is no table or view.
+  func columns() throws -> [ColumnSchema] {
+    // Hidden columns are 1 for those of virtual tables, 2 and 3 for generated ones. A type is read as
+    // bytes: of one that begins with a quote SQLite drops the last byte, whatever that is, which may
+    // leave a part of a character.
+    let columns = try db.executeQuery(
+      """
+      SELECT name, CAST(type AS BLOB), "notnull", dflt_value, pk, hidden IN (2, 3), hidden = 3
+      FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1 ORDER BY cid
+      """, name, schema
+    ).map { row in
+      let name = try row.get(at: 0, as: String.self)
+      var column = text.columns[name.foldedName] ?? ColumnSchema(name: name)
+      column.name = name
+      column.type = String(decoding: try row.get(at: 1, as: [UInt8].self), as: UTF8.self)
+      column.isNotNull = try row.get(at: 2)
+      column.defaultSQL = try row.get(at: 3)
+      column.primaryKeyPosition = try row.get(at: 4)
+      column.generatedSQL = try row.get(at: 5) ? column.generatedSQL ?? "" : nil
+      column.isStored = try row.get(at: 6)
+      return column
+    }
+    if columns.isEmpty { throw DatabaseError(.error, "no such table: \(name)") }
+    return columns
+  }
+
+  /// Throws where there is no table or view.
+  func indexes() throws -> [IndexSchema] {
+    let indexes = try db.executeQuery(
+      #"SELECT name, "unique", origin FROM pragma_index_list(?, ?) ORDER BY seq DESC"#, name, schema
+    ).map { row in
+      try index(row.get(at: 0), isUnique: row.get(at: 1), row.get(at: 2))
+    }
+    if indexes.isEmpty { _ = try columns() }
+    return indexes
+  }
+
+  private func index(
+    _ name: String, isUnique: Bool, _ origin: IndexSchema.Origin
+  ) throws -> IndexSchema {
+    let parts = try db.executeQuery(
+      """
+      SELECT name, upper(coll), "desc" FROM pragma_index_xinfo(?, ?) WHERE "key" ORDER BY seqno
+      """, name, schema
+    ).map {
+      (
+        column: try $0.get(at: 0, as: String?.self), collation: try $0.get(at: 1, as: String?.self),
+        isDescending: try $0.get(at: 2, as: Bool.self)
+      )
+    }
+    guard origin == .created else {
+      // With what the constraint itself says of them.
+      let terms = parts.map { column, collation, isDescending in
+        let own = column.flatMap { text.columns[$0.foldedName]?.collation } ?? "BINARY"
+        var term = (column ?? "").quotedIdentifier
+        if let collation, collation != own.uppercased() {
+          let isWord = collation.sqlTokens.first?.identifier == collation
+          term += " COLLATE \(isWord ? collation : collation.quotedIdentifier)"
+        }
+        return term + (isDescending ? " DESC" : "")
+      }
+      return IndexSchema(
+        constraint: origin, name: name, columns: parts.compactMap(\.column), terms: terms)
+    }
+    let sql = sources[name.foldedName] ?? ""
+    let tokens = sql.sqlTokens
+    let terms = tokens.group(from: 0)
+    let rest = terms.map { tokens[($0.end + 1)...] } ?? []
+    return IndexSchema(
+      name: name, columns: parts.map(\.column),
+      terms: terms?.tokens.splitAtCommas().map(\.text) ?? [], isUnique: isUnique,
+      condition: rest.first?.isWord("where") == true ? Array(rest.dropFirst()).text : nil, sql: sql)
+  }
+
+  /// Throws where there is no table or view.
+  func foreignKeys() throws -> [ForeignKeySchema] {
+    var keys: [ForeignKeySchema] = []
+    var last: Int?
+    let rows = try db.executeQuery(
+      """
+      SELECT id, "table", on_update, on_delete, "from", "to"
+      FROM pragma_foreign_key_list(?, ?) ORDER BY id DESC, seq
+      """, name, schema)
+    while try rows.next() {
+      let id = try rows.get(at: 0, as: Int.self)
+      if id != last {
+        keys.append(
+          ForeignKeySchema(
+            columns: [], referencedTable: try rows.get(at: 1), referencedColumns: [],
+            onDelete: ForeignKeyAction(rawValue: try rows.get(at: 3)) ?? .noAction,
+            onUpdate: ForeignKeyAction(rawValue: try rows.get(at: 2)) ?? .noAction,
+            isDeferred: text.areDeferred.indices.contains(keys.count)
+              && text.areDeferred[keys.count]))
+      }
+      last = id
+      keys[keys.count - 1].columns.append(try rows.get(at: 4))
+      if let target = try rows.get(at: 5, as: String?.self) {
+        keys[keys.count - 1].referencedColumns.append(target)
+      }
+    }
+    if keys.isEmpty { _ = try columns() }
+    return keys
+  }
+}
+
+extension TableSchema {
+  /// What a database has of a table. A temporary table hides another one unless a schema is given.
+  /// Nil where there is none of this name.
+  package static func found(
+    _ name: String, in db: Database, schema: String? = nil
+  ) throws -> TableSchema? {
+    let tables = try db.executeQuery(
+      """
+      SELECT schema, name, strict, wr FROM pragma_table_list(?1)
+      WHERE type <> 'view' AND schema IN ('main', 'temp') AND schema = ifnull(?2, schema)
+      ORDER BY schema = 'main' LIMIT 1
+      """, name, schema
+    ).map { row in
+      try TableReader(row.get(at: 1), in: row.get(at: 0), db)
+        .table(isStrict: row.get(at: 2), isWithoutRowID: row.get(at: 3))
+    }
+    return tables.first
+  }
+}

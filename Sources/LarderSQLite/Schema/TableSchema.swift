@@ -1,0 +1,204 @@
+/// A table as a value: what a record or a list of columns declares, or what a database has.
+///
+/// Expressions are SQL, as they were written. Two tables are compared by `differences(from:)`, which
+/// knows what means the same in other words.
+public struct TableSchema: Hashable, Sendable {
+  /// The table's name.
+  public let name: String
+  /// The columns in order.
+  public package(set) var columns: [ColumnSchema]
+  /// Whether the key is [AUTOINCREMENT](https://www.sqlite.org/autoinc.html).
+  public let isAutoincrement: Bool
+  /// The expression of each CHECK constraint, those of columns first.
+  public let checks: [String]
+  /// The foreign keys, those of columns first.
+  public let foreignKeys: [ForeignKeySchema]
+  /// The indexes that CREATE INDEX makes.
+  public package(set) var indexes: [IndexSchema]
+  /// Whether it is [STRICT](https://www.sqlite.org/stricttables.html).
+  public let isStrict: Bool
+  /// Whether it is [WITHOUT ROWID](https://www.sqlite.org/withoutrowid.html).
+  public let isWithoutRowID: Bool
+  /// The CREATE TABLE, without the indexes.
+  public package(set) var sql: String
+  /// The column that is the row id by another name: an INTEGER that is the whole key, with two
+  /// exceptions; see [INTEGER PRIMARY KEY](https://www.sqlite.org/lang_createtable.html#rowid).
+  package let rowIDColumn: String?
+  /// The primary key with its collations and orders, as SQL.
+  package let primaryKeyTerms: [String]
+  /// The UNIQUE constraints.
+  package let uniqueIndexes: [IndexSchema]
+  /// What happens, other than ABORT, to rows that break a constraint.
+  package let conflictClauses: [ConflictClause]
+
+  package init(
+    name: String, columns: [ColumnSchema], isAutoincrement: Bool, checks: [String],
+    foreignKeys: [ForeignKeySchema], indexes: [IndexSchema], isStrict: Bool, isWithoutRowID: Bool,
+    sql: String, rowIDColumn: String?, primaryKeyTerms: [String], uniqueIndexes: [IndexSchema],
+    conflictClauses: [ConflictClause] = []
+  ) {
+    self.name = name
+    self.columns = columns
+    self.isAutoincrement = isAutoincrement
+    self.checks = checks
+    self.foreignKeys = foreignKeys
+    self.indexes = indexes
+    self.isStrict = isStrict
+    self.isWithoutRowID = isWithoutRowID
+    self.sql = sql
+    self.rowIDColumn = rowIDColumn
+    self.primaryKeyTerms = primaryKeyTerms
+    self.uniqueIndexes = uniqueIndexes
+    self.conflictClauses = conflictClauses
+  }
+
+  /// The names of the primary key's columns in order; empty if there is none.
+  public var primaryKey: [String] { columns.primaryKey }
+  /// The columns of each UNIQUE constraint.
+  public var uniqueConstraints: [[String]] { uniqueIndexes.map { $0.columns.compactMap { $0 } } }
+  /// The statements that make it: one for the table, one for each index.
+  public var createSQL: [String] { [sql] + indexes.map(\.sql) }
+
+  package func column(_ name: String) -> ColumnSchema? {
+    columns.first { $0.name.foldedName == name.foldedName }
+  }
+
+  /// The names of the row id that no column has.
+  package var rowIDNames: [String] {
+    isWithoutRowID ? [] : ["rowid", "_rowid_", "oid"].filter { column($0) == nil }
+  }
+}
+
+/// A column of a table or view.
+public struct ColumnSchema: Hashable, Sendable {
+  /// Its name.
+  public package(set) var name: String
+  /// The declared type; empty for a column that takes all.
+  public package(set) var type = ""
+  /// Whether NULL is ruled out by NOT NULL.
+  public package(set) var isNotNull = false
+  /// What stands behind DEFAULT, if anything.
+  public package(set) var defaultSQL: String?
+  /// Its place from 1 in the primary key, or 0 if it isn't a part of it.
+  public package(set) var primaryKeyPosition = 0
+  /// The collation that is declared, if any.
+  public package(set) var collation: String?
+  /// The expression that it is computed from, if it is.
+  public package(set) var generatedSQL: String?
+  /// Whether what is computed is stored when the row is written.
+  public package(set) var isStored = false
+  /// What stands in CREATE TABLE; the name alone where there is none, as for views.
+  public package(set) var sql: String
+
+  package init(name: String, sql: String? = nil) {
+    self.name = name
+    self.sql = sql ?? name.quotedIdentifier
+  }
+}
+
+extension [ColumnSchema] {
+  var primaryKey: [String] {
+    filter { $0.primaryKeyPosition > 0 }.sorted { $0.primaryKeyPosition < $1.primaryKeyPosition }
+      .map(\.name)
+  }
+}
+
+/// An index of a table.
+public struct IndexSchema: Hashable, Sendable {
+  /// What makes an index.
+  public enum Origin: String, Hashable, Sendable, DatabaseValueConvertible {
+    /// CREATE INDEX.
+    case created = "c"
+    /// A UNIQUE constraint.
+    case unique = "u"
+    /// A PRIMARY KEY.
+    case primaryKey = "pk"
+  }
+
+  /// Its name; empty for that of a constraint, which SQLite names when it makes the table.
+  public let name: String
+  /// The indexed columns in order; nil stands for an expression.
+  public let columns: [String?]
+  /// What is indexed, as SQL: columns, or expressions, with their collation and order.
+  public let terms: [String]
+  /// Whether its rows are unique.
+  public let isUnique: Bool
+  /// What stands behind WHERE, if anything; see
+  /// [partial indexes](https://www.sqlite.org/partialindex.html).
+  public let condition: String?
+  /// What makes it.
+  public let origin: Origin
+  /// The CREATE INDEX, or the constraint.
+  public package(set) var sql: String
+
+  package init(
+    name: String, columns: [String?], terms: [String], isUnique: Bool, condition: String?,
+    sql: String
+  ) {
+    self.name = name
+    self.columns = columns
+    self.terms = terms
+    self.isUnique = isUnique
+    self.condition = condition
+    origin = .created
+    self.sql = sql
+  }
+
+  /// The index of a UNIQUE or PRIMARY KEY constraint.
+  package init(
+    constraint origin: Origin, name: String = "", columns: [String], terms: [String]? = nil
+  ) {
+    self.name = name
+    self.columns = columns
+    self.terms = terms ?? columns.map(\.quotedIdentifier)
+    isUnique = true
+    condition = nil
+    self.origin = origin
+    let word = origin == .primaryKey ? "PRIMARY KEY" : "UNIQUE"
+    sql = "\(word) (\(self.terms.joined(separator: ", ")))"
+  }
+}
+
+/// A foreign key of a table.
+public struct ForeignKeySchema: Hashable, Sendable {
+  /// The columns of this table.
+  public package(set) var columns: [String]
+  /// The table that they refer to.
+  public let referencedTable: String
+  /// The columns there; empty for its primary key.
+  public package(set) var referencedColumns: [String]
+  /// What happens when the row there is deleted.
+  public let onDelete: ForeignKeyAction
+  /// What happens when the key there changes.
+  public let onUpdate: ForeignKeyAction
+  /// Whether it is checked when the transaction commits, rather than at once.
+  public let isDeferred: Bool
+
+  package init(
+    columns: [String], referencedTable: String, referencedColumns: [String],
+    onDelete: ForeignKeyAction, onUpdate: ForeignKeyAction, isDeferred: Bool
+  ) {
+    self.columns = columns
+    self.referencedTable = referencedTable
+    self.referencedColumns = referencedColumns
+    self.onDelete = onDelete
+    self.onUpdate = onUpdate
+    self.isDeferred = isDeferred
+  }
+}
+
+/// What happens to rows whose foreign key refers to a row that is deleted, or gets another key.
+///
+/// See [foreign key actions](https://www.sqlite.org/foreignkeys.html#fk_actions).
+public enum ForeignKeyAction: String, Sendable {
+  /// The change is refused, at the end of the statement or transaction.
+  case noAction = "NO ACTION"
+  /// The change is refused at once.
+  case restrict = "RESTRICT"
+  /// They get NULL.
+  case setNull = "SET NULL"
+  /// They get the column's default.
+  case setDefault = "SET DEFAULT"
+  /// They are deleted, or get the new key.
+  case cascade = "CASCADE"
+}
