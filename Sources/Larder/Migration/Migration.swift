@@ -118,8 +118,3 @@ public struct Migration: Sendable {
     down = migration.down
   }
 }
-
-extension String {
-  /// Whether two names are the same to SQLite, which compares bytes.
-  func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
-}

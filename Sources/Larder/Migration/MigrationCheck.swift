@@ -29,7 +29,7 @@ extension Migrator {
   /// - `configuration`: how to open the databases, for the functions and collations that
   ///   ``LarderSQLite/Configuration/prepareDatabase`` registers.
   ///
-  /// Throws ``MigrationProblems`` with all that is wrong, and ``LarderSQLite/DatabaseError`` where
+  /// Throws ``MigrationError/check(problems:)`` with all that is wrong, and ``LarderSQLite/DatabaseError`` where
   /// an old database can't be opened.
   public func check(
     oldDatabases: [OldDatabase] = [], records: [any Record.Type] = [], queries: [SQL] = [],
@@ -59,7 +59,7 @@ extension Migrator {
         problems += Self.differences(new, found).map { "\(name): \($0)" }
       }
     }
-    guard problems.isEmpty else { throw MigrationProblems(problems: problems) }
+    guard problems.isEmpty else { throw MigrationError.check(problems: problems) }
   }
 
   // MARK: Statements
@@ -110,22 +110,13 @@ extension Migrator {
         "\(name) is missing; a new database has \(sql)"
       case (nil, let sql?):
         "\(name) isn't in a new database: \(sql)"
-      case (let sql?, let other?) where SQL(raw: sql).unquoted != SQL(raw: other).unquoted:
+      case (let sql?, let other?) where sql.normalizedSQL != other.normalizedSQL:
         "\(name) is \(other); in a new database it is \(sql)"
       default:
         nil
       }
     }
   }
-}
-
-/// What ``Migrator/check(oldDatabases:records:queries:configuration:)`` has found to be wrong.
-public struct MigrationProblems: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Each in one text, which begins with the database that has it.
-  public let problems: [String]
-
-  /// One below the other.
-  public var description: String { problems.joined(separator: "\n") }
 }
 
 extension Migrator.OldDatabase {
@@ -148,20 +139,6 @@ extension Migrator.OldDatabase {
       try db.executeStatements(sql)
       // The dump may have changed what the connection does, such as enforcing foreign keys.
       return try db.temporaryCopy()
-    }
-  }
-}
-
-extension SQL {
-  /// The essence of a statement with all names as they are without quotes, in the same case.
-  fileprivate var unquoted: [String] {
-    essence.map { piece in
-      guard let quote = piece.first, ["\"", "`", "["].contains(quote), piece.count >= 2 else {
-        return piece
-      }
-      var name = String(piece.dropFirst().dropLast())
-      if quote != "[" { name = String(name.replacing("\(quote)\(quote)", with: "\(quote)")) }
-      return String(decoding: name.foldedName, as: UTF8.self)
     }
   }
 }

@@ -24,6 +24,9 @@ public enum MigrationError: Error, Sendable {
   case irreversible(migration: String)
   /// It was to be the last that stays, but isn't applied.
   case notApplied(migration: String)
+  /// What ``Migrator/check(oldDatabases:records:queries:configuration:)`` has found to be wrong: each
+  /// in one text, which begins with the database that has it.
+  case check(problems: [String])
 
   /// The statement that failed, where it was one.
   public var sql: String? {
@@ -33,7 +36,7 @@ public enum MigrationError: Error, Sendable {
 }
 
 extension MigrationError: CustomStringConvertible {
-  /// One line with the migration and what is wrong.
+  /// One line with the migration and what is wrong; one for each problem of a check.
   public var description: String {
     switch self {
     case .declaration(let problem):
@@ -64,6 +67,8 @@ extension MigrationError: CustomStringConvertible {
       "the migration “\(name)” can't be undone: it has no “down”"
     case .notApplied(let name):
       "the migration “\(name)” isn't applied"
+    case .check(let problems):
+      problems.joined(separator: "\n")
     }
   }
 

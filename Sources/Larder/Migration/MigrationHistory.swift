@@ -9,20 +9,15 @@ public struct AppliedMigration: Hashable, Sendable {
   public let checksum: String?
   /// When it was applied, or adopted with the `user_version` that it replaces; nil if that is still
   /// to come.
-  public let date: Date?
+  public internal(set) var date: Date?
   /// How long it took; nil if it was adopted.
-  public let duration: Duration?
+  public internal(set) var duration: Duration?
 }
 
 /// The bookkeeping of a database: which migrations were applied to it, in which order.
 struct MigrationHistory {
-  /// As much of an applied migration as is compared with the list, before and in each transaction.
-  struct Entry {
-    let name: String
-    let checksum: String?
-  }
-
-  private(set) var applied: [Entry] = []
+  /// Names and checksums, which are compared with the list before and in each transaction.
+  private(set) var applied: [AppliedMigration] = []
   /// Whether the database has bookkeeping, which is made with the first migration.
   private(set) var isRecorded: Bool
 
@@ -37,21 +32,17 @@ struct MigrationHistory {
     guard isRecorded else { return }
     applied = try db.executeQuery(
       "SELECT name, checksum FROM main.larder_migration ORDER BY position"
-    ).map { Entry(name: try $0.get(at: 0), checksum: try $0.get(at: 1)) }
+    ).map { AppliedMigration(name: try $0.get(at: 0), checksum: try $0.get(at: 1)) }
   }
 
   /// Takes migrations for applied that another scheme has applied.
   mutating func adopt(_ migrations: some Sequence<Migration>) {
-    applied = migrations.map { Entry(name: $0.name, checksum: $0.checksum) }
+    applied = migrations.map { AppliedMigration(name: $0.name, checksum: $0.checksum) }
   }
 
   /// All that is known of the applied migrations.
   func details(in db: Database) throws -> [AppliedMigration] {
-    guard isRecorded else {
-      return applied.map {
-        AppliedMigration(name: $0.name, checksum: $0.checksum, date: nil, duration: nil)
-      }
-    }
+    guard isRecorded else { return applied }
     return try db.executeQuery(
       """
       SELECT name, checksum, applied_at, microseconds FROM main.larder_migration ORDER BY position
@@ -111,6 +102,11 @@ struct MigrationHistory {
     try db.executeUpdate("DELETE FROM main.larder_migration WHERE name = \(migration.name)")
   }
 
+  /// Whether nothing is left to do once it matches the list.
+  func isComplete(for migrations: [Migration]) -> Bool {
+    applied.count == migrations.count && (isRecorded || applied.isEmpty)
+  }
+
   /// Throws unless the applied migrations are the first of the list.
   func check(against migrations: [Migration]) throws {
     for (index, applied) in applied.enumerated() {
@@ -118,8 +114,8 @@ struct MigrationHistory {
         throw MigrationError.newerDatabase(unknown: self.applied[index...].map(\.name))
       }
       let declared = migrations[index]
-      guard declared.name.hasSameBytes(as: applied.name) else {
-        throw migrations.contains { $0.name.hasSameBytes(as: applied.name) }
+      guard declared.name.isSame(as: applied.name) else {
+        throw migrations.contains { $0.name.isSame(as: applied.name) }
           ? MigrationError.reordered(applied: applied.name, declared: declared.name)
           : MigrationError.missing(migration: applied.name)
       }

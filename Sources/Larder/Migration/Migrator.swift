@@ -62,8 +62,78 @@ public struct Migrator: Sendable {
 
   /// What the database says was applied to it, in order, whether it matches the list or not.
   /// Nothing is written.
+  ///
+  /// Throws ``MigrationError/declaration(problem:)``, ``MigrationError/unknownUserVersion(_:known:)``,
+  /// and ``LarderSQLite/DatabaseError`` where the database can't be read.
   public func applied(_ db: Database) throws -> [AppliedMigration] {
     try history(db).details(in: db)
+  }
+
+  // MARK: Up and down
+
+  /// Applies the migrations that haven't been.
+  ///
+  /// The scope of the queue or pool lasts until all are applied; others that want to write wait.
+  /// ``LarderSQLite/Configuration/statementDeadline`` holds for what they run too. Where tasks
+  /// shouldn't block, `try await queue.inDatabase { try migrator.migrate($0) }` does the same, and
+  /// cancelling undoes the migration that runs.
+  ///
+  /// - `progress`: called before and after each migration, on the thread that runs it. It
+  ///   can't use the queue or pool.
+  ///
+  /// Throws ``MigrationError``, and ``LarderSQLite/DatabaseError`` where none has begun, such as
+  /// ``LarderSQLite/ResultCode/busy`` if another process keeps the database locked for longer than
+  /// the busy timeout.
+  public func migrate(
+    _ access: some DatabaseAccess, progress: ((MigrationProgress) -> Void)? = nil
+  ) throws {
+    try access.inDatabase { try migrate($0, progress: progress) }
+  }
+
+  /// The same on one connection, outside of a transaction.
+  public func migrate(
+    _ db: Database, progress: ((MigrationProgress) -> Void)? = nil
+  ) throws {
+    // What is to be done is read anew each time: another process may be doing it too.
+    while case let history = try checkedHistory(db), !history.isComplete(for: migrations) {
+      let next = history.applied.count
+      if next < migrations.count { try apply(next, db, progress) } else { try adopt(db) }
+    }
+  }
+
+  /// Undoes the migrations that come after one, the last first, each in a transaction of its own.
+  ///
+  /// This is for development, and for going back on purpose: data that the newer schema has room
+  /// for may be lost, as the migrations' `down` says. Nothing else ever migrates down.
+  ///
+  /// - `name`: the last migration that stays; nil for none.
+  ///
+  /// Throws what `migrate` does, ``MigrationError/notApplied(migration:)``, and,
+  /// before anything is undone, ``MigrationError/irreversible(migration:)``.
+  public func migrateDown(_ access: some DatabaseAccess, to name: String?) throws {
+    try access.inDatabase { try migrateDown($0, to: name) }
+  }
+
+  /// The same on one connection, outside of a transaction.
+  public func migrateDown(_ db: Database, to name: String?) throws {
+    // What is applied is read anew each time: another process may be migrating too, down or up.
+    while let index = try lastToUndo(db, after: name) { try undo(index, db) }
+  }
+
+  /// The migration that is to be undone next; nil where the last that stays is the last.
+  private func lastToUndo(_ db: Database, after name: String?) throws -> Int? {
+    let applied = try migrations[..<checkedHistory(db).applied.count]
+    var kept = 0
+    if let name {
+      guard let index = applied.firstIndex(where: { $0.name.isSame(as: name) }) else {
+        throw MigrationError.notApplied(migration: name)
+      }
+      kept = index + 1
+    }
+    if let fixed = applied[kept...].last(where: { $0.down == nil }) {
+      throw MigrationError.irreversible(migration: fixed.name)
+    }
+    return applied.count > kept ? applied.count - 1 : nil
   }
 
   // MARK: Against the list
@@ -87,4 +157,16 @@ public struct Migrator: Sendable {
     try history.check(against: migrations)
     return history
   }
+}
+
+/// How far `Migrator.migrate` has got: a migration begins, or has ended.
+public struct MigrationProgress: Hashable, Sendable {
+  /// The name of the migration.
+  public let name: String
+  /// Its place in the list from 0.
+  public let index: Int
+  /// The number of migrations in the list.
+  public let count: Int
+  /// How long it took; nil while it begins.
+  public let duration: Duration?
 }

@@ -29,7 +29,7 @@ extension SQL {
   }
 
   /// What is the same in texts that differ in spaces, comments and the case of words only.
-  package var essence: [String] {
+  package var normalizedTokens: [String] {
     pieces.filter { $0.kind != .space && $0.kind != .comment }
       .map { $0.kind == .word ? String(decoding: $0.text.foldedName, as: UTF8.self) : $0.text }
   }

@@ -6,7 +6,7 @@ func statement(_ text: String) {
   let sql = SQL(raw: text)
   let pieces = sql.pieces
   if !pieces.map(\.text).joined().utf8.elementsEqual(text.utf8) { found("lost a part of \(text)") }
-  _ = sql.essence
+  _ = sql.normalizedTokens
   var largest = 0
   for piece in pieces where piece.kind == .placeholder {
     let number = piece.text == "?" ? largest + 1 : Int(piece.text.dropFirst()) ?? 0

@@ -38,7 +38,8 @@ struct MigrationCheckTests {
   }
 
   private func problems(_ body: () throws -> Void) -> [String] {
-    failure(MigrationProblems.self, body)?.problems ?? []
+    guard case .check(let problems) = failure(MigrationError.self, body) else { return [] }
+    return problems
   }
 
   @Test("Files and dumps of old versions that come to the same schema pass, and stay as they are")
@@ -119,13 +120,17 @@ struct MigrationCheckTests {
       static let table = Table(
         "city", Fixed.init, columns[0], Column("name", \.version, .version))
     }
-    let error = failure(MigrationProblems.self) {
+    let error = failure(MigrationError.self) {
       try migrator.check(records: [Fixed.self], queries: ["SELECT mayor FROM city"])
     }
-    #expect(error?.problems.count == 2)
+    guard case .check(let problems) = error else {
+      Issue.record("no problems, but \(error as Any)")
+      return
+    }
+    #expect(problems.count == 2)
     #expect(
-      error?.problems.first?.hasPrefix(
+      problems.first?.hasPrefix(
         "a new database: the declaration of the table “city” is wrong: ") == true)
-    #expect(error?.description == error?.problems.joined(separator: "\n"))
+    #expect(error?.description == problems.joined(separator: "\n"))
   }
 }

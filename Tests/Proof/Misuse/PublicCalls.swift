@@ -22,7 +22,7 @@ enum PublicCalls {
     "DatabaseValueConvertible", "DateFormat", "EffectiveSettings",
     "ForeignKeyAction", "ForeignKeySchema", "ForeignKeyViolation", "HasMany", "HasManyThrough",
     "IndexSchema", "Join2", "Join3", "Join4", "Limit", "Migration", "MigrationError",
-    "MigrationProblems", "MigrationProgress", "MigrationReport", "Migrator", "NoSuchColumn",
+    "MigrationProgress", "MigrationReport", "Migrator", "NoSuchColumn",
     "NotACondition", "NumberValue", "OperandsOfDifferentTypes", "OptionalFields", "OrderingTerm",
     "Page", "PageError", "Query", "QueryColumns", "QueryCursor", "QueryNames", "QueryPlan",
     "QuerySource", "QueryTable", "QueryTableDefinition", "RealValue", "RebuildLosses", "Record",

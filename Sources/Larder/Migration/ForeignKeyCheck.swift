@@ -22,9 +22,9 @@ extension ForeignKeyViolation: CustomStringConvertible {
   }
 }
 
-/// All violations of foreign keys in a database, found by reading all rows that have any;
+/// The foreign key check: all violations in a database, found by reading all rows that have a key;
 /// see [foreign_key_check](https://www.sqlite.org/pragma.html#pragma_foreign_key_check).
-struct ForeignKeyState {
+struct ForeignKeyCheck {
   private struct Reference: Hashable {
     let table: [UInt8]
     let referencedTable: [UInt8]

@@ -1,28 +1,31 @@
 import LarderSQLite
 
+// The checksum of a migration. It is stored in users' databases, in `larder_migration`, and compared
+// with each later start: whatever this file computes has to stay the same in all versions of Larder, and
+// with it `SQL.normalizedTokens`, the hash and the order of what is hashed.
+
 extension SQL {
-  /// A number of 64 bits, in hexadecimal, that differs where what the SQL does may differ. It is
-  /// stored in databases: it must stay the same in all versions of Larder.
+  /// A number of 64 bits, in hexadecimal, that differs where what the SQL does may differ.
   ///
   /// It guards against mistakes, not against malice; the hash is
   /// [FNV-1a](https://datatracker.ietf.org/doc/html/draft-eastlake-fnv).
-  var checksum: String { checksum(of: essenceWithoutEnd) }
+  var checksum: String { checksum(of: tokensWithoutEnd) }
 
   /// What earlier versions made of the same SQL, for which semicolons at the end counted.
   var formerChecksums: [String] {
-    let essence = essenceWithoutEnd
-    return (1...2).map { checksum(of: essence + Array(repeating: ";", count: $0)) }
+    let tokens = tokensWithoutEnd
+    return (1...2).map { checksum(of: tokens + Array(repeating: ";", count: $0)) }
   }
 
-  private var essenceWithoutEnd: [String] {
-    let essence = essence
-    let count = essence.lastIndex { $0 != ";" }.map { $0 + 1 } ?? 0
-    return Array(essence.prefix(count))
+  private var tokensWithoutEnd: [String] {
+    let tokens = normalizedTokens
+    let count = tokens.lastIndex { $0 != ";" }.map { $0 + 1 } ?? 0
+    return Array(tokens.prefix(count))
   }
 
-  private func checksum(of essence: [String]) -> String {
+  private func checksum(of tokens: [String]) -> String {
     var hash = Hash()
-    for piece in essence { hash.add(tag: 0, piece.utf8) }
+    for piece in tokens { hash.add(tag: 0, piece.utf8) }
     for value in values { hash.add(value) }
     let digits = String(hash.value, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits

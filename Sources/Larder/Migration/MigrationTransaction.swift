@@ -1,46 +1,10 @@
 import LarderSQLite
 
-/// What a migrator does in one transaction.
-enum MigrationStep {
-  /// Applies the migration with this index.
-  case apply(Int)
-  /// Undoes the migration with this index, the last that is applied.
-  case undo(Int)
-  /// Writes down what was adopted.
-  case adopt
-}
+// One migration in one transaction, with the row that remembers it.
 
 extension Migrator {
-  /// Runs a step, unless another process was first.
-  func run(
-    _ step: MigrationStep, _ db: Database, _ progress: ((MigrationProgress) -> Void)? = nil
-  ) throws {
-    guard !db.isInTransaction else {
-      throw DatabaseError(
-        .misuse, "each migration is a transaction of its own: migrate outside of one")
-    }
-    switch step {
-    case .adopt:
-      try db.inTransaction { db in
-        var history = try checkedHistory(db)
-        try history.record(in: db)
-      }
-    case .apply(let index):
-      try apply(index, db, progress)
-    case .undo(let index):
-      let migration = migrations[index]
-      guard let down = migration.down else {
-        throw MigrationError.irreversible(migration: migration.name)
-      }
-      try change(migration, appliedBefore: index + 1, after: index, db, down) { history, _ in
-        try history.remove(migration, in: db)
-      }
-    }
-  }
-
-  private func apply(
-    _ index: Int, _ db: Database, _ progress: ((MigrationProgress) -> Void)?
-  ) throws {
+  /// Applies the migration with this index, unless another process was first.
+  func apply(_ index: Int, _ db: Database, _ progress: ((MigrationProgress) -> Void)?) throws {
     let migration = migrations[index]
     func report(_ duration: Duration?) {
       progress?(
@@ -56,6 +20,33 @@ extension Migrator {
     if let duration { report(duration) }
   }
 
+  /// Undoes the migration with this index, the last that is applied, unless another process was first.
+  func undo(_ index: Int, _ db: Database) throws {
+    let migration = migrations[index]
+    guard let down = migration.down else {
+      throw MigrationError.irreversible(migration: migration.name)
+    }
+    try change(migration, appliedBefore: index + 1, after: index, db, down) { history, _ in
+      try history.remove(migration, in: db)
+    }
+  }
+
+  /// Writes down what another scheme has applied.
+  func adopt(_ db: Database) throws {
+    try checkIsOutsideOfTransaction(db)
+    try db.inTransaction { db in
+      var history = try checkedHistory(db)
+      try history.record(in: db)
+    }
+  }
+
+  private func checkIsOutsideOfTransaction(_ db: Database) throws {
+    guard !db.isInTransaction else {
+      throw DatabaseError(
+        .misuse, "each migration is a transaction of its own: migrate outside of one")
+    }
+  }
+
   /// Runs a migration's closure with the check and the bookkeeping that belong to it in a
   /// transaction, and returns the time that it took; nil if the number of applied migrations isn't
   /// the expected one any more. Errors, also of the commit, get the migration's name.
@@ -65,6 +56,7 @@ extension Migrator {
     _ body: (Database) throws -> Void,
     record: (MigrationHistory, Duration) throws -> Void
   ) throws -> Duration? {
+    try checkIsOutsideOfTransaction(db)
     let isUnenforced = migration.foreignKeys == .checkedBeforeCommit && db.enforcesForeignKeys
     var hasBegun = false
     func inTransaction() throws -> Duration? {
@@ -72,13 +64,18 @@ extension Migrator {
         var history = try checkedHistory(db)
         guard history.applied.count == expected else { return nil }
         // Those that are there already are nobody's fault.
-        let violations = isUnenforced ? try ForeignKeyState(db) : ForeignKeyState()
+        let violations = isUnenforced ? try ForeignKeyCheck(db) : ForeignKeyCheck()
         hasBegun = true
         try history.record(in: db)
         let objects = try MigrationHistory.objects(in: db)
         let start = ContinuousClock.now
         try body(db)
-        if isUnenforced { try checkForeignKeys(migration, db, comparedTo: violations) }
+        if isUnenforced {
+          let new = try violations.newViolations(in: db)
+          guard new.isEmpty else {
+            throw MigrationError.foreignKeys(migration: migration.name, violations: new)
+          }
+        }
         let duration = ContinuousClock.now - start
         try record(history, duration)
         try checkBookkeeping(db, objects, appliedAfter: after)
@@ -106,19 +103,10 @@ extension Migrator {
     let applied = try MigrationHistory(db).applied
     guard applied.count == count, try MigrationHistory.objects(in: db) == objects,
       zip(applied, migrations).allSatisfy({
-        $0.name.hasSameBytes(as: $1.name) && $1.hasChecksum($0.checksum)
+        $0.name.isSame(as: $1.name) && $1.hasChecksum($0.checksum)
       })
     else {
       throw DatabaseError(.misuse, "a migration can't change the table larder_migration")
-    }
-  }
-
-  private func checkForeignKeys(
-    _ migration: Migration, _ db: Database, comparedTo before: ForeignKeyState
-  ) throws {
-    let violations = try before.newViolations(in: db)
-    guard violations.isEmpty else {
-      throw MigrationError.foreignKeys(migration: migration.name, violations: violations)
     }
   }
 }
