@@ -34,11 +34,13 @@ extension Migrator {
     let db = copy.db
     _ = try pending(db)
     let observed = migrations.map { migration in
-      Migration(migration) { db in
+      var observed = migration
+      observed.up = { db in
         recorder.begin(migration.name, totalChanges: db.totalChanges)
         defer { recorder.end(totalChanges: db.totalChanges) }
         try migration.up(db)
       }
+      return observed
     }
     var failure: (any Error)?
     do {

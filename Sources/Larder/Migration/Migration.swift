@@ -50,7 +50,7 @@ public struct Migration: Sendable {
   public let foreignKeys: ForeignKeys
   /// The `user_version` of databases that had come as far as this before there was a `Migrator`.
   public private(set) var userVersion: Int32?
-  let up: @Sendable (Database) throws -> Void
+  var up: @Sendable (Database) throws -> Void
   let down: (@Sendable (Database) throws -> Void)?
 
   /// A migration of SQL: any number of statements.
@@ -104,17 +104,5 @@ public struct Migration: Sendable {
   /// Whether a database says that this is what was applied to it.
   func hasChecksum(_ stored: String?) -> Bool {
     stored == checksum || formerChecksums.contains { $0 == stored }
-  }
-
-  init(
-    _ migration: Migration, up: @escaping @Sendable (Database) throws -> Void
-  ) {
-    name = migration.name
-    checksum = migration.checksum
-    formerChecksums = migration.formerChecksums
-    foreignKeys = migration.foreignKeys
-    userVersion = migration.userVersion
-    self.up = up
-    down = migration.down
   }
 }

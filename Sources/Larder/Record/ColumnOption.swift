@@ -48,39 +48,6 @@ public struct ColumnOption<Value: Sendable>: Sendable {
   public static func generated(_ expression: SQL, stored: Bool = false) -> Self {
     Self { $0.generated = (expression, stored) }
   }
-
-  /// A foreign key: the value is the primary key of a row of another record's table, or NULL.
-  ///
-  /// - `onDelete`: what happens when that row is deleted.
-  /// - `onUpdate`: what happens when its key changes.
-  /// - `deferred`: whether it is checked when the transaction commits, rather than at once.
-  public static func references<Target: Record>(
-    _ target: Target.Type, onDelete: ForeignKeyAction = .noAction,
-    onUpdate: ForeignKeyAction = .noAction, deferred: Bool = false
-  ) -> Self {
-    Self { definition in
-      definition.foreignKey = { [name = definition.name] in
-        Target.foreignKey(
-          from: [name], onDelete: onDelete, onUpdate: onUpdate, isDeferred: deferred)
-      }
-    }
-  }
-}
-
-extension ColumnOption where Value == DatabaseValue {
-  /// A foreign key to a table by its name: the value is that of a column there which is the primary
-  /// key or unique, or NULL.
-  public static func references(
-    _ table: String, column: String, onDelete: ForeignKeyAction = .noAction,
-    onUpdate: ForeignKeyAction = .noAction, deferred: Bool = false
-  ) -> Self {
-    Self { definition in
-      let key = ForeignKeySchema(
-        columns: [definition.name], referencedTable: table, referencedColumns: [column],
-        onDelete: onDelete, onUpdate: onUpdate, isDeferred: deferred)
-      definition.foreignKey = { key }
-    }
-  }
 }
 
 extension ColumnOption where Value: FixedWidthInteger {

@@ -26,25 +26,11 @@ public struct TableConstraint<R>: Sendable {
 
   /// No two rows have the same values in all these columns; NULLs don't count.
   public static func unique<each Value>(_ columns: repeat Column<R, each Value>) -> Self {
-    Self(definition: .unique(names(repeat each columns)))
+    Self(definition: .unique(columnNames(repeat each columns)))
   }
 
   /// An expression that must not be false.
   public static func check(_ condition: SQL) -> Self { Self(definition: .check(condition)) }
-
-  /// A foreign key: these columns are the primary key of a row of another record's table, or one of
-  /// them is NULL.
-  public static func foreignKey<Target: Record, each Value>(
-    _ columns: repeat Column<R, each Value>, references target: Target.Type,
-    onDelete: ForeignKeyAction = .noAction, onUpdate: ForeignKeyAction = .noAction,
-    deferred: Bool = false
-  ) -> Self {
-    let names = names(repeat each columns)
-    return Self(
-      definition: .foreignKey {
-        Target.foreignKey(from: names, onDelete: onDelete, onUpdate: onUpdate, isDeferred: deferred)
-      })
-  }
 
   /// An index, or a unique one, on columns, or on those of its rows that meet a condition.
   ///
@@ -54,25 +40,14 @@ public struct TableConstraint<R>: Sendable {
     _ columns: repeat Column<R, each Value>, unique: Bool = false, where condition: SQL? = nil,
     name: String? = nil
   ) -> Self {
-    Self(definition: .index(names(repeat each columns), isUnique: unique, condition, name: name))
+    Self(
+      definition: .index(columnNames(repeat each columns), isUnique: unique, condition, name: name))
   }
 }
 
 extension TableConstraint where R == Never {
   /// No two rows have the same values in all these columns; NULLs don't count.
   public static func unique(_ columns: String...) -> Self { Self(definition: .unique(columns)) }
-
-  /// A foreign key: these columns are others of a row of another table, or one of them is NULL.
-  public static func foreignKey(
-    _ columns: [String], references table: String, columns targets: [String],
-    onDelete: ForeignKeyAction = .noAction, onUpdate: ForeignKeyAction = .noAction,
-    deferred: Bool = false
-  ) -> Self {
-    let key = ForeignKeySchema(
-      columns: columns, referencedTable: table, referencedColumns: targets, onDelete: onDelete,
-      onUpdate: onUpdate, isDeferred: deferred)
-    return Self(definition: .foreignKey { key })
-  }
 
   /// An index, or a unique one, on columns, or on those of its rows that meet a condition.
   ///
@@ -94,20 +69,7 @@ enum TableConstraintDefinition: Sendable {
   case index([String], isUnique: Bool, SQL?, name: String?)
 }
 
-extension Record {
-  /// A foreign key to the primary key of this record's table.
-  static func foreignKey(
-    from columns: [String], onDelete: ForeignKeyAction, onUpdate: ForeignKeyAction,
-    isDeferred: Bool
-  ) -> ForeignKeySchema {
-    ForeignKeySchema(
-      columns: columns, referencedTable: table.name,
-      referencedColumns: table.core.primaryKey.map(\.name), onDelete: onDelete,
-      onUpdate: onUpdate, isDeferred: isDeferred)
-  }
-}
-
-private func names<R, each Value>(_ columns: repeat Column<R, each Value>) -> [String] {
+func columnNames<R, each Value>(_ columns: repeat Column<R, each Value>) -> [String] {
   var names: [String] = []
   repeat names.append((each columns).name)
   return names

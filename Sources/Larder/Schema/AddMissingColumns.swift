@@ -37,7 +37,7 @@ extension TableSchema {
       }
       for column in missing { try db.executeUpdate(SQL(raw: DDL.addColumn(column, to: name))) }
       for index in missingIndexes(in: found)
-      where missing.contains(where: { index.sql.mentions($0.name) }) {
+      where missing.contains(where: { index.key.uses($0.name) }) {
         try db.create(index, of: name)
       }
       return missing.map(\.name)

@@ -21,24 +21,11 @@ enum DDL {
     return options.isEmpty ? nil : options.joined(separator: ", ")
   }
 
-  /// The type in a declaration; empty for a column that takes all, in a table that isn't STRICT:
-  /// ANY would make numbers of text there.
-  static func typeName(of type: ColumnType, isStrict: Bool, _ dateFormat: DateFormat) -> String {
-    switch type.kind {
-    case .integer: "INTEGER"
-    case .real: "REAL"
-    case .text: "TEXT"
-    case .blob: "BLOB"
-    case .any: isStrict ? "ANY" : ""
-    case .date: typeName(of: dateFormat.columnType, isStrict: isStrict, dateFormat)
-    }
-  }
-
   /// The definition of a column.
   ///
   /// - Parameter isKey: whether it alone is the primary key.
   static func column(
-    _ column: ColumnSchema, isKey: Bool, isAutoincrement: Bool, isUnique: Bool, checks: [String],
+    _ column: ColumnSchema, isKey: Bool, isAutoincrement: Bool, isUnique: Bool,
     reference: ForeignKeySchema?
   ) -> String {
     var parts = [column.name.quotedIdentifier, column.type]
@@ -48,7 +35,7 @@ enum DDL {
     if column.isNotNull { parts.append("NOT NULL") }
     if isUnique { parts.append("UNIQUE") }
     if let value = column.defaultSQL { parts.append("DEFAULT \(value)") }
-    parts += checks.map(check)
+    parts += column.checks.map(check)
     if let expression = column.generatedSQL {
       parts.append("GENERATED ALWAYS " + generated(expression, isStored: column.isStored))
     }

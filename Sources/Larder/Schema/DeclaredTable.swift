@@ -1,67 +1,64 @@
 import LarderSQLite
 
-/// What a table is declared to be, on its way to a ``LarderSQLite/TableSchema``: the statements that
-/// create it depend on the format of dates.
+/// Makes the value of a table of its declaration: the statements that create it depend on the format
+/// of dates.
 struct DeclaredTable {
-  let name: String
-  let columns: [ColumnDefinition]
-  let constraints: [TableConstraintDefinition]
-  let options: TableOptions
-  let dateFormat: DateFormat
+  private let primaryKey: [String]
+  private let dateFormat: DateFormat
+  private let dialect: any Dialect = SQLiteDialect()
+  private(set) var schema: TableSchema
 
-  private var isStrict: Bool { !options.contains(.notStrict) }
-  private var isWithoutRowID: Bool { options.contains(.withoutRowID) }
-  private var primaryKey: [String] { columns.filter(\.isPrimaryKey).map(\.name) }
-
-  /// The table with its statements. Throws where the declaration is wrong.
-  func schema() throws -> TableSchema {
-    let columns = try columns.map(schema)
-    let constraints = try constraints.compactMap(text)
-    let key = primaryKey
-    let keyText = key.count > 1 ? ["PRIMARY KEY (\(key.identifierList))"] : []
-    return TableSchema(
-      name: name, columns: columns,
-      isAutoincrement: self.columns.contains(where: \.isAutoincrement), checks: try checks(),
-      foreignKeys: try foreignKeys(), indexes: try indexes(), isStrict: isStrict,
-      isWithoutRowID: isWithoutRowID,
-      sql: DDL.createTable(
-        name, columns.map(\.sql) + keyText + constraints,
-        options: DDL.options(isStrict: isStrict, isWithoutRowID: isWithoutRowID)),
-      rowIDColumn: self.columns.first(where: isRowID)?.name,
-      primaryKeyTerms: key.map(\.quotedIdentifier),
-      uniqueIndexes: uniqueConstraints.map { IndexSchema(constraint: .unique, columns: $0) })
+  /// Throws where the declaration is wrong.
+  init(
+    _ name: String, _ columns: [ColumnDefinition], _ constraints: [TableConstraintDefinition],
+    _ options: TableOptions, _ dateFormat: DateFormat
+  ) throws {
+    primaryKey = columns.filter(\.isPrimaryKey).map(\.name)
+    self.dateFormat = dateFormat
+    schema = TableSchema(name: name)
+    schema.isStrict = !options.contains(.notStrict)
+    schema.isWithoutRowID = options.contains(.withoutRowID)
+    schema.isAutoincrement = columns.contains(where: \.isAutoincrement)
+    schema.primaryKeyTerms = primaryKey.map(\.quotedIdentifier)
+    for column in columns { try add(column) }
+    if primaryKey.count > 1 {
+      schema.constraints.append(IndexSchema(constraint: .primaryKey, columns: primaryKey).sql)
+    }
+    for constraint in constraints {
+      if let text = try add(constraint) { schema.constraints.append(text) }
+    }
+    schema.sql = DDL.createTable(
+      name, schema.columns.map(\.sql) + schema.constraints, options: schema.options)
   }
 
-  // MARK: Columns
-
-  private func schema(_ definition: ColumnDefinition) throws -> ColumnSchema {
-    var column = ColumnSchema(name: definition.name)
-    column.type = type(of: definition)
+  private mutating func add(_ definition: ColumnDefinition) throws {
+    let name = definition.name
+    let type = definition.type.kind == .date ? dateFormat.columnType : definition.type
+    let isRowID =
+      primaryKey == [name] && type.kind == .integer && !schema.isWithoutRowID
+    if isRowID { schema.rowIDColumn = name }
+    var column = ColumnSchema(name: name)
+    // ANY would make numbers of text in a table that isn't STRICT.
+    let takesAll = type.kind == .any && !schema.isStrict
+    column.type = takesAll ? "" : dialect.typeName(of: type)
     // In a key too: SQLite would allow NULL there, and several times over.
-    column.isNotNull =
-      !isRowID(definition) && (definition.isPrimaryKey || !definition.type.isNullable)
+    column.isNotNull = !isRowID && (definition.isPrimaryKey || !definition.type.isNullable)
     column.defaultSQL =
       try definition.defaultSQL.map { "(\(try text($0)))" }
       ?? definition.defaultValue?(dateFormat).literal
-    column.primaryKeyPosition = primaryKey.firstIndex(of: definition.name).map { $0 + 1 } ?? 0
+    column.primaryKeyPosition = primaryKey.firstIndex(of: name).map { $0 + 1 } ?? 0
     column.collation = definition.collation
     column.generatedSQL = try definition.generated.map { try text($0.expression) }
     column.isStored = definition.generated?.isStored ?? false
+    column.checks = try definition.checks.map(text)
+    column.isReference = definition.foreignKey != nil
     column.sql = DDL.column(
-      column, isKey: primaryKey == [definition.name], isAutoincrement: definition.isAutoincrement,
-      isUnique: definition.isUnique, checks: try definition.checks.map(text),
-      reference: try definition.foreignKey.map(foreignKey))
-    return column
-  }
-
-  private func type(of column: ColumnDefinition) -> String {
-    DDL.typeName(of: column.type, isStrict: isStrict, dateFormat)
-  }
-
-  /// Whether the column is the row id by another name; see ``LarderSQLite/TableSchema/rowIDColumn``.
-  private func isRowID(_ column: ColumnDefinition) -> Bool {
-    column.isPrimaryKey && !isWithoutRowID && type(of: column) == "INTEGER"
-      && primaryKey.count == 1
+      column, isKey: primaryKey == [name], isAutoincrement: definition.isAutoincrement,
+      isUnique: definition.isUnique, reference: try definition.foreignKey.map { try add($0()) })
+    schema.columns.append(column)
+    schema.checks += column.checks
+    if definition.isUnique { try add(.unique([name])) }
+    if definition.isIndexed { try add(.index([name], isUnique: false, nil, name: nil)) }
   }
 
   /// A fragment without parameters, which no declaration can have.
@@ -69,34 +66,27 @@ struct DeclaredTable {
 
   // MARK: Constraints
 
-  /// What stands in CREATE TABLE; nil for an index.
-  private func text(_ constraint: TableConstraintDefinition) throws -> String? {
+  /// Adds a constraint or index, and returns what stands in CREATE TABLE; nil for an index.
+  @discardableResult
+  private mutating func add(_ constraint: TableConstraintDefinition) throws -> String? {
     switch constraint {
-    case .unique(let columns): IndexSchema(constraint: .unique, columns: columns).sql
-    case .check(let condition): DDL.check(try text(condition))
-    case .foreignKey(let key): "FOREIGN KEY \(try foreignKey(key).sql)"
-    case .index: nil
+    case .unique(let columns):
+      let index = IndexSchema(constraint: .unique, columns: columns)
+      schema.uniqueIndexes.append(index)
+      return index.sql
+    case .check(let condition):
+      schema.checks.append(try text(condition))
+      return DDL.check(try text(condition))
+    case .foreignKey(let key):
+      return "FOREIGN KEY \(try add(key()).sql)"
+    case .index(let columns, let isUnique, let condition, let name):
+      try addIndex(columns, isUnique: isUnique, condition.map(text), name: name)
+      return nil
     }
   }
 
-  private var uniqueConstraints: [[String]] {
-    columns.filter(\.isUnique).map { [$0.name] }
-      + constraints.compactMap { if case .unique(let columns) = $0 { columns } else { nil } }
-  }
-
-  private func checks() throws -> [String] {
-    let ofTable = constraints.compactMap { if case .check(let sql) = $0 { sql } else { nil } }
-    return try (columns.flatMap(\.checks) + ofTable).map(text)
-  }
-
-  private func foreignKeys() throws -> [ForeignKeySchema] {
-    let ofTable = constraints.compactMap { if case .foreignKey(let key) = $0 { key } else { nil } }
-    return try (columns.compactMap(\.foreignKey) + ofTable).map(foreignKey)
-  }
-
   /// Throws where the other table's key has another number of columns.
-  private func foreignKey(_ key: () -> ForeignKeySchema) throws -> ForeignKeySchema {
-    let key = key()
+  private mutating func add(_ key: ForeignKeySchema) throws -> ForeignKeySchema {
     guard key.referencedColumns.count == key.columns.count else {
       throw problem(
         """
@@ -104,33 +94,28 @@ struct DeclaredTable {
         “\(key.referencedTable)”, whose primary key has \(key.referencedColumns.count) columns
         """)
     }
+    schema.foreignKeys.append(key)
     return key
   }
 
-  /// Those of columns first. Throws where two have the same name.
-  private func indexes() throws -> [IndexSchema] {
-    let ofColumns = columns.filter(\.isIndexed).map {
-      TableConstraintDefinition.index([$0.name], isUnique: false, nil, name: nil)
+  /// Throws where another has the same name.
+  private mutating func addIndex(
+    _ columns: [String], isUnique: Bool, _ condition: String?, name: String?
+  ) throws {
+    let name = name ?? ([schema.name] + columns + ["index"]).joined(separator: "_")
+    if schema.indexes.contains(where: { $0.name.foldedName == name.foldedName }) {
+      throw problem("two indexes are named “\(name)”")
     }
-    var names: Set<[UInt8]> = []
-    return try (ofColumns + constraints).compactMap { constraint in
-      guard case .index(let columns, let isUnique, let condition, let name) = constraint else {
-        return nil
-      }
-      let indexName = name ?? ([self.name] + columns + ["index"]).joined(separator: "_")
-      guard names.insert(indexName.foldedName).inserted else {
-        throw problem("two indexes are named “\(indexName)”")
-      }
-      let terms = columns.map(\.quotedIdentifier)
-      let text = try condition.map(text)
-      return IndexSchema(
-        name: indexName, columns: columns, terms: terms, isUnique: isUnique, condition: text,
-        sql: DDL.createIndex(indexName, on: self.name, terms, isUnique: isUnique, where: text))
-    }
+    let terms = columns.map(\.quotedIdentifier)
+    schema.indexes.append(
+      IndexSchema(
+        name: name, columns: columns, terms: terms, isUnique: isUnique, condition: condition,
+        sql: DDL.createIndex(
+          name, on: schema.name, terms, isUnique: isUnique, where: condition)))
   }
 
   private func problem(_ text: String) -> RecordError {
-    .declaration(table: name, problem: text)
+    .declaration(table: schema.name, problem: text)
   }
 }
 
@@ -142,9 +127,8 @@ extension Table {
   public func schema(dateFormat: DateFormat = .secondsSince1970) throws -> TableSchema {
     try core.check()
     return try DeclaredTable(
-      name: core.name, columns: core.columns, constraints: core.constraints,
-      options: core.options, dateFormat: dateFormat
-    ).schema()
+      core.name, core.columns, core.constraints, core.options, dateFormat
+    ).schema
   }
 }
 
@@ -180,9 +164,8 @@ extension TableSchema {
     }
     // Its defaults are values of SQLite's, which no format of dates changes.
     self = try DeclaredTable(
-      name: name, columns: columns, constraints: (constraints + indexes).map(\.definition),
-      options: options, dateFormat: .secondsSince1970
-    ).schema()
+      name, columns, (constraints + indexes).map(\.definition), options, .secondsSince1970
+    ).schema
   }
 }
 

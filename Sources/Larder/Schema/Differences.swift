@@ -44,12 +44,7 @@ extension TableSchema {
 private struct TableComparison {
   let declared: TableSchema
   let found: TableSchema
-  private(set) var differences: [TableDifference] = []
-
-  init(declared: TableSchema, found: TableSchema) {
-    self.declared = declared
-    self.found = found
-  }
+  var differences: [TableDifference] = []
 
   mutating func run() {
     for column in declared.columns {

@@ -7,18 +7,7 @@ struct RowCopy {
   let losing: RebuildLosses
   let db: Database
   /// The expressions of the caller's, by the folded names of columns.
-  private let copying: [[UInt8]: SQL]
-
-  init(
-    from old: TableSchema, to new: TableSchema, copying: [[UInt8]: SQL], losing: RebuildLosses,
-    in db: Database
-  ) {
-    self.old = old
-    self.new = new
-    self.copying = copying
-    self.losing = losing
-    self.db = db
-  }
+  let copying: [[UInt8]: SQL]
 
   /// A column that is written, and what is written to it.
   struct Value {
@@ -26,6 +15,8 @@ struct RowCopy {
     let source: SQL
     /// The old column, where the source is nothing else.
     let column: ColumnSchema?
+    /// Whether the source is the row id.
+    var isRowID = false
   }
 
   // MARK: The statement
@@ -77,7 +68,7 @@ struct RowCopy {
       values.append(
         Value(
           target: target, source: "\(identifier: source)",
-          column: old.rowIDColumn.flatMap(old.column)))
+          column: old.rowIDColumn.flatMap(old.column), isRowID: true))
     }
     return values
   }
@@ -152,9 +143,8 @@ struct RowCopy {
     // What can't be named, nobody knows.
     guard let source = old.rowIDSource, let target = new.rowIDTarget else { return }
     guard let value = values.first(where: { $0.target.foldedName == target.foldedName }),
-      value.column == nil || value.column?.name != old.rowIDColumn
+      !value.isRowID, value.column == nil || value.column?.name != old.rowIDColumn
     else { return }
-    if value.source.text == source.quotedIdentifier { return }
     let changed: SQL = "(\(value.source)) IS NOT \(identifier: source)"
     try throwIfAny(changed) { .losesRowIDs(table: new.name, count: $0, rows: $1) }
   }

@@ -4,7 +4,7 @@ import LarderSQLite
 /// program declares.
 ///
 /// ```swift
-/// let declared = try Schema.of(City.self, Country.self)
+/// let declared = try Schema(City.self, Country.self)
 /// let found = try Schema(db)
 /// for difference in declared.differences(from: found) { print(difference) }
 /// // “city”.“mayor”: declared "mayor" TEXT, found nothing
@@ -31,7 +31,8 @@ public struct Schema: Hashable, Sendable {
   }
 
   /// The `main` schema of a database, in the order in which things were made. SQLite's own tables
-  /// and those of virtual tables are left out.
+  /// and those of virtual tables are left out. Throws ``LarderSQLite/DatabaseError`` where the database
+  /// can't be read.
   public init(_ db: Database) throws {
     self = try db.inSavepoint { db in
       let names = try db.executeQuery(
@@ -47,16 +48,17 @@ public struct Schema: Hashable, Sendable {
     }
   }
 
-  /// The tables that records declare.
+  /// The tables that records declare. Throws ``RecordError/declaration(table:problem:)`` where one is
+  /// declared wrongly.
   ///
   /// - `dateFormat`: the connection's ``LarderSQLite/Configuration/dateFormat``.
-  public static func of(
+  public init(
     _ records: any Record.Type..., dateFormat: DateFormat = .secondsSince1970
-  ) throws -> Schema {
+  ) throws {
     func schema<R: Record>(_ type: R.Type) throws -> TableSchema {
       try R.table.schema(dateFormat: dateFormat)
     }
-    return Schema(tables: try records.map { try schema($0) })
+    self.init(tables: try records.map { try schema($0) })
   }
 
   /// The table of this name, in any case.
@@ -70,24 +72,19 @@ public struct Schema: Hashable, Sendable {
   /// In what another schema, mostly that of a database, isn't what is declared here, in any order
   /// of the tables and columns.
   public func differences(from other: Schema) -> [TableDifference] {
-    func difference(_ declared: SchemaEntry?, _ found: SchemaEntry?) -> [TableDifference] {
-      guard let entry = declared ?? found else { return [] }
-      return [
-        TableDifference(
-          kind: entry.differenceKind, table: entry.name, column: nil, declared: declared?.sql,
-          found: found?.sql)
-      ]
+    func difference(
+      _ kind: TableDifference.Kind, _ name: String, _ declared: String?, _ found: String?
+    ) -> TableDifference {
+      TableDifference(kind: kind, table: name, column: nil, declared: declared, found: found)
     }
     return tables.flatMap { $0.differences(from: other.table($0.name)) }
-      + other.surplusTables(for: self).map {
-        TableDifference(kind: .table, table: $0.name, column: nil, declared: nil, found: $0.sql)
-      }
-      + others.flatMap { entry in
+      + other.surplusTables(for: self).map { difference(.table, $0.name, nil, $0.sql) }
+      + others.filter { !other.others.contains(where: $0.isSame) }.map { entry in
         let found = other.others.first(where: entry.hasSameName)
-        return found.map(entry.isSame) == true ? [] : difference(entry, found)
+        return difference(entry.differenceKind, entry.name, entry.sql, found?.sql)
       }
       + other.others.filter { !others.contains(where: $0.hasSameName) }
-      .flatMap { difference(nil, $0) }
+      .map { difference($0.differenceKind, $0.name, nil, $0.sql) }
   }
 
   /// The tables that another schema doesn't declare; the migrator's bookkeeping is nobody's.

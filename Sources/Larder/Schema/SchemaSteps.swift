@@ -151,8 +151,8 @@ extension Schema {
       case .column: !columns.contains { $0.name == difference.column }
       // They come with the column, where they are in its own declaration.
       case .foreignKey:
-        !columns.contains { $0.name == difference.column && $0.sql.mentions("references") }
-      case .check: !columns.contains { difference.declared.map($0.sql.contains) ?? false }
+        !columns.contains { $0.name == difference.column && $0.isReference }
+      case .check: !columns.contains { $0.checks.map(DDL.check).contains(difference.declared) }
       default: true
       }
     }

@@ -127,7 +127,7 @@ private struct TableRebuild {
     }
     // What counts columns, such as `SELECT *` or INSERT without their names, goes on meaning the same.
     self.new = new.withColumns(inOrderOf: old)
-    copy = RowCopy(from: old, to: new, copying: copying, losing: losing, in: db)
+    copy = RowCopy(old: old, new: new, losing: losing, db: db, copying: copying)
   }
 
   private static func oldTable(_ name: String, in db: Database) throws -> TableSchema {
@@ -189,7 +189,7 @@ private struct TableRebuild {
     let inserted = try db.executeUpdate(copy.sql(to: temporaryName))
     // INSERT takes all rows or throws, unless the table has a conflict clause of its own. Counting
     // them takes a fifth of the time.
-    guard new.sql.mentions("conflict") else { return inserted }
+    guard !new.conflictClauses.isEmpty else { return inserted }
     let count = try rowCount(temporaryName)
     let lost = try rowCount(old.name) - count
     guard lost == 0 || losing.contains(.rows) else {
@@ -306,18 +306,7 @@ extension TableSchema {
     guard order != columns else { return self }
     var table = self
     table.columns = order
-    table.sql = sql(columns: order)
+    table.sql = DDL.createTable(name, order.map(\.sql) + constraints, options: options)
     return table
-  }
-
-  /// The CREATE TABLE with the columns in another order, and without comments.
-  private func sql(columns order: [ColumnSchema]) -> String {
-    let tokens = sql.sqlTokens
-    guard let body = tokens.group(from: 0) else { return sql }
-    // Constraints stand behind all columns.
-    let constraints = body.tokens.splitAtCommas().dropFirst(columns.count).map(\.text)
-    let options = Array(tokens[(body.end + 1)...]).text
-    return DDL.createTable(
-      name, order.map(\.sql) + constraints, options: options.isEmpty ? nil : options)
   }
 }

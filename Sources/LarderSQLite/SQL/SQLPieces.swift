@@ -14,6 +14,8 @@ package struct SQLPiece: Sendable {
 
   package let kind: Kind
   package let text: String
+  /// Whether a space or comment stands before it; only told of tokens (``Swift/String/sqlTokens``).
+  package internal(set) var followsSpace = false
 }
 
 extension SQL {

@@ -7,6 +7,8 @@ struct CreateTableParser {
   /// What the text tells of the columns, by the folded name.
   private(set) var columns: [[UInt8]: ColumnSchema] = [:]
   private(set) var checks: [String] = []
+  /// The constraints that stand behind the columns.
+  private(set) var constraints: [String] = []
   /// One for each foreign key, in the order of the text.
   private(set) var areDeferred: [Bool] = []
   private(set) var isAutoincrement = false
@@ -25,7 +27,7 @@ struct CreateTableParser {
 
   private static let constraintWords = ["constraint", "primary", "unique", "check", "foreign"]
 
-  private mutating func read(_ definition: [SQLToken]) {
+  private mutating func read(_ definition: [SQLPiece]) {
     guard let first = definition.first else { return }
     let isConstraint = Self.constraintWords.contains(where: first.isWord)
     let name = isConstraint ? nil : first.name
@@ -37,12 +39,16 @@ struct CreateTableParser {
       readConflictClause(definition, at: index, column: name)
       index = readClause(definition, at: index, &column)
     }
-    if let name { columns[name.foldedName] = column }
+    if let name {
+      columns[name.foldedName] = column
+    } else {
+      constraints.append(column.sql)
+    }
   }
 
   /// Reads ON CONFLICT, which belongs to the constraint before it. ABORT is what all have.
   private mutating func readConflictClause(
-    _ tokens: [SQLToken], at index: Int, column: String?
+    _ tokens: [SQLPiece], at index: Int, column: String?
   ) {
     if ["primary", "unique", "not", "check"].contains(where: tokens[index].isWord) {
       constraintStart = index
@@ -66,7 +72,7 @@ struct CreateTableParser {
 
   /// Reads what begins at a token, and returns where the next begins.
   private mutating func readClause(
-    _ tokens: [SQLToken], at index: Int, _ column: inout ColumnSchema
+    _ tokens: [SQLPiece], at index: Int, _ column: inout ColumnSchema
   ) -> Int {
     let token = tokens[index]
     let next = index + 1 < tokens.count ? tokens[index + 1] : nil
@@ -75,7 +81,10 @@ struct CreateTableParser {
       column.collation = next?.name
       return index + 2
     }
-    if token.isWord("references") { areDeferred.append(false) }
+    if token.isWord("references") {
+      areDeferred.append(false)
+      column.isReference = true
+    }
     if token.isWord("initially"), next?.isWord("deferred") == true, !areDeferred.isEmpty {
       areDeferred[areDeferred.count - 1] = !isNotDeferrable(tokens, before: index)
       return index + 2
@@ -84,7 +93,10 @@ struct CreateTableParser {
     if opensGroup, token.isWord("check") || token.isWord("as"),
       let group = tokens.group(from: index)
     {
-      if token.isWord("check") { checks.append(group.tokens.text) }
+      if token.isWord("check") {
+        checks.append(group.tokens.text)
+        column.checks.append(group.tokens.text)
+      }
       if token.isWord("as") { column.generatedSQL = group.tokens.text }
       return group.end + 1
     }
@@ -93,7 +105,7 @@ struct CreateTableParser {
   }
 
   /// NOT DEFERRABLE INITIALLY DEFERRED isn't.
-  private func isNotDeferrable(_ tokens: [SQLToken], before index: Int) -> Bool {
+  private func isNotDeferrable(_ tokens: [SQLPiece], before index: Int) -> Bool {
     index >= 2 && tokens[index - 1].isWord("deferrable") && tokens[index - 2].isWord("not")
   }
 }

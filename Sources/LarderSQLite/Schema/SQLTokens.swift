@@ -1,20 +1,4 @@
-/// A piece of SQL text that means something: no space, no comment.
-package struct SQLToken {
-  package let piece: SQLPiece
-  /// Whether a space or comment stands before it.
-  let followsSpace: Bool
-
-  package var identifier: String? { piece.identifier }
-  package var name: String? { piece.name }
-
-  /// Whether it is this keyword, which is given in small letters.
-  package func isWord(_ word: String) -> Bool {
-    piece.kind == .word && piece.text.foldedName == Array(word.utf8)
-  }
-
-  /// Whether it is this character outside of quotes.
-  package func isSymbol(_ symbol: String) -> Bool { piece.kind == .other && piece.text == symbol }
-}
+// Tokens of SQL text: the pieces that mean something, and names and groups of them.
 
 extension SQLPiece {
   /// Whether it means nothing.
@@ -32,6 +16,14 @@ extension SQLPiece {
     }
   }
 
+  /// Whether it is this keyword, which is given in small letters.
+  package func isWord(_ word: String) -> Bool {
+    kind == .word && text.foldedName == Array(word.utf8)
+  }
+
+  /// Whether it is this character outside of quotes.
+  package func isSymbol(_ symbol: String) -> Bool { kind == .other && text == symbol }
+
   /// What stands between quotes.
   private var quotedName: String? {
     guard let quote = text.utf8.first else { return nil }
@@ -48,35 +40,31 @@ extension SQLPiece {
 }
 
 extension String {
-  package var sqlTokens: [SQLToken] {
-    var tokens: [SQLToken] = []
+  /// The pieces that are neither space nor comment.
+  package var sqlTokens: [SQLPiece] {
     var followsSpace = false
-    for piece in SQL(raw: self).pieces {
-      if !piece.isSpace { tokens.append(SQLToken(piece: piece, followsSpace: followsSpace)) }
-      followsSpace = piece.isSpace
+    return SQL(raw: self).pieces.compactMap { piece in
+      defer { followsSpace = piece.isSpace }
+      var token = piece
+      token.followsSpace = followsSpace
+      return piece.isSpace ? nil : token
     }
-    return tokens
   }
 
   /// What is the same in SQL texts that differ in spaces, comments, the case of words, and the
   /// quotes around names only.
   package var normalizedSQL: [String] { sqlTokens.normalized }
-
-  /// Whether SQL text names this.
-  package func mentions(_ name: String) -> Bool {
-    sqlTokens.contains { $0.identifier?.foldedName == name.foldedName }
-  }
 }
 
-extension [SQLToken] {
+extension [SQLPiece] {
   /// See ``Swift/String/normalizedSQL``.
   var normalized: [String] {
-    map { $0.identifier.map { String(decoding: $0.foldedName, as: UTF8.self) } ?? $0.piece.text }
+    map { $0.identifier.map { String(decoding: $0.foldedName, as: UTF8.self) } ?? $0.text }
   }
 
   /// What stands between the first parenthesis from a place on and the one that closes it, and where
   /// that is.
-  package func group(from start: Int) -> (tokens: [SQLToken], end: Int)? {
+  package func group(from start: Int) -> (tokens: [SQLPiece], end: Int)? {
     guard let open = self[start...].firstIndex(where: { $0.isSymbol("(") }) else { return nil }
     var depth = 0
     for index in open..<count {
@@ -88,8 +76,8 @@ extension [SQLToken] {
   }
 
   /// What stands between the commas that are in no parentheses.
-  package func splitAtCommas() -> [[SQLToken]] {
-    var parts: [[SQLToken]] = [[]]
+  package func splitAtCommas() -> [[SQLPiece]] {
+    var parts: [[SQLPiece]] = [[]]
     var depth = 0
     for token in self {
       if token.isSymbol("(") { depth += 1 }
@@ -108,7 +96,7 @@ extension [SQLToken] {
     var text = ""
     for token in self {
       if token.followsSpace, !text.isEmpty { text += " " }
-      text += token.piece.text
+      text += token.text
     }
     return text
   }

@@ -1,5 +1,6 @@
 extension Database {
-  /// Whether there is a table of this name, in any case. Views don't count.
+  /// Whether there is a table of this name, in any case. Views don't count. This and what follows
+  /// throws ``DatabaseError`` where the database can't be read.
   public func tableExists(_ name: String) throws -> Bool {
     try value(
       """

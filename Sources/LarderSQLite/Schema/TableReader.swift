@@ -39,18 +39,24 @@ struct TableReader {
   }
 
   func table(isStrict: Bool, isWithoutRowID: Bool) throws -> TableSchema {
-    let columns = try columns()
+    var table = TableSchema(name: name, sql: sources[name.foldedName] ?? "")
+    table.columns = try columns()
+    table.isAutoincrement = text.isAutoincrement
+    table.checks = text.checks
+    table.constraints = text.constraints
+    table.foreignKeys = try foreignKeys()
+    table.isStrict = isStrict
+    table.isWithoutRowID = isWithoutRowID
+    table.conflictClauses = text.conflictClauses
     let indexes = try indexes()
+    table.indexes = indexes.filter { $0.origin == .created }
+    table.uniqueIndexes = indexes.filter { $0.origin == .unique }
     let keyIndex = indexes.first { $0.origin == .primaryKey }
-    return TableSchema(
-      name: name, columns: columns, isAutoincrement: text.isAutoincrement, checks: text.checks,
-      foreignKeys: try foreignKeys(), indexes: indexes.filter { $0.origin == .created },
-      isStrict: isStrict, isWithoutRowID: isWithoutRowID, sql: sources[name.foldedName] ?? "",
-      // A key that needs no index is the row id. (One of type INT, or declared as INTEGER PRIMARY
-      // KEY DESC, has one.)
-      rowIDColumn: keyIndex == nil && !isWithoutRowID ? columns.primaryKey.first : nil,
-      primaryKeyTerms: keyIndex?.terms ?? columns.primaryKey.map(\.quotedIdentifier),
-      uniqueIndexes: indexes.filter { $0.origin == .unique }, conflictClauses: text.conflictClauses)
+    table.primaryKeyTerms = keyIndex?.terms ?? table.primaryKey.map(\.quotedIdentifier)
+    // A key that needs no index is the row id. (One of type INT, or declared as INTEGER PRIMARY KEY
+    // DESC, has one.)
+    if keyIndex == nil, !isWithoutRowID { table.rowIDColumn = table.primaryKey.first }
+    return table
   }
 
   /// Throws where there is no table or view.

@@ -6,54 +6,43 @@ public struct TableSchema: Hashable, Sendable {
   /// The table's name.
   public let name: String
   /// The columns in order.
-  public package(set) var columns: [ColumnSchema]
+  public package(set) var columns: [ColumnSchema] = []
   /// Whether the key is [AUTOINCREMENT](https://www.sqlite.org/autoinc.html).
-  public let isAutoincrement: Bool
+  public package(set) var isAutoincrement = false
   /// The expression of each CHECK constraint, those of columns first.
-  public let checks: [String]
+  public package(set) var checks: [String] = []
   /// The foreign keys, those of columns first.
-  public let foreignKeys: [ForeignKeySchema]
+  public package(set) var foreignKeys: [ForeignKeySchema] = []
   /// The indexes that CREATE INDEX makes.
-  public package(set) var indexes: [IndexSchema]
+  public package(set) var indexes: [IndexSchema] = []
   /// Whether it is [STRICT](https://www.sqlite.org/stricttables.html).
-  public let isStrict: Bool
+  public package(set) var isStrict = false
   /// Whether it is [WITHOUT ROWID](https://www.sqlite.org/withoutrowid.html).
-  public let isWithoutRowID: Bool
+  public package(set) var isWithoutRowID = false
   /// The CREATE TABLE, without the indexes.
   public package(set) var sql: String
   /// The column that is the row id by another name: an INTEGER that is the whole key, with two
   /// exceptions; see [INTEGER PRIMARY KEY](https://www.sqlite.org/lang_createtable.html#rowid).
-  package let rowIDColumn: String?
+  package var rowIDColumn: String?
   /// The primary key with its collations and orders, as SQL.
-  package let primaryKeyTerms: [String]
+  package var primaryKeyTerms: [String] = []
+  /// The constraints that stand behind the columns in CREATE TABLE, as they stand there.
+  package var constraints: [String] = []
   /// The UNIQUE constraints.
-  package let uniqueIndexes: [IndexSchema]
+  package var uniqueIndexes: [IndexSchema] = []
   /// What happens, other than ABORT, to rows that break a constraint.
-  package let conflictClauses: [ConflictClause]
+  package var conflictClauses: [ConflictClause] = []
 
-  package init(
-    name: String, columns: [ColumnSchema], isAutoincrement: Bool, checks: [String],
-    foreignKeys: [ForeignKeySchema], indexes: [IndexSchema], isStrict: Bool, isWithoutRowID: Bool,
-    sql: String, rowIDColumn: String?, primaryKeyTerms: [String], uniqueIndexes: [IndexSchema],
-    conflictClauses: [ConflictClause] = []
-  ) {
+  package init(name: String, sql: String = "") {
     self.name = name
-    self.columns = columns
-    self.isAutoincrement = isAutoincrement
-    self.checks = checks
-    self.foreignKeys = foreignKeys
-    self.indexes = indexes
-    self.isStrict = isStrict
-    self.isWithoutRowID = isWithoutRowID
     self.sql = sql
-    self.rowIDColumn = rowIDColumn
-    self.primaryKeyTerms = primaryKeyTerms
-    self.uniqueIndexes = uniqueIndexes
-    self.conflictClauses = conflictClauses
   }
 
   /// The names of the primary key's columns in order; empty if there is none.
-  public var primaryKey: [String] { columns.primaryKey }
+  public var primaryKey: [String] {
+    columns.filter { $0.primaryKeyPosition > 0 }
+      .sorted { $0.primaryKeyPosition < $1.primaryKeyPosition }.map(\.name)
+  }
   /// The columns of each UNIQUE constraint.
   public var uniqueConstraints: [[String]] { uniqueIndexes.map { $0.columns.compactMap { $0 } } }
   /// The statements that make it: one for the table, one for each index.
@@ -89,17 +78,14 @@ public struct ColumnSchema: Hashable, Sendable {
   public package(set) var isStored = false
   /// What stands in CREATE TABLE; the name alone where there is none, as for views.
   public package(set) var sql: String
+  /// The CHECK constraints in its definition.
+  package var checks: [String] = []
+  /// Whether a foreign key stands in its definition.
+  package var isReference = false
 
   package init(name: String, sql: String? = nil) {
     self.name = name
     self.sql = sql ?? name.quotedIdentifier
-  }
-}
-
-extension [ColumnSchema] {
-  var primaryKey: [String] {
-    filter { $0.primaryKeyPosition > 0 }.sorted { $0.primaryKeyPosition < $1.primaryKeyPosition }
-      .map(\.name)
   }
 }
 

@@ -101,7 +101,7 @@ struct SchemaReadingTests {
     let queue = try DatabaseQueue()
     try queue.inTransaction { try City.table.create($0) }
     #expect(try queue.read { try Schema($0).tables.map(\.name) } == ["city"])
-    #expect(try queue.read { try Schema.of(City.self).differences(from: Schema($0)) } == [])
+    #expect(try queue.read { try Schema(City.self).differences(from: Schema($0)) } == [])
     let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).db").path
     defer {
       for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file + end) }
@@ -115,11 +115,11 @@ struct SchemaReadingTests {
 
   @Test("The schema of records is what their tables make")
   func records() throws {
-    let declared = try Schema.of(Country.self, City.self, Road.self, Bridge.self, Everything.self)
+    let declared = try Schema(Country.self, City.self, Road.self, Bridge.self, Everything.self)
     for step in declared.steps(from: Schema(tables: [])) { try step.run(db) }
     #expect(declared.differences(from: try Schema(db)) == [])
     #expect(try City.table.differences(db) == [])
-    #expect(throws: (any Error).self) { try Schema.of(BadlyDeclared.self) }
+    #expect(throws: (any Error).self) { try Schema(BadlyDeclared.self) }
   }
 
   private struct BadlyDeclared: Record {
@@ -139,7 +139,7 @@ struct SchemaReadingTests {
       CREATE VIEW large AS SELECT 1;
       CREATE TRIGGER t AFTER DELETE ON city BEGIN SELECT 1; END;
       """)
-    var declared = try Schema.of(City.self, Country.self)
+    var declared = try Schema(City.self, Country.self)
     declared.views = [try .view("large", as: "SELECT 2"), try .view("small", as: "SELECT 3")]
     #expect(
       declared.differences(from: try Schema(db)).map(\.description) == [

@@ -19,7 +19,7 @@ struct SchemaStepTests {
   @Test("Tables and indexes that are missing are created")
   func creation() throws {
     #expect(
-      try steps(to: .of(City.self), from: "") == [
+      try steps(to: Schema(City.self), from: "") == [
         "create the table “city”: \(try City.table.createSQL()[0])",
         "create the index “city_population_index” of “city”: "
           + #"CREATE INDEX "city_population_index" ON "city" ("population")"#,
@@ -101,14 +101,14 @@ struct SchemaStepTests {
   func rebuild() throws {
     #expect(
       try steps(
-        to: .of(City.self),
+        to: Schema(City.self),
         from: """
           CREATE TABLE city (id INTEGER PRIMARY KEY, name VARCHAR(80), population INT);
           INSERT INTO city VALUES (1, 'Oslo', 709037)
           """) == ["rebuild the table “city”"])
     #expect(
       try steps(
-        to: .of(Country.self),
+        to: Schema(Country.self),
         from: "CREATE TABLE country (code TEXT PRIMARY KEY, president TEXT)") == [
           "DESTRUCTIVE: rebuild the table “country”, losing “president”, with values for “name”"
         ])
@@ -118,7 +118,7 @@ struct SchemaStepTests {
   func surplus() throws {
     #expect(
       try steps(
-        to: .of(Country.self),
+        to: Schema(Country.self),
         from: """
           CREATE TABLE country (code TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL UNIQUE) STRICT;
           CREATE TABLE river (id INTEGER PRIMARY KEY);
@@ -138,7 +138,7 @@ struct SchemaStepTests {
 
   @Test("Views and triggers that say something else are made anew, with what depends on them")
   func dependents() throws {
-    var declared = try Schema.of(Country.self)
+    var declared = try Schema(Country.self)
     let delete = try SchemaEntry.trigger(
       "gone", "INSTEAD OF DELETE", on: "names",
       run: "DELETE FROM country WHERE name = old.name")
@@ -166,7 +166,7 @@ struct SchemaStepTests {
     let db = try Database()
     try db.executeStatements(
       "CREATE TABLE country (code TEXT PRIMARY KEY) STRICT; INSERT INTO country VALUES ('NO')")
-    let steps = try Schema.of(Country.self).steps(from: Schema(db))
+    let steps = try Schema(Country.self).steps(from: Schema(db))
     #expect(steps.map(\.isDestructive) == [false])
     #expect(
       failure(SchemaError.self) { try steps[0].run(db) }
