@@ -8,7 +8,7 @@ public struct ColumnDefinition: Sendable {
   /// How its values are stored.
   public let type: ColumnType
   /// Whether it is the primary key or a part of it.
-  public internal(set) var isPrimaryKey = false
+  var isPrimaryKey = false
   var isAutoincrement = false
   var isUnique = false
   var isIndexed = false

@@ -18,7 +18,9 @@ struct BrokenDependents {
       // A trigger is compiled with the statement that fires it. That of a temporary one may be of the
       // main schema's.
       for table in Set(entries.filter { $0.kind == .trigger }.map(\.table)) {
-        let isTemporary = try schema == "temp" && db.hasTemporary(table)
+        let isTemporary = schema == "temp" && entries.contains {
+          [.table, .view].contains($0.kind) && $0.name.foldedName == table.foldedName
+        }
         let owner = isTemporary ? "temp" : "main"
         let prefix = isTemporary ? prefix : ""
         let name: SQL = "\(identifier: owner).\(identifier: table)"
@@ -61,14 +63,5 @@ extension Database {
       try BrokenDependents(in: db).check(comparedTo: before, table: table)
       return result
     }
-  }
-
-  /// Whether there is a temporary table or view of this name.
-  fileprivate func hasTemporary(_ name: String) throws -> Bool {
-    try value(
-      """
-      SELECT EXISTS (SELECT 1 FROM temp.sqlite_schema
-        WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE)
-      """, name, as: Bool.self) ?? false
   }
 }

@@ -49,6 +49,10 @@ enum DDL {
     "AS (\(expression)) \(isStored ? "STORED" : "VIRTUAL")"
   }
 
+  static func renameTable(_ name: String, in schema: String, to newName: String) -> String {
+    "ALTER TABLE \(schema).\(name.quotedIdentifier) RENAME TO \(newName.quotedIdentifier)"
+  }
+
   static func addColumn(_ column: ColumnSchema, to table: String) -> String {
     "ALTER TABLE \(table.quotedIdentifier) ADD COLUMN \(column.sql)"
   }
@@ -81,8 +85,11 @@ enum DDL {
     "CREATE VIRTUAL TABLE \(name.quotedIdentifier) USING \(module)"
   }
 
-  static func drop(_ kind: SchemaEntry.Kind, _ name: String, ifExists: Bool = false) -> String {
-    "DROP \(kind.rawValue.uppercased()) \(ifExists ? "IF EXISTS " : "")\(name.quotedIdentifier)"
+  static func drop(
+    _ kind: SchemaEntry.Kind, _ name: String, in schema: String? = nil, ifExists: Bool = false
+  ) -> String {
+    "DROP \(kind.rawValue.uppercased()) \(ifExists ? "IF EXISTS " : "")"
+      + (schema.map { "\($0)." } ?? "") + name.quotedIdentifier
   }
 }
 

@@ -5,16 +5,17 @@ import LarderSQLite
 struct DeclaredTable {
   private let primaryKey: [String]
   private let dateFormat: DateFormat
-  private let dialect: any Dialect = SQLiteDialect()
+  private let dialect: any Dialect
   private(set) var schema: TableSchema
 
   /// Throws where the declaration is wrong.
   init(
     _ name: String, _ columns: [ColumnDefinition], _ constraints: [TableConstraintDefinition],
-    _ options: TableOptions, _ dateFormat: DateFormat
+    _ options: TableOptions, _ dateFormat: DateFormat, dialect: any Dialect = SQLiteDialect()
   ) throws {
     primaryKey = columns.filter(\.isPrimaryKey).map(\.name)
     self.dateFormat = dateFormat
+    self.dialect = dialect
     schema = TableSchema(name: name)
     schema.isStrict = !options.contains(.notStrict)
     schema.isWithoutRowID = options.contains(.withoutRowID)

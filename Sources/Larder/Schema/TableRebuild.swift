@@ -171,8 +171,12 @@ private struct TableRebuild {
 
     try db.createTable(new, as: temporaryName)
     let count = try copyRows()
-    try db.executeUpdate("DROP TABLE main.\(identifier: old.name)")
-    try rename()
+    try db.executeUpdate(SQL(raw: DDL.drop(.table, old.name, in: "main")))
+    // Not as ALTER TABLE does it by itself: that refuses while views and triggers name the table,
+    // which isn't there now.
+    try db.withLegacyAlterTable {
+      try db.executeStatements(SQL(raw: DDL.renameTable(temporaryName, in: "main", to: new.name)))
+    }
     for index in indexes { try db.create(index, of: new.name) }
     try create(own[0], in: "main")
     try create(own[1], in: "temp")
@@ -226,15 +230,6 @@ private struct TableRebuild {
 
   private func broken(_ trigger: SchemaEntry, _ reason: String) -> SchemaError {
     .brokenDependent(table: new.name, dependent: trigger.name, reason: reason)
-  }
-
-  /// Not as ALTER TABLE does it by itself: that refuses while views and triggers name the table,
-  /// which isn't there now.
-  private func rename() throws {
-    try db.withLegacyAlterTable {
-      try db.executeStatements(
-        "ALTER TABLE main.\(identifier: temporaryName) RENAME TO \(identifier: new.name)")
-    }
   }
 
   /// The old indexes but for those of columns that are gone, and the declared ones that they don't
