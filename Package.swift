@@ -23,29 +23,30 @@ let package = Package(
     ),
     .executableTarget(
       name: "benchmarks",
-      dependencies: ["Larder", "CSQLite"],
+      dependencies: ["Larder", "CSQLite", "TestSupport"],
       path: "Tests/Benchmarks"
     ),
+    .testTarget(name: "SampleTests", dependencies: ["Larder", "TestSupport", "gazetteer"]),
+    .target(name: "TestSupport", dependencies: ["Larder"], path: "Tests/TestSupport"),
+    .target(
+      name: "RandomQueries", dependencies: ["Larder", "TestSupport"], path: "Tests/RandomQueries"),
     .executableTarget(
-      name: "fork-check", dependencies: ["LarderSQLite"], path: "Tests/ForkCheck"),
-    .executableTarget(
-      name: "crash-check", dependencies: ["LarderSQLite"], path: "Tests/CrashCheck"),
-    .executableTarget(
-      name: "migration-check", dependencies: ["Larder"], path: "Tests/MigrationCheck"),
-    .executableTarget(name: "example", dependencies: ["Larder"], path: "Tests/Example"),
-    .testTarget(name: "LarderTests", dependencies: ["Larder", "example", "migration-check"]),
-    .testTarget(name: "SampleTests", dependencies: ["Larder", "gazetteer"]),
+      name: "test-process", dependencies: ["Larder", "TestSupport"], path: "Tests/TestProcess"),
+    .testTarget(
+      name: "LarderSQLiteTests", dependencies: ["LarderSQLite", "TestSupport", "test-process"]),
+    .testTarget(
+      name: "LarderTests",
+      dependencies: ["Larder", "RandomQueries", "TestSupport", "test-process"]),
     .target(name: "CFaultInjection", dependencies: ["CSQLite"], path: "Tests/FaultInjection"),
     .executableTarget(
       name: "proof",
-      dependencies: ["Larder", "CFaultInjection"],
+      dependencies: ["Larder", "CFaultInjection", "RandomQueries", "TestSupport"],
       path: "Tests/Proof",
-      exclude: ["results.jsonl", "RandomQueries/RandomQueryTests.swift"]
+      exclude: ["results.jsonl"]
     ),
     .testTarget(
-      name: "LarderSQLiteTests", dependencies: ["LarderSQLite", "fork-check", "crash-check"]),
-    .testTarget(
-      name: "ProofTests", dependencies: ["LarderSQLite", "CFaultInjection", "proof"]),
+      name: "ProofTests",
+      dependencies: ["LarderSQLite", "CFaultInjection", "TestSupport", "proof"]),
   ],
   swiftLanguageModes: [.v6]
 )

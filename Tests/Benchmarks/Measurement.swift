@@ -131,19 +131,3 @@ enum Table {
       + fraction
   }
 }
-
-/// A folder that goes away.
-struct TemporaryFolder {
-  private let url: URL
-
-  init() throws {
-    url = FileManager.default.temporaryDirectory.appending(path: "larder-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  }
-
-  func path(for name: String, _ storage: Storage) -> String {
-    url.appending(path: "\(name)-\(storage.rawValue).db").path
-  }
-
-  func remove() { try? FileManager.default.removeItem(at: url) }
-}

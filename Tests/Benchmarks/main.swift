@@ -1,3 +1,4 @@
+import TestSupport
 import FoundationEssentials
 import Glibc
 
@@ -15,7 +16,7 @@ do {
 }
 
 func run(_ options: Options) throws {
-  let folder = try TemporaryFolder()
+  let folder = try ScratchFolder()
   defer { folder.remove() }
   print(
     "SQLite \(Reference.version), \(options.rows) rows, \(options.runs) runs; ns per row or call")
@@ -31,7 +32,7 @@ func run(_ options: Options) throws {
   }
 }
 
-func runSingle(_ options: Options, _ folder: TemporaryFolder) throws -> [Measurement] {
+func runSingle(_ options: Options, _ folder: ScratchFolder) throws -> [Measurement] {
   let benchmarks =
     (WrapperBenchmarks.all + ScopeBenchmarks.all + PoolBenchmarks.all + RecordBenchmarks.all
     + QueryBenchmarks.all + SchemaBenchmarks.all + GazetteerBenchmarks.all).filter {
@@ -41,7 +42,7 @@ func runSingle(_ options: Options, _ folder: TemporaryFolder) throws -> [Measure
   return try options.storages.flatMap { storage in
     try benchmarks.filter { $0.storages.contains(storage) }.map { benchmark in
       let measurement = try benchmark.measure(
-        storage, path: folder.path(for: benchmark.name, storage), options)
+        storage, path: folder.file("\(benchmark.name)-\(storage.rawValue).db"), options)
       print(Table.line(measurement))
       return measurement
     }
@@ -49,7 +50,7 @@ func runSingle(_ options: Options, _ folder: TemporaryFolder) throws -> [Measure
 }
 
 func runContention(
-  _ options: Options, _ folder: TemporaryFolder
+  _ options: Options, _ folder: ScratchFolder
 ) throws -> [ContentionMeasurement] {
   let all: [any ThreadBenchmark] =
     Contention.all + TaskContention.all + PoolReadTasks.all + ReadersBesideWriter.all
@@ -58,19 +59,19 @@ func runContention(
   if !benchmarks.isEmpty { print("\n" + ContentionMeasurement.header) }
   return try benchmarks.map { benchmark in
     let measurement = try benchmark.measure(
-      path: folder.path(for: benchmark.name, .wal), seconds: options.seconds)
+      path: folder.file("\(benchmark.name)-wal.db"), seconds: options.seconds)
     for line in measurement.lines { print(line) }
     return measurement
   }
 }
 
-func runFigures(_ options: Options, _ folder: TemporaryFolder) throws -> [Figures] {
+func runFigures(_ options: Options, _ folder: ScratchFolder) throws -> [Figures] {
   let all: [any FigureBenchmark] = [CancelledTasks(), LogBound()]
   let benchmarks = all.filter { options.includes($0.name) }
   if !benchmarks.isEmpty { print() }
   return try benchmarks.map { benchmark in
     let figures = try benchmark.measure(
-      path: folder.path(for: benchmark.name, .wal), seconds: options.seconds)
+      path: folder.file("\(benchmark.name)-wal.db"), seconds: options.seconds)
     print(figures.line)
     return figures
   }

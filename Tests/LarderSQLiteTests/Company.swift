@@ -1,5 +1,6 @@
 import Foundation
 import LarderSQLite
+import TestSupport
 
 /// The company in which a call has to behave as if it were alone.
 struct Company: Sendable, CustomStringConvertible {

@@ -1,5 +1,7 @@
 import Foundation
 import Larder
+import RandomQueries
+import TestSupport
 
 /// Random queries have the rows that SQLite's shell finds, and those that Swift computes.
 ///
@@ -11,8 +13,9 @@ enum Differential: ProofRow {
 
   static func run(_ options: ProofOptions) throws -> ProofResult {
     var result = ProofResult()
-    let folder = try ProofFolder.make()
-    defer { ProofFolder.remove(folder) }
+    let scratch = try ScratchFolder(inMemory: true)
+    defer { scratch.remove() }
+    let folder = scratch.path
     var comparison = try RandomComparison(seed: options.seed, folder: folder)
     let count = options.count ?? 1000
     while comparison.tried < count, options.goesOn(after: comparison.tried) {

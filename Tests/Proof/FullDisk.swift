@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 
 /// A disk that is full: a limit of pages, and, where this program may mount one, a small disk in
 /// memory. The error reaches the caller, what was acknowledged is there, nothing is half written,
@@ -11,14 +12,15 @@ enum FullDisk: ProofRow {
 
   static func run(_ options: ProofOptions) throws -> ProofResult {
     var result = ProofResult()
-    let folder = try ProofFolder.make()
-    defer { ProofFolder.remove(folder) }
+    let scratch = try ScratchFolder(inMemory: true)
+    defer { scratch.remove() }
+    let folder = scratch.path
     let disk = SmallDisk(folder: folder + "/disk")
     defer { disk.unmount() }
     if !disk.isMounted {
       result.skipped = "the small disk, which takes a privilege to mount (\(disk.problem))"
     }
-    var random = RandomNumbers(seed: options.seed)
+    var random = SeededGenerator(seed: options.seed)
     let count = options.count ?? 24
     while result.tried < count, options.goesOn(after: result.tried) {
       for mode in [Configuration.JournalMode.wal, .delete, .truncate, .persist] {
@@ -32,7 +34,7 @@ enum FullDisk: ProofRow {
           } catch {
             result.failures.append(label + "\(options.seed): \(error)")
           }
-          try ProofFolder.empty(isDisk ? disk.folder : folder)
+          try ScratchFolder.empty(isDisk ? disk.folder : folder)
           result.tried += 1
         }
       }

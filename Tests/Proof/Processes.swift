@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 
 /// Processes that add to one number, and SQLite's shell that holds the lock now and then: the sum is
 /// exact, and nobody is told that the database is busy. In some of them one thread adds, in others
@@ -16,8 +17,9 @@ enum Processes: ProofRow {
       try add(options.rest[0], number, Kind(rawValue: options.rest[2]) ?? .queue)
       exit(0)
     }
-    let folder = try ProofFolder.make()
-    defer { ProofFolder.remove(folder) }
+    let scratch = try ScratchFolder(inMemory: true)
+    defer { scratch.remove() }
+    let folder = scratch.path
     let path = folder + "/main.db"
     try DatabaseQueue(path: path).inTransaction { db in
       try db.executeStatements(
@@ -29,7 +31,7 @@ enum Processes: ProofRow {
     let each = max(1, (options.count ?? processes * 200) / processes)
     let children = try (0..<processes).map { index in
       let kind = index % 2 == 0 ? Kind.queue : index % 4 == 1 ? .durableQueue : .durablePool
-      return try ChildProcess(name, "--", path, String(each), kind.rawValue)
+      return try ChildProcess.again(name, "--", path, String(each), kind.rawValue)
     }
     for child in children where child.line() != "ready" {
       throw WrongAnswer(description: "a process doesn't begin")
@@ -38,7 +40,7 @@ enum Processes: ProofRow {
     let holds = try hold(path, while: children, options.seed)
     var waits: [Int] = []
     for child in children {
-      for line in child.remainingLines() {
+      for line in child.remainingLines(patience: .seconds(86_400)) {
         if let time = Int(line) { waits.append(time) } else { result.failures.append(line) }
       }
       if child.end() != 0 { result.failures.append("a process ended with \(child.end())") }
@@ -65,8 +67,8 @@ enum Processes: ProofRow {
   private static func hold(
     _ path: String, while children: [ChildProcess], _ seed: UInt64
   ) throws -> Int {
-    var random = RandomNumbers(seed: seed)
-    let shell = try ChildProcess(program: "sqlite3", arguments: ["sqlite3", "-batch", path])
+    var random = SeededGenerator(seed: seed)
+    let shell = try ChildProcess("sqlite3", ["-batch", path])
     shell.say(".timeout 60000")
     var holds = 0
     while children.contains(where: { $0.isRunning }) {
@@ -107,7 +109,7 @@ enum Processes: ProofRow {
   /// Adds one that often, each in a transaction of its own, and tells how many microseconds each took.
   private static func add(_ path: String, _ number: Int, _ kind: Kind) throws {
     let access = try kind.open(path)
-    tellParent("ready")
+    Parent.tell("ready")
     _ = readLine()
     let lines = Lock<[String]>([])
     let callers = kind == .queue ? 1 : 4
@@ -130,7 +132,7 @@ enum Processes: ProofRow {
       }
     }
     adding.wait()
-    for line in lines.withLock({ $0 }) { tellParent(line) }
+    for line in lines.withLock({ $0 }) { Parent.tell(line) }
   }
 
   private static func add(_ db: Database) throws {

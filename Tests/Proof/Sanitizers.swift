@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// All tests by the thread sanitizer, several times: it finds what happens to happen.
 enum ThreadSanitizer: ProofRow {
@@ -51,10 +52,10 @@ private struct Sanitizer {
   private func run(_ arguments: [String], _ number: Int, _ result: inout ProofResult) throws {
     // A build of its own, which the usual one isn't made anew for.
     let child = try ChildProcess(
-      program: "sh",
-      arguments: ["sh", "-c", "exec \"$@\" 2>&1", "sh", "swift", "test", "--disable-xctest"]
-        + ["--sanitize=\(kind)", "--scratch-path", ".build/\(kind)-sanitizer"] + arguments)
-    let lines = child.remainingLines()
+      "swift",
+      ["test", "--disable-xctest", "--sanitize=\(kind)"]
+        + ["--scratch-path", ".build/\(kind)-sanitizer"] + arguments, errors: .output)
+    let lines = child.remainingLines(patience: .seconds(86_400))
     let status = child.end()
     result.tried += lines.compactMap(Self.testCount).reduce(0, +)
     let reports = lines.filter { $0.contains("Sanitizer:") && $0.contains("==") }

@@ -1,6 +1,7 @@
 import CFaultInjection
 import Foundation
 import Larder
+import TestSupport
 
 /// Sixteen threads that write in a queue or a pool while others read: what they write adds up, and each
 /// reader sees both tables as they were at one moment. Built with the thread sanitizer, it finds races.
@@ -17,8 +18,9 @@ enum Threads: ProofRow {
   private struct Doubt: Error {}
 
   static func run(_ options: ProofOptions) throws -> ProofResult {
-    let folder = try ProofFolder.make()
-    defer { ProofFolder.remove(folder) }
+    let scratch = try ScratchFolder(inMemory: true)
+    defer { scratch.remove() }
+    let folder = scratch.path
     var alone = Configuration()
     alone.groupCommit = false
     let kinds: [(name: String, open: (String) throws -> any DatabaseAccess)] = [
@@ -38,7 +40,7 @@ enum Threads: ProofRow {
       } catch {
         result.failures.append("round \(round), \(name): \(error)")
       }
-      try ProofFolder.empty(folder)
+      try ScratchFolder.empty(folder)
       result.tried += writers * each
       round += 1
       if options.count == nil, options.seconds == nil, round == kinds.count { break }

@@ -1,6 +1,7 @@
 import CFaultInjection
 import Foundation
 import LarderSQLite
+import TestSupport
 import Testing
 
 /// Syncs of the log are held, so that what is told before it is on disk can be seen.
@@ -51,13 +52,12 @@ struct DurableOutcomeTests {
     func find(_ name: String) -> Told? { told.withLock { $0.first { $0.name == name } } }
   }
 
-  let folder: String
+  let folder: ScratchFolder
   let callers = Callers()
 
   init() throws {
     _ = Self.installed
-    folder = NSTemporaryDirectory() + "/larder-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    folder = try ScratchFolder()
   }
 
   private static let installed: Void = { _ = durability_vfs_install() }()
@@ -71,7 +71,7 @@ struct DurableOutcomeTests {
     configuration.vfs = "durability"
     configuration.scopeTimeout = .seconds(20)
     configure(&configuration)
-    let path = folder + "/cities.db"
+    let path = folder.file("cities.db")
     let access: any DatabaseAccess =
       isPool
       ? try DatabasePool(path: path, configuration: configuration)
@@ -86,7 +86,7 @@ struct DurableOutcomeTests {
   func close(_ access: any DatabaseAccess) {
     durability_hold_syncs(0)
     try? access.close()
-    try? FileManager.default.removeItem(atPath: folder)
+    folder.remove()
   }
 
   /// Waits for others, but not for ever.
@@ -112,7 +112,7 @@ struct DurableOutcomeTests {
   func waitForCities(_ count: Int) throws -> Bool {
     var configuration = Configuration()
     configuration.readOnly = true
-    let other = try Database(path: folder + "/cities.db", configuration: configuration)
+    let other = try Database(path: folder.file("cities.db"), configuration: configuration)
     defer { try? other.close() }
     return wait {
       (try? other.value("SELECT count(*) FROM city", as: Int.self)) == count
@@ -257,7 +257,7 @@ struct DurableOutcomeTests {
     #expect(callers.end())
     var configuration = Configuration()
     configuration.vfs = "durability"
-    let queue = try DatabaseQueue(path: folder + "/rivers.db", configuration: configuration)
+    let queue = try DatabaseQueue(path: folder.file("rivers.db"), configuration: configuration)
     // The first commit syncs the new log's header.
     try queue.inTransaction { _ = try $0.executeUpdate("CREATE TABLE river (name)") }
     durability_hold_syncs(1)
@@ -298,7 +298,7 @@ struct DurableOutcomeTests {
     try? access.close()
     // Opened anew, it goes on.
     durability_begin(0, 0)
-    let path = folder + "/cities.db"
+    let path = folder.file("cities.db")
     let queue = try DatabaseQueue(path: path, configuration: Configuration(profile: .durable))
     try queue.inTransaction { _ = try $0.executeUpdate("INSERT INTO city VALUES ('Narvik')") }
     #expect(try queue.read { try $0.value("PRAGMA integrity_check", as: String.self) } == "ok")

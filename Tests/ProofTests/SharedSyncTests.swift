@@ -69,13 +69,13 @@ extension DurableOutcomeTests {
     var configuration = Configuration(profile: profile)
     configuration.journalMode = mode
     configuration.groupCommit = groupCommit
-    let queue = try DatabaseQueue(path: folder + "/cities.db", configuration: configuration)
+    let queue = try DatabaseQueue(path: folder.file("cities.db"), configuration: configuration)
     let settings = try queue.inDatabase { try $0.effectiveSettings }
     #expect(settings.sharesSyncs == isShared)
     #expect(settings.synchronous == (profile == .durable ? .full : .normal))
     #expect(try queue.read { try $0.effectiveSettings.sharesSyncs } == isShared)
     try queue.close()
-    let db = try Database(path: folder + "/cities.db", configuration: configuration)
+    let db = try Database(path: folder.file("cities.db"), configuration: configuration)
     #expect(try !db.effectiveSettings.sharesSyncs)
     try db.close()
   }

@@ -1,6 +1,6 @@
 import CFaultInjection
-import Foundation
 import LarderSQLite
+import TestSupport
 import Testing
 
 @Suite("Files that can't be read", .serialized)
@@ -8,8 +8,8 @@ struct UnreadableFileTests {
   @Test("A page that can't be read is an I/O error of the untrusted profile, not a corrupt file")
   func untrusted() throws {
     #expect(fault_vfs_install(0) == 0)
-    let path = NSTemporaryDirectory() + "/larder-" + UUID().uuidString + ".db"
-    defer { unlink(path) }
+    let folder = try ScratchFolder()
+    let path = folder.file("cities.db")
     let db = try Database(path: path)
     try db.executeStatements("CREATE TABLE city (name TEXT); INSERT INTO city VALUES ('Narvik')")
     try db.executeUpdate("PRAGMA journal_mode = delete")

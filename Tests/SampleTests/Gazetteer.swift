@@ -1,10 +1,12 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 /// A folder with a small world in it, in which a test runs the built program as a user does.
 final class Gazetteer {
-  let folder: String
+  private let scratch: ScratchFolder
+  var folder: String { scratch.path }
   var database: String { file("gazetteer.db") }
 
   /// What a run has printed, and how it ended.
@@ -15,12 +17,7 @@ final class Gazetteer {
     var lines: [String] { output.split(separator: "\n").map(String.init) }
   }
 
-  init() throws {
-    folder = NSTemporaryDirectory() + "/gazetteer-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: folder) }
+  init() throws { scratch = try ScratchFolder() }
 
   /// One in which the small world is imported already.
   static func imported() throws -> Gazetteer {
@@ -31,7 +28,7 @@ final class Gazetteer {
     return gazetteer
   }
 
-  func file(_ name: String) -> String { folder + "/" + name }
+  func file(_ name: String) -> String { scratch.file(name) }
 
   func write(_ name: String, _ text: String) throws { try write(name, Data(text.utf8)) }
 
@@ -88,49 +85,23 @@ indirect enum JSONValue: Decodable, Hashable {
 
 /// A process that runs the program. Its output goes to files, so that nothing has to read it meanwhile.
 final class Run {
-  private var identifier: pid_t = 0
-  private var hasEnded = false
+  private let process: ChildProcess
   private let output: String
   private let errors: String
   /// Its folder stays as long as the run.
   private let gazetteer: Gazetteer
 
   init(_ arguments: [String], in gazetteer: Gazetteer, isOutputFull: Bool = false) throws {
-    let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-      .deletingLastPathComponent().appendingPathComponent("gazetteer").path
     let name = UUID().uuidString
     self.gazetteer = gazetteer
     output = gazetteer.file(name + ".out")
     errors = gazetteer.file(name + ".err")
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT, 0o600)
-    posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT, 0o600)
-    // Threads of a test may hold signals back, which the process would inherit.
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-    // The shell goes to the folder: a process that is spawned begins where its parent is.
-    let script = "cd \"$0\" && exec \"$@\"" + (isOutputFull ? " > /dev/full" : "")
-    let shell = ["/bin/sh", "-c", script, gazetteer.folder, program]
-    var words = (shell + arguments).map { strdup($0) } + [nil]
-    defer { for word in words { free(word) } }
-    try #require(posix_spawn(&identifier, shell[0], &actions, &attributes, &words, environ) == 0)
+    process = try ChildProcess(
+      ChildProcess.built("gazetteer"), arguments, in: gazetteer.folder, input: .nothing,
+      output: .file(isOutputFull ? "/dev/full" : output), errors: .file(errors))
   }
 
-  deinit {
-    guard !hasEnded else { return }
-    kill(identifier, SIGKILL)
-    waitpid(identifier, nil, 0)
-  }
-
-  func interrupt() { kill(identifier, SIGINT) }
+  func interrupt() { process.send(SIGINT) }
 
   /// Opens a pipe that the program reads, as soon as it does. Throws if it ends before.
   func openForWriting(_ pipe: String) throws -> FileHandle {
@@ -140,9 +111,7 @@ final class Run {
         _ = fcntl(descriptor, F_SETFL, O_WRONLY)
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
       }
-      var status = siginfo_t()
-      waitid(P_PID, id_t(identifier), &status, WEXITED | WNOHANG | WNOWAIT)
-      guard status.si_signo == 0 else { throw Ended(result: try end()) }
+      guard !process.hasEnded else { throw Ended(result: try end()) }
       sched_yield()
     }
   }
@@ -154,19 +123,14 @@ final class Run {
 
   /// Waits for its end. A signal that ended it counts as 128 and its number.
   func end() throws -> Gazetteer.Result {
-    var raw: Int32 = 0
-    while waitpid(identifier, &raw, 0) < 0 && errno == EINTR {}
-    hasEnded = true
+    let status = process.end()
     return Gazetteer.Result(
-      status: raw & 0x7f == 0 ? (raw >> 8) & 0xff : 128 + (raw & 0x7f),
-      output: try text(output),
-      errors: try text(errors))
+      status: status, output: try text(output), errors: try text(errors))
   }
 
-  /// What is in a file. `String(contentsOfFile:)` leaks 4 KiB for each empty one, which the address
-  /// sanitizer reports.
+  /// What is in a file, if there is one.
   private func text(_ path: String) throws -> String {
-    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-    return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+    guard access(path, F_OK) == 0 else { return "" }
+    return String(decoding: try ScratchFolder.contents(of: path), as: UTF8.self)
   }
 }

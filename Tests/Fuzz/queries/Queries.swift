@@ -1,11 +1,13 @@
 import Foundation
 import Larder
+import RandomQueries
+import TestSupport
 
-// Queries of any shape: they compile, with as many parameters as arguments, and have rows. With them
-// are compiled the random queries of the tests; here the input makes their choices.
+// Queries of any shape: they compile, with as many parameters as arguments, and have rows. They
+// are the random queries of the tests; here the input makes their choices.
 
 let data = {
-  var source = RandomSource(seed: 1)
+  var source = SeededGenerator(seed: 1)
   return RandomData(&source)
 }()
 
@@ -21,7 +23,7 @@ nonisolated(unsafe) let db = expectSuccess("opening") {
 @_cdecl("LLVMFuzzerTestOneInput")
 public func run(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var input = FuzzInput(bytes, count)
-  let query = TreeGenerator(RandomSource(bytes: input.remainder()), data).query()
+  let query = TreeGenerator(SeededGenerator(bytes: input.remainder()), data).query()
   let sql = query.sql
   // Long queries are slow, and find nothing that short ones don't.
   if sql.text.utf8.count > 5_000 { return -1 }

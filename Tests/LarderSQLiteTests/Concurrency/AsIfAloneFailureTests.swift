@@ -1,5 +1,6 @@
 import Dispatch
 import LarderSQLite
+import TestSupport
 import Testing
 
 @Suite("As if alone: one that fails, waits or takes long touches no other", .promptly)

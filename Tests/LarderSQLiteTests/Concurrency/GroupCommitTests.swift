@@ -1,5 +1,6 @@
 import Dispatch
 import LarderSQLite
+import TestSupport
 import Testing
 
 @Suite("Transactions that share the wait for the disk, and nothing else", .promptly)

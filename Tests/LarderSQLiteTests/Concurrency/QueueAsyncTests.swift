@@ -1,5 +1,6 @@
 import Dispatch
 import LarderSQLite
+import TestSupport
 import Testing
 
 @Suite("A queue that tasks use", .promptly)

@@ -1,4 +1,5 @@
 import LarderSQLite
+import TestSupport
 import Testing
 
 @Suite("Trying again when another connection is in the way", .promptly)
@@ -138,13 +139,13 @@ struct RetryTests {
   @Test("Tasks try again without blocking their thread, and stop when they are cancelled")
   func tasks() async throws {
     let queue = try queue(retryLimit: .seconds(600))
-    let holder = try OtherProcess("hold", path)
+    let holder = try ChildProcess.role("hold", path)
     #expect(holder.line() == "held")
     let patient = Task { try await queue.inTransaction { try $0.cityCount() } }
     let cancelled = Task { try await queue.inTransaction { try $0.cityCount() } }
     cancelled.cancel()
     await #expect(throws: CancellationError.self) { try await cancelled.value }
-    try holder.goOn()
+    holder.say()
     #expect(try await patient.value == 4)
   }
 }

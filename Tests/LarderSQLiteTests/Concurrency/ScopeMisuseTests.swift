@@ -1,5 +1,6 @@
 import Dispatch
 import LarderSQLite
+import TestSupport
 import Testing
 
 @Suite("What a closure does wrong in its scope", .promptly)

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import LarderSQLite
+import TestSupport
 import Testing
 
 @Suite("What a queue or pool tells of what it does", .promptly)

@@ -1,5 +1,6 @@
 import Dispatch
 import LarderSQLite
+import TestSupport
 import Testing
 
 @Suite("Locks of other connections")

@@ -1,5 +1,6 @@
 import Foundation
 import LarderSQLite
+import TestSupport
 import Testing
 
 /// What functions, traces and destructors do to the database that calls them.

@@ -1,6 +1,7 @@
 import Foundation
 import LarderSQLite
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Interrupts and deadlines")

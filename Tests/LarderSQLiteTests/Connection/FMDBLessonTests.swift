@@ -1,5 +1,6 @@
 import Foundation
 import LarderSQLite
+import TestSupport
 import Testing
 
 /// Where FMDB went wrong, numbered as in the list of its traps; those of queue and pool (8, 9, 14)

@@ -1,5 +1,6 @@
 import LarderSQLite
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("After a step that has failed")

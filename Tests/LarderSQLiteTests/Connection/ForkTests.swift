@@ -1,44 +1,18 @@
 import Foundation
+import TestSupport
 import Testing
 
-/// Runs `fork-check`, a program with one thread: what a process with several, such as this one,
-/// forks may wait for ever for a lock that another thread held at that moment.
+/// Runs a role of `test-process`, a program with one thread: what a process with several, such as this
+/// one, forks may wait for ever for a lock that another thread held at that moment.
 @Suite("After a fork", .serialized)
 struct ForkTests {
   let folder: ScratchFolder
 
   init() throws { folder = try ScratchFolder() }
 
-  /// Runs a check and returns its exit status, or the negative number of the signal that
-  /// ended it, with all that it printed.
-  ///
-  /// On a thread that ends: Foundation gives the thread a run loop with weak references to it,
-  /// which the address sanitizer takes for a leak as long as the thread lives.
+  /// Runs a check, and returns how it ended with all that it printed.
   private func run(_ check: String) async throws -> (status: Int32, output: String) {
-    let path = folder.path
-    return try await withCheckedThrowingContinuation { continuation in
-      Thread.detachNewThread {
-        continuation.resume(with: Result { try Self.run(check, in: path) })
-      }
-    }
-  }
-
-  private static func run(
-    _ check: String, in folder: String
-  ) throws -> (status: Int32, output: String) {
-    let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    let process = Process()
-    process.executableURL = tests.deletingLastPathComponent().appendingPathComponent("fork-check")
-    process.arguments = [check, folder]
-    let pipe = Pipe()
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    let sign: Int32 = process.terminationReason == .exit ? 1 : -1
-    return (sign * process.terminationStatus, String(decoding: output, as: UTF8.self))
+    try await ChildProcess.run(ChildProcess.built("test-process"), ["fork", check, folder.path])
   }
 
   private func expectHolds(

@@ -1,5 +1,6 @@
 import Foundation
 import LarderSQLite
+import TestSupport
 import Testing
 
 @Suite("What is in force on a connection")

@@ -1,5 +1,6 @@
 import Foundation
 import LarderSQLite
+import TestSupport
 import Testing
 
 @Suite("Known traps of SQLite's interface")

@@ -1,4 +1,5 @@
 import LarderSQLite
+import TestSupport
 import Testing
 
 @Suite("PRAGMAs, which SQLite runs while it compiles them")

@@ -1,4 +1,5 @@
 import LarderSQLite
+import TestSupport
 import Testing
 
 @Suite("Several processes on one file")
@@ -26,7 +27,7 @@ struct ProcessesTests {
   func timeout(milliseconds: Int) throws {
     let timeout = Duration.milliseconds(milliseconds)
     let queue = try queue(busyTimeout: timeout)
-    let other = try OtherProcess("hold", path)
+    let other = try ChildProcess.role("hold", path)
     #expect(other.line() == "held")
     let time = ContinuousClock().measure {
       let error = #expect(throws: DatabaseError.self) {
@@ -36,7 +37,7 @@ struct ProcessesTests {
     }
     #expect(time >= timeout)
     #expect(time < timeout * 1.2 + .milliseconds(200))
-    try other.goOn()
+    other.say()
     #expect(other.end() == 0)
     #expect(try queue.inTransaction { try $0.cityCount() } == 4)
   }
@@ -44,17 +45,17 @@ struct ProcessesTests {
   @Test("A lock that goes away in time is waited for")
   func letGo() throws {
     let queue = try queue(busyTimeout: .seconds(60))
-    let other = try OtherProcess("hold", path)
+    let other = try ChildProcess.role("hold", path)
     #expect(other.line() == "held")
     try queue.read { try $0.validate("SELECT 1") }
-    try other.goOn()
+    other.say()
     #expect(try queue.inTransaction { try $0.executeUpdate("DELETE FROM city") } == 4)
   }
 
   @Test("The lock of a process that is killed is free at once")
   func killed() throws {
     let queue = try queue(busyTimeout: .zero)
-    let other = try OtherProcess("hold", path)
+    let other = try ChildProcess.role("hold", path)
     #expect(other.line() == "held")
     #expect(throws: DatabaseError.self) { try queue.inTransaction { _ in } }
     other.kill()
@@ -64,7 +65,7 @@ struct ProcessesTests {
   @Test("A retry limit tries again after the timeout, until it is over")
   func retryEnds() throws {
     let queue = try queue(busyTimeout: .milliseconds(20), retryLimit: .milliseconds(300))
-    let other = try OtherProcess("hold", path)
+    let other = try ChildProcess.role("hold", path)
     #expect(other.line() == "held")
     var error: DatabaseError?
     let time = ContinuousClock().measure {
@@ -73,15 +74,15 @@ struct ProcessesTests {
     #expect(error?.code == .busy)
     #expect(time >= .milliseconds(200))
     #expect(time < .seconds(10))
-    try other.goOn()
+    other.say()
     #expect(other.end() == 0)
   }
 
   @Test("None starves: each adds up what it has to, and nothing is lost")
   func fairness() throws {
-    let processes = try (0..<4).map { _ in try OtherProcess("count", path, "200") }
+    let processes = try (0..<4).map { _ in try ChildProcess.role("count", path, "200") }
     for process in processes { #expect(process.line() == "ready") }
-    for process in processes { try process.goOn() }
+    for process in processes { process.say() }
     for process in processes {
       let longest = try #require(process.line().flatMap { Int($0) })
       #expect(longest < 20_000)

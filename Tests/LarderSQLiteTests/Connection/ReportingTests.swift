@@ -1,47 +1,39 @@
 import LarderSQLite
-import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Trace and log")
 struct ReportingTests {
-  /// Gathers what a connection reports.
-  private final class Reports<T: Sendable>: Sendable {
-    private let values = Mutex<[T]>([])
-    func add(_ value: T) { values.withLock { $0.append(value) } }
-    func removeAll() { values.withLock { $0.removeAll() } }
-    var all: [T] { values.withLock { $0 } }
-  }
-
   @Test("The log is told of each error that SQLite reports")
   func log() throws {
-    let errors = Reports<DatabaseError>()
+    let errors = Recorder<DatabaseError>()
     var configuration = Configuration()
     configuration.log = { errors.add($0) }
     let db = try Database(configuration: configuration)
     try createCities(in: db)
-    #expect(errors.all.isEmpty)
+    #expect(errors.elements.isEmpty)
     #expect(throws: DatabaseError.self) { try db.executeUpdate("DELETE FROM river") }
     #expect(throws: DatabaseError.self) { try db.executeUpdate("UPDATE city SET name = 'Oslo'") }
-    #expect(errors.all.map(\.code) == [.error, .constraint])
-    #expect(errors.all.map(\.sql) == ["DELETE FROM river", "UPDATE city SET name = 'Oslo'"])
+    #expect(errors.elements.map(\.code) == [.error, .constraint])
+    #expect(errors.elements.map(\.sql) == ["DELETE FROM river", "UPDATE city SET name = 'Oslo'"])
   }
 
   @Test("The log is told why a database can't be opened")
   func logOpening() throws {
     try withTemporaryFolder { folder in
-      let errors = Reports<DatabaseError>()
+      let errors = Recorder<DatabaseError>()
       var configuration = Configuration()
       configuration.log = { errors.add($0) }
       #expect(throws: DatabaseError.self) {
         try Database(path: folder + "/nowhere/cities.db", configuration: configuration)
       }
-      #expect(errors.all.map(\.code) == [.cannotOpen])
+      #expect(errors.elements.map(\.code) == [.cannotOpen])
     }
   }
 
   @Test("The trace is told of each statement, its rows and its duration")
   func trace() throws {
-    let events = Reports<TraceEvent>()
+    let events = Recorder<TraceEvent>()
     var configuration = Configuration()
     configuration.trace = { events.add($0) }
     let db = try Database(configuration: configuration)
@@ -50,17 +42,17 @@ struct ReportingTests {
     try db.executeUpdate("DELETE FROM city WHERE id = ?", 1)
     _ = try db.texts("SELECT name FROM city WHERE id > ?", 2)
     #expect(
-      events.all.map(\.sql) == [
+      events.elements.map(\.sql) == [
         "DELETE FROM city WHERE id = ?", "SELECT name FROM city WHERE id > ?",
       ])
-    #expect(events.all.map(\.rowCount) == [0, 2])
-    #expect(events.all.allSatisfy { $0.duration > .zero })
-    #expect(events.all.allSatisfy { $0.expandedSQL == nil })
+    #expect(events.elements.map(\.rowCount) == [0, 2])
+    #expect(events.elements.allSatisfy { $0.duration > .zero })
+    #expect(events.elements.allSatisfy { $0.expandedSQL == nil })
   }
 
   @Test("The trace shows arguments where the configuration asks for them")
   func traceArguments() throws {
-    let events = Reports<TraceEvent>()
+    let events = Recorder<TraceEvent>()
     var configuration = Configuration()
     configuration.trace = { events.add($0) }
     configuration.showsArguments = true
@@ -68,17 +60,17 @@ struct ReportingTests {
     try createCities(in: db)
     events.removeAll()
     _ = try db.texts("SELECT name FROM city WHERE name = ?", "o'brien")
-    #expect(events.all.map(\.expandedSQL) == ["SELECT name FROM city WHERE name = 'o''brien'"])
+    #expect(events.elements.map(\.expandedSQL) == ["SELECT name FROM city WHERE name = 'o''brien'"])
   }
 
   @Test("The trace leaves out statements that took less time than asked for")
   func threshold() throws {
-    let events = Reports<TraceEvent>()
+    let events = Recorder<TraceEvent>()
     var configuration = Configuration()
     configuration.trace = { events.add($0) }
     configuration.slowStatementThreshold = .seconds(600)
     let db = try Database(configuration: configuration)
     try createCities(in: db)
-    #expect(events.all.isEmpty)
+    #expect(events.elements.isEmpty)
   }
 }

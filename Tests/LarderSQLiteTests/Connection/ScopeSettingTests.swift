@@ -1,4 +1,5 @@
 import LarderSQLite
+import TestSupport
 import Testing
 
 @Suite("Settings that a scope changes are its own")

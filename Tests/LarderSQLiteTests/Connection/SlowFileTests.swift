@@ -1,5 +1,6 @@
 import Glibc
 import LarderSQLite
+import TestSupport
 import Testing
 
 @Suite("Files that would keep a program busy")

@@ -1,5 +1,6 @@
 import Foundation
 import LarderSQLite
+import TestSupport
 import Testing
 
 @Suite("Opening at a file URL")

@@ -1,5 +1,6 @@
 import LarderSQLite
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("A file doesn't call the program's functions")

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LarderSQLite
+import TestSupport
 import Testing
 
 @Suite("Copying a database to a file and back")

@@ -1,4 +1,5 @@
 import LarderSQLite
+import TestSupport
 import Testing
 
 @Suite("Half a character in a database of UTF-16")

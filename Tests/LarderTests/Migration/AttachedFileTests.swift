@@ -1,13 +1,14 @@
 import Larder
+import TestSupport
 import Testing
 
 @Suite("Migrations and attached files")
 struct AttachedFileTests {
-  private let folder: MigrationFolder
+  private let folder: ScratchFolder
   private let archive: String
 
   init() throws {
-    folder = try MigrationFolder()
+    folder = try ScratchFolder()
     archive = folder.file("archive.db")
     try Database(path: archive).executeStatements(
       "CREATE TABLE old (name TEXT); INSERT INTO old VALUES ('Oslo')")

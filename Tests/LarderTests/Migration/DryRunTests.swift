@@ -1,9 +1,10 @@
 import Larder
+import TestSupport
 import Testing
 
 @Suite("Dry runs of migrations")
 struct DryRunTests {
-  private let folder: MigrationFolder
+  private let folder: ScratchFolder
   private let path: String
   private let create = Migration(
     "create city",
@@ -16,7 +17,7 @@ struct DryRunTests {
   }
 
   init() throws {
-    folder = try MigrationFolder()
+    folder = try ScratchFolder()
     path = folder.file("cities.db")
   }
 

@@ -1,4 +1,5 @@
 import Larder
+import TestSupport
 import Testing
 
 @Suite("Checking migrations with old databases")
@@ -44,7 +45,7 @@ struct MigrationCheckTests {
 
   @Test("Files and dumps of old versions that come to the same schema pass, and stay as they are")
   func passing() throws {
-    let folder = try MigrationFolder()
+    let folder = try ScratchFolder()
     let path = folder.file("1.0.db")
     let old = try Database(path: path)
     try Migrator([migrator.migrations[0]]).migrate(old)

@@ -1,35 +1,32 @@
 import Larder
+import TestSupport
 import Testing
 
 @Suite("Processes that migrate", .serialized)
 struct MigrationCrashTests {
-  private let folder: MigrationFolder
+  private let folder: ScratchFolder
   private let path: String
 
   init() throws {
-    folder = try MigrationFolder()
+    folder = try ScratchFolder()
     path = folder.file("cities.db")
   }
 
   /// Looks at the file, and returns the number of migrations that are wholly there.
   private func check() throws -> Int {
-    let db = try Database(path: path)
-    #expect(try db.value("PRAGMA integrity_check", as: String.self) == "ok")
-    let applied = try Migrator([]).applied(db)
-    #expect(applied.map(\.name) == applied.indices.map { "city \($0)" })
-    let schema = try db.schema().map(\.name).filter { $0.hasPrefix("city_") }
-    #expect(Set(schema) == Set(applied.indices.flatMap { ["city_\($0)", "city_\($0)_name"] }))
-    for index in applied.indices {
-      let count = try db.value("SELECT count(*) FROM \(identifier: "city_\(index)")", as: Int.self)
-      #expect(count == 200)
-    }
-    if !applied.isEmpty {
-      let done = try db.executeQuery("SELECT number FROM done ORDER BY rowid").map {
-        try $0.get(at: 0, as: Int.self)
-      }
-      #expect(done == Array(applied.indices))
-    }
-    return applied.count
+    let (applied, problems) = try NumberedMigrations.check(try Database(path: path))
+    #expect(problems == [])
+    return applied
+  }
+
+  private func start(count: Int) throws -> ChildProcess {
+    try ChildProcess.role("migrate", path, String(count))
+  }
+
+  /// Lets one begin, once it has said that it is ready.
+  private func goOn(_ process: ChildProcess) {
+    #expect(process.line() == "ready")
+    process.say()
   }
 
   @Test(
@@ -38,13 +35,13 @@ struct MigrationCrashTests {
     var killedInside = 0
     var count = 0
     for kill in 0..<20 {
-      let process = try MigrationProcess(path, count: count + 20)
-      try process.goOn()
+      let process = try start(count: count + 20)
+      goOn(process)
       var lines = [try #require(process.line())]
       let end = ContinuousClock.now + .microseconds((kill * 5 + file) * 311 % 10_000)
       while ContinuousClock.now < end, let line = process.line(before: end) { lines.append(line) }
       process.kill()
-      lines += process.remainingLines
+      lines += process.remainingLines()
       if lines.last?.hasPrefix("begins") == true { killedInside += 1 }
       let ended = lines.filter { $0.hasPrefix("ended") }
       let applied = try check()
@@ -53,19 +50,19 @@ struct MigrationCrashTests {
       count = applied
     }
     #expect(killedInside > 0)
-    let last = try MigrationProcess(path, count: count + 2)
-    try last.goOn()
+    let last = try start(count: count + 2)
+    goOn(last)
     #expect(
-      last.remainingLines == [count, count + 1].flatMap { ["begins \($0)", "ended \($0)"] })
+      last.remainingLines() == [count, count + 1].flatMap { ["begins \($0)", "ended \($0)"] })
     #expect(last.end() == 0)
     #expect(try check() == count + 2)
   }
 
   @Test("Those that start together run each migration once", arguments: 0..<10)
   func together(round: Int) throws {
-    let processes = try (0..<3).map { _ in try MigrationProcess(path, count: 10) }
-    for process in processes { try process.goOn() }
-    let lines = processes.map(\.remainingLines)
+    let processes = try (0..<3).map { _ in try start(count: 10) }
+    for process in processes { goOn(process) }
+    let lines = processes.map { $0.remainingLines() }
     for process in processes { #expect(process.end() == 0) }
     #expect(
       lines.flatMap { $0 }.sorted()

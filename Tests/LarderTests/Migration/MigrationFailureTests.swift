@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 @Suite("Migrations that fail")
@@ -140,7 +141,7 @@ struct MigrationFailureTests {
 
   @Test("A disk that is full undoes it, and it runs once there is room", arguments: [true, false])
   func full(isSQL: Bool) throws {
-    let folder = try MigrationFolder()
+    let folder = try ScratchFolder()
     let db = try Database(path: folder.file("cities.db"))
     try Migrator([create]).migrate(db)
     let fill: SQL = """
@@ -188,7 +189,7 @@ struct MigrationFailureTests {
 
   @Test("Another connection's lock is waited for as long as the busy timeout")
   func busy() throws {
-    let folder = try MigrationFolder()
+    let folder = try ScratchFolder()
     var configuration = Configuration()
     configuration.busyTimeout = .milliseconds(50)
     let queue = try DatabaseQueue(path: folder.file("cities.db"), configuration: configuration)
@@ -204,7 +205,7 @@ struct MigrationFailureTests {
 
   @Test("Closing the database in a migration undoes it")
   func closing() throws {
-    let folder = try MigrationFolder()
+    let folder = try ScratchFolder()
     let path = folder.file("cities.db")
     let db = try Database(path: path)
     let close = Migration("close") { db in

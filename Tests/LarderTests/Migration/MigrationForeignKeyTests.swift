@@ -1,4 +1,5 @@
 import Larder
+import TestSupport
 import Testing
 
 @Suite("Migrations and foreign keys")
@@ -139,7 +140,7 @@ struct MigrationForeignKeyTests {
   func old() throws {
     var configuration = Configuration()
     configuration.foreignKeys = false
-    let folder = try MigrationFolder()
+    let folder = try ScratchFolder()
     let careless = try Database(path: folder.file("old.db"), configuration: configuration)
     try Migrator([create]).migrate(careless)
     try careless.executeUpdate("DELETE FROM country WHERE id = 1")

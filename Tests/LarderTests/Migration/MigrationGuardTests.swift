@@ -1,4 +1,5 @@
 import Larder
+import TestSupport
 import Testing
 
 @Suite("What migrations can't do to those after them")
@@ -120,7 +121,7 @@ struct MigrationGuardTests {
   @Test(
     "Migrating down doesn't end before what another process has migrated up meanwhile is undone")
   func downAndUp() throws {
-    let folder = try MigrationFolder()
+    let folder = try ScratchFolder()
     let path = folder.file("cities.db")
     func table(_ name: String) -> Migration {
       Migration(

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 @Suite("Migrations")
@@ -20,7 +21,7 @@ struct MigratorTests {
 
   @Test("They run in order, on a queue, a pool and a bare connection")
   func order() throws {
-    let folder = try MigrationFolder()
+    let folder = try ScratchFolder()
     let queue = try DatabaseQueue()
     let pool = try DatabasePool(path: folder.file("cities.db"))
     let db = try Database()
@@ -67,7 +68,7 @@ struct MigratorTests {
 
   @Test("What has been applied and what has not can be asked for without writing anything")
   func asking() throws {
-    let folder = try MigrationFolder()
+    let folder = try ScratchFolder()
     let path = folder.file("cities.db")
     try Database(path: path).close()
     var configuration = Configuration()

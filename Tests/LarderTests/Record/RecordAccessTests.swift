@@ -1,15 +1,13 @@
-import Foundation
 import Larder
+import TestSupport
 import Testing
 
 @Suite("Records through queues and pools")
 struct RecordAccessTests {
   private func inFolder<T>(_ body: (String) async throws -> T) async throws -> T {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("larder-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    return try await body(folder.appendingPathComponent("cities.db").path)
+    let folder = try ScratchFolder()
+    defer { folder.remove() }
+    return try await body(folder.file("cities.db"))
   }
 
   /// Every operation, in transactions and reads that wait.

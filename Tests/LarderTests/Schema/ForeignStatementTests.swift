@@ -1,13 +1,14 @@
 import Larder
+import TestSupport
 import Testing
 
 @Suite("SQL behind an entry of a schema that somebody else has made")
 struct ForeignStatementTests {
-  private let folder: MigrationFolder
+  private let folder: ScratchFolder
   private let path: String
 
   init() throws {
-    folder = try MigrationFolder()
+    folder = try ScratchFolder()
     path = folder.file("foreign.db")
   }
 

@@ -1,4 +1,5 @@
 import Larder
+import TestSupport
 import Testing
 
 @Suite("What depends on a table that is rebuilt")
@@ -141,7 +142,7 @@ struct RebuildDependentTests {
 
   @Test("Indexes of files that were made with strings in double quotes are kept")
   func quotedStrings() throws {
-    let folder = try MigrationFolder()
+    let folder = try ScratchFolder()
     let path = folder.file("old.db")
     // As long as what replaces it.
     try Database(path: path).executeStatements(

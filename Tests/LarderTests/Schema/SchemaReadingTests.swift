@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 import Testing
 
 @Suite("Reading and comparing schemas")
@@ -102,10 +103,8 @@ struct SchemaReadingTests {
     try queue.inTransaction { try City.table.create($0) }
     #expect(try queue.read { try Schema($0).tables.map(\.name) } == ["city"])
     #expect(try queue.read { try Schema(City.self).differences(from: Schema($0)) } == [])
-    let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).db").path
-    defer {
-      for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file + end) }
-    }
+    let folder = try ScratchFolder()
+    let file = folder.file("cities.db")
     try City.table.create(Database(path: file))
     var configuration = Configuration()
     configuration.readOnly = true

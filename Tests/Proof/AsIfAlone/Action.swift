@@ -1,4 +1,5 @@
 import Larder
+import TestSupport
 
 /// What one scope of a random schedule does.
 enum Action: Hashable, Sendable {
@@ -41,7 +42,7 @@ enum Action: Hashable, Sendable {
     }
   }
 
-  static func random(using random: inout RandomNumbers, isPool: Bool) -> Action {
+  static func random(using random: inout SeededGenerator, isPool: Bool) -> Action {
     switch Int.random(in: 0..<100, using: &random) {
     case 0..<24: .succeed
     case 24..<29: .throwError

@@ -1,6 +1,7 @@
 import CFaultInjection
 import Foundation
 import Larder
+import TestSupport
 
 /// Random schedules of threads and tasks that share a queue or a pool, and fail in every way, run with
 /// shared syncs and without: every caller sees, and is told, what it would have been alone with the
@@ -14,8 +15,9 @@ enum AsIfAlone: ProofRow {
   static func run(_ options: ProofOptions) throws -> ProofResult {
     let code = ResultCode(rawValue: durability_vfs_install())
     guard code == .ok else { throw DatabaseError(code: code, message: "no VFS") }
-    let folder = try ProofFolder.make()
-    defer { ProofFolder.remove(folder) }
+    let scratch = try ScratchFolder(inMemory: true)
+    defer { scratch.remove() }
+    let folder = scratch.path
     var result = ProofResult()
     var scopes = 0
     var atOnce = 0
@@ -37,7 +39,7 @@ enum AsIfAlone: ProofRow {
         } catch {
           result.failures.append("\(label): \(error)")
         }
-        try ProofFolder.empty(folder)
+        try ScratchFolder.empty(folder)
       }
       scopes += schedule.callers.reduce(0) { $0 + $1.steps.count }
       result.tried += 1

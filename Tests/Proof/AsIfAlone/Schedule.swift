@@ -1,4 +1,5 @@
 import Larder
+import TestSupport
 
 /// A random schedule: a queue or pool, and the callers that share it.
 struct Schedule: Sendable {
@@ -56,7 +57,7 @@ struct Schedule: Sendable {
   let callers: [Caller]
 
   init(seed: UInt64) {
-    var random = RandomNumbers(seed: seed)
+    var random = SeededGenerator(seed: seed)
     self.seed = seed
     let kind = Int.random(in: 0..<10, using: &random)
     let isPool = kind >= 6
@@ -78,7 +79,7 @@ struct Schedule: Sendable {
   }
 
   private static func caller(
-    _ number: Int, isPool: Bool, using random: inout RandomNumbers
+    _ number: Int, isPool: Bool, using random: inout SeededGenerator
   ) -> Caller {
     let manner = Manner.allCases.randomElement(using: &random) ?? .thread
     let isTask = manner == .task || manner == .actor
@@ -92,7 +93,7 @@ struct Schedule: Sendable {
   }
 
   private static func step(
-    isTask: Bool, isPool: Bool, using random: inout RandomNumbers
+    isTask: Bool, isPool: Bool, using random: inout SeededGenerator
   ) -> Step {
     let action = Action.random(using: &random, isPool: isPool)
     let form =

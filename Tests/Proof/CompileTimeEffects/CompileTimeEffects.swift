@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 
 /// SQL that is only looked at, or refused, has no effect. SQLite runs many PRAGMAs while it compiles
 /// them, also those whose text turns out to be wrong.
@@ -9,8 +10,9 @@ enum CompileTimeEffects: ProofRow {
   static let unit = "statements looked at or refused"
 
   static func run(_ options: ProofOptions) throws -> ProofResult {
-    let folder = try ProofFolder.make()
-    defer { ProofFolder.remove(folder) }
+    let scratch = try ScratchFolder(inMemory: true)
+    defer { scratch.remove() }
+    let folder = scratch.path
     var result = ProofResult()
     let pragmas = try Database().executeQuery("PRAGMA pragma_list")
       .map { try $0.get(at: 0, as: String.self) }

@@ -1,6 +1,7 @@
 import CFaultInjection
 import Foundation
 import Larder
+import TestSupport
 
 /// Runs scripts again and again, each time with another call failing, and looks at what is left.
 struct FaultSweep {
@@ -43,9 +44,10 @@ struct FaultSweep {
   /// Without a count, every point of every script in two journal modes; with one, points spread
   /// evenly, or further rounds in other circumstances until there are as many.
   mutating func run(_ options: ProofOptions) throws -> ProofResult {
-    folder = try ProofFolder.make()
-    defer { ProofFolder.remove(folder) }
-    var random = RandomNumbers(seed: options.seed)
+    let scratch = try ScratchFolder(inMemory: true)
+    defer { scratch.remove() }
+    folder = scratch.path
+    var random = SeededGenerator(seed: options.seed)
     var round = 0
     while round == 0 || options.count != nil, options.goesOn(after: result.tried) {
       let variants = Self.variants(round, &random)
@@ -63,7 +65,7 @@ struct FaultSweep {
     return result
   }
 
-  private static func variants(_ round: Int, _ random: inout RandomNumbers) -> [Variant] {
+  private static func variants(_ round: Int, _ random: inout SeededGenerator) -> [Variant] {
     let sizes = [4096, 512, 65536, 1024, 16384]
     var variants: [Variant] = []
     for script in scripts {
@@ -85,7 +87,7 @@ struct FaultSweep {
   }
 
   private mutating func sweep(
-    _ variant: Variant, atMost most: Int?, _ options: ProofOptions, _ random: inout RandomNumbers
+    _ variant: Variant, atMost most: Int?, _ options: ProofOptions, _ random: inout SeededGenerator
   ) throws {
     var configuration = Configuration()
     configuration.journalMode = variant.journal

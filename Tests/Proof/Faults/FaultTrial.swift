@@ -1,6 +1,7 @@
 import CFaultInjection
 import Foundation
 import Larder
+import TestSupport
 
 /// One script, run with one call failing.
 struct FaultTrial {
@@ -95,7 +96,7 @@ struct FaultTrial {
   }
 
   private func prepare(_ folder: String) throws -> FaultBench {
-    try ProofFolder.empty(folder)
+    try ScratchFolder.empty(folder)
     let bench = FaultBench(folder: folder, configuration: configuration)
     if script.needsFile { try template.write(to: URL(fileURLWithPath: bench.path)) }
     return bench

@@ -2,6 +2,7 @@ import CFaultInjection
 import Foundation
 import Larder
 import Synchronization
+import TestSupport
 
 /// Files that were made to do harm, and files whose schema is random: opened under each profile by a
 /// program with functions of its own, read, listed, rebuilt and copied. None of its functions is
@@ -14,8 +15,9 @@ enum HostileFiles: ProofRow {
 
   static func run(_ options: ProofOptions) throws -> ProofResult {
     var result = ProofResult()
-    let folder = try ProofFolder.make()
-    defer { ProofFolder.remove(folder) }
+    let scratch = try ScratchFolder(inMemory: true)
+    defer { scratch.remove() }
+    let folder = scratch.path
     let place = try HostilePlace(folder)
     var slowest = Duration.zero
     var refused = 0
@@ -54,7 +56,7 @@ enum HostileFiles: ProofRow {
   /// First those by hand, then random ones.
   private static func file(_ index: Int, _ options: ProofOptions) -> CraftedFile {
     guard index >= CraftedFile.all.count else { return CraftedFile.all[index] }
-    var random = RandomNumbers(seed: options.seed &+ UInt64(index) &* 0x1_0000_0001)
+    var random = SeededGenerator(seed: options.seed &+ UInt64(index) &* 0x1_0000_0001)
     return .random(using: &random)
   }
 }
@@ -93,7 +95,7 @@ final class HostilePlace {
 
   func check(_ rule: HostileRule) throws {
     for profile in [Configuration.Profile.untrustedFile, .service, .durable] {
-      try ProofFolder.empty(folder)
+      try ScratchFolder.empty(folder)
       let path = folder + "/hostile.db"
       try WrongAnswer.check(hostile_file_write(path, rule.file), 0, "writing the file")
       try rule.check(path, configuration(profile))
@@ -105,7 +107,7 @@ final class HostilePlace {
     for profile in [Configuration.Profile.untrustedFile, .service, .durable] {
       // What takes long is kept short by one profile only.
       if file.isSlow, profile != .untrustedFile { continue }
-      try ProofFolder.empty(folder)
+      try ScratchFolder.empty(folder)
       try Self.secret.write(to: URL(fileURLWithPath: folder + "/secret"))
       let path = folder + "/hostile.db"
       try WrongAnswer.check(hostile_file_write(path, file.sql), 0, "writing the file")

@@ -1,6 +1,7 @@
 import CFaultInjection
 import Foundation
 import Larder
+import TestSupport
 
 /// Texts of growing length, of what makes readers go back and forth, for every API that takes one: the
 /// time grows with the length, and errors keep a bounded part of them.
@@ -12,7 +13,7 @@ enum HostileTexts: ProofRow {
   static func run(_ options: ProofOptions) throws -> ProofResult {
     var result = ProofResult()
     let readers = try TextReader.all()
-    var random = RandomNumbers(seed: options.seed)
+    var random = SeededGenerator(seed: options.seed)
     var slowest = (time: Duration.zero, name: "")
     let count = options.count ?? 4000
     // First each unit at full length by each reader, then random ones.
@@ -82,7 +83,7 @@ enum HostileText {
     "NEAR(", "\"a\" OR ", "^",
   ]
 
-  static func unit(using random: inout RandomNumbers) -> String {
+  static func unit(using random: inout SeededGenerator) -> String {
     (0..<Int.random(in: 1...4, using: &random)).map { _ in
       units[Int.random(in: 0..<units.count, using: &random)]
     }.joined()

@@ -1,7 +1,8 @@
+import TestSupport
 extension CraftedFile {
   /// A file whose schema is random: tables, indexes, views and triggers over expressions that call
   /// whatever there is, and texts in `sqlite_schema` that are exchanged, cut and put together.
-  static func random(using random: inout RandomNumbers) -> CraftedFile {
+  static func random(using random: inout SeededGenerator) -> CraftedFile {
     var schema = RandomSchema(random: random)
     let sql = schema.sql()
     random = schema.random
@@ -10,7 +11,7 @@ extension CraftedFile {
 }
 
 private struct RandomSchema {
-  var random: RandomNumbers
+  var random: SeededGenerator
   /// Whether it computes values of any length.
   var isSlow = false
 

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 
 /// Hostile texts in every place that takes a text: they are values and names, or refused, and change
 /// nothing else.
@@ -10,8 +11,9 @@ enum Injection: ProofRow {
 
   static func run(_ options: ProofOptions) throws -> ProofResult {
     var result = ProofResult()
-    let folder = try ProofFolder.make()
-    defer { ProofFolder.remove(folder) }
+    let scratch = try ScratchFolder(inMemory: true)
+    defer { scratch.remove() }
+    let folder = scratch.path
     let db = try Database()
     try Treasury.create(db)
     let treasury = try Treasury(db)

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 
 // What lies outside of the database: files, ways to reach them, and migrations, which have their own.
 
@@ -9,7 +10,7 @@ extension InjectionEntry {
       InjectionEntry("path of a database", isAlone: true) { _, text in
         let text = text.replacing("/", with: "|")
         let path = folder + "/" + text
-        defer { try? ProofFolder.empty(folder) }
+        defer { try? ScratchFolder.empty(folder) }
         let db = try Database(path: path)
         try db.executeUpdate("CREATE TABLE t (x)")
         try db.close()
@@ -18,7 +19,7 @@ extension InjectionEntry {
       InjectionEntry("path of a backup", isAlone: true) { db, text in
         let text = text.replacing("/", with: "|")
         let path = folder + "/" + text
-        defer { try? ProofFolder.empty(folder) }
+        defer { try? ScratchFolder.empty(folder) }
         try db.backup(to: path)
         try isAlone(text, in: folder)
         let other = try Database()

@@ -1,6 +1,6 @@
 import Foundation
 import Larder
-import Synchronization
+import TestSupport
 
 /// What the processes do that are killed.
 enum KilledProcess {
@@ -27,11 +27,11 @@ enum KilledProcess {
           let db = try Database(path: path)
           while true { try db.backup(to: path + ".copy", pagesPerStep: 8) }
         }
-      case "migrations": try migrate(path, count: number)
+      case "migrations": try NumberedMigrations.migrate(DatabaseQueue(path: path), count: number)
       default: break
       }
     } catch {
-      tellParent("error: \(error)")
+      Parent.tell("error: \(error)")
     }
   }
 
@@ -49,29 +49,22 @@ enum KilledProcess {
       isPool
       ? try DatabasePool(path: path, configuration: configuration)
       : try DatabaseQueue(path: path, configuration: configuration)
-    try access.inTransaction { db in
-      try db.executeStatements(
-        """
-        CREATE TABLE IF NOT EXISTS payment (id INTEGER PRIMARY KEY, amount INTEGER NOT NULL);
-        CREATE TABLE IF NOT EXISTS receipt (
-          payment INTEGER PRIMARY KEY REFERENCES payment DEFERRABLE INITIALLY DEFERRED, text TEXT);
-        """)
-    }
-    let next = Counter(first)
+    try access.inTransaction { try Payments.createTables($0) }
+    let payments = Payments(from: first)
     for _ in tasks..<8 {
       Thread.detachNewThread {
         while true {
-          let id = next.take()
-          tell(id, Result { try access.inTransaction { try insert($0, id) } })
+          let id = payments.take()
+          tell(id, Result { try access.inTransaction { try Payments.insert($0, id) } })
         }
       }
     }
     for _ in 0..<tasks {
       Task.detached {
         while true {
-          let id = next.take()
+          let id = payments.take()
           do {
-            try await access.inTransaction { try insert($0, id) }
+            try await access.inTransaction { try Payments.insert($0, id) }
             tell(id, .success(()))
           } catch {
             tell(id, .failure(error))
@@ -86,9 +79,9 @@ enum KilledProcess {
             let count = try access.read { db in
               try db.value("SELECT count(*) FROM payment WHERE id >= ?", first, as: Int.self)
             }
-            tellParent("read \(count ?? 0)")
+            Parent.tell("read \(count ?? 0)")
           } catch {
-            tellParent("error: \(error)")
+            Parent.tell("error: \(error)")
           }
         }
       }
@@ -97,35 +90,10 @@ enum KilledProcess {
     while true { pause() }
   }
 
-  private static func insert(_ db: Database, _ id: Int) throws {
-    try db.executeUpdate("INSERT INTO receipt VALUES (?, ?)", id, "payment \(id)")
-    try db.executeUpdate("INSERT INTO payment VALUES (?, ?)", id, id * 7)
-  }
-
   private static func tell(_ id: Int, _ outcome: Result<Void, any Error>) {
     switch outcome {
-    case .success: tellParent(String(id))
-    case .failure(let error): tellParent("error: \(error)")
+    case .success: Parent.tell(String(id))
+    case .failure(let error): Parent.tell("error: \(error)")
     }
-  }
-
-  private final class Counter: Sendable {
-    private let next: Atomic<Int>
-    init(_ first: Int) { next = Atomic(first) }
-    func take() -> Int { next.add(1, ordering: .relaxed).oldValue }
-  }
-
-  private static func migrate(_ path: String, count: Int) throws {
-    let queue = try DatabaseQueue(path: path)
-    try Migrator((0..<count).map(migration)).migrate(queue) { progress in
-      tellParent("\(progress.duration == nil ? "begins" : "ended") \(progress.index)")
-    }
-  }
-
-  private static func migration(_ number: Int) -> Migration {
-    var sql = "CREATE TABLE city_\(number) (name TEXT);"
-    for row in 0..<200 { sql += "INSERT INTO city_\(number) VALUES ('city \(row)');" }
-    sql += "CREATE INDEX city_\(number)_name ON city_\(number) (name);"
-    return Migration("city \(number)", sql: SQL(raw: sql))
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 
 /// A process that is killed at any moment: what it has acknowledged is there, whole, and the file
 /// is good.
@@ -28,7 +29,7 @@ enum Kills: ProofRow {
       exit(0)
     }
     var result = ProofResult()
-    var random = RandomNumbers(seed: options.seed)
+    var random = SeededGenerator(seed: options.seed)
     let count = options.count ?? 100
     var killed: [String: Int] = [:]
     var acknowledged = 0
@@ -36,8 +37,9 @@ enum Kills: ProofRow {
     let each = min(killsPerFile, max(1, (count + stories.count - 1) / stories.count))
     while result.tried < count, options.goesOn(after: result.tried) {
       for (name, make) in stories where result.tried < count {
-        let folder = try ProofFolder.make()
-        defer { ProofFolder.remove(folder) }
+        let scratch = try ScratchFolder(inMemory: true)
+        defer { scratch.remove() }
+        let folder = scratch.path
         var story = make(folder + "/main.db")
         for kill in 0..<min(each, count - result.tried) {
           do {
@@ -60,14 +62,14 @@ enum Kills: ProofRow {
 /// What a process does that is killed, and what is checked then.
 protocol KillStory {
   /// Starts a process, kills it, and looks at what it leaves: how much it had acknowledged.
-  mutating func kill(_ number: Int, _ random: inout RandomNumbers) throws -> Int
+  mutating func kill(_ number: Int, _ random: inout SeededGenerator) throws -> Int
 }
 
 extension KillStory {
   /// The lines that a process writes until it is killed, 2 to 12 ms after its first one; or, one
   /// time in five, at any moment after its start.
   static func lines(
-    of process: ChildProcess, _ random: inout RandomNumbers
+    of process: ChildProcess, _ random: inout SeededGenerator
   ) throws -> [String] {
     var lines: [String] = []
     let isEarly = Int.random(in: 0..<5, using: &random) == 0

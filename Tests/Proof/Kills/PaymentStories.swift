@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 
 /// A process that pays, from several threads or tasks, and the check that no payment is lost or half
 /// there.
@@ -7,9 +8,9 @@ struct PaymentStory: KillStory {
   let path: String
   let role: String
 
-  mutating func kill(_ number: Int, _ random: inout RandomNumbers) throws -> Int {
+  mutating func kill(_ number: Int, _ random: inout SeededGenerator) throws -> Int {
     let first = number * 1_000_000
-    let process = try ChildProcess(Kills.name, "--", role, path, String(first))
+    let process = try ChildProcess.again(Kills.name, "--", role, path, String(first))
     let lines = try Self.lines(of: process, &random)
     let ids = lines.compactMap { Int($0) }
     let read = lines.filter { $0.hasPrefix("read ") }.compactMap { Int($0.dropFirst(5)) }
@@ -30,19 +31,12 @@ struct PaymentStory: KillStory {
       try WrongAnswer.check(acknowledged.count, 0, "what was acknowledged without tables")
       return
     }
-    let kept = Set(
-      try db.executeQuery("SELECT id FROM payment WHERE id >= \(first)").map {
-        try $0.get(at: 0, as: Int.self)
-      })
+    let kept = try Payments.kept(db, from: first)
     try WrongAnswer.check(acknowledged.filter { !kept.contains($0) }, [], "what was lost")
     guard kept.count >= read else {
       throw WrongAnswer(description: "\(kept.count) payments are left of \(read) that were read")
     }
-    let half = try db.value(
-      """
-      SELECT (SELECT count(*) FROM payment WHERE id NOT IN (SELECT payment FROM receipt))
-        + (SELECT count(*) FROM receipt WHERE payment NOT IN (SELECT id FROM payment))
-      """, as: Int.self)
+    let half = try Payments.halfCount(db)
     try WrongAnswer.check(half, 0, "the number of half transactions")
     try db.close()
   }
@@ -58,7 +52,7 @@ struct BackupStory: KillStory {
     copy = path + ".copy"
   }
 
-  mutating func kill(_ number: Int, _ random: inout RandomNumbers) throws -> Int {
+  mutating func kill(_ number: Int, _ random: inout SeededGenerator) throws -> Int {
     let acknowledged = try payments.kill(number, &random)
     // The copy is of one moment, or not begun.
     if access(copy, F_OK) == 0 { try PaymentStory.check(copy, from: 0, acknowledged: []) }
@@ -73,8 +67,8 @@ struct MigrationStory: KillStory {
 
   init(path: String) { self.path = path }
 
-  mutating func kill(_ number: Int, _ random: inout RandomNumbers) throws -> Int {
-    let process = try ChildProcess(
+  mutating func kill(_ number: Int, _ random: inout SeededGenerator) throws -> Int {
+    let process = try ChildProcess.again(
       Kills.name, "--", "migrations", path, String(applied + 20))
     let ended = try Self.lines(of: process, &random).filter { $0.hasPrefix("ended") }.count
     let found = try check()
@@ -91,18 +85,9 @@ struct MigrationStory: KillStory {
   private func check() throws -> Int {
     guard access(path, F_OK) == 0 else { return 0 }
     let db = try Database(path: path)
-    let result = try db.value("PRAGMA integrity_check", as: String.self)
-    try WrongAnswer.check(result, "ok", "the integrity check")
-    let names = try Migrator([]).applied(db).map(\.name)
-    try WrongAnswer.check(names, names.indices.map { "city \($0)" }, "the migrations")
-    let objects = try db.schema().map(\.name).filter { $0.hasPrefix("city_") }
-    try WrongAnswer.check(
-      Set(objects), Set(names.indices.flatMap { ["city_\($0)", "city_\($0)_name"] }), "the schema")
-    for index in names.indices {
-      let count = try db.value("SELECT count(*) FROM \(identifier: "city_\(index)")", as: Int.self)
-      try WrongAnswer.check(count, 200, "the number of rows of a migration")
-    }
+    let (applied, problems) = try NumberedMigrations.check(db)
+    try WrongAnswer.check(problems, [], "what is wrong with the migrations")
     try db.close()
-    return names.count
+    return applied
   }
 }

@@ -1,6 +1,7 @@
 import CFaultInjection
 import Foundation
 import Larder
+import TestSupport
 
 /// What is opened, made and thrown in a loop: file descriptors, SQLite's memory and the memory of
 /// the process return to where they were.
@@ -18,8 +19,9 @@ enum Leaks: ProofRow {
 
   static func run(_ options: ProofOptions) throws -> ProofResult {
     var result = ProofResult()
-    let folder = try ProofFolder.make()
-    defer { ProofFolder.remove(folder) }
+    let scratch = try ScratchFolder(inMemory: true)
+    defer { scratch.remove() }
+    let folder = scratch.path
     let loops = try LeakLoop.all(folder)
     let each = max(1, (options.count ?? 10_000) / loops.count)
     var growth = 0

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 
 /// Every public call in every situation that it isn't made for: a clear error or an answer, never a
 /// crash or a hang.
@@ -40,7 +41,7 @@ enum MisuseMatrix: ProofRow {
     let count = min(options.count ?? cells.count, cells.count)
     while result.tried < count, options.goesOn(after: result.tried) {
       // One begins where the last one came to an end.
-      let child = try ChildProcess(name, "--", String(result.tried))
+      let child = try ChildProcess.again(name, "--", String(result.tried))
       var isDone = false
       while !isDone, let line = child.line(before: .now + patience) {
         if line == "done" {
@@ -66,23 +67,23 @@ enum MisuseMatrix: ProofRow {
   }
 
   private static func work(from first: Int) throws {
-    let folder = try ProofFolder.make()
-    defer { ProofFolder.remove(folder) }
-    let template = folder + ".template"
-    try FileManager.default.createDirectory(atPath: template, withIntermediateDirectories: true)
-    defer { ProofFolder.remove(template) }
-    try MisuseStage.makeFile(template)
-    let bytes = try Data(contentsOf: URL(fileURLWithPath: MisuseStage.path(template)))
+    let scratch = try ScratchFolder(inMemory: true)
+    defer { scratch.remove() }
+    let folder = scratch.path
+    let template = try ScratchFolder(inMemory: true)
+    defer { template.remove() }
+    try MisuseStage.makeFile(template.path)
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: MisuseStage.path(template.path)))
     for cell in cells[first...] {
       try bytes.write(to: URL(fileURLWithPath: MisuseStage.path(folder)))
       do {
         try cell.make(folder)
       } catch {
-        tellParent("\(cell.name): \(error)")
+        Parent.tell("\(cell.name): \(error)")
       }
-      try ProofFolder.empty(folder)
-      tellParent("done")
+      try ScratchFolder.empty(folder)
+      Parent.tell("done")
     }
-    tellParent("end")
+    Parent.tell("end")
   }
 }

@@ -1,4 +1,5 @@
 import Larder
+import TestSupport
 
 /// One thing that one of many callers does, the same whenever it is made from the same numbers.
 struct CallerAction: Sendable {
@@ -58,7 +59,7 @@ struct CallerAction: Sendable {
     Kind.allCases + [.note, .note, .note, .pay, .pay, .sit, .sit, .read, .read, .read, .statement]
 
   init(seed: UInt64, caller: Int, number: Int) {
-    var random = RandomNumbers(
+    var random = SeededGenerator(
       seed: seed &+ UInt64(truncatingIfNeeded: caller &* 1_000_003 &+ number))
     self.caller = caller
     self.number = number

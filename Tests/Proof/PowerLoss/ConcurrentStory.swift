@@ -1,6 +1,7 @@
 import CFaultInjection
 import Foundation
 import Larder
+import TestSupport
 
 /// Many threads and tasks that write, read, collide and checkpoint at the same time, so that commits
 /// meet syncs that run, and syncs that fail.
@@ -54,7 +55,7 @@ struct ConcurrentStory: PowerLossStory {
     var consequences = 0
   }
 
-  mutating func tell(path: String, _ random: inout RandomNumbers) throws -> [String] {
+  mutating func tell(path: String, _ random: inout SeededGenerator) throws -> [String] {
     seed = random.next()
     fault_record_begin()
     defer {
@@ -104,7 +105,7 @@ struct ConcurrentStory: PowerLossStory {
 
   /// Runs 2 to 16 callers, some threads and some tasks, to their end.
   private func work(
-    _ access: any DatabaseAccess, _ sitting: Int, _ random: inout RandomNumbers
+    _ access: any DatabaseAccess, _ sitting: Int, _ random: inout SeededGenerator
   ) -> Findings {
     let findings = Lock(Findings())
     let callers = Int.random(in: 2...16, using: &random)

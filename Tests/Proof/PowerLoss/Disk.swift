@@ -1,4 +1,5 @@
 import CFaultInjection
+import TestSupport
 
 /// A disk that keeps what was synced, and of the rest whatever it likes: what files may hold after a
 /// loss of power at any moment of a recording.
@@ -37,7 +38,7 @@ struct Disk {
   init(keepsOrder: Bool) { self.keepsOrder = keepsOrder }
 
   /// Lets an event of a recording happen.
-  mutating func take(_ event: fault_event, _ random: inout RandomNumbers) {
+  mutating func take(_ event: fault_event, _ random: inout SeededGenerator) {
     let file = event.file
     let name = event.path.map { String(cString: $0) } ?? ""
     order += 1
@@ -84,7 +85,7 @@ struct Disk {
   }
 
   /// Files as they may be found when the power is back, by path.
-  func afterPowerLoss(_ random: inout RandomNumbers) -> [String: [UInt8]] {
+  func afterPowerLoss(_ random: inout SeededGenerator) -> [String: [UInt8]] {
     // The last name or cut that is kept.
     let end = keepsOrder ? ([0] + unsyncedOrders).randomElement(using: &random) : nil
     var left = names
@@ -111,7 +112,7 @@ struct Disk {
   }
 
   private static func content(
-    of file: File, _ end: Int?, _ random: inout RandomNumbers
+    of file: File, _ end: Int?, _ random: inout SeededGenerator
   ) -> [UInt8] {
     var bytes = file.synced
     // Everything, nothing, or something: in between, most of the interesting states are.
@@ -132,7 +133,7 @@ struct Disk {
     return bytes
   }
 
-  private static func happens(_ chance: Double, _ random: inout RandomNumbers) -> Bool {
+  private static func happens(_ chance: Double, _ random: inout SeededGenerator) -> Bool {
     Double.random(in: 0..<1, using: &random) < chance
   }
 
@@ -154,7 +155,7 @@ struct Disk {
   /// Writes some sectors of what was to be written, and of some only a half.
   private static func tear(
     _ offset: Int, _ new: [UInt8], _ chance: Double, _ bytes: inout [UInt8],
-    _ random: inout RandomNumbers
+    _ random: inout SeededGenerator
   ) {
     var position = 0
     while position < new.count {

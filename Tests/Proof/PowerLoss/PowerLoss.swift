@@ -1,6 +1,7 @@
 import CFaultInjection
 import Foundation
 import Larder
+import TestSupport
 
 /// Power that fails at any moment: what was synced is there, of the rest anything.
 enum PowerLoss: ProofRow {
@@ -13,14 +14,15 @@ enum PowerLoss: ProofRow {
   static func run(_ options: ProofOptions) throws -> ProofResult {
     let code = ResultCode(rawValue: fault_vfs_install(1))
     guard code == .ok else { throw DatabaseError(code: code, message: "no VFS to record with") }
-    let folder = try ProofFolder.make()
-    defer { ProofFolder.remove(folder) }
+    let scratch = try ScratchFolder(inMemory: true)
+    defer { scratch.remove() }
+    let folder = scratch.path
     let count = options.count ?? 1000
     // Those whose names hold what is asked for behind `--`.
     let stories = all.filter { story in
       options.rest.isEmpty || options.rest.contains { story.name.contains($0) }
     }
-    var random = RandomNumbers(seed: options.seed)
+    var random = SeededGenerator(seed: options.seed)
     var result = ProofResult()
     var tried = [Int](repeating: 0, count: stories.count)
     while options.goesOn(after: result.tried), result.tried < count {
@@ -40,12 +42,12 @@ enum PowerLoss: ProofRow {
   /// Records one story, and lets the power fail at moments all along it.
   private static func lose(
     _ story: any PowerLossStory, in folder: String, _ share: Int, _ options: ProofOptions,
-    _ random: inout RandomNumbers, _ result: inout ProofResult
+    _ random: inout SeededGenerator, _ result: inout ProofResult
   ) throws {
     var story = story
     let path = folder + "/main.db"
-    try ProofFolder.empty(folder)
-    let start = RandomNumbers(seed: random.next())
+    try ScratchFolder.empty(folder)
+    let start = SeededGenerator(seed: random.next())
     random = start
     fault_watch("\(story.name), seed \(options.seed)", 60)
     for problem in try story.tell(path: path, &random) {
@@ -83,7 +85,7 @@ enum PowerLoss: ProofRow {
   private static func check(
     _ files: [String: [UInt8]], _ story: any PowerLossStory, _ folder: String, _ marks: Marks
   ) throws -> String? {
-    try ProofFolder.empty(folder)
+    try ScratchFolder.empty(folder)
     for (path, bytes) in files { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
     do {
       return try story.fault(

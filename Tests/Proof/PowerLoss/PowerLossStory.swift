@@ -1,4 +1,5 @@
 import Larder
+import TestSupport
 
 /// A program whose every write is recorded, and the check of what a loss of power leaves of it.
 protocol PowerLossStory: Sendable {
@@ -7,7 +8,7 @@ protocol PowerLossStory: Sendable {
   var needsOrder: Bool { get }
   /// Lets it happen and be recorded, in an empty folder, with ``Marks``. Returns what went wrong
   /// with the power on.
-  mutating func tell(path: String, _ random: inout RandomNumbers) throws -> [String]
+  mutating func tell(path: String, _ random: inout SeededGenerator) throws -> [String]
   /// What is wrong with the database that was found after the power was back, if anything.
   func fault(path: String, _ marks: Marks) throws -> String?
 }

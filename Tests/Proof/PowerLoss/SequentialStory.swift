@@ -1,5 +1,6 @@
 import CFaultInjection
 import Larder
+import TestSupport
 
 /// Transactions one after the other, checkpoints, the database closed and opened again.
 struct SequentialStory: PowerLossStory {
@@ -42,7 +43,7 @@ struct SequentialStory: PowerLossStory {
 
   private static let transactions = 40
 
-  mutating func tell(path: String, _ random: inout RandomNumbers) throws -> [String] {
+  mutating func tell(path: String, _ random: inout SeededGenerator) throws -> [String] {
     fault_record_begin()
     defer { fault_record_end() }
     var db = try Database(path: path, configuration: configuration)
@@ -74,7 +75,7 @@ struct SequentialStory: PowerLossStory {
 
   private static func copy(of path: String) -> String { path + ".copy" }
 
-  private static func write(_ db: Database, _ id: Int, _ random: inout RandomNumbers) throws {
+  private static func write(_ db: Database, _ id: Int, _ random: inout SeededGenerator) throws {
     if id == 1 {
       try db.executeStatements(
         """

@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 
 /// Random values, in which what is rare elsewhere comes often: ends of ranges, zeros with a sign,
 /// subnormal numbers, texts with NULs, quotes and characters of several scalars.
 struct Sampler {
-  var random: RandomNumbers
+  var random: SeededGenerator
 
-  init(seed: UInt64) { random = RandomNumbers(seed: seed) }
+  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
   mutating func chance(_ count: UInt64) -> Bool { random.next() % count == 0 }
 

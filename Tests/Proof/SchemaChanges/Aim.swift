@@ -1,4 +1,5 @@
 import Larder
+import TestSupport
 
 /// What a trial looks at. Of those that everything at random makes, few look at one rule, and others are
 /// refused for another reason before it counts.
@@ -27,7 +28,7 @@ enum Aim: CaseIterable {
 
 extension ChangePlan {
   /// A table that nothing is said of, but for the names of its columns.
-  private static func simple(_ random: inout RandomNumbers) -> RandomTable {
+  private static func simple(_ random: inout SeededGenerator) -> RandomTable {
     var table = RandomTable(&random)
     table.key = .rowID
     table.isStrict = false
@@ -36,7 +37,7 @@ extension ChangePlan {
   }
 
   /// Has a trial look at one thing, and at nothing else.
-  mutating func turn(to aim: Aim, _ random: inout RandomNumbers) {
+  mutating func turn(to aim: Aim, _ random: inout SeededGenerator) {
     func form<T>(_ forms: [T]) -> T { Aim.form(seed, of: forms) }
     guard aim != .anything else { return }
     old = Self.simple(&random)
@@ -85,7 +86,7 @@ extension ChangePlan {
   }
 
   /// One difference, in whichever direction.
-  private mutating func differ(in aim: Aim, _ random: inout RandomNumbers) {
+  private mutating func differ(in aim: Aim, _ random: inout SeededGenerator) {
     switch aim {
     case .collation: new.columns[2].constraint = "COLLATE NOCASE"
     case .keyTerms:
@@ -119,7 +120,7 @@ extension ChangePlan {
 
   /// A column that was computed is written, and another isn't any more: those between them move, for
   /// those that count what is written.
-  private mutating func movePlaces(_ dependent: Dependent, _ random: inout RandomNumbers) {
+  private mutating func movePlaces(_ dependent: Dependent, _ random: inout SeededGenerator) {
     dependents = [dependent]
     rowCount = 0
     let places = random.pick([[1, 3], [1, 4], [2, 4], [3, 1], [4, 1], [4, 2]])
@@ -128,7 +129,7 @@ extension ChangePlan {
   }
 
   /// What else there is stays as it is.
-  private mutating func turn(toCompany aim: Aim, _ random: inout RandomNumbers) {
+  private mutating func turn(toCompany aim: Aim, _ random: inout SeededGenerator) {
     isHarmless = true
     new.columns[1].constraint = "CHECK (t.id IS NOT 'never')"
     switch aim {
@@ -140,7 +141,7 @@ extension ChangePlan {
     }
   }
 
-  private mutating func turn(toKeys aim: Aim, _ random: inout RandomNumbers) {
+  private mutating func turn(toKeys aim: Aim, _ random: inout SeededGenerator) {
     switch aim {
     case .foreignKey:
       dependents = [.parent]
@@ -161,7 +162,7 @@ extension ChangePlan {
     }
   }
 
-  private mutating func turn(toRowIDs aim: Aim, _ random: inout RandomNumbers) {
+  private mutating func turn(toRowIDs aim: Aim, _ random: inout SeededGenerator) {
     switch aim {
     case .fromRowID:
       dependents = [.search]
@@ -183,7 +184,7 @@ extension ChangePlan {
   }
 
   /// A column is lost, and a word of an expression is its name.
-  private mutating func turn(toWords random: inout RandomNumbers) {
+  private mutating func turn(toWords random: inout SeededGenerator) {
     way = .rebuild
     let name = random.pick(["typeof", "d"])
     old.columns[4].name = name

@@ -1,4 +1,5 @@
 import Larder
+import TestSupport
 
 /// What is changed in a trial, and how.
 struct ChangePlan {
@@ -21,7 +22,7 @@ struct ChangePlan {
   /// The key of the first row.
   var firstKey: DatabaseValue?
 
-  init(seed: UInt64, _ random: inout RandomNumbers) {
+  init(seed: UInt64, _ random: inout SeededGenerator) {
     self.seed = seed
     old = RandomTable(&random)
     new = old.changed(&random)
@@ -49,7 +50,8 @@ struct ChangePlan {
   }
 
   /// A row to insert, by the names of columns: as random values, or those that the trial needs.
-  func row(_ index: Int, _ random: inout RandomNumbers) -> [(name: String, value: DatabaseValue)] {
+  func row(_ index: Int, _ random: inout SeededGenerator) -> [(name: String, value: DatabaseValue)]
+  {
     let names = old.written
     var row = names.map { name in
       (

@@ -1,4 +1,5 @@
 import Larder
+import TestSupport
 
 /// What depends on the table `t`, and has to go on meaning the same.
 enum Dependent: CaseIterable {
@@ -15,7 +16,7 @@ enum Dependent: CaseIterable {
   /// A table that refers to it, and one that it may refer to.
   case child, parent
 
-  static func some(of table: RandomTable, _ random: inout RandomNumbers) -> Set<Dependent> {
+  static func some(of table: RandomTable, _ random: inout SeededGenerator) -> Set<Dependent> {
     var dependents: Set<Dependent> = []
     if random.chance(30) { dependents.insert(.star) }
     if random.chance(30) {

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 
 /// A table named `t` at random, and another that it could become.
 struct RandomTable {
@@ -32,7 +33,7 @@ struct RandomTable {
     "INTEGER", "INT", "REAL", "TEXT", "BLOB", "ANY", "", "NUMERIC", "VARCHAR(9)", "DOUBLE",
   ]
 
-  init(_ random: inout RandomNumbers) {
+  init(_ random: inout SeededGenerator) {
     key = .allCases[Int.random(in: 0..<Key.allCases.count, using: &random)]
     isStrict = random.chance(20)
     columns = [Column(name: "id", type: "INTEGER")]
@@ -45,7 +46,7 @@ struct RandomTable {
     if random.chance(10) { compute(columns.count - 1) }
   }
 
-  private static func type(_ isStrict: Bool, _ random: inout RandomNumbers) -> String {
+  private static func type(_ isStrict: Bool, _ random: inout SeededGenerator) -> String {
     types[Int.random(in: 0..<(isStrict ? 6 : types.count), using: &random)]
   }
 
@@ -58,7 +59,7 @@ struct RandomTable {
 
   /// Another table with most of the same columns. Every other time only a type differs, which is
   /// what nothing else refuses.
-  func changed(_ random: inout RandomNumbers) -> RandomTable {
+  func changed(_ random: inout SeededGenerator) -> RandomTable {
     var new = self
     if random.chance(50) {
       let index = Int.random(in: 1..<columns.count, using: &random)
@@ -96,13 +97,13 @@ struct RandomTable {
     return new
   }
 
-  private func sameOrOther(_ index: Int, _ random: inout RandomNumbers) -> String {
+  private func sameOrOther(_ index: Int, _ random: inout SeededGenerator) -> String {
     let same = columns[index].type
     let isFine = !isStrict || Self.types.prefix(6).contains(same)
     return isFine && random.chance(50) ? same : Self.type(isStrict, &random)
   }
 
-  static func constraint(_ random: inout RandomNumbers) -> String {
+  static func constraint(_ random: inout SeededGenerator) -> String {
     let constraints = [
       "NOT NULL ON CONFLICT REPLACE DEFAULT 7", "UNIQUE ON CONFLICT REPLACE",
       "UNIQUE ON CONFLICT IGNORE", "COLLATE NOCASE", "UNIQUE", "NOT NULL ON CONFLICT IGNORE",

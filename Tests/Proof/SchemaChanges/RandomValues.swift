@@ -1,6 +1,7 @@
 import Larder
+import TestSupport
 
-extension RandomNumbers {
+extension SeededGenerator {
   mutating func pick<T>(_ choices: [T]) -> T {
     choices[Int.random(in: 0..<choices.count, using: &self)]
   }

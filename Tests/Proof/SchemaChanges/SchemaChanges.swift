@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 
 /// Random tables become others, by rebuilds, steps and migrations: every value, row id and what
 /// depends on the table is as before, or it was said beforehand that it wouldn't be.
@@ -10,8 +11,9 @@ enum SchemaChanges: ProofRow {
 
   static func run(_ options: ProofOptions) throws -> ProofResult {
     var result = ProofResult()
-    let folder = try ProofFolder.make()
-    defer { ProofFolder.remove(folder) }
+    let scratch = try ScratchFolder(inMemory: true)
+    defer { scratch.remove() }
+    let folder = scratch.path
     var outcomes: [SchemaChange.Outcome: Int] = [:]
     let count = options.count ?? 300
     while result.tried < count, options.goesOn(after: result.tried) {
@@ -19,7 +21,7 @@ enum SchemaChanges: ProofRow {
       do {
         // Every tenth is one of those that need a file.
         if result.tried % 10 == 9 {
-          try ProofFolder.empty(folder)
+          try ScratchFolder.empty(folder)
           try PlantedStatement(seed: seed, folder: folder).run()
           try DryRunOfCompany(seed: seed, folder: folder).run()
           outcomes[.refused, default: 0] += 1
@@ -47,7 +49,7 @@ struct SchemaChange {
   private var new: RandomTable { plan.new }
 
   init(seed: UInt64) throws {
-    var random = RandomNumbers(seed: seed)
+    var random = SeededGenerator(seed: seed)
     plan = ChangePlan(seed: seed, &random)
     db = try Database()
     try db.executeStatements(SQL(raw: plan.old.sql()))

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 
 /// A file in which a statement stands behind that of an index, a trigger or a table: whatever makes it
 /// anew must not run it.
@@ -9,7 +10,7 @@ struct PlantedStatement {
   private let path: String
 
   init(seed: UInt64, folder: String) {
-    var random = RandomNumbers(seed: seed)
+    var random = SeededGenerator(seed: seed)
     kind = Int.random(in: 0..<3, using: &random)
     path = folder + "/planted.db"
     planted =

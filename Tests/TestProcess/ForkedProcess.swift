@@ -1,7 +1,7 @@
 import Glibc
 
-/// How a child process ended.
-enum ChildProcess: Equatable {
+/// A process that this one forks, and how it ended.
+enum ForkedProcess: Equatable {
   /// With this code, from 0 to 255.
   case exited(Int32)
   /// By this signal: 11 for an invalid address, 14 for the alarm of one that hung.
@@ -14,7 +14,7 @@ enum ChildProcess: Equatable {
   ///
   /// What makes it sound: this process has one thread, so that no other can hold a lock that the
   /// child would wait for. Swift can't call fork; looking it up is enough.
-  static func run(_ body: () -> Int32) throws -> ChildProcess {
+  static func run(_ body: () -> Int32) throws -> ForkedProcess {
     typealias Fork = @convention(c) () -> Int32
     guard let address = dlsym(nil, "fork") else { throw Failure(number: ENOSYS) }
     let child = unsafeBitCast(address, to: Fork.self)()

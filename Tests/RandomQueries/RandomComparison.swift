@@ -1,21 +1,22 @@
 import Foundation
 import Larder
+import TestSupport
 
 /// Runs random queries, and looks whether they have the rows that SQLite's shell finds with the values
 /// in their text, and that Swift does.
-struct RandomComparison {
+package struct RandomComparison {
   /// What went wrong, each with the seed of its query.
-  private(set) var failures: [String] = []
+  package private(set) var failures: [String] = []
   /// How many queries were run, and for how many Swift could compute the rows.
-  private(set) var tried = 0
-  private(set) var computed = 0
+  package private(set) var tried = 0
+  package private(set) var computed = 0
   private let shell: SQLiteShell
   private let db: Database
   private let data: RandomData
-  private var source: RandomSource
+  private var source: SeededGenerator
 
-  init(seed: UInt64, folder: String) throws {
-    source = RandomSource(seed: seed)
+  package init(seed: UInt64, folder: String) throws {
+    source = SeededGenerator(seed: seed)
     data = RandomData(&source)
     shell = SQLiteShell(folder: folder)
     _ = try shell.run(data.script)
@@ -23,9 +24,11 @@ struct RandomComparison {
   }
 
   /// Compares as many queries as this, by one process of the shell.
-  mutating func run(count: Int) throws { try run(seeds: (0..<count).map { _ in source.next() }) }
+  package mutating func run(count: Int) throws {
+    try run(seeds: (0..<count).map { _ in source.next() })
+  }
 
-  mutating func run(seeds: [UInt64]) throws {
+  package mutating func run(seeds: [UInt64]) throws {
     let queries = seeds.map { TreeGenerator(seed: $0, data).query() }
     let texts = try queries.map { try $0.sql.literalText() }
     let rows = try shell.rows(texts)

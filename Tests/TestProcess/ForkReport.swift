@@ -22,7 +22,7 @@ final class Report {
 
   /// Runs a part of the check in a child process, which says itself what doesn't hold there.
   func inChild(_ body: () throws -> Void) throws {
-    let end = try ChildProcess.run {
+    let end = try ForkedProcess.run {
       do { try body() } catch { fail("in the child: \(error)") }
       return hasFailed ? 1 : 0
     }

@@ -1,5 +1,6 @@
 import Foundation
 import LarderSQLite
+import TestSupport
 
 /// SQLite's own command-line shell, whose output tells what rows a query has without Larder.
 struct SQLiteShell {
@@ -14,29 +15,15 @@ struct SQLiteShell {
   func run(_ script: String) throws -> [UInt8] {
     let (input, output, errors) = (folder + "/script", folder + "/output", folder + "/errors")
     try Data(script.utf8).write(to: URL(fileURLWithPath: input))
-    for path in [output, errors] where !FileManager.default.createFile(atPath: path, contents: nil)
-    {
-      throw Failure(description: "can't write “\(path)”")
+    let process = try ChildProcess(
+      "sqlite3", ["-batch", "-bail", folder + "/database"], input: .file(input),
+      output: .file(output), errors: .file(errors))
+    let status = process.end()
+    let complaints = String(decoding: try ScratchFolder.contents(of: errors), as: UTF8.self)
+    guard status == 0, complaints.isEmpty else {
+      throw Failure(description: "sqlite3 ended with \(status): \(complaints)")
     }
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["sqlite3", "-batch", "-bail", folder + "/database"]
-    process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: input))
-    process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: output))
-    process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: errors))
-    try process.run()
-    process.waitUntilExit()
-    let complaints = String(decoding: try contents(errors), as: UTF8.self)
-    guard process.terminationStatus == 0, complaints.isEmpty else {
-      throw Failure(description: "sqlite3 ended with \(process.terminationStatus): \(complaints)")
-    }
-    return [UInt8](try contents(output))
-  }
-
-  /// What is in a file. `Data(contentsOf:)` leaks 4 KiB for each empty one, which the address
-  /// sanitizer reports.
-  private func contents(_ path: String) throws -> Data {
-    try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).readToEnd() ?? Data()
+    return [UInt8](try ScratchFolder.contents(of: output))
   }
 
   /// The rows of each query, by one process for all.

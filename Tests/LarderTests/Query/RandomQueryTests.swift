@@ -1,5 +1,6 @@
 import Foundation
-import Larder
+import RandomQueries
+import TestSupport
 import Testing
 
 /// Queries that nobody thought of. LARDER_RANDOM_QUERIES tells how many, LARDER_RANDOM_SEED which, and
@@ -15,10 +16,9 @@ struct RandomQueryTests {
   @Test(
     "Each has the rows that SQLite's shell finds with the values in its text, and that Swift does")
   func randomQueries() throws {
-    let folder = NSTemporaryDirectory() + "/larder-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    var comparison = try RandomComparison(seed: Self.seed, folder: folder)
+    let folder = try ScratchFolder()
+    defer { folder.remove() }
+    var comparison = try RandomComparison(seed: Self.seed, folder: folder.path)
     if let only = Self.only {
       try comparison.run(seeds: [only])
     } else {

@@ -1,17 +1,20 @@
 import Foundation
 import Larder
+import TestSupport
 
 /// Makes random expressions.
-final class TreeGenerator {
-  private var random: RandomSource
+package final class TreeGenerator {
+  private var random: SeededGenerator
   let data: RandomData
 
-  init(_ random: RandomSource, _ data: RandomData) {
+  package init(_ random: SeededGenerator, _ data: RandomData) {
     self.random = random
     self.data = data
   }
 
-  convenience init(seed: UInt64, _ data: RandomData) { self.init(RandomSource(seed: seed), data) }
+  convenience init(seed: UInt64, _ data: RandomData) {
+    self.init(SeededGenerator(seed: seed), data)
+  }
 
   func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
 

@@ -1,12 +1,30 @@
 import Foundation
 import LarderSQLite
 
-/// What is checked, by the name that the command line has for it.
-enum Check: String {
+/// What connections do in a forked process, by the name that the command line has for each check.
+///
+/// In a program of its own because it has one thread. A fork of the process that runs the tests would
+/// copy the locks that its other threads hold at that moment, and no thread to release them.
+enum ForkCheck: String {
   case connection, properties, release, ownConnection, silence, heldQueue
 
-  /// Runs the check on a new database in this folder.
-  func run(in folder: String, _ report: Report) throws {
+  /// Runs a check on a new database in this folder. Returns 0 if it holds; 1, with a line on standard
+  /// error for each expectation that doesn't; 2 if there is no check of that name.
+  static func run(_ name: String, in folder: String) -> Int32 {
+    let report = Report()
+    guard let check = ForkCheck(rawValue: name) else {
+      report.fail("not the name of a check: \(name)")
+      return 2
+    }
+    do {
+      try check.run(in: folder, report)
+    } catch {
+      report.fail("\(error)")
+    }
+    return report.hasFailed ? 1 : 0
+  }
+
+  private func run(in folder: String, _ report: Report) throws {
     let path = folder + "/cities.db"
     let db = try Database(path: path)
     try db.executeStatements(

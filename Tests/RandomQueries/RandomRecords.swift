@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import TestSupport
 
 /// A place with columns of every kind, for random queries.
 struct RandomPlace: Record {
@@ -69,30 +70,8 @@ struct RandomArea: Record {
   }
 }
 
-/// Random numbers that are the same in every run (SplitMix64).
-struct RandomSource: RandomNumberGenerator {
-  private var state: UInt64
-  private var choices: ArraySlice<UInt8> = []
-
-  init(seed: UInt64) { state = seed }
-
-  /// Numbers of which each byte changes one.
-  init(bytes: [UInt8]) {
-    state = 0
-    choices = bytes[...]
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31) ^ UInt64(choices.popFirst() ?? 0) << 56
-  }
-}
-
 /// What random queries read, with texts that mean something in SQL, in patterns or to Unicode.
-struct RandomData {
+package struct RandomData {
   static let texts = [
     "Oslo", "oslo", "OSLO", "北京市", "北海", "", "'", "\"", "it's \"quoted\"", "100%", "a_b", "a*b",
     "[x]", "é", "e\u{301}", "\\", "--", ";", "/*", "?", "1", "-7", "2.5", "Ünï", "🇳🇴", "a\nb", " x ",
@@ -102,7 +81,7 @@ struct RandomData {
   let places: [RandomPlace]
   let areas: [RandomArea]
 
-  init(_ generator: inout RandomSource) {
+  package init(_ generator: inout SeededGenerator) {
     let codes = ["CN", "NO", "it's", "北", "", "no"]
     areas = codes.map { code in
       RandomArea(
@@ -127,13 +106,13 @@ struct RandomData {
   }
 
   private static func maybe<T>(
-    _ generator: inout RandomSource, _ make: (inout RandomSource) -> T
+    _ generator: inout SeededGenerator, _ make: (inout SeededGenerator) -> T
   ) -> T? {
     Int.random(in: 0..<4, using: &generator) == 0 ? nil : make(&generator)
   }
 
   /// The tables and their rows for SQLite's shell, written without any help from Larder.
-  var script: String {
+  package var script: String {
     var script = """
       CREATE TABLE "odd ""place" (id INTEGER PRIMARY KEY, name TEXT NOT NULL, note TEXT,
         size INTEGER NOT NULL, rank INTEGER, height REAL NOT NULL, depth REAL, data BLOB,

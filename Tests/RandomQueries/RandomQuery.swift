@@ -1,13 +1,13 @@
 import Larder
 
 /// A random query, its rows, and what they shall be.
-struct RandomQuery {
+package struct RandomQuery {
   /// The statement.
-  let sql: SQL
+  package let sql: SQL
   /// Its rows, as Larder reads them.
-  let fetch: (Database) throws -> [[DatabaseValue]]
+  package let fetch: (Database) throws -> [[DatabaseValue]]
   /// The number of rows, asked for on its own.
-  var count: ((Database) throws -> Int)?
+  package var count: ((Database) throws -> Int)?
   /// The rows as Swift computes them; throws ``UnknownValue`` where it can't.
   var expected: () throws -> [[DatabaseValue]] = { throw UnknownValue() }
   /// Whether the rows have an order that decides where each stands.
@@ -16,7 +16,7 @@ struct RandomQuery {
 
 extension TreeGenerator {
   /// A query of any kind.
-  func query() -> RandomQuery {
+  package func query() -> RandomQuery {
     switch number(0..<14) {
     case 0, 1, 2: places()
     case 3: selection()

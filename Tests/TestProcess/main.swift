@@ -1,0 +1,27 @@
+import Foundation
+import TestSupport
+
+// What tests need another process for. Each role says what it has done in lines on its standard output.
+//
+//   test-process fork NAME FOLDER     checks what connections do in a forked process
+//   test-process pay PATH FIRST       commits transactions of two tables until it is killed
+//   test-process hold PATH            holds the lock for writing until a line comes in
+//   test-process count PATH NUMBER    adds one to a counter that often
+//   test-process migrate PATH COUNT   applies that many migrations
+//   test-process example              the example, in the folder where it is run
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+do {
+  switch (arguments.first, arguments.count) {
+  case ("fork", 3): exit(ForkCheck.run(arguments[1], in: arguments[2]))
+  case ("pay", 3): try Paying.run(path: arguments[1], from: Int(arguments[2]) ?? 0)
+  case ("hold", 2): try LockHolder.run(path: arguments[1])
+  case ("count", 3): try Counting.run(path: arguments[1], Int(arguments[2]) ?? 0)
+  case ("migrate", 3): try Migrating.run(path: arguments[1], count: Int(arguments[2]) ?? 0)
+  case ("example", 1): try example()
+  default: exit(64)
+  }
+} catch {
+  Parent.tell("error: \(error)")
+  exit(1)
+}
