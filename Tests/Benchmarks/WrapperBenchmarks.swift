@@ -5,7 +5,7 @@ import LarderSQLite
 enum WrapperBenchmarks {
   static let all = [
     columnsByPosition, columnsByName, executePositional, executeNamed, statementExecute,
-    cachedQuery, prepareEachTime,
+    cachedQuery, prepareEachTime, uniqueSQL,
   ]
 
   static let columnsByPosition = Benchmark(
@@ -172,4 +172,41 @@ enum WrapperBenchmarks {
         }
       }
     })
+
+  /// SQL that never repeats, with the cache as it is by default.
+  static let uniqueSQL = Benchmark(
+    name: "unique-sql", count: { min($0.rows, 20_000) },
+    makeReference: { reference, players in
+      try reference.fill(players)
+      var number = 0
+      return .init {
+        for player in players.prefix(20_000) {
+          number += 1
+          var statement: OpaquePointer?
+          try reference.check(
+            sqlite3_prepare_v3(reference.handle, uniqueText(number), -1, 0, &statement, nil))
+          sqlite3_bind_int64(statement, 1, player.id)
+          if let statement, sqlite3_step(statement) == SQLITE_ROW {
+            sink &+= Reference.text(statement, 0).utf8.count
+          }
+          sqlite3_finalize(statement)
+        }
+      }
+    },
+    makeLarder: { side, players in
+      try side.fill(players)
+      var number = 0
+      return .init {
+        for player in players.prefix(20_000) {
+          number += 1
+          sink &+=
+            try side.db.value(SQL(raw: uniqueText(number)), player.id, as: String.self)?
+            .utf8.count ?? 0
+        }
+      }
+    })
+
+  private static func uniqueText(_ number: Int) -> String {
+    "SELECT name FROM player WHERE id = ? AND score <> -\(number)"
+  }
 }
