@@ -130,7 +130,7 @@ extension TableCore {
   private func take(
     _ returned: [Int], of statement: SQLFragment, _ record: UnsafeMutableRawPointer, _ db: Database
   ) throws {
-    try withRows(of: RecordStatement(statement, isKept: false), record, db) { statement in
+    try withRows(of: RecordStatement(statement), record, db) { statement in
       guard try statement.step() else { return }
       for (index, column) in returned.enumerated() {
         let reader = ColumnReader(

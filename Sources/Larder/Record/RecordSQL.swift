@@ -155,9 +155,8 @@ final class RecordStatement: Sendable {
 
   var text: String { sql.text }
 
-  /// - Parameter isKept: whether it is one of the few that a table keeps, and not made for a call.
-  init(_ fragment: SQLFragment, isKept: Bool = true) {
-    sql = FixedSQL(fragment.sql.text, isKept: isKept)
+  init(_ fragment: SQLFragment) {
+    sql = FixedSQL(fragment.sql.text)
     order = fragment.parameters
   }
 }

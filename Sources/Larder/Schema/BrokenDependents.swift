@@ -18,9 +18,11 @@ struct BrokenDependents {
       // A trigger is compiled with the statement that fires it. That of a temporary one may be of the
       // main schema's.
       for table in Set(entries.filter { $0.kind == .trigger }.map(\.table)) {
-        let isTemporary = schema == "temp" && entries.contains {
-          [.table, .view].contains($0.kind) && $0.name.foldedName == table.foldedName
-        }
+        let isTemporary =
+          schema == "temp"
+          && entries.contains {
+            [.table, .view].contains($0.kind) && $0.name.foldedName == table.foldedName
+          }
         let owner = isTemporary ? "temp" : "main"
         let prefix = isTemporary ? prefix : ""
         let name: SQL = "\(identifier: owner).\(identifier: table)"

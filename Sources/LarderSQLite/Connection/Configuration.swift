@@ -84,7 +84,13 @@ public struct Configuration: Sendable {
   /// The size in bytes to which a journal is cut back after use, or nil for no limit. A pool makes its
   /// log begin anew past a quarter of it (of 64 MiB where it is nil).
   public var journalSizeLimit: Int? = 64 << 20
-  /// How many prepared statements a connection keeps; zero for none.
+  /// How many prepared statements a connection's LRU cache keeps at most; zero for none. Those of
+  /// records and queries count like those of SQL written by hand. Only the few that begin and end
+  /// transactions for scopes are kept besides.
+  ///
+  /// While there is room every statement is kept. In a full cache one that runs for the second time
+  /// within a while takes the place of the one that was unused for longest; SQL that never repeats is
+  /// not kept.
   public var statementCacheCapacity = 128
   /// How long a statement may run before it throws ``ResultCode/interrupt``; nil for ever. SQLite is
   /// asked to stop between its steps: a single call of a function isn't interrupted.

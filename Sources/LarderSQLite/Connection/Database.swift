@@ -20,6 +20,7 @@ import FoundationEssentials
 public final class Database {
   @usableFromInline let connection: Connection
   let cache: StatementCache
+  let transactionStatements = TransactionStatements()
   /// Statements that result sets and ``Statement`` objects use, each with its place in here.
   @exclusivity(unchecked) private var open: [PreparedStatement] = []
   /// Whether the transaction or savepoint of the innermost scope is to be undone.
@@ -91,11 +92,15 @@ public final class Database {
 
   func closeEverything() {
     closeOpenStatements()
-    cache.close()
+    cache.removeAll()
+    transactionStatements.removeAll()
     let isOwn = connection.handle != nil && connection.isOfThisProcess
     connection.close()
     if isOwn { leftover?.remove() }
   }
+
+  /// The format of dates, where no column has its own.
+  package var dateFormat: DateFormat { connection.dateFormat }
 
   /// Whether the database is open.
   public var isOpen: Bool { connection.handle != nil }
@@ -182,41 +187,19 @@ public final class Database {
 
   // MARK: Statements
 
-  /// A statement with this text that nobody else uses. It has to go back through ``giveBack(_:)``.
-  @usableFromInline
-  func take(_ sql: SQL) throws -> PreparedStatement {
-    _ = try connection.check()
-    if sql.isCacheable, let statement = cache.take(sql.text) { return statement }
-    return try compile(sql.text, isCacheable: sql.isCacheable)
-  }
-
-  func compile(_ text: String, isCacheable: Bool) throws -> PreparedStatement {
-    let statement = try connection.prepare(text, isPersistent: isCacheable)
-    if isCacheable { cache.add(statement) }
-    return statement
-  }
-
-  /// Resets a statement and puts it back into the cache, or finalizes it if it isn't the cache's.
-  @usableFromInline
-  package func giveBack(_ statement: PreparedStatement) {
-    statement.reset()
-    statement.arena.releaseCopies()
-    if !cache.giveBack(statement) { statement.finalize() }
-  }
-
   /// Remembers a statement that outlives the call, so that it can be closed with the database.
-  func addOpen(_ statement: PreparedStatement) {
-    statement.openIndex = open.count
+  func addOpen(_ statement: PreparedStatement, as user: (Int) -> PreparedStatement.User) {
+    statement.user = user(open.count)
     open.append(statement)
   }
 
   func removeOpen(_ statement: PreparedStatement) {
-    guard let index = statement.openIndex else { return }
-    statement.openIndex = nil
+    guard let place = statement.user.place else { return }
+    statement.user = .call
     let last = open.removeLast()
     if last !== statement {
-      open[index] = last
-      last.openIndex = index
+      open[place] = last
+      last.user.place = place
     }
   }
 
@@ -225,17 +208,14 @@ public final class Database {
 
   /// Closes all result sets and statements that are open.
   public func closeOpenStatements() {
-    for statement in open {
-      if statement.state == .running {
-        statement.isAbandoned = true
-      } else {
-        removeOpen(statement)
-        giveBack(statement)
-      }
+    for statement in open where !statement.closesLater() {
+      removeOpen(statement)
+      giveBack(statement)
     }
   }
 
-  /// How many statements the cache keeps at most; the surplus is dropped at once.
+  /// How many statements the cache keeps at most; the surplus is dropped at once. See
+  /// ``Configuration/statementCacheCapacity``.
   public var statementCacheCapacity: Int {
     get { cache.capacity }
     set {
@@ -246,11 +226,7 @@ public final class Database {
   }
 
   /// What the statement cache has done so far.
-  public var statementCacheStatistics: StatementCacheStatistics {
-    var statistics = cache.statistics
-    statistics.count = cache.count
-    return statistics
-  }
+  public var statementCacheStatistics: StatementCacheStatistics { cache.statistics }
 
   /// Drops all statements from the cache.
   public func clearStatementCache() { cache.removeAll() }

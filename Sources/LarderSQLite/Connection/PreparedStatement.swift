@@ -1,10 +1,10 @@
 import CSQLite
 
-/// A compiled statement: SQLite's handle, the state of its execution, and what is remembered of it.
+/// A prepared statement: SQLite's handle, its execution, and what is remembered of it.
 ///
-/// It has one user at a time: a call, a ``ResultSet``, or a ``Statement``. A user remembers the
-/// number of its execution; once the statement is reset or finalized, the number has changed and
-/// whoever still refers to the old one gets an error instead of somebody else's row.
+/// It has one user at a time. A user remembers the number of its execution; once the statement is
+/// reset or finalized, the number has changed and whoever still refers to the old one gets an error
+/// instead of somebody else's row.
 ///
 /// What makes its unsafe pointer sound: it is nil from the moment it is finalized, which happens at
 /// the latest when the database is closed.
@@ -12,48 +12,65 @@ import CSQLite
 package final class PreparedStatement {
   @usableFromInline let connection: Connection
   @usableFromInline package let sql: String
-  @exclusivity(unchecked) private(set) var handle: OpaquePointer?
-  @usableFromInline package let arena: BindingArena
-  @usableFromInline let parameterCount: Int
-  /// Whether the statement makes no direct change to the database file, and sets nothing.
-  let isReadOnly: Bool
-  /// What the statement is.
   let kind: StatementKind
-  /// Whether the statement begins or ends a transaction; savepoints don't.
-  let isTransactionControl: Bool
+  /// Whether the statement makes no direct change to the database file, and sets nothing.
+  @usableFromInline let isReadOnly: Bool
   /// Whether something has to be done before each execution; see ``Connection/prepareToRun(_:)``.
   private let isPreparedToRun: Bool
-  /// Right once the statement has taken a step; a schema change may alter it before.
-  @exclusivity(unchecked) @usableFromInline private(set) var columnCount: Int
+  @exclusivity(unchecked) private(set) var handle: OpaquePointer?
 
+  /// Who has it.
+  @exclusivity(unchecked) var user = User.call
+  /// What the ``StatementCache`` has noted of it.
+  @exclusivity(unchecked) var cacheEntry = CacheEntry()
+
+  enum User {
+    /// It waits in the cache.
+    case nobody
+    /// The call that took it, which gives it back.
+    case call
+    /// A ``ResultSet``; the number is its place among the database's open statements.
+    case resultSet(Int)
+    /// A ``Statement``, which decides when it ends; likewise.
+    case statement(Int)
+
+    /// The place among the open statements.
+    var place: Int? {
+      get {
+        switch self {
+        case .resultSet(let place), .statement(let place): place
+        case .nobody, .call: nil
+        }
+      }
+      set {
+        switch (self, newValue) {
+        case (.resultSet, let place?): self = .resultSet(place)
+        case (.statement, let place?): self = .statement(place)
+        default: break
+        }
+      }
+    }
+  }
+
+  @usableFromInline package let arena: BindingArena
+  @usableFromInline let parameterCount: Int
+  lazy var parameters = ParameterNames(arena.statement, count: parameterCount)
+
+  @exclusivity(unchecked) private(set) var state = State.ready
+  /// The number of the execution that is under way.
+  @exclusivity(unchecked) private(set) var execution = 0
   /// Goes up with every row, reset and finalization, so that a row is known by its number. 0 is no
   /// row's number, nor are negative ones.
   @exclusivity(unchecked) @usableFromInline private(set) var rowNumber = 1
-  /// The number of the execution that is under way.
-  @exclusivity(unchecked) private(set) var execution = 0
-  @exclusivity(unchecked) private(set) var state = State.ready
-  /// Where ``Database`` keeps this statement while a result set or a ``Statement`` uses it.
-  var openIndex: Int?
-  /// Whether a ``Statement`` keeps it, which then decides when it ends.
-  @exclusivity(unchecked) var isOwned = false
-  /// Whether somebody has closed it while it was running: then it ends when it returns.
-  @exclusivity(unchecked) var isAbandoned = false
-  /// When it was last returned to the cache; nil if it isn't the cache's.
-  @exclusivity(unchecked) var lastUse: Int?
-  /// Whether somebody has taken it from the cache.
-  @exclusivity(unchecked) var isInUse = false
-
-  /// Whether time counts: for a deadline or for a trace.
-  @exclusivity(unchecked) private var isMeasured = false
-  /// The time spent in SQLite since the execution began.
-  @exclusivity(unchecked) private var spent = Duration.zero
-  /// The rows it has returned since, counted for a trace.
-  @exclusivity(unchecked) private var rowCount = 0
+  /// What is measured of the execution, where time counts: for a deadline or for a trace.
+  @exclusivity(unchecked) private var measurement = Measurement()
   /// How many closures look at the current row's bytes.
   @exclusivity(unchecked) private var readingDepth = 0
+
+  /// Right once the statement has taken a step; a schema change may alter it before.
+  @exclusivity(unchecked) @usableFromInline private(set) var columnCount: Int
   @exclusivity(unchecked) private var names: ColumnNames?
   @exclusivity(unchecked) private var namesGeneration: Int32 = 0
-  private lazy var parameters = ParameterNames(arena.statement, count: parameterCount)
 
   enum State {
     /// Nothing has run since the last reset.
@@ -62,37 +79,61 @@ package final class PreparedStatement {
     case row
     /// Has returned its last row, or none.
     case done
-    /// Its last step has failed.
+    /// Its last step has failed, or somebody has closed it while its row was read.
     case failed
-    /// Is being bound, or inside `sqlite3_step`, where nothing else may touch it.
+    /// Is being bound, read, or inside `sqlite3_step`, where nothing else may touch it.
     case running
+    /// The same, and somebody has closed it meanwhile: it ends when it returns.
+    case closing
+  }
+
+  struct CacheEntry {
+    /// Its place among those that are kept; nil if it isn't.
+    var place: Int?
+    /// The hash of its text.
+    var hash = 0
+    /// The ``FixedSQL`` that it was last found by; 0 for none.
+    var number = 0
+    /// When it was last given back, by the cache's clock.
+    var lastUse = 0
+  }
+
+  private struct Measurement {
+    var isOn = false
+    /// The time spent in SQLite since the execution began.
+    var spent = Duration.zero
+    /// The rows it has returned since.
+    var rowCount = 0
+  }
+
+  /// Whether it waits in the cache for its next use.
+  var isIdle: Bool {
+    @inline(__always) get { if case .nobody = user { true } else { false } }
   }
 
   /// Takes over a handle that was just prepared.
   init(handle: OpaquePointer, sql: String, kind: StatementKind, connection: Connection) {
     self.handle = handle
     self.kind = kind
-    isTransactionControl = if case .transactionControl = kind { true } else { false }
     self.sql = sql
     self.connection = connection
-    arena = BindingArena(
-      statement: handle, format: connection.storageFormat)
+    arena = BindingArena(statement: handle, format: connection.storageFormat)
     parameterCount = Int(sqlite3_bind_parameter_count(handle))
-    // What is only explained doesn't run, whatever it would write.
-    let isExplained = sqlite3_stmt_isexplain(handle) != 0
+    columnCount = Int(sqlite3_column_count(handle))
+    // EXPLAIN runs nothing, whatever the statement behind it would write.
+    let isExplain = sqlite3_stmt_isexplain(handle) != 0
     switch kind {
     case .pragma(let pragma):
       // SQLite takes `journal_mode` for a change, also where it only asks.
-      isReadOnly = isExplained || !pragma.acts
+      isReadOnly = isExplain || !pragma.acts
       isPreparedToRun = pragma.isPreparedToRun
     case .attachment:
-      isReadOnly = isExplained
+      isReadOnly = isExplain
       isPreparedToRun = true
     default:
-      isReadOnly = isExplained || sqlite3_stmt_readonly(handle) != 0
+      isReadOnly = isExplain || sqlite3_stmt_readonly(handle) != 0
       isPreparedToRun = false
     }
-    columnCount = Int(sqlite3_column_count(handle))
   }
 
   deinit { finalize() }
@@ -100,11 +141,7 @@ package final class PreparedStatement {
   /// Gives the handle back to SQLite. In a forked process, or once the connection is gone, there
   /// is nothing to give back. A statement that is running ends when it returns instead.
   func finalize() {
-    guard let closing = handle else { return }
-    guard state != .running else {
-      isAbandoned = true
-      return
-    }
+    guard let closing = handle, !closesLater() else { return }
     let event = traceEvent()
     invalidate()
     handle = nil
@@ -112,8 +149,11 @@ package final class PreparedStatement {
     if let event { connection.report(event) }
   }
 
-  /// Whether it is a PRAGMA.
-  var isPragma: Bool { if case .pragma = kind { true } else { false } }
+  /// Whether it is running now: then it ends when it returns.
+  func closesLater() -> Bool {
+    if isRunning { state = .closing }
+    return isRunning
+  }
 
   /// Takes over what was compiled for the next execution in place of what there was.
   func replaceHandle(by new: OpaquePointer) {
@@ -130,25 +170,41 @@ package final class PreparedStatement {
     rowNumber &+= 1
     execution &+= 1
     state = .ready
-    isAbandoned = false
   }
 
-  // MARK: Arguments
+  var isRunning: Bool {
+    @inline(__always) get { state == .running || state == .closing }
+  }
 
-  /// Binds all parameters. On failure nothing runs.
+  @inline(__always)
+  private func checkNotRunning() throws {
+    if isRunning { throw runningError() }
+  }
+
+  func runningError() -> DatabaseError {
+    DatabaseError(
+      .misuse, "the statement is used by something that it calls, or while it is read", sql: sql)
+  }
+
+  private func closedError() -> DatabaseError {
+    DatabaseError(.misuse, "the statement was closed by something that it called", sql: sql)
+  }
+
+  // MARK: Binding
+
+  /// Binds what a closure binds. Values are the caller's code, which must not get at the statement
+  /// while they are bound. Errors are thrown with the statement's text.
   @usableFromInline
-  func bind(_ sql: SQL, _ arguments: Arguments) throws {
+  func bind(_ bind: (BindingArena) throws -> Void) throws {
     beginBinding()
     do {
-      try bindAll(sql, arguments)
+      try bind(arena)
     } catch {
       throw endBinding(after: error)
     }
     try endBinding()
   }
 
-  /// Makes the statement untouchable: values are the caller's code, which must not get at it while
-  /// they are bound. Either ``endBinding()`` has to follow or ``endBinding(after:)``.
   @usableFromInline
   func beginBinding() {
     state = .running
@@ -159,16 +215,15 @@ package final class PreparedStatement {
   @usableFromInline
   func endBinding() throws {
     connection.callDepth &-= 1
+    let isClosing = state == .closing
     state = .ready
-    if isAbandoned { try checkNotAbandoned() }
+    if isClosing { throw closedError() }
   }
 
-  /// Returns the error with the statement's text.
   @usableFromInline
   func endBinding(after error: any Error) -> any Error {
     connection.callDepth &-= 1
     state = .ready
-    isAbandoned = false
     if let error = error as? DatabaseError {
       return DatabaseError(error.extendedCode, error.message, sql: sql)
     }
@@ -177,44 +232,41 @@ package final class PreparedStatement {
     return error
   }
 
-  /// Throws unless there are as many parameters.
-  @inlinable
-  func checkCount(_ count: Int) throws {
-    if count != parameterCount { throw countError(given: count) }
-  }
-
-  @usableFromInline
-  func countError(given count: Int) -> DatabaseError { parameters.countError(given: count) }
-
-  private func bindAll(_ sql: SQL, _ arguments: Arguments) throws {
-    if arguments.pairs == nil && (sql.values.isEmpty || arguments.values.isEmpty) {
-      try bind(positional: sql.values.isEmpty ? arguments.values : sql.values)
-    } else {
-      try parameters.bind(named: arguments, anonymous: sql.values, in: arena)
-    }
-  }
-
-  private func bind(positional values: [(any DatabaseValueConvertible)?]) throws {
-    try checkCount(values.count)
-    try arena.bind(values)
-  }
-
   // MARK: Execution
 
   /// Begins an execution, on a connection that was just checked, and returns its number.
-  @usableFromInline
+  @usableFromInline @discardableResult
   func begin() throws -> Int {
     try checkNotRunning()
-    if !connection.restrictions.isEmpty { try connection.restrictions.check(self) }
+    if !connection.restrictions.isEmpty { try checkRestrictions() }
     if state != .ready { reset() }
     if isPreparedToRun { try connection.prepareToRun(self) }
-    isMeasured = connection.measures || connection.deadlines.limit != nil
-    if isMeasured {
-      rowCount = 0
-      spent = .zero
-    }
+    measurement.isOn = connection.measures || connection.deadlines.limit != nil
+    if measurement.isOn { measurement = Measurement(isOn: true) }
     execution &+= 1
     return execution
+  }
+
+  /// Throws for what the scope rules out.
+  private func checkRestrictions() throws {
+    let restrictions = connection.restrictions
+    if restrictions.contains(.writing), !isReadOnly {
+      let refusal =
+        if case .pragma = kind {
+          "a read scope sets nothing; use inDatabase"
+        } else {
+          "a read scope doesn't write; use inTransaction"
+        }
+      throw DatabaseError(.readOnly, refusal, sql: sql)
+    }
+    if restrictions.contains(.autocommit), sqlite3_get_autocommit(connection.handle) != 0 {
+      throw DatabaseError(
+        .abort, "an error has made SQLite roll the scope's transaction back", sql: sql)
+    }
+    if restrictions.contains(.transactionControl), case .transactionControl = kind {
+      throw DatabaseError(
+        .misuse, "the transaction is the scope's, which begins and ends it", sql: sql)
+    }
   }
 
   /// Takes one step: true when there is a row.
@@ -225,26 +277,47 @@ package final class PreparedStatement {
     let isFirst = state == .ready
     state = .running
     rowNumber &+= 1
-    let code = isMeasured ? measuredStep(handle) : rawStep(handle)
-    state = code == SQLITE_ROW ? .row : .done
-    if isAbandoned { try checkNotAbandoned() }
-    switch code {
-    case SQLITE_ROW:
-      if isFirst { updateColumns(handle) }
-      return true
-    case SQLITE_DONE:
-      if isFirst { updateColumns(handle) }
-      return false
-    default:
-      state = .failed
-      throw connection.error(code, sql: sql, statement: handle)
-    }
+    let code = measurement.isOn ? measuredStep(handle) : rawStep(handle)
+    let isClosing = state == .closing
+    state = code == SQLITE_ROW ? .row : code == SQLITE_DONE ? .done : .failed
+    if isClosing { throw closedError() }
+    if state == .failed { throw connection.error(code, sql: sql, statement: handle) }
+    if isFirst, columnCount > 0 { updateColumns(handle) }
+    return state == .row
   }
 
-  private func checkNotAbandoned() throws {
-    guard isAbandoned else { return }
-    isAbandoned = false
-    throw DatabaseError(.misuse, "the statement was closed by something that it called", sql: sql)
+  /// Takes the steps that are left. A statement that writes has ended well only then.
+  @usableFromInline
+  package func stepToEnd() throws {
+    while try step() {}
+  }
+
+  /// Runs the statement to its end, and returns the number of rows that it inserted, changed or
+  /// deleted: 0 where it is none of these, after which SQLite's own number stays as it was.
+  @usableFromInline
+  func run() throws -> Int {
+    try begin()
+    try stepToEnd()
+    guard case .rowChange = kind, !isReadOnly else { return 0 }
+    return Int(sqlite3_changes64(connection.handle))
+  }
+
+  /// Runs a statement without parameters and rows, whatever the connection's scope rules out.
+  func runAsControl() throws {
+    try checkNotRunning()
+    guard let handle else { throw DatabaseError(.misuse, "the statement is closed") }
+    let code: Int32
+    if connection.measures || connection.deadlines.limit != nil {
+      measurement = Measurement(isOn: true)
+      state = .running
+      code = measuredStep(handle)
+      state = .done
+    } else {
+      code = rawStep(handle)
+    }
+    let error = code == SQLITE_DONE ? nil : connection.error(code, sql: sql, statement: handle)
+    if state == .ready { sqlite3_reset(handle) } else { reset() }
+    if let error { throw error }
   }
 
   @inline(__always)
@@ -259,65 +332,21 @@ package final class PreparedStatement {
   private func measuredStep(_ handle: OpaquePointer) -> Int32 {
     let outer = connection.deadlines.current
     let start = MonotonicClock.now
-    connection.deadlines.current = connection.deadlines.limit.map { start + $0 - spent }
+    connection.deadlines.current = connection.deadlines.limit.map {
+      start + $0 - measurement.spent
+    }
     let code = rawStep(handle)
-    spent += MonotonicClock.now - start
-    if code == SQLITE_ROW { rowCount += 1 }
+    measurement.spent += MonotonicClock.now - start
+    if code == SQLITE_ROW { measurement.rowCount += 1 }
     connection.deadlines.current = outer
     return code
-  }
-
-  /// Runs an INSERT, UPDATE or DELETE to its end and returns the number of rows that it changed.
-  func runChange() throws -> Int {
-    _ = try begin()
-    guard !isMeasured, let handle, let database = connection.handle else {
-      return try runToEnd()
-    }
-    state = .running
-    rowNumber &+= 1
-    let code = rawStep(handle)
-    state = code == SQLITE_ROW ? .row : .done
-    if isAbandoned { try checkNotAbandoned() }
-    switch code {
-    case SQLITE_DONE: break
-    case SQLITE_ROW: try stepToEnd()
-    default:
-      state = .failed
-      throw connection.error(code, sql: sql, statement: handle)
-    }
-    return Int(sqlite3_changes64(database))
-  }
-
-  /// Runs a statement without parameters and rows, whatever the connection's scope rules out.
-  func runAsControl() throws {
-    try checkNotRunning()
-    guard let handle else { throw DatabaseError(.misuse, "the statement is closed") }
-    guard !connection.measures, connection.deadlines.limit == nil else {
-      let restrictions = connection.restrictions
-      connection.restrictions = []
-      defer {
-        connection.restrictions = restrictions
-        reset()
-      }
-      _ = try begin()
-      _ = try step()
-      return
-    }
-    let code = rawStep(handle)
-    guard code != SQLITE_DONE else {
-      sqlite3_reset(handle)
-      return
-    }
-    let error = connection.error(code, sql: sql, statement: handle)
-    sqlite3_reset(handle)
-    throw error
   }
 
   /// Ends the execution, which lets go of locks and of the snapshot. The values stay bound.
   ///
   /// What `sqlite3_reset` returns is the error that the last step has thrown already.
   func reset() {
-    guard state != .running else { return }
+    guard !isRunning else { return }
     let wasReady = state == .ready
     let event = wasReady || !connection.measures ? nil : traceEvent()
     invalidate()
@@ -330,15 +359,16 @@ package final class PreparedStatement {
 
   private func traceEvent() -> TraceEvent? {
     guard connection.measures, state != .ready,
-      spent >= connection.reporting.slowStatementThreshold
+      measurement.spent >= connection.reporting.slowStatementThreshold
     else { return nil }
     let shows = connection.reporting.showsArguments
     return TraceEvent(
-      sql: sql, expandedSQL: shows ? Connection.expandedSQL(of: handle) : nil, duration: spent,
-      waited: connection.waited, rowCount: rowCount)
+      sql: sql, expandedSQL: shows ? Connection.expandedSQL(of: handle) : nil,
+      duration: measurement.spent, waited: connection.waited, rowCount: measurement.rowCount)
   }
 
-  /// Calls a closure during which the statement can't be stepped, reset or finalized.
+  /// Calls a closure during which the statement can't be stepped, reset or finalized. Whoever closes
+  /// it meanwhile has it fail afterwards.
   func whileReading<T>(_ body: () throws -> T) throws -> T {
     let outer = state
     if readingDepth == 0 {
@@ -350,19 +380,9 @@ package final class PreparedStatement {
     defer {
       connection.callDepth -= 1
       readingDepth -= 1
-      state = outer
+      if readingDepth == 0 { state = state == .closing ? .failed : outer }
     }
     return try body()
-  }
-
-  @inline(__always)
-  func checkNotRunning() throws {
-    if state == .running { throw runningError() }
-  }
-
-  private func runningError() -> DatabaseError {
-    DatabaseError(
-      .misuse, "the statement is used by something that it calls, or while it is read", sql: sql)
   }
 
   // MARK: Columns
@@ -391,5 +411,16 @@ package final class PreparedStatement {
     ColumnReader(
       statement: arena.statement, index: Int32(truncatingIfNeeded: index),
       format: arena.format)
+  }
+
+  /// An error of a conversion, with the column and the statement.
+  @usableFromInline
+  func describe(_ error: any Error, at index: Int, _ names: [String]? = nil) -> any Error {
+    guard var error = error as? ConversionError else { return error }
+    let names = names ?? columnNames.names
+    error.index = index
+    error.column = names.indices.contains(index) ? names[index] : nil
+    error.sql = sql
+    return error
   }
 }

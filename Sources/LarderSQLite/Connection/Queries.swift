@@ -16,14 +16,7 @@ extension Database {
 
   /// The same with arguments from an array or, by name, from a dictionary.
   public func executeQuery(_ sql: SQL, arguments: Arguments) throws -> ResultSet {
-    let statement = try take(sql)
-    do {
-      try statement.bind(sql, arguments)
-    } catch {
-      giveBack(statement)
-      throw error
-    }
-    return try ResultSet(self, statement)
+    try ResultSet(self, take(sql, arguments))
   }
 
   /// The first column of the first row, or nil if there is no row.
@@ -46,9 +39,8 @@ extension Database {
   public func value<T: DatabaseValueConvertible>(
     _ sql: SQL, arguments: Arguments, as type: T.Type = T.self
   ) throws -> T? {
-    let statement = try take(sql)
+    let statement = try take(sql, arguments)
     defer { giveBack(statement) }
-    try statement.bind(sql, arguments)
     return try statement.stepToFirstRow() ? try statement.firstColumn(as: type) : nil
   }
 
@@ -71,12 +63,12 @@ extension PreparedStatement {
   /// Goes to the first row: false if there is none.
   @usableFromInline
   func stepToFirstRow() throws -> Bool {
-    _ = try begin()
+    try begin()
     return try step()
   }
 
-  /// The value of the first column of the current row. Then a statement that writes runs to its
-  /// end, without which its changes would stay only if nobody minded.
+  /// The value of the first column of the current row. Then a statement that writes, such as an
+  /// INSERT with RETURNING, runs to its end: reset before, SQLite may undo what it has changed.
   @inlinable
   func firstColumn<T: DatabaseValueConvertible>(as type: T.Type) throws -> T {
     // The conversion may be the caller's code.
@@ -84,26 +76,10 @@ extension PreparedStatement {
     defer { connection.callDepth &-= 1 }
     do {
       let value = try T(column: reader(at: 0))
-      try finishWriting()
+      if !isReadOnly { try stepToEnd() }
       return value
     } catch {
       throw describe(error, at: 0)
     }
-  }
-
-  @usableFromInline
-  func finishWriting() throws {
-    if !isReadOnly { while try step() {} }
-  }
-
-  /// An error of a conversion, with the column and the statement.
-  @usableFromInline
-  func describe(_ error: any Error, at index: Int) -> any Error {
-    guard var error = error as? ConversionError else { return error }
-    let names = columnNames.names
-    error.index = index
-    error.column = names.indices.contains(index) ? names[index] : nil
-    error.sql = sql
-    return error
   }
 }

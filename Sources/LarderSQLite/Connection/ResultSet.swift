@@ -38,7 +38,7 @@ public final class ResultSet {
     self.database = database
     self.statement = statement
     execution = try statement.begin()
-    if !statement.isOwned { database.addOpen(statement) }
+    if case .call = statement.user { database.addOpen(statement) { .resultSet($0) } }
     guard !statement.isReadOnly || statement.columnCount == 0 else { return }
     buffer = try BufferedRows(of: statement)
     database.release(statement, execution)
@@ -63,7 +63,7 @@ public final class ResultSet {
       throw endedError()
     }
     // Nor does a call from inside of what the query itself calls.
-    try statement.checkNotRunning()
+    if statement.isRunning { throw statement.runningError() }
     do {
       if try takeStep() {
         rowNumber = statement.rowNumber
@@ -91,12 +91,9 @@ public final class ResultSet {
   /// Ends the query and lets go of its locks. Everything throws from now on. Closing again does
   /// nothing.
   public func close() {
-    if statement.state == .running, statement.execution == execution {
-      // A function that the query calls wants to close it: it ends with an error when it returns.
-      statement.isAbandoned = true
-    } else {
-      end(as: .closed)
-    }
+    // A function that the query calls may want to close it: it ends with an error when it returns.
+    if statement.execution == execution, statement.closesLater() { return }
+    end(as: .closed)
   }
 
   private func end(as state: State) {
@@ -193,7 +190,7 @@ extension ResultSet: ColumnAccess {
   /// Calls a closure during which nothing can close the result set, or go on. Throws what that throws.
   public func whileReading<T>(_ body: () throws -> T) throws -> T {
     guard let buffer else {
-      defer { if statement.isAbandoned, statement.state != .running { close() } }
+      defer { if statement.state == .failed { close() } }
       return try statement.whileReading(body)
     }
     return try withExtendedLifetime(buffer) { try body() }
@@ -201,13 +198,8 @@ extension ResultSet: ColumnAccess {
 
   /// An error of a conversion, with the column and the statement.
   public func describe(_ error: any Error, at index: Int) -> any Error {
-    guard var error = error as? ConversionError, let names = currentNames?.names else {
-      return error
-    }
-    error.index = index
-    error.column = names.indices.contains(index) ? names[index] : nil
-    error.sql = statement.sql
-    return error
+    guard let names = currentNames?.names else { return error }
+    return statement.describe(error, at: index, names)
   }
 }
 
@@ -240,11 +232,11 @@ extension Database {
   /// Takes a statement back from a result set, unless it was put to other use meanwhile.
   func release(_ statement: PreparedStatement, _ execution: Int) {
     guard statement.execution == execution, connection.isAccessible else { return }
-    guard !statement.isOwned else {
+    if case .statement = statement.user {
       statement.reset()
-      return
+    } else {
+      removeOpen(statement)
+      giveBack(statement)
     }
-    removeOpen(statement)
-    giveBack(statement)
   }
 }

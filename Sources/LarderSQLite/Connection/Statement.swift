@@ -29,8 +29,7 @@ public final class Statement {
     self.source = source
     isBound = prepared.parameterCount == 0
     mayStep = isBound
-    prepared.isOwned = true
-    database.addOpen(prepared)
+    database.addOpen(prepared) { .statement($0) }
   }
 
   deinit { close() }
@@ -39,7 +38,7 @@ public final class Statement {
   public func close() {
     guard prepared.handle != nil, prepared.connection.isAccessible else { return }
     isClosed = true
-    if prepared.state != .running { database.removeOpen(prepared) }
+    if !prepared.isRunning { database.removeOpen(prepared) }
     prepared.finalize()
   }
 
@@ -96,7 +95,7 @@ public final class Statement {
     }
     rowNumber = 0
     defer { closeIfAsked() }
-    if prepared.state == .ready { _ = try prepared.begin() }
+    if prepared.state == .ready { try prepared.begin() }
     guard try prepared.step() else { return false }
     rowNumber = prepared.rowNumber
     rowOwner = prepared.connection.currentOwner
@@ -128,7 +127,7 @@ public final class Statement {
       prepared.reset()
       closeIfAsked()
     }
-    return try prepared.runToEnd()
+    return try prepared.run()
   }
 
   /// Begins a query and returns its result set, which ends when the statement is used again. Throws as
@@ -150,7 +149,7 @@ public final class Statement {
     guard prepared.handle != nil, !isClosed else {
       throw DatabaseError(.misuse, "the statement is closed", sql: sql)
     }
-    guard prepared.state != .running else {
+    guard !prepared.isRunning else {
       throw DatabaseError(.misuse, "the statement is used by a function that it calls", sql: sql)
     }
   }

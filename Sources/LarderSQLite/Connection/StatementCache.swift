@@ -1,169 +1,177 @@
-/// Keeps prepared statements for their next use.
+/// The LRU cache of a connection's prepared statements, whoever needs them: records, queries, or SQL
+/// written by hand. It never holds more than its capacity.
 ///
-/// A statement is marked while it is in use; whoever asks for the same SQL meanwhile gets one of
-/// its own. When the cache is full, the statement that has not been used for longest makes room.
+/// While there is room every statement is kept. When the cache is full, a statement is kept only if its
+/// text was missed before (an admission filter): it then takes the place of the one that has been
+/// unused for longest. SQL that never repeats would drive everything else out, and pay for it.
+///
+/// A statement that is in use stays where it is; whoever asks for the same SQL meanwhile gets one of
+/// his own, which isn't kept.
 final class StatementCache {
   /// How many statements are kept at most.
   var capacity: Int {
     didSet {
       capacity = max(0, capacity)
-      trim(to: capacity)
+      while statements.count > capacity, let surplus = leastRecentlyUsed ?? statements.last {
+        evict(surplus)
+      }
     }
   }
-  @exclusivity(unchecked) private(set) var statistics = StatementCacheStatistics()
+  @exclusivity(unchecked) private var figures = StatementCacheStatistics()
+  @exclusivity(unchecked) private var statements: [PreparedStatement] = []
   /// The statements by the hashes of their texts. Should two texts have the same one, then the
   /// second isn't kept.
-  @exclusivity(unchecked) private var statements: [Int: PreparedStatement] = [:]
-
-  /// The last statement asked for: the same is mostly asked for again, and comparing two strings
-  /// that share their storage costs less than hashing one.
+  @exclusivity(unchecked) private var byHash: [Int: PreparedStatement] = [:]
+  /// Statements of ``FixedSQL``, each at its number modulo the size. One whose place another one has
+  /// taken is found by its text, and takes it back.
+  @exclusivity(unchecked) private var byNumber = [PreparedStatement?](repeating: nil, count: slots)
+  private static let slots = 512
+  /// The last statement asked for by its text: the same is mostly asked for again, and comparing two
+  /// strings that share their storage costs less than hashing one.
   @exclusivity(unchecked) private var last: PreparedStatement?
   @exclusivity(unchecked) private var clock = 0
-
-  /// The statements that begin and end transactions, which always stay.
-  @exclusivity(unchecked) var controls = [PreparedStatement?](
-    repeating: nil, count: TransactionControl.allCases.count)
-  {
-    didSet { references = controls.map { $0.map(Unmanaged.passUnretained) } }
-  }
-
-  /// The same, not retained. What makes it sound: ``controls`` keeps them, and is changed only while none of
-  /// them runs. To count the references of each that runs takes a tenth of an empty transaction.
-  @exclusivity(unchecked) private var references: [Unmanaged<PreparedStatement>?] = []
-
-  /// One of the statements that begin and end transactions, if it is compiled.
-  @inline(__always)
-  func reference(to control: TransactionControl) -> Unmanaged<PreparedStatement>? {
-    references.isEmpty ? nil : references[control.rawValue]
-  }
-
-  /// The statements of ``FixedSQL``, each at its number; these stay too, as there are only so many.
-  @exclusivity(unchecked) private var fixed: [PreparedStatement?] = []
-
-  /// Whether those that end scopes are among them.
-  @exclusivity(unchecked) var canEndScopes = false
+  /// Hashes of texts that were missed while the cache was full, each at its value modulo the size.
+  @exclusivity(unchecked) private var missed: [Int] = []
 
   init(capacity: Int) { self.capacity = max(0, capacity) }
 
-  /// An idle statement with this text, now in use.
-  func take(_ sql: String) -> PreparedStatement? {
-    if let last, last.sql.isSame(as: sql), !last.isInUse { return use(last) }
-    return sql.withBytes { find($0) }
+  var statistics: StatementCacheStatistics {
+    var statistics = figures
+    statistics.count = statements.count
+    return statistics
   }
 
-  /// An idle statement whose text has these bytes, now in use.
-  func take(_ sql: UnsafeBufferPointer<UInt8>) -> PreparedStatement? {
-    if let last, last.sql.hasBytes(sql), !last.isInUse { return use(last) }
-    return find(sql)
+  /// The last statement that was asked for by its text, for the caller alone, if that is the one.
+  @inline(__always)
+  func takeLast(where isSame: (String) -> Bool) -> PreparedStatement? {
+    guard let last, isSame(last.sql), last.isIdle else { return nil }
+    return use(last)
   }
 
-  private func find(_ sql: UnsafeBufferPointer<UInt8>) -> PreparedStatement? {
-    guard let statement = statements[Self.hash(sql)], !statement.isInUse,
-      statement.sql.hasBytes(sql)
-    else {
-      statistics.misses += 1
-      return nil
-    }
-    last = statement
+  /// The statement that is known by a number, for the caller alone.
+  @inline(__always)
+  func take(_ number: Int) -> PreparedStatement? {
+    guard let statement = byNumber[number & (Self.slots - 1)],
+      statement.cacheEntry.number == number, statement.isIdle
+    else { return nil }
     return use(statement)
+  }
+
+  /// A statement whose text has these bytes, for the caller alone.
+  ///
+  /// - Parameters:
+  ///   - number: the number that it is to be known by, or 0.
+  ///   - compile: compiles it, and is told whether it is going to be kept.
+  func take(
+    _ sql: UnsafeBufferPointer<UInt8>, _ number: Int,
+    _ compile: (_ isKept: Bool) throws -> PreparedStatement
+  ) rethrows -> PreparedStatement {
+    var hasher = Hasher()
+    hasher.combine(bytes: UnsafeRawBufferPointer(sql))
+    let hash = hasher.finalize()
+    let known = byHash[hash]
+    if let known, known.isIdle, known.sql.hasBytes(sql) {
+      remember(known, number)
+      return use(known)
+    }
+    figures.misses += 1
+    let isKept = known == nil && admits(hash)
+    let statement = try compile(isKept)
+    if isKept { add(statement, hash, number) }
+    return statement
   }
 
   @inline(__always)
   private func use(_ statement: PreparedStatement) -> PreparedStatement {
-    statistics.hits += 1
-    statement.isInUse = true
+    figures.hits += 1
+    statement.user = .call
     return statement
   }
 
-  private static func hash(_ sql: UnsafeBufferPointer<UInt8>) -> Int {
-    var hasher = Hasher()
-    hasher.combine(bytes: UnsafeRawBufferPointer(sql))
-    return hasher.finalize()
+  private func remember(_ statement: PreparedStatement, _ number: Int) {
+    guard number > 0 else {
+      last = statement
+      return
+    }
+    statement.cacheEntry.number = number
+    byNumber[number & (Self.slots - 1)] = statement
   }
 
-  /// The statement with this number, now in use.
-  @inline(__always)
-  func take(slot: Int) -> PreparedStatement? {
-    guard slot < fixed.count, let statement = fixed[slot], !statement.isInUse else { return nil }
-    statement.isInUse = true
-    return statement
+  /// Whether a statement that wasn't found is to be kept.
+  private func admits(_ hash: Int) -> Bool {
+    guard statements.count >= capacity else { return true }
+    guard capacity > 0 else { return false }
+    if missed.isEmpty { missed = Array(repeating: 0, count: 256) }
+    let index = hash & 255
+    defer { missed[index] = hash }
+    return missed[index] == hash
   }
 
-  /// Keeps a new statement that is in use at a number, unless there is one already.
-  func add(_ statement: PreparedStatement, slot: Int) {
-    statement.isInUse = true
-    while fixed.count <= slot { fixed.append(nil) }
-    guard fixed[slot] == nil else { return }
-    statement.lastUse = 0
-    fixed[slot] = statement
+  private func add(_ statement: PreparedStatement, _ hash: Int, _ number: Int) {
+    // Whom SQLite has told of errors meanwhile may have used the cache.
+    guard byHash[hash] == nil else { return }
+    if statements.count >= capacity {
+      guard let oldest = leastRecentlyUsed else { return }
+      evict(oldest)
+    }
+    statement.cacheEntry = .init(place: statements.count, hash: hash)
+    statements.append(statement)
+    byHash[hash] = statement
+    remember(statement, number)
   }
 
-  /// Keeps a new statement that is in use, if there is room or something to drop for it.
-  func add(_ statement: PreparedStatement) {
-    statement.isInUse = true
-    guard capacity > 0 else { return }
-    let hash = statement.sql.withBytes(Self.hash)
-    guard statements[hash] == nil else { return }
-    trim(to: capacity - 1)
-    guard statements.count < capacity else { return }
-    clock += 1
-    statement.lastUse = clock
-    statements[hash] = statement
-    last = statement
-  }
+  /// Counts that a statement had to be compiled that isn't to be kept.
+  func countMiss() { figures.misses += 1 }
 
   /// Takes a statement back. False if it isn't kept here, and has to be finalized by the caller.
   @inline(__always)
   func giveBack(_ statement: PreparedStatement) -> Bool {
-    statement.isInUse = false
-    guard statement.lastUse != nil else { return false }
+    statement.user = .nobody
     clock &+= 1
-    statement.lastUse = clock
-    if statements.count > capacity { trim(to: capacity) }
-    return statement.lastUse != nil || statement.handle == nil
+    statement.cacheEntry.lastUse = clock
+    return statement.cacheEntry.place != nil
   }
 
   /// Finalizes all that aren't in use, and forgets the others.
   func removeAll() {
-    for statement in statements.values { drop(statement, evicted: false) }
-    for case let statement? in fixed {
-      statement.lastUse = nil
-      if !statement.isInUse { statement.finalize() }
-    }
-    fixed = []
+    while let statement = statements.last { remove(statement) }
   }
 
-  /// The same with the statements of scopes too, before the connection is closed.
-  func close() {
-    removeAll()
-    for index in controls.indices {
-      controls[index]?.finalize()
-      controls[index] = nil
+  /// The idle statement that has been unused for longest; nil if all are in use. Looking at them all
+  /// costs little beside the compilation that made it necessary.
+  private var leastRecentlyUsed: PreparedStatement? {
+    var found: PreparedStatement?
+    for statement in statements
+    where statement.cacheEntry.lastUse < found?.cacheEntry.lastUse ?? .max && statement.isIdle {
+      found = statement
     }
-    canEndScopes = false
+    return found
   }
 
-  private func trim(to count: Int) {
-    while statements.count > count {
-      // A hundred comparisons cost little beside the compilation that made it necessary.
-      let idle = statements.values.filter { !$0.isInUse }
-      guard let oldest = idle.min(by: { ($0.lastUse ?? 0) < ($1.lastUse ?? 0) }) else { return }
-      drop(oldest, evicted: true)
-    }
+  private func evict(_ statement: PreparedStatement) {
+    remove(statement)
+    figures.evictions += 1
   }
 
-  private func drop(_ statement: PreparedStatement, evicted: Bool) {
-    statements[statement.sql.withBytes(Self.hash)] = nil
-    statement.lastUse = nil
+  private func remove(_ statement: PreparedStatement) {
+    let entry = statement.cacheEntry
+    guard let place = entry.place else { return }
+    statement.cacheEntry = .init()
+    byHash[entry.hash] = nil
     if last === statement { last = nil }
-    if !statement.isInUse { statement.finalize() }
-    if evicted { statistics.evictions += 1 }
+    let slot = entry.number & (Self.slots - 1)
+    if byNumber[slot] === statement { byNumber[slot] = nil }
+    let moved = statements.removeLast()
+    if moved !== statement {
+      statements[place] = moved
+      moved.cacheEntry.place = place
+    }
+    if statement.isIdle { statement.finalize() }
   }
-
-  var count: Int { statements.count }
 }
 
-/// What a connection's statement cache has done so far.
+/// What a connection's statement cache has done so far, for the statements of records and queries as
+/// for those of SQL. Those that begin and end transactions for scopes don't count.
 public struct StatementCacheStatistics: Hashable, Sendable {
   /// How often a compiled statement was there.
   public internal(set) var hits = 0

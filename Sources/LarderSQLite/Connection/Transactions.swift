@@ -9,7 +9,9 @@ extension Database {
   /// The same where the connection has just been checked.
   @inline(__always)
   func executeChecked(_ control: TransactionControl) throws {
-    guard !connection.hasNewAttachments, let known = cache.reference(to: control) else {
+    guard !connection.hasNewAttachments,
+      let known = transactionStatements.reference(to: control)
+    else {
       return try prepared(control).runAsControl()
     }
     try known._withUnsafeGuaranteedRef { try $0.runAsControl() }
@@ -17,9 +19,9 @@ extension Database {
 
   private func prepared(_ control: TransactionControl) throws -> PreparedStatement {
     if connection.hasNewAttachments { dropBeginnings() }
-    if let statement = cache.controls[control.rawValue] { return statement }
+    if let statement = transactionStatements[control] { return statement }
     let statement = try connection.prepare(control)
-    cache.controls[control.rawValue] = statement
+    transactionStatements[control] = statement
     return statement
   }
 
@@ -27,8 +29,7 @@ extension Database {
   /// one is attached.
   private func dropBeginnings() {
     for control in [TransactionControl.beginDeferred, .beginImmediate, .beginExclusive] {
-      cache.controls[control.rawValue]?.finalize()
-      cache.controls[control.rawValue] = nil
+      transactionStatements[control] = nil
     }
     connection.hasNewAttachments = false
   }
@@ -36,12 +37,11 @@ extension Database {
   /// Compiles what ends a scope before it begins: afterwards a limit, or a lack of memory, could
   /// keep it from ending.
   func prepareToEnd() throws {
-    if cache.canEndScopes { return }
-    for control in [TransactionControl.commit, .rollback, .release, .rollbackTo]
-    where cache.controls[control.rawValue] == nil {
+    if transactionStatements.canEndScopes { return }
+    for control in [TransactionControl.commit, .rollback, .release, .rollbackTo] {
       _ = try prepared(control)
     }
-    cache.canEndScopes = true
+    transactionStatements.canEndScopes = true
   }
 
   /// Begins a transaction. Throws where one is open already, or a lock can't be had in time.

@@ -184,7 +184,9 @@ struct QueueTests {
       try? queue.inTransaction { _ in throw Doubt() }
     }
     func controls() throws -> [ObjectIdentifier?] {
-      try queue.inDatabase { $0.cache.controls.map { $0.map { ObjectIdentifier($0) } } }
+      try queue.inDatabase { db in
+        TransactionControl.allCases.map { db.transactionStatements[$0].map(ObjectIdentifier.init) }
+      }
     }
     try scopes()
     let compiled = try controls()

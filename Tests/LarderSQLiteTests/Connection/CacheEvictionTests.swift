@@ -46,7 +46,7 @@ struct CacheEvictionTests {
   func eviction() throws {
     let db = try database(capacity: 2)
     let before = db.statementCacheStatistics.evictions
-    for number in [1, 2, 1, 3] { try run(db, number) }
+    for number in [1, 2, 1, 3, 3] { try run(db, number) }
     #expect(db.statementCacheStatistics.evictions - before == 1)
     try expectWork(db, hits: 1, misses: 0) { try run(db, 1) }
     try expectWork(db, hits: 1, misses: 0) { try run(db, 3) }
@@ -60,7 +60,44 @@ struct CacheEvictionTests {
     let before = db.statementCacheStatistics.evictions
     for number in 0..<500 { try run(db, number) }
     #expect(db.statementCacheStatistics.count == 16)
-    #expect(db.statementCacheStatistics.evictions - before == 500 - 16)
+    // What runs once only takes nobody's place.
+    #expect(db.statementCacheStatistics.evictions == before)
+    for number in 100..<200 {
+      for _ in 1...2 { try run(db, number) }
+    }
+    #expect(db.statementCacheStatistics.count == 16)
+    #expect(db.statementCacheStatistics.evictions - before == 100)
+  }
+
+  @Test("SQL that never repeats drives out nothing that does")
+  func uniqueTexts() throws {
+    let db = try database(capacity: 4)
+    for number in 1...4 { try run(db, number) }
+    for number in 1000..<2000 { try run(db, number) }
+    try expectWork(db, hits: 4, misses: 0) {
+      for number in 1...4 { try run(db, number) }
+    }
+  }
+
+  @Test("In a full cache a statement is kept when it runs for the second time")
+  func secondUse() throws {
+    let db = try database(capacity: 1)
+    try run(db, 1)
+    try expectWork(db, hits: 0, misses: 2) { for _ in 1...2 { try run(db, 2) } }
+    try expectWork(db, hits: 3, misses: 0) { for _ in 1...3 { try run(db, 2) } }
+    #expect(db.statementCacheStatistics.count == 1)
+  }
+
+  @Test("A statement that isn't to be kept counts as compiled")
+  func uncachedLists() throws {
+    let db = try database(capacity: 8)
+    try expectWork(db, hits: 0, misses: 3) {
+      for _ in 1...3 {
+        let found = try db.value("SELECT 7 IN \(Array(1...30))", as: Int.self)
+        #expect(found == 1)
+      }
+    }
+    #expect(db.statementCacheStatistics.count == 0)
   }
 
   @Test("Without capacity every statement is compiled anew, and none is kept")

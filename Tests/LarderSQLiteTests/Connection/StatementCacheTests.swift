@@ -44,13 +44,13 @@ struct StatementCacheTests {
     db.clearStatementCache()
     let before = db.statementCacheStatistics
     #expect(before.count == 0)
-    for sql in ["SELECT 1", "SELECT 2", "SELECT 1", "SELECT 3", "SELECT 1", "SELECT 2"] {
-      _ = try db.value(SQL(raw: sql), as: Int.self)
+    for number in [1, 2, 1, 3, 3, 1, 2, 2] {
+      _ = try db.value(SQL(raw: "SELECT \(number)"), as: Int.self)
     }
     let statistics = db.statementCacheStatistics
     #expect(statistics.count == 2)
     #expect(statistics.hits == before.hits + 2)
-    #expect(statistics.misses == before.misses + 4)
+    #expect(statistics.misses == before.misses + 6)
     #expect(statistics.evictions == before.evictions + 2)
   }
 

@@ -1,6 +1,19 @@
 import Larder
 import Testing
 
+/// A record whose table is another one each time that it is asked for.
+private struct DeclaredAgain: Record {
+  var id: Int64?
+  var name: String
+
+  struct Columns: Sendable {
+    let id = Column("id", \DeclaredAgain.id, .primaryKey)
+    let name = Column("name", \DeclaredAgain.name)
+  }
+  static let columns = Columns()
+  static var table: Table<Self> { Table("city", Self.init, columns.id, columns.name) }
+}
+
 @Suite("Statements of records")
 struct RecordStatementTests {
   let db: Database
@@ -38,6 +51,36 @@ struct RecordStatementTests {
     try db.setLimit(.sqlLength, 10)
     #expect(throws: DatabaseError.self) { try db.executeUpdate("DELETE FROM city WHERE id = 1") }
     try everyOperation(20)
+  }
+
+  @Test("are in the cache's figures, and within its capacity")
+  func cacheFigures() throws {
+    db.clearStatementCache()
+    var before = db.statementCacheStatistics
+    for _ in 1...3 { #expect(try City.find(db, 1).name == "Oslo") }
+    #expect(db.statementCacheStatistics.misses == before.misses + 1)
+    #expect(db.statementCacheStatistics.hits == before.hits + 2)
+    #expect(db.statementCacheStatistics.count == 1)
+    db.statementCacheCapacity = 3
+    try everyOperation(10)
+    #expect(db.statementCacheStatistics.count == 3)
+    #expect(db.statementCacheStatistics.evictions > before.evictions)
+    before = db.statementCacheStatistics
+    db.statementCacheCapacity = 0
+    try everyOperation(20)
+    #expect(db.statementCacheStatistics.count == 0)
+    #expect(db.statementCacheStatistics.hits == before.hits)
+  }
+
+  @Test("are the same for a table that is declared over and over again")
+  func declaredAgain() throws {
+    db.clearStatementCache()
+    let before = db.statementCacheStatistics
+    for key in 1...600 {
+      #expect(try DeclaredAgain.fetchOne(db, Int64(key % 3 + 1)) != nil)
+    }
+    #expect(db.statementCacheStatistics.misses == before.misses + 1)
+    #expect(db.statementCacheStatistics.count == 1)
   }
 
   @Test("go on after the cache was cleared")

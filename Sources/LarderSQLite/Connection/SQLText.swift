@@ -1,0 +1,106 @@
+import CSQLite
+
+/// SQL as SQLite reads it fastest: with a NUL at the end, and none before, so that it copies nothing
+/// and the time for a batch doesn't grow with the square of its length.
+struct SQLText {
+  let bytes: [UInt8]
+
+  /// Takes bytes that are SQL already, with a NUL at the end.
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Throws for text that SQLite can't take.
+  init(_ sql: String) throws {
+    bytes = sql.withBytes { sql in
+      Array(unsafeUninitializedCapacity: sql.count + 1) { memory, count in
+        count = memory.initialize(fromContentsOf: sql)
+        memory.initializeElement(at: count, to: 0)
+        count += 1
+      }
+    }
+    guard bytes.firstIndex(of: 0) == count else {
+      throw DatabaseError(.misuse, "the SQL contains NUL, at which SQLite would stop reading")
+    }
+    guard bytes.count < Int32.max else {
+      throw DatabaseError(.tooBig, "the SQL is longer than 2 GiB")
+    }
+  }
+
+  /// The number of bytes.
+  var count: Int { bytes.count - 1 }
+
+  /// Where the statement that begins at a position ends, as far as that shows without compiling it:
+  /// after a semicolon that isn't one in quotes, in a comment or in a trigger. Not looked for further
+  /// than errors show, since each semicolon takes a look at all that comes before it.
+  func endOfStatement(from start: Int) -> Int {
+    var end = start
+    let count = min(count, start + DatabaseError.longestText + 1)
+    while let semicolon = bytes[end..<count].firstIndex(of: UInt8(ascii: ";")) {
+      end = semicolon + 1
+      if sqlite3_complete(string(from: start, to: end)) == 1 { return end }
+    }
+    return count
+  }
+
+  /// Compiles the first statement from a position on, and tells where it ends. This is where SQLite
+  /// is handed SQL: whatever has an effect while it is compiled must not get here before it runs.
+  func compile(
+    on database: OpaquePointer, from start: Int = 0, isPersistent: Bool = false
+  ) -> (code: Int32, handle: OpaquePointer?, end: Int) {
+    let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+    return bytes.withUnsafeBufferPointer { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { bytes in
+        guard let first = bytes.baseAddress else { return (SQLITE_OK, nil, start) }
+        var handle: OpaquePointer?
+        var tail: UnsafePointer<CChar>?
+        let code = sqlite3_prepare_v3(
+          database, first + start, Int32(truncatingIfNeeded: bytes.count - start), flags, &handle,
+          &tail)
+        return (code, handle, tail.map { $0 - first } ?? count)
+      }
+    }
+  }
+
+  /// Whether there is nothing but space, comments and semicolons from a position on. Anything else
+  /// is a statement, if only a wrong one.
+  func isEmpty(from start: Int) -> Bool {
+    var scanner = SQLScanner(bytes, from: start, to: count)
+    while let token = scanner.nextToken() {
+      if bytes[token.range.lowerBound] != UInt8(ascii: ";") { return false }
+    }
+    return true
+  }
+
+  func string(from range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+  func string(from start: Int, to end: Int? = nil) -> String {
+    String(decoding: bytes[start..<(end ?? count)], as: UTF8.self)
+  }
+
+  func isSemicolon(at range: Range<Int>) -> Bool {
+    bytes[range.lowerBound] == UInt8(ascii: ";")
+  }
+
+  /// Whether a piece is this word, in any case. The word has to be given in small letters.
+  func isWord(_ word: StaticString, at range: Range<Int>) -> Bool {
+    guard range.count == word.utf8CodeUnitCount else { return false }
+    return word.withUTF8Buffer { word in
+      for (offset, letter) in word.enumerated()
+      where bytes[range.lowerBound + offset] | 0x20 != letter { return false }
+      return true
+    }
+  }
+
+  /// A name or a string without its quotes.
+  func name(at range: Range<Int>) -> String {
+    guard let quote = bytes[range].first, "'\"`[".utf8.contains(quote), range.count > 1 else {
+      return string(from: range)
+    }
+    var name: [UInt8] = []
+    var isDoubled = false
+    for byte in bytes[range].dropFirst().dropLast() {
+      isDoubled = byte == quote && !isDoubled
+      if !isDoubled { name.append(byte) }
+    }
+    return String(decoding: name, as: UTF8.self)
+  }
+}
