@@ -34,8 +34,8 @@ import Testing
     #expect(
       other(query)
         == #""place" WHERE "place"."name" = ANY($1) AND NOT "place"."population" = ANY($2)"#)
-    let values = query.sql(in: OtherDialect()).arguments.description
-    #expect(values.contains("2 values") && values.contains("3 values"))
+    let values = query.sql(in: OtherDialect()).arguments.values.compactMap { $0 as? String }
+    #expect(values == ["2 values", "3 values"])
   }
 
   @Test("limits rows in its own words, in queries, subqueries and compounds")
@@ -59,10 +59,7 @@ import Testing
   func types() {
     #expect(
       other(Place.filter { $0.name.cast(to: Int.self) == 1 })
-        == #""place" WHERE CAST("place"."name" AS INTEGER_TYPE) IS NOT DISTINCT FROM $1"#
-        || other(Place.filter { $0.name.cast(to: Int.self) == 1 })
-          == #""place" WHERE CAST("place"."name" AS INTEGER_TYPE) = $1"#
-    )
+        == #""place" WHERE CAST("place"."name" AS INTEGER_TYPE) = $1"#)
   }
 
   @Test("knows by its name what takes several functions in SQLite")
