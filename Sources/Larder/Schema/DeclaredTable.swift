@@ -11,7 +11,7 @@ struct DeclaredTable {
   /// Throws where the declaration is wrong.
   init(
     _ name: String, _ columns: [ColumnDefinition], _ constraints: [TableConstraintDefinition],
-    _ options: TableOptions, _ dateFormat: DateFormat, dialect: any Dialect = SQLiteDialect()
+    _ options: TableOptions, _ dateFormat: DateFormat, _ dialect: any Dialect = SQLiteDialect()
   ) throws {
     primaryKey = columns.filter(\.isPrimaryKey).map(\.name)
     self.dateFormat = dateFormat
@@ -126,9 +126,14 @@ extension Table {
   ///
   /// - Parameter dateFormat: the connection's ``LarderSQLite/Configuration/dateFormat``.
   public func schema(dateFormat: DateFormat = .secondsSince1970) throws -> TableSchema {
+    try schema(dateFormat: dateFormat, in: SQLiteDialect())
+  }
+
+  /// The same with the names that another dialect has for types.
+  package func schema(dateFormat: DateFormat, in dialect: any Dialect) throws -> TableSchema {
     try core.check()
     return try DeclaredTable(
-      core.name, core.columns, core.constraints, core.options, dateFormat
+      core.name, core.columns, core.constraints, core.options, dateFormat, dialect
     ).schema
   }
 }

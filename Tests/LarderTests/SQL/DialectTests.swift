@@ -62,6 +62,16 @@ import Testing
         == #""place" WHERE CAST("place"."name" AS INTEGER_TYPE) = $1"#)
   }
 
+  @Test("names the types of a table's columns")
+  func columnTypes() throws {
+    let place = try Place.table.schema(dateFormat: .iso8601, in: OtherDialect())
+    #expect(
+      place.columns.map(\.type) == [
+        "INTEGER_TYPE", "TEXT_TYPE", "INTEGER_TYPE", "TEXT_TYPE", "TEXT_TYPE", "REAL_TYPE",
+      ])
+    #expect(place.sql.contains(#""id" INTEGER_TYPE PRIMARY KEY,"#))
+  }
+
   @Test("knows by its name what takes several functions in SQLite")
   func forms() throws {
     struct Named: Dialect {
