@@ -9,8 +9,10 @@ extension SchemaEntry {
   /// ```
   ///
   /// Interpolated values are written into the text, since views have no parameters; dates, and what is
-  /// computed from them, in the format of connections that is given. Throws for values that SQL can't
-  /// express. See [CREATE VIEW](https://www.sqlite.org/lang_createview.html).
+  /// computed from them, in the format of connections that is given. Throws
+  /// ``LarderSQLite/ConversionError`` for values that SQL can't express, and
+  /// ``RecordError/declaration(table:problem:)`` for a name that is empty or holds a NUL. See
+  /// [CREATE VIEW](https://www.sqlite.org/lang_createview.html).
   public static func view(
     _ name: String, columns: [String] = [], as query: SQL,
     dateFormat: DateFormat = .secondsSince1970
@@ -30,7 +32,8 @@ extension SchemaEntry {
   /// ```
   ///
   /// Interpolated values are written into the text, dates in the format of connections that is given.
-  /// See [CREATE TRIGGER](https://www.sqlite.org/lang_createtrigger.html).
+  /// Throws what ``view(_:columns:as:dateFormat:)`` does. See
+  /// [CREATE TRIGGER](https://www.sqlite.org/lang_createtrigger.html).
   ///
   /// - `event`: BEFORE, AFTER or INSTEAD OF, and DELETE, INSERT or UPDATE, which may name columns.
   /// - `condition`: an expression over `old` and `new`; runs for every row if nil.
@@ -53,7 +56,8 @@ extension SchemaEntry {
   ///   .create(db)
   /// ```
   ///
-  /// Interpolated values are written into the text. See
+  /// Interpolated values are written into the text. Throws what
+  /// ``view(_:columns:as:dateFormat:)`` does. See
   /// [CREATE VIRTUAL TABLE](https://www.sqlite.org/lang_createvtab.html) and
   /// [FTS5](https://www.sqlite.org/fts5.html).
   public static func virtualTable(_ name: String, using module: SQL) throws -> SchemaEntry {

@@ -1,6 +1,6 @@
 extension Database {
-  /// Whether there is a table of this name, in any case. Views don't count. This and what follows
-  /// throws ``DatabaseError`` where the database can't be read.
+  /// Whether there is a table of this name, in any case. Views don't count. Throws ``DatabaseError``
+  /// where the database can't be read.
   public func tableExists(_ name: String) throws -> Bool {
     try value(
       """
@@ -10,7 +10,8 @@ extension Database {
       """, name, as: Bool.self) ?? false
   }
 
-  /// Whether a table or view has a column of this name, in any case; false if there is no table.
+  /// Whether a table or view has a column of this name, in any case; false if there is no table. Throws
+  /// ``DatabaseError`` where the database can't be read.
   public func columnExists(_ column: String, in table: String) throws -> Bool {
     try value(
       """
@@ -19,7 +20,7 @@ extension Database {
   }
 
   /// All tables, indexes, views and triggers of the `main` schema, in the order in which they were
-  /// made.
+  /// made. Throws ``DatabaseError`` where the database can't be read.
   public func schema() throws -> [SchemaEntry] { try schema(of: "main") }
 
   /// The same of one schema, such as `temp`.
@@ -59,6 +60,7 @@ extension Database {
 
   /// A number of the program's own in the file's header, 0 at first;
   /// see [user_version](https://www.sqlite.org/pragma.html#pragma_user_version).
+  /// Throws ``DatabaseError`` where the database can't be read.
   public var userVersion: Int32 {
     get throws { try value("PRAGMA user_version", as: Int32.self) ?? 0 }
   }
@@ -70,6 +72,7 @@ extension Database {
 
   /// A number in the file's header that tells what kind of file it is, 0 at first;
   /// see [application_id](https://www.sqlite.org/pragma.html#pragma_application_id).
+  /// Throws ``DatabaseError`` where the database can't be read.
   public var applicationID: Int32 {
     get throws { try value("PRAGMA application_id", as: Int32.self) ?? 0 }
   }
