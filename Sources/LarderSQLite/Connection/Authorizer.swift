@@ -1,6 +1,6 @@
 import CSQLite
 
-/// What statements may do, whoever wrote them: a last line of defence, asked when they are
+/// What statements may do, whoever wrote them: defense in depth, asked when they are
 /// compiled. See [Authorizers](https://www.sqlite.org/c3ref/set_authorizer.html).
 ///
 /// Whatever the preset, functions that reach out of the database (`load_extension`,

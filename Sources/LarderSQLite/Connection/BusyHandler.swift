@@ -1,7 +1,8 @@
 import CSQLite
 import Glibc
 
-/// Waits for other connections' locks, up to a timeout on the monotonic clock.
+/// The busy handler: waits for other connections' locks, up to a timeout on the monotonic clock, by
+/// short pauses of about the same length instead of an exponential back-off.
 ///
 /// SQLite's own handler adds up the pauses it meant to make, and doubles them up to 100 ms, which
 /// overshoots and starves those that have waited longest. Short pauses keep to the timeout and give

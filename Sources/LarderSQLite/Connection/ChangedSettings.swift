@@ -1,5 +1,3 @@
-import CSQLite
-
 /// What a scope has changed of its connection's settings: their values before.
 final class ChangedSettings {
   var busyTimeout: Duration?
@@ -11,9 +9,9 @@ final class ChangedSettings {
   /// transaction without compiling them anew: `PRAGMA defer_foreign_keys`. One that breaks a
   /// foreign key would throw and leave its row.
   var dropsStatements = false
-  fileprivate var limits: [Limit: Int32] = [:]
+  var limits: [Limit: Int32] = [:]
   /// What sets each PRAGMA again that was set, in the order in which they were.
-  fileprivate var pragmas: [(name: String, schema: String?, sql: String)] = []
+  var pragmas: [(pragma: Pragma, sql: String)] = []
 
   /// Remembers a value, unless an earlier one is known.
   func keep<T>(_ setting: ReferenceWritableKeyPath<ChangedSettings, T?>, _ value: T) {
@@ -26,59 +24,9 @@ final class ChangedSettings {
 
   func keep(_ pragma: Pragma, _ value: () -> String?) {
     let name = pragma.qualifiedName
-    guard !pragmas.contains(where: { $0.name == name }), let value = value() else { return }
-    let sql = "PRAGMA \(name) = \(value.quoted(by: UInt8(ascii: "'")))"
-    pragmas.append((name, pragma.schemaName, sql))
-  }
-}
-
-extension Connection {
-  /// Where to remember a setting before it is changed: nil where a change is to stay, as on a
-  /// connection that no queue or pool has.
-  var settingsToRestore: ChangedSettings? {
-    guard isScoped else { return nil }
-    if let changedSettings { return changedSettings }
-    let new = ChangedSettings()
-    changedSettings = new
-    return new
-  }
-
-  /// Puts back what was changed. What can't be put back, for lack of memory or since a transaction
-  /// couldn't be rolled back, is tried again before the connection is next used.
-  func restoreSettings() {
-    guard let changed = changedSettings, let handle, isOfThisProcess else { return }
-    block(.settings)
-    guard sqlite3_get_autocommit(handle) != 0 else { return }
-    for (limit, value) in changed.limits { sqlite3_limit(handle, limit.rawValue, value) }
-    // It would refuse the rest.
-    let preset = changed.authorizer ?? authorizer.preset
-    authorizer.set(nil, on: handle)
-    defer { authorizer.set(preset, on: handle) }
-    while let last = changed.pragmas.last {
-      // A database that was detached has taken its settings along.
-      let isGone = last.schema.map { sqlite3_db_readonly(handle, $0) == -1 } ?? false
-      guard isGone || sqlite3_exec(handle, last.sql, nil, nil, nil) == SQLITE_OK else { return }
-      // SQLite lets go of an exclusive lock when the file is next read.
-      if last.name.contains("locking_mode") {
-        _ = Self.text("SELECT count(*) FROM sqlite_schema", on: handle)
-      }
-      changed.pragmas.removeLast()
+    guard !pragmas.contains(where: { $0.pragma.qualifiedName == name }), let value = value() else {
+      return
     }
-    if let frames = changed.autocheckpoint { setAutocheckpoint(frames, on: handle) }
-    if let timeout = changed.busyTimeout { busyHandler.timeout = timeout }
-    if let limit = changed.statementDeadline { deadlines.set(limit, on: handle) }
-    changedSettings = nil
-    unblock(.settings)
-    onSettingChange?()
-  }
-}
-
-extension Database {
-  /// Makes the settings those of before the scope.
-  func restoreSettings() {
-    guard let changed = connection.changedSettings else { return }
-    if let capacity = changed.statementCacheCapacity { cache.capacity = capacity }
-    if changed.dropsStatements { clearStatementCache() }
-    connection.restoreSettings()
+    pragmas.append((pragma, "PRAGMA \(name) = \(value.quoted(by: UInt8(ascii: "'")))"))
   }
 }

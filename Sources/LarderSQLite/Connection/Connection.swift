@@ -21,6 +21,10 @@ final class Connection {
   @exclusivity(unchecked) var isSchemaStale = false
   /// Whether statements are timed for the trace.
   let measures: Bool
+  /// Whether statements are timed, for the trace or for a deadline.
+  var isMeasuring: Bool {
+    @inline(__always) get { measures || deadlines.limit != nil }
+  }
   let interruptHandle: InterruptHandle
   let busyHandler: BusyHandler
   let deadlines = DeadlineHandler()

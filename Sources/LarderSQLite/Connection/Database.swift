@@ -53,8 +53,9 @@ public final class Database {
     self.configuration = configuration
     connection = try ConnectionOpening.open(path: path, configuration: configuration)
     cache = StatementCache(capacity: configuration.statementCacheCapacity)
-    let leftover = LeftoverLog(of: connection, configuration)
-    self.leftover = leftover
+    if configuration.profile == .untrustedFile, configuration.readOnly {
+      leftover = LeftoverLog(of: connection, vfs: configuration.vfs)
+    }
     try setUp(configuration)
   }
 
@@ -176,6 +177,22 @@ public final class Database {
       connection.settingsToRestore?.keep(\.authorizer, authorizer)
       connection.authorizer.set(newValue, on: handle)
     }
+  }
+
+  /// The value of a limit, or 0 when the database is closed.
+  public func limit(_ limit: Limit) -> Int {
+    guard let handle = connection.usableHandle else { return 0 }
+    return Int(sqlite3_limit(handle, limit.rawValue, -1))
+  }
+
+  /// Sets a limit and returns the value it had. SQLite cuts it to the bound it was built with;
+  /// negative values are taken as 0. Throws when the database is closed.
+  @discardableResult
+  public func setLimit(_ limit: Limit, _ value: Int) throws -> Int {
+    let handle = try connection.check()
+    let before = sqlite3_limit(handle, limit.rawValue, Int32(clamping: max(0, value)))
+    connection.settingsToRestore?.keep(limit, before)
+    return Int(before)
   }
 
   /// Makes the statements that run now throw ``ResultCode/interrupt``. To do so from another

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// Stops statements that run too long.
+/// The progress handler, which stops statements that run longer than their deadline.
 ///
 /// The handler is asked every so many steps of SQLite's virtual machine, and is installed only while
 /// there is a limit. A single step isn't interrupted, nor are those of a row between two jumps, however

@@ -1,20 +1,20 @@
 import CSQLite
 import Glibc
 
-/// The log, and its index, of a file from elsewhere that is only read. Where the file's journal mode
-/// is that of a log, reading makes them, and only a connection that may write removes them. A file
+/// The write-ahead log, and its index, of a file from elsewhere that is only read. Where the file's
+/// journal mode is WAL, reading makes them, and only a connection that may write removes them. A file
 /// that had none is left without.
 struct LeftoverLog {
   private let path: String
   private let vfs: String?
 
   /// Nil where nothing is made, or what there is was there before. Asked before anything is read.
-  init?(of connection: Connection, _ configuration: Configuration) {
-    guard configuration.profile == .untrustedFile, configuration.readOnly,
-      let name = connection.handle.flatMap({ sqlite3_db_filename($0, "main") }), name.pointee != 0
+  init?(of connection: Connection, vfs: String?) {
+    guard let name = connection.handle.flatMap({ sqlite3_db_filename($0, "main") }),
+      name.pointee != 0
     else { return nil }
     path = String(cString: name)
-    vfs = HardenedVFS.name(for: configuration.vfs)
+    self.vfs = HardenedVFS.name(for: vfs)
     guard access(path + "-wal", F_OK) != 0, access(path + "-shm", F_OK) != 0 else { return nil }
   }
 

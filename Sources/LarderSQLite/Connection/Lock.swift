@@ -1,6 +1,6 @@
 import Glibc
 
-/// State that one thread at a time may touch.
+/// A mutex with the state that it guards.
 ///
 /// As `Mutex`, whose locking the thread sanitizer doesn't see on Linux: it would report each access
 /// inside as a race, and real ones would be lost among them.

@@ -62,8 +62,7 @@ package final class PreparedStatement {
   /// Goes up with every row, reset and finalization, so that a row is known by its number. 0 is no
   /// row's number, nor are negative ones.
   @exclusivity(unchecked) @usableFromInline private(set) var rowNumber = 1
-  /// What is measured of the execution, where time counts: for a deadline or for a trace.
-  @exclusivity(unchecked) private var measurement = Measurement()
+  @exclusivity(unchecked) private var measurement = StatementMeasurement()
   /// How many closures look at the current row's bytes.
   @exclusivity(unchecked) private var readingDepth = 0
 
@@ -96,14 +95,6 @@ package final class PreparedStatement {
     var number = 0
     /// When it was last given back, by the cache's clock.
     var lastUse = 0
-  }
-
-  private struct Measurement {
-    var isOn = false
-    /// The time spent in SQLite since the execution began.
-    var spent = Duration.zero
-    /// The rows it has returned since.
-    var rowCount = 0
   }
 
   /// Whether it waits in the cache for its next use.
@@ -238,35 +229,14 @@ package final class PreparedStatement {
   @usableFromInline @discardableResult
   func begin() throws -> Int {
     try checkNotRunning()
-    if !connection.restrictions.isEmpty { try checkRestrictions() }
+    if !connection.restrictions.isEmpty {
+      try connection.restrictions.check(kind, isReadOnly, on: connection.handle, sql: sql)
+    }
     if state != .ready { reset() }
     if isPreparedToRun { try connection.prepareToRun(self) }
-    measurement.isOn = connection.measures || connection.deadlines.limit != nil
-    if measurement.isOn { measurement = Measurement(isOn: true) }
+    measurement.begin(connection.isMeasuring)
     execution &+= 1
     return execution
-  }
-
-  /// Throws for what the scope rules out.
-  private func checkRestrictions() throws {
-    let restrictions = connection.restrictions
-    if restrictions.contains(.writing), !isReadOnly {
-      let refusal =
-        if case .pragma = kind {
-          "a read scope sets nothing; use inDatabase"
-        } else {
-          "a read scope doesn't write; use inTransaction"
-        }
-      throw DatabaseError(.readOnly, refusal, sql: sql)
-    }
-    if restrictions.contains(.autocommit), sqlite3_get_autocommit(connection.handle) != 0 {
-      throw DatabaseError(
-        .abort, "an error has made SQLite roll the scope's transaction back", sql: sql)
-    }
-    if restrictions.contains(.transactionControl), case .transactionControl = kind {
-      throw DatabaseError(
-        .misuse, "the transaction is the scope's, which begins and ends it", sql: sql)
-    }
   }
 
   /// Takes one step: true when there is a row.
@@ -307,8 +277,8 @@ package final class PreparedStatement {
     try checkNotRunning()
     guard let handle else { throw DatabaseError(.misuse, "the statement is closed") }
     let code: Int32
-    if connection.measures || connection.deadlines.limit != nil {
-      measurement = Measurement(isOn: true)
+    if connection.isMeasuring {
+      measurement.begin(true)
       state = .running
       code = measuredStep(handle)
       state = .done
@@ -330,16 +300,7 @@ package final class PreparedStatement {
   }
 
   private func measuredStep(_ handle: OpaquePointer) -> Int32 {
-    let outer = connection.deadlines.current
-    let start = MonotonicClock.now
-    connection.deadlines.current = connection.deadlines.limit.map {
-      start + $0 - measurement.spent
-    }
-    let code = rawStep(handle)
-    measurement.spent += MonotonicClock.now - start
-    if code == SQLITE_ROW { measurement.rowCount += 1 }
-    connection.deadlines.current = outer
-    return code
+    measurement.step(connection.deadlines) { rawStep(handle) }
   }
 
   /// Ends the execution, which lets go of locks and of the snapshot. The values stay bound.

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Counts the forks between the process that started and this one.
+/// Fork detection: counts the forks between the process that started and this one.
 ///
 /// SQLite connections must not be carried across a fork: both processes would believe to hold the
 /// same locks ([How To Corrupt](https://www.sqlite.org/howtocorrupt.html#_carrying_an_open_database_connection_across_a_fork_)).

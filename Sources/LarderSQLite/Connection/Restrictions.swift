@@ -1,3 +1,5 @@
+import CSQLite
+
 /// What a scope rules out for the statements that run in it.
 struct Restrictions: OptionSet {
   let rawValue: UInt8
@@ -10,4 +12,27 @@ struct Restrictions: OptionSet {
   static let autocommit = Restrictions(rawValue: 4)
   /// Those of a scope that is a transaction or a savepoint.
   static let transaction: Restrictions = [.transactionControl, .autocommit]
+
+  /// Throws for a statement that is ruled out.
+  func check(
+    _ kind: StatementKind, _ isReadOnly: Bool, on handle: OpaquePointer?, sql: String
+  ) throws {
+    if contains(.writing), !isReadOnly {
+      let refusal =
+        if case .pragma = kind {
+          "a read scope sets nothing; use inDatabase"
+        } else {
+          "a read scope doesn't write; use inTransaction"
+        }
+      throw DatabaseError(.readOnly, refusal, sql: sql)
+    }
+    if contains(.autocommit), sqlite3_get_autocommit(handle) != 0 {
+      throw DatabaseError(
+        .abort, "an error has made SQLite roll the scope's transaction back", sql: sql)
+    }
+    if contains(.transactionControl), case .transactionControl = kind {
+      throw DatabaseError(
+        .misuse, "the transaction is the scope's, which begins and ends it", sql: sql)
+    }
+  }
 }

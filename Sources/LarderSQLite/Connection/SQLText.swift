@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// SQL as SQLite reads it fastest: with a NUL at the end, and none before, so that it copies nothing
 /// and the time for a batch doesn't grow with the square of its length.
@@ -17,7 +18,8 @@ struct SQLText {
         count += 1
       }
     }
-    guard bytes.firstIndex(of: 0) == count else {
+    let zero = bytes.withUnsafeBytes { $0.baseAddress.flatMap { memchr($0, 0, count) } }
+    guard zero == nil else {
       throw DatabaseError(.misuse, "the SQL contains NUL, at which SQLite would stop reading")
     }
     guard bytes.count < Int32.max else {

@@ -1,3 +1,5 @@
+import CSQLite
+
 /// One run of a statement, for ``Configuration/trace``.
 public struct TraceEvent: Sendable {
   /// The statement, with placeholders for its arguments.
@@ -19,4 +21,35 @@ struct Reporting {
   var trace: (@Sendable (TraceEvent) -> Void)?
   var slowStatementThreshold: Duration
   var showsArguments: Bool
+}
+
+/// What a statement's execution has taken, where time counts: for a deadline or for the trace.
+struct StatementMeasurement {
+  private(set) var isOn = false
+  /// The time spent in SQLite since the execution began.
+  private(set) var spent = Duration.zero
+  /// The rows it has returned since.
+  private(set) var rowCount = 0
+
+  /// Begins anew.
+  @inline(__always)
+  mutating func begin(_ isOn: Bool) {
+    self.isOn = isOn
+    if isOn {
+      spent = .zero
+      rowCount = 0
+    }
+  }
+
+  /// The step that a closure takes, by the end of which the statement may have reached its deadline.
+  mutating func step(_ deadlines: DeadlineHandler, _ step: () -> Int32) -> Int32 {
+    let outer = deadlines.current
+    let start = MonotonicClock.now
+    deadlines.current = deadlines.limit.map { start + $0 - spent }
+    let code = step()
+    spent += MonotonicClock.now - start
+    if code == SQLITE_ROW { rowCount += 1 }
+    deadlines.current = outer
+    return code
+  }
 }

@@ -48,7 +48,7 @@ struct FunctionContext {
   /// out, and, if it is a `DatabaseError`, its code.
   func setError(_ error: any Error, arguments: [DatabaseValue] = []) {
     let databaseError = error as? DatabaseError
-    let message = HiddenValues.hide(
+    let message = Redaction.hide(
       format.showsArguments ? [] : arguments,
       in: DatabaseError.cut(databaseError?.message ?? String(describing: error)))
     sqlite3_result_error(context, message, -1)

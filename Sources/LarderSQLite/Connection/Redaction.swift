@@ -1,7 +1,7 @@
 import CSQLite
 
-/// Keeps values out of messages.
-enum HiddenValues {
+/// Redaction: keeps values out of messages, unless ``Configuration/showsArguments`` is on.
+enum Redaction {
   private static let mark = "…"
 
   /// A message without the texts and the longer numbers among some values.
@@ -75,7 +75,7 @@ extension Connection {
     guard let expanded = Self.expandedSQL(of: statement), expanded.utf8.count < 1 << 20 else {
       return String(cString: sqlite3_errstr(sqlite3_extended_errcode(handle)))
     }
-    return HiddenValues.hide(
+    return Redaction.hide(
       wordsOf: expanded, butNotOf: String(cString: sql), in: DatabaseError.cut(message))
   }
 }

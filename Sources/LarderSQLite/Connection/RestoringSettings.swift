@@ -1,0 +1,52 @@
+import CSQLite
+
+extension Connection {
+  /// Where to remember a setting before it is changed: nil where a change is to stay, as on a
+  /// connection that no queue or pool has.
+  var settingsToRestore: ChangedSettings? {
+    guard isScoped else { return nil }
+    if let changedSettings { return changedSettings }
+    let new = ChangedSettings()
+    changedSettings = new
+    return new
+  }
+
+  /// Puts back what was changed. What can't be put back, for lack of memory or since a transaction
+  /// couldn't be rolled back, is tried again before the connection is next used.
+  func restoreSettings() {
+    guard let changed = changedSettings, let handle, isOfThisProcess else { return }
+    block(.settings)
+    guard sqlite3_get_autocommit(handle) != 0 else { return }
+    for (limit, value) in changed.limits { sqlite3_limit(handle, limit.rawValue, value) }
+    // It would refuse the rest.
+    let preset = changed.authorizer ?? authorizer.preset
+    authorizer.set(nil, on: handle)
+    defer { authorizer.set(preset, on: handle) }
+    while let last = changed.pragmas.last {
+      // A database that was detached has taken its settings along.
+      let isGone = last.pragma.schemaName.map { sqlite3_db_readonly(handle, $0) == -1 } ?? false
+      guard isGone || sqlite3_exec(handle, last.sql, nil, nil, nil) == SQLITE_OK else { return }
+      // SQLite lets go of an exclusive lock when the file is next read.
+      if last.pragma.name == "locking_mode" {
+        _ = Self.text("SELECT count(*) FROM sqlite_schema", on: handle)
+      }
+      changed.pragmas.removeLast()
+    }
+    if let frames = changed.autocheckpoint { setAutocheckpoint(frames, on: handle) }
+    if let timeout = changed.busyTimeout { busyHandler.timeout = timeout }
+    if let limit = changed.statementDeadline { deadlines.set(limit, on: handle) }
+    changedSettings = nil
+    unblock(.settings)
+    onSettingChange?()
+  }
+}
+
+extension Database {
+  /// Makes the settings those of before the scope.
+  func restoreSettings() {
+    guard let changed = connection.changedSettings else { return }
+    if let capacity = changed.statementCacheCapacity { cache.capacity = capacity }
+    if changed.dropsStatements { clearStatementCache() }
+    connection.restoreSettings()
+  }
+}
