@@ -4,12 +4,14 @@ import LarderSQLite
 // literal is one of the value's type: methods that take a value or an expression disfavour the latter.
 
 /// Numbers and their Optionals: what a literal integer can be assigned to.
+@_documentation(visibility: internal)
 public protocol NumberValue: DatabaseValueConvertible {
   /// The number's type, without Optional.
   associatedtype Number: DatabaseValueConvertible & ExpressibleByIntegerLiteral = Self
 }
 
 /// Floating-point numbers and their Optionals: what any literal number can be assigned to.
+@_documentation(visibility: internal)
 public protocol RealValue: NumberValue where Number: ExpressibleByFloatLiteral {}
 
 extension Int: NumberValue {}

@@ -1,6 +1,7 @@
 import LarderSQLite
 
 /// Text that may be NULL or not: String and its Optional.
+@_documentation(visibility: internal)
 public protocol TextValue: DatabaseValueConvertible {}
 
 extension String: TextValue {}

@@ -134,6 +134,7 @@ extension [ExpressionCoding?] {
 }
 
 /// The columns of a ``CommonTable`` in a query.
+@_documentation(visibility: internal)
 public struct CommonFields<each Value: DatabaseValueConvertible>: Sendable {
   /// The columns as expressions, in order.
   public let columns: (repeat SQLExpression<each Value>)
@@ -142,6 +143,7 @@ public struct CommonFields<each Value: DatabaseValueConvertible>: Sendable {
 }
 
 /// A row of a ``CommonTable``.
+@_documentation(visibility: internal)
 public struct CommonRow<each Value: DatabaseValueConvertible>: Sendable {
   /// The values of the columns, in order.
   public let columns: (repeat each Value)

@@ -80,6 +80,7 @@ extension Query {
 // MARK: What a join reads from
 
 /// A join of two tables, of which the second may be Optional.
+@_documentation(visibility: internal)
 public enum Join2<A: QuerySource, B: QuerySource>: QuerySource {
   /// The columns of both.
   @_documentation(visibility: internal)
@@ -98,6 +99,7 @@ public enum Join2<A: QuerySource, B: QuerySource>: QuerySource {
 }
 
 /// A join of three tables.
+@_documentation(visibility: internal)
 public enum Join3<A: QuerySource, B: QuerySource, C: QuerySource>: QuerySource {
   /// The columns of all.
   @_documentation(visibility: internal)
@@ -118,6 +120,7 @@ public enum Join3<A: QuerySource, B: QuerySource, C: QuerySource>: QuerySource {
 }
 
 /// A join of four tables.
+@_documentation(visibility: internal)
 public enum Join4<
   A: QuerySource, B: QuerySource, C: QuerySource, D: QuerySource
 >: QuerySource {

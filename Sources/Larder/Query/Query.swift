@@ -123,52 +123,6 @@ public struct Query<From: QuerySource>: Sendable {
   }
 }
 
-// MARK: Ends
-
-extension Query {
-  /// All rows.
-  @inlinable
-  public func fetchAll(_ db: Database) throws -> [From.QueryRow] {
-    var rows: [From.QueryRow] = []
-    rows.reserveCapacity(select.expectedRowCount)
-    let (read, columns) = reader
-    // Not by `forEach`, whose closure would copy each row instead of moving it.
-    try db.withRows(of: select.statement(columns, db)) { statement in
-      let cursor = QueryCursor(statement)
-      while try statement.step() { rows.append(try read(cursor)) }
-    }
-    return rows
-  }
-
-  /// The query with its first row alone.
-  @_documentation(visibility: internal)
-  public var first: Query {
-    var first = self
-    first.select.limit = min(1, select.limit ?? 1)
-    return first
-  }
-
-  /// Calls a closure with one row after the other, and keeps none.
-  @inlinable
-  public func forEach(_ db: Database, _ body: (From.QueryRow) throws -> Void) throws {
-    let (read, columns) = reader
-    try db.withRows(of: select.statement(columns, db)) { statement in
-      let cursor = QueryCursor(statement)
-      while try statement.step() { try body(read(cursor)) }
-    }
-  }
-
-  /// The number of rows.
-  public func fetchCount(_ db: Database) throws -> Int {
-    try db.value(select.rowCount(reader.columns), as: Int.self, default: 0)
-  }
-
-  /// Whether there is a row.
-  public func exists(_ db: Database) throws -> Bool {
-    try db.value("SELECT \(select.exists)", as: Bool.self, default: false)
-  }
-}
-
 // MARK: Beginnings
 
 extension Record {

@@ -33,6 +33,7 @@ extension ColumnStorage {
 
 /// The columns of a left-joined record's table, all of which may be NULL.
 @dynamicMemberLookup
+@_documentation(visibility: internal)
 public struct OptionalFields<R: Record>: Sendable {
   let alias: QueryAlias
 

@@ -51,6 +51,7 @@ package final class SQLFragment: @unchecked Sendable {
   /// No text.
   @usableFromInline static let empty = SQLFragment(text: "")
 
+  @inline(__always)
   private init(
     _ kind: Kind, _ operation: SQLOperator, _ precedence: Precedence, isNullable: Bool,
     depth: Int32, coding: ExpressionCoding?, left: consuming SQLFragment? = nil,
@@ -117,9 +118,10 @@ package final class SQLFragment: @unchecked Sendable {
       coding: coding, left: left, right: right)
   }
 
-  private convenience init(
+  /// An operator between a fragment, which stands as it is, and a value, which is bound.
+  package convenience init(
     _ left: consuming SQLFragment, _ operation: SQLOperator,
-    _ value: consuming any DatabaseValueConvertible
+    value: consuming any DatabaseValueConvertible
   ) {
     let depth = left.depth + 1
     self.init(
@@ -291,97 +293,5 @@ package final class SQLFragment: @unchecked Sendable {
         .choice(conditions, results.map { $0.coded(code) ?? $0 }), isNullable: isNullable)
     default: nil
     }
-  }
-}
-
-// MARK: Operators
-
-extension SQLFragment {
-  /// This fragment for a place where operators of this precedence are around it.
-  @inline(__always)
-  final consuming func inside(_ outer: Precedence) -> SQLFragment {
-    precedence > outer ? self : parenthesized
-  }
-
-  final var parenthesized: SQLFragment {
-    SQLFragment(.parentheses, self, isNullable: isNullable, coding: coding)
-  }
-
-  /// This fragment as the left operand: of equal operators in a row the left ones belong together
-  /// without saying so.
-  @inline(__always)
-  private consuming func leading(_ precedence: Precedence) -> SQLFragment {
-    self.precedence >= precedence ? self : parenthesized
-  }
-
-  /// An operator between this fragment and another; a value on its own is stored as this one's are.
-  @usableFromInline
-  final consuming func infix(
-    _ operation: SQLOperator, _ other: consuming SQLFragment, isNullable: Bool = true
-  ) -> SQLFragment {
-    let precedence = operation.precedence
-    // Mostly nothing has to be done to either, and each reference that is passed on is counted.
-    if self.precedence >= precedence, other.precedence > precedence, coding == nil {
-      return SQLFragment(self, operation, other, isNullable: isNullable)
-    }
-    let right = operand(other, precedence)
-    return SQLFragment(leading(precedence), operation, right, isNullable: isNullable)
-  }
-
-  /// An operator between this fragment and another, which stands as it is.
-  final consuming func infix(
-    _ operation: SQLOperator, operand right: SQLFragment, isNullable: Bool = true
-  ) -> SQLFragment {
-    SQLFragment(leading(operation.precedence), operation, right, isNullable: isNullable)
-  }
-
-  /// An operator between this fragment and a value, which is bound.
-  @usableFromInline
-  final consuming func infix(
-    _ operation: SQLOperator, _ value: consuming any DatabaseValueConvertible
-  ) -> SQLFragment {
-    if coding == nil, precedence >= operation.precedence {
-      return SQLFragment(self, operation, value)
-    }
-    return infixCoded(operation, value)
-  }
-
-  private func infixCoded(
-    _ operation: SQLOperator, _ value: any DatabaseValueConvertible
-  ) -> SQLFragment {
-    let coded = coding?.code(value) ?? value
-    return SQLFragment(leading(operation.precedence), operation, coded)
-  }
-
-  /// Whether it equals a value, NULL being equal to nil.
-  @usableFromInline
-  final consuming func equals(
-    _ value: consuming any DatabaseValueConvertible, negated: Bool
-  ) -> SQLFragment {
-    let operation: SQLOperator =
-      isNullable ? (negated ? .notSame : .same) : (negated ? .notEqual : .equal)
-    return infix(operation, value)
-  }
-
-  /// Whether it equals another: null-safe where either can be NULL.
-  @usableFromInline
-  final consuming func equals(
-    _ other: consuming SQLFragment, orNull: Bool = false, negated: Bool
-  ) -> SQLFragment {
-    let operation: SQLOperator =
-      isNullable || other.isNullable || orNull
-      ? (negated ? .notSame : .same) : (negated ? .notEqual : .equal)
-    return infix(operation, other, isNullable: false)
-  }
-
-  /// Another fragment as the right operand; a value on its own is stored as this one's are.
-  final func operand(_ other: SQLFragment, _ precedence: Precedence) -> SQLFragment {
-    guard let coding, other.coding == nil else { return other.inside(precedence) }
-    return other.coded(coding.code) ?? other.inside(precedence)
-  }
-
-  /// A value as this fragment's are stored.
-  final func bound(_ value: any DatabaseValueConvertible) -> SQLFragment {
-    SQLFragment(value: coding?.code(value) ?? value)
   }
 }

@@ -48,6 +48,7 @@ extension SQL: ExpressibleByStringInterpolation {
   public init(stringInterpolation: Interpolation) { self = stringInterpolation.sql }
 
   /// Gathers text and values; see ``SQL`` for what may stand in an interpolation.
+  @_documentation(visibility: internal)
   public struct Interpolation: StringInterpolationProtocol, Sendable {
     var sql: SQL
 
@@ -59,23 +60,28 @@ extension SQL: ExpressibleByStringInterpolation {
     }
 
     /// Text of the literal.
+    @_documentation(visibility: internal)
     public mutating func appendLiteral(_ literal: String) { sql.text += literal }
 
     /// A value, which is bound.
+    @_documentation(visibility: internal)
     public mutating func appendInterpolation<T: DatabaseValueConvertible>(_ value: T) {
       append(value)
     }
 
     /// A value of any type, or NULL, which is bound.
+    @_documentation(visibility: internal)
     public mutating func appendInterpolation(_ value: (any DatabaseValueConvertible)?) {
       append(value)
     }
 
     /// A list of integers in parentheses, each of which is bound: what `[1, 2, 3]` is meant to be.
+    @_documentation(visibility: internal)
     public mutating func appendInterpolation(_ list: [Int]) { append(list: list) }
 
     /// A list of values in parentheses, each of which is bound.
     @_disfavoredOverload  // [UInt8] and Data are values
+    @_documentation(visibility: internal)
     public mutating func appendInterpolation<S: Sequence>(_ list: S)
     where S.Element: DatabaseValueConvertible {
       append(list: list)
@@ -93,6 +99,7 @@ extension SQL: ExpressibleByStringInterpolation {
     }
 
     /// Another piece of SQL with its values.
+    @_documentation(visibility: internal)
     public mutating func appendInterpolation(_ other: SQL) {
       sql.text += other.text
       sql.values += other.values
@@ -101,6 +108,7 @@ extension SQL: ExpressibleByStringInterpolation {
 
     /// The name of a table, column or the like in double quotes. It can't be bound, since it
     /// decides what is compiled.
+    @_documentation(visibility: internal)
     public mutating func appendInterpolation(identifier: String) {
       sql.text += identifier.quotedIdentifier
     }
