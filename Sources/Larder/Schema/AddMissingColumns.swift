@@ -22,7 +22,7 @@ extension Table {
 }
 
 extension TableSchema {
-  /// Adds the columns that are missing; see ``Table/addMissingColumns(_:)``.
+  /// Adds the columns that are missing; see `Table.addMissingColumns(_:)`.
   @discardableResult
   public func addMissingColumns(_ db: Database) throws -> [String] {
     try db.keepingDependents(of: name) { db in

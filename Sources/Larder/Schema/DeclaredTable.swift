@@ -155,7 +155,7 @@ extension TableSchema {
   ///
   /// As with records, columns are NOT NULL unless their type is
   /// ``LarderSQLite/ColumnType/optional``, and the table is STRICT unless its options say
-  /// otherwise. Throws ``RecordError/declaration(table:problem:)`` where the declaration doesn't
+  /// otherwise. Throws `RecordError.declaration` where the declaration doesn't
   /// hold together, and ``LarderSQLite/ConversionError`` where a default can't be stored.
   ///
   /// - `constraints`: those that aren't a single column's.

@@ -51,7 +51,7 @@ extension Table {
 }
 
 extension TableSchema {
-  /// Creates the table and its indexes; see ``Table/create(_:ifNotExists:)``.
+  /// Creates the table and its indexes; see `Table.create(_:ifNotExists:)`.
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
     try db.inTransaction { db in
       // Not IF NOT EXISTS: it would take another table's index of the same name for this one's.
@@ -64,7 +64,7 @@ extension TableSchema {
     }
   }
 
-  /// Drops the table; see ``Table/drop(_:ifExists:)``.
+  /// Drops the table; see `Table.drop(_:ifExists:)`.
   public func drop(_ db: Database, ifExists: Bool = false) throws {
     try db.drop(.table, name, ifExists: ifExists)
   }

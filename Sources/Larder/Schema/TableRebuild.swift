@@ -49,7 +49,7 @@ extension Table {
 }
 
 extension TableSchema {
-  /// Makes the table anew; see ``Table/rebuild(_:copying:losing:)``.
+  /// Makes the table anew; see `Table.rebuild(_:copying:losing:)`.
   @discardableResult
   public func rebuild(
     _ db: Database, copying: [String: SQL] = [:], losing: RebuildLosses = []

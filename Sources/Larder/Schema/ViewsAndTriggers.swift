@@ -11,7 +11,7 @@ extension SchemaEntry {
   /// Interpolated values are written into the text, since views have no parameters; dates, and what is
   /// computed from them, in the format of connections that is given. Throws
   /// ``LarderSQLite/ConversionError`` for values that SQL can't express, and
-  /// ``RecordError/declaration(table:problem:)`` for a name that is empty or holds a NUL. See
+  /// `RecordError.declaration` for a name that is empty or holds a NUL. See
   /// [CREATE VIEW](https://www.sqlite.org/lang_createview.html).
   public static func view(
     _ name: String, columns: [String] = [], as query: SQL,
@@ -76,7 +76,7 @@ extension SchemaEntry {
 
   /// Runs the statement that makes it.
   ///
-  /// Throws ``SchemaError/notItsStatement(name:sql:)`` where its text, which a file may have kept, is
+  /// Throws `SchemaError.notItsStatement` where its text, which a file may have kept, is
   /// another, and ``LarderSQLite/DatabaseError`` where it is there, or more stands behind its
   /// statement (``LarderSQLite/ResultCode/misuse``).
   ///
