@@ -48,6 +48,15 @@ public final class Connections: Sendable {
     return moved
   }
 
+  /// The same for scopes of the module's own, of which there are few. Not optimized: for each closure the
+  /// compiler would write anew all that a scope runs through, 24 kB.
+  @_optimize(none)
+  func performSeldom<T>(
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> T
+  ) throws -> T {
+    try perform(kind, call, body)
+  }
+
   @usableFromInline
   func runScope(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
@@ -98,6 +107,14 @@ public final class Connections: Sendable {
       begin()
       try body(database)
     }
+    try runInside(reads, kind, call, body)
+  }
+
+  /// Not optimized, as ``performSeldom(_:_:_:)``.
+  @_optimize(none)
+  private func runInside(
+    _ reads: Readers?, _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
+  ) throws {
     if let reads { try read(reads, body) } else { try writer.perform(kind, call, body) }
   }
 
@@ -195,7 +212,7 @@ public final class Connections: Sendable {
   @usableFromInline
   func checkpoint(_ mode: CheckpointMode) throws -> (logFrames: Int, checkpointed: Int) {
     guard let checkpointer = writer.checkpointer, mode != .passive else {
-      return try perform(.plain, ScopeCall("checkpoint(_:)")) { try $0.checkpoint(mode) }
+      return try performSeldom(.plain, ScopeCall("checkpoint(_:)")) { try $0.checkpoint(mode) }
     }
     try writer.checkProcess()
     guard !EnteredScope.held(of: owner).writer else { throw EnteredScope.reentryError }

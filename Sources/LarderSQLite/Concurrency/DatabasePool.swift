@@ -35,7 +35,7 @@ public final class DatabasePool: DatabaseAccess {
     let writer = try Writer(path: path, configuration: configuration)
     let readers = Readers(beside: writer, configuration: configuration)
     let connections = Connections(writer: writer, readers: readers)
-    let mode = try connections.perform(.plain, ScopeCall("init(path:)")) { db in
+    let mode = try connections.performSeldom(.plain, ScopeCall("init(path:)")) { db in
       try db.value("PRAGMA journal_mode", as: String.self)
     }
     guard mode == "wal" else {
