@@ -50,6 +50,7 @@ public struct Configuration: Sendable {
   /// Flags for opening; see [Opening](https://www.sqlite.org/c3ref/open.html).
   public struct Flags: OptionSet, Hashable, Sendable {
     /// The flags as bits of Larder's own.
+    @_documentation(visibility: internal)
     public let rawValue: Int
     /// The flags with these bits.
     public init(rawValue: Int) { self.rawValue = rawValue }

@@ -58,6 +58,10 @@ public struct DatabaseError: Error, Hashable, Sendable {
 
   /// Whether another connection's lock was in the way (`SQLITE_BUSY` or `SQLITE_LOCKED`).
   public var isBusy: Bool { code == .busy || code == .locked }
+  /// Whether a constraint would have been broken.
+  public var isConstraint: Bool { code == .constraint }
+  /// Whether the statement was interrupted, or stopped at its deadline.
+  public var isInterrupt: Bool { code == .interrupt }
 }
 
 extension DatabaseError: CustomStringConvertible {

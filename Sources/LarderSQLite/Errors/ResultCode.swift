@@ -6,6 +6,7 @@ import CSQLite
 /// still arrives with its number in ``rawValue``.
 public struct ResultCode: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
   /// The number that SQLite uses.
+  @_documentation(visibility: internal)
   public let rawValue: Int32
 
   /// The code with this number.
@@ -18,40 +19,57 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable, ExpressibleByInt
   package var primary: ResultCode { ResultCode(rawValue: rawValue & 0xff) }
 }
 
-// The names are SQLite's own; what each means stands on the page linked above.
+// The names are SQLite's own; what each means stands on the page linked above, and isn't repeated in the
+// documentation.
 extension ResultCode {
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let error: ResultCode = 1, `internal`: ResultCode = 2, permission: ResultCode = 3
+  @_documentation(visibility: internal)
+  public static let ok: ResultCode = 0, error: ResultCode = 1, `internal`: ResultCode = 2
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let abort: ResultCode = 4, busy: ResultCode = 5, locked: ResultCode = 6
+  @_documentation(visibility: internal)
+  public static let permission: ResultCode = 3, abort: ResultCode = 4, busy: ResultCode = 5
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let noMemory: ResultCode = 7, readOnly: ResultCode = 8, interrupt: ResultCode = 9
+  @_documentation(visibility: internal)
+  public static let locked: ResultCode = 6, noMemory: ResultCode = 7, readOnly: ResultCode = 8
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let ioError: ResultCode = 10, corrupt: ResultCode = 11, full: ResultCode = 13
+  @_documentation(visibility: internal)
+  public static let interrupt: ResultCode = 9, ioError: ResultCode = 10, corrupt: ResultCode = 11
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let cannotOpen: ResultCode = 14, tooBig: ResultCode = 18
+  @_documentation(visibility: internal)
+  public static let notFound: ResultCode = 12, full: ResultCode = 13, cannotOpen: ResultCode = 14
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  @_documentation(visibility: internal)
+  public static let `protocol`: ResultCode = 15, schema: ResultCode = 17, tooBig: ResultCode = 18
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  @_documentation(visibility: internal)
   public static let constraint: ResultCode = 19, mismatch: ResultCode = 20, misuse: ResultCode = 21
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let authorization: ResultCode = 23, range: ResultCode = 25
+  @_documentation(visibility: internal)
+  public static let noLargeFiles: ResultCode = 22, authorization: ResultCode = 23
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let notADatabase: ResultCode = 26
+  @_documentation(visibility: internal)
+  public static let range: ResultCode = 25, notADatabase: ResultCode = 26
 
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
-  public static let busySnapshot: ResultCode = 517
+  @_documentation(visibility: internal)
+  public static let busyRecovery: ResultCode = 261, busySnapshot: ResultCode = 517
   /// The wait for the writer or a reader of a queue or pool was too long, rather than that for another
   /// connection's lock (`SQLITE_BUSY_TIMEOUT`).
   public static let busyTimeout: ResultCode = 773
-  /// A file could not be synced (`SQLITE_IOERR_FSYNC`).
-  public static let ioErrorFsync: ResultCode = 1034
-
-  package static let ok: ResultCode = 0, notFound: ResultCode = 12
-  static let ioErrorDirectoryFsync: ResultCode = 1290
-  // What these say, ``DatabaseError/constraint`` tells.
-  package static let constraintCheck: ResultCode = 275, constraintForeignKey: ResultCode = 787
-  package static let constraintPrimaryKey: ResultCode = 1555, constraintUnique: ResultCode = 2067
-  static let constraintNotNull: ResultCode = 1299, constraintTrigger: ResultCode = 1811
-  static let constraintRowID: ResultCode = 2579, constraintDatatype: ResultCode = 3091
+  /// A file, or a folder, could not be synced (`SQLITE_IOERR_FSYNC`, `SQLITE_IOERR_DIR_FSYNC`).
+  public static let ioErrorFsync: ResultCode = 1034, ioErrorDirectoryFsync: ResultCode = 1290
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  @_documentation(visibility: internal)
+  public static let constraintCheck: ResultCode = 275, constraintForeignKey: ResultCode = 787
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  @_documentation(visibility: internal)
+  public static let constraintNotNull: ResultCode = 1299, constraintPrimaryKey: ResultCode = 1555
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  @_documentation(visibility: internal)
+  public static let constraintTrigger: ResultCode = 1811, constraintUnique: ResultCode = 2067
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  @_documentation(visibility: internal)
+  public static let constraintRowID: ResultCode = 2579, constraintDatatype: ResultCode = 3091
 }
 
 extension ResultCode: CustomStringConvertible {

@@ -8,8 +8,13 @@ public enum SQLiteLibrary {
   /// SQLite's version, such as `3.40.1`.
   public static var version: String { String(cString: sqlite3_libversion()) }
 
-  /// The [options](https://www.sqlite.org/compile.html) that SQLite was built with, such as `ENABLE_FTS5`;
-  /// `THREADSAFE=0` were it built for programs with one thread.
+  /// SQLite's version as a number, such as 3040001.
+  public static var versionNumber: Int { Int(sqlite3_libversion_number()) }
+
+  /// Whether SQLite was built for programs with several threads.
+  public static var isThreadSafe: Bool { sqlite3_threadsafe() != 0 }
+
+  /// The [options](https://www.sqlite.org/compile.html) that SQLite was built with, such as `ENABLE_FTS5`.
   public static var compileOptions: [String] {
     var options: [String] = []
     while let option = sqlite3_compileoption_get(Int32(truncatingIfNeeded: options.count)) {
