@@ -134,6 +134,21 @@ struct SchemaTests {
     #expect(try db.columns(of: "json_each").map(\.name).contains("value"))
   }
 
+  @Test(
+    "Connections that may only read describe tables too",
+    arguments: [nil, Authorizer.readOnly, .dataOnly])
+  func authorized(preset: Authorizer?) throws {
+    var configuration = Configuration(profile: .untrustedFile)
+    configuration.readOnly = false
+    let db = try Database(configuration: configuration)
+    db.authorizer = nil
+    try createCities(in: db)
+    db.authorizer = preset
+    #expect(try db.columns(of: "city").map(\.primaryKeyPosition) == [1, 0, 0, 0])
+    #expect(try db.indexes(of: "city").map(\.sql) == [#"UNIQUE ("name")"#])
+    #expect(try db.foreignKeys(of: "city").isEmpty)
+  }
+
   @Test("A type of which SQLite drops a part of a character is listed all the same")
   func cutType() throws {
     let db = try Database()
