@@ -173,7 +173,7 @@ enum WrapperBenchmarks {
       }
     })
 
-  /// SQL that never repeats, with the cache as it is by default.
+  /// SQL that never repeats, with the cache as it is by default: at most 1.25 times the time of C.
   static let uniqueSQL = Benchmark(
     name: "unique-sql", count: { min($0.rows, 20_000) },
     makeReference: { reference, players in
