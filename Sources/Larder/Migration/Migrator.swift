@@ -82,7 +82,7 @@ public struct Migrator: Sendable {
   ///   can't use the queue or pool.
   ///
   /// Throws ``MigrationError``, and ``LarderSQLite/DatabaseError`` where none has begun, such as
-  /// ``LarderSQLite/ResultCode/busy`` if another process keeps the database locked for longer than
+  /// `ResultCode.busy` if another process keeps the database locked for longer than
   /// the busy timeout.
   public func migrate(
     _ access: some DatabaseAccess, progress: ((MigrationProgress) -> Void)? = nil

@@ -3,7 +3,6 @@ import LarderSQLite
 /// What a table is besides its columns.
 public struct TableOptions: OptionSet, Sendable {
   /// The bits.
-  @_documentation(visibility: internal)
   public let rawValue: Int
   /// Options from their bits.
   public init(rawValue: Int) { self.rawValue = rawValue }

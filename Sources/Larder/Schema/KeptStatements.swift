@@ -6,7 +6,7 @@ import LarderSQLite
 
 extension Database {
   /// Runs the statement that makes an object. Throws ``SchemaError/notItsStatement(name:sql:)`` for
-  /// text that is another, and ``LarderSQLite/ResultCode/misuse`` for one with more behind it.
+  /// text that is another, and `ResultCode.misuse` for one with more behind it.
   func create(
     _ kind: SchemaEntry.Kind, _ name: String, of table: String? = nil, by sql: String
   ) throws {

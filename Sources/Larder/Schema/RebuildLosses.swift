@@ -1,7 +1,6 @@
 /// What a rebuild may lose; nothing unless told.
 public struct RebuildLosses: OptionSet, Hashable, Sendable {
   /// The bits.
-  @_documentation(visibility: internal)
   public let rawValue: Int
   /// Losses from their bits.
   public init(rawValue: Int) { self.rawValue = rawValue }

@@ -78,7 +78,7 @@ extension SchemaEntry {
   ///
   /// Throws `SchemaError.notItsStatement` where its text, which a file may have kept, is
   /// another, and ``LarderSQLite/DatabaseError`` where it is there, or more stands behind its
-  /// statement (``LarderSQLite/ResultCode/misuse``).
+  /// statement (`ResultCode.misuse`).
   ///
   /// - `ifNotExists`: whether one of this kind and name that is there is no error, whatever
   ///   it says (see `Schema`).

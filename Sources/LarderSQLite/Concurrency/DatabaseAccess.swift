@@ -11,14 +11,14 @@
 /// leaves the queue, and one that runs, or waits for another process's lock, is interrupted and rolled
 /// back; both throw `CancellationError`.
 ///
-/// A call throws what its closure throws, and ``DatabaseError``: ``ResultCode/busyTimeout`` where it waits
-/// for its turn longer than ``Configuration/scopeTimeout``, ``ResultCode/busy`` where another
-/// process's lock lasts longer than the busy timeout, ``ResultCode/misuse`` inside of a scope that it would
+/// A call throws what its closure throws, and ``DatabaseError``: `ResultCode.busyTimeout` where it waits
+/// for its turn longer than ``Configuration/scopeTimeout``, `ResultCode.busy` where another
+/// process's lock lasts longer than the busy timeout, `ResultCode.misuse` inside of a scope that it would
 /// wait for, after ``close()``, and in a process that was forked.
 ///
 /// Where commits are durable, a call returns, or throws, once what its closure may have seen is on disk;
 /// callers share that wait (see ``Configuration/groupCommit``). Should the disk fail to sync, all
-/// calls throw ``ResultCode/ioErrorFsync`` from then on, until the database is opened anew.
+/// calls throw `ResultCode.ioErrorFsync` from then on, until the database is opened anew.
 ///
 /// The label of a scope, its function's name unless told otherwise, and its line are named in the errors of
 /// those who wait for it in vain.
@@ -31,7 +31,7 @@ public protocol DatabaseAccess: AnyObject, Sendable {
 extension DatabaseAccess {
   /// Runs a closure with the connection that writes, outside of a transaction.
   ///
-  /// A transaction that the closure leaves open is rolled back, and ``ResultCode/misuse`` thrown.
+  /// A transaction that the closure leaves open is rolled back, and `ResultCode.misuse` thrown.
   @discardableResult
   @inlinable
   public func inDatabase<T>(
@@ -75,7 +75,7 @@ extension DatabaseAccess {
     try connections.perform(.read, ScopeCall(label, line), body)
   }
 
-  /// Makes the statement that the writing connection runs throw ``ResultCode/interrupt``.
+  /// Makes the statement that the writing connection runs throw `ResultCode.interrupt`.
   public func interrupt() { connections.writer.interruptHandle.interrupt() }
 
   /// Moves the write-ahead log into the database file; returns and throws what
@@ -90,7 +90,7 @@ extension DatabaseAccess {
   /// Waits for the scopes that were called before, and closes all connections. Later scopes throw;
   /// closing again does nothing.
   ///
-  /// Throws ``ResultCode/busyTimeout``, and stays open, where a scope takes longer than
+  /// Throws `ResultCode.busyTimeout`, and stays open, where a scope takes longer than
   /// ``Configuration/scopeTimeout`` to end, as one does that waits for this call.
   public func close() throws {
     try connections.close()

@@ -23,7 +23,7 @@ public final class DatabasePool: DatabaseAccess {
   public let connections: Connections
 
   /// Opens the file and sets its journal mode to WAL. Throws as ``Database/init(path:configuration:)`` does,
-  /// and ``ResultCode/cannotOpen`` for a database in memory, a temporary one, and a file that can't have a
+  /// and `ResultCode.cannotOpen` for a database in memory, a temporary one, and a file that can't have a
   /// write-ahead log.
   public init(path: String, configuration: Configuration = .init()) throws {
     guard !path.isEmpty, path != ":memory:" else {

@@ -9,11 +9,11 @@ public protocol ColumnAccess {
   /// The columns' names in order; none where there is no row to come any more.
   var columnNames: [String] { get }
 
-  /// The position of a column by its name. Throws ``ResultCode/range`` where none, or more than one, has it.
+  /// The position of a column by its name. Throws `ResultCode.range` where none, or more than one, has it.
   func columnIndex(named name: String) throws -> Int
 
-  /// What reads a column of the current row. Throws ``ResultCode/range`` for an index that no column has, and
-  /// ``ResultCode/misuse`` where there is no current row.
+  /// What reads a column of the current row. Throws `ResultCode.range` for an index that no column has, and
+  /// `ResultCode.misuse` where there is no current row.
   func reader(at index: Int) throws -> ColumnReader
 
   /// Calls a closure during which nothing can close what is read, or go on. Throws what that throws.

@@ -50,7 +50,6 @@ public struct Configuration: Sendable {
   /// Flags for opening; see [Opening](https://www.sqlite.org/c3ref/open.html).
   public struct Flags: OptionSet, Hashable, Sendable {
     /// The flags as bits of Larder's own.
-    @_documentation(visibility: internal)
     public let rawValue: Int
     /// The flags with these bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
@@ -70,7 +69,7 @@ public struct Configuration: Sendable {
   public var flags: Flags = .create
   /// The name of a registered [VFS](https://www.sqlite.org/vfs.html), or nil for the default.
   public var vfs: String?
-  /// How long to wait for locks of other connections before a call throws ``ResultCode/busy``; zero
+  /// How long to wait for locks of other connections before a call throws `ResultCode.busy`; zero
   /// for not at all. Measured on a clock that goes on while the system sleeps.
   public var busyTimeout: Duration = .seconds(5)
   /// Whether foreign keys are enforced.
@@ -93,13 +92,13 @@ public struct Configuration: Sendable {
   /// within a while takes the place of the one that was unused for longest; SQL that never repeats is
   /// not kept.
   public var statementCacheCapacity = 128
-  /// How long a statement may run before it throws ``ResultCode/interrupt``; nil for ever. SQLite is
+  /// How long a statement may run before it throws `ResultCode.interrupt`; nil for ever. SQLite is
   /// asked to stop between its steps: a single call of a function isn't interrupted.
   public var statementDeadline: Duration?
   /// The most connections that a pool opens for reading.
   public var maximumReaders = 4
   /// How long a call waits for the writer of a queue or pool, or for a free reader, before it throws
-  /// ``ResultCode/busyTimeout``.
+  /// `ResultCode.busyTimeout`.
   public var scopeTimeout: Duration = .seconds(30)
   /// Whether durable transactions that commit at about the same time share one sync of the log (group
   /// commit): with ``synchronous`` FULL or EXTRA and a write-ahead log, in a queue or a pool. Nobody is
@@ -110,7 +109,7 @@ public struct Configuration: Sendable {
   /// shared. False: they don't wait, and may tell what a loss of power takes back.
   public var readsWaitForDurability = true
   /// For how long a whole transaction is tried again when another process is in its way
-  /// (``ResultCode/busy``, ``ResultCode/busySnapshot``), with back-off and jitter; its closure runs anew
+  /// (`ResultCode.busy`, `ResultCode.busySnapshot`), with back-off and jitter; its closure runs anew
   /// each time. Nil: not at all.
   public var retryLimit: Duration?
   /// How dates are stored.

@@ -15,7 +15,7 @@ import FoundationEssentials
 ///
 /// A database has one user at a time and is not Sendable: a program with several threads or tasks
 /// goes through a queue or a pool. Every call that can't do its work throws: ``DatabaseError``, or
-/// ``ConversionError`` for values. On a closed database that is ``ResultCode/misuse``; properties
+/// ``ConversionError`` for values. On a closed database that is `ResultCode.misuse`; properties
 /// have a neutral value then, which their documentation tells.
 public final class Database {
   @usableFromInline let connection: Connection
@@ -60,7 +60,7 @@ public final class Database {
   }
 
   /// Opens the database at a file URL. Throws as ``init(path:configuration:)`` does, and
-  /// ``ResultCode/cannotOpen`` for any other URL.
+  /// `ResultCode.cannotOpen` for any other URL.
   public convenience init(url: URL, configuration: Configuration = .init()) throws {
     try self.init(path: Self.path(of: url), configuration: configuration)
   }
@@ -195,7 +195,7 @@ public final class Database {
     return Int(before)
   }
 
-  /// Makes the statements that run now throw ``ResultCode/interrupt``. To do so from another
+  /// Makes the statements that run now throw `ResultCode.interrupt`. To do so from another
   /// thread, keep an ``interruptHandle`` there.
   public func interrupt() { connection.interruptHandle.interrupt() }
 

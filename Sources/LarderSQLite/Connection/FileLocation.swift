@@ -27,7 +27,7 @@ package struct FileLocation: Sendable {
 
 extension Database {
   /// Opens a further connection to the file that another one has open. Throws
-  /// ``ResultCode/cannotOpen`` where there is another file at that path by now.
+  /// `ResultCode.cannotOpen` where there is another file at that path by now.
   package convenience init(at location: FileLocation, configuration: Configuration) throws {
     try self.init(path: location.name, configuration: configuration)
     let found = try fileLocation()
@@ -40,7 +40,7 @@ extension Database {
   }
 
   /// Which file this connection has open; nil for a database in memory or in a temporary file.
-  /// Throws ``ResultCode/cannotOpen`` where the file was moved away, or another has taken its place.
+  /// Throws `ResultCode.cannotOpen` where the file was moved away, or another has taken its place.
   package func fileLocation() throws -> FileLocation? {
     let handle = try connection.check()
     guard let path, let full = sqlite3_db_filename(handle, "main"), full.pointee != 0 else {

@@ -22,7 +22,7 @@ public final class InterruptHandle: Sendable {
     address = Mutex(UInt(bitPattern: handle))
   }
 
-  /// Makes the statements that run now throw ``ResultCode/interrupt``, which rolls back a
+  /// Makes the statements that run now throw `ResultCode.interrupt`, which rolls back a
   /// transaction that they write in. Does nothing when none runs, or the database is closed.
   public func interrupt() {
     counter.add(1, ordering: .relaxed)

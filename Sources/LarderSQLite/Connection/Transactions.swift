@@ -63,7 +63,7 @@ extension Database {
     try execute(.commit)
   }
 
-  /// Rolls the transaction back. Throws where none is open, and ``ResultCode/misuse`` where it is a scope's.
+  /// Rolls the transaction back. Throws where none is open, and `ResultCode.misuse` where it is a scope's.
   public func rollback() throws {
     try checkIsOwnTransaction()
     try execute(.rollback)

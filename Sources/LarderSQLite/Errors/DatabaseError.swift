@@ -12,7 +12,7 @@
 /// ``Configuration/showsArguments`` asks for them; what SQLite's own messages and those of custom
 /// functions repeat of them is replaced by `…`. Texts are cut after 10,000 bytes, which `…` shows too.
 public struct DatabaseError: Error, Hashable, Sendable {
-  /// The primary result code; ``ResultCode/misuse`` for calls on closed objects and the like.
+  /// The primary result code; `ResultCode.misuse` for calls on closed objects and the like.
   public var code: ResultCode { extendedCode.primary }
   /// The extended result code, which is more exact where SQLite has one.
   public let extendedCode: ResultCode

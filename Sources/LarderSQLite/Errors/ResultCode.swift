@@ -6,7 +6,6 @@ import CSQLite
 /// still arrives with its number in ``rawValue``.
 public struct ResultCode: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
   /// The number that SQLite uses.
-  @_documentation(visibility: internal)
   public let rawValue: Int32
 
   /// The code with this number.

@@ -14,8 +14,8 @@ extension Database {
   /// The order has to be a total one and must not change while an index uses it: otherwise the
   /// index no longer finds its rows. See [Collations](https://www.sqlite.org/c3ref/create_collation.html).
   ///
-  /// Throws ``ResultCode/misuse`` for a name that is empty, has a NUL or is SQLite's own, and
-  /// ``ResultCode/busy`` where a statement that is running keeps a collation from being replaced.
+  /// Throws `ResultCode.misuse` for a name that is empty, has a NUL or is SQLite's own, and
+  /// `ResultCode.busy` where a statement that is running keeps a collation from being replaced.
   public func createCollation(
     _ name: String, _ compare: @escaping @Sendable (String, String) -> ComparisonResult
   ) throws {

@@ -11,8 +11,8 @@ extension Database {
   ///
   /// What it throws makes the statement throw: a ``DatabaseError`` with its code and message, any
   /// other error with its description, in both the arguments' values replaced by `…` unless
-  /// ``Configuration/showsArguments`` is on. SQLite heeds the code: after ``ResultCode/full``,
-  /// ``ResultCode/ioError`` and the like it rolls back. A date that it returns is in the
+  /// ``Configuration/showsArguments`` is on. SQLite heeds the code: after `ResultCode.full`,
+  /// `ResultCode.ioError` and the like it rolls back. A date that it returns is in the
   /// connection's format; one among its arguments is read with that ``DateFormat``. Registering a
   /// function anew replaces it. It is called on the thread that runs the statement. See
   /// [Functions](https://www.sqlite.org/appfunc.html).
@@ -25,8 +25,8 @@ extension Database {
   ///     defaults, which whoever wrote the file has written. A file whose schema calls it can't be
   ///     used then: SQLite reads the schema anew once the function is there, and refuses it.
   ///
-  /// Throws ``ResultCode/misuse`` for a name or a number of arguments that SQLite doesn't allow, and
-  /// ``ResultCode/busy`` where a statement that is running keeps a function from being replaced.
+  /// Throws `ResultCode.misuse` for a name or a number of arguments that SQLite doesn't allow, and
+  /// `ResultCode.busy` where a statement that is running keeps a function from being replaced.
   public func createFunction(
     _ name: String, argumentCount: Int? = nil, deterministic: Bool = true, directOnly: Bool = true,
     _ body: @escaping @Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?

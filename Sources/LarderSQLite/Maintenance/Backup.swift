@@ -17,8 +17,8 @@ extension Database {
   ///     all. What it throws ends the backup and is thrown. It can't
   ///     write to this database, unless that is in memory.
   ///
-  /// Throws ``ResultCode/busy`` where a lock can't be had within the busy timeout, and
-  /// ``ResultCode/interrupt`` where it was interrupted, or its task cancelled, between two steps.
+  /// Throws `ResultCode.busy` where a lock can't be had within the busy timeout, and
+  /// `ResultCode.interrupt` where it was interrupted, or its task cancelled, between two steps.
   public func backup(
     to path: String, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
@@ -55,8 +55,8 @@ extension Database {
   /// transaction, result set or statement.
   ///
   /// The source is read in one transaction, and the backup ends early, as the form for a file says. Throws
-  /// ``ResultCode/busy`` also for a destination in use, and a source in a transaction that writes;
-  /// ``ResultCode/mismatch`` where one in memory keeps pages of another size.
+  /// `ResultCode.busy` also for a destination in use, and a source in a transaction that writes;
+  /// `ResultCode.mismatch` where one in memory keeps pages of another size.
   public func backup(
     to destination: Database, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
@@ -173,7 +173,7 @@ extension Database {
   }
 
   /// Replaces what the database holds by the content of a file. Throws as ``init(path:configuration:)`` and
-  /// ``backup(to:pagesPerStep:progress:)`` do; then the database stays as it was, and it isn't touched
+  /// `backup(to:pagesPerStep:progress:)` do; then the database stays as it was, and it isn't touched
   /// where the file is missing, or no database.
   public func restore(
     from path: String, pagesPerStep: Int = 256,

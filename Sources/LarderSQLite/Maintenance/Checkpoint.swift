@@ -16,8 +16,8 @@ extension Database {
   /// Moves the write-ahead log into the database file.
   ///
   /// Returns the number of frames in the log, and how many of them are in the file now; both are -1
-  /// where there is no write-ahead log. Throws ``ResultCode/busy`` where it would have to wait
-  /// longer than the busy timeout, and ``ResultCode/locked`` inside of a transaction.
+  /// where there is no write-ahead log. Throws `ResultCode.busy` where it would have to wait
+  /// longer than the busy timeout, and `ResultCode.locked` inside of a transaction.
   @discardableResult
   public func checkpoint(
     _ mode: CheckpointMode = .passive

@@ -27,7 +27,7 @@ public enum SQLiteLibrary {
   public static var memoryUsed: Int { Int(sqlite3_memory_used()) }
 
   /// How many bytes SQLite may allocate, for all connections of the process; nil for any number.
-  /// What would need more throws ``ResultCode/noMemory``. For programs that open files from
+  /// What would need more throws `ResultCode.noMemory`. For programs that open files from
   /// elsewhere. See [hard_heap_limit64](https://www.sqlite.org/c3ref/hard_heap_limit64.html).
   ///
   /// Returns the limit that was in force before. The bytes are counted by ``memoryUsed``.

@@ -49,7 +49,7 @@ public struct ColumnReader {
   public var real: Double { sqlite3_value_double(value) }
 
   /// The text, NULs included. Throws ``ConversionError`` for NULL, and where its bytes aren't UTF-8, or
-  /// UTF-16 in a database that stores that; ``ResultCode/noMemory`` where memory is short.
+  /// UTF-16 in a database that stores that; `ResultCode.noMemory` where memory is short.
   @inlinable
   public func text() throws -> String {
     if format.isUTF16 { try checkUTF16() }
@@ -72,7 +72,7 @@ public struct ColumnReader {
 
   /// Calls a closure with the bytes of a blob or of text, without a copy; none for NULL. The bytes
   /// are good inside the closure only. Throws what the closure throws, ``ConversionError`` where text in
-  /// UTF-16 is malformed, and ``ResultCode/noMemory``.
+  /// UTF-16 is malformed, and `ResultCode.noMemory`.
   @inlinable
   public func withUnsafeBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
     // As text first, or the bytes of a database in UTF-16 would come as they are stored.

@@ -4,8 +4,8 @@ import Glibc
 /// One parameter of a statement, for ``DatabaseValueConvertible/bind(to:)``.
 ///
 /// A binder is good only inside that method: keep no copy of it. Its methods throw ``DatabaseError``
-/// where SQLite refuses the value: ``ResultCode/tooBig`` past its limit of length, and
-/// ``ResultCode/noMemory``. See [Binding](https://www.sqlite.org/c3ref/bind_blob.html).
+/// where SQLite refuses the value: `ResultCode.tooBig` past its limit of length, and
+/// `ResultCode.noMemory`. See [Binding](https://www.sqlite.org/c3ref/bind_blob.html).
 public struct ParameterBinder {
   // Unretained: the statement that makes the binder keeps the arena.
   @usableFromInline unowned(unsafe) let arena: BindingArena

@@ -17,7 +17,7 @@ enum PublicCalls {
     "AccessStatistics", "AppliedMigration", "Arguments", "Assignments", "Association", "Authorizer",
     "BatchControl", "BelongsTo", "Case", "CheckpointMode", "Column", "ColumnCoding",
     "ColumnDefinition", "ColumnOption", "ColumnSchema", "ColumnType", "CommonFields", "CommonRow",
-    "CommonTable", "Compound", "CompoundPart", "Configuration", "ConflictPolicy",
+    "CommonTable", "Compound", "QueryStatement", "Configuration", "ConflictPolicy",
     "ConstraintViolation", "ConversionError", "DatabaseError", "DatabaseValue",
     "DatabaseValueConvertible", "DateFormat", "EffectiveSettings",
     "ForeignKeyAction", "ForeignKeySchema", "ForeignKeyViolation", "HasMany", "HasManyThrough",

@@ -87,12 +87,12 @@ extension MisuseCall {
     MisuseCall("Query.fetchAll(_:with:_:)") {
       _ = try some.fetchAll($0.db, with: Town.inLand, Town.twins)
     },
-    MisuseCall("Query.fetchOne(_:)") { _ = try some.fetchOne($0.db) },
+    MisuseCall("QueryStatement.fetchOne(_:)") { _ = try some.fetchOne($0.db) },
     MisuseCall("Query.fetchCount(_:)") { _ = try some.fetchCount($0.db) },
     MisuseCall("Query.exists(_:)") { _ = try some.exists($0.db) },
     MisuseCall("Query.forEach(_:_:)") { try some.forEach($0.db) { _ in } },
     MisuseCall("Query.page(_:after:limit:)") { _ = try some.page($0.db, limit: 2) },
-    MisuseCall("Query.explain(_:)") { _ = try some.explain($0.db) },
+    MisuseCall("QueryStatement.explain(_:)") { _ = try some.explain($0.db) },
     MisuseCall("Query.update(_:_:)") { try Town.all.update($0.db) { $0.population += 1 } },
     MisuseCall("Query.updated(_:_:)") {
       _ = try Town.all.updated($0.db) { $0.population += 1 }
@@ -102,19 +102,23 @@ extension MisuseCall {
     MisuseCall("Selection.fetchAll(_:)") {
       _ = try some.select { ($0.name, $0.id) }.fetchAll($0.db)
     },
-    MisuseCall("Selection.fetchOne(_:)") { _ = try some.select { $0.name }.fetchOne($0.db) },
-    MisuseCall("Selection.fetchCount(_:)") {
+    MisuseCall("QueryStatement.fetchOne(_:)") { _ = try some.select { $0.name }.fetchOne($0.db) },
+    MisuseCall("QueryStatement.fetchCount(_:)") {
       _ = try some.select { $0.name }.fetchCount($0.db)
     },
     MisuseCall("Selection.forEach(_:_:)") {
       try some.select { ($0.name, $0.id) }.forEach($0.db) { name, id in _ = (name, id) }
     },
-    MisuseCall("Selection.explain(_:)") { _ = try some.select { $0.name }.explain($0.db) },
+    MisuseCall("QueryStatement.explain(_:)") { _ = try some.select { $0.name }.explain($0.db) },
     MisuseCall("Compound.fetchAll(_:)") { _ = try some.union(some).fetchAll($0.db) },
-    MisuseCall("Compound.fetchOne(_:)") { _ = try some.union(some).fetchOne($0.db) },
-    MisuseCall("Compound.fetchCount(_:)") { _ = try some.union(some).fetchCount($0.db) },
+    MisuseCall("QueryStatement.fetchAll(_:)") { db in
+      func all(_ statement: some QueryStatement<Town>) throws { _ = try statement.fetchAll(db.db) }
+      try all(some)
+    },
+    MisuseCall("QueryStatement.fetchOne(_:)") { _ = try some.union(some).fetchOne($0.db) },
+    MisuseCall("QueryStatement.fetchCount(_:)") { _ = try some.union(some).fetchCount($0.db) },
     MisuseCall("Compound.forEach(_:_:)") { try some.union(some).forEach($0.db) { _ in } },
-    MisuseCall("Compound.explain(_:)") { _ = try some.union(some).explain($0.db) },
+    MisuseCall("QueryStatement.explain(_:)") { _ = try some.union(some).explain($0.db) },
     MisuseCall(
       "RepeatedStatements.init()", "RepeatedStatements.watching(_:)",
       "RepeatedStatements.during(atLeast:_:)"
