@@ -51,8 +51,8 @@ public struct ColumnOption<Value: Sendable>: Sendable {
 }
 
 extension ColumnOption where Value: FixedWidthInteger {
-  /// A number that goes up with every update, by which a record that somebody else has changed
-  /// since it was read is noticed: update and delete throw ``RecordError/stale(table:key:)`` then.
+  /// Optimistic locking: a number that goes up with every update, by which a record that somebody else has
+  /// changed since it was read is noticed: update and delete throw ``RecordError/stale(table:key:)`` then.
   /// Where it is the greatest that its type has, updates throw and change nothing.
   public static var version: Self { Self { $0.greatestVersion = Int64(clamping: Value.max) } }
 }
