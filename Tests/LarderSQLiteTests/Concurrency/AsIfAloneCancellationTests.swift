@@ -21,7 +21,7 @@ struct AsIfAloneCancellationTests {
 
   @Test("It ends the wait for another connection's lock at once", arguments: tasksOnFiles)
   func beginning(company: Company) async throws {
-    let access = try company.open(in: folder) { $0.busyTimeout = .seconds(10) }
+    let access = try company.open(in: folder) { $0.busyTimeout = .seconds(watchdogSeconds) }
     let other = try Database(path: folder.file("cities.db"))
     try other.begin()
     for kind in [TransactionKind.immediate, .exclusive] {

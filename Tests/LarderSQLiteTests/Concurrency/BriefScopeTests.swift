@@ -13,9 +13,12 @@ struct BriefScopeTests {
 
   init() throws {
     folder = try ScratchFolder()
-    queue = try DatabaseQueue(path: folder.file("queue.db"))
+    var configuration = Configuration()
+    // Other tests may keep the processors for longer than the usual time.
+    configuration.busyTimeout = .seconds(watchdogSeconds)
+    queue = try DatabaseQueue(path: folder.file("queue.db"), configuration: configuration)
     try queue.inDatabase { try createCities(in: $0) }
-    pool = try DatabasePool(path: folder.file("pool.db"))
+    pool = try DatabasePool(path: folder.file("pool.db"), configuration: configuration)
     try pool.inTransaction { try createCities(in: $0) }
   }
 
