@@ -208,7 +208,7 @@ package final class SQLFragment: @unchecked Sendable {
 
   /// Writes the text, or binds the values, whatever the writer does.
   func write<W: SQLWriter>(to writer: inout W) throws(W.Failure) {
-    if let dialect = writer.dialect, let other = dialect.rewrite(self) {
+    if W.hasDialect, let other = writer.dialect?.rewrite(self) {
       return try other.writeItself(to: &writer)
     }
     try writeItself(to: &writer)
@@ -258,7 +258,8 @@ package final class SQLFragment: @unchecked Sendable {
     var rest = Array(steps.reversed())
     while let step = rest.popLast() {
       if case .part(let part) = step, part.depth > Self.deepest {
-        rest += (writer.dialect?.rewrite(part) ?? part).steps.reversed()
+        let other = W.hasDialect ? writer.dialect?.rewrite(part) : nil
+        rest += (other ?? part).steps.reversed()
       } else {
         try step.write(to: &writer)
       }

@@ -5,7 +5,9 @@ import LarderSQLite
 protocol SQLWriter {
   associatedtype Failure: Error
 
-  /// The dialect, where it isn't SQLite's.
+  /// The dialect, where it isn't SQLite's. Those that write for SQLite have none: a constant, which the
+  /// compiler knows where it would have to make an Optional to find out.
+  static var hasDialect: Bool { get }
   var dialect: (any Dialect)? { get }
   mutating func append(_ word: StaticString)
   /// Text in UTF-8.
@@ -22,10 +24,16 @@ protocol SQLWriter {
 }
 
 extension SQLWriter {
+  static var hasDialect: Bool { false }
+  var dialect: (any Dialect)? { nil }
+
   /// LIMIT and OFFSET, of which one isn't nil or zero.
   mutating func append(limit: Int?, offset: Int) throws(Failure) {
-    let fragment = dialect.flatMap { $0.rewrite(SQLFragment(.limit(limit, offset: offset))) }
-    if let fragment { return try fragment.write(to: &self) }
+    if Self.hasDialect,
+      let fragment = dialect?.rewrite(SQLFragment(.limit(limit, offset: offset)))
+    {
+      return try fragment.write(to: &self)
+    }
     append(" LIMIT ")
     try append(value: limit ?? -1)
     guard offset > 0 else { return }
@@ -69,7 +77,6 @@ enum WritingStep {
 extension TextWriter: SQLWriter {
   typealias Failure = Never
 
-  var dialect: (any Dialect)? { nil }
   mutating func append(value: any DatabaseValueConvertible) { appendPlaceholder() }
 
   mutating func append(parameter name: String?, _ column: Int) { append(name ?? "?") }
@@ -79,7 +86,6 @@ extension TextWriter: SQLWriter {
 extension ArgumentWriter: SQLWriter {
   typealias Failure = any Error
 
-  var dialect: (any Dialect)? { nil }
   mutating func append(_ word: StaticString) {}
   mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {}
   mutating func append(_ text: String) {}
@@ -100,7 +106,6 @@ struct ValueCollector: SQLWriter {
 
   fileprivate init(values: [(any DatabaseValueConvertible)?]) { self.values = values }
 
-  var dialect: (any Dialect)? { nil }
   mutating func append(_ word: StaticString) {}
   mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {}
   mutating func append(_ text: String) {}
@@ -178,6 +183,7 @@ extension Database {
 struct DialectWriter: SQLWriter {
   typealias Failure = Never
 
+  static var hasDialect: Bool { true }
   let dialect: (any Dialect)?
   private var text: [UInt8] = []
   private var values: [(any DatabaseValueConvertible)?] = []
