@@ -61,7 +61,10 @@ public final class Connections: Sendable {
   func runScope(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
-    var retry = Retry(limit: kind.isTransaction ? writer.retryLimit : nil)
+    guard let limit = writer.retryLimit, kind.isTransaction else {
+      return try runOnce(kind, call, body)
+    }
+    var retry = Retry(limit: limit)
     while true {
       do {
         return try runOnce(kind, call, body)
