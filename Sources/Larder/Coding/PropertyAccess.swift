@@ -246,10 +246,18 @@ struct RecordRow {
   init(
     _ statement: PreparedStatement, _ positions: UnsafePointer<Int32>, _ layout: RecordLayout
   ) {
+    self.init(statement.arena.statement, positions, layout, statement.arena.format)
+  }
+
+  @inlinable @inline(__always)
+  init(
+    _ statement: OpaquePointer, _ positions: UnsafePointer<Int32>, _ layout: RecordLayout,
+    _ format: StorageFormat
+  ) {
     self.layout = layout
-    self.statement = statement.arena.statement
+    self.statement = statement
     self.positions = positions
-    format = statement.arena.format
+    self.format = format
   }
 }
 

@@ -110,7 +110,7 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
     let source = SelectionSource(accesses, at: columns.add(columnNames))
     let layout = source.layout
     return { cursor in
-      let row = RecordRow(cursor.statement, source.positions.first, layout)
+      let row = RecordRow(cursor.handle, source.positions.first, layout, cursor.format)
       return try withUnsafeTemporaryAllocation(
         byteCount: Swift.max(1, MemoryLayout<QueryRow>.size),
         alignment: MemoryLayout<QueryRow>.alignment

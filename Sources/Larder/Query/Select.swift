@@ -71,9 +71,7 @@ struct Select: Sendable {
 
   /// The text and the values, for SQLite or another engine.
   func sql(_ columns: SQLFragment, in dialect: (any Dialect)?) -> SQL {
-    SQL(
-      in: dialect, text: { write(columns, to: &$0) }, values: { write(columns, to: &$0) },
-      other: { write(columns, to: &$0) })
+    SQL(in: dialect, write: { write(columns, to: &$0) }, other: { write(columns, to: &$0) })
   }
 
   /// The compiled statement with its values, which the caller gives back.

@@ -81,7 +81,15 @@ public struct QueryColumns {
 @_documentation(visibility: internal)
 public struct QueryCursor {
   @usableFromInline let statement: PreparedStatement
+  // Read once for all rows: each look into the statement is checked for exclusive access.
+  @usableFromInline let handle: OpaquePointer
+  @usableFromInline let format: StorageFormat
 
+  /// - Parameter statement: one whose execution has begun.
   @usableFromInline
-  init(_ statement: PreparedStatement) { self.statement = statement }
+  init(_ statement: PreparedStatement) {
+    self.statement = statement
+    handle = statement.arena.statement
+    format = statement.arena.format
+  }
 }

@@ -156,7 +156,8 @@ final class RecordStatement: Sendable {
   var text: String { sql.text }
 
   init(_ fragment: SQLFragment) {
-    sql = FixedSQL(fragment.sql.text)
-    order = fragment.parameters
+    let (text, columns) = fragment.statement
+    sql = FixedSQL(text)
+    order = columns
   }
 }

@@ -18,7 +18,7 @@ extension Record {
   ) -> (QueryCursor) throws -> Self {
     let table = table
     let positions = columns.add(table.core)
-    return { try table.record($0.statement, positions.first) }
+    return { try table.record($0, positions.first) }
   }
 }
 
@@ -38,13 +38,12 @@ extension Optional: QuerySource where Wrapped: Record {
     let positions = columns.add(table.core)
     let key = table.core.sql.key.isEmpty ? Array(table.core.columns.indices) : table.core.sql.key
     return { cursor in
-      let arena = cursor.statement.arena
       let isMissing = key.allSatisfy {
         ColumnReader(
-          statement: arena.statement, index: positions.first[$0], format: arena.format
+          statement: cursor.handle, index: positions.first[$0], format: cursor.format
         ).isNull
       }
-      return isMissing ? nil : try table.record(cursor.statement, positions.first)
+      return isMissing ? nil : try table.record(cursor, positions.first)
     }
   }
 }

@@ -97,62 +97,85 @@ extension ArgumentWriter: SQLWriter {
   mutating func append(parameter name: String?, _ column: Int) {}
 }
 
-/// Collects the values in order, and the columns of a record's parameters, each once.
-struct ValueCollector: SQLWriter {
+/// Writes SQLite's text into memory of the moment, and keeps the values; and the columns of a record's
+/// parameters, each once.
+struct SQLCollector: SQLWriter {
   typealias Failure = Never
 
-  fileprivate var values: [(any DatabaseValueConvertible)?]
+  fileprivate var text: TextWriter
+  fileprivate var values: [(any DatabaseValueConvertible)?] = []
   fileprivate var columns: [Int] = []
 
-  fileprivate init(values: [(any DatabaseValueConvertible)?]) { self.values = values }
+  fileprivate init(_ text: TextWriter) { self.text = text }
 
-  mutating func append(_ word: StaticString) {}
-  mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {}
-  mutating func append(_ text: String) {}
-  mutating func append(value: any DatabaseValueConvertible) { values.append(value) }
-  mutating func append(sql: SQL) { values += sql.values }
-  mutating func appendUnlikely() {}
+  mutating func append(_ word: StaticString) { text.append(word) }
+  mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) { text.append(bytes) }
+  mutating func append(_ string: String) { text.append(string) }
+
+  mutating func append(value: any DatabaseValueConvertible) {
+    if values.isEmpty { values.reserveCapacity(4) }
+    values.append(value)
+    text.appendPlaceholder()
+  }
+
+  mutating func append(sql: SQL) {
+    values += sql.values
+    text.append(sql: sql)
+  }
+
+  mutating func appendUnlikely() { text.appendUnlikely() }
 
   mutating func append(parameter name: String?, _ column: Int) {
     if !columns.contains(column) { columns.append(column) }
+    text.append(name ?? "?")
   }
 }
 
 extension SQL {
-  /// SQL that is written for SQLite, or for another engine: by one of three closures that do the same.
+  /// SQL that is written for SQLite, or for another engine: by one of two closures that do the same.
   init(
-    in dialect: (any Dialect)?, text: (inout TextWriter) -> Void,
-    values: (inout ValueCollector) -> Void, other: (inout DialectWriter) -> Void
+    in dialect: (any Dialect)?, write: (inout SQLCollector) -> Void,
+    other: (inout DialectWriter) -> Void
   ) {
     if let dialect {
       var writer = DialectWriter(dialect)
       other(&writer)
       self = writer.sql
     } else {
-      self = TextWriter.sql(text)
-      var collector = ValueCollector(values: self.values)
-      self.values = []
-      values(&collector)
-      self.values = collector.values
+      self = Self.collected(write).sql
     }
+  }
+
+  /// SQL for SQLite, and the positions of the columns that parameters stand for, in the order in which
+  /// SQLite numbers these: a name that comes again is the same parameter.
+  fileprivate static func collected(
+    _ write: (inout SQLCollector) -> Void
+  ) -> (sql: SQL, columns: [Int]) {
+    var values: [(any DatabaseValueConvertible)?] = []
+    var columns: [Int] = []
+    var sql = TextWriter.sql { writer in
+      var collector = SQLCollector(writer)
+      write(&collector)
+      writer = collector.text
+      (values, columns) = (collector.values, collector.columns)
+    }
+    sql.values = values
+    return (sql, columns)
   }
 }
 
 extension SQLFragment {
   /// The text and the values, for SQLite or another engine.
   package func sql(in dialect: (any Dialect)? = nil) -> SQL {
-    SQL(
-      in: dialect, text: { write(to: &$0) }, values: { write(to: &$0) }, other: { write(to: &$0) })
+    SQL(in: dialect, write: { write(to: &$0) }, other: { write(to: &$0) })
   }
 
   @usableFromInline var sql: SQL { sql() }
 
-  /// The positions of the columns that parameters stand for, in the order in which SQLite numbers
-  /// these: a name that comes again is the same parameter.
-  var parameters: [Int] {
-    var collector = ValueCollector(values: [])
-    write(to: &collector)
-    return collector.columns
+  /// The text for SQLite, and the positions of the columns that its parameters stand for, each once.
+  var statement: (text: String, columns: [Int]) {
+    let (sql, columns) = SQL.collected { write(to: &$0) }
+    return (sql.text, columns)
   }
 }
 

@@ -97,12 +97,11 @@ package struct TextWriter {
     }
   }
 
-  /// SQL with the text that a closure writes, and room for its values.
+  /// SQL with the text that a closure writes, and without values.
   package static func sql(_ write: (inout TextWriter) -> Void) -> SQL {
     withBytes(write) { bytes, writer in
       var sql = SQL(raw: String(decoding: bytes, as: UTF8.self))
       sql.isCacheable = writer.isCacheable
-      sql.values.reserveCapacity(writer.valueCount)
       return sql
     }
   }
