@@ -1,5 +1,7 @@
 import LarderSQLite
 
+// Decodable results of any SQL.
+
 extension Database {
   /// The rows of a query as values of any `Decodable` type, whose keys are the columns' names.
   ///

@@ -1,5 +1,7 @@
 import LarderSQLite
 
+// Arithmetic and bits: operators of numbers. For those that may be NULL see NullableArithmetic.swift.
+
 extension SQLExpression where Value: Numeric & DatabaseValueConvertible {
   /// The sum.
   @inlinable
@@ -69,4 +71,58 @@ extension SQLExpression where Value: Numeric & DatabaseValueConvertible {
   /// Multiplies an assignment's value.
   @_disfavoredOverload
   public static func *= (left: inout Self, right: Self) { left = left * right }
+}
+
+extension SQLExpression where Value: SignedNumeric & DatabaseValueConvertible {
+  /// The number with the other sign.
+  public static prefix func - (operand: Self) -> Self {
+    Self(SQLFragment(.negate, operand.node.inside(.sign), isNullable: operand.node.isNullable))
+  }
+}
+
+extension SQLExpression where Value: FixedWidthInteger & DatabaseValueConvertible {
+  /// The remainder of a division; NULL for a division by zero.
+  public static func % (left: Self, right: Value) -> Self {
+    Self(left.node.infix(.remainder, operand: left.node.bound(right)))
+  }
+
+  /// The remainder of a division; NULL for a division by zero.
+  public static func % (left: Self, right: Self) -> Self {
+    Self(left.node.infix(.remainder, operand: right.node.inside(.product)))
+  }
+
+  /// Bitwise AND: the bits that are set in both.
+  public static func & (left: Self, right: Value) -> Self {
+    Self(left.node.infix(.bitwiseAnd, operand: left.node.bound(right)))
+  }
+
+  /// Bitwise AND: the bits that are set in both.
+  public static func & (left: Self, right: Self) -> Self {
+    Self(left.node.infix(.bitwiseAnd, operand: right.node.inside(.bits)))
+  }
+
+  /// Bitwise OR: the bits that are set in one of them.
+  public static func | (left: Self, right: Value) -> Self {
+    Self(left.node.infix(.bitwiseOr, operand: left.node.bound(right)))
+  }
+
+  /// Bitwise OR: the bits that are set in one of them.
+  public static func | (left: Self, right: Self) -> Self {
+    Self(left.node.infix(.bitwiseOr, operand: right.node.inside(.bits)))
+  }
+
+  /// The bits of SQLite's 64, moved to the left; by a negative number, to the right.
+  public static func << (left: Self, right: Int) -> Self {
+    Self(left.node.infix(.shiftLeft, operand: SQLFragment(value: right)))
+  }
+
+  /// The bits of SQLite's 64, moved to the right, the sign being kept.
+  public static func >> (left: Self, right: Int) -> Self {
+    Self(left.node.infix(.shiftRight, operand: SQLFragment(value: right)))
+  }
+
+  /// Bitwise NOT of SQLite's 64 bits.
+  public static prefix func ~ (operand: Self) -> Self {
+    Self(SQLFragment(.bitwiseNot, operand.node.inside(.sign), isNullable: operand.node.isNullable))
+  }
 }

@@ -1,6 +1,8 @@
 import FoundationEssentials
 import LarderSQLite
 
+// Dates as text: strftime, for each format in which dates are stored.
+
 extension SQLExpression where Value == Date {
   /// The date as text in a format of SQLite's, such as `%Y-%m`, in UTC.
   ///

@@ -60,11 +60,6 @@ extension SQLExpression {
 // MARK: Numbers
 
 extension SQLExpression where Value: SignedNumeric & DatabaseValueConvertible {
-  /// The number with the other sign.
-  public static prefix func - (operand: Self) -> Self {
-    Self(SQLFragment(.negate, operand.node.inside(.sign), isNullable: operand.node.isNullable))
-  }
-
   /// The number without its sign. An error for the smallest integer.
   public var magnitude: Self { call("abs", isNullable: node.isNullable) }
 }
@@ -101,111 +96,5 @@ extension SQLExpression where Value: DatabaseValueConvertible {
     _ name: StaticString, _ other: SQLFragment, _ isNullable: Bool
   ) -> Self {
     call(name, other, isNullable: isNullable, coding: node.coding)
-  }
-}
-
-extension SQLExpression where Value: FixedWidthInteger & DatabaseValueConvertible {
-  /// The remainder of a division; NULL for a division by zero.
-  public static func % (left: Self, right: Value) -> Self {
-    Self(left.node.infix(.remainder, operand: left.node.bound(right)))
-  }
-
-  /// The remainder of a division; NULL for a division by zero.
-  public static func % (left: Self, right: Self) -> Self {
-    Self(left.node.infix(.remainder, operand: right.node.inside(.product)))
-  }
-
-  /// Bitwise AND: the bits that are set in both.
-  public static func & (left: Self, right: Value) -> Self {
-    Self(left.node.infix(.bitwiseAnd, operand: left.node.bound(right)))
-  }
-
-  /// Bitwise AND: the bits that are set in both.
-  public static func & (left: Self, right: Self) -> Self {
-    Self(left.node.infix(.bitwiseAnd, operand: right.node.inside(.bits)))
-  }
-
-  /// Bitwise OR: the bits that are set in one of them.
-  public static func | (left: Self, right: Value) -> Self {
-    Self(left.node.infix(.bitwiseOr, operand: left.node.bound(right)))
-  }
-
-  /// Bitwise OR: the bits that are set in one of them.
-  public static func | (left: Self, right: Self) -> Self {
-    Self(left.node.infix(.bitwiseOr, operand: right.node.inside(.bits)))
-  }
-
-  /// The bits of SQLite's 64, moved to the left; by a negative number, to the right.
-  public static func << (left: Self, right: Int) -> Self {
-    Self(left.node.infix(.shiftLeft, operand: SQLFragment(value: right)))
-  }
-
-  /// The bits of SQLite's 64, moved to the right, the sign being kept.
-  public static func >> (left: Self, right: Int) -> Self {
-    Self(left.node.infix(.shiftRight, operand: SQLFragment(value: right)))
-  }
-
-  /// Bitwise NOT of SQLite's 64 bits.
-  public static prefix func ~ (operand: Self) -> Self {
-    Self(SQLFragment(.bitwiseNot, operand.node.inside(.sign), isNullable: operand.node.isNullable))
-  }
-}
-
-// MARK: Text
-
-extension SQLExpression where Value: TextValue {
-  /// A part of the text, in Unicode scalars. SQLite takes a NUL for the end of the text.
-  ///
-  /// - Parameters:
-  ///   - start: where it begins: 0 is the first scalar, -1 the last one.
-  ///   - count: its length; nil for all that follows.
-  public func substring(from start: Int, count: Int? = nil) -> Self {
-    // SQLite counts from one.
-    let first = SQLFragment(value: start < 0 || start == .max ? start : start + 1)
-    guard let count else { return call("substr", first, isNullable: node.isNullable) }
-    return call(
-      "substr", first, SQLFragment(value: count < 0 ? 0 : count), isNullable: node.isNullable)
-  }
-
-  /// The text with another one instead of each occurrence of a part.
-  public func replacing(_ part: String, with replacement: String) -> Self {
-    call(
-      "replace", SQLFragment(value: part), SQLFragment(value: replacement),
-      isNullable: node.isNullable)
-  }
-
-  /// The text without the spaces at both ends.
-  public var trimmed: Self { call("trim", isNullable: node.isNullable) }
-
-  /// Where a part of the text begins, in Unicode scalars from 0; NULL where it isn't in it.
-  public func position(of part: String) -> SQLExpression<Int?> {
-    let part = SQLFragment(value: part)
-    let place: SQLFragment = "nullif(\(.call("instr", node, part)), 0) - 1"
-    return SQLExpression<Int?>(SQLFragment(.form("position", [node, part], place), .sum))
-  }
-}
-
-// MARK: JSON
-
-extension SQLExpression {
-  /// A value inside of JSON; NULL where there is none.
-  ///
-  /// ```swift
-  /// City.filter { $0.details.jsonValue(at: "$.mayor.name", as: String.self) == "Ola" }
-  /// // … WHERE json_extract("city"."details", ?) IS ?
-  /// ```
-  ///
-  /// A path or text that is malformed throws ``LarderSQLite/DatabaseError`` when the statement
-  /// runs. See [json_extract](https://www.sqlite.org/json1.html#jex).
-  public func jsonValue<Result: DatabaseValueConvertible>(
-    at path: String, as type: Result.Type = Result.self
-  ) -> SQLExpression<Result?> {
-    call("json_extract", SQLFragment(value: path))
-  }
-
-  /// The number of elements of a JSON array, by default of the whole value; 0 for what isn't an
-  /// array, NULL where there is nothing.
-  public func jsonCount(at path: String = "$") -> SQLExpression<Int?> {
-    call("json_array_length", SQLFragment(value: path))
   }
 }

@@ -1,5 +1,7 @@
 import LarderSQLite
 
+// IN: membership in a list of values.
+
 extension SQLExpression where Value: DatabaseValueConvertible {
   /// Whether it is one of these values; false for an empty list. NULL is one if nil is.
   ///

@@ -128,6 +128,38 @@ extension SQLExpression where Value == String {
   }
 }
 
+extension SQLExpression where Value: TextValue {
+  /// A part of the text, in Unicode scalars. SQLite takes a NUL for the end of the text.
+  ///
+  /// - Parameters:
+  ///   - start: where it begins: 0 is the first scalar, -1 the last one.
+  ///   - count: its length; nil for all that follows.
+  public func substring(from start: Int, count: Int? = nil) -> Self {
+    // SQLite counts from one.
+    let first = SQLFragment(value: start < 0 || start == .max ? start : start + 1)
+    guard let count else { return call("substr", first, isNullable: node.isNullable) }
+    return call(
+      "substr", first, SQLFragment(value: count < 0 ? 0 : count), isNullable: node.isNullable)
+  }
+
+  /// The text with another one instead of each occurrence of a part.
+  public func replacing(_ part: String, with replacement: String) -> Self {
+    call(
+      "replace", SQLFragment(value: part), SQLFragment(value: replacement),
+      isNullable: node.isNullable)
+  }
+
+  /// The text without the spaces at both ends.
+  public var trimmed: Self { call("trim", isNullable: node.isNullable) }
+
+  /// Where a part of the text begins, in Unicode scalars from 0; NULL where it isn't in it.
+  public func position(of part: String) -> SQLExpression<Int?> {
+    let part = SQLFragment(value: part)
+    let place: SQLFragment = "nullif(\(.call("instr", node, part)), 0) - 1"
+    return SQLExpression<Int?>(SQLFragment(.form("position", [node, part], place), .sum))
+  }
+}
+
 extension String {
   /// The smallest text that is greater than all that begin with this one; nil if there is none.
   fileprivate var firstBeyondItsExtensions: String? {

@@ -1,5 +1,7 @@
 import LarderSQLite
 
+// Dry runs: migrations on a copy of the database.
+
 extension Migrator {
   /// Applies the pending migrations to a copy of the database, and reports what they did.
   ///

@@ -1,5 +1,7 @@
 import LarderSQLite
 
+// A check for tests: old databases, migrated, equal what is declared.
+
 extension Migrator {
   /// A database of an older version of the program.
   public enum OldDatabase: Sendable {

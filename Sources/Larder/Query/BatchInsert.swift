@@ -1,5 +1,7 @@
 import LarderSQLite
 
+// Batches: many records inserted by few statements.
+
 extension Record {
   /// Inserts all of these records or, if one can't be, none.
   ///

@@ -1,5 +1,7 @@
 import LarderSQLite
 
+// DELETE, of a record and of a query's rows.
+
 extension Record {
   /// Deletes the row with the record's primary key. Returns whether it was there.
   ///

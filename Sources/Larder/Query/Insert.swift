@@ -1,5 +1,7 @@
 import LarderSQLite
 
+// INSERT, of a record and from a query.
+
 extension Record {
   /// Inserts the record. A primary key that is an integer, a variable and nil gets its value from
   /// SQLite.

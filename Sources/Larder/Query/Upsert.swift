@@ -1,5 +1,7 @@
 import LarderSQLite
 
+// UPSERT (INSERT … ON CONFLICT DO UPDATE), and save: an update or else an insert.
+
 extension Record {
   /// Updates the row with the record's primary key, or inserts the record if there is none or the
   /// key is nil.

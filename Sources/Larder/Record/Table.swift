@@ -94,3 +94,27 @@ public struct Table<R: Record>: Sendable {
     }
   }
 }
+
+extension Table {
+  /// The record of the row that a query's statement stands on.
+  @inlinable @inline(__always)
+  func record(_ cursor: QueryCursor, _ positions: UnsafePointer<Int32>) throws -> R {
+    let row = RecordRow(cursor.handle, positions, core.layout, cursor.format)
+    do {
+      return try read(row)
+    } catch {
+      throw core.describe(error, reading: row, sql: cursor.statement.sql)
+    }
+  }
+
+  /// The record of the row that a statement stands on.
+  @inlinable @inline(__always)
+  func record(_ statement: PreparedStatement, _ positions: UnsafePointer<Int32>) throws -> R {
+    let row = RecordRow(statement, positions, core.layout)
+    do {
+      return try read(row)
+    } catch {
+      throw core.describe(error, reading: row, sql: statement.sql)
+    }
+  }
+}

@@ -1,5 +1,8 @@
 import LarderSQLite
 
+// Fragments with parts: lists, calls, CASE, CAST, members, limits, and literals with fragments in
+// them.
+
 extension SQLFragment {
   /// What is rarer than operators, names and values.
   package final class Composite: Sendable {

@@ -1,5 +1,7 @@
 import LarderSQLite
 
+// ALTER TABLE … ADD COLUMN for what a table lacks.
+
 extension Table {
   /// Adds the columns that are declared here and missing in the database, with their indexes, in a
   /// transaction or savepoint; returns their names.

@@ -1,5 +1,7 @@
 import LarderSQLite
 
+// CREATE TABLE and DROP TABLE of declared tables.
+
 extension Table {
   /// Creates the table and its indexes, in a transaction or savepoint.
   ///

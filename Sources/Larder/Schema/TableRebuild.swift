@@ -1,5 +1,7 @@
 import LarderSQLite
 
+// The table rebuild: SQLite's procedure of twelve steps for what ALTER TABLE can't.
+
 extension Table {
   /// Makes the table anew as it is declared here, and copies its rows; returns their number.
   ///

@@ -1,5 +1,7 @@
 import LarderSQLite
 
+// Views, triggers and virtual tables: what a schema has besides tables.
+
 extension SchemaEntry {
   /// A view to be created: a query with a name.
   ///

@@ -41,7 +41,7 @@ public final class Connections: Sendable {
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> T
   ) throws -> T {
     var result: T?
-    try runScope(kind, call) { result = try body($0) }
+    try runRetrying(kind, call) { result = try body($0) }
     guard let moved = result.take() else {
       throw DatabaseError(.internal, "the scope has no result")
     }
@@ -58,7 +58,7 @@ public final class Connections: Sendable {
   }
 
   @usableFromInline
-  func runScope(
+  func runRetrying(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
     guard let limit = writer.retryLimit, kind.isTransaction else {

@@ -1,5 +1,7 @@
 import CSQLite
 
+// ATTACH: which databases a connection has, and locks in all of them.
+
 extension Database {
   /// Runs a closure, and detaches the databases that it has attached: neither a rollback nor the end
   /// of a scope does. Outside of transactions only. Throws where one is still in use after a closure

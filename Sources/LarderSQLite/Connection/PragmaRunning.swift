@@ -1,5 +1,7 @@
 import CSQLite
 
+// PRAGMAs are compiled when they run: SQLite obeys many while it compiles them.
+
 extension Connection {
   /// Does what an execution of a statement needs before its first step: for a PRAGMA that acts, to
   /// compile it, which is when SQLite runs most of them.

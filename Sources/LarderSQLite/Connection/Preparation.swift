@@ -1,5 +1,7 @@
 import CSQLite
 
+// Compiling: SQL becomes prepared statements.
+
 extension Connection {
   /// Compiles the only statement in a text. Throws where there is none, or more than one.
   func prepare(_ sql: String, isPersistent: Bool) throws -> PreparedStatement {

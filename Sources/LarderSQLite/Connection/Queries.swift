@@ -1,3 +1,5 @@
+// Queries by SQL: executeQuery, value, prepare, validate.
+
 extension Database {
   /// Prepares a query and returns its result set, which stands before the first row.
   ///

@@ -1,5 +1,7 @@
 import CSQLite
 
+// What a scope changes of its connection is put back when it ends.
+
 extension Connection {
   /// Where to remember a setting before it is changed: nil where a change is to stay, as on a
   /// connection that no queue or pool has.

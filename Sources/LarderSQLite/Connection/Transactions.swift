@@ -1,3 +1,5 @@
+// Transactions and savepoints: BEGIN, COMMIT, ROLLBACK, and closures in them.
+
 extension Database {
   /// Runs one of the statements that scopes are made of, compiled once per connection, whatever
   /// the scope rules out.

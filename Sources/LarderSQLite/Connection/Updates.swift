@@ -1,3 +1,5 @@
+// Statements that write: executeUpdate, and batches of SQL.
+
 extension Database {
   /// Runs a statement to its end and returns the number of rows that it inserted, changed or
   /// deleted.

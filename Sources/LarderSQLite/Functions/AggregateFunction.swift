@@ -1,5 +1,7 @@
 import CSQLite
 
+// Aggregate functions of the program's own.
+
 extension Database {
   /// Registers an aggregate function for use in SQL.
   ///

@@ -1,6 +1,8 @@
 import CSQLite
 import FoundationEssentials
 
+// Collations of the program's own.
+
 extension Database {
   /// Registers a collation: an order of texts for `COLLATE name`.
   ///

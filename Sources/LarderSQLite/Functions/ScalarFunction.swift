@@ -1,5 +1,7 @@
 import CSQLite
 
+// SQL functions of the program's own.
+
 extension Database {
   /// Registers a function for use in SQL.
   ///

@@ -1,6 +1,8 @@
 import CSQLite
 import Glibc
 
+// Online backups, and restoring.
+
 extension Database {
   /// Copies the database into a file, which may be in use, and replaces what it holds.
   ///

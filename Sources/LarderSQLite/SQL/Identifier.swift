@@ -1,3 +1,5 @@
+// Identifiers: names in quotes, and names compared as SQLite does.
+
 extension String {
   /// The name in double quotes, so that it can hold anything but NUL and is never a keyword.
   ///

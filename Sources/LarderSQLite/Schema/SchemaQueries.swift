@@ -1,3 +1,5 @@
+// Questions about a database's schema.
+
 extension Database {
   /// Whether there is a table of this name, in any case. Views don't count. Throws ``DatabaseError``
   /// where the database can't be read.

@@ -1,5 +1,7 @@
 import FoundationEssentials
 
+// Date, UUID, URL, Decimal and Data as values.
+
 extension Date: DatabaseValueConvertible {
   /// What the connection's date format makes of it: REAL, INTEGER or TEXT.
   public static var columnType: ColumnType { .date }

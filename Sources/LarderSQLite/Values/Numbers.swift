@@ -1,5 +1,7 @@
 import CSQLite
 
+// Integers, floating-point numbers and Bool as values.
+
 extension DatabaseValueConvertible where Self: FixedWidthInteger {
   /// INTEGER.
   public static var columnType: ColumnType { .integer }

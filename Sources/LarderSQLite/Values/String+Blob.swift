@@ -1,6 +1,8 @@
 import CSQLite
 import FoundationEssentials
 
+// Text and blobs as values.
+
 extension String: DatabaseValueConvertible {
   /// TEXT.
   public static var columnType: ColumnType { .text }

@@ -1,0 +1,152 @@
+import LarderSQLite
+
+/// The properties of a table's columns, and memory for their values side by side.
+///
+/// What makes its pointers sound: they are given back only with the object, which keeps the
+/// properties, and not written after its initializer.
+@usableFromInline
+final class RecordLayout: @unchecked Sendable {
+  private struct Element {
+    // Neither the property nor its closures are retained for a call, as those of an array would be.
+    let property: Unmanaged<PropertyAccess>
+    /// Where the value is in a tuple of all, in bytes.
+    let offset: Int
+  }
+
+  private let properties: [PropertyAccess]
+  private let elements: UnsafePointer<Element>
+  private let count: Int
+  /// The size of a tuple of the values in bytes, by which it is checked.
+  let size: Int
+
+  init(_ properties: [PropertyAccess]) {
+    self.properties = properties
+    count = properties.count
+    let elements = UnsafeMutablePointer<Element>.allocate(capacity: max(1, count))
+    // As the compiler lays out tuples: each element at the next address of its alignment.
+    var end = 0
+    for (index, property) in properties.enumerated() {
+      end = (end + property.alignment - 1) / property.alignment * property.alignment
+      (elements + index).initialize(to: Element(property: .passUnretained(property), offset: end))
+      end += property.size
+    }
+    size = end
+    self.elements = UnsafePointer(elements)
+  }
+
+  deinit { elements.deallocate() }
+
+  /// Puts the values of a row's columns into memory for a tuple of them. On failure it holds none.
+  @usableFromInline
+  func read(_ row: RecordRow, into memory: UnsafeMutableRawPointer) throws {
+    var index = 0
+    // Calls may change the object for all that the compiler knows: it would load them each time.
+    let (count, elements) = (count, elements)
+    do {
+      while index < count {
+        let element = elements[index]
+        let reader = ColumnReader(
+          statement: row.statement, index: row.positions[index], format: row.format)
+        try element.property._withUnsafeGuaranteedRef {
+          try $0.read(reader, memory + element.offset)
+        }
+        index &+= 1
+      }
+    } catch {
+      for done in 0..<index { properties[done].destroy(memory + elements[done].offset) }
+      throw ColumnFailure(column: index, error: error)
+    }
+  }
+
+  @usableFromInline
+  static var noMemory: DatabaseError { DatabaseError(.noMemory, "no memory for a record") }
+
+  /// Binds a record's properties, in the order of a statement's parameters from one on.
+  func bind(
+    _ record: UnsafeRawPointer, _ order: [Int], to arena: BindingArena, from first: Int32 = 1
+  ) throws {
+    var index = first
+    for column in order {
+      do {
+        try elements[column].property._withUnsafeGuaranteedRef {
+          try $0.bind(record + $0.offset, ParameterBinder(arena: arena, index: index))
+        }
+      } catch {
+        throw ColumnFailure(column: column, error: error)
+      }
+      index &+= 1
+    }
+  }
+
+  /// The size of a property in bytes.
+  func size(of column: Int) -> Int { properties[column].size }
+
+  /// A record's property as it is stored.
+  func value(
+    of column: Int, in record: UnsafeRawPointer, _ format: DateFormat
+  ) throws -> DatabaseValue {
+    do {
+      return try properties[column].value(record + properties[column].offset, format)
+    } catch {
+      throw ColumnFailure(column: column, error: error)
+    }
+  }
+
+  /// Sets a record's property to a column's value.
+  func take(_ reader: ColumnReader, _ column: Int, of record: UnsafeMutableRawPointer) throws {
+    do {
+      try properties[column].take(reader, record + properties[column].offset)
+    } catch {
+      throw ColumnFailure(column: column, error: error)
+    }
+  }
+
+  /// Sets a record's property to an integer.
+  func assign(_ record: UnsafeMutableRawPointer, _ column: Int, _ integer: Int64) throws {
+    do {
+      try elements[column].property._withUnsafeGuaranteedRef {
+        try $0.assign(record + $0.offset, integer)
+      }
+    } catch {
+      throw ColumnFailure(column: column, error: error)
+    }
+  }
+}
+
+/// The row that a statement stands on, and which of its columns is which of the table's.
+///
+/// What makes its pointers sound: it is made by whoever steps the statement, and lasts until the next
+/// step; the positions belong to the table or to the caller, who keeps them.
+@usableFromInline
+struct RecordRow {
+  @usableFromInline let statement: OpaquePointer
+  @usableFromInline let positions: UnsafePointer<Int32>
+  // Unretained: the table, which is in use, keeps it.
+  @usableFromInline unowned(unsafe) let layout: RecordLayout
+  @usableFromInline let format: StorageFormat
+
+  @inlinable @inline(__always)
+  init(
+    _ statement: PreparedStatement, _ positions: UnsafePointer<Int32>, _ layout: RecordLayout
+  ) {
+    self.init(statement.arena.statement, positions, layout, statement.arena.format)
+  }
+
+  @inlinable @inline(__always)
+  init(
+    _ statement: OpaquePointer, _ positions: UnsafePointer<Int32>, _ layout: RecordLayout,
+    _ format: StorageFormat
+  ) {
+    self.layout = layout
+    self.statement = statement
+    self.positions = positions
+    self.format = format
+  }
+}
+
+/// What went wrong with a column, before anybody knows of which row and statement.
+@usableFromInline
+struct ColumnFailure: Error {
+  let column: Int
+  let error: any Error
+}

@@ -1,0 +1,26 @@
+import LarderSQLite
+
+// SQL functions that look into JSON.
+
+extension SQLExpression {
+  /// A value inside of JSON; NULL where there is none.
+  ///
+  /// ```swift
+  /// City.filter { $0.details.jsonValue(at: "$.mayor.name", as: String.self) == "Ola" }
+  /// // … WHERE json_extract("city"."details", ?) IS ?
+  /// ```
+  ///
+  /// A path or text that is malformed throws ``LarderSQLite/DatabaseError`` when the statement
+  /// runs. See [json_extract](https://www.sqlite.org/json1.html#jex).
+  public func jsonValue<Result: DatabaseValueConvertible>(
+    at path: String, as type: Result.Type = Result.self
+  ) -> SQLExpression<Result?> {
+    call("json_extract", SQLFragment(value: path))
+  }
+
+  /// The number of elements of a JSON array, by default of the whole value; 0 for what isn't an
+  /// array, NULL where there is nothing.
+  public func jsonCount(at path: String = "$") -> SQLExpression<Int?> {
+    call("json_array_length", SQLFragment(value: path))
+  }
+}
