@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-// Date, UUID, URL, Decimal and Data as values.
+// Date, UUID, URL and Decimal as values.
 
 extension Date: DatabaseValueConvertible {
   /// What the connection's date format makes of it: REAL, INTEGER or TEXT.
