@@ -188,10 +188,11 @@ extension TableCore {
     _ records: RecordBuffer, _ range: Range<Int>, _ db: Database, or policy: ConflictPolicy?,
     _ keys: BatchForeignKeys
   ) throws {
-    let text = sql.insert(or: policy?.rawValue)
+    // Made once: the text would be put together anew for each record.
+    let statement = RecordStatement(sql.insert(or: policy?.rawValue))
     for index in range {
       do {
-        let count = try write(text, records[index], db)
+        let count = try write(statement, records[index], db)
         if count > 0 { keys.add(at: records.first + index) }
       } catch  where ((error as? DatabaseError)?.code ?? .constraint) == .constraint {
         throw RecordError.batch(table: name, index: records.first + index, error: error)
@@ -208,9 +209,10 @@ extension TableCore {
   ) -> (index: Int, error: any Error)? {
     guard (error as? DatabaseError)?.code == .constraint else { return nil }
     guard db.isInTransaction else { return range.count == 1 ? (range.lowerBound, error) : nil }
+    let statement = RecordStatement(sql.insert(or: policy?.rawValue))
     for index in range {
       do {
-        _ = try write(sql.insert(or: policy?.rawValue), records[index], db)
+        _ = try write(statement, records[index], db)
       } catch {
         return (index, error)
       }

@@ -73,7 +73,7 @@ enum WritingStep {
   }
 }
 
-/// Writes SQLite's text into memory of the moment.
+/// Writes SQLite's text into temporary memory.
 extension TextWriter: SQLWriter {
   typealias Failure = Never
 
@@ -97,7 +97,7 @@ extension ArgumentWriter: SQLWriter {
   mutating func append(parameter name: String?, _ column: Int) {}
 }
 
-/// Writes SQLite's text into memory of the moment, and keeps the values; and the columns of a record's
+/// Writes SQLite's text into temporary memory, and keeps the values; and the columns of a record's
 /// parameters, each once.
 struct SQLCollector: SQLWriter {
   typealias Failure = Never

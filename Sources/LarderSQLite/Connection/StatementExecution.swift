@@ -62,7 +62,7 @@ extension Database {
 
   /// A statement whose values are bound, which the caller gives back.
   ///
-  /// Its text is written into memory of the moment, and becomes a String only where the statement
+  /// Its text is written into temporary memory, and becomes a String only where the statement
   /// isn't in the cache.
   ///
   /// - Parameters:

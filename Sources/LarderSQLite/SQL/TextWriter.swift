@@ -16,7 +16,7 @@ package final class TextBytes: @unchecked Sendable {
   deinit { bytes.deallocate() }
 }
 
-/// Puts the text of a statement together in memory of the moment.
+/// Puts the text of a statement together in temporary memory.
 ///
 /// What makes its pointers sound: nothing is written behind `end`, and the memory outlives the
 /// writer, which is handed out to closures only.
