@@ -1,3 +1,5 @@
+import Dispatch
+
 /// Cancellation of the scope that runs on a connection, when its task is cancelled.
 final class Cancellation: Sendable {
   private let running = Lock<(task: WaitingTask, connection: Connection)?>(nil)
@@ -19,13 +21,36 @@ final class Cancellation: Sendable {
     try outcome.get()
   }
 
-  /// Interrupts the scope of a task, if it is the one that runs.
+  /// Interrupts the scope of a task, if it is the one that runs, and again while it does.
   func cancel(_ task: WaitingTask) {
-    // Under the lock: the scope can't end meanwhile, and the next one isn't interrupted.
-    running.withLock { running in
-      guard let running, running.task === task else { return }
+    let isRunning = running.withLock { running in
+      guard let running, running.task === task else { return false }
       running.connection.block(.cancellation)
+      return true
+    }
+    if isRunning { interrupt(task, thenAfter: .milliseconds(1)) }
+  }
+
+  /// Interrupts what runs of the scope, again and again with exponential back-off.
+  ///
+  /// SQLite forgets an interrupt that comes between two statements once the next one begins, and that one
+  /// may have looked already whether it is to begin. What undoes the scope isn't interrupted.
+  /// See [sqlite3_interrupt](https://www.sqlite.org/c3ref/interrupt.html).
+  private func interrupt(_ task: WaitingTask, thenAfter pause: Duration) {
+    // Under the lock: the scope can't end meanwhile, and the next one isn't interrupted.
+    let isInterrupted = running.withLock { running in
+      guard let running, running.task === task,
+        running.connection.reasons.contains(.cancellation)
+      else { return false }
       running.connection.interruptHandle.interrupt()
+      return true
+    }
+    guard isInterrupted else { return }
+    Self.queue.asyncAfter(deadline: .now() + pause.dispatchInterval) { [weak self] in
+      self?.interrupt(task, thenAfter: min(pause * 2, .seconds(1)))
     }
   }
+
+  /// A serial queue: it has a thread when those of the global queues are all busy.
+  private static let queue = DispatchQueue(label: "Larder.Cancellation")
 }

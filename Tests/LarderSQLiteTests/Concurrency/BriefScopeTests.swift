@@ -192,6 +192,24 @@ struct BriefScopeTests {
     }
   }
 
+  @Test("However a cancellation meets the beginning of a statement, it ends it")
+  private func cancelledAtBeginning() async throws {
+    for access: any DatabaseAccess in [queue, pool] {
+      for _ in 0..<500 {
+        let hasBegun = Lock(false)
+        let task = Task {
+          try await access.read { db in
+            hasBegun.withLock { $0 = true }
+            try Self.runForEver(db)
+          }
+        }
+        try await yieldUntil { hasBegun.withLock { $0 } }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+      }
+    }
+  }
+
   @Test("An error goes to the caller, and nothing stays", arguments: Scope.allCases)
   private func errors(scope: Scope) async throws {
     for access: any DatabaseAccess in [queue, pool] {

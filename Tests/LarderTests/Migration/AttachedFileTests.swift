@@ -74,17 +74,20 @@ struct AttachedFileTests {
   @Test("What a migration that fails, or is cancelled, has attached is detached")
   func failing() async throws {
     struct Doubt: Error {}
-    let failing = Migration("attach") { [archive] db in
+    let attachesAndFails: @Sendable (Database) throws -> Void = { [archive] db in
       try db.executeUpdate("ATTACH \(archive) AS archive")
-      withUnsafeCurrentTask { $0?.cancel() }
       throw Doubt()
+    }
+    let failing = Migration("attach", attachesAndFails)
+    let cancelled = Migration("attach") { db in
+      withUnsafeCurrentTask { $0?.cancel() }
+      try attachesAndFails(db)
     }
     let db = try Database()
     #expect(throws: MigrationError.self) { try Migrator([failing]).migrate(db) }
     #expect(try db.value("SELECT count(*) FROM pragma_database_list") == 1)
     let queue = try DatabaseQueue()
-    let task = Task { [queue] in try await queue.inDatabase { try Migrator([failing]).migrate($0) }
-    }
+    let task = Task { [queue] in try await queue.inDatabase { try Migrator([cancelled]).migrate($0) } }
     await #expect(throws: (any Error).self) { try await task.value }
     let count = try await queue.inDatabase {
       try $0.value("SELECT count(*) FROM pragma_database_list", as: Int.self)
