@@ -87,7 +87,9 @@ struct AttachedFileTests {
     #expect(throws: MigrationError.self) { try Migrator([failing]).migrate(db) }
     #expect(try db.value("SELECT count(*) FROM pragma_database_list") == 1)
     let queue = try DatabaseQueue()
-    let task = Task { [queue] in try await queue.inDatabase { try Migrator([cancelled]).migrate($0) } }
+    let task = Task { [queue] in
+      try await queue.inDatabase { try Migrator([cancelled]).migrate($0) }
+    }
     await #expect(throws: (any Error).self) { try await task.value }
     let count = try await queue.inDatabase {
       try $0.value("SELECT count(*) FROM pragma_database_list", as: Int.self)
