@@ -36,6 +36,9 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
   /// What a row of the table is.
   @_documentation(visibility: internal)
   public typealias QueryRow = CommonRow<repeat each Value>
+  /// The table with columns that may be NULL.
+  @_documentation(visibility: internal)
+  public typealias QueryNullable = CommonTable<repeat (each Value)?>
 
   /// The rows of a selection.
   public init(_ name: String, _ selection: Selection<(repeat each Value)>) {
@@ -71,7 +74,9 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
 
   /// All rows of the table: the beginning of a query.
   public var all: Query<CommonTable> {
-    let name = QueryAlias(definition.name, codings: definition.codings)
+    let taken = QueryScope.isInside ? QueryScope.names : []
+    let name = QueryAlias(
+      QueryAlias.newName(for: definition.name, besides: taken), codings: definition.codings)
     return Query(Select(QueryTables(definition.named(name.name), [name])))
   }
 
@@ -155,7 +160,7 @@ public struct CommonRow<each Value: DatabaseValueConvertible>: Sendable {
 ///
 /// Joins are generic over it, and not over the types of the columns.
 @_documentation(visibility: internal)
-public protocol QueryTable: QuerySource {
+public protocol QueryTable: SingleSource {
   /// The table's name and definition.
   var definition: QueryTableDefinition { get }
 }
@@ -173,71 +178,5 @@ public struct QueryTableDefinition: Sendable {
   func named(_ alias: String) -> SQLFragment {
     if let source { return "\(source) AS \(name: alias)" }
     return alias.isSame(as: name) ? "\(name: name)" : "\(name: name) AS \(name: alias)"
-  }
-}
-
-extension Query where From: Record {
-  /// Each row with each of a common table for which a condition holds.
-  public func join<Other: QueryTable>(
-    common other: Other, on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
-  ) -> Query<Join2<From, Other>> {
-    joined(other.definition) { condition($0.0, $0.1) }
-  }
-}
-
-extension Query {
-  /// Each row with each of a common table, the third one, for which a condition holds.
-  public func join<A, B, Other: QueryTable>(
-    common other: Other,
-    on condition: (A.QueryFields, B.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
-  ) -> Query<Join3<A, B, Other>> where From == Join2<A, B> {
-    joined(other.definition) { condition($0.0, $0.1, $0.2) }
-  }
-
-  /// Each row with each of a common table, the fourth one, for which a condition holds.
-  public func join<A, B, C, Other: QueryTable>(
-    common other: Other,
-    on condition: (A.QueryFields, B.QueryFields, C.QueryFields, Other.QueryFields)
-      -> SQLExpression<Bool>
-  ) -> Query<Join4<A, B, C, Other>> where From == Join3<A, B, C> {
-    joined(other.definition) { condition($0.0, $0.1, $0.2, $0.3) }
-  }
-
-  private func joined<New: QuerySource>(
-    _ definition: QueryTableDefinition, on condition: (New.QueryFields) -> SQLExpression<Bool>
-  ) -> Query<New> {
-    var select = select
-    select.join(.join, definition.name, codings: definition.codings) {
-      definition.named($0.name)
-    } on: { names in
-      var names = names
-      return condition(New.queryTables(&names))
-    }
-    return Query<New>(select)
-  }
-}
-
-extension Query where From: QueryTable {
-  /// Each row of a common table with each of another for which a condition holds.
-  public func join<Other: QueryTable>(
-    common other: Other, on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
-  ) -> Query<Join2<From, Other>> {
-    joined(other.definition) { condition($0.0, $0.1) }
-  }
-
-  /// Each row of a common table with each of a record's for which a condition holds.
-  public func join<Other: Record>(
-    _ other: Other.Type,
-    on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
-  ) -> Query<Join2<From, Other>> {
-    var select = select
-    select.join(.join, Other.table.name) {
-      $0.definition(of: Other.table.name)
-    } on: { names in
-      var names = names
-      let left = From.queryTables(&names)
-      return condition(left, Other.queryTables(&names))
-    }
-    return Query<Join2<From, Other>>(select)
   }
 }

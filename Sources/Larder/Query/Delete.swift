@@ -1,6 +1,6 @@
 import LarderSQLite
 
-// DELETE, of a record and of a query's rows.
+// DELETE of a record; see RowChanges.swift for that of a query's rows.
 
 extension Record {
   /// Deletes the row with the record's primary key. Returns whether it was there.
@@ -25,23 +25,5 @@ extension TableCore {
       throw RecordError.stale(table: name, key: key(of: record, db))
     }
     return false
-  }
-}
-
-extension Query where From: Record {
-  /// Deletes the query's rows and returns their number.
-  @discardableResult
-  public func delete(_ db: Database) throws -> Int {
-    try db.run(deletion())
-  }
-
-  /// Deletes the query's rows and returns them.
-  public func deleted(_ db: Database) throws -> [From] {
-    try From.fetchAll(db, sql: returning(deletion()))
-  }
-
-  private func deletion() throws -> SQLFragment {
-    try From.table.core.check()
-    return try changing("DELETE FROM \(select.tables.text)")
   }
 }

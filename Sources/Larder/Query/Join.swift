@@ -3,20 +3,19 @@ import LarderSQLite
 // A join adds a table on the right. The fields of a join are a tuple, which a closure takes apart:
 // `{ $0.country == $1.code }` or `{ city, country in … }`.
 
-extension Query where From: Record {
+extension Query where From: SingleSource {
   /// Each row with each of another table for which a condition holds.
   ///
   /// ```swift
   /// City.all.join(Country.self) { $0.country == $1.code }
-  /// // … FROM "city.joincountry" ON "city"."country" = "country"."code"
+  /// // … FROM "city" JOIN "country" ON "city"."country" = "country"."code"
   /// ```
   ///
-  /// A table that is there already gets another name: `"city_2"`.
+  /// A table that is there already gets another name: `"city_2"`. Up to eight tables can be joined.
   public func join<Other: Record>(
-    _ other: Other.Type,
-    on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
+    _ other: Other.Type, on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
   ) -> Query<Join2<From, Other>> {
-    joined(.join, Other.table.name) { condition($0.0, $0.1) }
+    joined(.join, Other.tableDefinition) { condition($0.0, $0.1) }
   }
 
   /// Each row with each of another table for which a condition holds, or with nil if there is none.
@@ -24,7 +23,23 @@ extension Query where From: Record {
     _ other: Other.Type,
     on condition: (From.QueryFields, OptionalFields<Other>) -> SQLExpression<Bool>
   ) -> Query<Join2<From, Other?>> {
-    joined(.leftJoin, Other.table.name) { condition($0.0, $0.1) }
+    joined(.leftJoin, Other.tableDefinition) { condition($0.0, $0.1) }
+  }
+
+  /// Each row of another table with each for which a condition holds, or with nil if there is none.
+  public func rightJoin<Other: Record>(
+    _ other: Other.Type,
+    on condition: (From.QueryNullable.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
+  ) -> Query<Join2<From.QueryNullable, Other>> where From.QueryNullable: QuerySource {
+    joined(.rightJoin, Other.tableDefinition) { condition($0.0, $0.1) }
+  }
+
+  /// Each row with each of another table for which a condition holds, or either with nil.
+  public func fullJoin<Other: Record>(
+    _ other: Other.Type,
+    on condition: (From.QueryNullable.QueryFields, OptionalFields<Other>) -> SQLExpression<Bool>
+  ) -> Query<Join2<From.QueryNullable, Other?>> where From.QueryNullable: QuerySource {
+    joined(.fullJoin, Other.tableDefinition) { condition($0.0, $0.1) }
   }
 }
 
@@ -34,113 +49,358 @@ extension Query {
     _ other: Other.Type,
     on condition: (A.QueryFields, B.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
   ) -> Query<Join3<A, B, Other>> where From == Join2<A, B> {
-    joined(.join, Other.table.name) { condition($0.0, $0.1, $0.2) }
+    joined(.join, Other.tableDefinition) { condition($0.0, $0.1, $0.2) }
   }
 
-  /// Each row with each of a third table for which a condition holds, or with nil.
+  /// Each row with each of a third table for which a condition holds, or with nil if there is none.
   public func leftJoin<A, B, Other: Record>(
     _ other: Other.Type,
     on condition: (A.QueryFields, B.QueryFields, OptionalFields<Other>) -> SQLExpression<Bool>
   ) -> Query<Join3<A, B, Other?>> where From == Join2<A, B> {
-    joined(.leftJoin, Other.table.name) { condition($0.0, $0.1, $0.2) }
+    joined(.leftJoin, Other.tableDefinition) { condition($0.0, $0.1, $0.2) }
+  }
+
+  /// Each row of a third table with each for which a condition holds, or with nil if there is none.
+  public func rightJoin<A, B, Other: Record>(
+    _ other: Other.Type,
+    on condition: (A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, Other.QueryFields) ->
+      SQLExpression<Bool>
+  ) -> Query<Join3<A.QueryNullable, B.QueryNullable, Other>>
+  where From == Join2<A, B>, A.QueryNullable: QuerySource, B.QueryNullable: QuerySource {
+    joined(.rightJoin, Other.tableDefinition) { condition($0.0, $0.1, $0.2) }
+  }
+
+  /// Each row with each of a third table for which a condition holds, or either with nil.
+  public func fullJoin<A, B, Other: Record>(
+    _ other: Other.Type,
+    on condition: (A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, OptionalFields<Other>)
+      -> SQLExpression<Bool>
+  ) -> Query<Join3<A.QueryNullable, B.QueryNullable, Other?>>
+  where From == Join2<A, B>, A.QueryNullable: QuerySource, B.QueryNullable: QuerySource {
+    joined(.fullJoin, Other.tableDefinition) { condition($0.0, $0.1, $0.2) }
   }
 
   /// Each row with each of a fourth table for which a condition holds.
   public func join<A, B, C, Other: Record>(
     _ other: Other.Type,
-    on condition: (A.QueryFields, B.QueryFields, C.QueryFields, Other.QueryFields)
-      -> SQLExpression<Bool>
+    on condition: (A.QueryFields, B.QueryFields, C.QueryFields, Other.QueryFields) -> SQLExpression<
+      Bool
+    >
   ) -> Query<Join4<A, B, C, Other>> where From == Join3<A, B, C> {
-    joined(.join, Other.table.name) { condition($0.0, $0.1, $0.2, $0.3) }
+    joined(.join, Other.tableDefinition) { condition($0.0, $0.1, $0.2, $0.3) }
   }
 
-  /// Each row with each of a fourth table for which a condition holds, or with nil.
+  /// Each row with each of a fourth table for which a condition holds, or with nil if there is none.
   public func leftJoin<A, B, C, Other: Record>(
     _ other: Other.Type,
-    on condition: (A.QueryFields, B.QueryFields, C.QueryFields, OptionalFields<Other>)
-      -> SQLExpression<Bool>
+    on condition: (A.QueryFields, B.QueryFields, C.QueryFields, OptionalFields<Other>) ->
+      SQLExpression<Bool>
   ) -> Query<Join4<A, B, C, Other?>> where From == Join3<A, B, C> {
-    joined(.leftJoin, Other.table.name) { condition($0.0, $0.1, $0.2, $0.3) }
+    joined(.leftJoin, Other.tableDefinition) { condition($0.0, $0.1, $0.2, $0.3) }
   }
 
-  private func joined<New: QuerySource>(
-    _ kind: SQLOperator, _ table: String, on condition: (New.QueryFields) -> SQLExpression<Bool>
+  /// Each row of a fourth table with each for which a condition holds, or with nil if there is none.
+  public func rightJoin<A, B, C, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
+      Other.QueryFields
+    ) -> SQLExpression<Bool>
+  ) -> Query<Join4<A.QueryNullable, B.QueryNullable, C.QueryNullable, Other>>
+  where
+    From == Join3<A, B, C>, A.QueryNullable: QuerySource, B.QueryNullable: QuerySource,
+    C.QueryNullable: QuerySource
+  {
+    joined(.rightJoin, Other.tableDefinition) { condition($0.0, $0.1, $0.2, $0.3) }
+  }
+
+  /// Each row with each of a fourth table for which a condition holds, or either with nil.
+  public func fullJoin<A, B, C, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
+      OptionalFields<Other>
+    ) -> SQLExpression<Bool>
+  ) -> Query<Join4<A.QueryNullable, B.QueryNullable, C.QueryNullable, Other?>>
+  where
+    From == Join3<A, B, C>, A.QueryNullable: QuerySource, B.QueryNullable: QuerySource,
+    C.QueryNullable: QuerySource
+  {
+    joined(.fullJoin, Other.tableDefinition) { condition($0.0, $0.1, $0.2, $0.3) }
+  }
+
+  /// Each row with each of a fifth table for which a condition holds.
+  public func join<A, B, C, D, Other: Record>(
+    _ other: Other.Type,
+    on condition: (A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, Other.QueryFields) ->
+      SQLExpression<Bool>
+  ) -> Query<Join5<A, B, C, D, Other>> where From == Join4<A, B, C, D> {
+    joined(.join, Other.tableDefinition) { condition($0.0, $0.1, $0.2, $0.3, $0.4) }
+  }
+
+  /// Each row with each of a fifth table for which a condition holds, or with nil if there is none.
+  public func leftJoin<A, B, C, D, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, OptionalFields<Other>
+    ) -> SQLExpression<Bool>
+  ) -> Query<Join5<A, B, C, D, Other?>> where From == Join4<A, B, C, D> {
+    joined(.leftJoin, Other.tableDefinition) { condition($0.0, $0.1, $0.2, $0.3, $0.4) }
+  }
+
+  /// Each row of a fifth table with each for which a condition holds, or with nil if there is none.
+  public func rightJoin<A, B, C, D, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
+      D.QueryNullable.QueryFields, Other.QueryFields
+    ) -> SQLExpression<Bool>
+  ) -> Query<Join5<A.QueryNullable, B.QueryNullable, C.QueryNullable, D.QueryNullable, Other>>
+  where
+    From == Join4<A, B, C, D>, A.QueryNullable: QuerySource, B.QueryNullable: QuerySource,
+    C.QueryNullable: QuerySource, D.QueryNullable: QuerySource
+  {
+    joined(.rightJoin, Other.tableDefinition) { condition($0.0, $0.1, $0.2, $0.3, $0.4) }
+  }
+
+  /// Each row with each of a fifth table for which a condition holds, or either with nil.
+  public func fullJoin<A, B, C, D, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
+      D.QueryNullable.QueryFields, OptionalFields<Other>
+    ) -> SQLExpression<Bool>
+  ) -> Query<Join5<A.QueryNullable, B.QueryNullable, C.QueryNullable, D.QueryNullable, Other?>>
+  where
+    From == Join4<A, B, C, D>, A.QueryNullable: QuerySource, B.QueryNullable: QuerySource,
+    C.QueryNullable: QuerySource, D.QueryNullable: QuerySource
+  {
+    joined(.fullJoin, Other.tableDefinition) { condition($0.0, $0.1, $0.2, $0.3, $0.4) }
+  }
+
+  /// Each row with each of a sixth table for which a condition holds.
+  public func join<A, B, C, D, E, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, Other.QueryFields
+    ) -> SQLExpression<Bool>
+  ) -> Query<Join6<A, B, C, D, E, Other>> where From == Join5<A, B, C, D, E> {
+    joined(.join, Other.tableDefinition) { condition($0.0, $0.1, $0.2, $0.3, $0.4, $0.5) }
+  }
+
+  /// Each row with each of a sixth table for which a condition holds, or with nil if there is none.
+  public func leftJoin<A, B, C, D, E, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields,
+      OptionalFields<Other>
+    ) -> SQLExpression<Bool>
+  ) -> Query<Join6<A, B, C, D, E, Other?>> where From == Join5<A, B, C, D, E> {
+    joined(.leftJoin, Other.tableDefinition) { condition($0.0, $0.1, $0.2, $0.3, $0.4, $0.5) }
+  }
+
+  /// Each row of a sixth table with each for which a condition holds, or with nil if there is none.
+  public func rightJoin<A, B, C, D, E, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
+      D.QueryNullable.QueryFields, E.QueryNullable.QueryFields, Other.QueryFields
+    ) -> SQLExpression<Bool>
+  ) -> Query<
+    Join6<
+      A.QueryNullable, B.QueryNullable, C.QueryNullable, D.QueryNullable, E.QueryNullable, Other
+    >
+  >
+  where
+    From == Join5<A, B, C, D, E>, A.QueryNullable: QuerySource, B.QueryNullable: QuerySource,
+    C.QueryNullable: QuerySource, D.QueryNullable: QuerySource, E.QueryNullable: QuerySource
+  {
+    joined(.rightJoin, Other.tableDefinition) { condition($0.0, $0.1, $0.2, $0.3, $0.4, $0.5) }
+  }
+
+  /// Each row with each of a sixth table for which a condition holds, or either with nil.
+  public func fullJoin<A, B, C, D, E, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
+      D.QueryNullable.QueryFields, E.QueryNullable.QueryFields, OptionalFields<Other>
+    ) -> SQLExpression<Bool>
+  ) -> Query<
+    Join6<
+      A.QueryNullable, B.QueryNullable, C.QueryNullable, D.QueryNullable, E.QueryNullable, Other?
+    >
+  >
+  where
+    From == Join5<A, B, C, D, E>, A.QueryNullable: QuerySource, B.QueryNullable: QuerySource,
+    C.QueryNullable: QuerySource, D.QueryNullable: QuerySource, E.QueryNullable: QuerySource
+  {
+    joined(.fullJoin, Other.tableDefinition) { condition($0.0, $0.1, $0.2, $0.3, $0.4, $0.5) }
+  }
+
+  /// Each row with each of a seventh table for which a condition holds.
+  public func join<A, B, C, D, E, F, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, F.QueryFields,
+      Other.QueryFields
+    ) -> SQLExpression<Bool>
+  ) -> Query<Join7<A, B, C, D, E, F, Other>> where From == Join6<A, B, C, D, E, F> {
+    joined(.join, Other.tableDefinition) { condition($0.0, $0.1, $0.2, $0.3, $0.4, $0.5, $0.6) }
+  }
+
+  /// Each row with each of a seventh table for which a condition holds, or with nil if there is none.
+  public func leftJoin<A, B, C, D, E, F, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, F.QueryFields,
+      OptionalFields<Other>
+    ) -> SQLExpression<Bool>
+  ) -> Query<Join7<A, B, C, D, E, F, Other?>> where From == Join6<A, B, C, D, E, F> {
+    joined(.leftJoin, Other.tableDefinition) { condition($0.0, $0.1, $0.2, $0.3, $0.4, $0.5, $0.6) }
+  }
+
+  /// Each row of a seventh table with each for which a condition holds, or with nil if there is none.
+  public func rightJoin<A, B, C, D, E, F, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
+      D.QueryNullable.QueryFields, E.QueryNullable.QueryFields, F.QueryNullable.QueryFields,
+      Other.QueryFields
+    ) -> SQLExpression<Bool>
+  ) -> Query<
+    Join7<
+      A.QueryNullable, B.QueryNullable, C.QueryNullable, D.QueryNullable, E.QueryNullable,
+      F.QueryNullable, Other
+    >
+  >
+  where
+    From == Join6<A, B, C, D, E, F>, A.QueryNullable: QuerySource, B.QueryNullable: QuerySource,
+    C.QueryNullable: QuerySource, D.QueryNullable: QuerySource, E.QueryNullable: QuerySource,
+    F.QueryNullable: QuerySource
+  {
+    joined(.rightJoin, Other.tableDefinition) {
+      condition($0.0, $0.1, $0.2, $0.3, $0.4, $0.5, $0.6)
+    }
+  }
+
+  /// Each row with each of a seventh table for which a condition holds, or either with nil.
+  public func fullJoin<A, B, C, D, E, F, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
+      D.QueryNullable.QueryFields, E.QueryNullable.QueryFields, F.QueryNullable.QueryFields,
+      OptionalFields<Other>
+    ) -> SQLExpression<Bool>
+  ) -> Query<
+    Join7<
+      A.QueryNullable, B.QueryNullable, C.QueryNullable, D.QueryNullable, E.QueryNullable,
+      F.QueryNullable, Other?
+    >
+  >
+  where
+    From == Join6<A, B, C, D, E, F>, A.QueryNullable: QuerySource, B.QueryNullable: QuerySource,
+    C.QueryNullable: QuerySource, D.QueryNullable: QuerySource, E.QueryNullable: QuerySource,
+    F.QueryNullable: QuerySource
+  {
+    joined(.fullJoin, Other.tableDefinition) { condition($0.0, $0.1, $0.2, $0.3, $0.4, $0.5, $0.6) }
+  }
+
+  /// Each row with each of an eighth table for which a condition holds.
+  public func join<A, B, C, D, E, F, G, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, F.QueryFields,
+      G.QueryFields, Other.QueryFields
+    ) -> SQLExpression<Bool>
+  ) -> Query<Join8<A, B, C, D, E, F, G, Other>> where From == Join7<A, B, C, D, E, F, G> {
+    joined(.join, Other.tableDefinition) {
+      condition($0.0, $0.1, $0.2, $0.3, $0.4, $0.5, $0.6, $0.7)
+    }
+  }
+
+  /// Each row with each of an eighth table for which a condition holds, or with nil if there is none.
+  public func leftJoin<A, B, C, D, E, F, G, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, F.QueryFields,
+      G.QueryFields, OptionalFields<Other>
+    ) -> SQLExpression<Bool>
+  ) -> Query<Join8<A, B, C, D, E, F, G, Other?>> where From == Join7<A, B, C, D, E, F, G> {
+    joined(.leftJoin, Other.tableDefinition) {
+      condition($0.0, $0.1, $0.2, $0.3, $0.4, $0.5, $0.6, $0.7)
+    }
+  }
+
+  /// Each row of an eighth table with each for which a condition holds, or with nil if there is none.
+  public func rightJoin<A, B, C, D, E, F, G, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
+      D.QueryNullable.QueryFields, E.QueryNullable.QueryFields, F.QueryNullable.QueryFields,
+      G.QueryNullable.QueryFields, Other.QueryFields
+    ) -> SQLExpression<Bool>
+  ) -> Query<
+    Join8<
+      A.QueryNullable, B.QueryNullable, C.QueryNullable, D.QueryNullable, E.QueryNullable,
+      F.QueryNullable, G.QueryNullable, Other
+    >
+  >
+  where
+    From == Join7<A, B, C, D, E, F, G>, A.QueryNullable: QuerySource, B.QueryNullable: QuerySource,
+    C.QueryNullable: QuerySource, D.QueryNullable: QuerySource, E.QueryNullable: QuerySource,
+    F.QueryNullable: QuerySource, G.QueryNullable: QuerySource
+  {
+    joined(.rightJoin, Other.tableDefinition) {
+      condition($0.0, $0.1, $0.2, $0.3, $0.4, $0.5, $0.6, $0.7)
+    }
+  }
+
+  /// Each row with each of an eighth table for which a condition holds, or either with nil.
+  public func fullJoin<A, B, C, D, E, F, G, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
+      D.QueryNullable.QueryFields, E.QueryNullable.QueryFields, F.QueryNullable.QueryFields,
+      G.QueryNullable.QueryFields, OptionalFields<Other>
+    ) -> SQLExpression<Bool>
+  ) -> Query<
+    Join8<
+      A.QueryNullable, B.QueryNullable, C.QueryNullable, D.QueryNullable, E.QueryNullable,
+      F.QueryNullable, G.QueryNullable, Other?
+    >
+  >
+  where
+    From == Join7<A, B, C, D, E, F, G>, A.QueryNullable: QuerySource, B.QueryNullable: QuerySource,
+    C.QueryNullable: QuerySource, D.QueryNullable: QuerySource, E.QueryNullable: QuerySource,
+    F.QueryNullable: QuerySource, G.QueryNullable: QuerySource
+  {
+    joined(.fullJoin, Other.tableDefinition) {
+      condition($0.0, $0.1, $0.2, $0.3, $0.4, $0.5, $0.6, $0.7)
+    }
+  }
+
+  /// Not available: eight tables are the most.
+  @available(
+    *, unavailable,
+    message: "a query joins up to eight tables: join some of them in a CommonTable first"
+  )
+  public func join<A, B, C, D, E, F, G, H, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, F.QueryFields,
+      G.QueryFields, H.QueryFields, Other.QueryFields
+    ) -> SQLExpression<Bool>
+  ) -> Self where From == Join8<A, B, C, D, E, F, G, H> { self }
+
+  func joined<New: QuerySource>(
+    _ kind: SQLOperator, _ other: QueryTableDefinition,
+    on condition: (New.QueryFields) -> SQLExpression<Bool>
   ) -> Query<New> {
     var select = select
-    select.join(kind, table) {
-      $0.definition(of: table)
-    } on: { names in
+    select.join(kind, other) { names in
       var names = names
       return condition(New.queryTables(&names))
     }
     return Query<New>(select)
-  }
-}
-
-// MARK: What a join reads from
-
-/// A join of two tables, of which the second may be Optional.
-@_documentation(visibility: internal)
-public enum Join2<A: QuerySource, B: QuerySource>: QuerySource {
-  /// The columns of both.
-  @_documentation(visibility: internal)
-  public static func queryTables(_ names: inout QueryNames) -> (A.QueryFields, B.QueryFields) {
-    (A.queryTables(&names), B.queryTables(&names))
-  }
-
-  /// Reads both.
-  @_documentation(visibility: internal)
-  public static func queryReader(
-    _ columns: inout QueryColumns
-  ) -> (QueryCursor) throws -> (A.QueryRow, B.QueryRow) {
-    let (a, b) = (A.queryReader(&columns), B.queryReader(&columns))
-    return { (try a($0), try b($0)) }
-  }
-}
-
-/// A join of three tables.
-@_documentation(visibility: internal)
-public enum Join3<A: QuerySource, B: QuerySource, C: QuerySource>: QuerySource {
-  /// The columns of all.
-  @_documentation(visibility: internal)
-  public static func queryTables(
-    _ names: inout QueryNames
-  ) -> (A.QueryFields, B.QueryFields, C.QueryFields) {
-    (A.queryTables(&names), B.queryTables(&names), C.queryTables(&names))
-  }
-
-  /// Reads all.
-  @_documentation(visibility: internal)
-  public static func queryReader(
-    _ columns: inout QueryColumns
-  ) -> (QueryCursor) throws -> (A.QueryRow, B.QueryRow, C.QueryRow) {
-    let (a, b, c) = (A.queryReader(&columns), B.queryReader(&columns), C.queryReader(&columns))
-    return { (try a($0), try b($0), try c($0)) }
-  }
-}
-
-/// A join of four tables.
-@_documentation(visibility: internal)
-public enum Join4<
-  A: QuerySource, B: QuerySource, C: QuerySource, D: QuerySource
->: QuerySource {
-  /// The columns of all.
-  @_documentation(visibility: internal)
-  public static func queryTables(
-    _ names: inout QueryNames
-  ) -> (A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields) {
-    (
-      A.queryTables(&names), B.queryTables(&names), C.queryTables(&names), D.queryTables(&names)
-    )
-  }
-
-  /// Reads all.
-  @_documentation(visibility: internal)
-  public static func queryReader(
-    _ columns: inout QueryColumns
-  ) -> (QueryCursor) throws -> (A.QueryRow, B.QueryRow, C.QueryRow, D.QueryRow) {
-    let (a, b) = (A.queryReader(&columns), B.queryReader(&columns))
-    let (c, d) = (C.queryReader(&columns), D.queryReader(&columns))
-    return { (try a($0), try b($0), try c($0), try d($0)) }
   }
 }

@@ -32,6 +32,12 @@ public struct Query<From: QuerySource>: Sendable {
     return From.queryTables(&names)
   }
 
+  /// What a closure makes of the columns. What begins inside of it gets names of its own.
+  @inlinable
+  func scoped<T>(_ body: (From.QueryFields) throws -> T) rethrows -> T {
+    try QueryScope.run(select.tables) { try body(fields) }
+  }
+
   /// What makes rows, and the list of the columns that it makes them of.
   @inlinable var reader: (read: (QueryCursor) throws -> From.QueryRow, columns: SQLFragment) {
     var columns = QueryColumns(select.tables)
@@ -54,7 +60,7 @@ public struct Query<From: QuerySource>: Sendable {
   public consuming func filter(
     _ condition: (From.QueryFields) -> SQLExpression<Bool>
   ) -> Self {
-    let node = condition(fields).node
+    let node = scoped { condition($0).node }
     var query = consume self
     query.select.add(condition: node)
     return query
@@ -65,7 +71,7 @@ public struct Query<From: QuerySource>: Sendable {
   public consuming func order<Value>(
     _ term: (From.QueryFields) -> SQLExpression<Value>
   ) -> Self {
-    let node = term(fields).term
+    let node = scoped { term($0).term }
     var query = consume self
     query.select.add(order: node)
     return query
@@ -74,14 +80,14 @@ public struct Query<From: QuerySource>: Sendable {
   /// In the order of a term, where those that were named before are equal.
   @inlinable
   public consuming func order(_ term: (From.QueryFields) -> OrderingTerm) -> Self {
-    select.add(order: term(fields).node)
+    select.add(order: scoped { term($0).node })
     return self
   }
 
   /// In the order of several terms, where those that were named before are equal.
   @inlinable
   public consuming func order(_ terms: (From.QueryFields) -> [OrderingTerm]) -> Self {
-    for term in terms(fields) { select.add(order: term.node) }
+    for term in scoped(terms) { select.add(order: term.node) }
     return self
   }
 
@@ -104,7 +110,17 @@ public struct Query<From: QuerySource>: Sendable {
   public consuming func group<Value>(
     _ term: (From.QueryFields) -> SQLExpression<Value>
   ) -> Self {
-    select.add(group: term(fields).term)
+    select.add(group: scoped { term($0).term })
+    return self
+  }
+
+  /// One row for all that have the same values of several expressions, besides those named before.
+  public consuming func group<each Value>(
+    _ terms: (From.QueryFields) -> (repeat SQLExpression<each Value>)
+  ) -> Self {
+    let builder = SelectionBuilder()
+    scoped { repeat builder.add(term: each terms($0)) }
+    for term in builder.columns.parts { select.add(group: term) }
     return self
   }
 
@@ -113,7 +129,7 @@ public struct Query<From: QuerySource>: Sendable {
   public consuming func having(
     _ condition: (From.QueryFields) -> SQLExpression<Bool>
   ) -> Self {
-    select.add(groupCondition: condition(fields).node)
+    select.add(groupCondition: scoped { condition($0).node })
     return self
   }
 
@@ -127,7 +143,7 @@ public struct Query<From: QuerySource>: Sendable {
 
 extension Record {
   /// All rows of the table.
-  @inlinable public static var all: Query<Self> { Query(Select(table.core.tables)) }
+  @inlinable public static var all: Query<Self> { Query(Select(table.core.queryTables)) }
 
   /// All rows of the table, which has another name in the query: for a query inside of a query of
   /// the same table.

@@ -17,6 +17,14 @@ extension Record {
   }
 
   /// See `Query.select`.
+  public static func select<each Value: DatabaseValueConvertible, Row>(
+    _ make: @escaping @Sendable (repeat each Value) -> Row,
+    _ expressions: (RecordFields<Self>) -> (repeat SQLExpression<each Value>)
+  ) -> Selection<Row> {
+    all.select(make, expressions)
+  }
+
+  /// See `Query.select`.
   @inlinable
   public static func select<Value: DatabaseValueConvertible>(
     _ expression: (RecordFields<Self>) -> SQLExpression<Value>
@@ -38,5 +46,21 @@ extension Record {
     on condition: (RecordFields<Self>, OptionalFields<Other>) -> SQLExpression<Bool>
   ) -> Query<Join2<Self, Other?>> {
     all.leftJoin(other, on: condition)
+  }
+
+  /// See ``Query/rightJoin(_:on:)``.
+  public static func rightJoin<Other: Record>(
+    _ other: Other.Type,
+    on condition: (OptionalFields<Self>, RecordFields<Other>) -> SQLExpression<Bool>
+  ) -> Query<Join2<Self?, Other>> {
+    all.rightJoin(other, on: condition)
+  }
+
+  /// See ``Query/fullJoin(_:on:)``.
+  public static func fullJoin<Other: Record>(
+    _ other: Other.Type,
+    on condition: (OptionalFields<Self>, OptionalFields<Other>) -> SQLExpression<Bool>
+  ) -> Query<Join2<Self?, Other?>> {
+    all.fullJoin(other, on: condition)
   }
 }

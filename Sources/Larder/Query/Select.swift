@@ -140,16 +140,15 @@ struct Select: Sendable {
 
   /// Joins another table, under a name that no other has in the query.
   mutating func join(
-    _ kind: SQLOperator, _ table: String, codings: [ExpressionCoding?] = [],
-    _ definition: (QueryAlias) -> SQLFragment,
+    _ kind: SQLOperator, _ table: QueryTableDefinition,
     on condition: (QueryNames) -> SQLExpression<Bool>
   ) {
-    let alias = tables.newAlias(for: table, codings)
+    let alias = tables.newAlias(for: table.name, table.codings)
     let aliases = tables.aliases + [alias]
-    let joined = SQLFragment(tables.text, kind, definition(alias))
-    let names = QueryNames(QueryTables(joined, aliases))
-    tables = QueryTables(
-      SQLFragment(joined, .on, condition(names).node.inside(.or)), aliases)
+    let joined = SQLFragment(tables.text, kind, table.named(alias.name))
+    let tables = QueryTables(joined, aliases)
+    let condition = QueryScope.run(tables) { condition(QueryNames(tables)).node }
+    self.tables = QueryTables(SQLFragment(joined, .on, condition.inside(.or)), aliases)
   }
 }
 

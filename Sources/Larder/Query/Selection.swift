@@ -13,6 +13,8 @@ public struct Selection<Row>: Sendable {
   @usableFromInline let columns: SQLFragment
   @usableFromInline let accesses: [PropertyAccess]
   @usableFromInline let read: @Sendable (RecordRow) throws -> Row
+  /// Whether its rows are the values of its columns, and nothing that is made of them.
+  var isPlain = true
 
   @usableFromInline
   init(
@@ -143,7 +145,7 @@ extension Query {
     _ expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
   ) -> Selection<(repeat each Value)> {
     let builder = SelectionBuilder()
-    repeat builder.add(each expressions(fields))
+    scoped { repeat builder.add(each expressions($0)) }
     // Captures nothing, so that it is specialized where the query is written.
     return Selection(select, builder.columns, builder.accesses) { row in
       try withUnsafeTemporaryAllocation(
@@ -167,7 +169,7 @@ extension Query {
     _ expression: (From.QueryFields) -> SQLExpression<Value>
   ) -> Selection<Value> {
     let builder = SelectionBuilder()
-    builder.add(expression(fields))
+    scoped { builder.add(expression($0)) }
     return Selection<Value>(select, builder.columns, builder.accesses) { row in
       try withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { memory in
         guard let value = memory.baseAddress else { throw RecordLayout.noMemory }
@@ -192,6 +194,9 @@ final class SelectionBuilder {
   func add<Value: DatabaseValueConvertible>(_ expression: SQLExpression<Value>) {
     add(expression.node, expression.node.coding?.access(for: Value.self) ?? .value(Value.self))
   }
+
+  /// Adds a term of a list that nobody reads.
+  func add<Value>(term: SQLExpression<Value>) { list = term.term.added(to: list) }
 
   @usableFromInline
   func add(_ expression: SQLFragment, _ access: PropertyAccess) {

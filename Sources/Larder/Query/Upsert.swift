@@ -55,12 +55,34 @@ extension Record {
     _ db: Database, onConflict target: repeat Column<Self, each Target>,
     updating columns: repeat Column<Self, each Value>
   ) throws {
+    let upsert = try Self.table.upsert(
+      Self.table.indices(repeat each target), Self.table.indices(repeat each columns))
+    try run(upsert, db)
+  }
+
+  /// Inserts the record or, where a row with the same primary key or other unique columns is there,
+  /// changes that by expressions of its columns and of the record's values, which SQLite calls
+  /// `excluded`.
+  ///
+  /// ```swift
+  /// try item.upsert(db, onConflict: Item.columns.name) { row, new in row.count += new.count }
+  /// // INSERT … ON CONFLICT ("name") DO UPDATE SET "count" = "item"."count" + "excluded"."count"
+  /// ```
+  ///
+  /// Otherwise as the other form. Throws ``LarderSQLite/DatabaseError`` where nothing is assigned.
+  public mutating func upsert<each Target>(
+    _ db: Database, onConflict target: repeat Column<Self, each Target>,
+    updating change: (inout Assignments<Self>, RecordFields<Self>) -> Void
+  ) throws {
+    let upsert = try Self.table.upsert(Self.table.indices(repeat each target), change)
+    try run(upsert, db)
+  }
+
+  private mutating func run(_ upsert: Upsert, _ db: Database) throws {
     let table = Self.table
-    let target = try table.indices(repeat each target)
-    let text = try table.upsert(target, table.indices(repeat each columns))
     try table.inScope(db, &self) { record, db in
       try table.hooks?.willInsert(&record, db)
-      try withUnsafeMutablePointer(to: &record) { try table.core.upsert($0, db, text, target) }
+      try withUnsafeMutablePointer(to: &record) { try table.core.upsert($0, db, upsert) }
     }
   }
 
@@ -74,19 +96,110 @@ extension Record {
     try record.upsert(db, onConflict: repeat each target, updating: repeat each columns) as Void
     return record
   }
+
+  /// The same for a record that isn't a variable; returns it with its key and version.
+  @discardableResult @_disfavoredOverload
+  public func upsert<each Target>(
+    _ db: Database, onConflict target: repeat Column<Self, each Target>,
+    updating change: (inout Assignments<Self>, RecordFields<Self>) -> Void
+  ) throws -> Self {
+    var record = self
+    try record.upsert(db, onConflict: repeat each target, updating: change) as Void
+    return record
+  }
+
+  /// Upserts all of these records or, if one can't be, none.
+  ///
+  /// Outside of a transaction this is one, inside it is a savepoint. The records' keys and versions stay
+  /// as they are. Throws ``RecordError/batch(table:index:error:)`` with the position of the record that
+  /// could not be written, and the reason.
+  ///
+  /// - `target`, `columns`: as those of one record.
+  public static func upsert<each Target, each Value>(
+    _ db: Database, contentsOf records: some Sequence<Self>,
+    onConflict target: repeat Column<Self, each Target>,
+    updating columns: repeat Column<Self, each Value>
+  ) throws {
+    let upsert = try table.upsert(
+      table.indices(repeat each target), table.indices(repeat each columns))
+    try run(upsert, db, records)
+  }
+
+  /// Upserts all of these records or, if one can't be, none, with expressions for rows that are there.
+  public static func upsert<each Target>(
+    _ db: Database, contentsOf records: some Sequence<Self>,
+    onConflict target: repeat Column<Self, each Target>,
+    updating change: (inout Assignments<Self>, RecordFields<Self>) -> Void
+  ) throws {
+    try run(table.upsert(table.indices(repeat each target), change), db, records)
+  }
+
+  private static func run(
+    _ upsert: Upsert, _ db: Database, _ records: some Sequence<Self>
+  ) throws {
+    try BatchForeignKeys.inTransaction(table.name, db) { keys, db in
+      for (index, var record) in records.enumerated() {
+        do {
+          do {
+            try record.run(upsert, db)
+          } catch {
+            guard try keys.deferKeys(after: error, or: nil) else { throw error }
+            try record.run(upsert, db)
+          }
+        } catch {
+          throw RecordError.batch(table: table.name, index: index, error: error)
+        }
+      }
+    }
+  }
+}
+
+/// The statements of an upsert, made once for all records.
+private final class Upsert {
+  private let core: TableCore
+  /// Nil for the statement that the table has ready.
+  private let fragment: SQLFragment?
+  /// The columns that tell the row, which may be there with another key than the record's; the key if
+  /// empty.
+  let target: [Int]
+  private(set) lazy var statement = fragment.map { RecordStatement($0) } ?? core.upsert
+  private var returning: (columns: [Int], statement: RecordStatement)?
+
+  init(_ core: TableCore, _ fragment: SQLFragment?, onConflict target: [Int]) {
+    self.core = core
+    self.fragment = fragment
+    self.target = target
+  }
+
+  /// The statement that returns columns of the row.
+  func statement(returning columns: [Int]) -> RecordStatement {
+    if let returning, returning.columns == columns { return returning.statement }
+    let fragment = (fragment ?? core.sql.upsert()).returning(core.sql.names(columns))
+    let statement = RecordStatement(fragment)
+    returning = (columns, statement)
+    return statement
+  }
 }
 
 extension Table {
-  /// The statement of an upsert; nil for the one that the table has ready.
-  fileprivate func upsert(_ target: [Int], _ chosen: [Int]) throws -> SQLFragment? {
-    if target.isEmpty && chosen.isEmpty {
-      try core.checkHasKey()
-      return nil
-    }
-    try core.check()
-    if target.isEmpty { try core.checkHasKey() }
+  fileprivate func upsert(_ target: [Int], _ chosen: [Int]) throws -> Upsert {
+    if target.isEmpty { try core.checkHasKey() } else { try core.check() }
+    if target.isEmpty && chosen.isEmpty { return Upsert(core, nil, onConflict: []) }
     try core.checkWritten(chosen)
-    return core.sql.upsert(onConflict: target, updating: chosen.isEmpty ? nil : chosen)
+    let fragment = core.sql.upsert(onConflict: target, updating: chosen.isEmpty ? nil : chosen)
+    return Upsert(core, fragment, onConflict: target)
+  }
+
+  fileprivate func upsert(
+    _ target: [Int], _ change: (inout Assignments<R>, RecordFields<R>) -> Void
+  ) throws -> Upsert {
+    if target.isEmpty { try core.checkHasKey() } else { try core.check() }
+    var assignments = Assignments<R>(core.alias)
+    QueryScope.run(core.tables) { change(&assignments, RecordFields(QueryAlias("excluded"))) }
+    guard let list = try assignments.list(core, raised: core.sql.next) else {
+      throw DatabaseError(.misuse, "the upsert assigns nothing; use insert(_:or:)")
+    }
+    return Upsert(core, core.sql.upsert(onConflict: target, set: list), onConflict: target)
   }
 }
 
@@ -96,43 +209,38 @@ extension TableCore {
     sql.key.allSatisfy { (try? layout.value(of: $0, in: record, db.dateFormat)) != .null }
   }
 
-  /// - Parameters:
-  ///   - statement: nil for the one that the table has ready.
-  ///   - target: the columns that tell the row, which may be there with another key than the
-  ///     record's; the key if empty.
   fileprivate func upsert(
-    _ record: UnsafeMutableRawPointer, _ db: Database, _ statement: SQLFragment?,
-    _ target: [Int]
+    _ record: UnsafeMutableRawPointer, _ db: Database, _ upsert: Upsert
   ) throws {
     var returned = sql.version.map { [$0] } ?? []
     // The row may be there under another key. (The last row id is that of an earlier INSERT then.)
-    if !target.isEmpty || rowIDColumn != nil && !hasKey(record, db) { returned += sql.key }
+    if !upsert.target.isEmpty || rowIDColumn != nil && !hasKey(record, db) { returned += sql.key }
     if returned.isEmpty {
-      _ = try statement.map { try write($0, record, db) } ?? write(upsert, record, db)
+      _ = try write(upsert.statement, record, db)
       return
     }
-    let statement = statement ?? sql.upsert()
     guard options.contains(.withoutRowID) else {
+      let statement = upsert.statement(returning: returned)
       // A version that its type doesn't have shows only once it is written.
       if hasVersion {
-        return try db.inTransaction {
-          try take(returned, of: statement.returning(sql.names(returned)), record, $0)
-        }
+        return try db.inTransaction { try take(returned, of: statement, record, $0) }
       }
-      return try take(returned, of: statement.returning(sql.names(returned)), record, db)
+      return try take(returned, of: statement, record, db)
     }
     // RETURNING isn't to be relied on there: see ``Table/writeReturning(_:_:_:)``.
     try db.inTransaction { db in
-      _ = try write(statement, record, db)
-      try take(returned, of: sql.find(returned, by: target), record, db)
+      _ = try write(upsert.statement, record, db)
+      let found = RecordStatement(sql.find(returned, by: upsert.target))
+      try take(returned, of: found, record, db)
     }
   }
 
   /// Sets properties to the columns of a statement's first row, if it has one.
   private func take(
-    _ returned: [Int], of statement: SQLFragment, _ record: UnsafeMutableRawPointer, _ db: Database
+    _ returned: [Int], of statement: RecordStatement, _ record: UnsafeMutableRawPointer,
+    _ db: Database
   ) throws {
-    try withRows(of: RecordStatement(statement), record, db) { statement in
+    try withRows(of: statement, record, db) { statement in
       guard try statement.step() else { return }
       for (index, column) in returned.enumerated() {
         let reader = ColumnReader(

@@ -64,6 +64,12 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   @usableFromInline let access: PropertyAccess
   /// The coding for expressions.
   let expressionCoding: ExpressionCoding?
+  private let coding: ColumnCoding<Value>
+
+  /// A value as the column stores it.
+  func stored(_ value: Value) -> SQLFragment {
+    SQLFragment(value: CodedValue(value: value, coding: coding))
+  }
 
   /// The column, qualified by the name of a table in a query.
   func qualified(by alias: QueryAlias) -> SQLFragment {
@@ -92,6 +98,7 @@ final class ColumnStorage<Value: Sendable>: Sendable {
     _ access: PropertyAccess, _ expressionCoding: ExpressionCoding?
   ) {
     self.expressionCoding = expressionCoding
+    self.coding = coding
     self.access = access
     var definition = ColumnDefinition(name: name, type: coding.columnType)
     for option in options {

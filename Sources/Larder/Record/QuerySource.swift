@@ -8,12 +8,18 @@ public protocol QuerySource: Sendable {
   associatedtype QueryFields
   /// What a row of the query is.
   associatedtype QueryRow
+  /// The same where rows may be missing: what joins make of it that keep the other side's rows.
+  associatedtype QueryNullable
 
   /// The tables, each with the name that it has in the query.
   static func queryTables(_ names: inout QueryNames) -> QueryFields
   /// What makes a row of the columns of all tables, one after the other.
   static func queryReader(_ columns: inout QueryColumns) -> (QueryCursor) throws -> QueryRow
 }
+
+/// What is one table: a record's, or a ``CommonTable``.
+@_documentation(visibility: internal)
+public protocol SingleSource: QuerySource {}
 
 /// The names of a query's tables, in order.
 @_documentation(visibility: internal)

@@ -31,8 +31,8 @@
 /// All operations throw ``LarderSQLite/DatabaseError`` for what SQLite reports, among it broken
 /// constraints, and ``RecordError`` for rows that aren't there, that somebody else has changed, or
 /// that don't fit the type.
-public protocol Record: Sendable, QuerySource
-where QueryFields == RecordFields<Self>, QueryRow == Self {
+public protocol Record: Sendable, SingleSource
+where QueryFields == RecordFields<Self>, QueryRow == Self, QueryNullable == Self? {
   /// A structure with the table's columns.
   associatedtype Columns: Sendable
   /// The table's columns, for the table and for queries.

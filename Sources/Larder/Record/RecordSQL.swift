@@ -109,13 +109,19 @@ struct RecordSQL {
   /// - Parameters:
   ///   - target: the columns whose uniqueness decides whether the row is there; the key's if empty.
   ///   - chosen: what is updated where it is there; all that is written if nil.
-  func upsert(onConflict target: [Int] = [], updating chosen: [Int]? = nil) -> SQLFragment {
+  ///   - assigned: what stands behind SET, instead of columns.
+  func upsert(
+    onConflict target: [Int] = [], updating chosen: [Int]? = nil, set assigned: SQLFragment? = nil
+  ) -> SQLFragment {
     let target = target.isEmpty ? key : target
+    if let assigned {
+      return "\(insert()) ON CONFLICT (\(names(target))) DO UPDATE SET \(assigned)"
+    }
     let chosen =
       chosen ?? written.filter { !target.contains($0) && !key.contains($0) && $0 != version }
     var assignments = chosen.map { assignment($0, "excluded.\(names[$0])") }
     if let version, !target.contains(version) {
-      assignments.append(assignment(version, "\(table).\(names[version]) + 1"))
+      assignments.append(assignment(version, next(version)))
     }
     // Only a row that was updated is returned, and with it its key.
     if assignments.isEmpty, target != key {
@@ -127,6 +133,9 @@ struct RecordSQL {
   }
 
   var delete: SQLFragment { "DELETE FROM \(table) WHERE \(keyCondition)" }
+
+  /// The next version of a row that is there.
+  func next(_ version: Int) -> SQLFragment { "\(table).\(names[version]) + 1" }
 
   private func assignment(_ column: Int, _ value: SQLFragment) -> SQLFragment {
     "\(names[column]) = \(value)"
@@ -155,9 +164,24 @@ final class RecordStatement: Sendable {
 
   var text: String { sql.text }
 
+  /// Values beside the record's, whose placeholders stand behind all of its parameters.
+  let values: [(any DatabaseValueConvertible)?]
+
   init(_ fragment: SQLFragment) {
-    let (text, columns) = fragment.statement
+    let (text, values, columns) = fragment.statement
     sql = FixedSQL(text)
     order = columns
+    self.values = values
+  }
+
+  /// Binds a record's properties, and the values.
+  func bind(_ record: UnsafeRawPointer, _ layout: RecordLayout, to arena: BindingArena) throws {
+    try layout.bind(record, order, to: arena)
+    if values.isEmpty { return }
+    for (index, value) in values.enumerated() {
+      let parameter = ParameterBinder(
+        arena: arena, index: Int32(truncatingIfNeeded: order.count + index + 1))
+      if let value { try value.bind(to: parameter) } else { try parameter.bindNull() }
+    }
   }
 }

@@ -3,6 +3,11 @@
 import LarderSQLite
 
 extension Record {
+  /// The table as it is joined.
+  static var tableDefinition: QueryTableDefinition {
+    QueryTableDefinition(name: table.name, source: nil, codings: [])
+  }
+
   /// The table's columns.
   @_documentation(visibility: internal)
   @inlinable
@@ -23,6 +28,10 @@ extension Record {
 }
 
 extension Optional: QuerySource where Wrapped: Record {
+  /// What may be missing may be so twice.
+  @_documentation(visibility: internal)
+  public typealias QueryNullable = Self
+
   /// The table's columns, which may be NULL.
   @_documentation(visibility: internal)
   public static func queryTables(_ names: inout QueryNames) -> OptionalFields<Wrapped> {

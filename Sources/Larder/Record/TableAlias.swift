@@ -54,15 +54,9 @@ final class QueryTables: Sendable {
     index < aliases.count ? aliases[index] : .none
   }
 
-  /// A name for another table that none of these has.
-  func newAlias(for table: String, _ codings: [ExpressionCoding?]) -> QueryAlias {
-    var alias = table
-    var number = 2
-    let taken = Set(aliases.map(\.name.foldedName))
-    while taken.contains(alias.foldedName) {
-      alias = "\(table)_\(number)"
-      number += 1
-    }
-    return QueryAlias(alias, codings: codings)
+  /// A name for another table, which none of these has, nor one of a query around.
+  func newAlias(for table: String, _ codings: [ExpressionCoding?] = []) -> QueryAlias {
+    let taken = aliases.map(\.name) + (QueryScope.isInside ? QueryScope.names : [])
+    return QueryAlias(QueryAlias.newName(for: table, besides: taken), codings: codings)
   }
 }

@@ -9,7 +9,7 @@ extension TableCore {
     _ statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database
   ) throws -> Int {
     do {
-      return try db.run(statement.sql) { try layout.bind(record, statement.order, to: $0) }
+      return try db.run(statement.sql) { try statement.bind(record, layout, to: $0) }
     } catch {
       throw describe(error, writing: record, db, sql: statement.text)
     }
@@ -29,7 +29,7 @@ extension TableCore {
   ) throws -> T {
     do {
       return try db.withRows(
-        statement.sql, bind: { try layout.bind(record, statement.order, to: $0) }, body)
+        statement.sql, bind: { try statement.bind(record, layout, to: $0) }, body)
     } catch {
       throw describe(error, writing: record, db, sql: statement.text)
     }

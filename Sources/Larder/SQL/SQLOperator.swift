@@ -24,7 +24,7 @@ package enum SQLOperator: UInt8, Sendable {
   case add, subtract, multiply, divide, remainder, concatenate
   case collate
   /// JOIN … and ON … behind FROM.
-  case join, leftJoin, on
+  case join, leftJoin, rightJoin, fullJoin, on
   // Before one.
   case not, negate, bitwiseNot, distinct
   // Around one.
@@ -65,6 +65,8 @@ package enum SQLOperator: UInt8, Sendable {
     case .collate: " COLLATE "
     case .join: " JOIN "
     case .leftJoin: " LEFT JOIN "
+    case .rightJoin: " RIGHT JOIN "
+    case .fullJoin: " FULL JOIN "
     case .on: " ON "
     case .not: "NOT "
     case .negate: "-"
@@ -105,7 +107,7 @@ package enum SQLOperator: UInt8, Sendable {
     case .collate: .collate
     case .negate, .bitwiseNot: .sign
     case .parentheses: .atom
-    case .join, .leftJoin, .on, .distinct, .descending, .nullsFirst, .nullsLast: .lowest
+    case .join, .leftJoin, .rightJoin, .fullJoin, .on, .distinct, .descending, .nullsFirst, .nullsLast: .lowest
     }
   }
 }

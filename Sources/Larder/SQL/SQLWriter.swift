@@ -172,10 +172,11 @@ extension SQLFragment {
 
   @usableFromInline var sql: SQL { sql() }
 
-  /// The text for SQLite, and the positions of the columns that its parameters stand for, each once.
-  var statement: (text: String, columns: [Int]) {
+  /// The text for SQLite, its values, and the positions of the columns that its parameters stand for, each
+  /// once.
+  var statement: (text: String, values: [(any DatabaseValueConvertible)?], columns: [Int]) {
     let (sql, columns) = SQL.collected { write(to: &$0) }
-    return (sql.text, columns)
+    return (sql.text, sql.values, columns)
   }
 }
 

@@ -1,0 +1,123 @@
+import LarderSQLite
+
+/// The columns of an UPDATE: what is assigned to one is written.
+///
+/// ```swift
+/// try City.filter { $0.id == 5 }.update(db) {
+///   $0.population += 1
+///   $0.name = name
+///   $0.mayor = nil
+/// }
+/// // UPDATE "city" SET "population" = "city"."population" + ?, "name" = ?, "mayor" = ? WHERE …
+/// ```
+@dynamicMemberLookup
+public struct Assignments<R: Record> {
+  private let alias: QueryAlias
+  private var assignments: [Assignment] = []
+
+  private struct Assignment {
+    let column: ColumnDefinition
+    var value: SQLFragment
+    /// Whether the value was read since it was assigned: what is assigned then builds on it.
+    var isRead = false
+  }
+
+  init(_ alias: QueryAlias) { self.alias = alias }
+
+  /// A column: what was assigned to it here, or else its value before the update. To swap two columns,
+  /// keep one of them first: `let name = $0.name`.
+  ///
+  /// A second assignment to a column has to build on the first one, as `+=` does; else the update throws
+  /// ``LarderSQLite/DatabaseError``.
+  public subscript<Value>(
+    dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
+  ) -> SQLExpression<Value> {
+    // With the table's name: inside of another query, a name alone would be that of its own column.
+    mutating get {
+      let column = R.columns[keyPath: keyPath].storage
+      guard let index = index(of: column.definition) else {
+        return column.expression(of: alias)
+      }
+      assignments[index].isRead = true
+      let value = assignments[index].value
+      // What it is compared with is stored as the column is.
+      return SQLExpression(
+        column.expressionCoding.map { SQLFragment(.parentheses, value, coding: $0) } ?? value)
+    }
+    set { assign(newValue.node, to: R.columns[keyPath: keyPath].definition) }
+  }
+
+  // Values are Optionals here, which any value becomes by itself, and for which the operators of numbers,
+  // such as `+=`, don't stand: the compiler would take Int's and not look at those of expressions.
+
+  /// A column, to which a value is assigned, which is bound. What it was can't be read.
+  @_disfavoredOverload
+  public subscript<Value>(
+    dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
+  ) -> Value? {
+    @available(*, unavailable, message: "a column's value is known to the database only")
+    get { nil }
+    set {
+      let column = R.columns[keyPath: keyPath].storage
+      assign(newValue.map(column.stored) ?? "NULL", to: column.definition)
+    }
+  }
+
+  /// A column that may be NULL, to which a value or nil is assigned.
+  @_disfavoredOverload
+  public subscript<Value>(
+    dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value?>>
+  ) -> Value? {
+    @available(*, unavailable, message: "a column's value is known to the database only")
+    get { nil }
+    set {
+      let column = R.columns[keyPath: keyPath].storage
+      assign(column.stored(newValue), to: column.definition)
+    }
+  }
+
+  /// Not available: nil for a column that can't be NULL.
+  @_disfavoredOverload
+  public subscript<Value>(
+    dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
+  ) -> Never? {
+    @available(*, unavailable, message: "a column's value is known to the database only")
+    get { nil }
+    @available(*, unavailable, message: "the column's type isn't Optional: it can't be NULL")
+    set {}
+  }
+
+  private mutating func assign(_ value: SQLFragment, to column: ColumnDefinition) {
+    let value = value.coded { column.code?($0) } ?? value
+    guard let index = index(of: column) else {
+      assignments.append(Assignment(column: column, value: value))
+      return
+    }
+    let isRead = assignments[index].isRead
+    assignments[index].value =
+      isRead ? value : .misuse("“\(column.name)” is assigned twice in one update")
+    assignments[index].isRead = false
+  }
+
+  private func index(of column: ColumnDefinition) -> Int? {
+    assignments.firstIndex { $0.column.name.isSame(as: column.name) }
+  }
+
+  /// What stands behind SET; nil where nothing is assigned.
+  ///
+  /// - Parameter raised: what the column becomes that counts versions, where nothing is assigned to it.
+  func list(_ core: TableCore, raised: (Int) -> SQLFragment) throws -> SQLFragment? {
+    guard !assignments.isEmpty else { return nil }
+    try core.checkWritten(
+      assignments.map(\.column.name).compactMap { name in
+        core.columns.firstIndex { $0.name.isSame(as: name) }
+      })
+    var pieces = assignments.map {
+      SQLFragment("\(name: $0.column.name) = \($0.value.inside(.lowest))")
+    }
+    if let version = core.sql.version, index(of: core.columns[version]) == nil {
+      pieces.append("\(name: core.columns[version].name) = \(raised(version))")
+    }
+    return .list(pieces)
+  }
+}

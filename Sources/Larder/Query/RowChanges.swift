@@ -1,0 +1,144 @@
+import LarderSQLite
+
+// UPDATE and DELETE of a query's rows.
+
+extension Query where From: Record {
+  /// Updates the query's rows and returns their number.
+  ///
+  /// A column that is marked ``ColumnOption/version`` goes up by one; where one of them is the greatest
+  /// that its type has, this throws.
+  @discardableResult
+  public func update(
+    _ db: Database, _ change: (inout Assignments<From>) -> Void
+  ) throws -> Int {
+    try updating(From.self, change).map { try db.run($0) } ?? 0
+  }
+
+  /// Updates the query's rows and returns them as they are then.
+  public func updated(
+    _ db: Database, _ change: (inout Assignments<From>) -> Void
+  ) throws -> [From] {
+    guard let update = try updating(From.self, change) else { return [] }
+    return try From.fetchAll(db, sql: update.returning(From.table.core.sql.columnList).sql)
+  }
+
+  /// Updates the query's rows and returns expressions of what they are then.
+  ///
+  /// ```swift
+  /// let stock = try Item.filter { $0.id == 5 }.updated(db, returning: { ($0.id, $0.count) }) {
+  ///   $0.count -= 1
+  /// }
+  /// // UPDATE "item" SET "count" = "item"."count" - ? WHERE "item"."id" = ?
+  /// // RETURNING "item"."id", "item"."count"
+  /// ```
+  ///
+  /// See [RETURNING](https://www.sqlite.org/lang_returning.html).
+  public func updated<each Value: DatabaseValueConvertible>(
+    _ db: Database,
+    returning expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>),
+    _ change: (inout Assignments<From>) -> Void
+  ) throws -> [(repeat each Value)] {
+    try select(expressions).rows(db, of: updating(From.self, change))
+  }
+
+  /// Updates the query's rows and returns an expression of what they are then.
+  public func updated<Value: DatabaseValueConvertible>(
+    _ db: Database, returning expression: (From.QueryFields) -> SQLExpression<Value>,
+    _ change: (inout Assignments<From>) -> Void
+  ) throws -> [Value] {
+    try select(expression).rows(db, of: updating(From.self, change))
+  }
+
+  /// Deletes the query's rows and returns their number.
+  @discardableResult
+  public func delete(_ db: Database) throws -> Int { try db.run(deletion(From.self)) }
+
+  /// Deletes the query's rows and returns them.
+  public func deleted(_ db: Database) throws -> [From] {
+    let columns = From.table.core.sql.columnList
+    return try From.fetchAll(db, sql: deletion(From.self).returning(columns).sql)
+  }
+
+  /// Deletes the query's rows and returns expressions of them.
+  public func deleted<each Value: DatabaseValueConvertible>(
+    _ db: Database,
+    returning expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
+  ) throws -> [(repeat each Value)] {
+    try select(expressions).rows(db, of: deletion(From.self))
+  }
+
+  /// Deletes the query's rows and returns an expression of them.
+  public func deleted<Value: DatabaseValueConvertible>(
+    _ db: Database, returning expression: (From.QueryFields) -> SQLExpression<Value>
+  ) throws -> [Value] {
+    try select(expression).rows(db, of: deletion(From.self))
+  }
+}
+
+extension Query where From: JoinOfRecord {
+  /// Updates those rows of the first table that the join has, and returns their number.
+  ///
+  /// ```swift
+  /// City.join(Country.self) { $0.country == $1.code }.filter { $1.isGone }.update(db) { $0.country = nil }
+  /// // UPDATE "city" SET "country" = ? WHERE ("id") IN (SELECT "city"."id" FROM "city" JOIN …)
+  /// ```
+  @discardableResult
+  public func update(
+    _ db: Database, _ change: (inout Assignments<From.First>) -> Void
+  ) throws -> Int {
+    try updating(From.First.self, change).map { try db.run($0) } ?? 0
+  }
+
+  /// Deletes those rows of the first table that the join has, and returns their number.
+  @discardableResult
+  public func delete(_ db: Database) throws -> Int { try db.run(deletion(From.First.self)) }
+}
+
+extension Query {
+  /// The UPDATE of the first table; nil where nothing is assigned.
+  private func updating<R: Record>(
+    _ type: R.Type, _ change: (inout Assignments<R>) -> Void
+  ) throws -> SQLFragment? {
+    let core = R.table.core
+    try core.check()
+    let alias = select.tables.alias(at: 0)
+    var assignments = Assignments<R>(alias)
+    QueryScope.run(select.tables) { change(&assignments) }
+    let raised = { RecordSQL.raised(core.columns[$0]) }
+    guard let list = try assignments.list(core, raised: raised) else { return nil }
+    return try changing("UPDATE \(alias.definition(of: core.name)) SET \(list)", core)
+  }
+
+  private func deletion<R: Record>(_ type: R.Type) throws -> SQLFragment {
+    let core = R.table.core
+    try core.check()
+    let table = select.tables.alias(at: 0).definition(of: core.name)
+    return try changing("DELETE FROM \(table)", core)
+  }
+
+  /// The statement with a condition for the query's rows: the query's own or, where they are limited or
+  /// joined, that their keys are among those that it selects.
+  private func changing(_ statement: SQLFragment, _ core: TableCore) throws -> SQLFragment {
+    let tables = select.tables
+    if select.isPlain, tables.aliases.count == 1 {
+      return select.condition.map { "\(statement) WHERE \($0)" } ?? statement
+    }
+    guard select.groups == nil, select.groupCondition == nil, !select.isDistinct else {
+      throw DatabaseError(.misuse, "rows of a grouped or distinct query can't be changed")
+    }
+    try core.checkHasKey()
+    let alias = tables.alias(at: 0)
+    let key = core.sql.names(core.sql.key)
+    let selected = core.sql.key.map { alias.column(core.columns[$0].name) }
+    return "\(statement) WHERE (\(key)) IN (\(select.fragment(.list(selected))))"
+  }
+}
+
+extension Selection {
+  /// The rows that a statement returns of the selection's columns; none where there is no statement.
+  fileprivate func rows(_ db: Database, of change: SQLFragment?) throws -> [Row] {
+    guard let change else { return [] }
+    let statement = try db.take(change.returning(columns))
+    return try SelectionSource(accesses).rows(statement, db, expecting: 0, read)
+  }
+}
