@@ -8,8 +8,12 @@ import LarderSQLite
 ///   $0.name = name
 ///   $0.mayor = nil
 /// }
-/// // UPDATE "city" SET "population" = "city"."population" + ?, "name" = ?, "mayor" = ? WHERE …
+/// // UPDATE "city" SET "population" = larder_integer("city"."population" + ?), "name" = ?,
+/// //   "mayor" = ? WHERE …
 /// ```
+///
+/// SQLite computes with integers of 64 bits, and with real numbers beyond. An integer that the column's
+/// property can't have throws ``LarderSQLite/DatabaseError`` (`constraintDatatype`), and nothing is written.
 @dynamicMemberLookup
 public struct Assignments<R: Record> {
   private let alias: QueryAlias
@@ -44,7 +48,10 @@ public struct Assignments<R: Record> {
       return SQLExpression(
         column.expressionCoding.map { SQLFragment(.parentheses, value, coding: $0) } ?? value)
     }
-    set { assign(newValue.node, to: R.columns[keyPath: keyPath].definition) }
+    set {
+      let column = R.columns[keyPath: keyPath].storage
+      assign(column.assigned(newValue.node), to: column.definition)
+    }
   }
 
   // Values are Optionals here, which any value becomes by itself, and for which the operators of numbers,
@@ -88,7 +95,6 @@ public struct Assignments<R: Record> {
   }
 
   private mutating func assign(_ value: SQLFragment, to column: ColumnDefinition) {
-    let value = value.coded { column.code?($0) } ?? value
     guard let index = index(of: column) else {
       assignments.append(Assignment(column: column, value: value))
       return

@@ -96,14 +96,10 @@ struct RecordSQL {
     return "UPDATE \(table) SET \(.list(assignments)) WHERE \(keyCondition)"
   }
 
-  /// What raises a column's version in rows that may have any: where none comes after the greatest,
-  /// it throws "integer overflow", as `+` does not.
+  /// What raises a column's version in rows that may have any, and fails where none comes after the
+  /// greatest.
   static func raised(_ column: ColumnDefinition) -> SQLFragment {
-    let name = SQLFragment(text: column.name.quotedIdentifier)
-    return """
-      CASE WHEN \(name) >= \(text: "\(column.greatestVersion ?? .max)") \
-      THEN abs(-9223372036854775808) ELSE \(name) + 1 END
-      """
+    .integer("\(name: column.name) + 1", in: .min...(column.greatestVersion ?? .max))
   }
 
   /// - Parameters:

@@ -80,6 +80,7 @@ enum ConnectionOpening {
       sqlite3_limit(handle, limit.rawValue, Int32(clamping: max(0, value)))
     }
     try LinearSearch.install(on: handle)
+    try CheckedNumbers.install(on: handle)
     if configuration.profile == .untrustedFile {
       try GuardedFunctions.install(on: handle, deadlines)
     }

@@ -1,0 +1,50 @@
+import LarderSQLite
+
+// What an expression is assigned to a column as: a number that the column's property can have.
+
+extension ColumnStorage {
+  /// An expression as an assignment to the column writes it.
+  func assigned(_ value: SQLFragment) -> SQLFragment {
+    let value = value.coded { definition.code?($0) } ?? value
+    guard value.kind != .value, definition.code == nil,
+      let number = (Value.self as? any NumberValue.Type)?.number
+    else { return value }
+    if number == Float.self { return .float(value) }
+    return (number as? any FixedWidthInteger.Type).map { .integer(value, in: $0.storedRange) }
+      ?? value
+  }
+}
+
+extension NumberValue {
+  fileprivate static var number: any Any.Type { Number.self }
+}
+
+extension FixedWidthInteger {
+  /// The integers that SQLite can store of the type's.
+  fileprivate static var storedRange: ClosedRange<Int64> {
+    Int64(clamping: min)...Int64(clamping: max)
+  }
+}
+
+extension SQLFragment {
+  /// An integer, or an error where it isn't in a range. An engine that has columns of as many bits
+  /// checks that by itself.
+  static func integer(_ value: SQLFragment, in range: ClosedRange<Int64>) -> SQLFragment {
+    let operand = value.inside(.lowest)
+    let isWhole = range == .min ... .max
+    let call: SQLFragment =
+      isWhole
+      ? .call("larder_integer", operand)
+      : .call(
+        "larder_integer", operand, SQLFragment(text: "\(range.lowerBound)"),
+        SQLFragment(text: "\(range.upperBound)"))
+    return SQLFragment(.form("integer", [operand], call), isNullable: value.isNullable)
+  }
+
+  /// A real number as a Float holds it.
+  static func float(_ value: SQLFragment) -> SQLFragment {
+    let operand = value.inside(.lowest)
+    return SQLFragment(
+      .form("float", [operand], .call("larder_float", operand)), isNullable: value.isNullable)
+  }
+}

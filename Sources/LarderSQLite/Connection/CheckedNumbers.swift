@@ -1,0 +1,80 @@
+import CSQLite
+
+/// Functions that expressions are assigned through, so that no column gets a number that its property
+/// can't have: SQLite computes with 64 bits whatever the property's type, and goes on with real numbers
+/// where these overflow.
+///
+/// `larder_integer(x)` and `larder_integer(x, least, greatest)` give an integer back as it is, and fail
+/// for any other, as a STRICT table does for a value of another type. `larder_float(x)` rounds to what a
+/// Float holds. NULL stays NULL.
+///
+/// What makes the unsafe pointers sound: SQLite makes them for one call, and no copy outlives it.
+enum CheckedNumbers {
+  /// Adds the functions to a connection. Before it has read its schema: a file can't call them.
+  static func install(on handle: OpaquePointer) throws {
+    try FunctionEntry("larder_integer", 1) { context, _, values in
+      guard let value = values?[0] else { return }
+      CheckedNumbers.check(value, .min, .max, context)
+    }.install(on: handle)
+    try FunctionEntry("larder_integer", 3) { context, _, values in
+      guard let values, let value = values[0] else { return }
+      CheckedNumbers.check(
+        value, sqlite3_value_int64(values[1]), sqlite3_value_int64(values[2]), context)
+    }.install(on: handle)
+    try FunctionEntry("larder_float", 1) { context, _, values in
+      guard let value = values?[0] else { return }
+      switch sqlite3_value_type(value) {
+      case SQLITE_INTEGER, SQLITE_FLOAT:
+        sqlite3_result_double(context, Double(Float(sqlite3_value_double(value))))
+      default: sqlite3_result_value(context, value)
+      }
+    }.install(on: handle)
+  }
+
+  private static func check(
+    _ value: OpaquePointer, _ least: Int64, _ greatest: Int64, _ context: OpaquePointer?
+  ) {
+    switch sqlite3_value_type(value) {
+    case SQLITE_INTEGER where (least...max(least, greatest)).contains(sqlite3_value_int64(value)),
+      SQLITE_NULL:
+      sqlite3_result_value(context, value)
+    case SQLITE_INTEGER, SQLITE_FLOAT:
+      sqlite3_result_error(
+        context, "integer overflow: the number is not from \(least) to \(greatest)", -1)
+      sqlite3_result_error_code(context, ResultCode.constraintDatatype.rawValue)
+    default:
+      sqlite3_result_error(context, "the value is no integer", -1)
+      sqlite3_result_error_code(context, ResultCode.constraintDatatype.rawValue)
+    }
+  }
+}
+
+/// A function of this library's own, which has no state: equal arguments give equal results, and the
+/// schema can't call it.
+struct FunctionEntry {
+  typealias Callback =
+    @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+
+  private let name: StaticString
+  private let argumentCount: Int32
+  private let call: Callback
+
+  init(_ name: StaticString, _ argumentCount: Int32, _ call: @escaping Callback) {
+    self.name = name
+    self.argumentCount = argumentCount
+    self.call = call
+  }
+
+  func install(on handle: OpaquePointer) throws {
+    let code = name.withUTF8Buffer { name in
+      name.withMemoryRebound(to: CChar.self) {
+        sqlite3_create_function_v2(
+          handle, $0.baseAddress, argumentCount,
+          SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nil, call, nil, nil, nil)
+      }
+    }
+    guard code == SQLITE_OK else {
+      throw DatabaseError(ResultCode(rawValue: code), "out of memory")
+    }
+  }
+}
