@@ -41,12 +41,16 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
 
   /// The format in which closures store dates, found by storing one: they can't say.
   private static func dateFormat(_ stored: (Value) throws -> DatabaseValue) -> DateFormat? {
-    guard let date = Date(timeIntervalSince1970: 86_400) as? Value else { return nil }
-    return switch try? stored(date) {
-    case .real(86_400), .integer(86_400): .secondsSince1970
-    case .integer(86_400_000), .real(86_400_000): .unixMilliseconds
-    case .real(2_440_588.5): .julianDay
-    default: .iso8601
+    let day = Date(timeIntervalSince1970: 86_400)
+    guard let date = day as? Value else { return nil }
+    let value = try? stored(date)
+    switch value {
+    case .real(86_400), .integer(86_400): return .secondsSince1970
+    case .integer(86_400_000), .real(86_400_000): return .unixMilliseconds
+    case .real(2_440_588.5): return .julianDay
+    default:
+      let texts: [DateFormat] = [.sqlDateTime, .sqlDateTimeMilliseconds, .sqlDate, .iso8601Seconds]
+      return texts.first { (try? $0.databaseValue(of: day)) == value } ?? .iso8601
     }
   }
 
@@ -136,7 +140,9 @@ extension ColumnCoding where Value: DatabaseValueConvertible {
 }
 
 extension ColumnCoding where Value == Date {
-  /// A format of this column's own, whatever the connection's is.
+  /// A format of this column's own, whatever the connection's is, for instance
+  /// ``LarderSQLite/DateFormat/sqlDate``. Values of another form throw ``LarderSQLite/ConversionError``,
+  /// which says what format theirs is.
   public static func format(_ format: DateFormat) -> ColumnCoding {
     ColumnCoding(
       bind: { try format.databaseValue(of: $0).bind(to: $1) },

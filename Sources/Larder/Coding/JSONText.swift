@@ -2,7 +2,8 @@ import FoundationEssentials
 import LarderSQLite
 
 /// JSON as columns hold it: the keys of objects sorted, a `Date` as text such as
-/// `2026-11-21T08:33:26.123Z`, where Foundation's own ISO 8601 drops what is less than a second.
+/// `2026-11-21T08:33:26.123Z`, where Foundation's own ISO 8601 drops what is less than a second. Dates
+/// in JSON are compared with nothing: with or without a fraction, an offset or a time, they are read.
 enum JSONText {
   static func encoder() -> JSONEncoder {
     let encoder = JSONEncoder()
@@ -16,7 +17,7 @@ enum JSONText {
   static func decoder() -> JSONDecoder {
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .custom { decoder in
-      try DateFormat.iso8601.date(from: .text(String(from: decoder)))
+      Date(timeIntervalSince1970: try CivilTime.secondsSince1970(String(from: decoder)))
     }
     return decoder
   }

@@ -34,7 +34,8 @@ extension SQLExpression {
       switch node.coding.map({ $0.dateFormat ?? .iso8601 }) {
       case .secondsSince1970: .call("strftime", format, node, "'unixepoch'")
       case .unixMilliseconds: .call("strftime", format, seconds, "'unixepoch'")
-      case .julianDay, .iso8601, .sqlDateTime: .call("strftime", format, node)
+      case .julianDay, .iso8601, .iso8601Seconds, .sqlDateTime, .sqlDateTimeMilliseconds, .sqlDate:
+        .call("strftime", format, node)
       // In the format of the connection that binds the statement's values.
       case nil:
         .call(
@@ -57,7 +58,8 @@ private enum DateQuestion: DateFormatted {
       switch format {
       case .secondsSince1970, .unixMilliseconds: .text("unixepoch")
       // Changes nothing: text and Julian days are read as they are.
-      case .julianDay, .iso8601, .sqlDateTime: .text("+0 days")
+      case .julianDay, .iso8601, .iso8601Seconds, .sqlDateTime, .sqlDateTimeMilliseconds, .sqlDate:
+        .text("+0 days")
       }
     }
   }

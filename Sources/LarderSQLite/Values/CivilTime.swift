@@ -4,7 +4,7 @@ import FoundationEssentials
 ///
 /// Foundation's ISO 8601 style isn't exact enough to store values with: it cuts a fraction off
 /// instead of rounding it, and takes "2026-02-30", 25 o'clock and text after the end.
-struct CivilTime {
+package struct CivilTime {
   let year: Int
   let month: Int
   let day: Int
@@ -28,20 +28,25 @@ struct CivilTime {
   }
 
   func text(separator: String) -> String {
-    func padded(_ number: Int, _ width: Int) -> String {
-      let digits = String(number)
-      return String(repeating: "0", count: max(0, width - digits.count)) + digits
-    }
-    let date = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
-    let hour = padded(secondOfDay / 3600, 2)
-    let minute = padded(secondOfDay / 60 % 60, 2)
-    let time = "\(hour):\(minute):\(padded(secondOfDay % 60, 2))"
-    return date + separator + time + (millisecond.map { ".\(padded($0, 3))" } ?? "")
+    let hour = Self.padded(secondOfDay / 3600, 2)
+    let minute = Self.padded(secondOfDay / 60 % 60, 2)
+    let time = "\(hour):\(minute):\(Self.padded(secondOfDay % 60, 2))"
+    return dateText + separator + time + (millisecond.map { ".\(Self.padded($0, 3))" } ?? "")
+  }
+
+  /// `YYYY-MM-DD`.
+  var dateText: String {
+    "\(Self.padded(year, 4))-\(Self.padded(month, 2))-\(Self.padded(day, 2))"
+  }
+
+  private static func padded(_ number: Int, _ width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }
 
   /// Reads `YYYY-MM-DD`, then optionally `T` or a space and `HH:MM[:SS[.fraction]]`, then optionally
   /// `Z` or an offset. Throws for anything else.
-  static func secondsSince1970(_ text: String) throws -> Double {
+  package static func secondsSince1970(_ text: String) throws -> Double {
     var text = text[...].utf8
     let year = try number(from: &text, digits: 4)
     try take("-", from: &text)

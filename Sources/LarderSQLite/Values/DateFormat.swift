@@ -10,6 +10,11 @@ import FoundationEssentials
 /// Every format is in UTC and independent of the time zone and locale of the process. They are
 /// the forms that SQLite's own [date functions](https://www.sqlite.org/lang_datefunc.html)
 /// understand (with `'unixepoch'` for the two that count from 1970).
+///
+/// A format reads what it writes and nothing else: texts are compared as texts, so that among
+/// `2026-11-21 00:00:00` a `2026-11-21` would be neither equal to that day nor at its place in the
+/// order. All are as long as one another, and sort as the dates do. A date that has to be rounded is
+/// rounded wherever it is stored or compared with what is.
 public enum DateFormat: UInt8, Hashable, Sendable {
   /// A real number of seconds since 1970: the default. Exact to a quarter of a microsecond.
   case secondsSince1970
@@ -23,6 +28,12 @@ public enum DateFormat: UInt8, Hashable, Sendable {
   case iso8601
   /// Text such as `2026-11-21 08:33:26`; rounds to the nearest second.
   case sqlDateTime
+  /// Text such as `2026-11-21 08:33:26.123`; rounds to the nearest millisecond.
+  case sqlDateTimeMilliseconds
+  /// Text such as `2026-11-21`: the day in UTC, which is read as its midnight.
+  case sqlDate
+  /// Text such as `2026-11-21T08:33:26Z`; rounds to the nearest second.
+  case iso8601Seconds
 
   /// The date in this format. Throws ``ConversionError`` for a date that the format can't
   /// express: one that is not finite, or for text outside of the years 0 to 9999.
@@ -40,14 +51,19 @@ public enum DateFormat: UInt8, Hashable, Sendable {
       return .text(try CivilTime(seconds: seconds, unitsPerSecond: 1000).text(separator: "T") + "Z")
     case .sqlDateTime:
       return .text(try CivilTime(seconds: seconds, unitsPerSecond: 1).text(separator: " "))
+    case .sqlDateTimeMilliseconds:
+      return .text(try CivilTime(seconds: seconds, unitsPerSecond: 1000).text(separator: " "))
+    case .sqlDate:
+      return .text(try CivilTime(seconds: seconds.rounded(.down), unitsPerSecond: 1).dateText)
+    case .iso8601Seconds:
+      return .text(try CivilTime(seconds: seconds, unitsPerSecond: 1).text(separator: "T") + "Z")
     }
   }
 
   /// The date from a value in this format.
   ///
-  /// The two text formats read each other's form, with or without a fraction of a second and an
-  /// offset such as `+08:00`; a date alone is its midnight. Throws ``ConversionError`` for a
-  /// value of another form, for February 30 or 25 o'clock.
+  /// Throws ``ConversionError`` for a value of another form, for February 30 or 25 o'clock; with
+  /// ``ConversionError/Reason/otherDateFormat(_:)`` for text that another format would read.
   public func date(from value: DatabaseValue) throws -> Date {
     switch (self, value) {
     case (.secondsSince1970, .real(let seconds)):
@@ -63,10 +79,31 @@ public enum DateFormat: UInt8, Hashable, Sendable {
       return try Self.date((days - Self.julianDayOf1970) * 86_400)
     case (.julianDay, .integer(let days)):
       return try Self.date((Self.exactly(days) - Self.julianDayOf1970) * 86_400)
-    case (.iso8601, .text(let text)), (.sqlDateTime, .text(let text)):
-      return try Self.date(CivilTime.secondsSince1970(text))
+    case (_, .text(let text)) where columnType == .text:
+      let seconds = try CivilTime.secondsSince1970(text)
+      guard let form = Self.form(of: text) else {
+        throw ConversionError(.malformed, Date.self)
+      }
+      guard form == self else { throw ConversionError(.otherDateFormat(form), Date.self) }
+      return try Self.date(seconds)
     default:
       throw value.unexpected(for: Date.self)
+    }
+  }
+
+  /// The format that writes a date's text in this form; nil for none.
+  private static func form(of text: String) -> DateFormat? {
+    let bytes = text.utf8
+    let (hasT, hasZ) = (
+      bytes.dropFirst(10).first == UInt8(ascii: "T"), bytes.last == UInt8(ascii: "Z")
+    )
+    return switch (bytes.count, hasT, hasZ) {
+    case (10, _, _): .sqlDate
+    case (19, false, false): .sqlDateTime
+    case (23, false, false): .sqlDateTimeMilliseconds
+    case (20, true, true): .iso8601Seconds
+    case (24, true, true): .iso8601
+    default: nil
     }
   }
 
@@ -99,7 +136,7 @@ public enum DateFormat: UInt8, Hashable, Sendable {
     switch self {
     case .secondsSince1970, .julianDay: .real
     case .unixMilliseconds: .integer
-    case .iso8601, .sqlDateTime: .text
+    case .iso8601, .iso8601Seconds, .sqlDateTime, .sqlDateTimeMilliseconds, .sqlDate: .text
     }
   }
 }

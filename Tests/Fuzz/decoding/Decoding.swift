@@ -36,6 +36,7 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 let formats: [DateFormat] = [
   .secondsSince1970, .unixMilliseconds, .julianDay, .iso8601, .sqlDateTime,
+  .sqlDateTimeMilliseconds, .sqlDate, .iso8601Seconds,
 ]
 
 func read(

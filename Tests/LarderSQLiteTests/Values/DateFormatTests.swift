@@ -7,7 +7,9 @@ import Testing
 struct DateFormatTests {
   static let formats: [DateFormat] = [
     .secondsSince1970, .unixMilliseconds, .julianDay, .iso8601, .sqlDateTime,
+    .sqlDateTimeMilliseconds, .sqlDate, .iso8601Seconds,
   ]
+  static let texts = formats[3...]
 
   private func database(_ format: DateFormat) throws -> Database {
     var configuration = Configuration()
@@ -28,9 +30,10 @@ struct DateFormatTests {
     let grain: Double =
       switch format {
       case .secondsSince1970: 16e-6  // at the ends; a quarter of a microsecond up to 2106
-      case .unixMilliseconds, .iso8601: 0.000_52
+      case .unixMilliseconds, .iso8601, .sqlDateTimeMilliseconds: 0.000_52
       case .julianDay: 81e-6  // 41 up to the year 6700
-      case .sqlDateTime: 0.5
+      case .sqlDateTime, .iso8601Seconds: 0.5
+      case .sqlDate: 86_400
       }
     let db = try database(format)
     var generator = SeededGenerator(seed: 20)
@@ -53,6 +56,7 @@ struct DateFormatTests {
     let expected: [DatabaseValue] = [
       .real(1_795_250_006.5), .integer(1_795_250_006_500), .real(2_461_365.856_556_713),
       .text("2026-11-21T08:33:26.500Z"), .text("2026-11-21 08:33:27"),
+      .text("2026-11-21 08:33:26.500"), .text("2026-11-21"), .text("2026-11-21T08:33:27Z"),
     ]
     for (format, value) in zip(Self.formats, expected) {
       let db = try database(format)
@@ -85,7 +89,7 @@ struct DateFormatTests {
       "2026-11-21T08:33:26+08:60",
     ])
   func impossible(text: String) {
-    for format in [DateFormat.iso8601, .sqlDateTime] {
+    for format in Self.texts {
       #expect(throws: ConversionError(.malformed, Date.self)) { try format.date(from: .text(text)) }
     }
   }
@@ -107,23 +111,49 @@ struct DateFormatTests {
     }
   }
 
-  @Test("A fraction follows seconds only: after minutes it would be one of a minute")
-  func fractionOfMinutes() {
-    #expect(throws: ConversionError.self) {
-      try DateFormat.iso8601.date(from: .text("2026-11-21 08:33.5"))
+  @Test(
+    "A form that no format writes throws, though it is a date",
+    arguments: [
+      "2026-11-21 08:33", "2026-11-21 08:33.5", "2026-11-21T08:33:26", "2026-11-21 08:33:26Z",
+      "2026-11-21T08:33:26+00:00", "2026-11-21 08:33:26+08:00", "2026-11-21T08:33:26.25Z",
+      "2026-11-21 08:33:26.1234", "2026-11-21 08:33:26.12Z", "2026-11-21T08:33:26.123",
+    ])
+  func otherForms(text: String) {
+    for format in Self.texts {
+      #expect(throws: ConversionError(.malformed, Date.self)) { try format.date(from: .text(text)) }
     }
   }
 
-  @Test("The text formats read each other's form, offsets, fractions and dates alone")
-  func lenientForms() throws {
-    let morning = 1_795_250_006.0
-    #expect(try seconds("2026-11-21 08:33:26") == morning)
-    #expect(try seconds("2026-11-21T08:33:26Z") == morning)
-    #expect(try seconds("2026-11-21T16:33:26+08:00") == morning)
-    #expect(try seconds("2026-11-21T03:03:26-05:30") == morning)
-    #expect(try seconds("2026-11-21T08:33:26.25Z") == morning + 0.25)
-    #expect(try seconds("2026-11-21 08:33") == morning - 26)
-    #expect(try seconds("2026-11-21") == 1_795_219_200)
+  @Test("A format reads what it writes; of what another one writes the error says which")
+  func strictForms() throws {
+    let moment = Date(timeIntervalSince1970: 1_795_250_006)
+    for format in Self.texts {
+      let value = try format.databaseValue(of: moment)
+      for other in Self.texts where other != format {
+        let error = #expect(throws: ConversionError.self) { try other.date(from: value) }
+        #expect(error?.reason == .otherDateFormat(format))
+        #expect(error?.description.contains(".format(.\(format))") == true)
+      }
+      let read = try format.date(from: value)
+      #expect(read == (format == .sqlDate ? moment.addingTimeInterval(-30_806) : moment))
+      #expect(try format.databaseValue(of: read) == value)
+    }
+  }
+
+  @Test("Texts of a format sort as their dates do", arguments: texts)
+  func order(format: DateFormat) throws {
+    var generator = SeededGenerator(seed: 22)
+    var last: (Date, DatabaseValue)?
+    let dates = (0..<2_000).map { _ in
+      Date(timeIntervalSince1970: .random(in: -62_167_219_200...253_402_300_799, using: &generator))
+    }
+    for date in dates.sorted() {
+      let value = try format.databaseValue(of: date)
+      if let last, case .text(let text) = value, case .text(let before) = last.1 {
+        #expect(before <= text)
+      }
+      last = (date, value)
+    }
   }
 
   @Test("Dates before 1970 and leap days are right to the second")
@@ -131,8 +161,9 @@ struct DateFormatTests {
     #expect(try text(-1, .sqlDateTime) == "1969-12-31 23:59:59")
     #expect(try text(-0.001, .iso8601) == "1969-12-31T23:59:59.999Z")
     #expect(try text(-62_167_219_200, .sqlDateTime) == "0000-01-01 00:00:00")
-    #expect(try seconds("0000-02-29") == -62_162_121_600)
-    #expect(try seconds("2000-02-29") == 951_782_400)
+    #expect(try seconds("0000-02-29T00:00:00.000Z") == -62_162_121_600)
+    #expect(try seconds("2000-02-29T00:00:00.000Z") == 951_782_400)
+    #expect(try text(-1, .sqlDate) == "1969-12-31")
     #expect(try text(253_402_300_799, .sqlDateTime) == "9999-12-31 23:59:59")
   }
 
@@ -175,8 +206,8 @@ struct DateFormatTests {
         #expect(throws: ConversionError.self) { try text(seconds, format) }
       }
     }
-    for format in [DateFormat.iso8601, .sqlDateTime] {
-      for seconds in [-62_167_219_201, 253_402_300_799.9999, 1e18, -1e300] {
+    for format in Self.texts {
+      for seconds in [-62_167_219_201, 253_402_300_800, 1e18, -1e300] {
         #expect(throws: ConversionError(.notExact, Date.self)) { try text(seconds, format) }
       }
     }

@@ -134,6 +134,7 @@ struct FunctionTests {
     "dates are formatted whatever stores them",
     arguments: [
       DateFormat.secondsSince1970, .unixMilliseconds, .julianDay, .iso8601, .sqlDateTime,
+      .sqlDateTimeMilliseconds, .iso8601Seconds,
     ])
   func dates(_ format: DateFormat) throws {
     var configuration = Configuration()
@@ -217,6 +218,7 @@ struct FunctionTests {
     "a view has dates in the format that it is told",
     arguments: [
       DateFormat.secondsSince1970, .unixMilliseconds, .julianDay, .iso8601, .sqlDateTime,
+      .sqlDateTimeMilliseconds, .iso8601Seconds,
     ])
   func datesOfView(format: DateFormat) throws {
     var configuration = Configuration()

@@ -1,0 +1,87 @@
+import Foundation
+import Larder
+import Testing
+
+/// An order as the databases of other programs have them: its dates are text.
+private struct Order: Record, Equatable {
+  var id: Int
+  var day: Date
+  var shipped: Date?
+  var paid: Date?
+
+  struct Columns: Sendable {
+    let id = Column("OrderID", \Order.id, .primaryKey)
+    let day = Column("OrderDate", \Order.day, as: .format(.sqlDate))
+    let shipped = Column("ShippedDate", \Order.shipped, as: .format(.sqlDateTime))
+    let paid = Column("Paid", \Order.paid, as: .format(.sqlDateTimeMilliseconds))
+  }
+  static let columns = Columns()
+  static let table = Table(
+    "Orders", Order.init, columns.id, columns.day, columns.shipped, columns.paid)
+}
+
+@Suite("Columns of dates as text") struct DateColumnTests {
+  let db: Database
+  /// July 16, 2016.
+  private let day = Date(timeIntervalSince1970: 1_468_627_200)
+
+  init() throws {
+    db = try Database()
+    try db.executeStatements(
+      """
+      CREATE TABLE Orders (OrderID INTEGER PRIMARY KEY, OrderDate DATETIME, ShippedDate DATETIME,
+        Paid TEXT);
+      INSERT INTO Orders VALUES
+        (1, '2016-07-15', '2016-07-15 23:59:59', '2016-07-15 23:59:59.999'),
+        (2, '2016-07-16', '2016-07-16 00:00:00', '2016-07-16 00:00:00.000'),
+        (3, '2016-07-17', NULL, '2016-07-16 00:00:00.001');
+      """)
+  }
+
+  private func ids(_ condition: (RecordFields<Order>) -> SQLExpression<Bool>) throws -> [Int] {
+    try Order.filter(condition).order { $0.id }.select { $0.id }.fetchAll(db)
+  }
+
+  @Test("are compared and ordered as their dates are")
+  func comparison() throws {
+    #expect(try ids { $0.day == day } == [2])
+    #expect(try ids { $0.day != day } == [1, 3])
+    #expect(try ids { $0.day >= day } == [2, 3])
+    #expect(try ids { $0.day < day } == [1])
+    #expect(try ids { $0.day.in([day]) } == [2])
+    #expect(try ids { $0.day.between(day...day.addingTimeInterval(86_400)) } == [2, 3])
+    #expect(try ids { $0.shipped == day } == [2])
+    #expect(try ids { $0.shipped < day } == [1])
+    #expect(try ids { $0.paid > day } == [3])
+    #expect(try Order.all.select { $0.day.max() }.fetchOne(db) == day.addingTimeInterval(86_400))
+    #expect(try Order.order { $0.shipped.desc.nullsLast }.fetchAll(db).map(\.id) == [2, 1, 3])
+  }
+
+  @Test("keep their text when a record is saved")
+  func saving() throws {
+    let before = try db.executeQuery("SELECT * FROM Orders").map { try $0.dictionary }
+    for order in try Order.fetchAll(db) { try order.save(db) }
+    #expect(try db.executeQuery("SELECT * FROM Orders").map { try $0.dictionary } == before)
+  }
+
+  @Test("refuse text of another form, and say what format it has")
+  func otherForm() throws {
+    for (value, format) in [
+      ("2016-07-16 00:00:00", DateFormat.sqlDateTime), ("2016-07-16T00:00:00Z", .iso8601Seconds),
+      ("2016-07-16 00:00:00.000", .sqlDateTimeMilliseconds), ("2016-07-16T00:00:00.000Z", .iso8601),
+    ] {
+      try db.executeUpdate("UPDATE Orders SET OrderDate = \(value) WHERE OrderID = 1")
+      let error = conversionFailure { try Order.find(db, 1) }
+      #expect(error?.reason == .otherDateFormat(format))
+      #expect(error?.column == "OrderDate")
+    }
+  }
+
+  @Test("have the parts that SQLite's functions find")
+  func parts() throws {
+    let months = Order.all.select { ($0.day.strftime("%Y-%m"), $0.shipped.strftime("%d")) }
+    let rows = try months.fetchAll(db)
+    #expect(rows.map(\.0) == ["2016-07", "2016-07", "2016-07"])
+    #expect(rows.map(\.1) == ["15", "16", nil])
+  }
+}
