@@ -34,7 +34,10 @@ extension SQLExpression {
 
   /// The call of a function alone: with an operator around it, SQLite shall refuse what can only
   /// follow a call, and not apply it to the last operand.
-  var function: SQLFragment { node.precedence == .atom ? node : node.parenthesized }
+  var function: SQLFragment {
+    if case .sql(let sql) = node.content, sql.isFunctionCall { return node }
+    return node.precedence == .atom ? node : node.parenthesized
+  }
 }
 
 extension SQLExpression where Value: DatabaseValueConvertible {

@@ -59,6 +59,22 @@ extension SQLExpression {
 
 // MARK: Numbers
 
+extension SQLExpression where Value: NumberValue {
+  /// The number as a Double, for expressions with others of that type: `$0.price * $0.quantity.real`.
+  ///
+  /// It is `CAST(… AS REAL)`, which is the nearest one to an integer beyond 53 bits.
+  public var real: SQLExpression<Value.AsReal> { converted(to: .real) }
+
+  /// The number as an Int, without what stands behind the point: `$0.share.integer + $0.count`.
+  ///
+  /// It is `CAST(… AS INTEGER)`: what is beyond 64 bits becomes the smallest or greatest Int.
+  public var integer: SQLExpression<Value.AsInteger> { converted(to: .integer) }
+
+  private func converted<Other>(to type: ColumnType) -> SQLExpression<Other> {
+    SQLExpression<Other>(SQLFragment(.cast(node, type), isNullable: node.isNullable))
+  }
+}
+
 extension SQLExpression where Value: SignedNumeric & DatabaseValueConvertible {
   /// The number without its sign. An error for the smallest integer.
   public var magnitude: Self { call("abs", isNullable: node.isNullable) }

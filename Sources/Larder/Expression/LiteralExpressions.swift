@@ -8,6 +8,10 @@ import LarderSQLite
 public protocol NumberValue: DatabaseValueConvertible {
   /// The number's type, without Optional.
   associatedtype Number: DatabaseValueConvertible & ExpressibleByIntegerLiteral = Self
+  /// Double, Optional if this is.
+  associatedtype AsReal: DatabaseValueConvertible = Double
+  /// Int, Optional if this is.
+  associatedtype AsInteger: DatabaseValueConvertible = Int
 }
 
 /// Floating-point numbers and their Optionals: what any literal number can be assigned to.
@@ -30,6 +34,12 @@ extension Optional: NumberValue where Wrapped: NumberValue {
   /// The number's type.
   @_documentation(visibility: internal)
   public typealias Number = Wrapped.Number
+  /// A real number or nil.
+  @_documentation(visibility: internal)
+  public typealias AsReal = Double?
+  /// An integer or nil.
+  @_documentation(visibility: internal)
+  public typealias AsInteger = Int?
 }
 
 extension Optional: RealValue where Wrapped: RealValue {}

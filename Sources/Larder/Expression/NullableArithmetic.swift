@@ -148,6 +148,22 @@ extension SQLExpression {
     SQLExpression(left.node.infix(.remainder, right.node))
   }
 
+  /// The rest of a division; NULL where one of them is.
+  @inlinable @_disfavoredOverload
+  public static func % <Wrapped: FixedWidthInteger & DatabaseValueConvertible>(
+    left: Self, right: SQLExpression<Wrapped>
+  ) -> Self where Value == Wrapped? {
+    SQLExpression(left.node.infix(.remainder, right.node))
+  }
+
+  /// The rest of a division; NULL where one of them is.
+  @inlinable @_disfavoredOverload
+  public static func % <Wrapped: FixedWidthInteger & DatabaseValueConvertible>(
+    left: SQLExpression<Wrapped>, right: Self
+  ) -> Self where Value == Wrapped? {
+    SQLExpression(left.node.infix(.remainder, right.node))
+  }
+
   /// The number with the other sign; NULL where there is no value.
   public static prefix func - <Wrapped: SignedNumeric & DatabaseValueConvertible>(
     operand: Self
@@ -169,4 +185,28 @@ extension SQLExpression {
   public static func *= <Wrapped: Numeric & DatabaseValueConvertible>(
     left: inout Self, right: Wrapped
   ) where Value == Wrapped? { left = left * right }
+
+  /// Adds to an assignment's value; NULL where one of them is.
+  @_disfavoredOverload
+  public static func += <Wrapped: Numeric & DatabaseValueConvertible>(
+    left: inout Self, right: Self
+  ) where Value == Wrapped? { left = left + right }
+
+  /// Adds to an assignment's value; NULL stays NULL.
+  @_disfavoredOverload
+  public static func += <Wrapped: Numeric & DatabaseValueConvertible>(
+    left: inout Self, right: SQLExpression<Wrapped>
+  ) where Value == Wrapped? { left = left + right }
+
+  /// Subtracts from an assignment's value; NULL where one of them is.
+  @_disfavoredOverload
+  public static func -= <Wrapped: Numeric & DatabaseValueConvertible>(
+    left: inout Self, right: Self
+  ) where Value == Wrapped? { left = left - right }
+
+  /// Subtracts from an assignment's value; NULL stays NULL.
+  @_disfavoredOverload
+  public static func -= <Wrapped: Numeric & DatabaseValueConvertible>(
+    left: inout Self, right: SQLExpression<Wrapped>
+  ) where Value == Wrapped? { left = left - right }
 }

@@ -107,6 +107,10 @@ extension SQLExpression where Value: TextValue {
 
   /// Appends to an assignment's value; NULL stays NULL.
   public static func += (left: inout Self, right: String) { left = left + right }
+
+  /// Appends to an assignment's value; NULL where one of them is.
+  @_disfavoredOverload
+  public static func += (left: inout Self, right: Self) { left = left + right }
 }
 
 extension SQLExpression where Value == String? {

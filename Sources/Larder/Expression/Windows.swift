@@ -18,6 +18,12 @@ public func denseRank() -> SQLExpression<Int> {
   SQLExpression(.call("dense_rank", isNullable: false))
 }
 
+/// The number of the row's part, from 1, of so many parts of equal size in their window's order. Less than
+/// one part throws ``LarderSQLite/DatabaseError`` when the query runs.
+public func ntile(_ parts: Int) -> SQLExpression<Int> {
+  SQLExpression(.call("ntile", SQLFragment(value: parts), isNullable: false))
+}
+
 extension SQLExpression {
   /// An aggregate or window function over rows around each row, instead of one row for all.
   ///
@@ -33,18 +39,24 @@ extension SQLExpression {
   ///
   /// - `rows`: the rows that count, from those before (negative) to those after this one:
   ///   `-2...0` for the last three, `.min ... 0` for all up to this one.
+  /// - `groups`: the same in groups of rows that are equal in the window's order.
+  /// - `range`: the same in values of the window's order, which has one term then.
+  ///
+  /// No more than one of the three can be given.
   public func over<each Part: Sendable>(
     partitionBy parts: repeat SQLExpression<each Part>, orderBy order: OrderingTerm...,
-    rows: ClosedRange<Int>? = nil
+    rows: ClosedRange<Int>? = nil, groups: ClosedRange<Int>? = nil,
+    range: ClosedRange<Int>? = nil
   ) -> Self {
     var partition: [SQLFragment] = []
     repeat partition.append((each parts).node.inside(.lowest))
     var clauses: [SQLFragment] = []
     if !partition.isEmpty { clauses.append("PARTITION BY \(.list(partition))") }
     if !order.isEmpty { clauses.append("ORDER BY \(.list(order.map(\.node)))") }
-    if let rows {
-      let (first, last) = (Self.bound(rows.lowerBound), Self.bound(rows.upperBound))
-      clauses.append("ROWS BETWEEN \(text: first) AND \(text: last)")
+    for (unit, frame) in [("ROWS", rows), ("GROUPS", groups), ("RANGE", range)] {
+      guard let frame else { continue }
+      let (first, last) = (Self.bound(frame.lowerBound), Self.bound(frame.upperBound))
+      clauses.append("\(text: unit) BETWEEN \(text: first) AND \(text: last)")
     }
     let window: SQLFragment = .list(clauses, separator: " ")
     return Self(
@@ -83,5 +95,35 @@ extension SQLExpression where Value: DatabaseValueConvertible {
   /// The value in a later row of the window; NULL where there is none.
   public func lead<Wrapped>(_ count: Int = 1) -> Self where Value == Wrapped? {
     call("lead", SQLFragment(value: count), coding: node.coding)
+  }
+
+  /// The value in the first row of the window's frame; NULL where it has none.
+  @_disfavoredOverload
+  public func firstValue() -> SQLExpression<Value?> { call("first_value", coding: node.coding) }
+
+  /// The value in the first row of the window's frame; NULL where it has none.
+  public func firstValue<Wrapped>() -> Self where Value == Wrapped? {
+    call("first_value", coding: node.coding)
+  }
+
+  /// The value in the last row of the window's frame, which ends with this row and its equals where the
+  /// window has an order: say `rows: .min ... .max` for the last one of all.
+  @_disfavoredOverload
+  public func lastValue() -> SQLExpression<Value?> { call("last_value", coding: node.coding) }
+
+  /// The value in the last row of the window's frame.
+  public func lastValue<Wrapped>() -> Self where Value == Wrapped? {
+    call("last_value", coding: node.coding)
+  }
+
+  /// The value in the row of the window's frame with this number, from 1; NULL where there is none.
+  @_disfavoredOverload
+  public func nthValue(_ number: Int) -> SQLExpression<Value?> {
+    call("nth_value", SQLFragment(value: number), coding: node.coding)
+  }
+
+  /// The value in the row of the window's frame with this number, from 1; NULL where there is none.
+  public func nthValue<Wrapped>(_ number: Int) -> Self where Value == Wrapped? {
+    call("nth_value", SQLFragment(value: number), coding: node.coding)
   }
 }

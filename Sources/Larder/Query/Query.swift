@@ -60,8 +60,9 @@ public struct Query<From: QuerySource>: Sendable {
   public consuming func filter(
     _ condition: (From.QueryFields) -> SQLExpression<Bool>
   ) -> Self {
-    let node = scoped { condition($0).node }
     var query = consume self
+    query.select.moveIntoScope()
+    let node = query.scoped { condition($0).node }
     query.select.add(condition: node)
     return query
   }

@@ -120,7 +120,7 @@ extension Query {
   /// joined, that their keys are among those that it selects.
   private func changing(_ statement: SQLFragment, _ core: TableCore) throws -> SQLFragment {
     let tables = select.tables
-    if select.isPlain, tables.aliases.count == 1 {
+    if select.isPlain, tables.aliases.count == 1, !tables.isDerived {
       return select.condition.map { "\(statement) WHERE \($0)" } ?? statement
     }
     guard select.groups == nil, select.groupCondition == nil, !select.isDistinct else {

@@ -42,7 +42,14 @@ final class QueryTables: Sendable {
   /// All columns, where a record's table under its own name is the only one.
   @usableFromInline let ownColumns: SQLFragment?
 
-  init(_ text: SQLFragment, _ aliases: [QueryAlias], ownColumns: SQLFragment? = nil) {
+  /// Whether what is behind the name isn't a table as a whole, but rows of one.
+  let isDerived: Bool
+
+  init(
+    _ text: SQLFragment, _ aliases: [QueryAlias], ownColumns: SQLFragment? = nil,
+    isDerived: Bool = false
+  ) {
+    self.isDerived = isDerived
     self.text = text
     self.aliases = aliases
     self.ownColumns = ownColumns

@@ -65,9 +65,14 @@ extension SQLFragment {
   final consuming func equals(
     _ value: consuming any DatabaseValueConvertible, negated: Bool
   ) -> SQLFragment {
-    let operation: SQLOperator =
-      isNullable ? (negated ? .notSame : .same) : (negated ? .notEqual : .equal)
-    return infix(operation, value)
+    guard isNullable else { return infix(negated ? .notEqual : .equal, value) }
+    if value.isNull { return nullTest(negated) }
+    return infix(negated ? .notSame : .same, value)
+  }
+
+  /// Whether it is NULL. (With a parameter, SQLite wouldn't use a partial index of what isn't NULL.)
+  private func nullTest(_ negated: Bool) -> SQLFragment {
+    SQLFragment(negated ? .isNotNull : .isNull, inside(.equality), isNullable: false)
   }
 
   /// Whether it equals another: null-safe where either can be NULL.
@@ -90,5 +95,12 @@ extension SQLFragment {
   /// A value as this fragment's are stored.
   final func bound(_ value: any DatabaseValueConvertible) -> SQLFragment {
     SQLFragment(value: coding?.code(value) ?? value)
+  }
+}
+
+extension DatabaseValueConvertible {
+  /// Whether it is nil.
+  fileprivate var isNull: Bool {
+    Self.columnType.isNullable && (try? databaseValue) == .null
   }
 }

@@ -107,7 +107,9 @@ package enum SQLOperator: UInt8, Sendable {
     case .collate: .collate
     case .negate, .bitwiseNot: .sign
     case .parentheses: .atom
-    case .join, .leftJoin, .rightJoin, .fullJoin, .on, .distinct, .descending, .nullsFirst, .nullsLast: .lowest
+    case .join, .leftJoin, .rightJoin, .fullJoin, .on, .distinct, .descending, .nullsFirst,
+      .nullsLast:
+      .lowest
     }
   }
 }

@@ -48,6 +48,21 @@ extension Table {
   ) throws -> Int {
     try schema(dateFormat: db.dateFormat).rebuild(db, copying: copying, losing: losing)
   }
+
+  /// The same with expressions by the key paths of columns: `copying: [\.population: "…"]`.
+  @discardableResult
+  public func rebuild(
+    _ db: Database, copying: [PartialKeyPath<R.Columns>: SQL], losing: RebuildLosses = []
+  ) throws -> Int {
+    var expressions: [String: SQL] = [:]
+    for (keyPath, expression) in copying {
+      guard let column = R.columns[keyPath: keyPath] as? any NamedColumn else {
+        throw DatabaseError(.misuse, "a key path leads to what is no column of “\(name)”")
+      }
+      expressions[column.name] = expression
+    }
+    return try rebuild(db, copying: expressions, losing: losing)
+  }
 }
 
 extension TableSchema {

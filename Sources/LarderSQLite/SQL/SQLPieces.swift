@@ -30,6 +30,20 @@ extension SQL {
     return pieces
   }
 
+  /// Whether it is a call of a function and nothing else: `ntile(4)`.
+  package var isFunctionCall: Bool {
+    let tokens = pieces.filter { $0.kind != .space && $0.kind != .comment }
+    guard let name = tokens.first, name.kind == .word || name.kind == .quoted else { return false }
+    var depth = 0
+    for (index, token) in tokens.enumerated().dropFirst() {
+      if token.text == "(" { depth += 1 }
+      if token.text == ")" { depth -= 1 }
+      // The parenthesis behind the name is the last one to be closed.
+      if depth == 0 { return index > 1 && index == tokens.count - 1 }
+    }
+    return false
+  }
+
   /// What is the same in texts that differ in spaces, comments and the case of words only.
   package var normalizedTokens: [String] {
     pieces.filter { $0.kind != .space && $0.kind != .comment }

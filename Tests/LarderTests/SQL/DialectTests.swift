@@ -20,8 +20,8 @@ import Testing
   func nullSafeEquality() {
     #expect(
       other(Place.filter { $0.elevation == nil || $0.elevation != 3 }) == """
-        "place" WHERE ("place"."elevation" IS NOT DISTINCT FROM $1 \
-        OR "place"."elevation" IS DISTINCT FROM $2)
+        "place" WHERE ("place"."elevation" IS NULL \
+        OR "place"."elevation" IS DISTINCT FROM $1)
         """)
     #expect(
       other(Place.filter { $0.elevation == $0.elevation })
