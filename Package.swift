@@ -6,6 +6,7 @@ let package = Package(
   products: [
     .library(name: "Larder", targets: ["Larder"]),
     .library(name: "LarderSQLite", targets: ["LarderSQLite"]),
+    .library(name: "LarderTesting", targets: ["LarderTesting"]),
   ],
   targets: [
     .systemLibrary(
@@ -15,6 +16,7 @@ let package = Package(
     ),
     .target(name: "LarderSQLite", dependencies: ["CSQLite"]),
     .target(name: "Larder", dependencies: ["LarderSQLite"]),
+    .target(name: "LarderTesting", dependencies: ["Larder"], path: "Tests/LarderTesting"),
     .executableTarget(
       name: "gazetteer",
       dependencies: ["Larder"],
@@ -36,11 +38,11 @@ let package = Package(
       name: "LarderSQLiteTests", dependencies: ["LarderSQLite", "TestSupport", "test-process"]),
     .testTarget(
       name: "LarderTests",
-      dependencies: ["Larder", "RandomQueries", "TestSupport", "test-process"]),
+      dependencies: ["Larder", "LarderTesting", "RandomQueries", "TestSupport", "test-process"]),
     .target(name: "CFaultInjection", dependencies: ["CSQLite"], path: "Tests/FaultInjection"),
     .executableTarget(
       name: "proof",
-      dependencies: ["Larder", "CFaultInjection", "RandomQueries", "TestSupport"],
+      dependencies: ["Larder", "LarderTesting", "CFaultInjection", "RandomQueries", "TestSupport"],
       path: "Tests/Proof",
       exclude: ["results.jsonl"]
     ),

@@ -42,7 +42,7 @@ private struct ProgramQuery {
       "EXPLAIN QUERY PLAN \(sql)", arguments: arguments.ignoringSurplusNames()
     ).map { try $0.get("detail", as: String.self) }
     return Explained(
-      name: name, sql: sql.text, arguments: try sql.arguments.databaseValues.map(\.plainText),
+      name: name, sql: sql.text, arguments: try sql.arguments.values.map(\.plainText),
       plan: plan)
   }
 

@@ -42,7 +42,7 @@ extension Command {
     guard report.isSuccess else { throw Failure(.database, "\(report)") }
     return report.migrations.map { migration in
       UpgradeStep(
-        migration: migration.name, rowsChanged: migration.rowsChanged,
+        migration: migration.name, rowsChanged: migration.changes,
         milliseconds: migration.duration / .milliseconds(1),
         statements: migration.statements.map(\.sql.onOneLine))
     }

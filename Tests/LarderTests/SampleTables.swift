@@ -146,7 +146,7 @@ struct SampleTable: Sendable, CustomTestStringConvertible {
   init<R>(_ description: String, _ table: Table<R>, _ expected: String...) {
     testDescription = description
     self.expected = expected
-    sql = { try table.createSQL(dateFormat: $0) }
+    sql = { try table.schema(dateFormat: $0).statements }
     create = { try table.create($0, ifNotExists: $1) }
     drop = { try table.drop($0) }
     differences = { try table.differences($0) }

@@ -71,12 +71,12 @@ extension DurableOutcomeTests {
     configuration.groupCommit = groupCommit
     let queue = try DatabaseQueue(path: folder.file("cities.db"), configuration: configuration)
     let settings = try queue.inDatabase { try $0.effectiveSettings }
-    #expect(settings.sharesSyncs == isShared)
+    #expect(settings.groupCommit == isShared)
     #expect(settings.synchronous == (profile == .durable ? .full : .normal))
-    #expect(try queue.read { try $0.effectiveSettings.sharesSyncs } == isShared)
+    #expect(try queue.read { try $0.effectiveSettings.groupCommit } == isShared)
     try queue.close()
     let db = try Database(path: folder.file("cities.db"), configuration: configuration)
-    #expect(try !db.effectiveSettings.sharesSyncs)
+    #expect(try !db.effectiveSettings.groupCommit)
     try db.close()
   }
 
@@ -85,7 +85,7 @@ extension DurableOutcomeTests {
     let access = try open(isPool: false)
     defer { close(access) }
     func isShared() throws -> Bool {
-      try access.inDatabase { try $0.effectiveSettings.sharesSyncs }
+      try access.inDatabase { try $0.effectiveSettings.groupCommit }
     }
     #expect(try isShared())
     try access.inDatabase { (db) throws in
@@ -100,7 +100,7 @@ extension DurableOutcomeTests {
     try access.inDatabase { (db) throws in
       #expect(try db.value("PRAGMA journal_mode = WAL", as: String.self) == "wal")
       // As long as the scope goes on, SQLite syncs by itself.
-      #expect(try !db.effectiveSettings.sharesSyncs)
+      #expect(try !db.effectiveSettings.groupCommit)
       try db.executeUpdate("INSERT INTO city VALUES ('Bodø')")
       #expect(durability_written() > 0)
       #expect(durability_synced() == durability_written())

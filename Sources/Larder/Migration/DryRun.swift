@@ -46,7 +46,7 @@ extension Migrator {
     }
     var failure: (any Error)?
     do {
-      try Migrator(observed).migrate(db) { recorder.finish($0) }
+      try Migrator(observed).migrate(db) { recorder.finish($0.duration) }
     } catch {
       failure = error
     }
@@ -66,7 +66,7 @@ public struct MigrationReport: Sendable {
     /// What it ran, in the order of the first times. A statement that ran again is counted.
     public internal(set) var statements: [Statement] = []
     /// How many rows it inserted, changed or deleted, by triggers too.
-    public internal(set) var rowsChanged = 0
+    public internal(set) var changes = 0
     /// How long it took, with the check of foreign keys.
     public internal(set) var duration: Duration = .zero
   }
@@ -101,7 +101,7 @@ extension MigrationReport: CustomStringConvertible {
   /// Some lines for each migration, and what is wrong.
   public var description: String {
     var lines = migrations.flatMap { migration in
-      ["“\(migration.name)”: \(migration.rowsChanged) rows changed in \(migration.duration)"]
+      ["“\(migration.name)”: \(migration.changes) rows changed in \(migration.duration)"]
         + migration.statements.map { "  \($0.count) × \($0.sql)" }
     }
     if migrations.isEmpty { lines.append("nothing to migrate") }
@@ -168,15 +168,15 @@ private final class MigrationRecorder: Sendable {
     state.withLock { state in
       guard let last = state.finished.indices.last else { return }
       state.isRunning = false
-      state.finished[last].rowsChanged = totalChanges - state.changesBefore
+      state.finished[last].changes = totalChanges - state.changesBefore
       state.finished[last].duration = .now - state.start
     }
   }
 
   /// The time with the check of foreign keys.
-  func finish(_ progress: MigrationProgress) {
+  func finish(_ duration: Duration?) {
     state.withLock { state in
-      guard let duration = progress.duration, let last = state.finished.indices.last else { return }
+      guard let duration, let last = state.finished.indices.last else { return }
       state.finished[last].duration = duration
     }
   }

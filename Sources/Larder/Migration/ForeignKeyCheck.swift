@@ -2,21 +2,31 @@ import LarderSQLite
 
 /// A row that refers to a row that isn't there, or a table whose rows would all do.
 public struct ForeignKeyViolation: Hashable, Sendable {
+  /// What isn't there.
+  public enum Kind: Hashable, Sendable {
+    /// The row that a row refers to.
+    case missingRow
+    /// The table that a table refers to, or its key: then no row can be written, and there may be none
+    /// yet.
+    case missingKey
+  }
+
+  /// What isn't there.
+  public let kind: Kind
   /// The table that the row is in.
   public let table: String
   /// Its row id; nil in a table without, and where it isn't about a row.
   public let rowID: Int64?
   /// The table that it refers to.
   public let referencedTable: String
-  /// Whether that table isn't there, or has no such key: then no row can be written, and there may be
-  /// none yet.
-  public let isKeyMissing: Bool
 }
 
 extension ForeignKeyViolation: CustomStringConvertible {
   /// Both tables and the row.
   public var description: String {
-    if isKeyMissing { return "“\(table)” refers to a key that “\(referencedTable)” doesn't have" }
+    if kind == .missingKey {
+      return "“\(table)” refers to a key that “\(referencedTable)” doesn't have"
+    }
     let row = rowID.map { "row \($0)" } ?? "a row"
     return "\(row) of “\(table)” refers to a row of “\(referencedTable)” that isn't there"
   }
@@ -52,7 +62,7 @@ struct ForeignKeyCheck {
 
   private mutating func add(_ violation: ForeignKeyViolation) {
     let reference = Reference(violation)
-    if violation.isKeyMissing {
+    if violation.kind == .missingKey {
       missingKeys.insert(reference)
     } else if let rowID = violation.rowID {
       rows[reference, default: []].insert(rowID)
@@ -75,7 +85,7 @@ struct ForeignKeyCheck {
   /// Whether a violation is one of these, of those without a row id once for each.
   private mutating func removeKnown(_ violation: ForeignKeyViolation) -> Bool {
     let reference = Reference(violation)
-    if violation.isKeyMissing { return missingKeys.contains(reference) }
+    if violation.kind == .missingKey { return missingKeys.contains(reference) }
     if let rowID = violation.rowID { return rows[reference]?.contains(rowID) ?? false }
     counts[reference, default: 0] -= 1
     return counts[reference, default: 0] >= 0
@@ -102,7 +112,7 @@ struct ForeignKeyCheck {
     }
     for (table, other, isMissing) in references where isMissing {
       let violation = ForeignKeyViolation(
-        table: table, rowID: nil, referencedTable: other, isKeyMissing: true)
+        kind: .missingKey, table: table, rowID: nil, referencedTable: other)
       guard body(violation) else { return }
     }
     var last: String?
@@ -122,8 +132,8 @@ struct ForeignKeyCheck {
       defer { rows.close() }
       while try rows.next() {
         let violation = ForeignKeyViolation(
-          table: table, rowID: try rows.get(at: 0), referencedTable: try rows.get(at: 1),
-          isKeyMissing: false)
+          kind: .missingRow, table: table, rowID: try rows.get(at: 0),
+          referencedTable: try rows.get(at: 1))
         guard body(violation) else { return false }
       }
       return true
@@ -133,8 +143,8 @@ struct ForeignKeyCheck {
       let key = try keys.first { try !isKey($0, db) }
       return body(
         ForeignKeyViolation(
-          table: table, rowID: nil, referencedTable: key?.referencedTable ?? other,
-          isKeyMissing: true))
+          kind: .missingKey, table: table, rowID: nil,
+          referencedTable: key?.referencedTable ?? other))
     }
   }
 

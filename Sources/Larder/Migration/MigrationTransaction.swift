@@ -4,12 +4,13 @@ import LarderSQLite
 
 extension Migrator {
   /// Applies the migration with this index, unless another process was first.
-  func apply(_ index: Int, _ db: Database, _ progress: ((MigrationProgress) -> Void)?) throws {
+  func apply(
+    _ index: Int, _ db: Database,
+    _ progress: (((name: String, index: Int, count: Int, duration: Duration?)) -> Void)?
+  ) throws {
     let migration = migrations[index]
     func report(_ duration: Duration?) {
-      progress?(
-        MigrationProgress(
-          name: migration.name, index: index, count: migrations.count, duration: duration))
+      progress?((migration.name, index, migrations.count, duration))
     }
     let duration = try change(migration, appliedBefore: index, after: index + 1, db) { db in
       report(nil)

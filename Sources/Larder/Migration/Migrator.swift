@@ -78,21 +78,24 @@ public struct Migrator: Sendable {
   /// shouldn't block, `try await queue.inDatabase { try migrator.migrate($0) }` does the same, and
   /// cancelling undoes the migration that runs.
   ///
-  /// - `progress`: called before and after each migration, on the thread that runs it. It
-  ///   can't use the queue or pool.
+  /// - `progress`: called before and after each migration, on the thread that runs it, with the
+  ///   migration's name, its place in the list from 0, the number of migrations in the list, and how long
+  ///   it took; nil while it begins. It can't use the queue or pool.
   ///
   /// Throws ``MigrationError``, and ``LarderSQLite/DatabaseError`` where none has begun, such as
   /// `ResultCode.busy` if another process keeps the database locked for longer than
   /// the busy timeout.
   public func migrate(
-    _ access: some DatabaseAccess, progress: ((MigrationProgress) -> Void)? = nil
+    _ access: some DatabaseAccess,
+    progress: (((name: String, index: Int, count: Int, duration: Duration?)) -> Void)? = nil
   ) throws {
     try access.inDatabase { try migrate($0, progress: progress) }
   }
 
   /// The same on one connection, outside of a transaction.
   public func migrate(
-    _ db: Database, progress: ((MigrationProgress) -> Void)? = nil
+    _ db: Database,
+    progress: (((name: String, index: Int, count: Int, duration: Duration?)) -> Void)? = nil
   ) throws {
     // What is to be done is read anew each time: another process may be doing it too.
     while case let history = try checkedHistory(db), !history.isComplete(for: migrations) {
@@ -157,16 +160,4 @@ public struct Migrator: Sendable {
     try history.check(against: migrations)
     return history
   }
-}
-
-/// How far `Migrator.migrate` has got: a migration begins, or has ended.
-public struct MigrationProgress: Hashable, Sendable {
-  /// The name of the migration.
-  public let name: String
-  /// Its place in the list from 0.
-  public let index: Int
-  /// The number of migrations in the list.
-  public let count: Int
-  /// How long it took; nil while it begins.
-  public let duration: Duration?
 }

@@ -11,6 +11,8 @@ public enum RecordError: Error, Sendable {
   case conversion(table: String, column: String, key: [DatabaseValue], error: ConversionError)
   /// Of several records, the one at this index could not be written; none of them was.
   case batch(table: String, index: Int, error: any Error)
+  /// A name that was chosen by a user isn't that of a column.
+  case unknownColumn(table: String, column: String)
   /// The declaration of the table doesn't hold together; all its operations throw this.
   case declaration(table: String, problem: String)
 }
@@ -28,6 +30,8 @@ extension RecordError: CustomStringConvertible {
         + (key.isEmpty ? "" : " of the row with the key \(Self.text(key))") + ": \(error)"
     case .batch(let table, let index, let error):
       "record \(index) of those for “\(table)” could not be written, and so none was: \(error)"
+    case .unknownColumn(let table, let column):
+      "“\(table)” has no column “\(column)”"
     case .declaration(let table, let problem):
       "the declaration of the table “\(table)” is wrong: \(problem)"
     }

@@ -65,7 +65,7 @@ extension IndexSchema {
   /// The column that it is on, if that is all.
   var onlyColumn: String? {
     guard terms.count == 1 else { return nil }
-    if origin != .created { return columns[0] }
+    if kind != .created { return columns[0] }
     let tokens = terms[0].sqlTokens
     return tokens.count == 1 ? tokens[0].identifier : nil
   }

@@ -34,8 +34,8 @@ extension Schema {
     let indexes = tables.flatMap { table in
       found.table(table.name).map { newIndexes(of: table, found: $0) } ?? table.indexes
     }
-    let others = (virtualTables + views).filter { entry in
-      !found.others.contains(where: entry.isSame)
+    let others = others.filter { entry in
+      entry.kind != .trigger && !found.others.contains(where: entry.isSame)
     }
     let new = tables.filter { found.table($0.name) == nil }
     return Set((indexes.map(\.name) + others.map(\.name) + new.map(\.name)).map(\.foldedName))

@@ -14,20 +14,23 @@ import LarderSQLite
 public struct Schema: Hashable, Sendable {
   /// The ordinary tables.
   public var tables: [TableSchema]
-  /// The virtual tables, such as those of full-text search; without the tables that they keep their
-  /// contents in.
-  public var virtualTables: [SchemaEntry]
-  /// The views.
-  public var views: [SchemaEntry]
-  /// The triggers.
-  public var triggers: [SchemaEntry]
+  /// The virtual tables, such as those of full-text search, whose kind is `table`; then the views; then
+  /// the triggers. They are brought into that order, and entries of other kinds are left out, such as the
+  /// tables that virtual ones keep their contents in.
+  public var others: [SchemaEntry] {
+    didSet { others = Self.ordered(others) }
+  }
 
   /// A schema of these tables, and of views, triggers and virtual tables in any order.
   public init(tables: [TableSchema], others: [SchemaEntry] = []) {
     self.tables = tables
-    virtualTables = others.filter(\.isVirtualTable)
-    views = others.filter { $0.kind == .view }
-    triggers = others.filter { $0.kind == .trigger }
+    self.others = Self.ordered(others)
+  }
+
+  /// Whatever is made before what may refer to it.
+  private static func ordered(_ entries: [SchemaEntry]) -> [SchemaEntry] {
+    entries.filter(\.isVirtualTable) + entries.filter { $0.kind == .view }
+      + entries.filter { $0.kind == .trigger }
   }
 
   /// The `main` schema of a database, in the order in which things were made. SQLite's own tables
@@ -65,9 +68,6 @@ public struct Schema: Hashable, Sendable {
   public func table(_ name: String) -> TableSchema? {
     tables.first { $0.name.foldedName == name.foldedName }
   }
-
-  /// The views, triggers and virtual tables.
-  var others: [SchemaEntry] { virtualTables + views + triggers }
 
   /// In what another schema, mostly that of a database, isn't what is declared here, in any order
   /// of the tables and columns.

@@ -11,19 +11,19 @@ public struct SchemaStep: Hashable, Sendable {
   }
 
   /// What it does, in words.
-  public let summary: String
+  public let detail: String
   /// Whether something of the database is gone afterwards: rows, the values of a column, row ids that
   /// a virtual table knows, or a view, trigger or index that isn't made anew.
   public let isDestructive: Bool
   let action: Action
 
-  init(_ summary: String, isDestructive: Bool = false, _ action: Action) {
-    self.summary = summary
+  init(_ detail: String, isDestructive: Bool = false, _ action: Action) {
+    self.detail = detail
     self.isDestructive = isDestructive
     self.action = action
   }
 
-  /// Drops something; `end` follows in the summary.
+  /// Drops something; `end` follows in the detail.
   init(
     dropping kind: SchemaEntry.Kind, _ name: String, as word: String? = nil, isDestructive: Bool,
     _ end: String = ""
@@ -51,10 +51,10 @@ public struct SchemaStep: Hashable, Sendable {
   /// dropped: into a migration.
   ///
   /// A rebuild copies what has the same name, and loses no rows and no values but those that its
-  /// summary names; where the new table needs values that the old one doesn't have, or its types would
+  /// detail names; where the new table needs values that the old one doesn't have, or its types would
   /// change some (see ``SchemaError/changesValues(table:column:count:rows:)``), it throws, and has to
   /// be written by hand. Throws ``SchemaError`` and ``LarderSQLite/DatabaseError``.
-  public func run(_ db: Database) throws {
+  public func execute(_ db: Database) throws {
     switch action {
     case .execute(let sql): try db.executeUpdate(SQL(raw: sql))
     case .create(let entry): try entry.create(db)
@@ -68,7 +68,7 @@ public struct SchemaStep: Hashable, Sendable {
 extension SchemaStep: CustomStringConvertible {
   /// One line with the statement, and a mark if it is destructive.
   public var description: String {
-    (isDestructive ? "DESTRUCTIVE: " : "") + summary + (sql.map { ": \($0)" } ?? "")
+    (isDestructive ? "DESTRUCTIVE: " : "") + detail + (sql.map { ": \($0)" } ?? "")
   }
 }
 
@@ -84,8 +84,8 @@ extension Schema {
     let surplus = other.others.filter { !others.contains(where: $0.isSame) }
     // The triggers of a view go with it.
     let droppedViews = surplus.filter { $0.kind == .view }
-    let orphans = triggers.filter { trigger in
-      !changed.contains(where: trigger.hasSameName)
+    let orphans = others.filter { trigger in
+      trigger.kind == .trigger && !changed.contains(where: trigger.hasSameName)
         && droppedViews.contains { $0.name.foldedName == trigger.table.foldedName }
     }
     let surplusTables = other.surplusTables(for: self)
@@ -94,7 +94,7 @@ extension Schema {
     return (surplus + orphans).reversed().map { drop($0) }
       + conflicts
       + tables.flatMap { table in
-        let known = other.virtualTables.filter { $0.names(table.name) }
+        let known = other.others.filter { $0.isVirtualTable && $0.names(table.name) }
         return steps(for: table, found: found.table(table.name), knownTo: known)
       }
       // Those that were made last refer to the others.

@@ -3,7 +3,8 @@ import LarderSQLite
 // CREATE TABLE and DROP TABLE of declared tables.
 
 extension Table {
-  /// Creates the table and its indexes, in a transaction or savepoint.
+  /// Creates the table and its indexes, in a transaction or savepoint. The statements that it runs are
+  /// those of ``schema(dateFormat:)``.
   ///
   /// ```swift
   /// try City.table.create(db)
@@ -40,15 +41,6 @@ extension Table {
   public func drop(_ db: Database, ifExists: Bool = false) throws {
     try core.check()
     try db.drop(.table, name, ifExists: ifExists)
-  }
-
-  /// The statements that ``create(_:ifNotExists:)`` runs: one for the table, one for each index.
-  ///
-  /// Throws where the declaration is wrong, or a default can't be stored.
-  ///
-  /// - Parameter dateFormat: the connection's ``LarderSQLite/Configuration/dateFormat``.
-  public func createSQL(dateFormat: DateFormat = .secondsSince1970) throws -> [String] {
-    try schema(dateFormat: dateFormat).createSQL
   }
 }
 

@@ -20,7 +20,7 @@ public struct AccessStatistics: Hashable, Sendable {
   /// How many scopes have waited for the writer, and got it.
   public internal(set) var waits = 0
   /// How long all of them together have waited.
-  public internal(set) var timeWaited = Duration.zero
+  public internal(set) var waited = Duration.zero
   /// The longest that one has waited.
   public internal(set) var longestWait = Duration.zero
   /// The time spent in COMMIT, for databases in files. The wait for a sync that is shared isn't in it.

@@ -172,7 +172,7 @@ final class WriterLock: @unchecked Sendable {
     queue.seen = (holderNumber.load(ordering: .relaxed) &+ 1, now)
     let waited = now - waiter.start
     queue.figures.waits += 1
-    queue.figures.timeWaited += waited
+    queue.figures.waited += waited
     queue.figures.longestWait = max(queue.figures.longestWait, waited)
   }
 

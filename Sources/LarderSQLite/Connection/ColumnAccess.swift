@@ -14,12 +14,15 @@ public protocol ColumnAccess {
 
   /// What reads a column of the current row. Throws `ResultCode.range` for an index that no column has, and
   /// `ResultCode.misuse` where there is no current row.
+  @_documentation(visibility: internal)
   func reader(at index: Int) throws -> ColumnReader
 
   /// Calls a closure during which nothing can close what is read, or go on. Throws what that throws.
+  @_documentation(visibility: internal)
   func whileReading<T>(_ body: () throws -> T) throws -> T
 
   /// An error of a conversion, with the column and the statement.
+  @_documentation(visibility: internal)
   func describe(_ error: any Error, at index: Int) -> any Error
 }
 
@@ -27,8 +30,8 @@ extension ColumnAccess {
   /// The number of columns.
   public var columnCount: Int { columnNames.count }
 
-  /// The value of a column. Throws ``ConversionError`` where it isn't one of the type, and as
-  /// ``reader(at:)`` does.
+  /// The value of a column. Throws ``ConversionError`` where it isn't one of the type, and ``DatabaseError``
+  /// where no column has the index (`ResultCode.range`), or there is no current row (`ResultCode.misuse`).
   @inlinable @inline(__always)
   public func get<T: DatabaseValueConvertible>(at index: Int, as type: T.Type = T.self) throws -> T
   {
@@ -58,13 +61,13 @@ extension ColumnAccess {
     get throws { try get(name) }
   }
 
-  /// Whether a column is NULL. Throws as ``reader(at:)`` does.
+  /// Whether a column is NULL. Throws as ``get(at:as:)`` does.
   public func isNull(at index: Int) throws -> Bool { try reader(at: index).isNull }
 
   /// The same by name. Throws as ``columnIndex(named:)``, too, does.
   public func isNull(_ name: String) throws -> Bool { try isNull(at: columnIndex(named: name)) }
 
-  /// How the value of a column is stored. Throws as ``reader(at:)`` does.
+  /// How the value of a column is stored. Throws as ``get(at:as:)`` does.
   public func storageClass(at index: Int) throws -> StorageClass {
     try reader(at: index).storageClass
   }
@@ -76,7 +79,7 @@ extension ColumnAccess {
 
   /// Calls a closure with the bytes of a blob or of text, without a copy. They are good inside the
   /// closure only. NULL and an empty blob have none. Throws ``ConversionError`` for numbers, and as
-  /// ``reader(at:)`` does.
+  /// ``get(at:as:)`` does.
   public func withUnsafeBytes<T>(
     at index: Int, _ body: (UnsafeRawBufferPointer) throws -> T
   ) throws -> T {

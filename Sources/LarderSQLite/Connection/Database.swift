@@ -242,8 +242,13 @@ public final class Database {
     }
   }
 
-  /// What the statement cache has done so far.
-  public var statementCacheStatistics: StatementCacheStatistics { cache.statistics }
+  /// What the statement cache has done so far, for the statements of records and queries as for those of
+  /// SQL: how often a compiled statement was there, how often one had to be compiled, how many were
+  /// dropped to make room, and how many there are now. Those that begin and end transactions for scopes
+  /// don't count.
+  public var statementCacheStatistics: (hits: Int, misses: Int, evictions: Int, count: Int) {
+    cache.statistics
+  }
 
   /// Drops all statements from the cache.
   public func clearStatementCache() { cache.removeAll() }

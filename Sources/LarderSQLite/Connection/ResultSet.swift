@@ -163,6 +163,7 @@ extension ResultSet: ColumnAccess {
   }
 
   /// What reads a column of the current row. Throws as ``ColumnAccess`` says.
+  @_documentation(visibility: internal)
   @inlinable @inline(__always)
   public func reader(at index: Int) throws -> ColumnReader {
     guard rowNumber == statement.rowNumber, index >= 0, index < statement.columnCount,
@@ -188,6 +189,7 @@ extension ResultSet: ColumnAccess {
   }
 
   /// Calls a closure during which nothing can close the result set, or go on. Throws what that throws.
+  @_documentation(visibility: internal)
   public func whileReading<T>(_ body: () throws -> T) throws -> T {
     guard let buffer else {
       defer { if statement.state == .failed { close() } }
@@ -197,6 +199,7 @@ extension ResultSet: ColumnAccess {
   }
 
   /// An error of a conversion, with the column and the statement.
+  @_documentation(visibility: internal)
   public func describe(_ error: any Error, at index: Int) -> any Error {
     guard let names = currentNames?.names else { return error }
     return statement.describe(error, at: index, names)

@@ -22,6 +22,7 @@ extension Row: ColumnAccess {
   }
 
   /// What reads a column of this row. Throws as ``ColumnAccess`` says, and once the result set has gone on.
+  @_documentation(visibility: internal)
   @inlinable @inline(__always)
   public func reader(at index: Int) throws -> ColumnReader {
     guard number == rows.rowNumber else {
@@ -31,11 +32,13 @@ extension Row: ColumnAccess {
   }
 
   /// Calls a closure during which nothing can close the result set, or go on. Throws what that throws.
+  @_documentation(visibility: internal)
   public func whileReading<T>(_ body: () throws -> T) throws -> T {
     try rows.whileReading(body)
   }
 
   /// An error of a conversion, with the column and the statement.
+  @_documentation(visibility: internal)
   public func describe(_ error: any Error, at index: Int) -> any Error {
     rows.describe(error, at: index)
   }

@@ -180,6 +180,7 @@ extension Statement: ColumnAccess {
   }
 
   /// What reads a column of the current row. Throws as ``ColumnAccess`` says.
+  @_documentation(visibility: internal)
   @inlinable @inline(__always)
   public func reader(at index: Int) throws -> ColumnReader {
     guard rowNumber == prepared.rowNumber, index >= 0, index < prepared.columnCount,
@@ -199,12 +200,14 @@ extension Statement: ColumnAccess {
   }
 
   /// Calls a closure during which nothing can close the statement, or go on. Throws what that throws.
+  @_documentation(visibility: internal)
   public func whileReading<T>(_ body: () throws -> T) throws -> T {
     defer { closeIfAsked() }
     return try prepared.whileReading(body)
   }
 
   /// An error of a conversion, with the column and the statement.
+  @_documentation(visibility: internal)
   public func describe(_ error: any Error, at index: Int) -> any Error {
     prepared.describe(error, at: index)
   }

@@ -17,7 +17,7 @@ final class StatementCache {
       }
     }
   }
-  @exclusivity(unchecked) private var figures = StatementCacheStatistics()
+  @exclusivity(unchecked) private var figures = (hits: 0, misses: 0, evictions: 0)
   @exclusivity(unchecked) private var statements: [PreparedStatement] = []
   /// The statements by the hashes of their texts. Should two texts have the same one, then the
   /// second isn't kept.
@@ -35,10 +35,8 @@ final class StatementCache {
 
   init(capacity: Int) { self.capacity = max(0, capacity) }
 
-  var statistics: StatementCacheStatistics {
-    var statistics = figures
-    statistics.count = statements.count
-    return statistics
+  var statistics: (hits: Int, misses: Int, evictions: Int, count: Int) {
+    (figures.hits, figures.misses, figures.evictions, statements.count)
   }
 
   /// The last statement that was asked for by its text, for the caller alone, if that is the one.
@@ -168,17 +166,4 @@ final class StatementCache {
     }
     if statement.isIdle { statement.finalize() }
   }
-}
-
-/// What a connection's statement cache has done so far, for the statements of records and queries as
-/// for those of SQL. Those that begin and end transactions for scopes don't count.
-public struct StatementCacheStatistics: Hashable, Sendable {
-  /// How often a compiled statement was there.
-  public internal(set) var hits = 0
-  /// How often a statement had to be compiled.
-  public internal(set) var misses = 0
-  /// How many statements were dropped to make room.
-  public internal(set) var evictions = 0
-  /// The number of statements in the cache.
-  public internal(set) var count = 0
 }

@@ -129,8 +129,8 @@ extension PreparedStatement {
   @usableFromInline
   func bind(_ sql: SQL, _ arguments: Arguments) throws {
     try bind { arena in
-      if arguments.pairs == nil && (sql.values.isEmpty || arguments.values.isEmpty) {
-        let values = sql.values.isEmpty ? arguments.values : sql.values
+      if arguments.pairs == nil && (sql.values.isEmpty || arguments.positional.isEmpty) {
+        let values = sql.values.isEmpty ? arguments.positional : sql.values
         try checkCount(values.count)
         try arena.bind(values)
       } else {

@@ -7,7 +7,7 @@ public struct EffectiveSettings: Hashable, Sendable {
   /// When the file is synced.
   public let synchronous: Configuration.Synchronous?
   /// Whether it is synced for several commits at once, by a queue or pool: `full`, shared.
-  public let sharesSyncs: Bool
+  public let groupCommit: Bool
   /// Whether foreign keys are enforced.
   public let foreignKeys: Bool
   /// Whether the connection is hardened, as all are: statements can't damage the file on purpose, pages are
@@ -19,8 +19,6 @@ public struct EffectiveSettings: Hashable, Sendable {
   public let cacheSize: Int
   /// The size in bytes to which a journal is cut back, or nil for no limit.
   public let journalSizeLimit: Int?
-  /// How much of the file is mapped into memory at most, in bytes.
-  public let mmapSize: Int
   /// How long the connection waits for locks.
   public let busyTimeout: Duration
   /// Whether the database can only be read.
@@ -31,6 +29,7 @@ public struct EffectiveSettings: Hashable, Sendable {
   public let runsTriggers: Bool
   /// Whether views can be used.
   public let allowsViews: Bool
+  package let mmapSize: Int
   package let isDefensive: Bool
   package let cellSizeCheck: Bool
   package let allowsDoubleQuotedStrings: Bool
@@ -52,16 +51,16 @@ extension Database {
           ? configuration.synchronous
           : try value("PRAGMA synchronous", as: Int.self)
             .flatMap { Configuration.Synchronous(rawValue: $0) },
-        sharesSyncs: sharesSyncs,
+        groupCommit: sharesSyncs,
         foreignKeys: try value("PRAGMA foreign_keys", as: Bool.self) ?? false,
         cacheSize: pages < 0 ? -pages * 1024 : pages * pageSize,
         journalSizeLimit: limit < 0 ? nil : limit,
-        mmapSize: try value("PRAGMA mmap_size", as: Int.self) ?? 0,
         busyTimeout: busyTimeout,
         isReadOnly: isReadOnly,
         trustsSchema: isOn(SQLITE_DBCONFIG_TRUSTED_SCHEMA),
         runsTriggers: isOn(SQLITE_DBCONFIG_ENABLE_TRIGGER),
         allowsViews: isOn(SQLITE_DBCONFIG_ENABLE_VIEW),
+        mmapSize: try value("PRAGMA mmap_size", as: Int.self) ?? 0,
         isDefensive: isOn(SQLITE_DBCONFIG_DEFENSIVE),
         cellSizeCheck: try value("PRAGMA cell_size_check", as: Bool.self) ?? false,
         allowsDoubleQuotedStrings: isOn(SQLITE_DBCONFIG_DQS_DML) || isOn(SQLITE_DBCONFIG_DQS_DDL),

@@ -15,20 +15,20 @@ public struct Arguments: Sendable {
   }
 
   /// Positional arguments.
-  package let values: [(any DatabaseValueConvertible)?]
+  package let positional: [(any DatabaseValueConvertible)?]
   /// Named arguments, or nil for positional ones.
   package let pairs: [Pair]?
   package private(set) var allowsSurplus = false
 
   /// Positional arguments.
   public init(_ values: [(any DatabaseValueConvertible)?] = []) {
-    self.values = values
+    positional = values
     pairs = nil
   }
 
   /// Named arguments.
   public init(_ dictionary: [String: (any DatabaseValueConvertible)?]) {
-    values = []
+    positional = []
     pairs = dictionary.map { Pair(name: $0.key, value: $0.value) }
   }
 
@@ -41,12 +41,12 @@ public struct Arguments: Sendable {
   }
 
   /// The number of arguments.
-  public var count: Int { pairs?.count ?? values.count }
+  public var count: Int { pairs?.count ?? positional.count }
 
   /// What would be bound, in order. Throws where a value can't be stored exactly.
-  public var databaseValues: [DatabaseValue] {
+  public var values: [DatabaseValue] {
     get throws {
-      try (pairs?.map(\.value) ?? values).map { try $0?.databaseValue ?? .null }
+      try (pairs?.map(\.value) ?? positional).map { try $0?.databaseValue ?? .null }
     }
   }
 }
@@ -59,7 +59,7 @@ extension Arguments: ExpressibleByArrayLiteral {
 extension Arguments: ExpressibleByDictionaryLiteral {
   /// Named arguments.
   public init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
-    values = []
+    positional = []
     pairs = elements.map { Pair(name: $0.0, value: $0.1) }
   }
 }
@@ -70,7 +70,7 @@ extension Arguments: Equatable {
   public static func == (left: Arguments, right: Arguments) -> Bool {
     guard left.pairs?.map(\.name) == right.pairs?.map(\.name),
       left.allowsSurplus == right.allowsSurplus,
-      let leftValues = try? left.databaseValues, let rightValues = try? right.databaseValues
+      let leftValues = try? left.values, let rightValues = try? right.values
     else { return false }
     return leftValues == rightValues
   }

@@ -49,9 +49,9 @@ struct TableReader {
     table.isWithoutRowID = isWithoutRowID
     table.conflictClauses = text.conflictClauses
     let indexes = try indexes()
-    table.indexes = indexes.filter { $0.origin == .created }
-    table.uniqueIndexes = indexes.filter { $0.origin == .unique }
-    let keyIndex = indexes.first { $0.origin == .primaryKey }
+    table.indexes = indexes.filter { $0.kind == .created }
+    table.uniqueIndexes = indexes.filter { $0.kind == .unique }
+    let keyIndex = indexes.first { $0.kind == .primaryKey }
     table.primaryKeyTerms = keyIndex?.terms ?? table.primaryKey.map(\.quotedIdentifier)
     // A key that needs no index is the row id. (One of type INT, or declared as INTEGER PRIMARY KEY
     // DESC, has one.)
@@ -97,7 +97,7 @@ struct TableReader {
   }
 
   private func index(
-    _ name: String, isUnique: Bool, _ origin: IndexSchema.Origin
+    _ name: String, isUnique: Bool, _ kind: IndexSchema.Kind
   ) throws -> IndexSchema {
     let parts = try db.executeQuery(
       """
@@ -109,7 +109,7 @@ struct TableReader {
         isDescending: try $0.get(at: 2, as: Bool.self)
       )
     }
-    guard origin == .created else {
+    guard kind == .created else {
       // With what the constraint itself says of them.
       let terms = parts.map { column, collation, isDescending in
         let own = column.flatMap { text.columns[$0.foldedName]?.collation } ?? "BINARY"
@@ -121,7 +121,7 @@ struct TableReader {
         return term + (isDescending ? " DESC" : "")
       }
       return IndexSchema(
-        constraint: origin, name: name, columns: parts.compactMap(\.column), terms: terms)
+        constraint: kind, name: name, columns: parts.compactMap(\.column), terms: terms)
     }
     let sql = sources[name.foldedName] ?? ""
     let tokens = sql.sqlTokens

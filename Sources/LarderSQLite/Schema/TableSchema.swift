@@ -46,7 +46,7 @@ public struct TableSchema: Hashable, Sendable {
   /// The columns of each UNIQUE constraint.
   public var uniqueConstraints: [[String]] { uniqueIndexes.map { $0.columns.compactMap { $0 } } }
   /// The statements that make it: one for the table, one for each index.
-  public var createSQL: [String] { [sql] + indexes.map(\.sql) }
+  public var statements: [String] { [sql] + indexes.map(\.sql) }
 
   package func column(_ name: String) -> ColumnSchema? {
     columns.first { $0.name.foldedName == name.foldedName }
@@ -92,7 +92,7 @@ public struct ColumnSchema: Hashable, Sendable {
 /// An index of a table.
 public struct IndexSchema: Hashable, Sendable {
   /// What makes an index.
-  public enum Origin: String, Hashable, Sendable, DatabaseValueConvertible {
+  public enum Kind: String, Hashable, Sendable, DatabaseValueConvertible {
     /// CREATE INDEX.
     case created = "c"
     /// A UNIQUE constraint.
@@ -106,14 +106,14 @@ public struct IndexSchema: Hashable, Sendable {
   /// The indexed columns in order; nil stands for an expression.
   public let columns: [String?]
   /// What is indexed, as SQL: columns, or expressions, with their collation and order.
-  public let terms: [String]
+  package let terms: [String]
   /// Whether its rows are unique.
   public let isUnique: Bool
   /// What stands behind WHERE, if anything; see
   /// [partial indexes](https://www.sqlite.org/partialindex.html).
   public let condition: String?
   /// What makes it.
-  public let origin: Origin
+  public let kind: Kind
   /// The CREATE INDEX, or the constraint.
   public package(set) var sql: String
 
@@ -126,21 +126,21 @@ public struct IndexSchema: Hashable, Sendable {
     self.terms = terms
     self.isUnique = isUnique
     self.condition = condition
-    origin = .created
+    kind = .created
     self.sql = sql
   }
 
   /// The index of a UNIQUE or PRIMARY KEY constraint.
   package init(
-    constraint origin: Origin, name: String = "", columns: [String], terms: [String]? = nil
+    constraint kind: Kind, name: String = "", columns: [String], terms: [String]? = nil
   ) {
     self.name = name
     self.columns = columns
     self.terms = terms ?? columns.map(\.quotedIdentifier)
     isUnique = true
     condition = nil
-    self.origin = origin
-    let word = origin == .primaryKey ? "PRIMARY KEY" : "UNIQUE"
+    self.kind = kind
+    let word = kind == .primaryKey ? "PRIMARY KEY" : "UNIQUE"
     sql = "\(word) (\(self.terms.joined(separator: ", ")))"
   }
 }

@@ -49,7 +49,7 @@ func table(_ definition: String) {
     guard let town = schema.table("town") else { found("no table of \(definition)") }
     if town.columns.count != (try own.columns(of: "town")).count { found("columns: \(definition)") }
     let other = try Database()
-    for sql in town.createSQL { try other.executeUpdate(SQL(raw: sql)) }
+    for sql in town.statements { try other.executeUpdate(SQL(raw: sql)) }
     let differences = try Schema(other).differences(from: schema)
     if !differences.isEmpty { found("\(definition): \(differences)") }
     try other.close()

@@ -107,5 +107,5 @@ func column(_ name: String) {
   do {
     _ = try Town.all.order(byColumnNamed: name).fetchAll(db)
     if !Town.table.columnNames.contains(name) { found("ordered by \(name)") }
-  } catch is UnknownColumn {} catch { found("\(name): \(error)") }
+  } catch RecordError.unknownColumn {} catch { found("\(name): \(error)") }
 }

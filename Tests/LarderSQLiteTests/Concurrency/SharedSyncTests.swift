@@ -34,12 +34,12 @@ struct SharedSyncTests {
   func settings() throws {
     let settings = try Self.settings(open())
     #expect(settings.synchronous == .full)
-    #expect(settings.sharesSyncs)
+    #expect(settings.groupCommit)
     let alone = try Self.settings(
       DatabaseQueue(
         path: folder.file("b.db"), configuration: configuration { $0.groupCommit = false }))
     #expect(alone.synchronous == .full)
-    #expect(!alone.sharesSyncs)
+    #expect(!alone.groupCommit)
   }
 
   @Test("It does so under an authorizer, too", arguments: [Authorizer.dataOnly, .tables(["city"])])
@@ -114,12 +114,12 @@ struct SharedSyncTests {
     #expect(settings.journalMode == "delete")
     // Only EXTRA syncs the journal's deletion.
     #expect(settings.synchronous == .extra)
-    #expect(!settings.sharesSyncs)
+    #expect(!settings.groupCommit)
     try queue.inDatabase { _ = try $0.executeUpdate("PRAGMA journal_mode = WAL") }
     settings = try Self.settings(queue)
     #expect(settings.journalMode == "wal")
     #expect(settings.synchronous == .full)
-    #expect(settings.sharesSyncs)
+    #expect(settings.groupCommit)
   }
 
   @Test("A change of the journal mode that is refused changes nothing")
@@ -136,6 +136,6 @@ struct SharedSyncTests {
       #expect(settings.synchronous == .full)
       #expect(queue.statistics.syncs == before)
     }
-    #expect(try Self.settings(queue).sharesSyncs)
+    #expect(try Self.settings(queue).groupCommit)
   }
 }

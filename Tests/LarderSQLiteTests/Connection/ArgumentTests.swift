@@ -211,7 +211,7 @@ struct ArgumentTests {
     let condition: SQL = "population > \(300_000) AND area < \(1000)"
     let sql: SQL = "SELECT name FROM city WHERE \(condition) AND name <> \("Lagos")"
     #expect(sql.text == "SELECT name FROM city WHERE population > ? AND area < ? AND name <> ?")
-    #expect(try sql.arguments.databaseValues == [300_000, 1000, "Lagos"])
+    #expect(try sql.arguments.values == [300_000, 1000, "Lagos"])
     #expect(try db.texts(sql) == ["Oslo"])
   }
 

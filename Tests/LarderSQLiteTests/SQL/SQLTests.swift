@@ -30,7 +30,7 @@ struct SQLTests {
     let sql: SQL = "SELECT \(1), \(2.5), \("Oslo"), \(name), \([UInt8]([1, 2])), \(Data([3]))"
     #expect(sql.text == "SELECT ?, ?, ?, ?, ?, ?")
     #expect(
-      try sql.arguments.databaseValues == [1, 2.5, "Oslo", nil, .blob([1, 2]), .blob([3])])
+      try sql.arguments.values == [1, 2.5, "Oslo", nil, .blob([1, 2]), .blob([3])])
     #expect(sql.description == sql.text)
   }
 
@@ -52,7 +52,7 @@ struct SQLTests {
   func literalList() throws {
     let sql: SQL = "SELECT 3 IN \([1, 2, 3])"
     #expect(sql.text == "SELECT 3 IN (?, ?, ?)")
-    #expect(try sql.arguments.databaseValues == [1, 2, 3])
+    #expect(try sql.arguments.values == [1, 2, 3])
   }
 
   @Test("A long list works, and stays out of the statement cache")
@@ -70,7 +70,7 @@ struct SQLTests {
     let filter: SQL = "WHERE \(large) AND name <> \("Oslo")"
     let sql: SQL = "SELECT \("first"), name FROM city \(filter) LIMIT \(1)"
     #expect(sql.text == "SELECT ?, name FROM city WHERE population > ? AND name <> ? LIMIT ?")
-    #expect(try sql.arguments.databaseValues == ["first", 100_000, "Oslo", 1])
+    #expect(try sql.arguments.values == ["first", 100_000, "Oslo", 1])
     let rows = try db.executeQuery(sql)
     #expect(try rows.next())
     #expect(try rows[1] == "Bergen")

@@ -178,7 +178,7 @@ struct SchemaTests {
     #expect(indexes.map(\.columns) == [["name"], ["population", "area"], [nil]])
     #expect(indexes.map(\.isUnique) == [true, false, true])
     #expect(indexes.map(\.condition) == [nil, nil, "population > 1000000"])
-    #expect(indexes.map(\.origin) == [.unique, .created, .created])
+    #expect(indexes.map(\.kind) == [.unique, .created, .created])
   }
 
   @Test("Foreign keys tell what they refer to and what happens then")

@@ -37,7 +37,7 @@ struct DryRunTests {
       ])
     #expect(migration.statements.map(\.count) == [1, 2])
     #expect(migration.statements.allSatisfy { $0.duration > .zero })
-    #expect(migration.rowsChanged == 2)
+    #expect(migration.changes == 2)
     #expect(migration.duration > .zero)
     #expect(try queue.read { try $0.schema() } == schema)
     #expect(try queue.read { try Migrator([create, add]).pending($0) } == ["add"])
@@ -47,7 +47,7 @@ struct DryRunTests {
   @Test("It works on new databases, in memory and with pages of any size", arguments: [512, 65536])
   func sizes(pageSize: Int) throws {
     #expect(
-      try Migrator([create, add]).dryRun(Database()).migrations.map(\.rowsChanged) == [2, 2])
+      try Migrator([create, add]).dryRun(Database()).migrations.map(\.changes) == [2, 2])
     var configuration = Configuration()
     configuration.journalMode = nil
     let db = try Database(path: path, configuration: configuration)
@@ -65,12 +65,12 @@ struct DryRunTests {
     let other = try Database(path: path)
     try other.begin()
     try other.executeUpdate("DELETE FROM city")
-    #expect(try Migrator([create, add]).dryRun(pool).migrations.map(\.rowsChanged) == [2])
+    #expect(try Migrator([create, add]).dryRun(pool).migrations.map(\.changes) == [2])
     try other.commit()
     var configuration = Configuration()
     configuration.readOnly = true
     let reader = try Database(path: path, configuration: configuration)
-    #expect(try Migrator([create, add]).dryRun(reader).migrations.map(\.rowsChanged) == [0])
+    #expect(try Migrator([create, add]).dryRun(reader).migrations.map(\.changes) == [0])
   }
 
   @Test("A migration that fails is reported, with what ran before")
@@ -81,7 +81,7 @@ struct DryRunTests {
     #expect(!report.isSuccess)
     #expect(report.migrations.map(\.name) == ["create city", "wrong"])
     #expect(report.migrations[1].statements.map(\.sql) == ["DELETE FROM city;"])
-    #expect(report.migrations[1].rowsChanged == 2)
+    #expect(report.migrations[1].changes == 2)
     #expect((report.error as? MigrationError)?.sql == " INSERT INTO town VALUES (1)")
     #expect("\(report)".contains("error: the migration “wrong” failed"))
   }

@@ -53,7 +53,7 @@ struct MigrationGuardTests {
       }
       #expect(violations.map(\.table) == ["city"])
       #expect(violations.map(\.referencedTable) == [other])
-      #expect(violations.map(\.isKeyMissing) == [true])
+      #expect(violations.map(\.kind) == [.missingKey])
       #expect(
         violations.first?.description == "“city” refers to a key that “country” doesn't have")
     }

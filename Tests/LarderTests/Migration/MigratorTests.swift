@@ -89,7 +89,7 @@ struct MigratorTests {
   func progress() throws {
     let queue = try DatabaseQueue()
     try Migrator([createCity]).migrate(queue)
-    var told: [MigrationProgress] = []
+    var told: [(name: String, index: Int, count: Int, duration: Duration?)] = []
     try all.migrate(queue) { told.append($0) }
     #expect(told.map(\.index) == [1, 1, 2, 2])
     #expect(told.map(\.count) == [3, 3, 3, 3])

@@ -1,4 +1,5 @@
 import Larder
+import LarderTesting
 import Testing
 
 /// A language, and where it is spoken.

@@ -1,4 +1,5 @@
 import Larder
+import LarderTesting
 import Testing
 
 @Suite("Subqueries, and what compares with NULL or ignores case")

@@ -34,7 +34,7 @@ import Testing
     #expect(
       other(query)
         == #""place" WHERE "place"."name" = ANY($1) AND NOT "place"."population" = ANY($2)"#)
-    let values = query.sql(in: OtherDialect()).arguments.values.compactMap { $0 as? String }
+    let values = query.sql(in: OtherDialect()).arguments.positional.compactMap { $0 as? String }
     #expect(values == ["2 values", "3 values"])
   }
 

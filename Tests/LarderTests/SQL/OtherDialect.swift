@@ -49,7 +49,7 @@ struct OtherDialect: Dialect {
   /// Whether the placeholders of a text are numbered in order, as many as there are values.
   static func isNumbered(_ sql: SQL) -> Bool {
     let numbers = sql.text.matches(of: /\$(\d+)/).compactMap { Int($0.output.1) }
-    return numbers == Array(sql.arguments.values.indices.map { $0 + 1 })
+    return numbers == Array(sql.arguments.positional.indices.map { $0 + 1 })
   }
 }
 

@@ -36,7 +36,7 @@ struct ConstraintDifferenceTests {
       "CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE ON CONFLICT IGNORE) STRICT"
     )
     let declared = Schema(tables: [try town(Column("name", \.name, .unique)).schema()])
-    for step in declared.steps(from: try Schema(db)) { try step.run(db) }
+    for step in declared.steps(from: try Schema(db)) { try step.execute(db) }
     #expect(declared.differences(from: try Schema(db)) == [])
   }
 

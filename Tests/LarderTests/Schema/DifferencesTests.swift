@@ -83,7 +83,7 @@ struct DifferencesTests {
     var configuration = Configuration()
     configuration.dateFormat = .iso8601
     let db = try Database(configuration: configuration)
-    for sql in try everything().createSQL(dateFormat: .unixMilliseconds) {
+    for sql in try everything().schema(dateFormat: .unixMilliseconds).statements {
       try db.executeStatements(SQL(raw: sql))
     }
     #expect(

@@ -67,7 +67,7 @@ struct ForeignStatementTests {
     #expect(throws: (any Error).self) { try table.create(mine) }
     #expect(throws: (any Error).self) { try entries[0].create(mine) }
     for step in schema.steps(from: try Schema(mine)) {
-      #expect(throws: (any Error).self) { try step.run(mine) }
+      #expect(throws: (any Error).self) { try step.execute(mine) }
     }
     try mine.executeStatements("CREATE TABLE city (name TEXT); INSERT INTO city VALUES (1)")
     #expect(throws: (any Error).self) { try table.rebuild(mine) }

@@ -71,7 +71,7 @@ struct RebuildDependentTests {
     declared.tables[0] = table
     let steps = declared.steps(from: try Schema(db))
     #expect(steps.map(\.sql) == [#"ALTER TABLE "t" ADD COLUMN "b" TEXT"#])
-    #expect(throws: SchemaError.self) { try steps[0].run(db) }
+    #expect(throws: SchemaError.self) { try steps[0].execute(db) }
     #expect(try db.schema() == before)
   }
 

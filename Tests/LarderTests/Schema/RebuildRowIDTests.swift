@@ -60,7 +60,7 @@ struct RebuildRowIDTests {
         == .losesRowIDs(table: "article", count: 2, rows: [[3], [7]]))
     #expect(throws: SchemaError.self) {
       try Schema(tables: [table]).steps(from: Schema(db)).forEach {
-        if !$0.isDestructive { try $0.run(db) }
+        if !$0.isDestructive { try $0.execute(db) }
       }
     }
     #expect(try search("oslo") == "Oslo")

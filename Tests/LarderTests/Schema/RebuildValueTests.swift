@@ -85,7 +85,7 @@ struct RebuildValueTests {
     #expect(try db.schema() == before)
     // So is a step, which doesn't know the rows.
     let steps = try Schema(tables: [table(new)]).steps(from: Schema(db))
-    #expect(throws: SchemaError.self) { try steps[0].run(db) }
+    #expect(throws: SchemaError.self) { try steps[0].execute(db) }
     // And a new name with another type.
     let renamed = try TableSchema(
       "town", [.column("id", .integer, .primaryKey), .column("b", new.optional)],
@@ -162,7 +162,7 @@ struct RebuildValueTests {
     #expect(
       steps.map(\.description) == ["DESTRUCTIVE: rebuild the table “town”, losing “b”"])
     let found = try #require(try Schema(db).table("town"))
-    try steps[0].run(db)
+    try steps[0].execute(db)
     #expect(try db.value("SELECT b FROM town") == 14)
     try found.rebuild(db)
     #expect(try db.value("SELECT b FROM town") == 14)

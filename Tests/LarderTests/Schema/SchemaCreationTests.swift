@@ -175,7 +175,7 @@ struct SchemaCreationTests {
     #expect(throws: RecordError.self) { try table.create(db) }
     #expect(throws: RecordError.self) { try table.drop(db) }
     #expect(throws: RecordError.self) { try table.differences(db) }
-    #expect(throws: RecordError.self) { try table.createSQL() }
+    #expect(throws: RecordError.self) { try table.schema().statements }
   }
 
   @Test("All or nothing is created: an index whose name is taken leaves no table behind")

@@ -79,8 +79,8 @@ struct SchemaReadingTests {
     #expect(schema.tables.map(\.name) == ["country", "the \"station\""])
     #expect(schema.tables.map(\.isWithoutRowID) == [true, false])
     #expect(schema.tables[0].primaryKey == ["code"])
-    #expect(schema.views.map(\.name) == ["names"])
-    #expect(schema.triggers.map(\.table) == ["country"])
+    #expect(schema.others.map(\.kind) == [.view, .trigger])
+    #expect(schema.others.map(\.table) == ["names", "country"])
   }
 
   @Test("What was read can be made elsewhere, and doesn't differ then")
@@ -90,7 +90,7 @@ struct SchemaReadingTests {
     let other = try Database()
     for step in schema.steps(from: try Schema(other)) {
       #expect(!step.isDestructive)
-      try step.run(other)
+      try step.execute(other)
     }
     #expect(try Schema(other) == schema)
     #expect(schema.differences(from: try Schema(other)) == [])
@@ -115,7 +115,7 @@ struct SchemaReadingTests {
   @Test("The schema of records is what their tables make")
   func records() throws {
     let declared = try Schema(Country.self, City.self, Road.self, Bridge.self, Everything.self)
-    for step in declared.steps(from: Schema(tables: [])) { try step.run(db) }
+    for step in declared.steps(from: Schema(tables: [])) { try step.execute(db) }
     #expect(declared.differences(from: try Schema(db)) == [])
     #expect(try City.table.differences(db) == [])
     #expect(throws: (any Error).self) { try Schema(BadlyDeclared.self) }
@@ -139,7 +139,7 @@ struct SchemaReadingTests {
       CREATE TRIGGER t AFTER DELETE ON city BEGIN SELECT 1; END;
       """)
     var declared = try Schema(City.self, Country.self)
-    declared.views = [try .view("large", as: "SELECT 2"), try .view("small", as: "SELECT 3")]
+    declared.others = [try .view("large", as: "SELECT 2"), try .view("small", as: "SELECT 3")]
     #expect(
       declared.differences(from: try Schema(db)).map(\.description) == [
         "“city”.“name”, collation: declared nothing, found NOCASE",
@@ -147,7 +147,7 @@ struct SchemaReadingTests {
           + #"("population"), found nothing"#,
         "“city”, index: declared nothing, found CREATE INDEX by_name ON city (name DESC)",
         "“city”, check: declared nothing, found CHECK (population > 0)",
-        "“country”: declared \(try Country.table.createSQL()[0]), found nothing",
+        "“country”: declared \(try Country.table.schema().sql), found nothing",
         "“river”: declared nothing, found CREATE TABLE river (name TEXT UNIQUE)",
         #"“large”, view: declared CREATE VIEW "large" AS SELECT 2, found CREATE VIEW large AS SELECT 1"#,
         #"“small”, view: declared CREATE VIEW "small" AS SELECT 3, found nothing"#,

@@ -10,7 +10,7 @@ struct SchemaStepTests {
     let before = try db.schema()
     let steps = declared.steps(from: try Schema(db))
     #expect(try db.schema() == before)
-    for step in steps { try step.run(db) }
+    for step in steps { try step.execute(db) }
     #expect(declared.differences(from: try Schema(db)) == [])
     #expect(declared.steps(from: try Schema(db)) == [])
     return steps.map(\.description)
@@ -20,7 +20,7 @@ struct SchemaStepTests {
   func creation() throws {
     #expect(
       try steps(to: Schema(City.self), from: "") == [
-        "create the table “city”: \(try City.table.createSQL()[0])",
+        "create the table “city”: \(try City.table.schema().statements[0])",
         "create the index “city_population_index” of “city”: "
           + #"CREATE INDEX "city_population_index" ON "city" ("population")"#,
       ])
@@ -142,8 +142,9 @@ struct SchemaStepTests {
     let delete = try SchemaEntry.trigger(
       "gone", "INSTEAD OF DELETE", on: "names",
       run: "DELETE FROM country WHERE name = old.name")
-    declared.views = [try .view("names", as: "SELECT name FROM country WHERE name > ''")]
-    declared.triggers = [delete]
+    declared.others = [
+      delete, try .view("names", as: "SELECT name FROM country WHERE name > ''"),
+    ]
     #expect(
       try steps(
         to: declared,
@@ -169,7 +170,7 @@ struct SchemaStepTests {
     let steps = try Schema(Country.self).steps(from: Schema(db))
     #expect(steps.map(\.isDestructive) == [false])
     #expect(
-      failure(SchemaError.self) { try steps[0].run(db) }
+      failure(SchemaError.self) { try steps[0].execute(db) }
         == .needsValue(table: "country", column: "name"))
     #expect(try db.columns(of: "country").count == 1)
   }

@@ -239,7 +239,7 @@ struct SchemaTextTests {
   @Test("Dates have the type and the default of the connection's format")
   func dates() throws {
     let lines = try [.iso8601, .unixMilliseconds].map { format in
-      try everything().createSQL(dateFormat: format)[0].split(separator: "\n")[6]
+      try everything().schema(dateFormat: format).statements[0].split(separator: "\n")[6]
     }
     #expect(
       lines == [

@@ -23,7 +23,7 @@ struct TableSchemaTests {
   @Test("A table is declared column by column")
   func builder() throws {
     #expect(
-      try log().createSQL == [
+      try log().statements == [
         """
         CREATE TABLE "log" (
           "id" INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -128,7 +128,7 @@ struct TableSchemaTests {
     try trigger.drop(db)
     try view.drop(db)
     try view.drop(db, ifExists: true)
-    #expect(try Schema(db).views == [])
+    #expect(try Schema(db).others == [])
   }
 
   @Test("A table for full-text search is created, read and compared")
@@ -140,7 +140,7 @@ struct TableSchemaTests {
     #expect(try db.value("SELECT count(*) FROM city_text WHERE city_text MATCH 'fjord'") == 1)
     let schema = try Schema(db)
     #expect(schema.tables == [])
-    #expect(schema.virtualTables == [text])
+    #expect(schema.others == [text])
     #expect(Schema(tables: [], others: [text]).differences(from: schema) == [])
     try text.drop(db)
     #expect(try db.schema() == [])

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTesting
 
 // Names: they are those of what was made, or refused.
 
@@ -71,7 +72,7 @@ extension InjectionEntry {
         _ = try InjectedTown.all.order(byColumnNamed: text).fetchAll(db)
         try WrongAnswer.check(
           InjectedTown.table.columnNames.contains(text), true, "whether it is one")
-      } catch is UnknownColumn {}
+      } catch RecordError.unknownColumn {}
     },
     InjectionEntry("savepoint") { db, text in
       try db.savepoint(text)

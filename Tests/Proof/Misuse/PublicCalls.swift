@@ -22,15 +22,15 @@ enum PublicCalls {
     "DatabaseValueConvertible", "DateFormat", "EffectiveSettings",
     "ForeignKeyAction", "ForeignKeySchema", "ForeignKeyViolation", "HasMany", "HasManyThrough",
     "IndexSchema", "Join2", "Join3", "Join4", "Limit", "Migration", "MigrationError",
-    "MigrationProgress", "MigrationReport", "Migrator", "NoSuchColumn",
+    "MigrationReport", "Migrator", "NoSuchColumn",
     "NotACondition", "NumberValue", "OperandsOfDifferentTypes", "OptionalFields", "OrderingTerm",
     "Page", "PageError", "Query", "QueryColumns", "QueryCursor", "QueryNames", "QueryPlan",
     "QuerySource", "QueryTable", "QueryTableDefinition", "RealValue", "RebuildLosses", "Record",
     "RecordError", "RecordFields", "RecordHooks", "ResultCode", "SQL", "SQLExpression",
     "SQLiteLibrary", "Schema", "SchemaEntry", "SchemaError", "SchemaStep", "Selection",
-    "StatementCacheStatistics", "StorageClass", "Table", "TableConstraint",
+    "StorageClass", "Table", "TableConstraint",
     "TableDifference", "TableOptions", "TableSchema", "TextValue",
-    "TraceEvent", "TransactionKind", "UnknownColumn",
+    "TraceEvent", "TransactionKind",
   ]
 
   /// What isn't called by a program, or where nothing can be wrong.
@@ -38,6 +38,13 @@ enum PublicCalls {
     // A setting, whose closure is a situation of its own.
     "Configuration.prepareDatabase"
   ]
+
+  /// What the library calls from code that is inlined into programs, and the documentation leaves out: the
+  /// matrix has them, the symbol graphs don't.
+  private static let hidden = Set(
+    ["ColumnAccess", "ResultSet", "Row", "Statement"].flatMap { type in
+      ["describe(_:at:)", "reader(at:)", "whileReading(_:)"].map { "\(type).\($0)" }
+    })
 
   private struct Graph: Decodable {
     let symbols: [Symbol]
@@ -87,7 +94,7 @@ enum PublicCalls {
       + names.subtracting(covered).subtracting(excused).sorted().map {
         "\($0) isn't in the matrix of misuse"
       }
-      + covered.union(excused).subtracting(names).sorted().map {
+      + covered.union(excused).subtracting(names).subtracting(hidden).sorted().map {
         "\($0) is in the matrix of misuse, and no public call"
       }
   }

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import LarderTesting
 
 extension MisuseCall {
   private static func town(_ id: Int64) -> Town {

@@ -29,9 +29,9 @@ extension MisuseCall {
     MisuseCall("Schema.init(_:)") { _ = try Schema($0.db) },
     MisuseCall("SchemaEntry.create(_:ifNotExists:)") { try view().create($0.db) },
     MisuseCall("SchemaEntry.drop(_:ifExists:)") { try view().drop($0.db, ifExists: true) },
-    MisuseCall("SchemaStep.run(_:)") { stage in
+    MisuseCall("SchemaStep.execute(_:)") { stage in
       let wanted = Schema(tables: [try harbour()])
-      for step in wanted.steps(from: Schema(tables: [])) { try step.run(stage.db) }
+      for step in wanted.steps(from: Schema(tables: [])) { try step.execute(stage.db) }
     },
   ]
 

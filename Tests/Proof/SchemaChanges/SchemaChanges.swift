@@ -114,7 +114,7 @@ struct SchemaChange {
   }
 
   private func change(_ steps: [SchemaStep], _ before: TableState) throws {
-    @Sendable func run(_ db: Database) throws { for step in steps { try step.run(db) } }
+    @Sendable func run(_ db: Database) throws { for step in steps { try step.execute(db) } }
     switch plan.way {
     case .rebuild:
       try declared.rebuild(db, copying: plan.copying.mapValues(\.sql), losing: plan.losing)

@@ -33,7 +33,7 @@ struct PlantedStatement {
     _ = try? table.rebuild(mine)
     try mine.executeStatements("DROP TABLE IF EXISTS t")
     _ = try? table.create(mine)
-    for step in try Schema(db).steps(from: Schema(mine)) { _ = try? step.run(mine) }
+    for step in try Schema(db).steps(from: Schema(mine)) { _ = try? step.execute(mine) }
     for entry in try db.schema() { _ = try? entry.create(mine) }
     for database in [db, mine] {
       try WrongAnswer.check(

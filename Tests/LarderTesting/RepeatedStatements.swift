@@ -1,6 +1,6 @@
-import LarderSQLite
+import Larder
 
-/// Finds statements that run again and again, such as a query for each row of another: for tests.
+/// Finds statements that run again and again, such as a query for each row of another (N + 1 queries).
 ///
 /// ```swift
 /// let repeated = RepeatedStatements()
