@@ -113,14 +113,21 @@ extension SQLExpression where Value: TextValue {
   public static func += (left: inout Self, right: Self) { left = left + right }
 }
 
-extension SQLExpression where Value == String? {
+// Generic and disfavoured, so that a literal beside text that can't be NULL is text that can't be either.
+extension SQLExpression {
   /// This text and another; NULL where there is none.
-  public static func + (left: Self, right: SQLExpression<String>) -> Self {
+  @_disfavoredOverload
+  public static func + <Wrapped: TextValue>(
+    left: Self, right: SQLExpression<Wrapped>
+  ) -> Self where Value == Wrapped? {
     SQLExpression(left.node.infix(.concatenate, right.node))
   }
 
   /// This text and another; NULL where there is none.
-  public static func + (left: SQLExpression<String>, right: Self) -> Self {
+  @_disfavoredOverload
+  public static func + <Wrapped: TextValue>(
+    left: SQLExpression<Wrapped>, right: Self
+  ) -> Self where Value == Wrapped? {
     SQLExpression(left.node.infix(.concatenate, right.node))
   }
 }

@@ -54,19 +54,19 @@ public struct Assignments<R: Record> {
     }
   }
 
-  // Values are Optionals here, which any value becomes by itself, and for which the operators of numbers,
-  // such as `+=`, don't stand: the compiler would take Int's and not look at those of expressions.
+  // Values are Optionals of Optionals here, which any value becomes by itself, and which no operator takes:
+  // for `$0.count += 1` the compiler would take Int's and not look at those of expressions.
 
   /// A column, to which a value is assigned, which is bound. What it was can't be read.
   @_disfavoredOverload
   public subscript<Value>(
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
-  ) -> Value? {
+  ) -> Value?? {
     @available(*, unavailable, message: "a column's value is known to the database only")
     get { nil }
     set {
       let column = R.columns[keyPath: keyPath].storage
-      assign(newValue.map(column.stored) ?? "NULL", to: column.definition)
+      assign((newValue ?? nil).map(column.stored) ?? "NULL", to: column.definition)
     }
   }
 
@@ -74,12 +74,12 @@ public struct Assignments<R: Record> {
   @_disfavoredOverload
   public subscript<Value>(
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value?>>
-  ) -> Value? {
+  ) -> Value?? {
     @available(*, unavailable, message: "a column's value is known to the database only")
     get { nil }
     set {
       let column = R.columns[keyPath: keyPath].storage
-      assign(column.stored(newValue), to: column.definition)
+      assign(column.stored(newValue ?? nil), to: column.definition)
     }
   }
 

@@ -164,19 +164,3 @@ public protocol QueryTable: SingleSource {
   /// The table's name and definition.
   var definition: QueryTableDefinition { get }
 }
-
-/// The name and definition of a ``CommonTable``.
-@_documentation(visibility: internal)
-public struct QueryTableDefinition: Sendable {
-  let name: String
-  /// The definition; nil inside of it, where the name alone stands behind FROM.
-  let source: SQLFragment?
-  /// How its columns are stored.
-  let codings: [ExpressionCoding?]
-
-  /// The table under its name in a query.
-  func named(_ alias: String) -> SQLFragment {
-    if let source { return "\(source) AS \(name: alias)" }
-    return alias.isSame(as: name) ? "\(name: name)" : "\(name: name) AS \(name: alias)"
-  }
-}

@@ -391,16 +391,4 @@ extension Query {
       G.QueryFields, H.QueryFields, Other.QueryFields
     ) -> SQLExpression<Bool>
   ) -> Self where From == Join8<A, B, C, D, E, F, G, H> { self }
-
-  func joined<New: QuerySource>(
-    _ kind: SQLOperator, _ other: QueryTableDefinition,
-    on condition: (New.QueryFields) -> SQLExpression<Bool>
-  ) -> Query<New> {
-    var select = select
-    select.join(kind, other) { names in
-      var names = names
-      return condition(New.queryTables(&names))
-    }
-    return Query<New>(select)
-  }
 }

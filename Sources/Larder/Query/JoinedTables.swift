@@ -267,3 +267,18 @@ extension Join8: JoinOfRecord where A: Record {
   @_documentation(visibility: internal)
   public typealias First = A
 }
+
+extension Query {
+  /// The query with one table more.
+  func joined<New: QuerySource>(
+    _ kind: SQLOperator, _ other: QueryTableDefinition,
+    on condition: (New.QueryFields) -> SQLExpression<Bool>
+  ) -> Query<New> {
+    var select = select
+    select.join(kind, other) { names in
+      var names = names
+      return condition(New.queryTables(&names))
+    }
+    return Query<New>(select)
+  }
+}

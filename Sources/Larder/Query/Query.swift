@@ -119,9 +119,9 @@ public struct Query<From: QuerySource>: Sendable {
   public consuming func group<each Value>(
     _ terms: (From.QueryFields) -> (repeat SQLExpression<each Value>)
   ) -> Self {
-    let builder = SelectionBuilder()
-    scoped { repeat builder.add(term: each terms($0)) }
-    for term in builder.columns.parts { select.add(group: term) }
+    var list: [SQLFragment] = []
+    scoped { repeat list.append((each terms($0)).term) }
+    for term in list { select.add(group: term) }
     return self
   }
 

@@ -195,9 +195,6 @@ final class SelectionBuilder {
     add(expression.node, expression.node.coding?.access(for: Value.self) ?? .value(Value.self))
   }
 
-  /// Adds a term of a list that nobody reads.
-  func add<Value>(term: SQLExpression<Value>) { list = term.term.added(to: list) }
-
   @usableFromInline
   func add(_ expression: SQLFragment, _ access: PropertyAccess) {
     list = expression.added(to: list)

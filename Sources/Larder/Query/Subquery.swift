@@ -57,3 +57,26 @@ extension SQLExpression where Value: DatabaseValueConvertible {
     SQLExpression<Bool>(node.infix(.in, operand: compound.fragment.parenthesized))
   }
 }
+
+extension Select {
+  /// Gives the query a name that no query around has, in a closure of which it was not begun: a condition
+  /// could be meant to compare its rows with theirs.
+  @usableFromInline
+  mutating func moveIntoScope() { if QueryScope.isInside { rename() } }
+
+  private mutating func rename() {
+    let taken = Set(QueryScope.names.map(\.foldedName))
+    guard tables.aliases.contains(where: { taken.contains($0.name.foldedName) }) else { return }
+    guard isPlain, order == nil, tables.aliases.count == 1, let alias = tables.aliases.first else {
+      return add(
+        condition: .misuse(
+          """
+          a query that was begun outside of a closure can't be filtered in it, if it has a table of the \
+          same name, and is ordered, limited or joined: begin it inside, or use aliased(_:)
+          """))
+    }
+    let other = tables.newAlias(for: alias.name, alias.codings)
+    let rows: SQLFragment = "(\(fragment("*"))) AS \(name: other.name)"
+    self = Select(QueryTables(rows, [other], isDerived: true))
+  }
+}

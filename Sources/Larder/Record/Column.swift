@@ -55,20 +55,6 @@ public struct Column<R, Value: Sendable>: Sendable {
   }
 }
 
-extension SQL.Interpolation {
-  /// A column's name with its table's, in double quotes: `"SELECT \(City.columns.name) FROM \(City.table)"`.
-  public mutating func appendInterpolation<R: Record, Value>(_ column: Column<R, Value>) {
-    appendInterpolation(identifier: R.table.name)
-    appendLiteral(".")
-    appendInterpolation(identifier: column.name)
-  }
-
-  /// A table's name, in double quotes.
-  public mutating func appendInterpolation<R: Record>(_ table: Table<R>) {
-    appendInterpolation(identifier: table.name)
-  }
-}
-
 /// A column of whatever type.
 protocol NamedColumn { var name: String { get } }
 

@@ -67,44 +67,6 @@ struct QueryScope {
   }
 }
 
-extension TableCore {
-  /// The table alone: under its own name or, in a closure of a query that has a table of that name,
-  /// another.
-  @usableFromInline var queryTables: QueryTables {
-    QueryScope.isInside ? tablesInScope : tables
-  }
-
-  private var tablesInScope: QueryTables {
-    let name = QueryAlias.newName(for: name, besides: QueryScope.names)
-    if name == self.name { return tables }
-    let alias = QueryAlias(name)
-    return QueryTables(alias.definition(of: self.name), [alias])
-  }
-}
-
-extension Select {
-  /// Gives the query a name that no query around has, in a closure of which it was not begun: a condition
-  /// could be meant to compare its rows with theirs.
-  @usableFromInline
-  mutating func moveIntoScope() { if QueryScope.isInside { rename() } }
-
-  private mutating func rename() {
-    let taken = Set(QueryScope.names.map(\.foldedName))
-    guard tables.aliases.contains(where: { taken.contains($0.name.foldedName) }) else { return }
-    guard isPlain, order == nil, tables.aliases.count == 1, let alias = tables.aliases.first else {
-      return add(
-        condition: .misuse(
-          """
-          a query that was begun outside of a closure can't be filtered in it, if it has a table of the \
-          same name, and is ordered, limited or joined: begin it inside, or use aliased(_:)
-          """))
-    }
-    let other = tables.newAlias(for: alias.name, alias.codings)
-    let rows: SQLFragment = "(\(fragment("*"))) AS \(name: other.name)"
-    self = Select(QueryTables(rows, [other], isDerived: true))
-  }
-}
-
 extension QueryAlias {
   /// The name of a table or, if that is taken, the name with a number.
   static func newName(for table: String, besides taken: [String]) -> String {
@@ -116,5 +78,13 @@ extension QueryAlias {
       number += 1
     }
     return name
+  }
+}
+
+extension QueryTables {
+  /// A name for another table, which none of these has, nor one of a query around.
+  func newAlias(for table: String, _ codings: [ExpressionCoding?] = []) -> QueryAlias {
+    let taken = aliases.map(\.name) + (QueryScope.isInside ? QueryScope.names : [])
+    return QueryAlias(QueryAlias.newName(for: table, besides: taken), codings: codings)
   }
 }

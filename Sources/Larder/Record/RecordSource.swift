@@ -56,3 +56,18 @@ extension Optional: QuerySource where Wrapped: Record {
     }
   }
 }
+
+extension TableCore {
+  /// The table alone: under its own name or, in a closure of a query that has a table of that name,
+  /// another.
+  @usableFromInline var queryTables: QueryTables {
+    QueryScope.isInside ? tablesInScope : tables
+  }
+
+  private var tablesInScope: QueryTables {
+    let name = QueryAlias.newName(for: name, besides: QueryScope.names)
+    if name == self.name { return tables }
+    let alias = QueryAlias(name)
+    return QueryTables(alias.definition(of: self.name), [alias])
+  }
+}

@@ -60,10 +60,20 @@ final class QueryTables: Sendable {
   func alias(at index: Int) -> QueryAlias {
     index < aliases.count ? aliases[index] : .none
   }
+}
 
-  /// A name for another table, which none of these has, nor one of a query around.
-  func newAlias(for table: String, _ codings: [ExpressionCoding?] = []) -> QueryAlias {
-    let taken = aliases.map(\.name) + (QueryScope.isInside ? QueryScope.names : [])
-    return QueryAlias(QueryAlias.newName(for: table, besides: taken), codings: codings)
+/// The name and definition of what is joined: a table, or a ``CommonTable``.
+@_documentation(visibility: internal)
+public struct QueryTableDefinition: Sendable {
+  let name: String
+  /// The definition; nil for a table that is there, whose name alone stands behind FROM.
+  let source: SQLFragment?
+  /// How its columns are stored.
+  let codings: [ExpressionCoding?]
+
+  /// The table under its name in a query.
+  func named(_ alias: String) -> SQLFragment {
+    if let source { return "\(source) AS \(name: alias)" }
+    return alias.isSame(as: name) ? "\(name: name)" : "\(name: name) AS \(name: alias)"
   }
 }

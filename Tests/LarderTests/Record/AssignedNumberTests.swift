@@ -44,7 +44,7 @@ private struct Counter: Record, Equatable {
   init() throws {
     db = try Database()
     // Not strict, as the columns of other programs' tables are.
-    for sql in try Counter.table.createSQL() {
+    for sql in try Counter.table.schema().statements {
       try db.executeUpdate(SQL(raw: sql.replacing(" STRICT", with: "")))
     }
     try Counter.insert(db, contentsOf: [.least, .greatest, .middle])

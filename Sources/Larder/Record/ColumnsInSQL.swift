@@ -1,0 +1,17 @@
+import LarderSQLite
+
+// Columns and tables in SQL of the program's own.
+
+extension SQL.Interpolation {
+  /// A column's name with its table's, in double quotes: `"SELECT \(City.columns.name) FROM \(City.table)"`.
+  public mutating func appendInterpolation<R: Record, Value>(_ column: Column<R, Value>) {
+    appendInterpolation(identifier: R.table.name)
+    appendLiteral(".")
+    appendInterpolation(identifier: column.name)
+  }
+
+  /// A table's name, in double quotes.
+  public mutating func appendInterpolation<R: Record>(_ table: Table<R>) {
+    appendInterpolation(identifier: table.name)
+  }
+}

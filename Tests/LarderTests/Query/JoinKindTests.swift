@@ -1,0 +1,112 @@
+import Larder
+import TestSupport
+import Testing
+
+@Suite("Kinds of joins")
+struct JoinKindTests {
+  private struct Left: Record, Equatable {
+    var id: Int
+    var key: Int?
+    struct Columns: Sendable {
+      let id = Column("id", \Left.id, .primaryKey)
+      let key = Column("key", \Left.key)
+    }
+    static let columns = Columns()
+    static let table = Table("left", Left.init, columns.id, columns.key)
+  }
+
+  private struct Right: Record, Equatable {
+    var id: Int
+    var key: Int?
+    struct Columns: Sendable {
+      let id = Column("id", \Right.id, .primaryKey)
+      let key = Column("key", \Right.key)
+    }
+    static let columns = Columns()
+    static let table = Table("right", Right.init, columns.id, columns.key)
+  }
+
+  private let db: Database
+
+  init() throws {
+    db = try Database()
+    try Left.table.create(db)
+    try Right.table.create(db)
+    try Left.insert(
+      db, contentsOf: [(1, 10), (2, 20), (3, nil), (4, 20)].map { Left(id: $0, key: $1) })
+    try Right.insert(
+      db, contentsOf: [(1, 20), (2, 30), (3, 20), (4, nil)].map { Right(id: $0, key: $1) })
+  }
+
+  private func text(_ rows: [(Left?, Right?)]) -> [String] {
+    rows.map { "\($0.0.map { "\($0.id)" } ?? "-")\($0.1.map { "\($0.id)" } ?? "-")" }.sorted()
+  }
+
+  private let matched = ["21", "23", "41", "43"]
+
+  @Test("Left, right and full joins keep the rows of one side, the other, or both")
+  func kinds() throws {
+    let left = Left.leftJoin(Right.self) { $0.key > 0 && $0.key == $1.key }
+    #expect(
+      text(try left.fetchAll(db)) == ["1-", "3-"].reduce(into: matched) { $0.append($1) }.sorted())
+    let right = Left.rightJoin(Right.self) { $0.key > 0 && $0.key == $1.key }
+    #expect(right.snapshot.contains(#" FROM "left" RIGHT JOIN "right" ON "left"."key" > ?"#))
+    #expect(text(try right.fetchAll(db)) == (matched + ["-2", "-4"]).sorted())
+    let full = Left.fullJoin(Right.self) { $0.key > 0 && $0.key == $1.key }
+    #expect(full.snapshot.contains(#" FULL JOIN "right" ON "#))
+    #expect(text(try full.fetchAll(db)) == (matched + ["1-", "3-", "-2", "-4"]).sorted())
+  }
+
+  @Test("A right join makes all tables before it Optional, twice is once")
+  func third() throws {
+    let query = Left.leftJoin(Right.self) { $0.key > 0 && $0.key == $1.key }
+      .rightJoin(Left.self) { _, right, other in right.id == other.id }
+    let rows: [(Left?, Right?, Left)] = try query.order { $0.2.id }.order { $0.0.id }.fetchAll(db)
+    #expect(
+      rows.map { "\($0.0?.id ?? 0)\($0.1?.id ?? 0)\($0.2.id)" }
+        == ["211", "411", "002", "233", "433", "004"])
+  }
+
+  @Test("Common tables are joined in the same ways, with columns that may be NULL")
+  func common() throws {
+    let keys = CommonTable("keys", Right.filter { $0.key != nil }.select { ($0.id, $0.key) })
+    let left = Left.all.leftJoin(common: keys) { $0.key > 0 && $0.key == $1.columns.1 }
+      .order { $0.0.id }.order { $0.1.columns.0 }.select { ($0.id, $1.columns.0) }
+    let pairs: [(Int, Int?)] = try left.fetchAll(db)
+    #expect(pairs.map { "\($0)\($1 ?? 0)" } == ["10", "21", "23", "30", "41", "43"])
+    let right = Left.all.rightJoin(common: keys) { $0.key > 0 && $0.key == $1.columns.1 }
+      .order { $0.1.columns.0 }.order { $0.0.id }.select { ($0.id, $1.columns.0) }
+    let others: [(Int?, Int)] = try right.fetchAll(db)
+    #expect(others.map { "\($0 ?? 0)\($1)" } == ["21", "41", "02", "23", "43"])
+    let rows = try Left.all.fullJoin(common: keys) { $0.key > 0 && $0.key == $1.columns.1 }
+      .fetchAll(db)
+    #expect(rows.count == 7)
+    #expect(rows.filter { $0.0 == nil }.count == 1)
+    #expect(rows.filter { $0.1.columns.0 == nil }.count == 2)
+  }
+
+  @Test("Eight tables are joined")
+  func eight() throws {
+    let query = Left.join(Left.self) { $1.id == $0.id }
+      .join(Left.self) { $2.id == $1.id }
+      .join(Left.self) { $3.id == $2.id }
+      .join(Left.self) { $4.id == $3.id }
+      .join(Left.self) { $5.id == $4.id }
+      .join(Left.self) { $6.id == $5.id }
+      .leftJoin(Right.self) { _, _, _, _, _, _, last, right in right.key == last.key && last.key > 0
+      }
+    let rows = try query.filter { $0.6.id > 1 }.order { $0.0.id }.select { ($0.0.id, $0.7.id) }.fetchAll(db)
+    #expect(rows.map { "\($0)\($1 ?? 0)" } == ["21", "23", "30", "41", "43"])
+    #expect(try query.fetchAll(db).count == 6)
+  }
+
+  @Test("A join's rows of the first table are updated and deleted")
+  func changes() throws {
+    let query = Left.join(Right.self) { $0.key == $1.key && $0.key > 0 }.filter { $0.1.id > 1 }
+    #expect(try query.update(db) { $0.key = 5 } == 2)
+    #expect(try Left.order { $0.id }.fetchAll(db).map(\.key) == [10, 5, nil, 5])
+    let none = Left.leftJoin(Right.self) { $0.key == $1.key }.filter { $0.1.id == nil }
+    #expect(try none.delete(db) == 3)
+    #expect(try Left.all.fetchAll(db).map(\.id) == [3])
+  }
+}
