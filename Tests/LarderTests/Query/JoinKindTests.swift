@@ -95,7 +95,8 @@ struct JoinKindTests {
       .join(Left.self) { $6.id == $5.id }
       .leftJoin(Right.self) { _, _, _, _, _, _, last, right in right.key == last.key && last.key > 0
       }
-    let rows = try query.filter { $0.6.id > 1 }.order { $0.0.id }.select { ($0.0.id, $0.7.id) }.fetchAll(db)
+    let rows = try query.filter { $0.6.id > 1 }.order { $0.0.id }.select { ($0.0.id, $0.7.id) }
+      .fetchAll(db)
     #expect(rows.map { "\($0)\($1 ?? 0)" } == ["21", "23", "30", "41", "43"])
     #expect(try query.fetchAll(db).count == 6)
   }
