@@ -7,6 +7,9 @@ package final class ExpressionCoding: Sendable {
   let code: @Sendable (any DatabaseValueConvertible) -> any DatabaseValueConvertible
   /// The format of dates; nil for values that are none.
   let dateFormat: DateFormat?
+  /// Whether the values are Decimals: SQLite stores them as text, but they are compared and computed
+  /// with as numbers.
+  @usableFromInline let isDecimal: Bool
   private let type: Any.Type
   private let access: PropertyAccess
   private let optionalType: Any.Type
@@ -25,6 +28,19 @@ package final class ExpressionCoding: Sendable {
     optionalType = Value?.self
     optionalAccess = .value(coding.optional)
     dateFormat = coding.dateFormat
+    isDecimal = coding.columnType.kind == .decimal
     code = { coding.coded($0) }
+  }
+
+  /// The coding that expressions of a type have, though no column's; nil for types that SQLite compares
+  /// and computes with as they are stored.
+  static func own<Value: DatabaseValueConvertible>(of type: Value.Type) -> ExpressionCoding? {
+    type.columnType.kind == .decimal ? ExpressionCoding(ColumnCoding<Value>.plain) : nil
+  }
+
+  /// The same for a type that may be none of the database's.
+  static func own(ofAny type: Any.Type) -> ExpressionCoding? {
+    guard let type = type as? any DatabaseValueConvertible.Type else { return nil }
+    return own(of: type)
   }
 }

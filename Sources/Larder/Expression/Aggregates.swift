@@ -27,35 +27,35 @@ extension SQLExpression {
   /// ```
   public func filter(where condition: SQLExpression<Bool>) -> Self {
     Self(
-      SQLFragment(
-        "\(function) FILTER (WHERE \(condition.node.inside(.lowest)))",
-        isNullable: node.isNullable, coding: node.coding))
+      withCall {
+        SQLFragment(
+          "\($0) FILTER (WHERE \(condition.node.inside(.lowest)))",
+          isNullable: node.isNullable, coding: node.coding)
+      })
   }
 
-  /// The call of a function alone: with an operator around it, SQLite shall refuse what can only
-  /// follow a call, and not apply it to the last operand.
-  var function: SQLFragment {
-    if case .sql(let sql) = node.content, sql.isFunctionCall { return node }
-    return node.precedence == .atom ? node : node.parenthesized
+  /// What a closure makes of the call of a function alone: with an operator around it, SQLite shall
+  /// refuse what can only follow a call, and not apply it to the last operand.
+  func withCall(_ make: (SQLFragment) -> SQLFragment) -> SQLFragment {
+    if let coding = node.coding, let inner = node.insideDecimal {
+      return make(inner).decimal(as: coding)
+    }
+    if case .sql(let sql) = node.content, sql.isFunctionCall { return make(node) }
+    return make(node.precedence == .atom ? node : node.parenthesized)
   }
 }
 
 extension SQLExpression where Value: DatabaseValueConvertible {
   /// The smallest value; NULL where there is none.
   @_disfavoredOverload
-  public func min() -> SQLExpression<Value?> { call("min", coding: node.coding) }
+  public func min() -> SQLExpression<Value?> { SQLExpression<Value?>(node.extreme("min")) }
   /// The smallest value; NULL where there is none.
-  public func min<Wrapped>() -> Self where Value == Wrapped? { call("min", coding: node.coding) }
+  public func min<Wrapped>() -> Self where Value == Wrapped? { Self(node.extreme("min")) }
   /// The largest value; NULL where there is none.
   @_disfavoredOverload
-  public func max() -> SQLExpression<Value?> { call("max", coding: node.coding) }
+  public func max() -> SQLExpression<Value?> { SQLExpression<Value?>(node.extreme("max")) }
   /// The largest value; NULL where there is none.
-  public func max<Wrapped>() -> Self where Value == Wrapped? { call("max", coding: node.coding) }
-
-  /// The mean of the values; NULL where there is none.
-  public func average(distinct: Bool = false) -> SQLExpression<Double?> {
-    aggregate("avg", distinct)
-  }
+  public func max<Wrapped>() -> Self where Value == Wrapped? { Self(node.extreme("max")) }
 
   /// The values as one text, in no order that could be relied on; NULL where there is none.
   public func groupConcat(separator: String = ",") -> SQLExpression<String?> {
@@ -63,22 +63,28 @@ extension SQLExpression where Value: DatabaseValueConvertible {
   }
 }
 
+extension SQLExpression where Value: BinaryNumberValue {
+  /// The mean of the values; NULL where there is none.
+  public func average(distinct: Bool = false) -> SQLExpression<Double?> {
+    aggregate("avg", distinct)
+  }
+
+  /// The sum of the values as a real number; 0 where there is none.
+  public func total(distinct: Bool = false) -> SQLExpression<Double> {
+    aggregate("total", distinct, isNullable: false)
+  }
+}
+
 extension SQLExpression {
   /// The sum of the values; NULL where there is none, an error where integers overflow.
   public func sum(distinct: Bool = false) -> SQLExpression<Value?>
   where Value: Numeric & DatabaseValueConvertible {
-    aggregate("sum", distinct)
+    SQLExpression<Value?>(node.sum(distinct))
   }
 
   /// The sum of the values that aren't NULL; NULL where there is none.
   public func sum<Wrapped: Numeric & DatabaseValueConvertible>(distinct: Bool = false) -> Self
   where Value == Wrapped? {
-    aggregate("sum", distinct)
-  }
-
-  /// The sum of the values as a real number; 0 where there is none.
-  public func total(distinct: Bool = false) -> SQLExpression<Double>
-  where Value: Numeric & DatabaseValueConvertible {
-    aggregate("total", distinct, isNullable: false)
+    Self(node.sum(distinct))
   }
 }

@@ -39,18 +39,6 @@ extension SQLExpression where Value: Numeric & DatabaseValueConvertible {
     SQLExpression(left.node.infix(.multiply, right.node))
   }
 
-  /// The quotient; of integers, without the rest. NULL for a division by zero.
-  @inlinable
-  public static func / (left: Self, right: Value) -> Self {
-    SQLExpression(left.node.infix(.divide, right))
-  }
-
-  /// The quotient; of integers, without the rest. NULL for a division by zero.
-  @inlinable
-  public static func / (left: Self, right: Self) -> Self {
-    SQLExpression(left.node.infix(.divide, right.node))
-  }
-
   /// Adds to an assignment's value.
   public static func += (left: inout Self, right: Value) { left = left + right }
 
@@ -73,10 +61,24 @@ extension SQLExpression where Value: Numeric & DatabaseValueConvertible {
   public static func *= (left: inout Self, right: Self) { left = left * right }
 }
 
+extension SQLExpression where Value: BinaryNumberValue & Numeric {
+  /// The quotient; of integers, without the rest. NULL for a division by zero.
+  @inlinable
+  public static func / (left: Self, right: Value) -> Self {
+    SQLExpression(left.node.infix(.divide, right))
+  }
+
+  /// The quotient; of integers, without the rest. NULL for a division by zero.
+  @inlinable @_disfavoredOverload
+  public static func / (left: Self, right: Self) -> Self {
+    SQLExpression(left.node.infix(.divide, right.node))
+  }
+}
+
 extension SQLExpression where Value: SignedNumeric & DatabaseValueConvertible {
   /// The number with the other sign.
   public static prefix func - (operand: Self) -> Self {
-    Self(SQLFragment(.negate, operand.node.inside(.sign), isNullable: operand.node.isNullable))
+    Self(operand.node.negated)
   }
 }
 

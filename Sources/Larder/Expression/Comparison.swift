@@ -55,8 +55,9 @@ extension SQLExpression where Value: DatabaseValueConvertible {
   }
 
   private func between(_ first: Value, _ last: Value) -> SQLExpression<Bool> {
-    let range = SQLFragment.list([node.bound(first), node.bound(last)], separator: " AND ")
-    return SQLExpression<Bool>(node.infix(.between, operand: range))
+    let range = SQLFragment.list(
+      [node.boundInOrder(first), node.boundInOrder(last)], separator: " AND ")
+    return SQLExpression<Bool>(node.ordered.infix(.between, operand: range))
   }
 }
 

@@ -15,7 +15,8 @@ public func function<each Argument: Sendable, Result: DatabaseValueConvertible>(
   var parts: [SQLFragment] = []
   repeat parts.append((each arguments).node.inside(.lowest))
   let list: SQLFragment? = parts.isEmpty ? nil : .list(parts)
-  return SQLExpression<Result>("\(name: name)(\(list))")
+  let call: SQLFragment = "\(name: name)(\(list))"
+  return SQLExpression<Result>(ExpressionCoding.own(of: type).map { call.decimal(as: $0) } ?? call)
 }
 
 extension SQLExpression {
@@ -47,6 +48,9 @@ extension SQLExpression {
   /// See [CAST](https://www.sqlite.org/lang_expr.html#castexpr).
   public func cast<Other: DatabaseValueConvertible>(to type: Other.Type) -> SQLExpression<Other> {
     switch Other.columnType.kind {
+    case .decimal:
+      SQLExpression<Other>(
+        ExpressionCoding.own(of: type).map { node.decimal(as: $0) } ?? node)
     case .any, .date:
       SQLExpression<Other>(
         SQLFragment(.sequence([.part(node)]), node.precedence, isNullable: node.isNullable))
@@ -77,7 +81,7 @@ extension SQLExpression where Value: NumberValue {
 
 extension SQLExpression where Value: SignedNumeric & DatabaseValueConvertible {
   /// The number without its sign. An error for the smallest integer.
-  public var magnitude: Self { call("abs", isNullable: node.isNullable) }
+  public var magnitude: Self { Self(node.magnitude) }
 }
 
 extension SQLExpression where Value: BinaryFloatingPoint & DatabaseValueConvertible {
@@ -95,7 +99,7 @@ extension SQLExpression where Value: DatabaseValueConvertible {
   /// The smaller one of this value and another, in each row.
   @_disfavoredOverload
   public func least(_ other: Self) -> Self {
-    scalar("min", node.operand(other.node, .lowest), node.isNullable || other.node.isNullable)
+    scalar("min", other.node, node.isNullable || other.node.isNullable)
   }
 
   /// The greater one of this value and another, in each row: `max(a, b)`. NULL if one is NULL.
@@ -105,12 +109,12 @@ extension SQLExpression where Value: DatabaseValueConvertible {
   /// The greater one of this value and another, in each row.
   @_disfavoredOverload
   public func greatest(_ other: Self) -> Self {
-    scalar("max", node.operand(other.node, .lowest), node.isNullable || other.node.isNullable)
+    scalar("max", other.node, node.isNullable || other.node.isNullable)
   }
 
   private func scalar(
     _ name: StaticString, _ other: SQLFragment, _ isNullable: Bool
   ) -> Self {
-    call(name, other, isNullable: isNullable, coding: node.coding)
+    Self(node.extreme(name, other, isNullable: isNullable))
   }
 }

@@ -15,7 +15,9 @@ extension SQLExpression {
   public func jsonValue<Result: DatabaseValueConvertible>(
     at path: String, as type: Result.Type = Result.self
   ) -> SQLExpression<Result?> {
-    call("json_extract", SQLFragment(value: path))
+    let value = SQLFragment.call("json_extract", node, SQLFragment(value: path))
+    return SQLExpression<Result?>(
+      ExpressionCoding.own(of: type).map { value.decimal(as: $0) } ?? value)
   }
 
   /// The number of elements of a JSON array, by default of the whole value; 0 for what isn't an

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import LarderSQLite
 
 // Literals as expressions, for assignments: `$0.population = 3`. Where an operator takes a value, the
@@ -14,21 +15,27 @@ public protocol NumberValue: DatabaseValueConvertible {
   associatedtype AsInteger: DatabaseValueConvertible = Int
 }
 
+/// Numbers that SQLite computes with itself, and their Optionals: what it can divide.
+@_documentation(visibility: internal)
+public protocol BinaryNumberValue: NumberValue {}
+
 /// Floating-point numbers and their Optionals: what any literal number can be assigned to.
 @_documentation(visibility: internal)
-public protocol RealValue: NumberValue where Number: ExpressibleByFloatLiteral {}
+public protocol RealValue: BinaryNumberValue where Number: ExpressibleByFloatLiteral {}
 
-extension Int: NumberValue {}
-extension Int8: NumberValue {}
-extension Int16: NumberValue {}
-extension Int32: NumberValue {}
-extension Int64: NumberValue {}
-extension UInt: NumberValue {}
-extension UInt8: NumberValue {}
-extension UInt16: NumberValue {}
-extension UInt32: NumberValue {}
-extension UInt64: NumberValue {}
+extension Int: BinaryNumberValue {}
+extension Int8: BinaryNumberValue {}
+extension Int16: BinaryNumberValue {}
+extension Int32: BinaryNumberValue {}
+extension Int64: BinaryNumberValue {}
+extension UInt: BinaryNumberValue {}
+extension UInt8: BinaryNumberValue {}
+extension UInt16: BinaryNumberValue {}
+extension UInt32: BinaryNumberValue {}
+extension UInt64: BinaryNumberValue {}
 extension Float: RealValue {}
+// Not one with a fraction: Swift makes a Double of it first.
+extension Decimal: NumberValue {}
 extension Double: RealValue {}
 extension Optional: NumberValue where Wrapped: NumberValue {
   /// The number's type.
@@ -42,12 +49,16 @@ extension Optional: NumberValue where Wrapped: NumberValue {
   public typealias AsInteger = Int?
 }
 
+extension Optional: BinaryNumberValue where Wrapped: BinaryNumberValue {}
 extension Optional: RealValue where Wrapped: RealValue {}
 
 extension SQLExpression: ExpressibleByIntegerLiteral where Value: NumberValue {
   /// A number, which is bound as one of the expression's type.
   public init(integerLiteral value: Value.Number.IntegerLiteralType) {
-    self.init(SQLFragment(value: Value.Number(integerLiteral: value), isNullable: false))
+    self.init(
+      SQLFragment(
+        value: Value.Number(integerLiteral: value), isNullable: false,
+        coding: .own(of: Value.Number.self)))
   }
 }
 

@@ -102,7 +102,7 @@ extension SQLExpression {
 
   /// The quotient; NULL where there is no value. NULL for a division by zero too.
   @inlinable
-  public static func / <Wrapped: Numeric & DatabaseValueConvertible>(
+  public static func / <Wrapped: Numeric & BinaryNumberValue>(
     left: Self, right: Wrapped
   ) -> Self where Value == Wrapped? {
     SQLExpression(left.node.infix(.divide, right))
@@ -110,7 +110,7 @@ extension SQLExpression {
 
   /// The quotient; NULL where one of them is.
   @inlinable
-  public static func / <Wrapped: Numeric & DatabaseValueConvertible>(
+  public static func / <Wrapped: Numeric & BinaryNumberValue>(
     left: Self, right: Self
   ) -> Self where Value == Wrapped? {
     SQLExpression(left.node.infix(.divide, right.node))
@@ -118,7 +118,7 @@ extension SQLExpression {
 
   /// The quotient; NULL where one of them is.
   @inlinable @_disfavoredOverload
-  public static func / <Wrapped: Numeric & DatabaseValueConvertible>(
+  public static func / <Wrapped: Numeric & BinaryNumberValue>(
     left: Self, right: SQLExpression<Wrapped>
   ) -> Self where Value == Wrapped? {
     SQLExpression(left.node.infix(.divide, right.node))
@@ -126,7 +126,7 @@ extension SQLExpression {
 
   /// The quotient; NULL where one of them is.
   @inlinable @_disfavoredOverload
-  public static func / <Wrapped: Numeric & DatabaseValueConvertible>(
+  public static func / <Wrapped: Numeric & BinaryNumberValue>(
     left: SQLExpression<Wrapped>, right: Self
   ) -> Self where Value == Wrapped? {
     SQLExpression(left.node.infix(.divide, right.node))
@@ -168,7 +168,7 @@ extension SQLExpression {
   public static prefix func - <Wrapped: SignedNumeric & DatabaseValueConvertible>(
     operand: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(SQLFragment(.negate, operand.node.inside(.sign)))
+    SQLExpression(operand.node.negated)
   }
 
   /// Adds to an assignment's value; NULL stays NULL.

@@ -20,13 +20,16 @@ public struct SQLExpression<Value: Sendable>: Sendable {
   init(_ node: SQLFragment) { self.node = node }
 
   /// An expression from SQL of one's own, which is put into parentheses where it has to be.
-  public init(sql: SQL) { self.init(SQLFragment(sql: sql)) }
+  public init(sql: SQL) {
+    let node = SQLFragment(sql: sql)
+    self.init(ExpressionCoding.own(ofAny: Value.self).map { node.decimal(as: $0) } ?? node)
+  }
 
   /// The text, with the values that belong into it.
   public var sql: SQL { node.sql }
 
   /// The expression as a term of ORDER BY or GROUP BY.
-  @usableFromInline var term: SQLFragment { consuming get { node.inside(.lowest) } }
+  @usableFromInline var term: SQLFragment { consuming get { node.ordered.inside(.lowest) } }
 
   /// A call of a function with this expression as its first argument.
   func call<Result>(
@@ -48,6 +51,6 @@ public struct SQLExpression<Value: Sendable>: Sendable {
 extension SQLExpression where Value: DatabaseValueConvertible {
   /// A value, which is bound.
   public static func value(_ value: Value) -> SQLExpression {
-    SQLExpression(SQLFragment(value: value))
+    SQLExpression(SQLFragment(value: value, coding: .own(of: Value.self)))
   }
 }

@@ -59,8 +59,7 @@ extension SQLExpression {
       clauses.append("\(text: unit) BETWEEN \(text: first) AND \(text: last)")
     }
     let window: SQLFragment = .list(clauses, separator: " ")
-    return Self(
-      SQLFragment("\(function) OVER (\(window))", coding: node.coding))
+    return Self(withCall { SQLFragment("\($0) OVER (\(window))", coding: node.coding) })
   }
 
   /// An end of a frame, by its distance from the row.

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 // What the compiler finds for expressions that are wrong. Where nothing fits, it tries every operator
 // of every type in every combination, which takes seconds in a closure with 32 conditions, and then
 // it gives up or points elsewhere. These fit everything, if nothing else does, and the conformance
@@ -52,6 +54,15 @@ extension OperandsOfDifferentTypes {
   @_disfavoredOverload
   public func `in`<Other>(_ values: Other) -> SQLExpression<Bool> { .wrong }
 }
+
+@available(
+  *, unavailable,
+  message: """
+    quotients, means and totals of decimal numbers aren't exact: cast(to: Double.self) first, or compute \
+    with what is fetched
+    """
+)
+extension Decimal: BinaryNumberValue {}
 
 @available(*, unavailable, message: "a condition has to be true or false")
 extension Bool: TextValue {}

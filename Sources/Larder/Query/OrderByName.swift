@@ -8,13 +8,14 @@ extension Query where From: Record {
   /// Throws ``RecordError/unknownColumn(table:column:)`` for what isn't exactly the name of one of the record's columns.
   public func order(byColumnNamed name: String, descending: Bool = false) throws -> Self {
     let core = From.table.core
-    guard core.columns.contains(where: { $0.name.isSame(as: name) }),
+    guard let definition = core.columns.first(where: { $0.name.isSame(as: name) }),
       let alias = select.tables.aliases.first
     else {
       throw RecordError.unknownColumn(table: core.name, column: name)
     }
     var query = self
-    let column = alias.column(name)
+    let named = alias.column(name)
+    let column = definition.type.kind == .decimal ? named.decimalKey : named
     query.select.add(order: descending ? SQLFragment(.descending, column) : column)
     return query
   }

@@ -102,7 +102,8 @@ final class ColumnStorage<Value: Sendable>: Sendable {
     _ name: String, _ options: [ColumnOption<Value>], _ coding: ColumnCoding<Value>,
     _ access: PropertyAccess, _ expressionCoding: ExpressionCoding?
   ) {
-    self.expressionCoding = expressionCoding
+    let isDecimal = coding.columnType.kind == .decimal
+    self.expressionCoding = expressionCoding ?? (isDecimal ? ExpressionCoding(coding) : nil)
     self.coding = coding
     self.access = access
     var definition = ColumnDefinition(name: name, type: coding.columnType)

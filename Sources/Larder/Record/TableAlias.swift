@@ -28,7 +28,9 @@ final class QueryAlias: Sendable {
   func column(
     _ name: String, isNullable: Bool = true, coding: ExpressionCoding? = nil
   ) -> SQLFragment {
-    SQLFragment(text: prefix + name.quotedIdentifier, isNullable: isNullable, coding: coding)
+    let column = SQLFragment(
+      text: prefix + name.quotedIdentifier, isNullable: isNullable, coding: coding)
+    return coding?.isDecimal == true ? column.decimal : column
   }
 }
 

@@ -38,7 +38,7 @@ extension ColumnType {
     switch kind {
     case .integer: "INTEGER"
     case .real: "REAL"
-    case .text: "TEXT"
+    case .text, .decimal: "TEXT"
     case .blob: "BLOB"
     case .any, .date: "ANY"
     }

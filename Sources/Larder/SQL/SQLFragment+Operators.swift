@@ -28,9 +28,12 @@ extension SQLFragment {
   ) -> SQLFragment {
     let precedence = operation.precedence
     // Mostly nothing has to be done to either, and each reference that is passed on is counted.
-    if self.precedence >= precedence, other.precedence > precedence, coding == nil {
+    if self.precedence >= precedence, other.precedence > precedence, coding == nil,
+      other.coding == nil
+    {
       return SQLFragment(self, operation, other, isNullable: isNullable)
     }
+    if let decimal = decimal(operation, other, isNullable: isNullable) { return decimal }
     let right = operand(other, precedence)
     return SQLFragment(leading(precedence), operation, right, isNullable: isNullable)
   }
@@ -57,6 +60,11 @@ extension SQLFragment {
     _ operation: SQLOperator, _ value: any DatabaseValueConvertible
   ) -> SQLFragment {
     let coded = coding?.code(value) ?? value
+    if coding?.isDecimal == true,
+      let decimal = decimal(operation, SQLFragment(value: coded), isNullable: true)
+    {
+      return decimal
+    }
     return SQLFragment(leading(operation.precedence), operation, value: coded)
   }
 

@@ -87,9 +87,9 @@ package final class SQLFragment: @unchecked Sendable {
 
   /// A value, which is bound.
   package convenience init(
-    value: any DatabaseValueConvertible, isNullable: Bool = true
+    value: any DatabaseValueConvertible, isNullable: Bool = true, coding: ExpressionCoding? = nil
   ) {
-    self.init(.value, .or, .atom, isNullable: isNullable, depth: 0, coding: nil, value: value)
+    self.init(.value, .or, .atom, isNullable: isNullable, depth: 0, coding: coding, value: value)
   }
 
   /// SQL of the program's own.

@@ -65,12 +65,13 @@ struct FunctionEntry {
     self.call = call
   }
 
+  static let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
+
   func install(on handle: OpaquePointer) throws {
     let code = name.withUTF8Buffer { name in
       name.withMemoryRebound(to: CChar.self) {
         sqlite3_create_function_v2(
-          handle, $0.baseAddress, argumentCount,
-          SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nil, call, nil, nil, nil)
+          handle, $0.baseAddress, argumentCount, Self.flags, nil, call, nil, nil, nil)
       }
     }
     guard code == SQLITE_OK else {

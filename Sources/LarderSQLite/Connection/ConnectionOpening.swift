@@ -81,6 +81,7 @@ enum ConnectionOpening {
     }
     try LinearSearch.install(on: handle)
     try CheckedNumbers.install(on: handle)
+    try DecimalFunctions.install(on: handle)
     if configuration.profile == .untrustedFile {
       try GuardedFunctions.install(on: handle, deadlines)
     }

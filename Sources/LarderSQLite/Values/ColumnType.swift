@@ -6,6 +6,8 @@ public struct ColumnType: Hashable, Sendable {
     case integer, real, text, blob, any
     /// What the connection's ``DateFormat`` makes of dates.
     case date
+    /// Decimal numbers as text.
+    case decimal
   }
 
   package let kind: Kind
@@ -28,6 +30,7 @@ public struct ColumnType: Hashable, Sendable {
   /// Values of any kind.
   public static let any = ColumnType(.any)
   static let date = ColumnType(.date)
+  static let decimal = ColumnType(.decimal)
 
   /// The same type with NULL.
   public var optional: ColumnType { ColumnType(kind, isNullable: true) }

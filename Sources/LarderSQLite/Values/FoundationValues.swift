@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-// Date, UUID, URL and Decimal as values.
+// Date, UUID and URL as values.
 
 extension Date: DatabaseValueConvertible {
   /// What the connection's date format makes of it: REAL, INTEGER or TEXT.
@@ -88,71 +88,5 @@ extension URL: DatabaseValueConvertible {
       value.absoluteString == text
     else { throw ConversionError(.malformed, URL.self) }
     self = value
-  }
-}
-
-extension Decimal: DatabaseValueConvertible {
-  /// TEXT.
-  public static var columnType: ColumnType { .text }
-
-  /// The number as text: SQLite has no decimal numbers and would round. Throws for NaN.
-  public var databaseValue: DatabaseValue {
-    get throws {
-      guard !isNaN else { throw ConversionError(.notANumber, Decimal.self) }
-      return .text(description)
-    }
-  }
-
-  /// The number from text such as `-12.50` or `1e9`, or from an integer. Throws for a real, which
-  /// need not have an exact decimal form of 38 digits, and for text with anything else in it.
-  public init(databaseValue: DatabaseValue) throws {
-    switch databaseValue {
-    case .integer(let value):
-      self.init(value)
-    case .text(let text):
-      // The initializer stops at the first character that it doesn't know, and rounds; both show.
-      guard Self.isNumber(text) else { throw ConversionError(.malformed, Decimal.self) }
-      let digits = Self.digits(of: text)
-      guard digits.count <= 39, let value = Decimal(string: text), !value.isNaN,
-        Self.digits(of: value.description) == digits
-      else { throw ConversionError(.notExact, Decimal.self) }
-      self = value
-    default:
-      throw databaseValue.unexpected(for: Decimal.self)
-    }
-  }
-
-  /// Whether a text is a number: digits with a point anywhere among them or none, a sign or none
-  /// before them, and an exponent or none after them.
-  private static func isNumber(_ text: String) -> Bool {
-    var rest = text.utf8[...]
-    func take(_ bytes: String) -> Bool {
-      guard let first = rest.first, bytes.utf8.contains(first) else { return false }
-      rest.removeFirst()
-      return true
-    }
-    func takeDigits() -> Bool {
-      let length = rest.count
-      rest = rest.drop { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-      return rest.count < length
-    }
-    _ = take("+-")
-    let hasWhole = takeDigits()
-    let hasFraction = take(".") && takeDigits()
-    guard hasWhole || hasFraction else { return false }
-    if take("eE") {
-      _ = take("+-")
-      guard takeDigits() else { return false }
-    }
-    return rest.isEmpty
-  }
-
-  /// The digits that count, without exponent, point, and zeros at both ends.
-  private static func digits(of text: String) -> [UInt8] {
-    let zero = UInt8(ascii: "0")
-    let digits = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
-      .filter { (zero...UInt8(ascii: "9")).contains($0) }
-    let end = digits.lastIndex { $0 != zero }.map { $0 + 1 } ?? 0
-    return Array(digits[..<end].drop { $0 == zero })
   }
 }

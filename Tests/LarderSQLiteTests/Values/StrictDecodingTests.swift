@@ -61,7 +61,7 @@ struct StrictDecodingTests {
   func realIsNoInteger() throws {
     try allRefuse("1.0", .storageClass(.real), integers)
     try allRefuse(
-      "0.5", .storageClass(.real), [Bool.self, String.self, [UInt8].self, Decimal.self])
+      "0.5", .storageClass(.real), [Bool.self, String.self, [UInt8].self])
     try allRefuse("0.5", .storageClass(.real), [UUID.self, URL.self, Data.self])
   }
 
@@ -165,6 +165,10 @@ struct StrictDecodingTests {
         == Decimal(sign: .minus, exponent: -1, significand: 125))
     #expect(try db.value("SELECT '1e9'", as: Decimal.self) == 1_000_000_000)
     #expect(try db.value("SELECT 9223372036854775807", as: Decimal.self) == Decimal(Int64.max))
+    #expect(try db.value("SELECT 0.1", as: Decimal.self) == Decimal(string: "0.1"))
+    #expect(try db.value("SELECT -1.5e-7", as: Decimal.self) == Decimal(string: "-0.00000015"))
+    #expect(try reason("1e300", as: Decimal.self) == .notExact)
+    #expect(try reason("1e999", as: Decimal.self) == .malformed)
     for wrong in ["", ".", "-", "1,5", "12 ", " 12", "1e", "0x10", "NaN", "inf", "1.2.3", "１２"] {
       #expect(try reason("\(wrong)", as: Decimal.self) == .malformed, "\(wrong)")
     }

@@ -1,0 +1,14 @@
+import LarderSQLite
+
+/// An operand that can't be right: a statement with it throws before it runs.
+struct RefusedOperand: DatabaseValueConvertible {
+  private let problem: String
+
+  init(_ problem: String) { self.problem = problem }
+
+  var databaseValue: DatabaseValue { get throws { throw DatabaseError(.misuse, problem) } }
+
+  init(databaseValue: DatabaseValue) throws {
+    throw ConversionError(.malformed, RefusedOperand.self)
+  }
+}

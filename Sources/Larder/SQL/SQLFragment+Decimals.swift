@@ -1,0 +1,125 @@
+import LarderSQLite
+
+// Decimals, which SQLite stores as text: where they are compared, computed with or put in order, it is
+// by functions (see `DecimalFunctions`). To another dialect these are forms with names of their own: an
+// engine that has decimal numbers writes the operands of `decimal` and `decimal_key` as they are.
+
+extension SQLFragment {
+  /// A decimal number as text, of which equal numbers have the same.
+  final func decimal(as coding: ExpressionCoding) -> SQLFragment {
+    if self.coding?.isDecimal == true, insideDecimal != nil { return self }
+    return SQLFragment(
+      .form("decimal", [self], .call("larder_decimal", inside(.lowest))), isNullable: isNullable,
+      coding: coding)
+  }
+
+  /// The same of a fragment that has the coding already.
+  final var decimal: SQLFragment { coding.map { decimal(as: $0) } ?? self }
+
+  /// What a decimal number is made of; nil for any other fragment.
+  final var insideDecimal: SQLFragment? {
+    guard coding?.isDecimal == true, case .form(let name, let operands, _) = content,
+      "\(name)" == "decimal"
+    else { return nil }
+    return operands.first
+  }
+
+  /// Bytes that sort as decimal numbers do.
+  final var decimalKey: SQLFragment {
+    let operand = insideDecimal ?? self
+    return SQLFragment(
+      .form("decimal_key", [operand], .call("larder_decimal_key", operand.inside(.lowest))),
+      isNullable: isNullable)
+  }
+
+  /// The fragment as it is put in order, and compared with less and greater ones.
+  @usableFromInline
+  final var ordered: SQLFragment { coding?.isDecimal == true ? decimalKey : self }
+
+  /// A value as this fragment's are stored, for a place beside ``ordered``.
+  final func boundInOrder(_ value: any DatabaseValueConvertible) -> SQLFragment {
+    let bound = bound(value)
+    return coding?.isDecimal == true ? bound.decimalKey : bound
+  }
+
+  /// An operator between this fragment and another, where they are decimal numbers; else nil.
+  final func decimal(
+    _ operation: SQLOperator, _ other: SQLFragment, isNullable: Bool
+  ) -> SQLFragment? {
+    guard let coding = coding ?? other.coding, coding.isDecimal else { return nil }
+    let left = coded(coding.code) ?? self
+    let right = other.coded(coding.code) ?? other
+    switch operation {
+    case .add: return left.decimalCall("decimal_add", "larder_decimal_add", right, coding)
+    case .subtract:
+      return left.decimalCall("decimal_subtract", "larder_decimal_subtract", right, coding)
+    case .multiply:
+      return left.decimalCall("decimal_multiply", "larder_decimal_multiply", right, coding)
+    case .less, .lessOrEqual, .greater, .greaterOrEqual:
+      return SQLFragment(left.decimalKey, operation, right.decimalKey, isNullable: isNullable)
+    case .equal, .notEqual, .same, .notSame:
+      return SQLFragment(
+        left.plainDecimal(as: coding), operation, right.plainDecimal(as: coding),
+        isNullable: isNullable)
+    default:
+      let refused = SQLFragment(value: RefusedOperand("decimal numbers can't be divided exactly"))
+      return SQLFragment(self, operation, refused)
+    }
+  }
+
+  /// The text of the number that equal numbers have: values are bound as that.
+  private func plainDecimal(as coding: ExpressionCoding) -> SQLFragment {
+    kind == .value ? self : decimal(as: coding)
+  }
+
+  private func decimalCall(
+    _ name: StaticString, _ function: StaticString, _ right: SQLFragment,
+    _ coding: ExpressionCoding
+  ) -> SQLFragment {
+    let operands = [insideDecimal ?? self, right.insideDecimal ?? right]
+    return SQLFragment(
+      .form(name, operands, SQLFragment(.call(function, operands.map { $0.inside(.lowest) }))),
+      isNullable: isNullable || right.isNullable, coding: coding)
+  }
+
+  /// The number with the other sign.
+  final var negated: SQLFragment {
+    guard let coding, coding.isDecimal else {
+      return SQLFragment(.negate, inside(.sign), isNullable: isNullable)
+    }
+    return SQLFragment(text: "0", isNullable: false)
+      .decimalCall("decimal_subtract", "larder_decimal_subtract", self, coding)
+  }
+
+  /// The number without its sign.
+  final var magnitude: SQLFragment {
+    guard let coding, coding.isDecimal else { return .call("abs", self, isNullable: isNullable) }
+    let text = decimal
+    return SQLFragment(
+      .form("decimal_magnitude", [insideDecimal ?? self], .call("ltrim", text, "'-'")),
+      isNullable: isNullable, coding: coding)
+  }
+
+  /// The smallest or largest value, of all rows or of this and another in each.
+  final func extreme(
+    _ function: StaticString, _ other: SQLFragment? = nil, isNullable: Bool = true
+  ) -> SQLFragment {
+    guard let coding, coding.isDecimal else {
+      let others = other.map { [operand($0, .lowest)] } ?? []
+      return SQLFragment(
+        .call(function, [self] + others), isNullable: isNullable, coding: coding)
+    }
+    let keys = [decimalKey] + (other.map { [$0.decimalKey] } ?? [])
+    return SQLFragment(.call(function, keys), isNullable: isNullable).decimal(as: coding)
+  }
+
+  /// The sum of all rows, or of each value once.
+  final func sum(_ isDistinct: Bool) -> SQLFragment {
+    guard let coding, coding.isDecimal else {
+      return .call("sum", isDistinct ? SQLFragment(.distinct, self) : self)
+    }
+    let operand = isDistinct ? SQLFragment(.distinct, decimal) : insideDecimal ?? self
+    let call = SQLFragment.call("larder_decimal_sum", operand)
+    return SQLFragment(.form("decimal_sum", [operand], call), coding: coding)
+  }
+}

@@ -1,0 +1,42 @@
+import FoundationEssentials
+
+// Decimal numbers as values.
+
+extension Decimal: DatabaseValueConvertible {
+  /// TEXT, which is compared and computed with as a number in queries.
+  public static var columnType: ColumnType { .decimal }
+
+  /// The number as text such as `-12.5`, equal numbers as the same: SQLite has no decimal numbers and
+  /// would round. Throws for NaN.
+  public var databaseValue: DatabaseValue {
+    get throws {
+      guard !isNaN else { throw ConversionError(.notANumber, Decimal.self) }
+      guard let number = DecimalNumber(description.utf8) else {
+        throw ConversionError(.malformed, Decimal.self)
+      }
+      return .text(String(decoding: number.text, as: UTF8.self))
+    }
+  }
+
+  /// The number from text such as `-12.50` or `1e9`, from an integer, or from a real number, whose
+  /// shortest decimal form it is: 0.1 for 0.1. Throws for what isn't exactly a Decimal, and for text
+  /// with anything else in it.
+  public init(databaseValue: DatabaseValue) throws {
+    switch databaseValue {
+    case .integer(let value): self.init(value)
+    case .real(let value): try self.init(exactly: value.description)
+    case .text(let text): try self.init(exactly: text)
+    default: throw databaseValue.unexpected(for: Decimal.self)
+    }
+  }
+
+  private init(exactly text: String) throws {
+    guard let number = text.withBytes({ DecimalNumber($0) }) else {
+      throw ConversionError(.malformed, Decimal.self)
+    }
+    guard number.isDecimal,
+      let value = Decimal(string: String(decoding: number.text, as: UTF8.self))
+    else { throw ConversionError(.notExact, Decimal.self) }
+    self = value
+  }
+}

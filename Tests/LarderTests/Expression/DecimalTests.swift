@@ -1,0 +1,304 @@
+import Foundation
+import Larder
+import TestSupport
+import Testing
+
+private struct Price: RawRepresentable, DatabaseValueConvertible, Equatable {
+  var rawValue: Decimal
+}
+
+private struct Account: Record, Equatable {
+  var id: Int
+  var balance: Decimal
+  var limit: Decimal?
+  var fee: Price
+
+  struct Columns: Sendable {
+    let id = Column("id", \Account.id, .primaryKey)
+    let balance = Column("balance", \Account.balance)
+    let limit = Column("limit", \Account.limit)
+    let fee = Column("fee", \Account.fee)
+  }
+  static let columns = Columns()
+  static let table = Table(
+    "account", Account.init, columns.id, columns.balance, columns.limit, columns.fee)
+
+  init(id: Int, balance: Decimal, limit: Decimal?, fee: Price) {
+    (self.id, self.balance, self.limit, self.fee) = (id, balance, limit, fee)
+  }
+
+  init(_ id: Int, _ balance: String, _ limit: String? = nil, fee: String = "0") {
+    self.init(
+      id: id, balance: Decimal(string: balance) ?? .nan,
+      limit: limit.flatMap { Decimal(string: $0) },
+      fee: Price(rawValue: Decimal(string: fee) ?? .nan))
+  }
+}
+
+@Suite("Decimal numbers in queries") struct DecimalTests {
+  let db: Database
+
+  init() throws {
+    db = try Database()
+    try Account.table.create(db)
+    try Account.insert(
+      db,
+      contentsOf: [
+        Account(1, "9", "1.5", fee: "2"), Account(2, "10", "-3", fee: "10"),
+        Account(3, "100.5", nil, fee: "1"), Account(4, "-0.5", "100", fee: "1.5"),
+        Account(5, "12345678901234567890.12", "9.99", fee: "1.50"),
+      ])
+    // As another program may write them.
+    try db.executeUpdate(#"UPDATE account SET balance = '009.00' WHERE id = 1"#)
+  }
+
+  private func decimal(_ text: String) throws -> Decimal { try #require(Decimal(string: text)) }
+
+  private func ids(
+    _ condition: (RecordFields<Account>) -> SQLExpression<Bool>
+  ) throws -> [Int] {
+    let query = Account.filter(condition).order { $0.id }.select { $0.id }
+    _ = query.snapshot
+    return try query.fetchAll(db)
+  }
+
+  @Test("are compared as numbers, and equal ones are equal, however they are written")
+  func comparison() throws {
+    #expect(try ids { $0.balance > 9 } == [2, 3, 5])
+    #expect(try ids { $0.balance >= 9 } == [1, 2, 3, 5])
+    #expect(try ids { $0.balance < 10 } == [1, 4])
+    #expect(try ids { $0.balance <= $0.limit } == [4])
+    #expect(try ids { $0.balance == 9 } == [1])
+    #expect(try ids { $0.balance != 9 } == [2, 3, 4, 5])
+    #expect(try ids { $0.limit == nil } == [3])
+    #expect(try ids { $0.limit != nil } == [1, 2, 4, 5])
+    #expect(try ids { $0.limit > 2 } == [4, 5])
+    #expect(try ids { $0.balance.between(-1...10) } == [1, 2, 4])
+    #expect(try ids { $0.limit.between(-3...9) } == [1, 2])
+    #expect(try ids { $0.balance.in([9, 10, 11]) } == [1, 2])
+    #expect(try ids { !$0.limit.in([nil, 100]) } == [1, 2, 5])
+    #expect(try ids { $0.balance.in(Account.all.select { $0.balance }) } == [1, 2, 3, 4, 5])
+    #expect(try ids { .value(9) == $0.balance } == [1])
+    #expect(try ids { .value(10) > $0.balance } == [1, 4])
+    let price = Price(rawValue: try decimal("1.5"))
+    #expect(try ids { $0.fee == price } == [4, 5])
+    #expect(try ids { $0.fee > price } == [1, 2])
+    #expect(try ids { $0.fee == .value(price) } == [4, 5])
+  }
+
+  @Test("are put in order, and paged through, as numbers")
+  func order() throws {
+    #expect(try Account.order { $0.balance }.fetchAll(db).map(\.id) == [4, 1, 2, 3, 5])
+    #expect(try Account.order { $0.limit.desc }.fetchAll(db).map(\.id) == [4, 5, 1, 2, 3])
+    #expect(
+      try Account.order { $0.limit.asc.nullsLast }.fetchAll(db).map(\.id) == [2, 1, 5, 4, 3])
+    #expect(
+      try Account.all.order(byColumnNamed: "balance").fetchAll(db).map(\.id) == [4, 1, 2, 3, 5])
+    for query in [Account.order { $0.balance }, Account.order { $0.limit.desc }] {
+      var ids: [Int] = []
+      var next: String?
+      repeat {
+        let page = try query.page(db, after: next, limit: 2)
+        ids += page.rows.map(\.id)
+        next = page.next
+      } while next != nil
+      #expect(try ids == query.fetchAll(db).map(\.id))
+    }
+  }
+
+  @Test("are added, subtracted and multiplied exactly")
+  func arithmetic() throws {
+    let five = Account.filter { $0.id == 5 }
+    #expect(
+      try five.select { $0.balance + 1 }.fetchOne(db) == decimal("12345678901234567891.12"))
+    #expect(
+      try five.select { $0.balance - $0.limit }.fetchOne(db)
+        == decimal("12345678901234567880.13"))
+    #expect(
+      try five.select { $0.balance * 3 }.fetchOne(db) == decimal("37037036703703703670.36"))
+    #expect(
+      try five.select { (-$0.balance).magnitude }.fetchOne(db)
+        == decimal("12345678901234567890.12"))
+    let negative = Account.filter { $0.id == 4 }
+    #expect(try negative.select { -$0.balance }.fetchOne(db) == decimal("0.5"))
+    #expect(try negative.select { $0.balance.magnitude }.fetchOne(db) == decimal("0.5"))
+    #expect(try negative.select { $0.balance * $0.balance }.fetchOne(db) == decimal("0.25"))
+    #expect(try ids { $0.balance + $0.balance > 18 } == [2, 3, 5])
+    #expect(try ids { $0.limit + 1 == $0.limit - -1 } == [1, 2, 3, 4, 5])
+  }
+
+  @Test("that no Decimal holds are errors, as is what is no number")
+  func overflow() throws {
+    let square = Account.all.select { $0.balance * $0.balance * $0.balance }
+    #expect(
+      failure(DatabaseError.self) { try square.fetchAll(db) }?.extendedCode == .constraintDatatype)
+    let before = try Account.fetchAll(db)
+    #expect(throws: DatabaseError.self) {
+      try Account.all.update(db) { $0.balance = $0.balance * $0.balance * $0.balance }
+    }
+    #expect(try Account.fetchAll(db) == before)
+    try db.executeUpdate("UPDATE account SET balance = 'none' WHERE id = 2")
+    #expect(throws: DatabaseError.self) { try Account.filter { $0.balance > 1 }.fetchCount(db) }
+    #expect(throws: DatabaseError.self) { try Account.order { $0.balance }.fetchAll(db) }
+  }
+
+  @Test("are assigned, also by operators")
+  func assignment() throws {
+    try Account.all.update(db) {
+      $0.balance += 1
+      $0.limit += 1
+      $0.balance *= 2
+    }
+    #expect(
+      try Account.order { $0.id }.fetchAll(db).map(\.balance)
+        == ["20", "22", "203", "1", "24691357802469135782.24"].map { try decimal($0) })
+    #expect(try db.value("SELECT \"limit\" FROM account WHERE id = 4", as: String.self) == "101")
+    try Account.all.update(db) { $0.balance = 3 }
+    #expect(try db.value("SELECT DISTINCT balance FROM account", as: String.self) == "3")
+    try Account.all.update(db) { $0.balance = when($0.id == 1, then: 7).otherwise($0.balance) }
+    #expect(try ids { $0.balance == 7 } == [1])
+  }
+
+  @Test("are aggregated exactly, in groups and windows too")
+  func aggregates() throws {
+    let all = Account.all
+    #expect(
+      try all.select { $0.balance.sum() }.fetchOne(db) == decimal("12345678901234568009.12"))
+    #expect(try all.select { $0.balance.min() }.fetchOne(db) == decimal("-0.5"))
+    #expect(
+      try all.select { $0.balance.max() }.fetchOne(db) == decimal("12345678901234567890.12"))
+    #expect(try all.select { $0.limit.max() }.fetchOne(db) == 100)
+    #expect(try all.filter { $0.id > 9 }.select { $0.limit.sum() }.fetchOne(db) == .some(nil))
+    #expect(
+      try all.select { $0.balance.min().filter(where: $0.id < 3) }.fetchOne(db) == 9)
+    try db.executeUpdate("UPDATE account SET balance = '10.0' WHERE id IN (1, 3)")
+    #expect(try all.select { $0.balance.count(distinct: true) }.fetchOne(db) == 3)
+    #expect(
+      try all.filter { $0.id < 4 }.select { $0.balance.sum(distinct: true) }.fetchOne(db) == 10)
+    #expect(try all.select { $0.balance }.distinct().fetchAll(db).count == 3)
+    #expect(
+      try all.group { $0.balance }.having { _ in count() > 1 }.select { ($0.balance, count()) }
+        .fetchAll(db).map(\.1) == [3])
+    let running = all.order { $0.id }.select {
+      $0.limit.sum().over(orderBy: $0.id.asc, rows: -1...0)
+    }
+    #expect(
+      try running.fetchAll(db)
+        == ["1.5", "-1.5", "-3", "100", "109.99"].map { try decimal($0) })
+    let least = all.order { $0.id }.select { $0.limit.min().over(orderBy: $0.id.asc) }
+    #expect(try least.fetchAll(db) == [try decimal("1.5"), -3, -3, -3, -3])
+    let before = all.order { $0.id }.select { $0.balance.lag().over(orderBy: $0.id.asc) }
+    #expect(try before.fetchAll(db).prefix(2) == [nil, 10])
+    let union = all.select { $0.balance }.union(all.select { $0.fee.cast(to: Decimal.self) })
+    #expect(try union.fetchAll(db).count == 6)
+  }
+
+  @Test("go through subqueries, common tables and functions")
+  func elsewhere() throws {
+    let greatest = Account.all.select { $0.limit.max() }
+    #expect(try ids { $0.limit == first(of: greatest) } == [4])
+    #expect(try ids { $0.balance.greatest(10) == 10 } == [1, 2, 4])
+    #expect(try ids { $0.balance.least($0.fee.cast(to: Decimal.self)) > 1 } == [1, 2, 5])
+    #expect(try ids { $0.limit.coalesce(0) == 0 } == [3])
+    #expect(try ids { $0.balance.cast(to: Double.self) > 100.25 } == [3, 5])
+    let table = CommonTable("t", Account.all.select { ($0.id, $0.balance) })
+    #expect(
+      try table.all.filter { $0.columns.1 > 9 }.order { $0.columns.1.desc }
+        .select { $0.columns.0 }.fetchAll(db) == [5, 3, 2])
+    try db.createFunction("half", argumentCount: 1) { _ in "0.50" }
+    #expect(try ids { function("half", $0.balance, as: Decimal.self) == -$0.balance } == [4])
+    #expect(
+      try Account.filter { $0.id == 1 }
+        .select { _ in SQLExpression<Decimal>(sql: "'1.50'") + SQLExpression<Decimal>(sql: "2") }
+        .fetchOne(db) == decimal("3.5"))
+    let json = SQLExpression<String>(sql: #"'{"a": 9}'"#).jsonValue(at: "$.a", as: Decimal.self)
+    #expect(try ids { $0.balance == json } == [1])
+  }
+
+  @Test("of columns that other programs made are numbers of any kind")
+  func numericColumn() throws {
+    try db.executeStatements(
+      """
+      DROP TABLE account;
+      CREATE TABLE account (
+        id INTEGER PRIMARY KEY, balance DECIMAL(10, 2), "limit" NUMERIC, fee REAL);
+      INSERT INTO account VALUES (1, 9, 0.1, 1), (2, 10.5, 0.3, 1.5), (3, '100', NULL, 2);
+      """)
+    #expect(
+      try Account.fetchAll(db)
+        == [
+          Account(1, "9", "0.1", fee: "1"), Account(2, "10.5", "0.3", fee: "1.5"),
+          Account(3, "100", nil, fee: "2"),
+        ])
+    #expect(try ids { $0.balance > 9 } == [2, 3])
+    #expect(try ids { $0.limit * 3 == 0.3 } == [1])
+    #expect(try Account.order { $0.balance.desc }.fetchAll(db).map(\.id) == [3, 2, 1])
+    #expect(try Account.all.select { $0.limit.sum() }.fetchOne(db) == decimal("0.4"))
+  }
+
+  @Test("are to another dialect what they are, numbers with operators of another name")
+  func dialect() {
+    struct Numeric: Dialect {
+      func placeholder(_ number: Int) -> String { "$\(number)" }
+      func typeName(of type: ColumnType) -> String { "" }
+      func rewrite(_ fragment: SQLFragment) -> SQLFragment? {
+        guard case .form(let name, let operands, _) = fragment.content else { return nil }
+        return switch ("\(name)", operands.count) {
+        case ("decimal", 1), ("decimal_key", 1): rewrite(operands[0]) ?? operands[0]
+        case ("decimal_add", 2): "\(operands[0]) + \(operands[1])"
+        default: nil
+        }
+      }
+    }
+    let query = Account.filter { $0.balance + 1 > 2 && $0.limit == 3 }.order { $0.balance }
+      .select { $0.balance.max() }
+    #expect(
+      query.sql(in: Numeric()).text == """
+        SELECT max("account"."balance") FROM "account" \
+        WHERE "account"."balance" + $1 > $2 AND "account"."limit" IS $3 \
+        ORDER BY "account"."balance"
+        """)
+    #expect(
+      query.sql.text == """
+        SELECT larder_decimal(max(larder_decimal_key("account"."balance"))) FROM "account" \
+        WHERE larder_decimal_key(larder_decimal_add("account"."balance", ?)) \
+        > larder_decimal_key(?) AND larder_decimal("account"."limit") IS ? \
+        ORDER BY larder_decimal_key("account"."balance")
+        """)
+  }
+
+  @Test("cost a table nothing that it isn't asked for, and no schema calls their functions")
+  func schema() throws {
+    #expect(try Account.table.createSQL()[0].contains(#""balance" TEXT NOT NULL"#))
+    try db.executeUpdate("CREATE VIEW v AS SELECT larder_decimal(balance) AS b FROM account")
+    #expect(throws: DatabaseError.self) { try db.value("SELECT b FROM v", as: String.self) }
+  }
+
+  @Test("of random digits are what Swift computes")
+  func random() throws {
+    var generator = SeededGenerator(seed: 18)
+    func number() -> Decimal {
+      let digits = Int.random(in: 1...18, using: &generator)
+      let value = Int64.random(in: 0..<Int64(pow(10.0, Double(digits))), using: &generator)
+      return Decimal(
+        sign: Bool.random(using: &generator) ? .plus : .minus,
+        exponent: Int.random(in: -6...2, using: &generator), significand: Decimal(value))
+    }
+    for _ in 0..<2_000 {
+      let (a, b) = (number(), Bool.random(using: &generator) ? number() : number() / 1)
+      let rows = try db.executeQuery(
+        """
+        SELECT larder_decimal_add(\(a), \(b)), larder_decimal_subtract(\(a), \(b)),
+          larder_decimal_multiply(\(a), \(b)), larder_decimal_key(\(a)) < larder_decimal_key(\(b)),
+          larder_decimal(larder_decimal_key(\(a))), larder_decimal(\(a)) = larder_decimal(\(b))
+        """)
+      #expect(try rows.next())
+      #expect(try rows.get(at: 0, as: Decimal.self) == a + b)
+      #expect(try rows.get(at: 1, as: Decimal.self) == a - b)
+      #expect(try rows.get(at: 2, as: Decimal.self) == a * b)
+      #expect(try rows.get(at: 3, as: Bool.self) == (a < b))
+      #expect(try rows.get(at: 4, as: Decimal.self) == a)
+      #expect(try rows.get(at: 5, as: Bool.self) == (a == b))
+    }
+  }
+}

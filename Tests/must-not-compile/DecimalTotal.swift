@@ -1,0 +1,5 @@
+// error: quotients, means and totals of decimal numbers aren't exact: cast(to: Double.self) first
+import Foundation
+import Larder
+
+func total(_ price: SQLExpression<Decimal>) -> SQLExpression<Double> { price.total() }
