@@ -12,3 +12,9 @@ struct RefusedOperand: DatabaseValueConvertible {
     throw ConversionError(.malformed, RefusedOperand.self)
   }
 }
+
+extension SQLFragment {
+  /// A fragment whose statement throws a misuse error when it is run: for what a query can't say, and what
+  /// the compiler can't see.
+  static func misuse(_ message: String) -> SQLFragment { SQLFragment(value: RefusedOperand(message)) }
+}

@@ -62,7 +62,7 @@ extension SQLFragment {
         left.plainDecimal(as: coding), operation, right.plainDecimal(as: coding),
         isNullable: isNullable)
     default:
-      let refused = SQLFragment(value: RefusedOperand("decimal numbers can't be divided exactly"))
+      let refused = SQLFragment.misuse("decimal numbers can't be divided exactly")
       return SQLFragment(self, operation, refused)
     }
   }
