@@ -6,7 +6,7 @@ import LarderSQLite
 
 /// Numbers and their Optionals: what a literal integer can be assigned to.
 @_documentation(visibility: internal)
-public protocol NumberValue: DatabaseValueConvertible {
+public protocol NumberValue: DatabaseValueConvertible, NumberOperand {
   /// The number's type, without Optional.
   associatedtype Number: DatabaseValueConvertible & ExpressibleByIntegerLiteral = Self
   /// Double, Optional if this is.
@@ -37,6 +37,7 @@ extension Float: RealValue {}
 // Not one with a fraction: Swift makes a Double of it first.
 extension Decimal: NumberValue {}
 extension Double: RealValue {}
+extension Optional: NumberOperand where Wrapped: NumberValue {}
 extension Optional: NumberValue where Wrapped: NumberValue {
   /// The number's type.
   @_documentation(visibility: internal)

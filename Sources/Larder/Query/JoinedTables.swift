@@ -3,6 +3,10 @@ import LarderSQLite
 // What joins read from: a type for each number of tables, whose fields and rows are tuples. (Parameter
 // packs of tables don't type-check: closures then get one tuple, and a chain of three takes seconds.)
 
+/// A join of any number of tables.
+@_documentation(visibility: internal)
+public protocol Joined: QuerySource {}
+
 /// A join whose first table is a record's.
 @_documentation(visibility: internal)
 public protocol JoinOfRecord: QuerySource {
@@ -12,7 +16,7 @@ public protocol JoinOfRecord: QuerySource {
 
 /// A join of two tables.
 @_documentation(visibility: internal)
-public enum Join2<A: QuerySource, B: QuerySource>: QuerySource {
+public enum Join2<A: QuerySource, B: QuerySource>: Joined {
   /// Nothing: what is joined isn't joined as a whole.
   @_documentation(visibility: internal)
   public typealias QueryNullable = Never
@@ -41,7 +45,7 @@ extension Join2: JoinOfRecord where A: Record {
 
 /// A join of three tables.
 @_documentation(visibility: internal)
-public enum Join3<A: QuerySource, B: QuerySource, C: QuerySource>: QuerySource {
+public enum Join3<A: QuerySource, B: QuerySource, C: QuerySource>: Joined {
   /// Nothing: what is joined isn't joined as a whole.
   @_documentation(visibility: internal)
   public typealias QueryNullable = Never
@@ -72,7 +76,7 @@ extension Join3: JoinOfRecord where A: Record {
 
 /// A join of four tables.
 @_documentation(visibility: internal)
-public enum Join4<A: QuerySource, B: QuerySource, C: QuerySource, D: QuerySource>: QuerySource {
+public enum Join4<A: QuerySource, B: QuerySource, C: QuerySource, D: QuerySource>: Joined {
   /// Nothing: what is joined isn't joined as a whole.
   @_documentation(visibility: internal)
   public typealias QueryNullable = Never
@@ -147,7 +151,7 @@ extension Join5: JoinOfRecord where A: Record {
 @_documentation(visibility: internal)
 public enum Join6<
   A: QuerySource, B: QuerySource, C: QuerySource, D: QuerySource, E: QuerySource, F: QuerySource
->: QuerySource {
+>: Joined {
   /// Nothing: what is joined isn't joined as a whole.
   @_documentation(visibility: internal)
   public typealias QueryNullable = Never
@@ -187,7 +191,7 @@ extension Join6: JoinOfRecord where A: Record {
 public enum Join7<
   A: QuerySource, B: QuerySource, C: QuerySource, D: QuerySource, E: QuerySource, F: QuerySource,
   G: QuerySource
->: QuerySource {
+>: Joined {
   /// Nothing: what is joined isn't joined as a whole.
   @_documentation(visibility: internal)
   public typealias QueryNullable = Never
@@ -229,7 +233,7 @@ extension Join7: JoinOfRecord where A: Record {
 public enum Join8<
   A: QuerySource, B: QuerySource, C: QuerySource, D: QuerySource, E: QuerySource, F: QuerySource,
   G: QuerySource, H: QuerySource
->: QuerySource {
+>: Joined {
   /// Nothing: what is joined isn't joined as a whole.
   @_documentation(visibility: internal)
   public typealias QueryNullable = Never

@@ -11,9 +11,13 @@ extension RecordFields: NoSuchColumn {}
 extension OptionalFields: NoSuchColumn {}
 
 extension NoSuchColumn {
-  /// Not available: there is no such column.
+  /// Not available: there is no such column. It is selected and ordered by.
   @_disfavoredOverload
-  public subscript(dynamicMember name: String) -> SQLExpression<Never> { .wrong }
+  public subscript(dynamicMember name: String) -> SQLExpression<NoSuchValue.Alone> { .wrong }
+  /// Not available: there is no such column. It stands beside any operator. Implicitly unwrapped, so that for a column that is there, beside
+  /// an operand of another type, the compiler prefers what tells of the types.
+  @_disfavoredOverload
+  public subscript(dynamicMember name: String) -> SQLExpression<NoSuchValue>! { .wrong }
 }
 
 /// What no record's columns are: its name is for the compiler's message about a column that is no

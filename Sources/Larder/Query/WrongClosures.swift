@@ -1,0 +1,316 @@
+import LarderSQLite
+
+// What the compiler finds for a name without a column, or a closure with another number of parameters than
+// the query has tables: something that has every member and fits every operator, so that there is one error, at
+// once, where the reason is. Without it the compiler, once nothing fits, tries all joins of a chain in all
+// combinations, which takes seconds and ends without a place.
+
+/// The value of what isn't there.
+@_documentation(visibility: internal)
+public struct NoSuchValue: DatabaseValueConvertible {
+  /// Throws.
+  @_documentation(visibility: internal)
+  public var databaseValue: DatabaseValue {
+    get throws { throw ConversionError(.malformed, NoSuchValue.self) }
+  }
+
+  /// Throws.
+  @_documentation(visibility: internal)
+  public init(databaseValue: DatabaseValue) throws {
+    throw ConversionError(.malformed, NoSuchValue.self)
+  }
+}
+
+extension NoSuchValue {
+  /// The same for places without an operator, which none is for.
+  @_documentation(visibility: internal)
+  public struct Alone: DatabaseValueConvertible {
+    /// Throws.
+    @_documentation(visibility: internal)
+    public var databaseValue: DatabaseValue {
+      get throws { throw ConversionError(.malformed, NoSuchValue.self) }
+    }
+
+    /// Throws.
+    @_documentation(visibility: internal)
+    public init(databaseValue: DatabaseValue) throws {
+      throw ConversionError(.malformed, NoSuchValue.self)
+    }
+  }
+}
+
+/// A table that isn't there.
+@dynamicMemberLookup
+@_documentation(visibility: internal)
+public struct NoSuchTable: Sendable {
+  /// Not available.
+  @_disfavoredOverload
+  public subscript(dynamicMember name: String) -> SQLExpression<NoSuchValue> { .wrong }
+}
+
+extension SQLExpression where Value == NoSuchValue {
+  /// Not available.
+  public static func == <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  public static func == <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Bool> {
+    .wrong
+  }
+  /// Not available.
+  public static func != <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  public static func != <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Bool> {
+    .wrong
+  }
+  /// Not available.
+  public static func < <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  public static func < <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Bool> {
+    .wrong
+  }
+  /// Not available.
+  public static func <= <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  public static func <= <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Bool> {
+    .wrong
+  }
+  /// Not available.
+  public static func > <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  public static func > <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Bool> {
+    .wrong
+  }
+  /// Not available.
+  public static func >= <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  public static func >= <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Bool> {
+    .wrong
+  }
+  /// Not available.
+  public static func + <Other>(left: Self, right: Other) -> Self { left }
+  /// Not available.
+  public static func + <Other>(left: SQLExpression<Other>, right: Self) -> Self { right }
+  /// Not available.
+  public static func - <Other>(left: Self, right: Other) -> Self { left }
+  /// Not available.
+  public static func - <Other>(left: SQLExpression<Other>, right: Self) -> Self { right }
+  /// Not available.
+  public static func * <Other>(left: Self, right: Other) -> Self { left }
+  /// Not available.
+  public static func * <Other>(left: SQLExpression<Other>, right: Self) -> Self { right }
+  /// Not available.
+  public static func / <Other>(left: Self, right: Other) -> Self { left }
+  /// Not available.
+  public static func / <Other>(left: SQLExpression<Other>, right: Self) -> Self { right }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public func hasPrefix(_ text: String) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public func hasSuffix(_ text: String) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public func contains(_ text: String) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public func like(_ text: String) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public func glob(_ text: String) -> SQLExpression<Bool> { .wrong }
+}
+
+/// What no query is: its name is for the compiler's message about a closure with too few or too many
+/// parameters.
+@_documentation(visibility: internal)
+public protocol AParameterForEachTable {
+  /// What is read from.
+  associatedtype Source
+}
+
+@available(
+  *, unavailable,
+  message:
+    "a closure over joined tables takes one parameter for each, or a single tuple: $0.0, $0.1"
+)
+extension Query: AParameterForEachTable {
+  /// What is read from.
+  @_documentation(visibility: internal)
+  public typealias Source = From
+}
+
+extension AParameterForEachTable where Source: Joined {
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func filter(_ closure: (NoSuchTable) -> SQLExpression<Bool>) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func order<Result>(_ closure: (NoSuchTable) -> Result) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func group<Result>(_ closure: (NoSuchTable) -> Result) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func having(_ closure: (NoSuchTable) -> SQLExpression<Bool>) -> Self { self }
+}
+
+extension AParameterForEachTable {
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func filter(_ closure: (NoSuchTable, NoSuchTable) -> SQLExpression<Bool>) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func filter(_ closure: (NoSuchTable, NoSuchTable, NoSuchTable) -> SQLExpression<Bool>)
+    -> Self
+  { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func filter(
+    _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) -> SQLExpression<Bool>
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func filter(
+    _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) -> SQLExpression<
+      Bool
+    >
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func filter(
+    _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) ->
+      SQLExpression<Bool>
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func filter(
+    _ closure: (
+      NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable
+    ) -> SQLExpression<Bool>
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func filter(
+    _ closure: (
+      NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable,
+      NoSuchTable
+    ) -> SQLExpression<Bool>
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func order<Result>(_ closure: (NoSuchTable, NoSuchTable) -> Result) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func order<Result>(_ closure: (NoSuchTable, NoSuchTable, NoSuchTable) -> Result) -> Self {
+    self
+  }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func order<Result>(
+    _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) -> Result
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func order<Result>(
+    _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) -> Result
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func order<Result>(
+    _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) ->
+      Result
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func order<Result>(
+    _ closure: (
+      NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable
+    ) -> Result
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func order<Result>(
+    _ closure: (
+      NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable,
+      NoSuchTable
+    ) -> Result
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func group<Result>(_ closure: (NoSuchTable, NoSuchTable) -> Result) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func group<Result>(_ closure: (NoSuchTable, NoSuchTable, NoSuchTable) -> Result) -> Self {
+    self
+  }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func group<Result>(
+    _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) -> Result
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func group<Result>(
+    _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) -> Result
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func group<Result>(
+    _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) ->
+      Result
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func group<Result>(
+    _ closure: (
+      NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable
+    ) -> Result
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func group<Result>(
+    _ closure: (
+      NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable,
+      NoSuchTable
+    ) -> Result
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func having(_ closure: (NoSuchTable, NoSuchTable) -> SQLExpression<Bool>) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func having(_ closure: (NoSuchTable, NoSuchTable, NoSuchTable) -> SQLExpression<Bool>)
+    -> Self
+  { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func having(
+    _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) -> SQLExpression<Bool>
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func having(
+    _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) -> SQLExpression<
+      Bool
+    >
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func having(
+    _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) ->
+      SQLExpression<Bool>
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func having(
+    _ closure: (
+      NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable
+    ) -> SQLExpression<Bool>
+  ) -> Self { self }
+  /// Not available: there are other tables.
+  @_disfavoredOverload
+  public func having(
+    _ closure: (
+      NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable,
+      NoSuchTable
+    ) -> SQLExpression<Bool>
+  ) -> Self { self }
+}
