@@ -7,4 +7,7 @@ struct TextAndValueTests {
 
   @Test("Values of every type come back byte for byte, and those that can't be stored throw")
   func roundTrip() async throws { try await Proof.expectSuccess("round-trip", "--count", "10000") }
+
+  @Test("Every type has with every operator what Swift computes, or an error and nothing written")
+  func types() async throws { try await Proof.expectSuccess("types", "--count", "200") }
 }

@@ -11,8 +11,10 @@ import FoundationEssentials
 ///
 /// A property that is Optional is NULL for nil, and takes the coding of what it wraps.
 ///
-/// Values are coded for the column that they stand beside. Two columns are compared, or one is assigned to
-/// the other, as they are stored: that needs the same coding on both sides.
+/// Values are coded for the column that they stand beside, and compared and put in order as they are stored.
+/// Two columns are compared, or one is assigned to the other, as they are stored: that needs the same coding
+/// on both sides. With two, and where an operator or a function computes with what a coding stores in
+/// another form, the statement throws ``LarderSQLite/DatabaseError``.
 public struct ColumnCoding<Value: Sendable>: Sendable {
   let bind: @Sendable (Value, ParameterBinder) throws -> Void
   let read: @Sendable (ColumnReader) throws -> Value
@@ -23,6 +25,8 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
   let columnType: ColumnType
   /// The format of dates; nil for values that are none.
   private(set) var dateFormat: DateFormat?
+  /// What tells this coding from another for the same type.
+  private(set) var form: StoredForm
 
   /// A coding through another type, which knows how it is stored.
   ///
@@ -37,6 +41,7 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
     restored = { try decode(Stored(databaseValue: $0)) }
     columnType = Stored.columnType
     dateFormat = Self.dateFormat { try encode($0).databaseValue }
+    form = .through(ObjectIdentifier(Stored.self))
   }
 
   /// The format in which closures store dates, found by storing one: they can't say.
@@ -59,7 +64,7 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
     read: @escaping @Sendable (ColumnReader) throws -> Value,
     stored: @escaping @Sendable (Value, DateFormat) throws -> DatabaseValue,
     restored: @escaping @Sendable (DatabaseValue) throws -> Value,
-    columnType: ColumnType, dateFormat: DateFormat? = nil
+    columnType: ColumnType, dateFormat: DateFormat? = nil, form: StoredForm = .own
   ) {
     self.bind = bind
     self.read = read
@@ -67,6 +72,7 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
     self.restored = restored
     self.columnType = columnType
     self.dateFormat = dateFormat
+    self.form = form
   }
 
   /// The same for a property that may be nil.
@@ -76,8 +82,19 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
       read: { $0.isNull ? nil : try read($0) },
       stored: { value, format in try value.map { try stored($0, format) } ?? .null },
       restored: { $0.isNull ? nil : try restored($0) },
-      columnType: columnType.optional, dateFormat: dateFormat)
+      columnType: columnType.optional, dateFormat: dateFormat, form: form)
   }
+}
+
+/// How values are stored, as far as it can be told: those of two columns are compared, and one is assigned
+/// to the other, where it is the same.
+enum StoredForm: Hashable, Sendable {
+  /// As the type says.
+  case own
+  case date(DateFormat)
+  case json
+  /// By two closures, as values of this type.
+  case through(ObjectIdentifier)
 }
 
 /// A value with the coding that it is stored by.
@@ -149,7 +166,7 @@ extension ColumnCoding where Value == Date {
       read: { try format.date(from: DatabaseValue(column: $0)) },
       stored: { date, _ in try format.databaseValue(of: date) },
       restored: { try format.date(from: $0) },
-      columnType: format.columnType, dateFormat: format)
+      columnType: format.columnType, dateFormat: format, form: .date(format))
   }
 
   /// Text such as `2026-11-21T08:33:26.123Z`; dates are rounded to milliseconds.
@@ -167,9 +184,11 @@ extension ColumnCoding where Value == UUID {
 
   /// A blob of 16 bytes.
   public static var blob: ColumnCoding {
-    ColumnCoding(
+    var coding = ColumnCoding(
       encode: { (id: UUID) -> [UInt8] in withUnsafeBytes(of: id.uuid) { [UInt8]($0) } },
       decode: { bytes in try UUID(databaseValue: .blob(bytes)) })
+    coding.form = .own
+    return coding
   }
 }
 
@@ -179,7 +198,7 @@ extension ColumnCoding where Value: Codable {
   public static var json: ColumnCoding {
     // Made once, as making them takes a quarter of the time of a small value.
     let (encoder, decoder) = (JSONText.encoder(), JSONText.decoder())
-    return ColumnCoding(
+    var coding = ColumnCoding(
       encode: { value in
         do {
           return String(decoding: try encoder.encode(value), as: UTF8.self)
@@ -194,5 +213,7 @@ extension ColumnCoding where Value: Codable {
           throw ConversionError(.malformed, Value.self)
         }
       })
+    coding.form = .json
+    return coding
   }
 }

@@ -10,6 +10,10 @@ package final class ExpressionCoding: Sendable {
   /// Whether the values are Decimals: SQLite stores them as text, but they are compared and computed
   /// with as numbers.
   @usableFromInline let isDecimal: Bool
+  /// Whether the values are Floats: SQLite computes with Doubles, and what it computes is rounded.
+  let isFloat: Bool
+  /// What tells the coding from another for the same type.
+  let form: StoredForm
   private let type: Any.Type
   private let access: PropertyAccess
   private let optionalType: Any.Type
@@ -29,13 +33,17 @@ package final class ExpressionCoding: Sendable {
     optionalAccess = .value(coding.optional)
     dateFormat = coding.dateFormat
     isDecimal = coding.columnType.kind == .decimal
+    form = coding.form
+    isFloat = form == .own && (Value.self == Float.self || Value.self == Float?.self)
     code = { coding.coded($0) }
   }
 
   /// The coding that expressions of a type have, though no column's; nil for types that SQLite compares
   /// and computes with as they are stored.
   static func own<Value: DatabaseValueConvertible>(of type: Value.Type) -> ExpressionCoding? {
-    type.columnType.kind == .decimal ? ExpressionCoding(ColumnCoding<Value>.plain) : nil
+    let isFloat = type == Float.self || type == Float?.self
+    return isFloat || type.columnType.kind == .decimal
+      ? ExpressionCoding(ColumnCoding<Value>.plain) : nil
   }
 
   /// The same for a type that may be none of the database's.

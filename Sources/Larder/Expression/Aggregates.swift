@@ -37,11 +37,11 @@ extension SQLExpression {
   /// What a closure makes of the call of a function alone: with an operator around it, SQLite shall
   /// refuse what can only follow a call, and not apply it to the last operand.
   func withCall(_ make: (SQLFragment) -> SQLFragment) -> SQLFragment {
-    if let coding = node.coding, let inner = node.insideDecimal {
-      return make(inner).decimal(as: coding)
-    }
-    if case .sql(let sql) = node.content, sql.isFunctionCall { return make(node) }
-    return make(node.precedence == .atom ? node : node.parenthesized)
+    let call = node.insideOwned ?? node
+    var isCall = call.precedence == .atom
+    if case .sql(let sql) = call.content, sql.isFunctionCall { isCall = true }
+    let made = make(isCall ? call : call.parenthesized)
+    return node.insideOwned == nil ? made : made.owned(as: node.coding)
   }
 }
 
@@ -59,19 +59,19 @@ extension SQLExpression where Value: DatabaseValueConvertible {
 
   /// The values as one text, in no order that could be relied on; NULL where there is none.
   public func groupConcat(separator: String = ",") -> SQLExpression<String?> {
-    call("group_concat", SQLFragment(value: separator))
+    SQLExpression<String?>(.call("group_concat", node, SQLFragment(value: separator)))
   }
 }
 
 extension SQLExpression where Value: BinaryNumberValue {
   /// The mean of the values; NULL where there is none.
   public func average(distinct: Bool = false) -> SQLExpression<Double?> {
-    aggregate("avg", distinct)
+    SQLExpression<Value>(node.computed).aggregate("avg", distinct)
   }
 
   /// The sum of the values as a real number; 0 where there is none.
   public func total(distinct: Bool = false) -> SQLExpression<Double> {
-    aggregate("total", distinct, isNullable: false)
+    SQLExpression<Value>(node.computed).aggregate("total", distinct, isNullable: false)
   }
 }
 

@@ -85,46 +85,48 @@ extension SQLExpression where Value: SignedNumeric & DatabaseValueConvertible {
 extension SQLExpression where Value: FixedWidthInteger & DatabaseValueConvertible {
   /// The remainder of a division; NULL for a division by zero.
   public static func % (left: Self, right: Value) -> Self {
-    Self(left.node.infix(.remainder, operand: left.node.bound(right)))
+    Self(left.node.infix(.remainder, right))
   }
 
   /// The remainder of a division; NULL for a division by zero.
   public static func % (left: Self, right: Self) -> Self {
-    Self(left.node.infix(.remainder, operand: right.node.inside(.product)))
+    Self(left.node.infix(.remainder, right.node))
   }
 
   /// Bitwise AND: the bits that are set in both.
   public static func & (left: Self, right: Value) -> Self {
-    Self(left.node.infix(.bitwiseAnd, operand: left.node.bound(right)))
+    Self(left.node.infix(.bitwiseAnd, right))
   }
 
   /// Bitwise AND: the bits that are set in both.
   public static func & (left: Self, right: Self) -> Self {
-    Self(left.node.infix(.bitwiseAnd, operand: right.node.inside(.bits)))
+    Self(left.node.infix(.bitwiseAnd, right.node))
   }
 
   /// Bitwise OR: the bits that are set in one of them.
   public static func | (left: Self, right: Value) -> Self {
-    Self(left.node.infix(.bitwiseOr, operand: left.node.bound(right)))
+    Self(left.node.infix(.bitwiseOr, right))
   }
 
   /// Bitwise OR: the bits that are set in one of them.
   public static func | (left: Self, right: Self) -> Self {
-    Self(left.node.infix(.bitwiseOr, operand: right.node.inside(.bits)))
+    Self(left.node.infix(.bitwiseOr, right.node))
   }
 
   /// The bits of SQLite's 64, moved to the left; by a negative number, to the right.
   public static func << (left: Self, right: Int) -> Self {
-    Self(left.node.infix(.shiftLeft, operand: SQLFragment(value: right)))
+    Self(left.node.computed.infix(.shiftLeft, operand: SQLFragment(value: right)))
   }
 
   /// The bits of SQLite's 64, moved to the right, the sign being kept.
   public static func >> (left: Self, right: Int) -> Self {
-    Self(left.node.infix(.shiftRight, operand: SQLFragment(value: right)))
+    Self(left.node.computed.infix(.shiftRight, operand: SQLFragment(value: right)))
   }
 
   /// Bitwise NOT of SQLite's 64 bits.
   public static prefix func ~ (operand: Self) -> Self {
-    Self(SQLFragment(.bitwiseNot, operand.node.inside(.sign), isNullable: operand.node.isNullable))
+    Self(
+      SQLFragment(
+        .bitwiseNot, operand.node.computed.inside(.sign), isNullable: operand.node.isNullable))
   }
 }

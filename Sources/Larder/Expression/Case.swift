@@ -57,10 +57,14 @@ public struct Case<Value: Sendable>: Sendable {
     // Values on their own are stored as the expressions among the results are.
     let coding = results.lazy.compactMap(\.coding).first
     let results = results.map { result in
-      guard let coding, result.coding == nil else { return result }
-      return result.coded(coding.code) ?? result
+      if let coding, result.coding == nil, let coded = result.coded(coding.code) { return coded }
+      return result.matching(coding?.form)
     }
-    return SQLFragment(.choice(conditions, results), isNullable: isNullable, coding: coding)
+    let choice = SQLFragment(.choice(conditions, results), isNullable: isNullable, coding: coding)
+    // SQLite would compare the result by a collation that stands anywhere in it.
+    guard (conditions + results).contains(where: \.namesCollation) else { return choice }
+    return SQLFragment(choice, .collate, "BINARY", isNullable: isNullable, coding: coding)
+      .parenthesized
   }
 }
 

@@ -16,7 +16,7 @@ public func function<each Argument: Sendable, Result: DatabaseValueConvertible>(
   repeat parts.append((each arguments).node.inside(.lowest))
   let list: SQLFragment? = parts.isEmpty ? nil : .list(parts)
   let call: SQLFragment = "\(name: name)(\(list))"
-  return SQLExpression<Result>(ExpressionCoding.own(of: type).map { call.decimal(as: $0) } ?? call)
+  return SQLExpression<Result>(call.owned(as: .own(of: type)))
 }
 
 extension SQLExpression {
@@ -50,13 +50,14 @@ extension SQLExpression {
     switch Other.columnType.kind {
     case .decimal:
       SQLExpression<Other>(
-        ExpressionCoding.own(of: type).map { node.decimal(as: $0) } ?? node)
+        node.decimal(as: .own(of: type)))
     case .any, .date:
       SQLExpression<Other>(
         SQLFragment(.sequence([.part(node)]), node.precedence, isNullable: node.isNullable))
     default:
       SQLExpression<Other>(
-        SQLFragment(.cast(node, Other.columnType), isNullable: node.isNullable))
+        SQLFragment(.cast(node, Other.columnType), isNullable: node.isNullable)
+          .owned(as: .own(of: type)))
     }
   }
 }
@@ -87,7 +88,10 @@ extension SQLExpression where Value: SignedNumeric & DatabaseValueConvertible {
 extension SQLExpression where Value: BinaryFloatingPoint & DatabaseValueConvertible {
   /// The number, rounded to so many digits behind the point; halves go away from zero.
   public func rounded(_ digits: Int = 0) -> Self {
-    call("round", SQLFragment(value: digits), isNullable: node.isNullable)
+    Self(
+      SQLFragment.call(
+        "round", node.computed, SQLFragment(value: digits), isNullable: node.isNullable
+      ).owned(as: node.coding))
   }
 }
 

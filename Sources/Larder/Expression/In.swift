@@ -15,7 +15,7 @@ extension SQLExpression where Value: DatabaseValueConvertible {
     let values = Array(values)
     let present = Value.columnType.isNullable ? values.filter { !$0.isStoredAsNull } : values
     let coded = present.map { node.coding?.code($0) ?? $0 }
-    let list = MemberList(Value.self, coded, isCoded: node.coding.map { !$0.isDecimal } ?? false)
+    let list = MemberList(Value.self, coded, isCoded: node.coding.map { $0.form != .own } ?? false)
     let condition = SQLExpression<Bool>(node.infix(.in, operand: SQLFragment(.members(list))))
     return present.count == values.count ? condition : condition || isNull
   }

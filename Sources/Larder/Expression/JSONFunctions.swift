@@ -16,13 +16,12 @@ extension SQLExpression {
     at path: String, as type: Result.Type = Result.self
   ) -> SQLExpression<Result?> {
     let value = SQLFragment.call("json_extract", node, SQLFragment(value: path))
-    return SQLExpression<Result?>(
-      ExpressionCoding.own(of: type).map { value.decimal(as: $0) } ?? value)
+    return SQLExpression<Result?>(value.owned(as: .own(of: type)))
   }
 
   /// The number of elements of a JSON array, by default of the whole value; 0 for what isn't an
   /// array, NULL where there is nothing.
   public func jsonCount(at path: String = "$") -> SQLExpression<Int?> {
-    call("json_array_length", SQLFragment(value: path))
+    SQLExpression<Int?>(.call("json_array_length", node, SQLFragment(value: path)))
   }
 }

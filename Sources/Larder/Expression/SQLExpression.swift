@@ -22,7 +22,7 @@ public struct SQLExpression<Value: Sendable>: Sendable {
   /// An expression from SQL of one's own, which is put into parentheses where it has to be.
   public init(sql: SQL) {
     let node = SQLFragment(sql: sql)
-    self.init(ExpressionCoding.own(ofAny: Value.self).map { node.decimal(as: $0) } ?? node)
+    self.init(node.owned(as: .own(ofAny: Value.self)))
   }
 
   /// The text, with the values that belong into it.
@@ -36,8 +36,10 @@ public struct SQLExpression<Value: Sendable>: Sendable {
     _ function: StaticString, _ others: SQLFragment..., isNullable: Bool = true,
     coding: ExpressionCoding? = nil
   ) -> SQLExpression<Result> {
-    SQLExpression<Result>(
-      SQLFragment(.call(function, [node] + others), isNullable: isNullable, coding: coding))
+    // What is computed from a value isn't stored as that is.
+    let operand = coding == nil ? node.computed : node
+    return SQLExpression<Result>(
+      SQLFragment(.call(function, [operand] + others), isNullable: isNullable, coding: coding))
   }
 
   /// A value of a type that a column has a coding for, which is bound: only beside that column, or for

@@ -15,7 +15,7 @@ extension SQLExpression where Value: TextValue {
   ///
   /// - `escape`: a character that takes the meaning from `%`, `_` and itself.
   public func like(_ pattern: String, escape: Character? = nil) -> SQLExpression<Bool> {
-    let match = node.infix(.like, operand: SQLFragment(value: pattern))
+    let match = node.computed.infix(.like, operand: SQLFragment(value: pattern))
     guard let escape else { return SQLExpression<Bool>(match) }
     return SQLExpression<Bool>(
       SQLFragment(match, .escape, SQLFragment(value: String(escape))))
@@ -24,12 +24,13 @@ extension SQLExpression where Value: TextValue {
   /// Whether it matches a pattern in which `*` stands for any text, `?` for any character and
   /// `[a-z]` for one of several.
   public func glob(_ pattern: String) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(node.infix(.glob, operand: SQLFragment(value: pattern)))
+    SQLExpression<Bool>(node.computed.infix(.glob, operand: SQLFragment(value: pattern)))
   }
 
   /// Whether it begins with a text: a range of the column's order, for which SQLite uses an index.
   /// After ``collate(_:)``, whether its beginning equals the text by that collation.
   public func hasPrefix(_ prefix: String) -> SQLExpression<Bool> {
+    let node = node.computed
     let value = SQLFragment(value: prefix)
     // The texts that begin with one are a range only byte by byte.
     if node.precedence == .collate {
@@ -54,6 +55,7 @@ extension SQLExpression where Value: TextValue {
   public func hasSuffix(_ suffix: String) -> SQLExpression<Bool> {
     // The last 0 characters would be all.
     if suffix.isEmpty { return hasPrefix(suffix) }
+    let node = node.computed
     let value = SQLFragment(value: suffix)
     if node.precedence == .collate {
       let end = SQLFragment.call(
@@ -79,7 +81,7 @@ extension SQLExpression where Value: TextValue {
   /// Whether a text is anywhere in it, byte by byte whatever the collation.
   public func contains(_ text: String) -> SQLExpression<Bool> {
     SQLExpression<Bool>(
-      SQLFragment(.call("instr", node, SQLFragment(value: text)), .greater, "0"))
+      SQLFragment(.call("instr", node.computed, SQLFragment(value: text)), .greater, "0"))
   }
 
   /// The letters of ASCII made small.
@@ -166,7 +168,7 @@ extension SQLExpression where Value: TextValue {
   /// Where a part of the text begins, in Unicode scalars from 0; NULL where it isn't in it.
   public func position(of part: String) -> SQLExpression<Int?> {
     let part = SQLFragment(value: part)
-    let place: SQLFragment = "nullif(\(.call("instr", node, part)), 0) - 1"
+    let place: SQLFragment = "nullif(\(.call("instr", node.computed, part)), 0) - 1"
     return SQLExpression<Int?>(SQLFragment(.form("position", [node, part], place), .sum))
   }
 }

@@ -58,7 +58,7 @@ extension OperandsOfDifferentTypes {
 @available(
   *, unavailable,
   message: """
-    quotients, means and totals of decimal numbers aren't exact: cast(to: Double.self) first, or compute \
+    quotients, means and totals of decimal numbers aren't exact: `real` first, or compute \
     with what is fetched
     """
 )

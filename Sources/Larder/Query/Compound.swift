@@ -18,13 +18,20 @@ public struct Compound<Row>: QueryStatement, Sendable {
   private var limit: Int?
   private var offset = 0
   private var isCompound = false
+  /// Whether each column holds Decimals.
+  private let areDecimal: [Bool]
+  /// What tells how each column is stored, of selections.
+  let columns: [SQLFragment]
+  private var isOrderedByDecimal = false
   private let read: @Sendable (Database, SQLFragment, (Row) throws -> Void) throws -> Void
 
   fileprivate init(
-    _ parts: SQLFragment,
+    _ parts: SQLFragment, _ areDecimal: [Bool], _ columns: [SQLFragment] = [],
     read: @escaping @Sendable (Database, SQLFragment, (Row) throws -> Void) throws -> Void
   ) {
     self.parts = parts
+    self.areDecimal = areDecimal
+    self.columns = columns
     self.read = read
   }
 
@@ -36,7 +43,13 @@ public struct Compound<Row>: QueryStatement, Sendable {
   var fragment: SQLFragment {
     let order: SQLFragment? = order.isEmpty ? nil : " ORDER BY \(.list(order))"
     let limit = isLimited ? SQLFragment(.limit(limit, offset: offset)) : nil
-    return "\(parts)\(order)\(limit)"
+    return "\(isOrderedByDecimal ? named : parts)\(order)\(limit)"
+  }
+
+  /// The rows with names for their columns: what orders Decimals needs one.
+  private var named: SQLFragment {
+    let names = areDecimal.indices.map { SQLFragment(text: "c\($0 + 1)".quotedIdentifier) }
+    return #"WITH "compound"(\#(.list(names))) AS (\#(parts)) SELECT * FROM "compound""#
   }
 
   private var isLimited: Bool { limit != nil || offset > 0 }
@@ -51,8 +64,15 @@ public struct Compound<Row>: QueryStatement, Sendable {
   ///
   /// A column that isn't there throws when the rows are fetched.
   public func order(byColumn position: Int, descending: Bool = false) -> Self {
-    let column = SQLFragment(text: "\(position)")
-    return with { $0.order.append(descending ? SQLFragment(.descending, column) : column) }
+    let isDecimal = areDecimal.indices.contains(position - 1) && areDecimal[position - 1]
+    let column =
+      isDecimal
+      ? SQLFragment(text: "c\(position)".quotedIdentifier).decimalKey
+      : SQLFragment(text: "\(position)")
+    return with {
+      $0.order.append(descending ? SQLFragment(.descending, column) : column)
+      if isDecimal { $0.isOrderedByDecimal = true }
+    }
   }
 
   /// No more rows than this, after leaving out some. A negative number counts as zero.
@@ -87,7 +107,9 @@ public struct Compound<Row>: QueryStatement, Sendable {
     let left = part(of: self)
     // SQLite combines from left to right: what is compound on the right becomes one table.
     let right = other.isCompound ? other.fragment.asTable : part(of: other)
-    var compound = Self("\(left)\(operation)\(right)", read: read)
+    let isMatched = zip(columns, other.columns).allSatisfy { $1.matching($0) === $1 }
+    let rows = isMatched ? right : "SELECT \(.list(columns.map { _ in .notMatching }))"
+    var compound = Self("\(left)\(operation)\(rows)", areDecimal, columns, read: read)
     compound.isCompound = true
     return compound
   }
@@ -117,7 +139,10 @@ extension Query: QueryStatement {
   @_documentation(visibility: internal)
   public var compound: Compound<From.QueryRow> {
     let tables = select.tables
-    return Compound(select.part(reader.columns)) { db, fragment, body in
+    var columns = QueryColumns(tables)
+    columns.areDecimal = []
+    _ = From.queryReader(&columns)
+    return Compound(select.part(reader.columns), columns.areDecimal ?? []) { db, fragment, body in
       var columns = QueryColumns(tables)
       let read = From.queryReader(&columns)
       try db.withRows(of: db.take(fragment)) { statement in
@@ -136,7 +161,8 @@ extension Selection: QueryStatement {
   @_documentation(visibility: internal)
   public var compound: Compound<Row> {
     let (accesses, read) = (accesses, read)
-    return Compound(part) { db, fragment, body in
+    return Compound(part, codings.map { $0?.isDecimal == true }, columns.parts) {
+      db, fragment, body in
       try SelectionSource(accesses).forEach(try db.take(fragment), db, read, body)
     }
   }

@@ -29,32 +29,39 @@ extension Selection {
   }
 }
 
+extension SQLFragment {
+  /// - Parameter column: what the query selects, which has to be stored as this is.
+  fileprivate func isMember(of column: SQLFragment?, _ query: SQLFragment) -> SQLFragment {
+    (column.map { matching($0) } ?? self).infix(.in, operand: query.parenthesized)
+  }
+}
+
 extension SQLExpression where Value: DatabaseValueConvertible {
   /// Whether it is one of the values that another query selects.
   public func `in`(_ selection: Selection<Value>) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(node.infix(.in, operand: selection.fragment.parenthesized))
+    SQLExpression<Bool>(node.isMember(of: selection.columns, selection.fragment))
   }
 
   /// Whether it is one of the values that another query selects; NULLs don't count.
   public func `in`(_ selection: Selection<Value?>) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(node.infix(.in, operand: selection.fragment.parenthesized))
+    SQLExpression<Bool>(node.isMember(of: selection.columns, selection.fragment))
   }
 
   /// Whether it is one of the values that another query selects; NULL isn't known to be.
   public func `in`<Wrapped>(
     _ selection: Selection<Wrapped>
   ) -> SQLExpression<Bool> where Value == Wrapped? {
-    SQLExpression<Bool>(node.infix(.in, operand: selection.fragment.parenthesized))
+    SQLExpression<Bool>(node.isMember(of: selection.columns, selection.fragment))
   }
 
   /// Whether it is one of the values of a compound query; NULL isn't known to be.
   public func `in`(_ compound: Compound<Value>) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(node.infix(.in, operand: compound.fragment.parenthesized))
+    SQLExpression<Bool>(node.isMember(of: compound.columns.first, compound.fragment))
   }
 
   /// Whether it is one of the values of a compound query; NULLs don't count.
   public func `in`(_ compound: Compound<Value?>) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(node.infix(.in, operand: compound.fragment.parenthesized))
+    SQLExpression<Bool>(node.isMember(of: compound.columns.first, compound.fragment))
   }
 }
 

@@ -5,11 +5,12 @@ import LarderSQLite
 extension ColumnStorage {
   /// An expression as an assignment to the column writes it.
   func assigned(_ value: SQLFragment) -> SQLFragment {
-    let value = value.coded { definition.code?($0) } ?? value
+    let value = (value.coded { definition.code?($0) } ?? value)
+      .matching(expressionCoding?.form ?? .own)
     guard value.kind != .value, definition.code == nil,
       let number = (Value.self as? any NumberValue.Type)?.number
     else { return value }
-    if number == Float.self { return .float(value) }
+    if number == Float.self { return value.float }
     return (number as? any FixedWidthInteger.Type).map { .integer(value, in: $0.storedRange) }
       ?? value
   }
@@ -39,12 +40,5 @@ extension SQLFragment {
         "larder_integer", operand, SQLFragment(text: "\(range.lowerBound)"),
         SQLFragment(text: "\(range.upperBound)"))
     return SQLFragment(.form("integer", [operand], call), isNullable: value.isNullable)
-  }
-
-  /// A real number as a Float holds it.
-  static func float(_ value: SQLFragment) -> SQLFragment {
-    let operand = value.inside(.lowest)
-    return SQLFragment(
-      .form("float", [operand], .call("larder_float", operand)), isNullable: value.isNullable)
   }
 }

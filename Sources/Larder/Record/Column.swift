@@ -102,8 +102,10 @@ final class ColumnStorage<Value: Sendable>: Sendable {
     _ name: String, _ options: [ColumnOption<Value>], _ coding: ColumnCoding<Value>,
     _ access: PropertyAccess, _ expressionCoding: ExpressionCoding?
   ) {
-    let isDecimal = coding.columnType.kind == .decimal
-    self.expressionCoding = expressionCoding ?? (isDecimal ? ExpressionCoding(coding) : nil)
+    // Nothing is looked up where the compiler knows the type.
+    let isFloat = Value.self == Float.self || Value.self == Float?.self
+    let needsCoding = isFloat || coding.columnType.kind == .decimal
+    self.expressionCoding = expressionCoding ?? (needsCoding ? ExpressionCoding(coding) : nil)
     self.coding = coding
     self.access = access
     var definition = ColumnDefinition(name: name, type: coding.columnType)

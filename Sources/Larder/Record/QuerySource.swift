@@ -47,6 +47,8 @@ public struct QueryColumns {
   @inlinable var list: SQLFragment { columns ?? SQLFragment.empty }
   @usableFromInline var columns: SQLFragment?
   @usableFromInline var count = 0
+  /// Whether each column holds Decimals; nil unless somebody wants to know.
+  @usableFromInline var areDecimal: [Bool]?
 
   @inlinable
   init(_ tables: QueryTables) {
@@ -56,7 +58,7 @@ public struct QueryColumns {
   /// Adds the columns of the next table, and returns where they are in the row.
   @inlinable
   mutating func add(_ core: TableCore) -> Positions {
-    guard count == 0, tables.alias(at: tableIndex) === core.alias else {
+    guard count == 0, tables.alias(at: tableIndex) === core.alias, areDecimal == nil else {
       return add(columnsOf: core)
     }
     tableIndex += 1
@@ -66,13 +68,23 @@ public struct QueryColumns {
   }
 
   @usableFromInline
-  mutating func add(columnsOf core: TableCore) -> Positions { add(core.columns.map(\.name)) }
+  mutating func add(columnsOf core: TableCore) -> Positions {
+    add(core.columns.map(\.name), core.columns.map { $0.type.kind == .decimal })
+  }
 
   /// How the next table's columns are stored, where it is no record's.
   var codings: [ExpressionCoding?] { tables.alias(at: tableIndex).codings }
 
   /// Adds the next table's columns of these names.
   mutating func add(_ columns: [String]) -> Positions {
+    let codings = codings
+    return add(
+      columns,
+      columns.indices.map { codings.indices.contains($0) && codings[$0]?.isDecimal == true })
+  }
+
+  private mutating func add(_ columns: [String], _ areDecimal: [Bool]) -> Positions {
+    self.areDecimal? += areDecimal
     let prefix = tables.alias(at: tableIndex).prefix
     let start = Int32(truncatingIfNeeded: count)
     tableIndex += 1

@@ -6,7 +6,7 @@ import LarderSQLite
 
 extension SQLFragment {
   /// A decimal number as text, of which equal numbers have the same.
-  final func decimal(as coding: ExpressionCoding) -> SQLFragment {
+  final func decimal(as coding: ExpressionCoding?) -> SQLFragment {
     if self.coding?.isDecimal == true, insideDecimal != nil { return self }
     return SQLFragment(
       .form("decimal", [self], .call("larder_decimal", inside(.lowest))), isNullable: isNullable,
@@ -62,8 +62,7 @@ extension SQLFragment {
         left.plainDecimal(as: coding), operation, right.plainDecimal(as: coding),
         isNullable: isNullable)
     default:
-      let refused = SQLFragment.misuse("decimal numbers can't be divided exactly")
-      return SQLFragment(self, operation, refused)
+      return SQLFragment(self, operation, .misuse("decimal numbers can't be divided exactly"))
     }
   }
 
@@ -85,7 +84,8 @@ extension SQLFragment {
   /// The number with the other sign.
   final var negated: SQLFragment {
     guard let coding, coding.isDecimal else {
-      return SQLFragment(.negate, inside(.sign), isNullable: isNullable)
+      return SQLFragment(
+        .negate, computed.inside(.sign), isNullable: isNullable, coding: coding)
     }
     return SQLFragment(text: "0", isNullable: false)
       .decimalCall("decimal_subtract", "larder_decimal_subtract", self, coding)
@@ -93,7 +93,9 @@ extension SQLFragment {
 
   /// The number without its sign.
   final var magnitude: SQLFragment {
-    guard let coding, coding.isDecimal else { return .call("abs", self, isNullable: isNullable) }
+    guard let coding, coding.isDecimal else {
+      return .call("abs", computed, isNullable: isNullable, coding: coding)
+    }
     let text = decimal
     return SQLFragment(
       .form("decimal_magnitude", [insideDecimal ?? self], .call("ltrim", text, "'-'")),
@@ -116,7 +118,9 @@ extension SQLFragment {
   /// The sum of all rows, or of each value once.
   final func sum(_ isDistinct: Bool) -> SQLFragment {
     guard let coding, coding.isDecimal else {
-      return .call("sum", isDistinct ? SQLFragment(.distinct, self) : self)
+      let sum = SQLFragment.call(
+        "sum", isDistinct ? SQLFragment(.distinct, computed) : computed)
+      return sum.owned(as: coding)
     }
     let operand = isDistinct ? SQLFragment(.distinct, decimal) : insideDecimal ?? self
     let call = SQLFragment.call("larder_decimal_sum", operand)

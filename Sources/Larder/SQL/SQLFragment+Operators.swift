@@ -35,6 +35,10 @@ extension SQLFragment {
     }
     if let decimal = decimal(operation, other, isNullable: isNullable) { return decimal }
     let right = operand(other, precedence)
+    let coding = coding ?? other.coding
+    if let coding, operation.isArithmetic, coding.isFloat || coding.form != .own {
+      return computed(operation, right, coding, isNullable: isNullable)
+    }
     return SQLFragment(leading(precedence), operation, right, isNullable: isNullable)
   }
 
@@ -65,7 +69,20 @@ extension SQLFragment {
     {
       return decimal
     }
+    if let coding, operation.isArithmetic, coding.isFloat || coding.form != .own {
+      return computed(operation, SQLFragment(value: coded), coding, isNullable: true)
+    }
     return SQLFragment(leading(operation.precedence), operation, value: coded)
+  }
+
+  /// An operator that computes, with Floats or with what can't be computed with as it is stored.
+  private func computed(
+    _ operation: SQLOperator, _ right: SQLFragment, _ coding: ExpressionCoding, isNullable: Bool
+  ) -> SQLFragment {
+    guard coding.isFloat else { return SQLFragment(self, operation, .notComputed) }
+    let result = SQLFragment(
+      leading(operation.precedence), operation, right, isNullable: isNullable, coding: coding)
+    return result.float
   }
 
   /// Whether it equals a value, NULL being equal to nil.
@@ -96,8 +113,18 @@ extension SQLFragment {
 
   /// Another fragment as the right operand; a value on its own is stored as this one's are.
   final func operand(_ other: SQLFragment, _ precedence: Precedence) -> SQLFragment {
-    guard let coding, other.coding == nil else { return other.inside(precedence) }
-    return other.coded(coding.code) ?? other.inside(precedence)
+    if let coding, other.coding == nil, let coded = other.coded(coding.code) { return coded }
+    return other.matching(self).inside(precedence)
+  }
+
+  /// Whether a collation is named in it.
+  final var namesCollation: Bool {
+    var rest = [self]
+    while let part = rest.popLast() {
+      if part.kind == .binary, part.operation == .collate { return true }
+      rest += part.innerParts
+    }
+    return false
   }
 
   /// A value as this fragment's are stored.

@@ -163,6 +163,9 @@ package final class SQLFragment: @unchecked Sendable {
   /// What a fragment that is composite consists of.
   package var content: Composite.Content? { composite?.content }
 
+  /// The fragments that it consists of.
+  var innerParts: [SQLFragment] { [left, right].compactMap(\.self) + (composite?.parts ?? []) }
+
   /// The fragments of a list; this one if it is no list.
   var parts: [SQLFragment] {
     if case .list(let parts, _) = content { return parts }

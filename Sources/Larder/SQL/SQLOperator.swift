@@ -90,6 +90,9 @@ package enum SQLOperator: UInt8, Sendable {
     }
   }
 
+  /// Whether it makes another value of its operands.
+  var isArithmetic: Bool { precedence >= .bits && precedence <= .concatenation }
+
   /// How tightly it binds.
   @usableFromInline var precedence: Precedence {
     switch self {

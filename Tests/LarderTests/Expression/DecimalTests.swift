@@ -191,6 +191,12 @@ private struct Account: Record, Equatable {
     #expect(try before.fetchAll(db).prefix(2) == [nil, 10])
     let union = all.select { $0.balance }.union(all.select { $0.fee.cast(to: Decimal.self) })
     #expect(try union.fetchAll(db).count == 6)
+    #expect(try union.order(byColumn: 1, descending: true).fetchOne(db) == union.fetchAll(db).max())
+    let records = Account.filter { $0.id < 3 }.unionAll(Account.filter { $0.id > 3 })
+    #expect(
+      try records.order(byColumn: 3).fetchAll(db).map(\.limit)
+        == [-3, 1.5, 9.99, 100].map { try decimal("\($0)") })
+    #expect(try records.order(byColumn: 3).order(byColumn: 1).limit(1).fetchAll(db).count == 1)
   }
 
   @Test("go through subqueries, common tables and functions")
@@ -269,7 +275,7 @@ private struct Account: Record, Equatable {
 
   @Test("cost a table nothing that it isn't asked for, and no schema calls their functions")
   func schema() throws {
-    #expect(try Account.table.schema().statements[0].contains(#""balance" TEXT NOT NULL"#))
+    #expect(try Account.table.schema().sql.contains(#""balance" TEXT NOT NULL"#))
     try db.executeUpdate("CREATE VIEW v AS SELECT larder_decimal(balance) AS b FROM account")
     #expect(throws: DatabaseError.self) { try db.value("SELECT b FROM v", as: String.self) }
   }

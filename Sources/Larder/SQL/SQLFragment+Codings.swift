@@ -1,0 +1,97 @@
+import FoundationEssentials
+import LarderSQLite
+
+// What fragments are stored as, and what can be done with that: two columns are compared where they are
+// stored alike, and SQLite computes only with what is stored as its type says.
+
+extension SQLFragment {
+  /// What its values are stored as, where that is known: of columns.
+  private var form: StoredForm? { coding?.form ?? (kind == .text ? .own : nil) }
+
+  /// This fragment for a place beside another, or where values of a form belong: one that throws when it
+  /// is bound where it is stored in another way.
+  final func matching(_ other: SQLFragment) -> SQLFragment { matching(other.form) }
+
+  final func matching(_ wanted: StoredForm?) -> SQLFragment {
+    guard let form, let wanted, form != wanted else { return self }
+    switch (form, wanted) {
+    // Whether dates are stored in the same format depends on the connection.
+    case (.own, .date(let format)), (.date(let format), .own):
+      let condition = SQLFragment(value: DateFormatCondition(format: format))
+      return SQLFragment(.choice([condition], [self]), isNullable: isNullable, coding: coding)
+    default:
+      return .notMatching
+    }
+  }
+
+  /// What stands in the place of a column that is stored in another way than one that it belongs to.
+  static var notMatching: SQLFragment {
+    .misuse("two columns that are stored in different ways can't be compared or combined")
+  }
+
+  /// What stands in the place of an operand that a coding stores in another form.
+  static var notComputed: SQLFragment {
+    .misuse("a column with a coding of its own is stored in a form that can't be computed with")
+  }
+
+  /// This fragment as the operand of a function that computes with its values.
+  final var computed: SQLFragment {
+    guard let coding, coding.form != .own else { return self }
+    return .notComputed
+  }
+
+  // MARK: Floats
+
+  /// A real number as a Float holds it.
+  final var float: SQLFragment {
+    if insideFloat != nil { return self }
+    return float(as: coding)
+  }
+
+  private func float(as coding: ExpressionCoding?) -> SQLFragment {
+    let operand = inside(.lowest)
+    return SQLFragment(
+      .form("float", [operand], .call("larder_float", operand)), isNullable: isNullable,
+      coding: coding)
+  }
+
+  private var insideFloat: SQLFragment? {
+    guard case .form(let name, let operands, _) = content, "\(name)" == "float" else { return nil }
+    return operands.first
+  }
+
+  // MARK: Types with a coding of their own
+
+  /// An expression that SQLite or a program computes, as one of a type's, if that has a coding.
+  final func owned(as coding: ExpressionCoding?) -> SQLFragment {
+    guard let coding else { return self }
+    if coding.isDecimal { return decimal(as: coding) }
+    return coding.isFloat && insideFloat == nil ? float(as: coding) : self
+  }
+
+  /// What is inside of ``owned(as:)``; nil for any other fragment.
+  final var insideOwned: SQLFragment? {
+    guard let coding else { return nil }
+    return coding.isDecimal ? insideDecimal : coding.isFloat ? insideFloat : nil
+  }
+}
+
+/// The condition that the connection stores dates in a format, which throws where it doesn't.
+private struct DateFormatCondition: DatabaseValueConvertible {
+  let format: DateFormat
+
+  init(format: DateFormat) { self.format = format }
+
+  var databaseValue: DatabaseValue { get throws { throw Self.mismatch } }
+
+  init(databaseValue: DatabaseValue) throws { throw ConversionError(.malformed, Date.self) }
+
+  func bind(to parameter: ParameterBinder) throws {
+    guard parameter.dateFormat == format else { throw Self.mismatch }
+    try parameter.bind(1 as Int64)
+  }
+
+  private static var mismatch: DatabaseError {
+    DatabaseError(.misuse, "two columns whose dates have different formats can't be compared")
+  }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import Larder
+import Testing
+
+/// A record whose columns store values of one type in several ways.
+private struct Visit: Record {
+  var id: Int
+  var plain: Date
+  var iso: Date
+  var iso2: Date?
+  var milliseconds: Date
+  var key: UUID
+  var keyText: UUID
+  var keyBlob: UUID
+  var secret: String
+  var name: String
+  var count: Int
+  var text: Int
+
+  struct Columns: Sendable {
+    let id = Column("id", \Visit.id, .primaryKey)
+    let plain = Column("plain", \Visit.plain)
+    let iso = Column("iso", \Visit.iso, as: .iso8601)
+    let iso2 = Column("iso2", \Visit.iso2, as: .iso8601)
+    let milliseconds = Column("milliseconds", \Visit.milliseconds, as: .unixMilliseconds)
+    let key = Column("key", \Visit.key)
+    let keyText = Column("keyText", \Visit.keyText, as: .text)
+    let keyBlob = Column("keyBlob", \Visit.keyBlob, as: .blob)
+    let secret = Column(
+      "secret", \Visit.secret,
+      as: ColumnCoding(
+        encode: { String($0.reversed()) }, decode: { (text: String) in String(text.reversed()) }))
+    let name = Column("name", \Visit.name)
+    let count = Column("count", \Visit.count)
+    let text = Column(
+      "text", \Visit.text,
+      as: ColumnCoding(encode: { String($0) }, decode: { (text: String) in Int(text) ?? 0 }))
+  }
+  static let columns = Columns()
+  static let table = Table(
+    "visit", Visit.init, columns.id, columns.plain, columns.iso, columns.iso2,
+    columns.milliseconds, columns.key, columns.keyText, columns.keyBlob, columns.secret,
+    columns.name, columns.count, columns.text)
+}
+
+@Suite("Columns that store one type in several ways") struct MixedCodingTests {
+  let db: Database
+  private static let day = Date(timeIntervalSince1970: 86_400)
+
+  init() throws { db = try Self.database(.secondsSince1970) }
+
+  private static func database(_ format: DateFormat) throws -> Database {
+    var configuration = Configuration()
+    configuration.dateFormat = format
+    let db = try Database(configuration: configuration)
+    try Visit.table.create(db)
+    let id = UUID()
+    try Visit.insert(
+      db,
+      contentsOf: [
+        Visit(
+          id: 1, plain: day, iso: day, iso2: day, milliseconds: day, key: id, keyText: id,
+          keyBlob: id, secret: "Oslo", name: "Oslo", count: 10, text: 9)
+      ])
+    return db
+  }
+
+  private func refuses(
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ condition: (RecordFields<Visit>) -> SQLExpression<Bool>
+  ) {
+    let error = failure(DatabaseError.self) { try Visit.filter(condition).fetchCount(db) }
+    #expect(error?.code == .misuse, sourceLocation: sourceLocation)
+  }
+
+  @Test("can't be compared with one another")
+  func comparison() throws {
+    refuses { $0.iso == $0.milliseconds }
+    refuses { $0.iso < $0.milliseconds }
+    refuses { $0.plain == $0.iso }
+    refuses { $0.iso2 != $0.plain }
+    refuses { $0.key == $0.keyText }
+    refuses { $0.keyText == $0.keyBlob }
+    refuses { $0.secret == $0.name }
+    refuses { $0.name == $0.secret }
+    refuses { $0.iso.greatest($0.milliseconds) == $0.iso }
+    refuses { $0.iso2.coalesce($0.milliseconds) == $0.iso }
+    refuses { $0.iso.in(Visit.all.select { $0.milliseconds }) }
+    refuses { $0.iso == first(of: Visit.all.select { $0.milliseconds }) }
+    refuses { when($0.id == 1, then: $0.iso).otherwise($0.milliseconds) == $0.iso }
+    let join = Visit.aliased("a").join(Visit.self) { $0.iso == $1.milliseconds }
+    #expect(failure(DatabaseError.self) { try join.fetchAll(db) }?.code == .misuse)
+  }
+
+  @Test("are compared where they are stored alike")
+  func alike() throws {
+    #expect(try Visit.filter { $0.iso == $0.iso2 }.fetchCount(db) == 1)
+    #expect(try Visit.filter { $0.key == $0.keyBlob }.fetchCount(db) == 1)
+    #expect(try Visit.filter { $0.iso.in(Visit.all.select { $0.iso2 }) }.fetchCount(db) == 1)
+    let iso = try Self.database(.iso8601)
+    #expect(try Visit.filter { $0.plain == $0.iso }.fetchCount(iso) == 1)
+    #expect(try Visit.filter { $0.iso >= $0.plain }.fetchCount(iso) == 1)
+  }
+
+  @Test("can't be assigned to one another, nor be combined")
+  func assignment() throws {
+    func refuses(_ change: (inout Assignments<Visit>) -> Void) {
+      let error = failure(DatabaseError.self) { try Visit.all.update(db, change) }
+      #expect(error?.code == .misuse)
+    }
+    refuses { $0.iso = $0.milliseconds }
+    refuses { $0.plain = $0.iso }
+    refuses { $0.name = $0.secret }
+    refuses { $0.secret = $0.name }
+    refuses { $0.text = $0.count }
+    try Visit.all.update(db) { $0.key = $0.keyBlob }
+    for query in [
+      Visit.all.select { $0.iso }.union(Visit.all.select { $0.milliseconds }),
+      Visit.all.select { $0.plain }.unionAll(Visit.all.select { $0.milliseconds }),
+    ] {
+      #expect(failure(DatabaseError.self) { try query.fetchAll(db) }?.code == .misuse)
+    }
+  }
+
+  @Test("can't be computed with where SQLite would compute with what is stored")
+  func computation() throws {
+    refuses { $0.text + 1 == 10 }
+    refuses { $0.count * $0.text == 90 }
+    refuses { -$0.text == -9 }
+    refuses { $0.text % 2 == 1 }
+    refuses { $0.text & 1 == 1 }
+    refuses { $0.text << 1 == 18 }
+    refuses { $0.text.magnitude == 9 }
+    refuses { $0.secret.hasPrefix("O") }
+    refuses { $0.secret.contains("s") }
+    refuses { $0.secret.like("O%") }
+    refuses { $0.secret.lowercased == "oslo" }
+    refuses { $0.secret + "!" == "Oslo!" }
+    refuses { $0.secret.length == 4 }
+    #expect(
+      failure(DatabaseError.self) { try Visit.all.update(db) { $0.text += 1 } }?.code == .misuse)
+    for selection in [
+      Visit.all.select { $0.text.average() }, Visit.all.select { $0.text.sum().real },
+    ] {
+      #expect(failure(DatabaseError.self) { try selection.fetchAll(db) }?.code == .misuse)
+    }
+    #expect(try Visit.filter { $0.text == 9 && $0.secret == "Oslo" }.fetchCount(db) == 1)
+    #expect(try Visit.all.select { $0.text.max() }.fetchOne(db) == 9)
+    try Visit.all.update(db) { $0.text = 11 }
+    #expect(try Visit.all.select { $0.text }.fetchAll(db) == [11])
+  }
+
+  @Test("Floats are computed with as Swift does")
+  func floats() throws {
+    struct Sample: Record {
+      var id: Int
+      var a: Float
+      var b: Float?
+
+      struct Columns: Sendable {
+        let id = Column("id", \Sample.id, .primaryKey)
+        let a = Column("a", \Sample.a)
+        let b = Column("b", \Sample.b)
+      }
+      static let columns = Columns()
+      static let table = Table("sample", Sample.init, columns.id, columns.a, columns.b)
+    }
+    try Sample.table.create(db)
+    try Sample.insert(db, contentsOf: [Sample(id: 1, a: 0.1, b: 0.2), Sample(id: 2, a: 3, b: nil)])
+    let sum: Float = 0.1 + 0.2
+    #expect(try Sample.filter { $0.a + $0.b == sum }.fetchCount(db) == 1)
+    #expect(try Sample.filter { $0.a + 0.2 == sum }.fetchCount(db) == 1)
+    let first = Sample.filter { $0.id == 1 }
+    #expect(try first.select { $0.a * 3 }.fetchOne(db) == 0.1 * 3)
+    #expect(try first.select { $0.b / $0.a - 1 }.fetchOne(db) == 0.2 / 0.1 - 1)
+    #expect(try Sample.all.select { $0.a.sum() }.fetchOne(db) == 3.1)
+    #expect(try Sample.all.select { $0.a.sum().filter(where: $0.id == 1) }.fetchOne(db) == 0.1)
+    #expect(try Sample.filter { -$0.a - 0.2 == -sum }.fetchCount(db) == 1)
+    #expect(
+      try Sample.filter { $0.id == 1 }.select { ($0.a + $0.a).rounded(1) }.fetchOne(db) == 0.2)
+    #expect(try Sample.all.select { $0.id.cast(to: Float.self) / 3 }.fetchAll(db)[0] == 1 / 3)
+  }
+
+  @Test("A collation named in a condition doesn't reach the result of CASE")
+  func collation() throws {
+    let size = { (visit: RecordFields<Visit>) in
+      when(visit.name.collate("NOCASE") == "OSLO", then: "large").otherwise("small")
+    }
+    #expect(try Visit.filter { size($0) == "large" }.fetchCount(db) == 1)
+    #expect(try Visit.filter { size($0) == "LARGE" }.fetchCount(db) == 0)
+  }
+}
