@@ -27,7 +27,7 @@ extension SQLExpression where Value == Date? {
 }
 
 extension SQLExpression {
-  fileprivate func formatted(_ format: String) -> SQLFragment {
+  func formatted(_ format: String) -> SQLFragment {
     let format = SQLFragment(value: format)
     let seconds: SQLFragment = "\(node.inside(.product)) / 1000.0"
     let call: SQLFragment =
@@ -48,12 +48,18 @@ extension SQLExpression {
 }
 
 /// An argument that depends on the format of the connection that it is bound to.
-private enum DateQuestion: DateFormatted {
+enum DateQuestion: DateFormatted {
   case isMilliseconds, modifier
+  /// A number that is the format's own.
+  case format
+  /// The format of strftime that writes its text; empty for numbers.
+  case text
 
   func databaseValue(in format: DateFormat) -> DatabaseValue {
     switch self {
     case .isMilliseconds: .integer(format == .unixMilliseconds ? 1 : 0)
+    case .format: .integer(Int64(format.rawValue))
+    case .text: .text(format.strftime ?? "")
     case .modifier:
       switch format {
       case .secondsSince1970, .unixMilliseconds: .text("unixepoch")
@@ -72,5 +78,19 @@ private enum DateQuestion: DateFormatted {
 
   func bind(to parameter: ParameterBinder) throws {
     try databaseValue(in: parameter.dateFormat).bind(to: parameter)
+  }
+}
+
+extension DateFormat {
+  /// The format of strftime that writes the same text; nil for numbers.
+  var strftime: String? {
+    switch self {
+    case .secondsSince1970, .unixMilliseconds, .julianDay: nil
+    case .iso8601: "%Y-%m-%dT%H:%M:%fZ"
+    case .iso8601Seconds: "%Y-%m-%dT%H:%M:%SZ"
+    case .sqlDateTime: "%Y-%m-%d %H:%M:%S"
+    case .sqlDateTimeMilliseconds: "%Y-%m-%d %H:%M:%f"
+    case .sqlDate: "%Y-%m-%d"
+    }
   }
 }

@@ -21,6 +21,15 @@ extension SQLExpression where Value: DatabaseValueConvertible {
   }
 }
 
+extension SQLExpression {
+  /// Whether it is one of the values of other expressions; false for none of them.
+  @_disfavoredOverload
+  public func `in`(_ expressions: [SQLExpression]) -> SQLExpression<Bool> {
+    let list = SQLFragment.list(expressions.map { node.operand($0.node, .lowest) })
+    return SQLExpression<Bool>(node.infix(.in, operand: list.parenthesized))
+  }
+}
+
 extension DatabaseValueConvertible {
   fileprivate var isStoredAsNull: Bool { (try? databaseValue)?.isNull ?? false }
 }

@@ -18,3 +18,23 @@ extension SQLExpression {
   /// From the largest to the smallest; NULLs come last.
   public var desc: OrderingTerm { OrderingTerm(node: SQLFragment(.descending, term)) }
 }
+
+/// A term of an order: an ``OrderingTerm``, or an expression, from the smallest value to the largest.
+@_documentation(visibility: internal)
+public protocol OrderTerm {
+  /// The term.
+  @_documentation(visibility: internal)
+  var orderingTerm: OrderingTerm { get }
+}
+
+extension OrderingTerm: OrderTerm {
+  /// Itself.
+  @_documentation(visibility: internal)
+  public var orderingTerm: OrderingTerm { self }
+}
+
+extension SQLExpression: OrderTerm {
+  /// From the smallest value to the largest.
+  @_documentation(visibility: internal)
+  public var orderingTerm: OrderingTerm { asc }
+}

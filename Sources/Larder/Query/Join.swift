@@ -378,17 +378,4 @@ extension Query {
       condition($0.0, $0.1, $0.2, $0.3, $0.4, $0.5, $0.6, $0.7)
     }
   }
-
-  /// Not available: eight tables are the most.
-  @available(
-    *, unavailable,
-    message: "a query joins up to eight tables: join some of them in a CommonTable first"
-  )
-  public func join<A, B, C, D, E, F, G, H, Other: Record>(
-    _ other: Other.Type,
-    on condition: (
-      A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, F.QueryFields,
-      G.QueryFields, H.QueryFields, Other.QueryFields
-    ) -> SQLExpression<Bool>
-  ) -> Self where From == Join8<A, B, C, D, E, F, G, H> { self }
 }

@@ -92,6 +92,20 @@ public struct Query<From: QuerySource>: Sendable {
     return self
   }
 
+  /// In the order of several terms or expressions, where those that were named before are equal.
+  ///
+  /// ```swift
+  /// City.all.order { ($0.country, $0.population.desc) }
+  /// ```
+  public consuming func order<each Term: OrderTerm>(
+    _ terms: (From.QueryFields) -> (repeat each Term)
+  ) -> Self {
+    var list: [SQLFragment] = []
+    scoped { repeat list.append((each terms($0)).orderingTerm.node) }
+    for term in list { select.add(order: term) }
+    return self
+  }
+
   /// No more rows than this, after leaving out some. A negative number counts as zero.
   @inlinable
   public consuming func limit(_ count: Int, offset: Int = 0) -> Self {

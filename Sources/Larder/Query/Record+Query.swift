@@ -8,6 +8,13 @@ extension Record {
     all.order(terms)
   }
 
+  /// See `Query.order`.
+  public static func order<each Term: OrderTerm>(
+    _ terms: (RecordFields<Self>) -> (repeat each Term)
+  ) -> Query<Self> {
+    all.order(terms)
+  }
+
   /// See `Query.select`.
   @inlinable
   public static func select<each Value: DatabaseValueConvertible>(

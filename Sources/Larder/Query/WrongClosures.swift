@@ -314,3 +314,28 @@ extension AParameterForEachTable {
     ) -> SQLExpression<Bool>
   ) -> Self { self }
 }
+
+/// What no query is: its name is for the compiler's message about a ninth table.
+@_documentation(visibility: internal)
+public protocol UpToEightTables {
+  /// What is read from.
+  associatedtype Source
+}
+
+@available(
+  *, unavailable,
+  message: "a query joins up to eight tables: make a CommonTable of some of them"
+)
+extension Query: UpToEightTables {}
+
+extension UpToEightTables {
+  /// Not available: eight tables are the most.
+  @_disfavoredOverload
+  public func join<A, B, C, D, E, F, G, H, Other: Record>(
+    _ other: Other.Type,
+    on condition: (
+      A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, F.QueryFields,
+      G.QueryFields, H.QueryFields, Other.QueryFields
+    ) -> SQLExpression<Bool>
+  ) -> Self where Source == Join8<A, B, C, D, E, F, G, H> { self }
+}

@@ -27,6 +27,11 @@ extension Query {
   @_documentation(visibility: internal)
   @ClosureHasToReturnExpressions
   public func group(_ terms: (From.QueryFields) -> Void) -> Self { self }
+
+  /// Not available: the closure has to return terms.
+  @_documentation(visibility: internal)
+  @ClosureHasToReturnExpressions
+  public func order(_ terms: (From.QueryFields) -> Void) -> Self { self }
 }
 
 extension Record {
@@ -36,4 +41,9 @@ extension Record {
   public static func select(_ expressions: (RecordFields<Self>) -> Void) -> Selection<()> {
     all.select(expressions)
   }
+
+  /// Not available: the closure has to return terms.
+  @_documentation(visibility: internal)
+  @ClosureHasToReturnExpressions
+  public static func order(_ terms: (RecordFields<Self>) -> Void) -> Query<Self> { all }
 }

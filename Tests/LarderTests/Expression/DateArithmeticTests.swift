@@ -1,0 +1,171 @@
+import Foundation
+import Larder
+import TestSupport
+import Testing
+
+@Suite("Parts of dates, and arithmetic with them")
+struct DateArithmeticTests {
+  private struct Event: Record {
+    var id: Int
+    var plain: Date
+    var maybe: Date?
+    var seconds: Date
+    var milliseconds: Date
+    var julian: Date
+    var iso: Date
+    var isoSeconds: Date
+    var sql: Date
+    var sqlMilliseconds: Date
+    var day: Date
+
+    struct Columns: Sendable {
+      let id = Column("id", \Event.id, .primaryKey)
+      let plain = Column("plain", \Event.plain)
+      let maybe = Column("maybe", \Event.maybe)
+      let seconds = Column("seconds", \Event.seconds, as: .format(.secondsSince1970))
+      let milliseconds = Column("milliseconds", \Event.milliseconds, as: .unixMilliseconds)
+      let julian = Column("julian", \Event.julian, as: .format(.julianDay))
+      let iso = Column("iso", \Event.iso, as: .iso8601)
+      let isoSeconds = Column("iso_seconds", \Event.isoSeconds, as: .format(.iso8601Seconds))
+      let sql = Column("sql", \Event.sql, as: .format(.sqlDateTime))
+      let sqlMilliseconds = Column(
+        "sql_milliseconds", \Event.sqlMilliseconds, as: .format(.sqlDateTimeMilliseconds))
+      let day = Column("day", \Event.day, as: .format(.sqlDate))
+    }
+    static let columns = Columns()
+    static let table = Table(
+      "event", Event.init, columns.id, columns.plain, columns.maybe, columns.seconds,
+      columns.milliseconds, columns.julian, columns.iso, columns.isoSeconds, columns.sql,
+      columns.sqlMilliseconds, columns.day)
+
+    init(
+      id: Int, plain: Date, maybe: Date?, seconds: Date, milliseconds: Date, julian: Date,
+      iso: Date, isoSeconds: Date, sql: Date, sqlMilliseconds: Date, day: Date
+    ) {
+      self.id = id
+      self.plain = plain
+      self.maybe = maybe
+      self.seconds = seconds
+      self.milliseconds = milliseconds
+      self.julian = julian
+      self.iso = iso
+      self.isoSeconds = isoSeconds
+      self.sql = sql
+      self.sqlMilliseconds = sqlMilliseconds
+      self.day = day
+    }
+
+    init(id: Int, _ date: Date, _ maybe: Date?) {
+      self.init(
+        id: id, plain: date, maybe: maybe, seconds: date, milliseconds: date, julian: date,
+        iso: date, isoSeconds: date, sql: date, sqlMilliseconds: date, day: date)
+    }
+  }
+
+  private static let formats: [DateFormat] = [
+    .secondsSince1970, .unixMilliseconds, .julianDay, .iso8601, .iso8601Seconds, .sqlDateTime,
+    .sqlDateTimeMilliseconds, .sqlDate,
+  ]
+
+  /// Whole days, which each format holds.
+  private static let dates: [Date] = [
+    "1969-12-31", "2024-02-29", "2016-07-04", "0001-01-01", "9998-12-31", "2000-01-31",
+  ].map { (try? Date("\($0)T00:00:00Z", strategy: .iso8601)) ?? .distantPast }
+
+  private func database(_ format: DateFormat) throws -> Database {
+    var configuration = Configuration()
+    configuration.dateFormat = format
+    let db = try Database(configuration: configuration)
+    try Event.table.create(db)
+    try Event.insert(
+      db,
+      contentsOf: Self.dates.enumerated().map { index, date in
+        Event(id: index, date, index % 2 == 0 ? date : nil)
+      })
+    return db
+  }
+
+  private func columns(
+    _ event: RecordFields<Event>
+  ) -> [SQLExpression<Date>] {
+    [
+      event.plain, event.seconds, event.milliseconds, event.julian, event.iso, event.isoSeconds,
+      event.sql, event.sqlMilliseconds, event.day,
+    ]
+  }
+
+  private var calendar: Calendar {
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = .gmt
+    return calendar
+  }
+
+  @Test("Parts are those of the calendar in UTC, in each format", arguments: formats)
+  private func parts(format: DateFormat) throws {
+    let db = try database(format)
+    for column in 0..<9 {
+      let rows = try Event.order { $0.id }.select { event in
+        let date = columns(event)[column]
+        return (date.year, date.month, date.day, date.weekday, date.hour, date.minute, date.second)
+      }.fetchAll(db)
+      for (row, date) in zip(rows, Self.dates) where date > .distantPast + 86_400_000 {
+        let parts = calendar.dateComponents(
+          [.year, .month, .day, .weekday, .hour, .minute, .second], from: date)
+        #expect(
+          [row.0, row.1, row.2, row.3] == [parts.year, parts.month, parts.day, parts.weekday])
+        #expect([row.4, row.5, row.6] == [parts.hour, parts.minute, parts.second])
+      }
+      #expect(rows.count == Self.dates.count)
+    }
+    let maybe = try Event.order { $0.id }.select { ($0.maybe.year, $0.maybe.weekday) }.fetchAll(db)
+    #expect(maybe.map { $0.0 == nil } == [false, true, false, true, false, true])
+    #expect(maybe[2].0 == 2016 && maybe[2].1 == 2)
+  }
+
+  @Test(
+    "Dates are moved by days, months and seconds in the format of their column", arguments: formats)
+  private func adding(format: DateFormat) throws {
+    let db = try database(format)
+    for column in 0..<9 {
+      let days = try Event.order { $0.id }.select { columns($0)[column].adding(days: 40) }.fetchAll(
+        db)
+      #expect(days == Self.dates.map { $0 + 40 * 86_400 }, "column \(column)")
+      let years = try Event.filter { $0.id == 2 }.select {
+        columns($0)[column].adding(years: 1, months: -2, hours: 24)
+      }.fetchAll(db)
+      #expect(years == [try Date("2017-05-05T00:00:00Z", strategy: .iso8601)], "column \(column)")
+      let later = try Event.filter { columns($0)[column].adding(days: 1) > columns($0)[column] }
+      #expect(try later.fetchCount(db) == Self.dates.count)
+    }
+    let month = try Event.filter { $0.id == 5 }.select { $0.iso.adding(months: 1) }.fetchAll(db)
+    #expect(month == [try Date("2000-03-02T00:00:00Z", strategy: .iso8601)])
+    try Event.filter { $0.id == 0 }.update(db) {
+      $0.sqlMilliseconds = $0.sqlMilliseconds.adding(seconds: 0.125)
+      $0.milliseconds = $0.milliseconds.adding(seconds: -0.125)
+      $0.plain = $0.plain.adding(minutes: 1440)
+    }
+    let changed = try Event.find(db, 0)
+    #expect(changed.sqlMilliseconds == Self.dates[0] + 0.125)
+    #expect(changed.milliseconds == Self.dates[0] - 0.125)
+    #expect(changed.plain == Self.dates[0] + 86_400)
+  }
+
+  @Test("The time between two dates is in seconds, whatever their formats are", arguments: formats)
+  private func intervals(format: DateFormat) throws {
+    let db = try database(format)
+    let since = try Date("2016-07-01T00:00:00Z", strategy: .iso8601)
+    for column in 0..<9 {
+      let rows = try Event.order { $0.id }.select { event in
+        let date = columns(event)[column]
+        return (
+          date.timeIntervalSince(since), date.timeIntervalSince(event.plain),
+          event.sql.adding(seconds: 90).timeIntervalSince(date)
+        )
+      }.fetchAll(db)
+      #expect(rows.map(\.0) == Self.dates.map { $0.timeIntervalSince(since) })
+      #expect(rows.allSatisfy { $0.1 == 0 && $0.2 == 90 })
+    }
+    let maybe = try Event.order { $0.id }.limit(2).select { $0.iso.timeIntervalSince($0.maybe) }
+    #expect(try maybe.fetchAll(db) == [0, nil])
+  }
+}
