@@ -8,6 +8,7 @@ import LarderSQLite
 /// }
 /// extension City {
 ///   static let inCountry = BelongsTo(columns.country, Country.columns.code)
+///   static let visits = HasMany(columns.id, Visit.columns.city)
 /// }
 ///
 /// let pairs = try Country.all.fetchAll(db, with: Country.cities)       // [(Country, [City])]
@@ -15,22 +16,34 @@ import LarderSQLite
 /// // SELECT … FROM "city" WHERE "city"."country" IN (SELECT value FROM json_each(?))
 /// ```
 ///
-/// All that belongs to all records takes one query, and nothing is loaded later.
+/// All that belongs to all records takes one statement, and nothing is loaded later. Associations can be
+/// narrowed, ordered, limited for each owner, and nested, each in one statement too:
+///
+/// ```swift
+/// let large = Country.cities.filter { $0.population > 100_000 }.order { $0.name }.limit(3)
+/// let trips = try Country.all.fetchAll(db, with: large.with(City.visits))
+/// // [(Country, [(City, [Visit])])]
+/// ```
+///
+/// Keys are compared as SQLite's foreign keys are, by the collation of the key that is referred to, and by
+/// its affinity; where its collation is BINARY, by that of the foreign key. (Integers and texts are passed
+/// in one argument; of other keys a statement takes a thousand.)
 public protocol Association<Owner, Related> {
   /// Whose association it is.
   associatedtype Owner: Record
   /// What belongs to one record: an Optional record, or an array of them.
   associatedtype Related
 
-  /// What belongs to each of the records, in their order.
+  /// What belongs to each of the records, in their order. Throws ``RecordError`` where the association
+  /// names a column that isn't there, or a record can't be read, and ``LarderSQLite/DatabaseError``.
   func fetchAll(_ db: Database, of owners: [Owner]) throws -> [Related]
 }
 
 /// The record that others refer to by a foreign key. See ``Association``.
-public struct BelongsTo<Owner: Record, Target: Record>: Association, Sendable {
-  private let foreignKey: String
-  private let key: String
-  private let query: Query<Target>
+public struct BelongsTo<Owner: Record, Target: Record>: RecordAssociation {
+  /// The records.
+  @_documentation(visibility: internal)
+  public var records: RelatedRecords<Target>
 
   /// - Parameters:
   ///   - foreignKey: the column that refers to the other record.
@@ -50,30 +63,22 @@ public struct BelongsTo<Owner: Record, Target: Record>: Association, Sendable {
   }
 
   private init(_ foreignKey: String, _ key: String, _ query: Query<Target>?) {
-    self.foreignKey = foreignKey
-    self.key = key
-    self.query = query ?? Target.all
+    records = RelatedRecords(
+      KeyColumn(Owner.self, foreignKey), KeyColumn(Target.self, key), isReferredTo: true, query)
   }
 
-  /// The record that each refers to; nil for NULL, and where it isn't there.
+  /// The record that each refers to; nil for NULL, and where it isn't there. Throws as
+  /// ``Association/fetchAll(_:of:)`` does.
   public func fetchAll(_ db: Database, of owners: [Owner]) throws -> [Target?] {
-    let keys = try owners.map { try Owner.table.core.value(of: foreignKey, in: $0, db) }
-    var found: [ExactValue: Target] = [:]
-    let column = try MatchedColumn(Target.table.core, key, to: Owner.table.core, foreignKey)
-    try query.forEachMatch(db, column, in: keys, alias: \.alias) {
-      try Target.table.core.value(of: key, in: $0, db)
-    } _: {
-      found[$0] = $1
-    }
-    return keys.map { $0.isNull ? nil : found[ExactValue($0)] }
+    try records.fetch(db, of: owners).first
   }
 }
 
 /// The records that refer to others by a foreign key. See ``Association``.
-public struct HasMany<Owner: Record, Target: Record>: Association, Sendable {
-  private let key: String
-  private let foreignKey: String
-  private let query: Query<Target>
+public struct HasMany<Owner: Record, Target: Record>: RecordAssociation {
+  /// The records.
+  @_documentation(visibility: internal)
+  public var records: RelatedRecords<Target>
 
   /// - Parameters:
   ///   - key: the column that is referred to.
@@ -102,22 +107,13 @@ public struct HasMany<Owner: Record, Target: Record>: Association, Sendable {
   }
 
   private init(_ key: String, _ foreignKey: String, _ query: Query<Target>?) {
-    self.key = key
-    self.foreignKey = foreignKey
-    self.query = query ?? Target.all
+    records = RelatedRecords(
+      KeyColumn(Owner.self, key), KeyColumn(Target.self, foreignKey), isReferredTo: false, query)
   }
 
-  /// The records that refer to each.
+  /// The records that refer to each. Throws as ``Association/fetchAll(_:of:)`` does.
   public func fetchAll(_ db: Database, of owners: [Owner]) throws -> [[Target]] {
-    let keys = try owners.map { try Owner.table.core.value(of: key, in: $0, db) }
-    var found: [ExactValue: [Target]] = [:]
-    let column = try MatchedColumn(Target.table.core, foreignKey, to: Owner.table.core, key)
-    try query.forEachMatch(db, column, in: keys, alias: \.alias) {
-      try Target.table.core.value(of: foreignKey, in: $0, db)
-    } _: {
-      found[$0, default: []].append($1)
-    }
-    return keys.map { $0.isNull ? [] : found[ExactValue($0)] ?? [] }
+    try records.fetch(db, of: owners).all
   }
 }
 
@@ -127,10 +123,10 @@ public struct HasMany<Owner: Record, Target: Record>: Association, Sendable {
 /// static let languages = HasManyThrough(
 ///   columns.code, Spoken.columns.country, Spoken.columns.language, Language.columns.code)
 /// ```
-public struct HasManyThrough<Owner: Record, Link: Record, Target: Record>: Association, Sendable {
-  private let key: String
-  private let linkKey: String
-  private let query: Query<Join2<Target, Link>>
+public struct HasManyThrough<Owner: Record, Link: Record, Target: Record>: RecordAssociation {
+  /// The records.
+  @_documentation(visibility: internal)
+  public var records: RelatedRecords<Target>
 
   /// - Parameters:
   ///   - key: the column that is referred to.
@@ -143,63 +139,34 @@ public struct HasManyThrough<Owner: Record, Link: Record, Target: Record>: Assoc
     _ linkTarget: Column<Link, LinkTargetKey>, _ targetKey: Column<Target, TargetKey>,
     in query: Query<Target>? = nil
   ) {
-    self.key = key.name
-    self.linkKey = linkKey.name
-    let (left, right) = (targetKey.name, linkTarget.name)
-    self.query = (query ?? Target.all).join(Link.self) {
-      SQLExpression<Bool>(SQLFragment($0.alias.column(left), .equal, $1.alias.column(right)))
-    }
+    records = RelatedRecords(
+      KeyColumn(Owner.self, key.name), KeyColumn(Link.self, linkKey.name), isReferredTo: false,
+      through: .init(
+        table: Link.tableDefinition, foreignKey: KeyColumn(Link.self, linkTarget.name),
+        key: KeyColumn(Target.self, targetKey.name)),
+      query)
   }
 
-  /// The records that are connected with each.
+  /// The records that are connected with each. Throws as ``Association/fetchAll(_:of:)`` does.
   public func fetchAll(_ db: Database, of owners: [Owner]) throws -> [[Target]] {
-    let keys = try owners.map { try Owner.table.core.value(of: key, in: $0, db) }
-    var found: [ExactValue: [Target]] = [:]
-    let column = try MatchedColumn(Link.table.core, linkKey, to: Owner.table.core, key)
-    try query.forEachMatch(db, column, in: keys, alias: \.1.alias) {
-      try Link.table.core.value(of: linkKey, in: $0.1, db)
-    } _: {
-      found[$0, default: []].append($1.0)
-    }
-    return keys.map { $0.isNull ? [] : found[ExactValue($0)] ?? [] }
+    try records.fetch(db, of: owners).all
   }
 }
 
 extension Query where From: Record {
-  /// All rows, each with what belongs to it, in one query more. See ``Association``.
+  /// All rows, each with what belongs to it, in one query more. See ``Association``. Throws as
+  /// ``fetchAll(_:)`` and ``Association/fetchAll(_:of:)`` do.
   public func fetchAll<A: Association>(
     _ db: Database, with association: A
   ) throws -> [(From, A.Related)] where A.Owner == From {
-    let rows = try fetchAll(db)
-    return Array(zip(rows, try association.fetchAll(db, of: rows)))
+    try association.pairs(db, of: fetchAll(db))
   }
 
-  /// All rows, each with what belongs to it by two associations, in two queries more.
+  /// All rows, each with what belongs to it by two associations, in two queries more. Throws as
+  /// ``fetchAll(_:)`` and ``Association/fetchAll(_:of:)`` do.
   public func fetchAll<A: Association, B: Association>(
     _ db: Database, with first: A, _ second: B
   ) throws -> [(From, A.Related, B.Related)] where A.Owner == From, B.Owner == From {
-    let rows = try fetchAll(db)
-    let related = zip(
-      try first.fetchAll(db, of: rows), try second.fetchAll(db, of: rows))
-    return zip(rows, related).map { ($0, $1.0, $1.1) }
-  }
-}
-
-extension TableCore {
-  func index(of column: String) throws -> Int {
-    guard let index = columns.firstIndex(where: { $0.name.isSame(as: column) }) else {
-      throw RecordError.declaration(table: name, problem: "it has no column “\(column)”")
-    }
-    return index
-  }
-
-  /// A record's value of a column, as it is stored.
-  fileprivate func value<R: Record>(
-    of column: String, in record: R, _ db: Database
-  ) throws -> DatabaseValue {
-    let index = try index(of: column)
-    return try withUnsafePointer(to: record) {
-      try layout.value(of: index, in: UnsafeRawPointer($0), db.dateFormat)
-    }
+    try first.triples(second, db, of: fetchAll(db))
   }
 }

@@ -21,6 +21,8 @@ extension SQLFragment {
       case cast(SQLFragment, ColumnType)
       /// The values that something is a member of.
       case members(MemberList)
+      /// The statement whose rows are the number and the value of each of these.
+      case rows(MemberList)
       /// The clauses of that name; a limit that is nil is none.
       case limit(Int?, offset: Int)
       /// What has a name of its own here (`hasSuffix`) and takes several functions in SQLite.
@@ -42,7 +44,7 @@ extension SQLFragment {
       case .list(let parts, _), .call(_, let parts): parts
       case .choice(let conditions, let results): conditions + results
       case .cast(let part, _), .form(_, _, let part): [part]
-      case .sql, .members, .limit, .parameter: []
+      case .sql, .members, .rows, .limit, .parameter: []
       }
     }
 
@@ -66,6 +68,7 @@ extension SQLFragment {
       case .cast(let part, let type):
         return [.word("CAST("), .part(part), .word(" AS "), .type(type), .word(")")]
       case .members(let list): return list.steps
+      case .rows(let list): return list.rows
       case .limit(let count, let offset): return [.limit(count, offset: offset)]
       case .form(_, _, let form): return [.part(form)]
       case .parameter(let name, let column): return [.parameter(name, column)]

@@ -34,6 +34,25 @@ package struct MemberList: Sendable {
     }
   }
 
+  /// Whether SQLite takes the list as one argument, however long it is.
+  var isOneArgument: Bool {
+    if case .json = form { true } else { false }
+  }
+
+  /// The list as a statement whose rows are the number of each value, from 0, and the value.
+  var rows: [WritingStep] {
+    if case .json(let json) = form {
+      return [.word("SELECT key, value FROM json_each("), .value(json), .word(")")]
+    }
+    var steps: [WritingStep] = values.count > 16 ? [.unlikely] : []
+    for (number, value) in values.enumerated() {
+      steps += [
+        .string(number == 0 ? "VALUES (0, " : ", (\(number), "), .value(value), .word(")"),
+      ]
+    }
+    return steps
+  }
+
   /// The list as SQLite takes it.
   var steps: [WritingStep] {
     switch form {

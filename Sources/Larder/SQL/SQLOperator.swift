@@ -25,6 +25,8 @@ package enum SQLOperator: UInt8, Sendable {
   case collate
   /// JOIN … and ON … behind FROM.
   case join, leftJoin, rightJoin, fullJoin, on
+  /// A join whose left side is gone through first, where the engine could choose.
+  case crossJoin
   // Before one.
   case not, negate, bitwiseNot, distinct
   // Around one.
@@ -67,6 +69,7 @@ package enum SQLOperator: UInt8, Sendable {
     case .leftJoin: " LEFT JOIN "
     case .rightJoin: " RIGHT JOIN "
     case .fullJoin: " FULL JOIN "
+    case .crossJoin: " CROSS JOIN "
     case .on: " ON "
     case .not: "NOT "
     case .negate: "-"
@@ -110,7 +113,8 @@ package enum SQLOperator: UInt8, Sendable {
     case .collate: .collate
     case .negate, .bitwiseNot: .sign
     case .parentheses: .atom
-    case .join, .leftJoin, .rightJoin, .fullJoin, .on, .distinct, .descending, .nullsFirst,
+    case .join, .leftJoin, .rightJoin, .fullJoin, .crossJoin, .on, .distinct, .descending,
+      .nullsFirst,
       .nullsLast:
       .lowest
     }

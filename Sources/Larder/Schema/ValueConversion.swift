@@ -16,8 +16,8 @@ struct ValueConversion {
   init(
     from column: ColumnSchema, of old: TableSchema, to target: ColumnSchema, of new: TableSchema
   ) {
-    let affinity = Affinity(of: target, isStrict: new.isStrict)
-    let isSame = Affinity(of: column, isStrict: old.isStrict) == affinity
+    let affinity = ColumnAffinity(type: target.type, isStrict: new.isStrict)
+    let isSame = ColumnAffinity(type: column.type, isStrict: old.isStrict) == affinity
     // Without an affinity, which would convert what it is compared with.
     let value: SQL = "(+\(identifier: column.name))"
     var conditions: [SQL] = []
@@ -39,33 +39,10 @@ extension TableSchema {
   }
 }
 
-/// What a column makes of values. INTEGER and NUMERIC store the same.
-private enum Affinity {
-  case none, text, numeric, real
-
-  /// By [the rules](https://www.sqlite.org/datatype3.html#determination_of_column_affinity), in
-  /// their order.
-  init(of column: ColumnSchema, isStrict: Bool) {
-    let type = column.type.uppercased()
-    self =
-      if isStrict, type == "ANY" {
-        .none
-      } else if type.contains("INT") {
-        .numeric
-      } else if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) {
-        .text
-      } else if type.isEmpty || type.contains("BLOB") {
-        .none
-      } else if ["REAL", "FLOA", "DOUB"].contains(where: type.contains) {
-        .real
-      } else {
-        .numeric
-      }
-  }
-
+extension ColumnAffinity {
   /// The conditions that values meet which it changes. A CAST has an affinity of its own, which `+`
   /// takes away.
-  func conversions(_ value: SQL) -> [SQL] {
+  fileprivate func conversions(_ value: SQL) -> [SQL] {
     switch self {
     case .none: []
     case .text:

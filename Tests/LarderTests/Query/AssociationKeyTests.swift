@@ -104,4 +104,158 @@ struct AssociationKeyTests {
     let owners = try Folded.order { $0.code }.fetchAll(db)
     #expect(try Folded.items.fetchAll(db, of: owners).map { $0.map(\.id) } == [[1, 3], [2]])
   }
+
+  /// An owner and an item whose keys may be anything.
+  private struct Anyone: Record {
+    var id: Int
+    var code: DatabaseValue
+    struct Columns: Sendable {
+      let id = Column("id", \Anyone.id, .primaryKey)
+      let code = Column("code", \Anyone.code)
+    }
+    static let columns = Columns()
+    static let table = Table("owner", Anyone.init, columns.id, columns.code)
+    static let things = HasMany(columns.code, Thing.columns.owner).order { $0.id }
+    static let others = HasManyThrough(
+      columns.code, Thing.columns.owner, Thing.columns.owner, Anyone.columns.code
+    ).order { $0.id }
+  }
+
+  private struct Thing: Record {
+    var id: Int
+    var owner: DatabaseValue
+    struct Columns: Sendable {
+      let id = Column("id", \Thing.id, .primaryKey)
+      let owner = Column("owner", \Thing.owner)
+    }
+    static let columns = Columns()
+    static let table = Table("item", Thing.init, columns.id, columns.owner)
+    static let inOwner = BelongsTo(columns.owner, Anyone.columns.code)
+  }
+
+  private static let types = [
+    "", "BLOB", "TEXT", "INTEGER", "REAL", "NUMERIC", "TEXT COLLATE NOCASE", "TEXT COLLATE RTRIM",
+    "COLLATE NOCASE", "VARCHAR(9)", "ANY",
+  ]
+  private static let values: [DatabaseValue] = [
+    1, 1.0, "1", "01", "1.0", " 1", "1 ", "1e0", 2.5, "2.5", 2, -0.0, 0, "0", "", " ", "abc", "ABC",
+    "abc ", "Abc", .blob([0x31]), .blob([]), .blob(Array("abc".utf8)), 9_007_199_254_740_993,
+    9_007_199_254_740_992.0, "9007199254740993", 1e300, "1e300", .null, "a\0b", "a\0c", "\u{1}",
+    .integer(.max), .integer(.min), 9.3e18, "é", "e\u{301}",
+  ]
+
+  @Test("Keys meet as SQLite's foreign keys compare them", arguments: types + ["ANY STRICT"])
+  func foreignKeys(keyTypes: String) throws {
+    let keyType = keyTypes.replacing(" STRICT", with: "")
+    let option = keyType == keyTypes ? "" : "STRICT"
+    for type in Self.types {
+      let db = try Database()
+      try db.executeStatements(
+        SQL(
+          raw: """
+            CREATE TABLE owner (id INTEGER PRIMARY KEY, code \(keyType) UNIQUE) \(option);
+            PRAGMA foreign_keys = OFF;
+            CREATE TABLE item (id INTEGER PRIMARY KEY, owner \(type) REFERENCES owner (code));
+            """))
+      for value in Self.values {
+        try db.executeUpdate("INSERT OR IGNORE INTO owner (code) VALUES (?)", value)
+        try db.executeUpdate("INSERT INTO item (owner) VALUES (?)", value)
+      }
+      let owners = try Anyone.order { $0.id }.fetchAll(db)
+      let things = try Thing.order { $0.id }.fetchAll(db)
+      // Where the key's own collation is BINARY, the foreign key's decides.
+      let isFolded = keyType.contains("COLLATE")
+      let collation: SQL =
+        isFolded || !type.contains("COLLATE")
+        ? "" : SQL(raw: String(type.drop { $0 != "C" }))
+      func pairs(_ sql: SQL) throws -> [Int: [Int]] {
+        try db.executeQuery(sql).map { (try $0.get(at: 0, as: Int.self), try $0.get(at: 1)) }
+          .reduce(into: [:]) { $0[$1.0, default: []].append($1.1) }
+      }
+      let joined = try pairs(
+        """
+        SELECT owner.id, item.id FROM owner JOIN item ON owner.code = +item.owner \(collation)
+        ORDER BY 2
+        """)
+      for association in [Anyone.things, Anyone.things.limit(100)] {
+        let found = try association.fetchAll(db, of: owners).map { $0.map(\.id) }
+        #expect(found == owners.map { joined[$0.id] ?? [] }, "\(keyType) and \(type)")
+      }
+      let through = try pairs(
+        """
+        SELECT owner.id, other.id FROM owner JOIN item ON owner.code = +item.owner \(collation)
+        JOIN owner AS other ON other.code = +item.owner \(collation) ORDER BY 2
+        """)
+      let others = try Anyone.others.fetchAll(db, of: owners).map { $0.map(\.id) }
+      #expect(others == owners.map { through[$0.id] ?? [] }, "\(keyType) through \(type)")
+
+      let found = try Thing.inOwner.fetchAll(db, of: things).map { $0?.id }
+      for (thing, owner) in zip(things, found) {
+        let expected = joined.filter { $0.value.contains(thing.id) }.map(\.key)
+        #expect(owner.map(expected.contains) ?? expected.isEmpty, "\(thing) \(keyType) \(type)")
+      }
+      guard isFolded || !type.contains("COLLATE") else { continue }
+      let orphans = Set(
+        try db.executeQuery("PRAGMA foreign_key_check(item)").map {
+          try $0.get("rowid", as: Int.self)
+        })
+      let missing = zip(things, found).filter { $1 == nil && $0.owner != .null }.map(\.0.id)
+      #expect(Set(missing) == orphans, "\(keyType) and \(type)")
+    }
+  }
+
+  @Test("Of several keys that are equal for a collation, a record belongs to its own")
+  func ownKey() throws {
+    let db = try database(
+      "", "COLLATE NOCASE", owners: ["no", "NO", "No"], items: ["NO", "nO", "No"])
+    let items = try Item.order { $0.id }.fetchAll(db)
+    let found = try Item.inOwner.fetchAll(db, of: items).map { $0?.code }
+    #expect(found[0] == "NO" && found[2] == "No" && found[1] != nil)
+  }
+
+  @Test("Keys of other kinds than integers and texts are found, a thousand by a statement")
+  func manyKeys() throws {
+    let db = try Database()
+    try db.executeStatements(
+      """
+      CREATE TABLE owner (id INTEGER PRIMARY KEY, code BLOB UNIQUE);
+      CREATE TABLE item (id INTEGER PRIMARY KEY, owner BLOB COLLATE NOCASE);
+      """)
+    let keys = (0..<2_345).map { DatabaseValue.blob([UInt8($0 / 256), UInt8($0 % 256)]) }
+    try Anyone.insert(db, contentsOf: keys.enumerated().map { Anyone(id: $0, code: $1) })
+    try Thing.insert(
+      db, contentsOf: (keys + keys).enumerated().map { Thing(id: $0, owner: $1) })
+    let owners = try Anyone.order { $0.id }.fetchAll(db)
+    for type in ["BLOB COLLATE NOCASE", "BLOB"] {
+      if type == "BLOB" {
+        try db.executeStatements(
+          """
+          CREATE TABLE copy (id INTEGER PRIMARY KEY, owner BLOB); INSERT INTO copy SELECT * FROM item;
+          DROP TABLE item; ALTER TABLE copy RENAME TO item;
+          """)
+      }
+      let expected = owners.map { [$0.id, $0.id + 2_345] }
+      #expect(try Anyone.things.fetchAll(db, of: owners).map { $0.map(\.id) } == expected)
+      let limited = Anyone.things.limit(1, offset: 1)
+      #expect(
+        try limited.fetchAll(db, of: owners).map { $0.map(\.id) } == expected.map { [$0[1]] })
+    }
+    try db.setLimit(.variables, 10)
+    #expect(try Anyone.things.fetchAll(db, of: owners).map(\.count) == owners.map { _ in 2 })
+  }
+
+  @Test("A key that a record has in another form than its table is found all the same")
+  func otherForm() throws {
+    let db = try Database()
+    try db.executeStatements(
+      """
+      CREATE TABLE owner (id INTEGER PRIMARY KEY, code TEXT);
+      CREATE TABLE item (id INTEGER PRIMARY KEY, owner TEXT);
+      INSERT INTO item VALUES (1, '5'), (2, '6'), (3, '5');
+      """)
+    let owners = [Anyone(id: 1, code: 5), Anyone(id: 2, code: "6"), Anyone(id: 3, code: 7)]
+    #expect(try Anyone.things.fetchAll(db, of: owners).map { $0.map(\.id) } == [[1, 3], [2], []])
+    let last = try Anyone.things.order { $0.id.desc }.limit(1).fetchAll(db, of: owners)
+    #expect(last.map { $0.map(\.id) } == [[1], [2], []])
+  }
 }

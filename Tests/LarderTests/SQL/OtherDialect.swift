@@ -15,9 +15,23 @@ struct OtherDialect: Dialect {
       "\(left) IS NOT DISTINCT FROM \(SQLFragment(value: fragment.value))"
     case (.comparison, .notSame, let left?, _):
       "\(left) IS DISTINCT FROM \(SQLFragment(value: fragment.value))"
+    case (.binary, .crossJoin, let left?, let right?): "\(left) JOIN \(right)"
     case (.binary, .in, let left?, let right?):
       members(of: right).map { "\(left) = ANY(\($0))" }
-    default: limit(fragment)
+    default: limit(fragment) ?? keys(fragment)
+    }
+  }
+
+  /// What only SQLite's comparisons of keys need, and their list as an array.
+  private func keys(_ fragment: SQLFragment) -> SQLFragment? {
+    switch fragment.content {
+    case .rows(let list):
+      let values = SQLFragment(value: "\(list.values.count) values")
+      return "SELECT ordinality - 1, value FROM unnest(\(values)) WITH ORDINALITY"
+    case .form(let name, let operands, _)
+    where ["withoutAffinity", "withAffinity"].contains("\(name)"):
+      return operands.first
+    default: return nil
     }
   }
 
@@ -42,7 +56,7 @@ struct OtherDialect: Dialect {
     words.replace(/"(?:[^"]|"")*"/, with: "name")
     return [
       "?", "json_each", " LIMIT ", " IS name", " IS NOT name", " IS $", " IS NOT $", " AS INTEGER)",
-      " AS TEXT)", " AS BLOB)", " AS REAL)",
+      " AS TEXT)", " AS BLOB)", " AS REAL)", " AS NUMERIC)", "+name", " CROSS JOIN ",
     ].filter { words.contains($0) }
   }
 
@@ -64,6 +78,14 @@ extension Selection {
 
 extension Compound {
   var snapshot: String { OtherDialect.checked(sql, sql(in: OtherDialect())) }
+}
+
+extension RecordAssociation {
+  /// The texts for SQLite of the statements that find what belongs to some records.
+  func snapshot(_ db: Database, of owners: [Owner]) throws -> [String] {
+    zip(try records.sql(db, of: owners), try records.sql(db, of: owners, in: OtherDialect()))
+      .map(OtherDialect.checked)
+  }
 }
 
 extension OtherDialect {

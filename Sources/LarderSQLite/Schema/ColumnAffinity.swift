@@ -1,0 +1,59 @@
+import CSQLite
+
+/// The affinity of a column: what it makes of values that are stored in it, or compared with it. INTEGER
+/// and NUMERIC do the same.
+///
+/// See [type affinity](https://www.sqlite.org/datatype3.html#type_affinity).
+package enum ColumnAffinity: Sendable {
+  case none, text, numeric, real
+
+  /// By [the rules](https://www.sqlite.org/datatype3.html#determination_of_column_affinity), in
+  /// their order.
+  package init(type: String, isStrict: Bool) {
+    let type = type.uppercased()
+    self =
+      if isStrict, type == "ANY" {
+        .none
+      } else if type.contains("INT") {
+        .numeric
+      } else if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) {
+        .text
+      } else if type.isEmpty || type.contains("BLOB") {
+        .none
+      } else if ["REAL", "FLOA", "DOUB"].contains(where: type.contains) {
+        .real
+      } else {
+        .numeric
+      }
+  }
+}
+
+extension Database {
+  /// The affinity and the collation of a table's column, as SQLite knows them without a statement (but for
+  /// the type ANY, which is another in a STRICT table); nil for a view's, whose columns it doesn't tell,
+  /// and for what isn't there. Throws ``DatabaseError`` on a closed database.
+  ///
+  /// See [table_column_metadata](https://www.sqlite.org/c3ref/table_column_metadata.html).
+  package func metadata(
+    ofColumn column: String, in table: String
+  ) throws -> (affinity: ColumnAffinity, collation: String)? {
+    let handle = try connection.check()
+    var type: UnsafePointer<CChar>?
+    var collation: UnsafePointer<CChar>?
+    guard
+      sqlite3_table_column_metadata(handle, nil, table, column, &type, &collation, nil, nil, nil)
+        == SQLITE_OK
+    else { return nil }
+    // Both belong to the schema, which the next statement may read anew.
+    let (declared, name) = (type.map { String(cString: $0) }, collation.map { String(cString: $0) })
+    let isStrict = try declared?.uppercased() == "ANY" && isStrict(table)
+    return (ColumnAffinity(type: declared ?? "", isStrict: isStrict), name ?? "BINARY")
+  }
+
+  private func isStrict(_ table: String) throws -> Bool {
+    try value(
+      """
+      SELECT strict FROM pragma_table_list(?) ORDER BY schema = 'temp' DESC, schema = 'main' DESC
+      """, table, as: Bool.self) ?? false
+  }
+}
