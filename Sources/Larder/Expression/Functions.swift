@@ -78,15 +78,13 @@ extension SQLExpression where Value: NumberValue {
   private func converted<Other>(to type: ColumnType) -> SQLExpression<Other> {
     SQLExpression<Other>(SQLFragment(.cast(node, type), isNullable: node.isNullable))
   }
-}
 
-extension SQLExpression where Value: SignedNumeric & DatabaseValueConvertible {
-  /// The number without its sign. An error for the smallest integer.
+  /// The number without its sign; NULL stays NULL. An error for the smallest integer.
   public var magnitude: Self { Self(node.magnitude) }
 }
 
-extension SQLExpression where Value: BinaryFloatingPoint & DatabaseValueConvertible {
-  /// The number, rounded to so many digits behind the point; halves go away from zero.
+extension SQLExpression where Value: RealValue {
+  /// The number, rounded to so many digits behind the point; halves go away from zero, and NULL stays NULL.
   public func rounded(_ digits: Int = 0) -> Self {
     Self(
       SQLFragment.call(

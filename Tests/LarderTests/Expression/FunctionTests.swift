@@ -73,6 +73,9 @@ struct FunctionTests {
     #expect(try values { (-$0.population).magnitude }[2] == 709_037)
     #expect(text { $0.elevation.coalesce(0).rounded(-1) }.hasPrefix("round("))
     #expect(try values { $0.elevation.coalesce(0).rounded() } == [44, 4, 23, 0])
+    #expect(try values { $0.elevation.rounded() } == [44, 4, 23, nil])
+    #expect(try values { (-$0.elevation).magnitude } == [43.5, 4, 23, nil])
+    #expect(try Place.select { $0.population.average().rounded(1) }.fetchOne(db) == 11_898_256.8)
     #expect(text { $0.population.least(5) } == #"min("population", ?)"#)
     #expect(
       try values { $0.population.least(1_000_000) } == [1_000_000, 1_000_000, 709_037, 120_000])
