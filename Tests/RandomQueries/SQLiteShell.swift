@@ -3,8 +3,10 @@ import LarderSQLite
 import TestSupport
 
 /// SQLite's own command-line shell, whose output tells what rows a query has without Larder.
-struct SQLiteShell {
-  let folder: String
+package struct SQLiteShell {
+  private let folder: String
+
+  package init(folder: String) { self.folder = folder }
 
   /// What the shell can't do.
   struct Failure: Error, CustomStringConvertible {
@@ -12,7 +14,7 @@ struct SQLiteShell {
   }
 
   /// Runs a script on the folder's database, and returns what it prints.
-  func run(_ script: String) throws -> [UInt8] {
+  package func run(_ script: String) throws -> [UInt8] {
     let (input, output, errors) = (folder + "/script", folder + "/output", folder + "/errors")
     try Data(script.utf8).write(to: URL(fileURLWithPath: input))
     let process = try ChildProcess(
@@ -27,7 +29,7 @@ struct SQLiteShell {
   }
 
   /// The rows of each query, by one process for all.
-  func rows(_ queries: [String]) throws -> [[[DatabaseValue]]] {
+  package func rows(_ queries: [String]) throws -> [[[DatabaseValue]]] {
     let script = queries.map { "\($0);\n.print #\n" }.joined()
     var output = ShellOutput(bytes: try run(".mode quote\n" + script))
     return try queries.map { _ in try output.rows() }
