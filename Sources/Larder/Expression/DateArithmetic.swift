@@ -74,10 +74,12 @@ extension SQLExpression where Value: DateValue {
 
   /// Each date is read in its own format; a value alone is stored as this one is.
   private func seconds(since other: SQLFragment) -> SQLFragment {
-    let coding = other.coding ?? node.coding
-    let other = other.coding == nil ? coding.flatMap { other.coded($0.code) } ?? other : other
-    let (later, earlier) = (DateArithmetic(node, node.coding), DateArithmetic(other, coding))
-    return .call("round", later.seconds.infix(.subtract, earlier.seconds), "3")
+    var earlier = DateArithmetic(other, other.coding)
+    if other.coding == nil, let coding = node.coding, let value = other.coded(coding.code) {
+      earlier = DateArithmetic(value, coding)
+    }
+    let later = DateArithmetic(node, node.coding)
+    return .call("round", "\(later.seconds) - \(earlier.seconds)", "3")
   }
 
   /// The date so much later, or earlier for numbers less than 0, in the same format.
@@ -119,7 +121,7 @@ private struct DateArithmetic {
   var seconds: SQLFragment {
     byFormat { format in
       switch format {
-      case .secondsSince1970: node
+      case .secondsSince1970: node.inside(.sum)
       case .unixMilliseconds: "\(node.inside(.product)) / 1000.0"
       default: "(julianday(\(node)) - 2440587.5) * 86400.0"
       }
