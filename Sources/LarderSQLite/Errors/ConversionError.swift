@@ -13,8 +13,9 @@ public struct ConversionError: Error, Hashable, Sendable {
     case notExact
     /// The text or bytes aren't in the form that the type or the date format asks for.
     case malformed
-    /// The text is a date, but as another ``DateFormat`` writes it, and not the one that was to read it.
-    case otherDateFormat(DateFormat)
+    /// The text is a date, but as the `DateFormat` of this name writes it, and not the one that was to
+    /// read it.
+    case otherDateFormat(String)
     /// No case of the enumeration, or other raw-value type, has this raw value.
     case unknownRawValue
     /// SQLite would store NULL for a NaN, so that it isn't stored at all.

@@ -84,7 +84,7 @@ public enum DateFormat: UInt8, Hashable, Sendable {
       guard let form = Self.form(of: text) else {
         throw ConversionError(.malformed, Date.self)
       }
-      guard form == self else { throw ConversionError(.otherDateFormat(form), Date.self) }
+      guard form == self else { throw ConversionError(.otherDateFormat("\(form)"), Date.self) }
       return try Self.date(seconds)
     default:
       throw value.unexpected(for: Date.self)

@@ -3,6 +3,15 @@ import Larder
 
 // What numbers have besides.
 
+extension TypeCheck where S.Value: Comparable {
+  mutating func checkRanges() {
+    let range = Swift.min(pivots[0], pivots[1])...Swift.max(pivots[0], pivots[1])
+    filter("between", { $0.a.between(range) }, { range.contains($0.a) })
+    filter(
+      "Optional between", { $0.maybe.between(range) }, { $0.maybe.map(range.contains) ?? false })
+  }
+}
+
 extension TypeCheck {
   /// Whether a result is that of Swift: nil where Swift would trap, and SQLite's 64 bits aren't exceeded or
   /// there is no such number.
@@ -20,6 +29,7 @@ where S.Value: FixedWidthInteger & BinaryNumberValue, S.Value.Number == S.Value 
   /// Integers of all widths.
   mutating func checkIntegers() {
     let v = pivots[0]
+    checkRanges()
     select("+ column", { $0.a + $0.b }, { Self.exact($0.a.addingReportingOverflow($0.b)) })
     select("- column", { $0.a - $0.b }, { Self.exact($0.a.subtractingReportingOverflow($0.b)) })
     select("* column", { $0.a * $0.b }, { Self.exact($0.a.multipliedReportingOverflow(by: $0.b)) })
@@ -105,6 +115,7 @@ extension TypeCheck where S.Value: BinaryFloatingPoint & BinaryNumberValue {
 
   mutating func checkReals() {
     let v = pivots[0]
+    checkRanges()
     select("+ column", { $0.a + $0.b }, { Self.number($0.a + $0.b) })
     select("- column", { $0.a - $0.b }, { Self.number($0.a - $0.b) })
     select("* column", { $0.a * $0.b }, { Self.number($0.a * $0.b) })
@@ -150,11 +161,7 @@ extension TypeCheck where S.Value == Decimal {
       "Optional -", { $0.maybe - $0.a }, { row in .value(row.maybe.map { $0 - row.a }) })
     filter("+ in a comparison", { $0.a + $0.b > v }, { $0.a + $0.b > v })
     filter("* in a comparison", { $0.a * $0.b == $0.b * $0.a }, { _ in true })
-    filter(
-      "between", { $0.a.between(Swift.min(v, 0)...Swift.max(v, 0)) },
-      {
-        (Swift.min(v, 0)...Swift.max(v, 0)).contains($0.a)
-      })
+    checkRanges()
     aggregate("sum", { $0.a.sum() }, .value(rows.reduce(0) { $0 + $1.a }))
     assign("+=", { $0.a += v }, { .value($0.a + v) })
     assign("-=", { $0.a -= v }, { .value($0.a - v) })

@@ -196,6 +196,7 @@ extension DateSubject {
   static func precedes(_ left: Date, _ right: Date) -> Bool { left < right }
 
   static func checkMore(_ check: inout TypeCheck<Self>) {
+    check.checkRanges()
     check.select(
       "strftime", { $0.a.strftime("%Y-%m-%d %H:%M:%S") },
       { row in
