@@ -93,6 +93,8 @@ enum StoredForm: Hashable, Sendable {
   case own
   case date(DateFormat)
   case json
+  /// UUIDs as text in small letters.
+  case lowercase
   /// By two closures, as values of this type.
   case through(ObjectIdentifier)
 }
@@ -146,7 +148,7 @@ extension ColumnCoding where Value: DatabaseValueConvertible {
   /// As the type itself stores it.
   @usableFromInline static var plain: ColumnCoding {
     ColumnCoding(
-      bind: { try $0.bind(to: $1) }, read: { try Value(column: $0) },
+      bind: { try $0.bind(to: $1) }, read: { try Value(written: $0) },
       stored: { value, format in
         if let date = value as? Date { return try format.databaseValue(of: date) }
         return try value.databaseValue
@@ -176,10 +178,32 @@ extension ColumnCoding where Value == Date {
 }
 
 extension ColumnCoding where Value == UUID {
-  /// Text such as `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`; reads either case.
+  /// Text such as `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`. Small letters throw: the text would be another.
   public static var text: ColumnCoding {
     ColumnCoding(
-      encode: \.uuidString, decode: { (text: String) in try UUID(databaseValue: .text(text)) })
+      encode: \.uuidString,
+      decode: { (text: String) in
+        let id = try UUID(databaseValue: .text(text))
+        guard id.uuidString == text else {
+          throw ConversionError(.otherCoding(".lowercaseText"), UUID.self)
+        }
+        return id
+      })
+  }
+
+  /// Text such as `e621e1f8-c36c-495a-93fc-0c247a3e6e5f`. Capital letters throw: the text would be another.
+  public static var lowercaseText: ColumnCoding {
+    var coding = ColumnCoding(
+      encode: { $0.uuidString.lowercased() },
+      decode: { (text: String) in
+        let id = try UUID(databaseValue: .text(text))
+        guard id.uuidString.lowercased() == text else {
+          throw ConversionError(.otherCoding(".text"), UUID.self)
+        }
+        return id
+      })
+    coding.form = .lowercase
+    return coding
   }
 
   /// A blob of 16 bytes.

@@ -65,12 +65,12 @@ final class PropertyAccess: Sendable {
     }
     let keep: @Sendable (UnsafeMutableRawPointer, Int64) throws -> Void = { _, _ in }
     let replace: @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void = {
-      $1.assumingMemoryBound(to: Value.self).pointee = try Value(column: $0)
+      $1.assumingMemoryBound(to: Value.self).pointee = try Value(written: $0)
     }
     let ignore: @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void = { _, _ in }
     return PropertyAccess(
       type, offset: offset, isWritable: isWritable,
-      read: { $1.initializeMemory(as: Value.self, to: try Value(column: $0)) },
+      read: { $1.initializeMemory(as: Value.self, to: try Value(written: $0)) },
       bind: { try $0.assumingMemoryBound(to: Value.self).pointee.bind(to: $1) },
       assign: isWritable ? set : keep, take: isWritable ? replace : ignore,
       value: { try ColumnCoding.plain.stored($0.assumingMemoryBound(to: Value.self).pointee, $1) })

@@ -13,9 +13,9 @@ public struct ConversionError: Error, Hashable, Sendable {
     case notExact
     /// The text or bytes aren't in the form that the type or the date format asks for.
     case malformed
-    /// The text is a date, but as the `DateFormat` of this name writes it, and not the one that was to
-    /// read it.
-    case otherDateFormat(String)
+    /// The value is one of the type, but as another coding of columns writes it, such as
+    /// `.format(.sqlDate)`, and not the one that was to read it.
+    case otherCoding(String)
     /// No case of the enumeration, or other raw-value type, has this raw value.
     case unknownRawValue
     /// SQLite would store NULL for a NaN, so that it isn't stored at all.
@@ -60,9 +60,8 @@ extension ConversionError: CustomStringConvertible {
       case .storageClass(let found): "\(found) can't be read as \(type)"
       case .notExact: "the number can't be represented exactly as \(type)"
       case .malformed: "the value doesn't have the form of \(type)"
-      case .otherDateFormat(let format):
-        "the text has the form of DateFormat.\(format), and another is to be read: "
-          + "use .format(.\(format)) for the column"
+      case .otherCoding(let coding):
+        "the value has another form of \(type) than is read here: that of a column `as: \(coding)`"
       case .unknownRawValue: "the value is no raw value of \(type)"
       case .notANumber: "NaN can't be stored: SQLite has no such value"
       }

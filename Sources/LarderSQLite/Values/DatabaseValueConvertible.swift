@@ -25,6 +25,11 @@ public protocol DatabaseValueConvertible: Sendable {
   /// Reads the value of a column without a ``DatabaseValue`` in between. The default reads one. Throws as
   /// ``init(databaseValue:)`` and ``ColumnReader`` do.
   init(column: ColumnReader) throws
+
+  /// Reads a column that queries compare with values: what ``bind(to:)`` writes and nothing else, where
+  /// ``init(column:)`` reads other forms too. The default is that.
+  @_documentation(visibility: internal)
+  init(written column: ColumnReader) throws
 }
 
 extension DatabaseValueConvertible {
@@ -42,6 +47,10 @@ extension DatabaseValueConvertible {
   public init(column: ColumnReader) throws {
     try self.init(databaseValue: DatabaseValue(column: column))
   }
+
+  /// Reads what ``init(column:)`` does.
+  @inlinable @_documentation(visibility: internal)
+  public init(written column: ColumnReader) throws { try self.init(column: column) }
 }
 
 extension DatabaseValueConvertible
@@ -69,6 +78,12 @@ where Self: RawRepresentable, RawValue: DatabaseValueConvertible {
   @inlinable
   public init(column: ColumnReader) throws {
     try self.init(stored: RawValue(column: column))
+  }
+
+  /// The case that has the raw value that was written.
+  @inlinable @_documentation(visibility: internal)
+  public init(written column: ColumnReader) throws {
+    try self.init(stored: RawValue(written: column))
   }
 
   @inlinable
@@ -104,5 +119,11 @@ extension Optional: DatabaseValueConvertible where Wrapped: DatabaseValueConvert
   @inlinable
   public init(column: ColumnReader) throws {
     self = column.isNull ? nil : try Wrapped(column: column)
+  }
+
+  /// Nil for NULL, else the value that was written.
+  @inlinable @_documentation(visibility: internal)
+  public init(written column: ColumnReader) throws {
+    self = column.isNull ? nil : try Wrapped(written: column)
   }
 }

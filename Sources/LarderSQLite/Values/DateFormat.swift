@@ -63,7 +63,7 @@ public enum DateFormat: UInt8, Hashable, Sendable {
   /// The date from a value in this format.
   ///
   /// Throws ``ConversionError`` for a value of another form, for February 30 or 25 o'clock; with
-  /// ``ConversionError/Reason/otherDateFormat(_:)`` for text that another format would read.
+  /// ``ConversionError/Reason/otherCoding(_:)`` for text that another format would read.
   public func date(from value: DatabaseValue) throws -> Date {
     switch (self, value) {
     case (.secondsSince1970, .real(let seconds)):
@@ -84,7 +84,9 @@ public enum DateFormat: UInt8, Hashable, Sendable {
       guard let form = Self.form(of: text) else {
         throw ConversionError(.malformed, Date.self)
       }
-      guard form == self else { throw ConversionError(.otherDateFormat("\(form)"), Date.self) }
+      guard form == self else {
+        throw ConversionError(.otherCoding(".format(.\(form))"), Date.self)
+      }
       return try Self.date(seconds)
     default:
       throw value.unexpected(for: Date.self)

@@ -72,6 +72,15 @@ extension UUID: DatabaseValueConvertible {
         return bytes.loadUnaligned(as: uuid_t.self)
       })
   }
+
+  /// Reads 16 bytes. Throws for text, which no query would find by the bytes.
+  @_documentation(visibility: internal)
+  public init(written column: ColumnReader) throws {
+    try self.init(column: column)
+    guard column.storageClass == .text else { return }
+    let isCapital = try column.text() == uuidString
+    throw ConversionError(.otherCoding(isCapital ? ".text" : ".lowercaseText"), UUID.self)
+  }
 }
 
 extension URL: DatabaseValueConvertible {

@@ -142,4 +142,13 @@ extension Bool: DatabaseValueConvertible {
     }
     self = column.integer != 0
   }
+
+  /// False for 0 and true for 1. Throws for any other number: it is neither to a query that compares it.
+  @inlinable @_documentation(visibility: internal)
+  public init(written column: ColumnReader) throws {
+    self = try Bool(column: column)
+    guard column.integer == 0 || column.integer == 1 else {
+      throw ConversionError(.notExact, Bool.self)
+    }
+  }
 }

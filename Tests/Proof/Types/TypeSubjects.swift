@@ -116,6 +116,13 @@ enum IdentityTexts: TypeSubject {
   static func precedes(_ left: UUID, _ right: UUID) -> Bool { left.uuidString < right.uuidString }
 }
 
+enum LowercaseIdentityTexts: TypeSubject {
+  static let name = "UUID as text in small letters"
+  static var coding: ColumnCoding<UUID>? { .lowercaseText }
+  static func sample(_ sampler: inout Sampler) -> UUID { sampler.uuid() }
+  static func precedes(_ left: UUID, _ right: UUID) -> Bool { left.uuidString < right.uuidString }
+}
+
 /// Decimals of few digits, with which Foundation computes exactly.
 enum ShortDecimals: TypeSubject {
   static let name = "Decimal"

@@ -16,6 +16,7 @@ enum TypesAndOperators: ProofRow {
     Integers<Int64>.self, Integers<Int>.self, Naturals<UInt8>.self, Naturals<UInt16>.self,
     Naturals<UInt32>.self, Naturals<UInt64>.self, Naturals<UInt>.self, Doubles.self, Floats.self,
     Texts.self, Bytes.self, Datas.self, URLs.self, Identities.self, IdentityTexts.self,
+    LowercaseIdentityTexts.self,
     ShortDecimals.self, LongDecimals.self, Prices.self, Sizes.self, Kinds.self, TextIntegers.self,
     SecondDates.self, MillisecondDates.self, JulianDates.self, ISODates.self, SQLDates.self,
     FractionDates.self, Days.self, ISOSecondDates.self, PlainSecondDates.self,

@@ -1,0 +1,71 @@
+import Foundation
+import Larder
+import Testing
+
+private struct Device: Record, Equatable {
+  var id: UUID
+  var text: UUID
+  var small: UUID?
+  var isOn: Bool
+
+  struct Columns: Sendable {
+    let id = Column("id", \Device.id, .primaryKey)
+    let text = Column("text", \Device.text, as: .text)
+    let small = Column("small", \Device.small, as: .lowercaseText)
+    let isOn = Column("is_on", \Device.isOn)
+  }
+  static let columns = Columns()
+  static let table = Table(
+    "device", Device.init, columns.id, columns.text, columns.small, columns.isOn)
+}
+
+@Suite("Columns that hold a value in another form than is written") struct WrittenFormTests {
+  let db: Database
+  private let device: Device
+
+  init() throws {
+    db = try Database()
+    try db.executeUpdate("CREATE TABLE device (id PRIMARY KEY, text, small, is_on)")
+    let id = try #require(UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"))
+    device = Device(id: id, text: id, small: id, isOn: true)
+    try device.insert(db)
+  }
+
+  private func reason(_ change: SQL) throws -> ConversionError.Reason? {
+    try db.inTransaction { db in
+      db.setRollbackOnly()
+      try db.executeUpdate("UPDATE device SET \(change)")
+      return conversionFailure { try Device.fetchAll(db) }?.reason
+    }
+  }
+
+  @Test("are read in the form in which queries find them")
+  func found() throws {
+    #expect(
+      try db.value("SELECT small FROM device", as: String.self)
+        == "e621e1f8-c36c-495a-93fc-0c247a3e6e5f")
+    let found = Device.filter {
+      $0.id == device.id && $0.text == device.id && $0.small == device.id && $0.isOn == true
+    }
+    #expect(try found.fetchAll(db) == [device])
+  }
+
+  @Test("are refused, and the error names the coding that reads them")
+  func refused() throws {
+    #expect(try reason("small = upper(small)") == .otherCoding(".text"))
+    #expect(try reason("text = lower(text)") == .otherCoding(".lowercaseText"))
+    #expect(try reason("id = text") == .otherCoding(".text"))
+    #expect(try reason("id = small") == .otherCoding(".lowercaseText"))
+    #expect(try reason("is_on = 2") == .notExact)
+    #expect(try reason("is_on = -1") == .notExact)
+    #expect(try reason("is_on = 0") == nil)
+    try db.executeUpdate("UPDATE device SET is_on = 2")
+    #expect(throws: ConversionError.self) { try Device.all.select { $0.isOn }.fetchAll(db) }
+  }
+
+  @Test("are read in any form by SQL of a program's own")
+  func ownSQL() throws {
+    #expect(try db.value("SELECT small FROM device", as: UUID.self) == device.id)
+    #expect(try db.value("SELECT 2", as: Bool.self) == true)
+  }
+}
