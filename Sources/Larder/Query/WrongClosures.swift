@@ -5,40 +5,6 @@ import LarderSQLite
 // once, where the reason is. Without it the compiler, once nothing fits, tries all joins of a chain in all
 // combinations, which takes seconds and ends without a place.
 
-/// The value of what isn't there.
-@_documentation(visibility: internal)
-public struct NoSuchValue: DatabaseValueConvertible {
-  /// Throws.
-  @_documentation(visibility: internal)
-  public var databaseValue: DatabaseValue {
-    get throws { throw ConversionError(.malformed, NoSuchValue.self) }
-  }
-
-  /// Throws.
-  @_documentation(visibility: internal)
-  public init(databaseValue: DatabaseValue) throws {
-    throw ConversionError(.malformed, NoSuchValue.self)
-  }
-}
-
-extension NoSuchValue {
-  /// The same for places without an operator, which none is for.
-  @_documentation(visibility: internal)
-  public struct Alone: DatabaseValueConvertible {
-    /// Throws.
-    @_documentation(visibility: internal)
-    public var databaseValue: DatabaseValue {
-      get throws { throw ConversionError(.malformed, NoSuchValue.self) }
-    }
-
-    /// Throws.
-    @_documentation(visibility: internal)
-    public init(databaseValue: DatabaseValue) throws {
-      throw ConversionError(.malformed, NoSuchValue.self)
-    }
-  }
-}
-
 /// A table that isn't there.
 @dynamicMemberLookup
 @_documentation(visibility: internal)
@@ -46,76 +12,6 @@ public struct NoSuchTable: Sendable {
   /// Not available.
   @_disfavoredOverload
   public subscript(dynamicMember name: String) -> SQLExpression<NoSuchValue> { .wrong }
-}
-
-extension SQLExpression where Value == NoSuchValue {
-  /// Not available.
-  public static func == <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
-  /// Not available.
-  public static func == <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Bool> {
-    .wrong
-  }
-  /// Not available.
-  public static func != <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
-  /// Not available.
-  public static func != <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Bool> {
-    .wrong
-  }
-  /// Not available.
-  public static func < <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
-  /// Not available.
-  public static func < <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Bool> {
-    .wrong
-  }
-  /// Not available.
-  public static func <= <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
-  /// Not available.
-  public static func <= <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Bool> {
-    .wrong
-  }
-  /// Not available.
-  public static func > <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
-  /// Not available.
-  public static func > <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Bool> {
-    .wrong
-  }
-  /// Not available.
-  public static func >= <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
-  /// Not available.
-  public static func >= <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Bool> {
-    .wrong
-  }
-  /// Not available.
-  public static func + <Other>(left: Self, right: Other) -> Self { left }
-  /// Not available.
-  public static func + <Other>(left: SQLExpression<Other>, right: Self) -> Self { right }
-  /// Not available.
-  public static func - <Other>(left: Self, right: Other) -> Self { left }
-  /// Not available.
-  public static func - <Other>(left: SQLExpression<Other>, right: Self) -> Self { right }
-  /// Not available.
-  public static func * <Other>(left: Self, right: Other) -> Self { left }
-  /// Not available.
-  public static func * <Other>(left: SQLExpression<Other>, right: Self) -> Self { right }
-  /// Not available.
-  public static func / <Other>(left: Self, right: Other) -> Self { left }
-  /// Not available.
-  public static func / <Other>(left: SQLExpression<Other>, right: Self) -> Self { right }
-  /// Not available.
-  @_documentation(visibility: internal)
-  public func hasPrefix(_ text: String) -> SQLExpression<Bool> { .wrong }
-  /// Not available.
-  @_documentation(visibility: internal)
-  public func hasSuffix(_ text: String) -> SQLExpression<Bool> { .wrong }
-  /// Not available.
-  @_documentation(visibility: internal)
-  public func contains(_ text: String) -> SQLExpression<Bool> { .wrong }
-  /// Not available.
-  @_documentation(visibility: internal)
-  public func like(_ text: String) -> SQLExpression<Bool> { .wrong }
-  /// Not available.
-  @_documentation(visibility: internal)
-  public func glob(_ text: String) -> SQLExpression<Bool> { .wrong }
 }
 
 /// What no query is: its name is for the compiler's message about a closure with too few or too many

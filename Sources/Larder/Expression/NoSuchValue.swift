@@ -1,0 +1,107 @@
+import LarderSQLite
+
+// What the compiler finds for a name without a column; see WrongExpressions.swift.
+
+/// The value of what isn't there.
+@_documentation(visibility: internal)
+public struct NoSuchValue: DatabaseValueConvertible {
+  /// Throws.
+  @_documentation(visibility: internal)
+  public var databaseValue: DatabaseValue {
+    get throws { throw ConversionError(.malformed, NoSuchValue.self) }
+  }
+
+  /// Throws.
+  @_documentation(visibility: internal)
+  public init(databaseValue: DatabaseValue) throws {
+    throw ConversionError(.malformed, NoSuchValue.self)
+  }
+}
+
+extension NoSuchValue {
+  /// The same for places without an operator, which none is for.
+  @_documentation(visibility: internal)
+  public struct Alone: DatabaseValueConvertible {
+    /// Throws.
+    @_documentation(visibility: internal)
+    public var databaseValue: DatabaseValue {
+      get throws { throw ConversionError(.malformed, NoSuchValue.self) }
+    }
+
+    /// Throws.
+    @_documentation(visibility: internal)
+    public init(databaseValue: DatabaseValue) throws {
+      throw ConversionError(.malformed, NoSuchValue.self)
+    }
+  }
+}
+
+extension SQLExpression where Value == NoSuchValue {
+  /// Not available.
+  public static func == <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  public static func == <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Bool> {
+    .wrong
+  }
+  /// Not available.
+  public static func != <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  public static func != <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Bool> {
+    .wrong
+  }
+  /// Not available.
+  public static func < <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  public static func < <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Bool> {
+    .wrong
+  }
+  /// Not available.
+  public static func <= <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  public static func <= <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Bool> {
+    .wrong
+  }
+  /// Not available.
+  public static func > <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  public static func > <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Bool> {
+    .wrong
+  }
+  /// Not available.
+  public static func >= <Other>(left: Self, right: Other) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  public static func >= <Other>(left: SQLExpression<Other>, right: Self) -> SQLExpression<Bool> {
+    .wrong
+  }
+  /// Not available.
+  public static func + <Other>(left: Self, right: Other) -> Self { left }
+  /// Not available.
+  public static func + <Other>(left: SQLExpression<Other>, right: Self) -> Self { right }
+  /// Not available.
+  public static func - <Other>(left: Self, right: Other) -> Self { left }
+  /// Not available.
+  public static func - <Other>(left: SQLExpression<Other>, right: Self) -> Self { right }
+  /// Not available.
+  public static func * <Other>(left: Self, right: Other) -> Self { left }
+  /// Not available.
+  public static func * <Other>(left: SQLExpression<Other>, right: Self) -> Self { right }
+  /// Not available.
+  public static func / <Other>(left: Self, right: Other) -> Self { left }
+  /// Not available.
+  public static func / <Other>(left: SQLExpression<Other>, right: Self) -> Self { right }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public func hasPrefix(_ text: String) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public func hasSuffix(_ text: String) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public func contains(_ text: String) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public func like(_ text: String) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public func glob(_ text: String) -> SQLExpression<Bool> { .wrong }
+}
