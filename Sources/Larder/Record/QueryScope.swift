@@ -11,38 +11,35 @@ import LarderSQLite
 /// ```
 ///
 /// Closures of queries are synchronous: what a thread is in tells all.
+///
+/// What makes its unmanaged references sound: a query's tables are held by the caller of its closure, which
+/// puts back what was there before; those of a query inside of another are retained here until then.
 @usableFromInline
-struct QueryScope {
-  /// The query's tables, which its closure's caller holds.
-  private let tables: Unmanaged<QueryTables>
-  /// The scope around it on this thread, which outlives it.
-  private var outer: UnsafeMutablePointer<QueryScope>?
-
-  @usableFromInline
-  init(_ tables: QueryTables) { self.tables = .passUnretained(tables) }
-
+enum QueryScope {
   /// Runs a closure of a query with these tables.
   @inlinable
   static func run<T>(_ tables: QueryTables, _ body: () throws -> T) rethrows -> T {
-    var scope = QueryScope(tables)
-    // The pointer is good as long as the body runs, and the old value is put back after it.
-    return try withUnsafeMutablePointer(to: &scope) { scope in
-      enter(scope)
-      defer { leave(scope) }
-      return try withExtendedLifetime(tables) { try body() }
-    }
+    let outer = enter(tables)
+    defer { leave(to: outer) }
+    return try withExtendedLifetime(tables) { try body() }
   }
 
+  /// Enters a query's scope, and returns the one around it.
   @usableFromInline
-  static func enter(_ scope: UnsafeMutablePointer<QueryScope>) {
+  static func enter(_ tables: QueryTables) -> Unmanaged<QueryTables>? {
     let slot = slot()
-    scope.pointee.outer = slot.pointee
-    slot.pointee = scope
+    let outer = slot.pointee
+    slot.pointee = .passUnretained(tables)
+    if let outer { slot.pointee = .passRetained(tables.inside(outer.takeUnretainedValue())) }
+    return outer
   }
 
+  /// Goes back to the scope around it.
   @usableFromInline
-  static func leave(_ scope: UnsafeMutablePointer<QueryScope>) {
-    slot().pointee = scope.pointee.outer
+  static func leave(to outer: Unmanaged<QueryTables>?) {
+    let slot = slot()
+    if outer != nil { slot.pointee?.release() }
+    slot.pointee = outer
   }
 
   /// Whether this thread is in a closure of a query.
@@ -50,20 +47,14 @@ struct QueryScope {
 
   /// The names of the tables of all queries around.
   static var names: [String] {
-    var names: [String] = []
-    var scope = slot().pointee
-    while let current = scope {
-      names += current.pointee.tables.takeUnretainedValue().aliases.map(\.name)
-      scope = current.pointee.outer
-    }
-    return names
+    slot().pointee?._withUnsafeGuaranteedRef { $0.aliases.map(\.name) } ?? []
   }
 
   /// The thread's own variable. Never inlined, so that there is one of it.
   @inline(never)
-  private static func slot() -> UnsafeMutablePointer<UnsafeMutablePointer<QueryScope>?> {
+  private static func slot() -> UnsafeMutablePointer<Unmanaged<QueryTables>?> {
     UnsafeMutableRawPointer(larder_thread_slot())
-      .assumingMemoryBound(to: UnsafeMutablePointer<QueryScope>?.self)
+      .assumingMemoryBound(to: Unmanaged<QueryTables>?.self)
   }
 }
 
@@ -82,6 +73,11 @@ extension QueryAlias {
 }
 
 extension QueryTables {
+  /// These tables with those of the queries around them.
+  fileprivate func inside(_ outer: QueryTables) -> QueryTables {
+    QueryTables(text, outer.aliases + aliases)
+  }
+
   /// A name for another table, which none of these has, nor one of a query around.
   func newAlias(for table: String, _ codings: [ExpressionCoding?] = []) -> QueryAlias {
     let taken = aliases.map(\.name) + (QueryScope.isInside ? QueryScope.names : [])
