@@ -25,9 +25,11 @@ import LarderSQLite
 /// // [(Country, [(City, [Visit])])]
 /// ```
 ///
-/// Keys are compared as SQLite's foreign keys are, by the collation of the key that is referred to, and by
-/// its affinity; where its collation is BINARY, by that of the foreign key. (Integers and texts are passed
-/// in one argument; of other keys a statement takes a thousand.)
+/// Keys are compared as SQLite's [foreign keys](https://www.sqlite.org/foreignkeys.html) are, by the
+/// collation and the affinity that the key which is referred to has in the database; where its collation is
+/// BINARY, by that of the foreign key. (Of views SQLite doesn't tell them; their columns have those that
+/// the record declares.) Integers and texts are passed in one argument, of other keys a statement takes a
+/// thousand.
 public protocol Association<Owner, Related> {
   /// Whose association it is.
   associatedtype Owner: Record
@@ -52,19 +54,18 @@ public struct BelongsTo<Owner: Record, Target: Record>: RecordAssociation {
   public init<Key>(
     _ foreignKey: Column<Owner, Key>, _ key: Column<Target, Key>, in query: Query<Target>? = nil
   ) {
-    self.init(foreignKey.name, key.name, query)
+    self.init(KeyColumn(foreignKey), KeyColumn(key), query)
   }
 
   /// The same with a foreign key that may be NULL.
   public init<Key>(
     _ foreignKey: Column<Owner, Key?>, _ key: Column<Target, Key>, in query: Query<Target>? = nil
   ) {
-    self.init(foreignKey.name, key.name, query)
+    self.init(KeyColumn(foreignKey), KeyColumn(key), query)
   }
 
-  private init(_ foreignKey: String, _ key: String, _ query: Query<Target>?) {
-    records = RelatedRecords(
-      KeyColumn(Owner.self, foreignKey), KeyColumn(Target.self, key), isReferredTo: true, query)
+  private init(_ foreignKey: KeyColumn, _ key: KeyColumn, _ query: Query<Target>?) {
+    records = RelatedRecords(foreignKey, key, isReferredTo: true, query)
   }
 
   /// The record that each refers to; nil for NULL, and where it isn't there. Throws as
@@ -87,7 +88,7 @@ public struct HasMany<Owner: Record, Target: Record>: RecordAssociation {
   public init<Key>(
     _ key: Column<Owner, Key>, _ foreignKey: Column<Target, Key>, in query: Query<Target>? = nil
   ) {
-    self.init(key.name, foreignKey.name, query)
+    self.init(KeyColumn(key), KeyColumn(foreignKey), query)
   }
 
   /// The same with a foreign key that may be NULL.
@@ -95,7 +96,7 @@ public struct HasMany<Owner: Record, Target: Record>: RecordAssociation {
   public init<Key>(
     _ key: Column<Owner, Key>, _ foreignKey: Column<Target, Key?>, in query: Query<Target>? = nil
   ) {
-    self.init(key.name, foreignKey.name, query)
+    self.init(KeyColumn(key), KeyColumn(foreignKey), query)
   }
 
   /// The same with a key that SQLite chooses.
@@ -103,12 +104,11 @@ public struct HasMany<Owner: Record, Target: Record>: RecordAssociation {
   public init<Key>(
     _ key: Column<Owner, Key?>, _ foreignKey: Column<Target, Key>, in query: Query<Target>? = nil
   ) {
-    self.init(key.name, foreignKey.name, query)
+    self.init(KeyColumn(key), KeyColumn(foreignKey), query)
   }
 
-  private init(_ key: String, _ foreignKey: String, _ query: Query<Target>?) {
-    records = RelatedRecords(
-      KeyColumn(Owner.self, key), KeyColumn(Target.self, foreignKey), isReferredTo: false, query)
+  private init(_ key: KeyColumn, _ foreignKey: KeyColumn, _ query: Query<Target>?) {
+    records = RelatedRecords(key, foreignKey, isReferredTo: false, query)
   }
 
   /// The records that refer to each. Throws as ``Association/fetchAll(_:of:)`` does.
@@ -140,10 +140,9 @@ public struct HasManyThrough<Owner: Record, Link: Record, Target: Record>: Recor
     in query: Query<Target>? = nil
   ) {
     records = RelatedRecords(
-      KeyColumn(Owner.self, key.name), KeyColumn(Link.self, linkKey.name), isReferredTo: false,
+      KeyColumn(key), KeyColumn(linkKey), isReferredTo: false,
       through: .init(
-        table: Link.tableDefinition, foreignKey: KeyColumn(Link.self, linkTarget.name),
-        key: KeyColumn(Target.self, targetKey.name)),
+        table: Link.tableDefinition, foreignKey: KeyColumn(linkTarget), key: KeyColumn(targetKey)),
       query)
   }
 

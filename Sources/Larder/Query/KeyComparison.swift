@@ -1,13 +1,15 @@
 import LarderSQLite
 
-/// A column whose values are keys: its table, and its name.
+/// A column whose values are keys: its table, its name, and how it is stored.
 struct KeyColumn: Sendable {
   let table: TableCore
   let name: String
+  private let form: StoredForm
 
-  init<R: Record>(_ record: R.Type, _ name: String) {
+  init<R: Record, Value>(_ column: Column<R, Value>) {
     table = R.table.core
-    self.name = name
+    name = column.name
+    form = column.storage.expressionCoding?.form ?? .own
   }
 
   /// Where it is among the table's columns. Throws where it isn't there.
@@ -17,6 +19,21 @@ struct KeyColumn: Sendable {
         throw RecordError.declaration(table: table.name, problem: "it has no column “\(name)”")
       }
       return index
+    }
+  }
+}
+
+extension KeyColumn {
+  /// Throws where another column of the same type is stored in another way, so that no key would be found.
+  fileprivate func check(against other: KeyColumn, _ db: Database) throws {
+    switch (form, other.form) {
+    case (.own, .date(db.dateFormat)), (.date(db.dateFormat), .own): return
+    case (let form, let otherForm) where form == otherForm: return
+    default:
+      throw DatabaseError(
+        .misuse,
+        "“\(table.name)”.“\(name)” and “\(other.table.name)”.“\(other.name)” are stored in different ways"
+      )
     }
   }
 }
@@ -43,6 +60,7 @@ struct KeyComparison {
   private let isConverted: Bool
 
   init(_ key: KeyColumn, _ foreignKey: KeyColumn, _ db: Database) throws {
+    try key.check(against: foreignKey, db)
     let (left, right) = (try Side(key, db), try Side(foreignKey, db))
     let collation = left.isBinary ? right.collation : left.collation
     let name = collation.foldedName

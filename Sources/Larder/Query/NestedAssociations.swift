@@ -39,7 +39,7 @@ extension RecordAssociation {
   }
 }
 
-extension RecordAssociation where Related == [Target] {
+extension RecordAssociation where Related: Collection {
   /// No more records of each owner than this, after leaving out some of each. A negative number counts as
   /// zero. They are counted in the association's order, for all owners by one statement.
   ///
@@ -55,22 +55,22 @@ extension RecordAssociation where Related == [Target] {
       $0.offset = max(0, offset)
     }
   }
+}
 
+extension RecordAssociation where Related == [Target] {
   /// The same records, each with what belongs to it in turn. See ``Association``.
   public func with<A: Association & Sendable>(
     _ nested: A
-  ) -> NestedAssociation<Owner, [(Target, A.Related)]> where A.Owner == Target {
-    let records = records
-    return NestedAssociation { try records.fetch($0, of: $1).with(nested, $0).all }
+  ) -> NestedAssociation<Owner, Target, [(Target, A.Related)]> where A.Owner == Target {
+    NestedAssociation(records) { try $0.fetch($1, of: $2).with(nested, $1).all }
   }
 
   /// The same records, each with what belongs to it by two associations.
   public func with<A: Association & Sendable, B: Association & Sendable>(
     _ first: A, _ second: B
-  ) -> NestedAssociation<Owner, [(Target, A.Related, B.Related)]>
+  ) -> NestedAssociation<Owner, Target, [(Target, A.Related, B.Related)]>
   where A.Owner == Target, B.Owner == Target {
-    let records = records
-    return NestedAssociation { try records.fetch($0, of: $1).with(first, second, $0).all }
+    NestedAssociation(records) { try $0.fetch($1, of: $2).with(first, second, $1).all }
   }
 }
 
@@ -78,34 +78,39 @@ extension RecordAssociation where Related == Target? {
   /// The same record with what belongs to it in turn. See ``Association``.
   public func with<A: Association & Sendable>(
     _ nested: A
-  ) -> NestedAssociation<Owner, (Target, A.Related)?> where A.Owner == Target {
-    let records = records
-    return NestedAssociation { try records.fetch($0, of: $1).with(nested, $0).first }
+  ) -> NestedAssociation<Owner, Target, (Target, A.Related)?> where A.Owner == Target {
+    NestedAssociation(records) { try $0.fetch($1, of: $2).with(nested, $1).first }
   }
 
   /// The same record with what belongs to it by two associations.
   public func with<A: Association & Sendable, B: Association & Sendable>(
     _ first: A, _ second: B
-  ) -> NestedAssociation<Owner, (Target, A.Related, B.Related)?>
+  ) -> NestedAssociation<Owner, Target, (Target, A.Related, B.Related)?>
   where A.Owner == Target, B.Owner == Target {
-    let records = records
-    return NestedAssociation { try records.fetch($0, of: $1).with(first, second, $0).first }
+    NestedAssociation(records) { try $0.fetch($1, of: $2).with(first, second, $1).first }
   }
 }
 
 /// An association whose records come with what belongs to them in turn: what `with` makes.
 @_documentation(visibility: internal)
-public struct NestedAssociation<Owner: Record, Related>: Association, Sendable {
-  private let fetch: @Sendable (Database, [Owner]) throws -> [Related]
+public struct NestedAssociation<Owner: Record, Target: Record, Related>: RecordAssociation {
+  /// The records.
+  @_documentation(visibility: internal)
+  public var records: RelatedRecords<Target>
+  private let fetch: @Sendable (RelatedRecords<Target>, Database, [Owner]) throws -> [Related]
 
-  init(_ fetch: @escaping @Sendable (Database, [Owner]) throws -> [Related]) {
+  fileprivate init(
+    _ records: RelatedRecords<Target>,
+    _ fetch: @escaping @Sendable (RelatedRecords<Target>, Database, [Owner]) throws -> [Related]
+  ) {
+    self.records = records
     self.fetch = fetch
   }
 
   /// What belongs to each of the records, in their order. Throws as ``Association/fetchAll(_:of:)`` does.
   @_documentation(visibility: internal)
   public func fetchAll(_ db: Database, of owners: [Owner]) throws -> [Related] {
-    try fetch(db, owners)
+    try fetch(records, db, owners)
   }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 import Testing
 
@@ -257,5 +258,51 @@ struct AssociationKeyTests {
     #expect(try Anyone.things.fetchAll(db, of: owners).map { $0.map(\.id) } == [[1, 3], [2], []])
     let last = try Anyone.things.order { $0.id.desc }.limit(1).fetchAll(db, of: owners)
     #expect(last.map { $0.map(\.id) } == [[1], [2], []])
+  }
+
+  private struct Stamped: Record {
+    var id: UUID
+    var text: UUID
+    var day: Date
+    var week: Date
+    struct Columns: Sendable {
+      let id = Column("id", \Stamped.id, .primaryKey)
+      let text = Column("text", \Stamped.text, as: .text)
+      let day = Column("day", \Stamped.day, as: .format(.sqlDate))
+      let week = Column("week", \Stamped.week)
+    }
+    static let columns = Columns()
+    static let table = Table(
+      "stamped", Stamped.init, columns.id, columns.text, columns.day, columns.week)
+  }
+
+  @Test("Keys that are stored in different ways are refused, rather than never found")
+  func codings() throws {
+    let columns = Stamped.columns
+    let stamp = Stamped(
+      id: UUID(), text: UUID(), day: Date(timeIntervalSince1970: 86_400), week: .now)
+    for format in [DateFormat.secondsSince1970, .sqlDate] {
+      var configuration = Configuration()
+      configuration.dateFormat = format
+      let db = try Database(configuration: configuration)
+      try Stamped.table.create(db)
+      try Stamped.insert(db, contentsOf: [stamp])
+      #expect(throws: DatabaseError.self) {
+        try HasMany(columns.id, columns.text).fetchAll(db, of: [stamp])
+      }
+      #expect(throws: DatabaseError.self) {
+        try HasManyThrough(columns.id, columns.id, columns.id, columns.text)
+          .fetchAll(db, of: [stamp])
+      }
+      #expect(try HasMany(columns.text, columns.text).fetchAll(db, of: [stamp])[0].count == 1)
+      #expect(try BelongsTo(columns.id, columns.id).fetchAll(db, of: [stamp])[0] != nil)
+      #expect(try HasMany(columns.day, columns.day).fetchAll(db, of: [stamp])[0].count == 1)
+      let weeks = HasMany(columns.day, columns.week)
+      if format == .sqlDate {
+        #expect(try weeks.fetchAll(db, of: [stamp])[0].isEmpty)
+      } else {
+        #expect(throws: DatabaseError.self) { try weeks.fetchAll(db, of: [stamp]) }
+      }
+    }
   }
 }

@@ -137,6 +137,11 @@ struct NestedAssociationTests {
     #expect(try ids(cities.order { $0.id }.limit(.max, offset: 1)) == [[], [2, 4], []])
     let small = cities.filter { $0.population < 1_000_000 }.filter { $0.elevation == nil }
     #expect(try ids(small.limit(5)) == [[], [4], []])
+    // What comes behind `with` is said of the records all the same.
+    let late = cities.with(Place.stays).filter { $0.id < 4 }.order { $0.id }.limit(1)
+    let first = try Nation.order { $0.code }.fetchAll(db, with: late)
+    #expect(first.map { $0.1.map(\.0.id) } == [[], [1], [3]])
+    #expect(first.map { $0.1.map { $0.1.map(\.id) } } == [[], [[2]], [[1, 3, 5]]])
     let trips = try Nation.order { $0.code }.fetchAll(
       db, with: cities.order { $0.id.desc }.limit(1).with(Place.stays.limit(2)))
     #expect(trips.map { $0.1.map { $0.1.map(\.id) } } == [[], [[]], [[1, 3]]])
