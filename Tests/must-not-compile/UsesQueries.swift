@@ -47,3 +47,12 @@ func query() throws {
     .having { $1 > 5 }
   _ = City.all.order { ($0.country, $0.population.desc) }.select { $0.name }
 }
+
+func associations(_ db: Database) throws {
+  let cities = HasMany(Country.columns.code, City.columns.country)
+  let inCountry = BelongsTo(City.columns.country, Country.columns.code)
+  let large = cities.filter { $0.population > 1_000 && $0.name != "x" }.order { $0.name.desc }
+  let rows = try Country.all.fetchAll(db, with: large.limit(3).with(inCountry), cities.limit(2))
+  let names: [[String?]] = rows.map { $0.1.map { $0.1?.name } }
+  _ = (names, rows.map(\.2.count))
+}

@@ -3,7 +3,10 @@ import FoundationEssentials
 // Decimal numbers as values.
 
 extension Decimal: DatabaseValueConvertible {
-  /// TEXT, which is compared and computed with as a number in queries.
+  /// TEXT, which is compared, ordered and computed with as a number in queries: by functions of this
+  /// library's connections, for which no index serves, and which SQL of one's own can call
+  /// (`larder_decimal_sum`, `ORDER BY larder_decimal_key(price)`). The row of a key that is a Decimal is
+  /// found by the text, which is the same for all equal numbers that this library has written.
   public static var columnType: ColumnType { .decimal }
 
   /// The number as text such as `-12.5`, equal numbers as the same: SQLite has no decimal numbers and

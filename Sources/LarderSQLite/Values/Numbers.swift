@@ -146,9 +146,11 @@ extension Bool: DatabaseValueConvertible {
   /// False for 0 and true for 1. Throws for any other number: it is neither to a query that compares it.
   @inlinable @_documentation(visibility: internal)
   public init(written column: ColumnReader) throws {
-    self = try Bool(column: column)
-    guard column.integer == 0 || column.integer == 1 else {
-      throw ConversionError(.notExact, Bool.self)
+    guard sqlite3_value_type(column.value) == SQLITE_INTEGER else {
+      throw column.unexpected(for: Bool.self)
     }
+    let number = column.integer
+    guard number == 0 || number == 1 else { throw ConversionError(.notExact, Bool.self) }
+    self = number == 1
   }
 }

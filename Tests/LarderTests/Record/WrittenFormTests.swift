@@ -27,8 +27,9 @@ private struct Device: Record, Equatable {
     db = try Database()
     try db.executeUpdate("CREATE TABLE device (id PRIMARY KEY, text, small, is_on)")
     let id = try #require(UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"))
-    device = Device(id: id, text: id, small: id, isOn: true)
+    var device = Device(id: id, text: id, small: id, isOn: true)
     try device.insert(db)
+    self.device = device
   }
 
   private func reason(_ change: SQL) throws -> ConversionError.Reason? {
