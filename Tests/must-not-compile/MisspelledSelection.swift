@@ -1,4 +1,4 @@
-// one error: the record's Columns has no property of this name
+// error: the record's Columns has no property of this name
 import Larder
 
 struct City: Record {

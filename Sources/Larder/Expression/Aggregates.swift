@@ -46,16 +46,17 @@ extension SQLExpression {
 }
 
 extension SQLExpression where Value: DatabaseValueConvertible {
+  // One form for values and their Optionals: with two of each, seven in one selection take the compiler
+  // seconds where their types are asked for by the next step.
+
   /// The smallest value; NULL where there is none.
-  @_disfavoredOverload
-  public func min() -> SQLExpression<Value?> { SQLExpression<Value?>(node.extreme("min")) }
-  /// The smallest value; NULL where there is none.
-  public func min<Wrapped>() -> Self where Value == Wrapped? { Self(node.extreme("min")) }
+  public func min() -> SQLExpression<Value.AsOptional> {
+    SQLExpression<Value.AsOptional>(node.extreme("min"))
+  }
   /// The largest value; NULL where there is none.
-  @_disfavoredOverload
-  public func max() -> SQLExpression<Value?> { SQLExpression<Value?>(node.extreme("max")) }
-  /// The largest value; NULL where there is none.
-  public func max<Wrapped>() -> Self where Value == Wrapped? { Self(node.extreme("max")) }
+  public func max() -> SQLExpression<Value.AsOptional> {
+    SQLExpression<Value.AsOptional>(node.extreme("max"))
+  }
 
   /// The values as one text, in no order that could be relied on; NULL where there is none.
   public func groupConcat(separator: String = ",") -> SQLExpression<String?> {
@@ -75,16 +76,9 @@ extension SQLExpression where Value: BinaryNumberValue {
   }
 }
 
-extension SQLExpression {
-  /// The sum of the values; NULL where there is none, an error where integers overflow.
-  public func sum(distinct: Bool = false) -> SQLExpression<Value?>
-  where Value: Numeric & DatabaseValueConvertible {
-    SQLExpression<Value?>(node.sum(distinct))
-  }
-
-  /// The sum of the values that aren't NULL; NULL where there is none.
-  public func sum<Wrapped: Numeric & DatabaseValueConvertible>(distinct: Bool = false) -> Self
-  where Value == Wrapped? {
-    Self(node.sum(distinct))
+extension SQLExpression where Value: NumberValue {
+  /// The sum of the values that aren't NULL; NULL where there is none, an error where integers overflow.
+  public func sum(distinct: Bool = false) -> SQLExpression<Value.AsOptional> {
+    SQLExpression<Value.AsOptional>(node.sum(distinct))
   }
 }

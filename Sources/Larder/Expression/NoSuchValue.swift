@@ -4,37 +4,7 @@ import LarderSQLite
 
 /// The value of what isn't there.
 @_documentation(visibility: internal)
-public struct NoSuchValue: DatabaseValueConvertible {
-  /// Throws.
-  @_documentation(visibility: internal)
-  public var databaseValue: DatabaseValue {
-    get throws { throw ConversionError(.malformed, NoSuchValue.self) }
-  }
-
-  /// Throws.
-  @_documentation(visibility: internal)
-  public init(databaseValue: DatabaseValue) throws {
-    throw ConversionError(.malformed, NoSuchValue.self)
-  }
-}
-
-extension NoSuchValue {
-  /// The same for places without an operator, which none is for.
-  @_documentation(visibility: internal)
-  public struct Alone: DatabaseValueConvertible {
-    /// Throws.
-    @_documentation(visibility: internal)
-    public var databaseValue: DatabaseValue {
-      get throws { throw ConversionError(.malformed, NoSuchValue.self) }
-    }
-
-    /// Throws.
-    @_documentation(visibility: internal)
-    public init(databaseValue: DatabaseValue) throws {
-      throw ConversionError(.malformed, NoSuchValue.self)
-    }
-  }
-}
+public struct NoSuchValue: Sendable {}
 
 extension SQLExpression where Value == NoSuchValue {
   /// Not available.

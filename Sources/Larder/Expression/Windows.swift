@@ -3,7 +3,7 @@ import LarderSQLite
 // See [window functions](https://www.sqlite.org/windowfunctions.html).
 
 /// The number of the row in its window, from 1. It needs
-/// ``SQLExpression/over(partitionBy:orderBy:rows:)``.
+/// ``SQLExpression/over(partitionBy:orderBy:rows:groups:range:)``.
 public func rowNumber() -> SQLExpression<Int> {
   SQLExpression(.call("row_number", isNullable: false))
 }
@@ -75,54 +75,28 @@ extension SQLExpression {
 
 extension SQLExpression where Value: DatabaseValueConvertible {
   /// The value in an earlier row of the window; NULL where there is none.
-  @_disfavoredOverload
-  public func lag(_ count: Int = 1) -> SQLExpression<Value?> {
-    call("lag", SQLFragment(value: count), coding: node.coding)
-  }
-
-  /// The value in an earlier row of the window; NULL where there is none.
-  public func lag<Wrapped>(_ count: Int = 1) -> Self where Value == Wrapped? {
+  public func lag(_ count: Int = 1) -> SQLExpression<Value.AsOptional> {
     call("lag", SQLFragment(value: count), coding: node.coding)
   }
 
   /// The value in a later row of the window; NULL where there is none.
-  @_disfavoredOverload
-  public func lead(_ count: Int = 1) -> SQLExpression<Value?> {
-    call("lead", SQLFragment(value: count), coding: node.coding)
-  }
-
-  /// The value in a later row of the window; NULL where there is none.
-  public func lead<Wrapped>(_ count: Int = 1) -> Self where Value == Wrapped? {
+  public func lead(_ count: Int = 1) -> SQLExpression<Value.AsOptional> {
     call("lead", SQLFragment(value: count), coding: node.coding)
   }
 
   /// The value in the first row of the window's frame; NULL where it has none.
-  @_disfavoredOverload
-  public func firstValue() -> SQLExpression<Value?> { call("first_value", coding: node.coding) }
-
-  /// The value in the first row of the window's frame; NULL where it has none.
-  public func firstValue<Wrapped>() -> Self where Value == Wrapped? {
+  public func firstValue() -> SQLExpression<Value.AsOptional> {
     call("first_value", coding: node.coding)
   }
 
   /// The value in the last row of the window's frame, which ends with this row and its equals where the
   /// window has an order: say `rows: .min ... .max` for the last one of all.
-  @_disfavoredOverload
-  public func lastValue() -> SQLExpression<Value?> { call("last_value", coding: node.coding) }
-
-  /// The value in the last row of the window's frame.
-  public func lastValue<Wrapped>() -> Self where Value == Wrapped? {
+  public func lastValue() -> SQLExpression<Value.AsOptional> {
     call("last_value", coding: node.coding)
   }
 
   /// The value in the row of the window's frame with this number, from 1; NULL where there is none.
-  @_disfavoredOverload
-  public func nthValue(_ number: Int) -> SQLExpression<Value?> {
-    call("nth_value", SQLFragment(value: number), coding: node.coding)
-  }
-
-  /// The value in the row of the window's frame with this number, from 1; NULL where there is none.
-  public func nthValue<Wrapped>(_ number: Int) -> Self where Value == Wrapped? {
+  public func nthValue(_ number: Int) -> SQLExpression<Value.AsOptional> {
     call("nth_value", SQLFragment(value: number), coding: node.coding)
   }
 }

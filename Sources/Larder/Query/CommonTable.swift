@@ -38,7 +38,7 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
   public typealias QueryRow = CommonRow<repeat each Value>
   /// The table with columns that may be NULL.
   @_documentation(visibility: internal)
-  public typealias QueryNullable = CommonTable<repeat (each Value)?>
+  public typealias QueryNullable = CommonTable<repeat (each Value).AsOptional>
 
   /// The rows of a selection.
   public init(_ name: String, _ selection: Selection<(repeat each Value)>) {

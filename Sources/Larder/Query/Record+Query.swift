@@ -55,7 +55,7 @@ extension Record {
     all.leftJoin(other, on: condition)
   }
 
-  /// See ``Query/rightJoin(_:on:)``.
+  /// See `Query.rightJoin`.
   public static func rightJoin<Other: Record>(
     _ other: Other.Type,
     on condition: (OptionalFields<Self>, RecordFields<Other>) -> SQLExpression<Bool>
@@ -63,7 +63,7 @@ extension Record {
     all.rightJoin(other, on: condition)
   }
 
-  /// See ``Query/fullJoin(_:on:)``.
+  /// See `Query.fullJoin`.
   public static func fullJoin<Other: Record>(
     _ other: Other.Type,
     on condition: (OptionalFields<Self>, OptionalFields<Other>) -> SQLExpression<Bool>

@@ -12,15 +12,8 @@ import LarderSQLite
 /// ```
 public func first<Value: DatabaseValueConvertible>(
   of selection: Selection<Value>
-) -> SQLExpression<Value?> {
-  SQLExpression<Value?>(selection.firstValue)
-}
-
-/// The first value that another query selects, or NULL, as an expression.
-public func first<Value: DatabaseValueConvertible>(
-  of selection: Selection<Value?>
-) -> SQLExpression<Value?> {
-  SQLExpression<Value?>(selection.firstValue)
+) -> SQLExpression<Value.AsOptional> {
+  SQLExpression<Value.AsOptional>(selection.firstValue)
 }
 
 extension Selection {

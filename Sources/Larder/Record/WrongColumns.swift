@@ -11,10 +11,8 @@ extension RecordFields: NoSuchColumn {}
 extension OptionalFields: NoSuchColumn {}
 
 extension NoSuchColumn {
-  /// Not available: there is no such column. It is selected and ordered by.
-  @_disfavoredOverload
-  public subscript(dynamicMember name: String) -> SQLExpression<NoSuchValue.Alone> { .wrong }
-  /// Not available: there is no such column. It stands beside any operator. Implicitly unwrapped, so that for a column that is there, beside
+  /// Not available: there is no such column. It stands beside any operator, and can't be selected: a selection
+  /// would have two meanings for each of its members, which the compiler tries in all combinations. Implicitly unwrapped, so that for a column that is there, beside
   /// an operand of another type, the compiler prefers what tells of the types.
   @_disfavoredOverload
   public subscript(dynamicMember name: String) -> SQLExpression<NoSuchValue>! { .wrong }

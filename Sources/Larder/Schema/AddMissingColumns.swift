@@ -14,7 +14,7 @@ extension Table {
   /// Rows that are there get the column's default. Throws ``SchemaError/cannotAddColumn(table:column:reason:)``
   /// for a column that [ALTER TABLE](https://www.sqlite.org/lang_altertable.html#altertabaddcol)
   /// can't add: a part of the key, a UNIQUE or stored one, one that is NOT NULL without a default, or
-  /// whose default is an expression. ``rebuild(_:copying:losing:)`` can. Throws
+  /// whose default is an expression. `rebuild` can. Throws
   /// ``SchemaError/brokenDependent(table:dependent:reason:)`` where a view or trigger that counts
   /// columns would no longer work. Other differences are left as they are.
   @discardableResult

@@ -38,7 +38,7 @@ public struct SchemaStep: Hashable, Sendable {
       dropping: .index, index.name, isDestructive: isDestructive, " of “\(table)”")
   }
 
-  /// The statement; nil for a rebuild, which is several (``LarderSQLite/TableSchema/rebuild(_:copying:losing:)``).
+  /// The statement; nil for a rebuild, which is several (`TableSchema.rebuild`).
   public var sql: String? {
     switch action {
     case .execute(let sql), .addColumn(_, let sql): sql

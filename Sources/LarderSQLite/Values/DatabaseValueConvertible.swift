@@ -18,6 +18,10 @@ public protocol DatabaseValueConvertible: Sendable {
   /// ``ColumnType/any`` unless the type says otherwise.
   static var columnType: ColumnType { get }
 
+  /// The type with nil: the Optional of this type, or the type itself where it is one.
+  @_documentation(visibility: internal)
+  associatedtype AsOptional: DatabaseValueConvertible = Self?
+
   /// Binds the value to a parameter without a ``DatabaseValue`` in between. What this binds must
   /// equal ``databaseValue``, which is what the default does. Throws as that and ``ParameterBinder`` do.
   func bind(to parameter: ParameterBinder) throws
@@ -96,6 +100,10 @@ where Self: RawRepresentable, RawValue: DatabaseValueConvertible {
 }
 
 extension Optional: DatabaseValueConvertible where Wrapped: DatabaseValueConvertible {
+  /// Itself.
+  @_documentation(visibility: internal)
+  public typealias AsOptional = Self
+
   /// The value's, with NULL.
   public static var columnType: ColumnType { Wrapped.columnType.optional }
 

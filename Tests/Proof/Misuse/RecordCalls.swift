@@ -45,6 +45,9 @@ extension MisuseCall {
       try changed.update($0.db, changedSince: town(2))
     },
     MisuseCall("Record.updated(_:)") { _ = try town(2).updated($0.db) },
+    MisuseCall("Record.upsert(_:contentsOf:onConflict:updating:)") {
+      try Town.upsert($0.db, contentsOf: [town(2), town(3)]) { $0.population += $1.population }
+    },
     MisuseCall("Record.upsert(_:onConflict:updating:)") {
       try town(2).upsert(
         $0.db, onConflict: Town.columns.name, updating: Town.columns.population)
@@ -100,6 +103,12 @@ extension MisuseCall {
     },
     MisuseCall("Query.delete(_:)") { try Town.filter { $0.id == 3 }.delete($0.db) },
     MisuseCall("Query.deleted(_:)") { _ = try Town.filter { $0.id == 3 }.deleted($0.db) },
+    MisuseCall("Query.updated(_:returning:_:)") {
+      _ = try Town.all.updated($0.db, returning: { ($0.id, $0.name) }) { $0.population += 1 }
+    },
+    MisuseCall("Query.deleted(_:returning:)") {
+      _ = try Town.filter { $0.id == 3 }.deleted($0.db, returning: { $0.name })
+    },
     MisuseCall("Selection.fetchAll(_:)") {
       _ = try some.select { ($0.name, $0.id) }.fetchAll($0.db)
     },

@@ -3,7 +3,7 @@ import Larder
 
 /// A type in a way in which it is stored: what all operators are tried with.
 protocol TypeSubject: Sendable {
-  associatedtype Value: DatabaseValueConvertible & Hashable
+  associatedtype Value: DatabaseValueConvertible & Hashable where Value.AsOptional == Value?
   static var name: String { get }
   /// Nil for the type's own.
   static var coding: ColumnCoding<Value>? { get }
