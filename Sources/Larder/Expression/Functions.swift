@@ -76,7 +76,8 @@ extension SQLExpression where Value: NumberValue {
   public var integer: SQLExpression<Value.AsInteger> { converted(to: .integer) }
 
   private func converted<Other>(to type: ColumnType) -> SQLExpression<Other> {
-    SQLExpression<Other>(SQLFragment(.cast(node, type), isNullable: node.isNullable))
+    SQLExpression<Other>(
+      SQLFragment(.cast(node.computed, type), isNullable: node.isNullable))
   }
 
   /// The number without its sign; NULL stays NULL. An error for the smallest integer.

@@ -131,6 +131,8 @@ private struct Visit: Record {
     refuses { $0.text & 1 == 1 }
     refuses { $0.text << 1 == 18 }
     refuses { $0.text.magnitude == 9 }
+    refuses { $0.text.real == 9 }
+    refuses { $0.text.integer == 9 }
     refuses { $0.secret.hasPrefix("O") }
     refuses { $0.secret.contains("s") }
     refuses { $0.secret.like("O%") }
