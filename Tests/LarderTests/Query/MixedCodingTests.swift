@@ -174,7 +174,8 @@ private struct Visit: Record {
     #expect(try Sample.filter { $0.a + 0.2 == sum }.fetchCount(db) == 1)
     let first = Sample.filter { $0.id == 1 }
     #expect(try first.select { $0.a * 3 }.fetchOne(db) == 0.1 * 3)
-    #expect(try first.select { $0.b / $0.a - 1 }.fetchOne(db) == 0.2 / 0.1 - 1)
+    let quotient: Float = 0.2 / 0.1 - 1
+    #expect(try first.select { $0.b / $0.a - 1 }.fetchOne(db) == quotient)
     #expect(try Sample.all.select { $0.a.sum() }.fetchOne(db) == 3.1)
     #expect(try Sample.all.select { $0.a.sum().filter(where: $0.id == 1) }.fetchOne(db) == 0.1)
     #expect(try Sample.filter { -$0.a - 0.2 == -sum }.fetchCount(db) == 1)

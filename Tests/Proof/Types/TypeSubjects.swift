@@ -14,7 +14,7 @@ enum Flags: TypeSubject {
 }
 
 enum Integers<Value: SignedInteger & FixedWidthInteger & BinaryNumberValue & Sendable>: TypeSubject
-where Value.Number == Value {
+where Value.Number == Value, Value.AsOptional == Value? {
   static var name: String { "\(Value.self)" }
   static func sample(_ sampler: inout Sampler) -> Value { sampler.storable() }
   static func precedes(_ left: Value, _ right: Value) -> Bool { left < right }
@@ -23,7 +23,7 @@ where Value.Number == Value {
 
 enum Naturals<Value: UnsignedInteger & FixedWidthInteger & BinaryNumberValue & Sendable>:
   TypeSubject
-where Value.Number == Value {
+where Value.Number == Value, Value.AsOptional == Value? {
   static var name: String { "\(Value.self)" }
   static func sample(_ sampler: inout Sampler) -> Value { sampler.storable() }
   static func precedes(_ left: Value, _ right: Value) -> Bool { left < right }
