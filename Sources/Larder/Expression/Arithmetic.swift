@@ -71,7 +71,7 @@ extension SQLExpression where Value: BinaryNumberValue & Numeric {
   /// The quotient; of integers, without the rest. NULL for a division by zero.
   @inlinable @_disfavoredOverload
   public static func / (left: Self, right: Self) -> Self {
-    SQLExpression(left.node.infix(.divide, right.node))
+    SQLExpression(left.node.divided(by: right.node, isReal: Value.isReal))
   }
 }
 

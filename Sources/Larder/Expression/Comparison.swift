@@ -231,18 +231,19 @@ extension SQLExpression where Value == Bool {
   /// Whether both are true.
   @inlinable
   public static func && (left: Self, right: Self) -> Self {
-    SQLExpression(left.node.infix(.and, right.node))
+    SQLExpression(left.node.condition.infix(.and, right.node.condition))
   }
 
   /// Whether one of them is true.
   @inlinable
   public static func || (left: Self, right: Self) -> Self {
-    SQLExpression(left.node.infix(.or, right.node))
+    SQLExpression(left.node.condition.infix(.or, right.node.condition))
   }
 
   /// Whether it is false.
   public static prefix func ! (operand: Self) -> Self {
-    SQLExpression(
-      SQLFragment(.not, operand.node.inside(.not), isNullable: operand.node.isNullable))
+    let condition = operand.node.condition
+    return SQLExpression(
+      SQLFragment(.not, condition.inside(.not), isNullable: condition.isNullable))
   }
 }

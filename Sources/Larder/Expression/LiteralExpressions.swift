@@ -15,6 +15,11 @@ public protocol NumberValue: DatabaseValueConvertible, NumberOperand {
   associatedtype AsInteger: DatabaseValueConvertible = Int
 }
 
+extension NumberValue {
+  /// Whether it has a fraction.
+  @usableFromInline static var isReal: Bool { Number.self is any BinaryFloatingPoint.Type }
+}
+
 /// Numbers that SQLite computes with itself, and their Optionals: what it can divide.
 @_documentation(visibility: internal)
 public protocol BinaryNumberValue: NumberValue {}

@@ -113,7 +113,7 @@ extension SQLExpression {
   public static func / <Wrapped: Numeric & BinaryNumberValue>(
     left: Self, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(.divide, right.node))
+    SQLExpression(left.node.divided(by: right.node, isReal: Wrapped.isReal))
   }
 
   /// The quotient; NULL where one of them is.
@@ -121,7 +121,7 @@ extension SQLExpression {
   public static func / <Wrapped: Numeric & BinaryNumberValue>(
     left: Self, right: SQLExpression<Wrapped>
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(.divide, right.node))
+    SQLExpression(left.node.divided(by: right.node, isReal: Wrapped.isReal))
   }
 
   /// The quotient; NULL where one of them is.
@@ -129,7 +129,7 @@ extension SQLExpression {
   public static func / <Wrapped: Numeric & BinaryNumberValue>(
     left: SQLExpression<Wrapped>, right: Self
   ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(.divide, right.node))
+    SQLExpression(left.node.divided(by: right.node, isReal: Wrapped.isReal))
   }
 
   /// The rest of a division; NULL where there is no value, and for a division by zero.

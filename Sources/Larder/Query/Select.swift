@@ -126,6 +126,7 @@ struct Select: Sendable {
 
   @usableFromInline
   mutating func add(condition new: consuming SQLFragment) {
+    let new = new.condition
     if let condition {
       self.condition = condition.infix(.and, new)
     } else {
@@ -135,6 +136,7 @@ struct Select: Sendable {
 
   @usableFromInline
   mutating func add(groupCondition new: SQLFragment) {
+    let new = new.condition
     groupCondition = groupCondition?.infix(.and, new) ?? new.inside(.or)
   }
 
@@ -147,7 +149,7 @@ struct Select: Sendable {
     let aliases = tables.aliases + [alias]
     let joined = SQLFragment(tables.text, kind, table.named(alias.name))
     let tables = QueryTables(joined, aliases)
-    let condition = QueryScope.run(tables) { condition(QueryNames(tables)).node }
+    let condition = QueryScope.run(tables) { condition(QueryNames(tables)).node.condition }
     self.tables = QueryTables(SQLFragment(joined, .on, condition.inside(.or)), aliases)
   }
 }

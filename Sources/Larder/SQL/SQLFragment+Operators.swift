@@ -85,6 +85,21 @@ extension SQLFragment {
     return result.float
   }
 
+  /// The quotient. Columns of NUMERIC hold real numbers without a fraction as integers, whose quotient SQLite
+  /// rounds: an operand that may be one is made real.
+  @usableFromInline
+  final consuming func divided(by other: SQLFragment, isReal: Bool) -> SQLFragment {
+    guard isReal, other.kind != .value, other.coding == nil else { return infix(.divide, other) }
+    return infix(.divide, SQLFragment(.cast(other, .real), isNullable: other.isNullable))
+  }
+
+  /// The fragment as a condition: a Bool with a coding of its own is compared with what it stores for true,
+  /// since SQLite would take a text such as `Y` for false.
+  @usableFromInline final var condition: SQLFragment {
+    guard coding != nil else { return self }
+    return equals(true, negated: false)
+  }
+
   /// Whether it equals a value, NULL being equal to nil.
   @usableFromInline
   final consuming func equals(

@@ -193,3 +193,66 @@ private struct Visit: Record {
     #expect(try Visit.filter { size($0) == "LARGE" }.fetchCount(db) == 0)
   }
 }
+
+@Suite("Conditions and quotients of other programs' columns")
+struct ForeignColumnTests {
+  private struct Part: Record {
+    var id: Int
+    var isActive: Bool
+    var price: Double
+    var packs: Double?
+
+    struct Columns: Sendable {
+      let id = Column("id", \Part.id, .primaryKey)
+      let isActive = Column(
+        "active", \Part.isActive,
+        as: ColumnCoding(encode: { $0 ? "Y" : "N" }, decode: { $0 == "Y" }))
+      let price = Column("price", \Part.price)
+      let packs = Column("packs", \Part.packs)
+    }
+    static let columns = Columns()
+    static let table = Table(
+      "part", Part.init, columns.id, columns.isActive, columns.price, columns.packs)
+  }
+
+  private let db: Database
+
+  init() throws {
+    db = try Database()
+    try db.executeStatements(
+      """
+      CREATE TABLE part (id INTEGER PRIMARY KEY, active TEXT, price NUMERIC, packs NUMERIC);
+      INSERT INTO part VALUES (1, 'Y', 18.0, 4), (2, 'N', 9, 2), (3, 'Y', 7, NULL);
+      """)
+  }
+
+  @Test("A Bool with a coding of its own is a condition as what it stores for true")
+  func conditions() throws {
+    func ids(_ condition: (RecordFields<Part>) -> SQLExpression<Bool>) throws -> [Int] {
+      let query = Part.filter(condition).order { $0.id }
+      _ = query.snapshot
+      return try query.fetchAll(db).map(\.id)
+    }
+    #expect(try ids { $0.isActive } == [1, 3])
+    #expect(try ids { !$0.isActive } == [2])
+    #expect(try ids { $0.isActive && $0.id > 1 } == [3])
+    #expect(try ids { $0.id == 2 || $0.isActive } == [1, 2, 3])
+    #expect(try ids { when($0.isActive, then: 1).otherwise(0) == 1 } == [1, 3])
+    #expect(
+      try Part.select { count().filter(where: $0.isActive) }.fetchAll(db) == [2])
+    let pairs = try Part.join(Part.self) { $0.isActive && $1.isActive }.fetchCount(db)
+    #expect(pairs == 4)
+  }
+
+  @Test("Real numbers that a NUMERIC column holds as integers are divided as real numbers")
+  func quotients() throws {
+    let query = Part.order { $0.id }.select {
+      ($0.price / $0.packs, $0.price / $0.price, 9 / $0.price)
+    }
+    _ = query.snapshot
+    let rows = try query.fetchAll(db)
+    #expect(rows.map(\.0) == [4.5, 4.5, nil])
+    #expect(rows.map(\.1) == [1, 1, 1] && rows.map(\.2)[0] == 0.5)
+    #expect(try Part.select { $0.price.sum() / $0.packs.sum() }.fetchAll(db) == [34.0 / 6])
+  }
+}
