@@ -41,6 +41,12 @@ extension SQLExpression {
       coding: node.coding)
   }
 
+  /// The value, or that of another expression where it is NULL; NULL where both are.
+  @_disfavoredOverload
+  public func coalesce<Wrapped>(_ other: Self) -> Self where Value == Wrapped? {
+    call("coalesce", node.operand(other.node, .lowest), coding: node.coding)
+  }
+
   /// The value as SQLite converts it to the storage class of a type: `CAST(… AS INTEGER)`.
   ///
   /// NULL stays NULL, so that what may be NULL is cast to an Optional type. For a type that stores

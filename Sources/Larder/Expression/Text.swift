@@ -141,6 +141,11 @@ extension SQLExpression where Value == String {
   }
 }
 
+extension SQLExpression where Value == String? {
+  /// The number of Unicode scalars up to the first NUL; NULL where there is no text.
+  public var length: SQLExpression<Int?> { call("length") }
+}
+
 extension SQLExpression where Value: TextValue {
   /// A part of the text, in Unicode scalars. SQLite takes a NUL for the end of the text.
   ///

@@ -47,7 +47,6 @@ public struct OptionalFields<R: Record>: Sendable {
   }
 
   /// A column that is an Optional already.
-  @_disfavoredOverload
   public subscript<Value>(
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value?>>
   ) -> SQLExpression<Value?> {

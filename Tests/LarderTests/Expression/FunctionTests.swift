@@ -63,6 +63,16 @@ struct FunctionTests {
         == ["北京市!", "CN", "NO", "CN"])
   }
 
+  @Test("texts and values that may be NULL on both sides")
+  func nullable() throws {
+    #expect(
+      try Nation.order { $0.code }.select { $0.capital.length }.fetchAll(db) == [nil, 3, 4])
+    let both = Nation.leftJoin(Place.self) { $0.capital == $1.name }.order { $0.0.code }
+      .select { nation, place in place.name.coalesce(nation.capital) }
+    #expect(both.snapshot.contains(#"coalesce("place"."name", "country"."capital")"#))
+    #expect(try both.fetchAll(db) == [nil, "北京市", "Oslo"])
+  }
+
   @Test("numbers: cast, sign, magnitude, rounding, least and greatest")
   func numbers() throws {
     #expect(text { $0.population.cast(to: String.self) } == #"CAST("population" AS TEXT)"#)

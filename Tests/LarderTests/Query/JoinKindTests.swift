@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 import TestSupport
 import Testing
@@ -65,6 +66,24 @@ struct JoinKindTests {
     #expect(
       rows.map { "\($0.0?.id ?? 0)\($0.1?.id ?? 0)\($0.2.id)" }
         == ["211", "411", "002", "233", "433", "004"])
+  }
+
+  @Test(
+    "A column that may be NULL anyway is an Optional, and not one of an Optional, where there is no row"
+  )
+  func optionals() throws {
+    let query = Left.leftJoin(Right.self) { $0.key > 0 && $0.key == $1.key }
+      .order { left, _ in left.id }.order { $1.id }.select { ($1.id, $1.key) }
+    let rows = try query.fetchAll(db)
+    #expect(type(of: rows) == [(Int?, Int?)].self)
+    #expect(rows.map { "\($0 ?? 0)\($1 ?? 0)" } == ["00", "120", "320", "00", "120", "320"])
+    try Event.table.create(db)
+    let day = Date(timeIntervalSince1970: 1_795_219_200)
+    try Event.insert(
+      db, contentsOf: [Event(id: 2, at: day, text: day, milliseconds: day, end: day)])
+    let ends = Left.leftJoin(Event.self) { $0.id == $1.id.integer }.order { left, _ in left.id }
+      .select { ($0.id, $1.end) }
+    #expect(try ends.fetchAll(db).map(\.1) == [nil, day, nil, nil])
   }
 
   @Test("Common tables are joined in the same ways, with columns that may be NULL")
