@@ -155,13 +155,13 @@ extension Query: QueryStatement {
 
 extension Selection: QueryStatement {
   /// The statement as a part of a compound one.
-  var part: SQLFragment { select.part(columns) }
+  var part: SQLFragment { select.part(columnsInSQL) }
 
   /// The selection as a part of compound ones.
   @_documentation(visibility: internal)
   public var compound: Compound<Row> {
     let (accesses, read) = (accesses, read)
-    return Compound(part, codings.map { $0?.isDecimal == true }, columns.parts) {
+    return Compound(select.part(columns), codings.map { $0?.isDecimal == true }, columns.parts) {
       db, fragment, body in
       try SelectionSource(accesses).forEach(try db.take(fragment), db, read, body)
     }

@@ -88,9 +88,9 @@ extension Record {
   /// // INSERT INTO "archive" ("name", "population") SELECT "city"."name", … FROM "city" WHERE …
   /// ```
   ///
-  /// Columns that aren't named get their defaults. The values are written as the selection's
-  /// columns store them. Throws ``LarderSQLite/DatabaseError`` for a column that is generated or
-  /// only read.
+  /// Columns that aren't named get their defaults. Throws ``LarderSQLite/DatabaseError`` for a column that is
+  /// generated or only read, for what is stored in another way than the column that it is for, and, when it
+  /// comes to it, for a number that the column's property can't have.
   @discardableResult
   public static func insert<each Value: DatabaseValueConvertible>(
     _ db: Database, _ columns: repeat Column<Self, each Value>,
@@ -99,7 +99,16 @@ extension Record {
     try table.core.check()
     var definitions: [ColumnDefinition] = []
     repeat definitions.append((each columns).definition)
-    return try db.run(insertion(of: definitions, selection.fragment))
+    var parts = selection.columnsInSQL.parts
+    if selection.isPlain {
+      var index = 0
+      func assign<V>(_ column: Column<Self, V>) {
+        parts[index] = column.storage.assigned(parts[index])
+        index += 1
+      }
+      repeat assign(each columns)
+    }
+    return try db.run(insertion(of: definitions, selection.select.fragment(.list(parts))))
   }
 
   private static func insertion(
