@@ -166,7 +166,7 @@ struct ChinookChangeTests {
       for invoice in before { try invoice.update(db) }
     }
     try chinook.expect(
-      Invoice.filter { $0.date.strftime("%d") == "09" }.order { $0.id }.select {
+      Invoice.filter { $0.date.day == 9 }.order { $0.id }.select {
         ($0.id, $0.date, $0.total)
       },
       """

@@ -67,7 +67,7 @@ struct ChinookPeopleTests {
   @Test("Customers who bought nothing in 2011, and how many invoices they have at all")
   func quiet() throws {
     let query = Customer.filter { customer in
-      !Invoice.filter { $0.customer == customer.id && $0.date.strftime("%Y") == "2011" }.exists
+      !Invoice.filter { $0.customer == customer.id && $0.date.year == 2011 }.exists
     }
     .order { $0.lastName }.order { $0.id }
     .select { customer in
@@ -97,8 +97,7 @@ struct ChinookPeopleTests {
       .select { employee, manager in
         (
           employee.lastName, employee.birthDate, manager.lastName,
-          employee.hireDate.strftime("%Y").cast(to: Int?.self)
-            - employee.birthDate.strftime("%Y").cast(to: Int?.self)
+          employee.hireDate.year - employee.birthDate.year
         )
       }
     try chinook.expect(
