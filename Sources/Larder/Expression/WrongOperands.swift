@@ -122,5 +122,5 @@ extension SQLExpression: OnlyNumbersHaveASum {}
 extension OnlyNumbersHaveASum {
   /// Not available: it is no number.
   @_disfavoredOverload
-  public func sum<Result>(distinct: Bool = false) -> SQLExpression<Result> { .wrong }
+  public func sum(distinct: Bool = false) -> SQLExpression<Int?> { .wrong }
 }
