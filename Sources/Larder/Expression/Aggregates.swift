@@ -76,7 +76,7 @@ extension SQLExpression where Value: BinaryNumberValue {
   }
 }
 
-extension SQLExpression where Value: NumberValue {
+extension SQLExpression where Value: SummableValue {
   /// The sum of the values that aren't NULL; NULL where there is none, an error where integers overflow.
   public func sum(distinct: Bool = false) -> SQLExpression<Value.AsOptional> {
     SQLExpression<Value.AsOptional>(node.sum(distinct))

@@ -22,7 +22,11 @@ extension NumberValue {
 
 /// Numbers that SQLite computes with itself, and their Optionals: what it can divide.
 @_documentation(visibility: internal)
-public protocol BinaryNumberValue: NumberValue {}
+public protocol BinaryNumberValue: SummableValue {}
+
+/// What can be added up, and its Optional.
+@_documentation(visibility: internal)
+public protocol SummableValue: NumberValue {}
 
 /// Floating-point numbers and their Optionals: what any literal number can be assigned to.
 @_documentation(visibility: internal)
@@ -40,7 +44,7 @@ extension UInt32: BinaryNumberValue {}
 extension UInt64: BinaryNumberValue {}
 extension Float: RealValue {}
 // Not one with a fraction: Swift makes a Double of it first.
-extension Decimal: NumberValue {}
+extension Decimal: SummableValue {}
 extension Double: RealValue {}
 extension Optional: NumberOperand where Wrapped: NumberValue {}
 extension Optional: NumberValue where Wrapped: NumberValue {
@@ -56,6 +60,7 @@ extension Optional: NumberValue where Wrapped: NumberValue {
 }
 
 extension Optional: BinaryNumberValue where Wrapped: BinaryNumberValue {}
+extension Optional: SummableValue where Wrapped: SummableValue {}
 extension Optional: RealValue where Wrapped: RealValue {}
 
 extension SQLExpression: ExpressibleByIntegerLiteral where Value: NumberValue {

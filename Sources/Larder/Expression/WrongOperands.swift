@@ -111,16 +111,3 @@ extension OptionalValueBesideWhatIsNone {
   @_disfavoredOverload
   public static func >= (left: Self, right: Value?) -> SQLExpression<Bool> { .wrong }
 }
-
-/// What no other column is: its name is for the compiler's message about a sum of what has none.
-@_documentation(visibility: internal)
-public protocol OnlyNumbersHaveASum {}
-
-@available(*, unavailable, message: "only numbers have a sum")
-extension SQLExpression: OnlyNumbersHaveASum {}
-
-extension OnlyNumbersHaveASum {
-  /// Not available: it is no number.
-  @_disfavoredOverload
-  public func sum(distinct: Bool = false) -> SQLExpression<Int?> { .wrong }
-}
