@@ -143,12 +143,11 @@ struct NorthwindOrderTests {
       }
       .order { customer, _ in customer.id }
       .select { ($0.id, $0.name, $1.id, $1.orderDate) }, sql)
-    let day = Date(timeIntervalSince1970: 0)
     let ranked = CommonTable(
       "ranked",
       Order.select {
         (
-          $0.customer.coalesce(""), $0.id.coalesce(0), $0.orderDate.coalesce(day),
+          $0.customer, $0.id, $0.orderDate,
           rowNumber().over(
             partitionBy: $0.customer, orderBy: $0.orderDate.desc, $0.id.desc)
         )
@@ -162,14 +161,14 @@ struct NorthwindOrderTests {
 
   @Test("Days between one order of a customer and the next")
   func intervals() throws {
-    let intervals = Order.select { order in
+    let query = Order.select { order in
       let before = order.orderDate.lag().over(
         partitionBy: order.customer, orderBy: order.orderDate.asc, order.id.asc)
       let seconds = order.orderDate.timeIntervalSince(before)
       return (order.customer, order.id, before, seconds / 86_400)
     }
-    let query = intervals.filter { _, _, _, days in days <= 30 }
-      .order { customer, _, _, _ in customer }.order { _, id, _, _ in id }
+    .filter { _, _, _, days in days <= 30 }
+    .order { customer, _, _, _ in customer }.order { _, id, _, _ in id }
     try northwind.expect(
       query,
       """
