@@ -111,3 +111,27 @@ extension OptionalValueBesideWhatIsNone {
   @_disfavoredOverload
   public static func >= (left: Self, right: Value?) -> SQLExpression<Bool> { .wrong }
 }
+
+/// What no column is: its name is for the compiler's message about a value of a type that only a column's
+/// coding, such as `.json`, stores.
+@_documentation(visibility: internal)
+public protocol ValueThatOnlyACodingStores {
+  /// The column's type.
+  associatedtype Value: Sendable
+}
+
+@available(
+  *, unavailable,
+  message:
+    "values of this type are stored by the column's coding only: write .value(…) for the value"
+)
+extension SQLExpression: ValueThatOnlyACodingStores {}
+
+extension ValueThatOnlyACodingStores {
+  /// Not available: the value has to be one of the column.
+  @_disfavoredOverload
+  public static func == (left: Self, right: Value) -> SQLExpression<Bool> { .wrong }
+  /// Not available: the value has to be one of the column.
+  @_disfavoredOverload
+  public static func != (left: Self, right: Value) -> SQLExpression<Bool> { .wrong }
+}

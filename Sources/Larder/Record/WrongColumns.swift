@@ -1,3 +1,5 @@
+import LarderSQLite
+
 // What the compiler finds for columns that are used wrongly; see WrongExpressions.swift.
 
 /// What no record's columns are: its name is for the compiler's message about a name without a column.
@@ -46,4 +48,35 @@ extension NotACondition {
   public subscript<Value>(
     dynamicMember column: KeyPath<Source.Columns, Column<Source, Value>>
   ) -> SQLExpression<Bool> { .wrong }
+}
+
+extension ColumnOption {
+  /// Not available: the default has to be of the column's type.
+  @_disfavoredOverload
+  @available(
+    *, unavailable, message: "the default has another type than the column"
+  )
+  public static func `default`<Other: DatabaseValueConvertible>(_ value: Other) -> Self {
+    Self { _ in }
+  }
+}
+
+extension Column {
+  /// Not available: nothing says how the type is stored.
+  @_disfavoredOverload
+  @available(
+    *, unavailable,
+    message: """
+      nothing says how the type is stored: write as: .json, or conform it to DatabaseValueConvertible
+      """
+  )
+  public init(
+    _ name: String, _ keyPath: KeyPath<R, Value> & Sendable, _ options: ColumnOption<Value>...
+  ) {
+    let error = ConversionError(.malformed, Value.self)
+    let coding = ColumnCoding<Value>(
+      encode: { _ throws -> Int in throw error },
+      decode: { (_: Int) throws -> Value in throw error })
+    self.init(name, keyPath, as: coding)
+  }
 }

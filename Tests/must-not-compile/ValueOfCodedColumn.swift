@@ -1,0 +1,13 @@
+// one error: values of this type are stored by the column's coding only: write .value
+import Larder
+struct Color: Codable, Sendable, Hashable { var r: Int }
+struct P: Record {
+  var id: Int64?; var n: Int; var c: Color
+  struct Columns: Sendable {
+    let id = Column("id", \P.id, .primaryKey); let n = Column("n", \P.n, .default(0));
+    let c = Column("c", \P.c, as: .json)
+  }
+  static let columns = Columns()
+  static let table = Table("p", P.init, columns.id, columns.n, columns.c)
+}
+func f(_ x: Color) { _ = P.filter { $0.c == x } }
