@@ -10,6 +10,10 @@ import Synchronization
 /// the log is made to begin anew. Each of these waits is given up after 60 ms; where a reader takes
 /// longer, it is tried again later, with back-off.
 ///
+/// Writers may be faster than all that, where the disk or the processor is slow or busy. So once the log has
+/// the limit's whole size, who writes reserves the writer lock for the checkpoint (back-pressure): no
+/// commit follows until the log begins anew, or a reader has been waited for in vain.
+///
 /// See [Write-Ahead Logging](https://www.sqlite.org/wal.html#avoiding_excessively_large_wal_files).
 ///
 /// What makes it Sendable: it has no state but atomics; the rest is touched on its queue only.
@@ -26,6 +30,10 @@ final class Checkpointer: @unchecked Sendable {
   private let frames = Atomic<Int>(0)
   /// The number of frames past which the log is to begin anew.
   private let limit: Int
+  /// Whether the writer lock is reserved, or held, for a checkpoint.
+  private let isReserved = Atomic<Bool>(false)
+  /// The number of frames past which it is reserved again.
+  private let reservation = Atomic<Int>(0)
 
   /// Held while a checkpoint is made, of which SQLite allows one at a time, by this or by a caller.
   let checkpoints = Lock(0)
@@ -38,8 +46,9 @@ final class Checkpointer: @unchecked Sendable {
   /// How long others are kept waiting at most: for the readers, then for the writer, then for what is
   /// left to be moved.
   private static let patience = Duration.milliseconds(50)
-  /// The same for readers, once the log is far too long.
+  /// The same for readers, once the log is far too long, and for a scope that holds the writer lock then.
   private static let longestPatience = Duration.milliseconds(150)
+  private static let call = ScopeCall("a checkpoint")
 
   init(
     location: FileLocation?, configuration: Configuration, pageSize: Int, writer: WriterLock,
@@ -57,8 +66,17 @@ final class Checkpointer: @unchecked Sendable {
   /// Notes a commit. With the writer lock held.
   func hasCommitted(frames count: Int, interval: Int) {
     let step = min(interval, limit)
-    if count < frames.load(ordering: .relaxed) { threshold.store(0, ordering: .relaxed) }
+    if count < frames.load(ordering: .relaxed) {
+      threshold.store(0, ordering: .relaxed)
+      reservation.store(0, ordering: .relaxed)
+    }
     frames.store(count, ordering: .relaxed)
+    if step > 0, count >= max(4 * limit, reservation.load(ordering: .relaxed)),
+      !isReserved.exchange(true, ordering: .relaxed)
+    {
+      let turn = writer.reserve()
+      return worker.async { self.run(in: turn) }
+    }
     guard step > 0, count >= max(step, threshold.load(ordering: .relaxed)),
       !isScheduled.exchange(true, ordering: .relaxed)
     else { return }
@@ -72,7 +90,9 @@ final class Checkpointer: @unchecked Sendable {
     // What it reports is nobody's error: the log stays, and a later commit has it tried again.
     guard let state = try? database.checkpoint(.passive) else { return }
     threshold.store(state.logFrames + step, ordering: .relaxed)
-    guard state.logFrames >= limit, MonotonicClock.now >= notBefore else { return }
+    guard state.logFrames >= limit, MonotonicClock.now >= notBefore,
+      !isReserved.load(ordering: .relaxed)
+    else { return }
     if beginAnew(database, state.logFrames, step) {
       failures = 0
       threshold.store(0, ordering: .relaxed)
@@ -80,6 +100,26 @@ final class Checkpointer: @unchecked Sendable {
       failures += 1
       notBefore = MonotonicClock.now + .milliseconds(20 << min(failures, 4))
     }
+  }
+
+  /// Makes the log begin anew in the turn of a writer, which was reserved for that.
+  private func run(in turn: WaitingThread) {
+    defer { isReserved.store(false, ordering: .relaxed) }
+    // Where that fails, more is written before the lock is reserved again.
+    var next = frames.load(ordering: .relaxed) + limit
+    defer { reservation.store(next, ordering: .relaxed) }
+    // A scope that goes on for longer, with commits of its own, keeps the lock.
+    guard writer.redeem(turn, Self.call, within: Self.longestPatience) else { return }
+    defer { writer.release() }
+    guard !isClosed, groupCommit?.hasFailed != true, let database = open(),
+      (try? database.checkpoint(.passive)) != nil
+    else { return }
+    defer { readers.letIn() }
+    guard readers.keepOut(within: Self.longestPatience),
+      (try? database.checkpoint(.restart)) != nil
+    else { return }
+    next = 0
+    failures = 0
   }
 
   /// Makes the log begin anew, with everybody else kept waiting.
@@ -97,7 +137,7 @@ final class Checkpointer: @unchecked Sendable {
   private func alone<T>(within patience: Duration, _ body: () throws -> T) throws -> T {
     defer { readers.letIn() }
     guard readers.keepOut(within: patience),
-      (try? writer.acquire(ScopeCall("a checkpoint"), within: Self.patience)) != nil
+      (try? writer.acquire(Self.call, within: Self.patience)) != nil
     else { throw DatabaseError(.busy, "readers or writers are in the way of a checkpoint") }
     defer { writer.release() }
     return try body()

@@ -24,6 +24,15 @@ struct WaitQueue {
     return !isSwept
   }
 
+  /// Puts a thread before all others.
+  mutating func prepend(_ thread: WaitingThread) {
+    thread.isQueued = true
+    thread.next = first
+    if let first { first.previous = thread } else { last = thread }
+    first = thread
+    count += 1
+  }
+
   mutating func popFirst() -> WaitingScope? {
     guard let first else { return nil }
     remove(first)

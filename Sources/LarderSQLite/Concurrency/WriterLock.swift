@@ -119,6 +119,27 @@ final class WriterLock: @unchecked Sendable {
     }
   }
 
+  /// Reserves the lock for whoever redeems the reservation: the next release hands it over, whoever else
+  /// waits. Called by the one who holds it.
+  func reserve() -> WaitingThread {
+    let reservation = WaitingThread()
+    queue.withLock { queue in
+      _ = exchange(Self.held, Self.contended)
+      queue.waiting.prepend(reservation)
+      queue.lastHandOff = .zero
+    }
+    return reservation
+  }
+
+  /// Waits until a reservation gives the lock; false, and it is void, once the time is up.
+  func redeem(_ reservation: WaitingThread, _ call: ScopeCall, within limit: Duration) -> Bool {
+    let signal = reservation.sleep(until: MonotonicClock.now + limit)
+    // Otherwise it was handed over at the last moment.
+    if signal != .granted, leave(reservation) { return false }
+    note(call)
+    return true
+  }
+
   private func wait(_ waiter: WaitingThread, until deadline: Duration) throws {
     var pause = Self.shortestPause
     while true {
