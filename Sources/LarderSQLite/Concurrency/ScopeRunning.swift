@@ -67,7 +67,7 @@ extension Database {
       if connection.changedSettings != nil { restoreSettings() }
       connection.leave()
     }
-    _ = try connection.check()
+    try connection.check()
     try prepareToEnd()
     switch kind {
     case .plain, .savepoint: try runPlain(body)
@@ -94,7 +94,7 @@ extension Database {
     // Where nobody else can write there is no need for a transaction, which takes a fifth of the
     // time of a scope with one look-up.
     let isAlone = connection.isAlone
-    if !isAlone { try executeChecked(.beginDeferred) }
+    if !isAlone { try executeChecked(engine == nil ? .beginDeferred : .beginReading) }
     hasBegun = true
     try undoOnError {
       try runBody(isAlone ? [.writing, .transactionControl] : [.writing, .transaction], body)

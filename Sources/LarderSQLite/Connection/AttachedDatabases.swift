@@ -10,7 +10,7 @@ extension Database {
   /// Not by statements of this connection's: when a task is cancelled, every one throws until its
   /// scope has ended, and what was attached would stay for all who come after.
   package func detachingAfterwards<T>(_ body: () throws -> T) throws -> T {
-    let handle = try connection.check()
+    let handle = try connection.sqlite()
     let before = attachedNames(handle)
     do {
       let result = try body()

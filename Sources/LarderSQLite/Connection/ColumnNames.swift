@@ -15,13 +15,18 @@ package final class ColumnNames {
   /// Names as they were asked for, once found.
   private var found: [[UInt8]: Int] = [:]
 
-  init(_ handle: OpaquePointer?, count: Int) {
-    names = (0..<(handle == nil ? 0 : count)).map { index in
+  convenience init(_ handle: OpaquePointer?, count: Int) {
+    let names = (0..<(handle == nil ? 0 : count)).map { index in
       guard let name = sqlite3_column_name(handle, Int32(truncatingIfNeeded: index)) else {
         return ""
       }
       return String(cString: name)
     }
+    self.init(names)
+  }
+
+  init(_ names: [String]) {
+    self.names = names
     unique = Set(names.map(\.foldedName)).count < names.count ? [] : names
   }
 

@@ -9,14 +9,19 @@ import Synchronization
 /// hold the connection.
 @usableFromInline
 final class Connection {
-  /// Nil once closed.
+  /// Nil once closed, and where the engine is another.
   @exclusivity(unchecked) private(set) var handle: OpaquePointer?
+  /// The connection of another engine than SQLite, nil for that.
+  let engine: (any EngineConnection)?
   private var isReporting = false
   let dateFormat: DateFormat
   let reporting: Reporting
   /// Whether the database stores text as UTF-16.
   @exclusivity(unchecked) var isUTF16 = false
-  var storageFormat: StorageFormat { StorageFormat(dateFormat: dateFormat, isUTF16: isUTF16) }
+  var storageFormat: StorageFormat {
+    engine == nil
+      ? StorageFormat(dateFormat: dateFormat, isUTF16: isUTF16) : .engine(dateFormat)
+  }
   /// Whether the schema has to be read anew, see ``forgetSchema()``.
   @exclusivity(unchecked) var isSchemaStale = false
   /// Whether statements are timed for the trace.
@@ -79,6 +84,7 @@ final class Connection {
     reporting: Reporting
   ) {
     self.handle = handle
+    engine = nil
     self.isPrivate = isPrivate
     measuresCommits = !isPrivate
     self.dateFormat = dateFormat
@@ -92,25 +98,43 @@ final class Connection {
     autocheckpoint = Self.text("PRAGMA wal_autocheckpoint", on: handle).flatMap { Int($0) } ?? 1000
   }
 
-  /// The handle, if it is open and this thread and process may use it.
+  /// With another engine.
+  init(engine: any EngineConnection, _ configuration: Configuration) {
+    self.engine = engine
+    isPrivate = false
+    measuresCommits = true
+    dateFormat = configuration.dateFormat
+    reporting = Reporting(configuration)
+    measures = reporting.trace != nil
+    interruptHandle = engine.interrupts
+    busyHandler = BusyHandler(
+      timeout: configuration.busyTimeout, interrupts: interruptHandle, deadlines: deadlines)
+  }
+
+  /// Whether it hasn't been closed.
+  var isOpen: Bool { handle != nil || engine?.isOpen == true }
+
+  /// Whether a transaction is open, as the engine says; false when the connection is closed.
+  var hasTransaction: Bool {
+    if let handle { return sqlite3_get_autocommit(handle) == 0 }
+    return engine?.hasTransaction ?? false
+  }
+
+  /// Throws unless the connection is open, and this thread and process may use it.
   @inline(__always)
-  func check() throws -> OpaquePointer {
-    guard let handle, isAccessible, blockedReasons.load(ordering: .relaxed) == 0 else {
+  func check() throws {
+    guard handle != nil, isAccessible, blockedReasons.load(ordering: .relaxed) == 0 else {
       return try checkAgain()
     }
-    return handle
   }
 
   /// Makes up for what is owed, if nothing else is in the way.
-  private func checkAgain() throws -> OpaquePointer {
-    guard let handle, isAccessible, reasons.isDisjoint(with: [.cancellation, .backup]) else {
+  private func checkAgain() throws {
+    guard isOpen, isAccessible, reasons.isDisjoint(with: [.cancellation, .backup]) else {
       throw accessError()
     }
     if owesRollback {
-      if sqlite3_get_autocommit(handle) == 0 {
-        let code = sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
-        guard sqlite3_get_autocommit(handle) != 0 else { throw error(code, sql: "ROLLBACK") }
-      }
+      if hasTransaction { try rollBack() }
       let isInner = reasons.contains(.innerRollback)
       unblock([.rollback, .innerRollback])
       guard !isInner else {
@@ -123,7 +147,15 @@ final class Connection {
         throw error(sqlite3_extended_errcode(handle))
       }
     }
-    return handle
+  }
+
+  private func rollBack() throws {
+    guard let handle else {
+      try engine?.execute(.rollback)
+      return
+    }
+    let code = sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+    guard !hasTransaction else { throw error(code, sql: "ROLLBACK") }
   }
 
   /// What is in the way now.
@@ -209,7 +241,7 @@ final class Connection {
       return DatabaseError(
         .misuse, "the connection was opened before a fork; open another one in this process")
     }
-    if handle == nil { return DatabaseError(.misuse, "database is closed") }
+    if !isOpen { return engine?.lossError ?? DatabaseError(.misuse, "database is closed") }
     if isAccessible {
       return reasons.contains(.cancellation)
         ? Self.cancellationError
@@ -225,6 +257,7 @@ final class Connection {
   /// process that goes on using it.
   func close() {
     interruptHandle.invalidate()
+    engine?.close()
     guard let closing = handle else { return }
     handle = nil
     guard isOfThisProcess else { return }
@@ -269,7 +302,7 @@ final class Connection {
   }
 
   /// Tells the log. What it does with this connection meanwhile isn't told again.
-  private func report(_ error: DatabaseError) {
+  func report(_ error: DatabaseError) {
     guard let log = reporting.log, !isReporting else { return }
     whileReporting { log(error) }
   }

@@ -26,7 +26,7 @@ extension Database {
   }
 
   private func with<T>(_ flag: Int32, set value: Int32, _ body: () throws -> T) throws -> T {
-    let handle = try connection.check()
+    let handle = try connection.sqlite()
     let before: Int32 = larder_db_config_value(handle, flag) == 1 ? 1 : 0
     guard before != value else { return try body() }
     larder_db_config(handle, flag, value)

@@ -25,10 +25,7 @@ enum ConnectionOpening {
     let connection = Connection(
       handle: handle, isPrivate: path?.isEmpty ?? true, busyTimeout: configuration.busyTimeout,
       dateFormat: configuration.dateFormat,
-      reporting: Reporting(
-        log: configuration.log, trace: configuration.trace,
-        slowStatementThreshold: configuration.slowStatementThreshold,
-        showsArguments: configuration.showsArguments))
+      reporting: Reporting(configuration))
     try harden(handle, configuration, connection.deadlines)
     return connection
   }
@@ -158,7 +155,7 @@ extension Database {
   /// Runs PRAGMAs of the connection's own. To read and compile them as those of callers would take a
   /// third of opening a database in memory.
   private func set(_ sql: String) throws {
-    let code = sqlite3_exec(try connection.check(), sql, nil, nil, nil)
+    let code = sqlite3_exec(try connection.sqlite(), sql, nil, nil, nil)
     guard code == SQLITE_OK else { throw connection.error(code, sql: sql) }
   }
 

@@ -48,15 +48,21 @@ public final class Database {
   ///
   /// Throws ``DatabaseError`` with the path and the cause: a missing folder, no permission, a file
   /// that is no database, an unknown VFS, a lock that lasts longer than the busy timeout.
-  public init(path: String? = nil, configuration: Configuration = .init()) throws {
-    self.path = path
-    self.configuration = configuration
-    connection = try ConnectionOpening.open(path: path, configuration: configuration)
-    cache = StatementCache(capacity: configuration.statementCacheCapacity)
+  public convenience init(path: String? = nil, configuration: Configuration = .init()) throws {
+    self.init(
+      connection: try ConnectionOpening.open(path: path, configuration: configuration), path: path,
+      configuration: configuration)
     if configuration.profile == .untrustedFile, configuration.readOnly {
       leftover = LeftoverLog(of: connection, vfs: configuration.vfs)
     }
     try setUp(configuration)
+  }
+
+  init(connection: Connection, path: String?, configuration: Configuration) {
+    self.connection = connection
+    self.path = path
+    self.configuration = configuration
+    cache = StatementCache(capacity: configuration.statementCacheCapacity)
   }
 
   /// Opens the database at a file URL. Throws as ``init(path:configuration:)`` does, and
@@ -80,8 +86,8 @@ public final class Database {
   /// Throws where it can't be done: on another thread than that of the scope, in another process,
   /// or from inside a call to SQLite, such as a custom function.
   public func close() throws {
-    guard connection.handle != nil else { return }
-    _ = try connection.check()
+    guard connection.isOpen else { return }
+    try connection.check()
     guard connection.callDepth == 0 else {
       throw DatabaseError(.misuse, "the database can't be closed from inside a call to SQLite")
     }
@@ -95,7 +101,7 @@ public final class Database {
     closeOpenStatements()
     cache.removeAll()
     transactionStatements.removeAll()
-    let isOwn = connection.handle != nil && connection.isOfThisProcess
+    let isOwn = connection.isOpen && connection.isOfThisProcess
     connection.close()
     if isOwn { leftover?.remove() }
   }
@@ -104,12 +110,13 @@ public final class Database {
   package var dateFormat: DateFormat { connection.dateFormat }
 
   /// Whether the database is open.
-  public var isOpen: Bool { connection.handle != nil }
+  public var isOpen: Bool { connection.isOpen }
 
   /// Whether a simple query works; false when the database is closed.
   public var isGoodConnection: Bool {
     do {
-      return try value("SELECT count(*) FROM sqlite_schema", as: Int.self) != nil
+      return try value(
+        engine == nil ? "SELECT count(*) FROM sqlite_schema" : "SELECT 1", as: Int.self) != nil
     } catch {
       return (error as? DatabaseError)?.code == .authorization
     }
@@ -140,12 +147,13 @@ public final class Database {
 
   /// Whether SQLite has a transaction open.
   var hasTransaction: Bool {
-    connection.usableHandle.map { sqlite3_get_autocommit($0) == 0 } ?? false
+    connection.isAccessible && connection.hasTransaction
   }
 
   /// Whether the database can only be read; false when it is closed.
   public var isReadOnly: Bool {
-    connection.usableHandle.map { sqlite3_db_readonly($0, "main") == 1 } ?? false
+    if let engine { return connection.isAccessible && engine.isReadOnly }
+    return connection.usableHandle.map { sqlite3_db_readonly($0, "main") == 1 } ?? false
   }
 
   /// How long to wait for locks of other connections, from the next call on; zero for not at all.
@@ -162,9 +170,9 @@ public final class Database {
   public var statementDeadline: Duration? {
     get { connection.deadlines.limit }
     set {
-      guard let handle = connection.usableHandle else { return }
+      guard connection.isOpen, connection.isAccessible else { return }
       connection.settingsToRestore?.keep(\.statementDeadline, statementDeadline)
-      connection.deadlines.set(newValue, on: handle)
+      connection.deadlines.set(newValue, on: connection.handle)
     }
   }
 
@@ -181,6 +189,7 @@ public final class Database {
 
   /// The value of a limit, or 0 when the database is closed.
   public func limit(_ limit: Limit) -> Int {
+    if let engine, connection.isAccessible { return limit == .variables ? engine.variableLimit : 0 }
     guard let handle = connection.usableHandle else { return 0 }
     return Int(sqlite3_limit(handle, limit.rawValue, -1))
   }
@@ -189,7 +198,7 @@ public final class Database {
   /// negative values are taken as 0. Throws when the database is closed.
   @discardableResult
   public func setLimit(_ limit: Limit, _ value: Int) throws -> Int {
-    let handle = try connection.check()
+    let handle = try connection.sqlite()
     let before = sqlite3_limit(handle, limit.rawValue, Int32(clamping: max(0, value)))
     connection.settingsToRestore?.keep(limit, before)
     return Int(before)

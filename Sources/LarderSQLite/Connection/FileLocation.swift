@@ -42,7 +42,7 @@ extension Database {
   /// Which file this connection has open; nil for a database in memory or in a temporary file.
   /// Throws `ResultCode.cannotOpen` where the file was moved away, or another has taken its place.
   package func fileLocation() throws -> FileLocation? {
-    let handle = try connection.check()
+    let handle = try connection.sqlite()
     guard let path, let full = sqlite3_db_filename(handle, "main"), full.pointee != 0 else {
       return nil
     }

@@ -14,18 +14,27 @@ public final class InterruptHandle: Sendable {
   // takes the address away before the handle goes, and waits for an interrupt under way.
   private let address: Mutex<UInt>
   private let counter = Atomic<Int>(0)
+  private let stop: @Sendable () -> Void
 
   /// How often an interrupt was asked for.
   var count: Int { counter.load(ordering: .relaxed) }
 
   init(_ handle: OpaquePointer) {
     address = Mutex(UInt(bitPattern: handle))
+    stop = {}
+  }
+
+  /// For another engine: what a closure stops, from any thread.
+  package init(_ stop: @escaping @Sendable () -> Void) {
+    address = Mutex(0)
+    self.stop = stop
   }
 
   /// Makes the statements that run now throw `ResultCode.interrupt`, which rolls back a
   /// transaction that they write in. Does nothing when none runs, or the database is closed.
   public func interrupt() {
     counter.add(1, ordering: .relaxed)
+    stop()
     address.withLock { address in
       if let handle = OpaquePointer(bitPattern: address) { sqlite3_interrupt(handle) }
     }

@@ -16,8 +16,11 @@ struct ParameterNames {
     var single: [Int32]?
   }
 
-  init(_ handle: OpaquePointer, count: Int) {
-    names = (0..<count).map { index in
+  init(_ names: [String?]) { self.names = names }
+
+  /// The names of a statement's parameters, as SQLite tells them.
+  static func names(of handle: OpaquePointer?, count: Int) -> [String?] {
+    (0..<count).map { index in
       sqlite3_bind_parameter_name(handle, Int32(truncatingIfNeeded: index + 1))
         .map { String(cString: $0) }
     }

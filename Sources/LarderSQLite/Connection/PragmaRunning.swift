@@ -6,7 +6,7 @@ extension Connection {
   /// Does what an execution of a statement needs before its first step: for a PRAGMA that acts, to
   /// compile it, which is when SQLite runs most of them.
   func prepareToRun(_ statement: PreparedStatement) throws {
-    let handle = try check()
+    let handle = try sqlite()
     switch statement.kind {
     case .attachment: hasNewAttachments = true
     case .pragma(let pragma):

@@ -5,6 +5,7 @@ import CSQLite
 extension Connection {
   /// Compiles the only statement in a text. Throws where there is none, or more than one.
   func prepare(_ sql: String, isPersistent: Bool) throws -> PreparedStatement {
+    if let engine { return try prepare(sql, by: engine) }
     let text = try SQLText(sql)
     let (statement, end) = try prepareFirst(
       of: text, from: 0, isPersistent: isPersistent, sql: sql)
@@ -27,9 +28,7 @@ extension Connection {
   ) throws -> (statement: PreparedStatement?, end: Int) {
     let kind = StatementKind(of: text, from: start)
     if case .scopeSavepoint = kind {
-      throw DatabaseError(
-        .misuse, "the savepoint “\(TransactionControl.savepointName)” is the scopes' own",
-        sql: text.string(from: start, to: text.endOfStatement(from: start)))
+      throw Self.savepointError(text.string(from: start, to: text.endOfStatement(from: start)))
     }
     let (code, handle, end) =
       if case .pragma(let pragma) = kind, pragma.acts {
@@ -67,7 +66,7 @@ extension Connection {
   func compileFirst(
     of text: SQLText, from start: Int = 0, isPersistent: Bool = false
   ) throws -> (code: Int32, handle: OpaquePointer?, end: Int) {
-    let database = try check()
+    let database = try sqlite()
     if isSchemaStale { forgetSchema() }
     return text.compile(on: database, from: start, isPersistent: isPersistent)
   }

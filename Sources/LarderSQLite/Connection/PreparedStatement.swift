@@ -18,6 +18,8 @@ package final class PreparedStatement {
   /// Whether something has to be done before each execution; see ``Connection/prepareToRun(_:)``.
   private let isPreparedToRun: Bool
   @exclusivity(unchecked) private(set) var handle: OpaquePointer?
+  /// The statement of another engine, in the handle's place; nil once it is finalized.
+  @exclusivity(unchecked) private(set) var engine: (any EngineStatement)?
 
   /// Who has it.
   @exclusivity(unchecked) var user = User.call
@@ -54,7 +56,8 @@ package final class PreparedStatement {
 
   @usableFromInline package let arena: BindingArena
   @usableFromInline let parameterCount: Int
-  lazy var parameters = ParameterNames(arena.statement, count: parameterCount)
+  lazy var parameters = ParameterNames(
+    engine?.parameterNames ?? ParameterNames.names(of: handle, count: parameterCount))
 
   @exclusivity(unchecked) private(set) var state = State.ready
   /// The number of the execution that is under way.
@@ -127,16 +130,37 @@ package final class PreparedStatement {
     }
   }
 
+  /// Takes over a statement of another engine that was just prepared.
+  init(engine: any EngineStatement, sql: String, kind: StatementKind, connection: Connection) {
+    self.engine = engine
+    self.kind = kind
+    self.sql = sql
+    self.connection = connection
+    arena = BindingArena(engine: engine, format: connection.storageFormat)
+    parameterCount = engine.parameterNames.count
+    columnCount = engine.columnNames.count
+    isReadOnly = engine.isReadOnly
+    isPreparedToRun = false
+  }
+
   deinit { finalize() }
+
+  /// Whether it hasn't been finalized.
+  var isOpen: Bool { handle != nil || engine != nil }
 
   /// Gives the handle back to SQLite. In a forked process, or once the connection is gone, there
   /// is nothing to give back. A statement that is running ends when it returns instead.
   func finalize() {
-    guard let closing = handle, !closesLater() else { return }
+    guard isOpen, !closesLater() else { return }
     let event = traceEvent()
     invalidate()
+    let closing = handle
     handle = nil
-    if connection.handle != nil, connection.isOfThisProcess { sqlite3_finalize(closing) }
+    if connection.isOpen, connection.isOfThisProcess {
+      sqlite3_finalize(closing)
+      engine?.finalize()
+    }
+    engine = nil
     if let event { connection.report(event) }
   }
 
@@ -230,7 +254,7 @@ package final class PreparedStatement {
   func begin() throws -> Int {
     try checkNotRunning()
     if !connection.restrictions.isEmpty {
-      try connection.restrictions.check(kind, isReadOnly, on: connection.handle, sql: sql)
+      try connection.restrictions.check(kind, isReadOnly, on: connection, sql: sql)
     }
     if state != .ready { reset() }
     if isPreparedToRun { try connection.prepareToRun(self) }
@@ -242,7 +266,7 @@ package final class PreparedStatement {
   /// Takes one step: true when there is a row.
   @usableFromInline
   package func step() throws -> Bool {
-    guard let handle else { throw DatabaseError(.misuse, "the statement is closed") }
+    guard let handle else { return try stepInEngine() }
     try checkNotRunning()
     let isFirst = state == .ready
     state = .running
@@ -269,6 +293,7 @@ package final class PreparedStatement {
     try begin()
     try stepToEnd()
     guard case .rowChange = kind, !isReadOnly else { return 0 }
+    if let engine { return engine.changes }
     return Int(sqlite3_changes64(connection.handle))
   }
 
@@ -290,6 +315,32 @@ package final class PreparedStatement {
     if let error { throw error }
   }
 
+  /// A step of another engine's statement.
+  private func stepInEngine() throws -> Bool {
+    guard let engine else { throw DatabaseError(.misuse, "the statement is closed") }
+    try checkNotRunning()
+    let isFirst = state == .ready
+    state = .running
+    rowNumber &+= 1
+    var outcome = Result<Bool, any Error>.success(false)
+    connection.callDepth &+= 1
+    measurement.step(connection.deadlines) {
+      outcome = Result { try engine.step(until: connection.deadlines.current) }
+      return (try? outcome.get()) == true
+    }
+    connection.callDepth &-= 1
+    let isClosing = state == .closing
+    state = .failed
+    if isClosing { throw closedError() }
+    let hasRow = try connection.reporting { try outcome.get() }
+    state = hasRow ? .row : .done
+    if isFirst, engine.columnNames.count != columnCount {
+      names = nil
+      columnCount = engine.columnNames.count
+    }
+    return hasRow
+  }
+
   @inline(__always)
   private func rawStep(_ handle: OpaquePointer) -> Int32 {
     connection.callDepth &+= 1
@@ -300,7 +351,12 @@ package final class PreparedStatement {
   }
 
   private func measuredStep(_ handle: OpaquePointer) -> Int32 {
-    measurement.step(connection.deadlines) { rawStep(handle) }
+    var code = SQLITE_OK
+    measurement.step(connection.deadlines) {
+      code = rawStep(handle)
+      return code == SQLITE_ROW
+    }
+    return code
   }
 
   /// Ends the execution, which lets go of locks and of the snapshot. The values stay bound.
@@ -311,10 +367,8 @@ package final class PreparedStatement {
     let wasReady = state == .ready
     let event = wasReady || !connection.measures ? nil : traceEvent()
     invalidate()
-    guard !wasReady, let handle, connection.handle != nil, connection.isOfThisProcess else {
-      return
-    }
-    sqlite3_reset(handle)
+    guard !wasReady, connection.isOpen, connection.isOfThisProcess else { return }
+    if let handle { sqlite3_reset(handle) } else { engine?.reset() }
     if let event { connection.report(event) }
   }
 
@@ -361,7 +415,8 @@ package final class PreparedStatement {
   @usableFromInline
   package var columnNames: ColumnNames {
     if let names { return names }
-    let made = ColumnNames(handle, count: columnCount)
+    let made =
+      engine.map { ColumnNames($0.columnNames) } ?? ColumnNames(handle, count: columnCount)
     names = made
     return made
   }

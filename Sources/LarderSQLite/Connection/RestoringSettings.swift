@@ -16,7 +16,11 @@ extension Connection {
   /// Puts back what was changed. What can't be put back, for lack of memory or since a transaction
   /// couldn't be rolled back, is tried again before the connection is next used.
   func restoreSettings() {
-    guard let changed = changedSettings, let handle, isOfThisProcess else { return }
+    guard let changed = changedSettings, isOpen, isOfThisProcess else { return }
+    guard let handle else {
+      restore(changed)
+      return changedSettings = nil
+    }
     block(.settings)
     guard sqlite3_get_autocommit(handle) != 0 else { return }
     for (limit, value) in changed.limits { sqlite3_limit(handle, limit.rawValue, value) }
@@ -35,11 +39,16 @@ extension Connection {
       changed.pragmas.removeLast()
     }
     if let frames = changed.autocheckpoint { setAutocheckpoint(frames, on: handle) }
-    if let timeout = changed.busyTimeout { busyHandler.timeout = timeout }
-    if let limit = changed.statementDeadline { deadlines.set(limit, on: handle) }
+    restore(changed)
     changedSettings = nil
     unblock(.settings)
     onSettingChange?()
+  }
+
+  /// Puts back what isn't SQLite's own.
+  private func restore(_ changed: ChangedSettings) {
+    if let timeout = changed.busyTimeout { busyHandler.timeout = timeout }
+    if let limit = changed.statementDeadline { deadlines.set(limit, on: handle) }
   }
 }
 

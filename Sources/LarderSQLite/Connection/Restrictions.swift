@@ -1,5 +1,3 @@
-import CSQLite
-
 /// What a scope rules out for the statements that run in it.
 struct Restrictions: OptionSet {
   let rawValue: UInt8
@@ -15,7 +13,7 @@ struct Restrictions: OptionSet {
 
   /// Throws for a statement that is ruled out.
   func check(
-    _ kind: StatementKind, _ isReadOnly: Bool, on handle: OpaquePointer?, sql: String
+    _ kind: StatementKind, _ isReadOnly: Bool, on connection: Connection, sql: String
   ) throws {
     if contains(.writing), !isReadOnly {
       let refusal =
@@ -26,7 +24,7 @@ struct Restrictions: OptionSet {
         }
       throw DatabaseError(.readOnly, refusal, sql: sql)
     }
-    if contains(.autocommit), sqlite3_get_autocommit(handle) != 0 {
+    if contains(.autocommit), !connection.hasTransaction {
       throw DatabaseError(
         .abort, "an error has made SQLite roll the scope's transaction back", sql: sql)
     }

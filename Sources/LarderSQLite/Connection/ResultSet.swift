@@ -53,7 +53,7 @@ public final class ResultSet {
   public func next() throws -> Bool {
     guard state == .beforeFirst || state == .onRow else { throw endedError() }
     if let buffer {
-      _ = try statement.connection.check()
+      try statement.connection.check()
       rowNumber -= 1
       state = -rowNumber <= buffer.rowCount ? .onRow : .ended
       return state == .onRow
@@ -175,7 +175,7 @@ extension ResultSet: ColumnAccess {
   /// The reader of a row that waits here; otherwise throws what is wrong.
   @usableFromInline
   func bufferedReader(at index: Int) throws -> ColumnReader {
-    _ = try statement.connection.check()
+    try statement.connection.check()
     if let buffer, state == .onRow {
       return try buffer.reader(row: -rowNumber - 1, column: index)
     }

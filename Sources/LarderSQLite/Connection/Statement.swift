@@ -36,7 +36,7 @@ public final class Statement {
 
   /// Finalizes the statement. Everything throws from now on. Closing again does nothing.
   public func close() {
-    guard prepared.handle != nil, prepared.connection.isAccessible else { return }
+    guard prepared.isOpen, prepared.connection.isAccessible else { return }
     isClosed = true
     if !prepared.isRunning { database.removeOpen(prepared) }
     prepared.finalize()
@@ -145,8 +145,8 @@ public final class Statement {
   }
 
   private func check() throws {
-    _ = try prepared.connection.check()
-    guard prepared.handle != nil, !isClosed else {
+    try prepared.connection.check()
+    guard prepared.isOpen, !isClosed else {
       throw DatabaseError(.misuse, "the statement is closed", sql: sql)
     }
     guard !prepared.isRunning else {
@@ -161,7 +161,7 @@ extension Statement: Sendable {}
 extension Statement: ColumnAccess {
   /// The columns' names in order, as of the last step; none when the statement is closed.
   public var columnNames: [String] {
-    guard prepared.handle != nil, prepared.connection.isAccessible else { return [] }
+    guard prepared.isOpen, prepared.connection.isAccessible else { return [] }
     return currentNames.names
   }
 

@@ -4,7 +4,7 @@ extension Database {
   /// A statement for the caller alone, which has to go back through ``giveBack(_:)``.
   @usableFromInline
   func take(_ sql: SQL) throws -> PreparedStatement {
-    _ = try connection.check()
+    try connection.check()
     if let known = cache.takeLast(where: { $0.isSame(as: sql.text) }) { return known }
     guard sql.isCacheable else { return try compileUncached(sql.text) }
     return try sql.text.withBytes { try find($0, sql.text) }
@@ -13,7 +13,7 @@ extension Database {
   /// The same for SQL that is found by its number.
   @usableFromInline
   package func take(_ sql: FixedSQL) throws -> PreparedStatement {
-    _ = try connection.check()
+    try connection.check()
     if let known = cache.take(sql.number) { return known }
     return try sql.text.withBytes { try find($0, sql.text, number: sql.number) }
   }
@@ -71,7 +71,7 @@ extension Database {
   package func take(
     write: (inout TextWriter) -> Void, bind: (inout ArgumentWriter) throws -> Void
   ) throws -> PreparedStatement {
-    _ = try connection.check()
+    try connection.check()
     let (statement, valueCount) = try TextWriter.withBytes(write) { bytes, writer in
       (try take(bytes, isCacheable: writer.isCacheable), writer.valueCount)
     }

@@ -1,5 +1,3 @@
-import CSQLite
-
 /// One run of a statement, for ``Configuration/trace``.
 public struct TraceEvent: Sendable {
   /// The statement, with placeholders for its arguments.
@@ -21,6 +19,13 @@ struct Reporting {
   var trace: (@Sendable (TraceEvent) -> Void)?
   var slowStatementThreshold: Duration
   var showsArguments: Bool
+
+  init(_ configuration: Configuration) {
+    log = configuration.log
+    trace = configuration.trace
+    slowStatementThreshold = configuration.slowStatementThreshold
+    showsArguments = configuration.showsArguments
+  }
 }
 
 /// What a statement's execution has taken, where time counts: for a deadline or for the trace.
@@ -42,14 +47,15 @@ struct StatementMeasurement {
   }
 
   /// The step that a closure takes, by the end of which the statement may have reached its deadline.
-  mutating func step(_ deadlines: DeadlineHandler, _ step: () -> Int32) -> Int32 {
+  ///
+  /// - Parameter step: takes it, and says whether there is a row.
+  mutating func step(_ deadlines: DeadlineHandler, _ step: () -> Bool) {
     let outer = deadlines.current
     let start = MonotonicClock.now
     deadlines.current = deadlines.limit.map { start + $0 - spent }
-    let code = step()
+    let hasRow = step()
     spent += MonotonicClock.now - start
-    if code == SQLITE_ROW { rowCount += 1 }
+    if hasRow { rowCount += 1 }
     deadlines.current = outer
-    return code
   }
 }

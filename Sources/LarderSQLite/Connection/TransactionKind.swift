@@ -17,16 +17,16 @@ public enum TransactionKind: Hashable, Sendable {
 }
 
 /// The statements that scopes are made of.
-enum TransactionControl: Int, CaseIterable {
-  case beginDeferred, beginImmediate, beginExclusive, commit, rollback
+package enum TransactionControl: Int, CaseIterable {
+  case beginDeferred, beginImmediate, beginExclusive, beginReading, commit, rollback
   case savepoint, release, rollbackTo
 
   /// The name of the savepoints. In SQL that isn't a scope's it is refused.
-  static let savepointName = "larder scope"
+  package static let savepointName = "larder scope"
 
-  var sql: String {
+  package var sql: String {
     switch self {
-    case .beginDeferred: "BEGIN DEFERRED"
+    case .beginDeferred, .beginReading: "BEGIN DEFERRED"
     case .beginImmediate: "BEGIN IMMEDIATE"
     case .beginExclusive: "BEGIN EXCLUSIVE"
     case .commit: "COMMIT"

@@ -4,7 +4,7 @@ extension Database {
   /// Runs one of the statements that scopes are made of, compiled once per connection, whatever
   /// the scope rules out.
   func execute(_ control: TransactionControl) throws {
-    _ = try connection.check()
+    try connection.check()
     try executeChecked(control)
   }
 
@@ -14,9 +14,14 @@ extension Database {
     guard !connection.hasNewAttachments,
       let known = transactionStatements.reference(to: control)
     else {
-      return try prepared(control).runAsControl()
+      return try executeSeldom(control)
     }
     try known._withUnsafeGuaranteedRef { try $0.runAsControl() }
+  }
+
+  private func executeSeldom(_ control: TransactionControl) throws {
+    guard let engine else { return try prepared(control).runAsControl() }
+    try connection.reporting { try engine.execute(control) }
   }
 
   private func prepared(_ control: TransactionControl) throws -> PreparedStatement {
@@ -40,6 +45,7 @@ extension Database {
   /// keep it from ending.
   func prepareToEnd() throws {
     if transactionStatements.canEndScopes { return }
+    guard engine == nil else { return }
     for control in [TransactionControl.commit, .rollback, .release, .rollbackTo] {
       _ = try prepared(control)
     }
@@ -87,7 +93,7 @@ extension Database {
   public func inTransaction<T>(
     _ kind: TransactionKind = .immediate, _ body: (Database) throws -> T
   ) throws -> T {
-    _ = try connection.check()
+    try connection.check()
     if isInTransaction { return try inSavepoint(body) }
     try prepareToEnd()
     try begin(kind)
@@ -104,7 +110,7 @@ extension Database {
   /// See [Savepoints](https://www.sqlite.org/lang_savepoint.html).
   @discardableResult
   public func inSavepoint<T>(_ body: (Database) throws -> T) throws -> T {
-    _ = try connection.check()
+    try connection.check()
     let isOutermost = !hasTransaction
     try prepareToEnd()
     try execute(.savepoint)
@@ -136,7 +142,7 @@ extension Database {
     }
     do {
       let result = try body(self)
-      _ = try connection.check()
+      try connection.check()
       guard hasTransaction else {
         throw DatabaseError(.abort, "an error has made SQLite roll the scope's transaction back")
       }

@@ -83,7 +83,7 @@ extension Database {
   public func executeStatements(
     _ sql: SQL, onRow: ((Row) throws -> BatchControl)? = nil
   ) throws {
-    _ = try connection.check()
+    try connection.check()
     var values = sql.values[...]
     let text = try SQLText(sql.text)
     var position = 0

@@ -26,7 +26,7 @@ extension Database {
     step: @escaping @Sendable (inout State, [DatabaseValue]) throws -> Void,
     final: @escaping @Sendable (State) throws -> (any DatabaseValueConvertible)?
   ) throws {
-    _ = try connection.check()
+    _ = try connection.sqlite()
     let signature = try FunctionSignature(
       name, argumentCount, deterministic: deterministic, directOnly: directOnly)
     let aggregate = Aggregate(FunctionFormat(connection)) {

@@ -33,7 +33,7 @@ extension Database {
     // Unlike with functions, one that isn't registered isn't SQLite's to release.
     var code = SQLITE_ERROR
     defer { if code != SQLITE_OK { collation?.release() } }
-    let handle = try connection.check()
+    let handle = try connection.sqlite()
     try checkCollationName(name)
     // What it replaces is destroyed in this call, and may do anything.
     connection.callDepth += 1

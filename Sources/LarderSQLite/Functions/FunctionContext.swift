@@ -110,7 +110,7 @@ extension Connection {
     _ signature: FunctionSignature, _ function: AnyObject?, call: FunctionCallback? = nil,
     step: FunctionCallback? = nil, final: (@convention(c) (OpaquePointer?) -> Void)? = nil
   ) throws {
-    let handle = try check()
+    let handle = try sqlite()
     // What it replaces is destroyed in this call, and may do anything.
     callDepth += 1
     defer { callDepth -= 1 }

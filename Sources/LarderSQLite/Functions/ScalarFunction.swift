@@ -33,7 +33,7 @@ extension Database {
     _ name: String, argumentCount: Int? = nil, deterministic: Bool = true, directOnly: Bool = true,
     _ body: @escaping @Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
   ) throws {
-    _ = try connection.check()
+    _ = try connection.sqlite()
     let signature = try FunctionSignature(
       name, argumentCount, deterministic: deterministic, directOnly: directOnly)
     let function = ScalarFunction(
@@ -52,7 +52,7 @@ extension Database {
   /// there is none. One of SQLite's own that it had replaced stays hidden on this connection. Throws as
   /// ``createFunction(_:argumentCount:deterministic:directOnly:_:)`` does.
   public func removeFunction(_ name: String, argumentCount: Int? = nil) throws {
-    _ = try connection.check()
+    _ = try connection.sqlite()
     let signature = try FunctionSignature(
       name, argumentCount, deterministic: false, directOnly: false)
     try connection.register(signature, nil)

@@ -25,7 +25,7 @@ extension Database {
     to path: String, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
   ) throws {
-    _ = try connection.check()
+    try connection.check()
     guard !path.isEmpty, path != ":memory:", !path.utf8.contains(0) else {
       throw DatabaseError(.misuse, "a backup needs the path of a file, and “\(path)” is none")
     }
@@ -63,8 +63,8 @@ extension Database {
     to destination: Database, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
   ) throws {
-    let source = try connection.check()
-    let target = try destination.connection.check()
+    let source = try connection.sqlite()
+    let target = try destination.connection.sqlite()
     guard !destination.isInTransaction, !destination.hasOpenStatements else {
       throw DatabaseError(
         .busy, "the destination has an open transaction, result set or statement")
@@ -181,7 +181,7 @@ extension Database {
     from path: String, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
   ) throws {
-    _ = try connection.check()
+    try connection.check()
     var configuration = Configuration()
     configuration.readOnly = true
     configuration.busyTimeout = .zero
@@ -197,7 +197,7 @@ extension Database {
     from source: Database, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
   ) throws {
-    _ = try connection.check()
+    try connection.check()
     try source.backup(to: self, pagesPerStep: pagesPerStep, progress: progress)
   }
 }

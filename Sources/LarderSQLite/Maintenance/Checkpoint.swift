@@ -22,7 +22,7 @@ extension Database {
   public func checkpoint(
     _ mode: CheckpointMode = .passive
   ) throws -> (logFrames: Int, checkpointed: Int) {
-    let handle = try connection.check()
+    let handle = try connection.sqlite()
     var logFrames: Int32 = -1
     var checkpointed: Int32 = -1
     Connection.clearInterrupt(of: handle)

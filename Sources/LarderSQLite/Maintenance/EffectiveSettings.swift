@@ -40,7 +40,7 @@ extension Database {
   /// What is in force on this connection, read back from SQLite. Throws when it is closed.
   public var effectiveSettings: EffectiveSettings {
     get throws {
-      let handle = try connection.check()
+      let handle = try connection.sqlite()
       func isOn(_ option: Int32) -> Bool { larder_db_config_value(handle, option) == 1 }
       let pages = try value("PRAGMA cache_size", as: Int.self) ?? 0
       let pageSize = try value("PRAGMA page_size", as: Int.self) ?? 0

@@ -37,7 +37,7 @@ extension Database {
   package func metadata(
     ofColumn column: String, in table: String
   ) throws -> (affinity: ColumnAffinity, collation: String)? {
-    let handle = try connection.check()
+    let handle = try connection.sqlite()
     var type: UnsafePointer<CChar>?
     var collation: UnsafePointer<CChar>?
     guard

@@ -19,7 +19,9 @@ public struct ColumnReader {
 
   @inlinable
   package init(statement: OpaquePointer, index: Int32, format: StorageFormat) {
-    value = sqlite3_column_value(statement, index)
+    value =
+      format.isEngine
+      ? Self.engineValue(statement, index) : sqlite3_column_value(statement, index)
     self.format = format
   }
 
@@ -33,26 +35,32 @@ public struct ColumnReader {
   /// How the value is stored.
   @inlinable
   public var storageClass: StorageClass {
-    StorageClass(rawValue: sqlite3_value_type(value)) ?? .null
+    if format.isEngine { return engineClass }
+    return StorageClass(rawValue: sqlite3_value_type(value)) ?? .null
   }
 
   /// Whether the value is NULL.
   @inlinable
-  public var isNull: Bool { sqlite3_value_type(value) == SQLITE_NULL }
+  public var isNull: Bool {
+    format.isEngine ? engineClass == .null : sqlite3_value_type(value) == SQLITE_NULL
+  }
 
   /// The integer. The storage class has to be ``StorageClass/integer``: SQLite would convert.
   @inlinable
-  public var integer: Int64 { sqlite3_value_int64(value) }
+  public var integer: Int64 { format.isEngine ? engineInteger : sqlite3_value_int64(value) }
 
   /// The number. The storage class has to be ``StorageClass/real``: SQLite would convert.
   @inlinable
-  public var real: Double { sqlite3_value_double(value) }
+  public var real: Double { format.isEngine ? engineReal : sqlite3_value_double(value) }
 
   /// The text, NULs included. Throws ``ConversionError`` for NULL, and where its bytes aren't UTF-8, or
   /// UTF-16 in a database that stores that; `ResultCode.noMemory` where memory is short.
   @inlinable
   public func text() throws -> String {
-    if format.isUTF16 { try checkUTF16() }
+    if format.isSpecial {
+      if format.isEngine { return try engineText() }
+      try checkUTF16()
+    }
     // Text first, then bytes: the first call may convert from UTF-16, which changes the length.
     guard let bytes = sqlite3_value_text(value) else {
       if isNull { throw ConversionError(.null, String.self) }
@@ -75,6 +83,7 @@ public struct ColumnReader {
   /// UTF-16 is malformed, and `ResultCode.noMemory`.
   @inlinable
   public func withUnsafeBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
+    if format.isEngine { return try body(engineBytes) }
     // As text first, or the bytes of a database in UTF-16 would come as they are stored.
     let isText = sqlite3_value_type(value) == SQLITE_TEXT
     if format.isUTF16, isText { try checkUTF16() }

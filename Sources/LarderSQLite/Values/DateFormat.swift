@@ -149,7 +149,7 @@ extension StorageFormat {
   }
 
   @inlinable
-  var dateFormat: DateFormat { DateFormat(rawValue: bits >> 1) ?? .secondsSince1970 }
+  var dateFormat: DateFormat { DateFormat(rawValue: bits >> 1 & 0x3F) ?? .secondsSince1970 }
 }
 
 extension ColumnReader {

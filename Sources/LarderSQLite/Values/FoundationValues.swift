@@ -20,12 +20,14 @@ extension Date: DatabaseValueConvertible {
 
   /// Binds the date in the connection's format. Throws for one that it can't express.
   public func bind(to parameter: ParameterBinder) throws {
+    if let engine = parameter.engine { return try engine.bind(self, at: parameter.position) }
     try parameter.dateFormat.databaseValue(of: self).bind(to: parameter)
   }
 
   /// The date from the connection's format. Throws for a value of any other form.
   public init(column: ColumnReader) throws {
-    self = try column.dateFormat.date(from: DatabaseValue(column: column))
+    self =
+      try column.engineDate ?? column.dateFormat.date(from: DatabaseValue(column: column))
   }
 }
 

@@ -20,12 +20,14 @@ public struct ParameterBinder {
   /// Binds NULL.
   @inlinable
   package func bindNull() throws {
+    if arena.isEngine { return try bindInEngine(.null) }
     try check(sqlite3_bind_null(arena.statement, index))
   }
 
   /// Binds an integer. Throws as ``ParameterBinder`` says.
   @inlinable
   public func bind(_ value: Int64) throws {
+    if arena.isEngine { return try bindInEngine(.integer(value)) }
     try check(sqlite3_bind_int64(arena.statement, index, value))
   }
 
@@ -33,26 +35,39 @@ public struct ParameterBinder {
   @inlinable
   public func bind(_ value: Double) throws {
     guard !value.isNaN else { throw ConversionError(.notANumber, Double.self) }
+    if arena.isEngine { return try bindInEngine(.real(value)) }
     try check(sqlite3_bind_double(arena.statement, index, value))
   }
 
   /// Binds text, NULs included. Throws as ``ParameterBinder`` says.
   @inlinable
   public func bind(_ value: String) throws {
+    if arena.isEngine { return try bindInEngine(.text(value)) }
     try check(value.withBytes { arena.bindText($0, at: index) })
   }
 
   /// Binds a copy of these bytes as a blob. Throws as ``ParameterBinder`` says.
   @inlinable
   public func bind(_ value: UnsafeRawBufferPointer) throws {
+    if arena.isEngine { return try bindInEngine(.blob([UInt8](value))) }
     try check(arena.bindBlob(value, at: index))
   }
 
   /// Binds bytes as a blob. Throws as ``ParameterBinder`` says.
   @inlinable
   public func bind(_ value: [UInt8]) throws {
+    if arena.isEngine { return try bindInEngine(.blob(value)) }
     try check(value.withUnsafeBytes { arena.bindBlob($0, at: index) })
   }
+
+  /// The parameters, where the engine isn't SQLite.
+  var engine: (any EngineStatement)? { arena.engine }
+
+  /// Which parameter it is, counted from 1.
+  var position: Int { Int(index) }
+
+  @usableFromInline
+  func bindInEngine(_ value: DatabaseValue) throws { try engine?.bind(value, at: position) }
 
   @inlinable
   func check(_ code: Int32) throws {
@@ -79,6 +94,8 @@ extension ParameterBinder: Sendable {}
 package final class BindingArena {
   /// Another one only between two executions.
   @exclusivity(unchecked) @usableFromInline package var statement: OpaquePointer
+  /// Of another engine: what ``statement`` points to then.
+  private let cursor: EngineCursor?
   @usableFromInline package let format: StorageFormat
   @exclusivity(unchecked) @usableFromInline var memory: UnsafeMutableRawPointer
   @exclusivity(unchecked) @usableFromInline var capacity = 256
@@ -90,9 +107,26 @@ package final class BindingArena {
 
   init(statement: OpaquePointer, format: StorageFormat) {
     self.statement = statement
+    cursor = nil
     self.format = format
     memory = .allocate(byteCount: capacity, alignment: 16)
   }
+
+  /// For a statement of another engine, which has no use for the memory.
+  init(engine: any EngineStatement, format: StorageFormat) {
+    let cursor = EngineCursor(engine)
+    self.cursor = cursor
+    statement = cursor.pointer
+    self.format = format
+    memory = .allocate(byteCount: capacity, alignment: 16)
+  }
+
+  /// The statement, where the engine isn't SQLite.
+  var engine: (any EngineStatement)? { cursor?.statement }
+
+  /// Whether the engine isn't SQLite.
+  @inlinable
+  var isEngine: Bool { format.isEngine }
 
   /// The statement has to be finalized before this.
   deinit { memory.deallocate() }

@@ -7,4 +7,8 @@ package struct StorageFormat: Sendable {
   /// Whether the database stores text as UTF-16, of which SQLite makes other text where it is wrong.
   @inlinable
   var isUTF16: Bool { bits & 1 != 0 }
+
+  /// Whether text isn't simply SQLite's own UTF-8: one test for all.
+  @inlinable
+  var isSpecial: Bool { bits & 0x81 != 0 }
 }

@@ -1,0 +1,113 @@
+import FoundationEssentials
+
+// Where values go to and come from when the engine behind a `Database` isn't SQLite.
+
+/// A prepared statement of another engine.
+package protocol EngineStatement: AnyObject {
+  /// Sets the value of a parameter, counted from 1, as the engine stores it in what the parameter
+  /// is compared with or assigned to. Throws ``ConversionError`` for what it can't hold.
+  func bind(_ value: DatabaseValue, at index: Int) throws
+  /// The same for a date: engines have types for them.
+  func bind(_ date: Date, at index: Int) throws
+  /// By position: the name with its prefix, or nil for one without.
+  var parameterNames: [String?] { get }
+  /// The columns of its rows, as of the last step or, before one, of its preparation.
+  var columnNames: [String] { get }
+  /// Whether it only reads, as far as its text tells.
+  var isReadOnly: Bool { get }
+  /// How many rows the last execution has inserted, changed or deleted.
+  var changes: Int { get }
+  /// Goes to the next row; the first step begins the execution. False after the last row.
+  ///
+  /// - Parameter deadline: when it is to end, on the ``MonotonicClock``; nil for never.
+  func step(until deadline: Duration?) throws -> Bool
+  /// A column of the row that it stands on, for an index below the number of columns; good until the next
+  /// step.
+  func value(at index: Int) -> UnsafePointer<EngineValue>
+  /// Ends an execution; the values stay bound. A statement that writes runs to its end.
+  func reset()
+  /// Gives it back.
+  func finalize()
+}
+
+/// A statement of another engine, behind the pointer that for SQLite's is the statement itself.
+final class EngineCursor {
+  let statement: any EngineStatement
+
+  init(_ statement: any EngineStatement) { self.statement = statement }
+
+  var pointer: OpaquePointer { OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }
+
+  /// A column of the row that the statement behind a pointer stands on.
+  ///
+  /// What makes the conversion sound: the pointer is that of a ``BindingArena`` of an engine, which keeps
+  /// the object.
+  static func value(_ pointer: OpaquePointer, at index: Int32) -> OpaquePointer {
+    let cursor = Unmanaged<EngineCursor>.fromOpaque(UnsafeRawPointer(pointer))
+    return cursor._withUnsafeGuaranteedRef { OpaquePointer($0.statement.value(at: Int(index))) }
+  }
+}
+
+/// A value of the row on which a statement of another engine stands.
+package struct EngineValue {
+  package var storageClass: StorageClass
+  package var integer: Int64 = 0
+  package var real: Double = 0
+  /// Of text and blobs, good as long as the statement stands on the row.
+  package var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+  /// Set where it is a date by its type: microseconds since 1970.
+  package var microseconds: Int64?
+
+  package init(_ storageClass: StorageClass) { self.storageClass = storageClass }
+}
+
+extension StorageFormat {
+  /// Whether the engine isn't SQLite.
+  @inlinable
+  var isEngine: Bool { bits & 0x80 != 0 }
+
+  /// The format of values of another engine.
+  static func engine(_ dateFormat: DateFormat) -> StorageFormat {
+    StorageFormat(bits: dateFormat.rawValue << 1 | 0x80)
+  }
+}
+
+extension ColumnReader {
+  @usableFromInline
+  static func engineValue(_ statement: OpaquePointer, _ index: Int32) -> OpaquePointer? {
+    EngineCursor.value(statement, at: index)
+  }
+
+  /// What makes the conversion sound: readers of this format are made by ``engineValue(_:_:)`` only.
+  private var engineValue: EngineValue? {
+    value.map { UnsafePointer<EngineValue>($0).pointee }
+  }
+
+  @usableFromInline var engineClass: StorageClass { engineValue?.storageClass ?? .null }
+  @usableFromInline var engineInteger: Int64 { engineValue?.integer ?? 0 }
+  @usableFromInline var engineReal: Double { engineValue?.real ?? 0 }
+  @usableFromInline var engineBytes: UnsafeRawBufferPointer {
+    engineValue?.bytes ?? UnsafeRawBufferPointer(start: nil, count: 0)
+  }
+
+  /// The date, where the engine says that it is one.
+  var engineDate: Date? {
+    guard format.isEngine, let microseconds = engineValue?.microseconds else { return nil }
+    // In two parts: the whole number of microseconds has more digits than a Double.
+    let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+    return Date(timeIntervalSince1970: Double(seconds) + Double(rest) / 1_000_000)
+  }
+
+  @usableFromInline
+  func engineText() throws -> String {
+    guard engineClass == .text else {
+      throw isNull
+        ? ConversionError(.null, String.self)
+        : ConversionError(.storageClass(engineClass), String.self)
+    }
+    guard let text = String(validating: engineBytes, as: UTF8.self) else {
+      throw ConversionError(.malformed, String.self)
+    }
+    return text
+  }
+}
