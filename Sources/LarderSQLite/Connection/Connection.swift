@@ -99,16 +99,19 @@ final class Connection {
   }
 
   /// With another engine.
-  init(engine: any EngineConnection, _ configuration: Configuration) {
+  init(
+    engine: any EngineConnection, busyTimeout: Duration, dateFormat: DateFormat,
+    reporting: Reporting
+  ) {
     self.engine = engine
     isPrivate = false
     measuresCommits = true
-    dateFormat = configuration.dateFormat
-    reporting = Reporting(configuration)
+    self.dateFormat = dateFormat
+    self.reporting = reporting
     measures = reporting.trace != nil
     interruptHandle = engine.interrupts
     busyHandler = BusyHandler(
-      timeout: configuration.busyTimeout, interrupts: interruptHandle, deadlines: deadlines)
+      timeout: busyTimeout, interrupts: interruptHandle, deadlines: deadlines)
   }
 
   /// Whether it hasn't been closed.
@@ -126,6 +129,16 @@ final class Connection {
     guard handle != nil, isAccessible, blockedReasons.load(ordering: .relaxed) == 0 else {
       return try checkAgain()
     }
+  }
+
+  /// SQLite's handle, if it is open and this thread and process may use it. Throws ``UnsupportedByEngine``
+  /// where the engine is another.
+  func sqlite(_ feature: StaticString = #function) throws -> OpaquePointer {
+    try check()
+    guard let handle else {
+      throw UnsupportedByEngine(engine: engine?.name ?? "", feature: "\(feature)")
+    }
+    return handle
   }
 
   /// Makes up for what is owed, if nothing else is in the way.
@@ -305,6 +318,16 @@ final class Connection {
   func report(_ error: DatabaseError) {
     guard let log = reporting.log, !isReporting else { return }
     whileReporting { log(error) }
+  }
+
+  /// Calls a closure whose errors the log is told of.
+  func reporting<T>(_ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as DatabaseError {
+      report(error)
+      throw error
+    }
   }
 
   /// Tells the trace. What it does with this connection meanwhile isn't told again.

@@ -85,6 +85,16 @@ enum ConnectionOpening {
   }
 }
 
+extension Reporting {
+  /// Whom a configuration says to tell.
+  init(_ configuration: Configuration) {
+    self.init(
+      log: configuration.log, trace: configuration.trace,
+      slowStatementThreshold: configuration.slowStatementThreshold,
+      showsArguments: configuration.showsArguments)
+  }
+}
+
 extension Database {
   /// Verifies the file and applies the configuration.
   func setUp(_ configuration: Configuration) throws {

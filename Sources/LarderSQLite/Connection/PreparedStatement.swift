@@ -26,34 +26,6 @@ package final class PreparedStatement {
   /// What the ``StatementCache`` has noted of it.
   @exclusivity(unchecked) var cacheEntry = CacheEntry()
 
-  enum User {
-    /// It waits in the cache.
-    case nobody
-    /// The call that took it, which gives it back.
-    case call
-    /// A ``ResultSet``; the number is its place among the database's open statements.
-    case resultSet(Int)
-    /// A ``Statement``, which decides when it ends; likewise.
-    case statement(Int)
-
-    /// The place among the open statements.
-    var place: Int? {
-      get {
-        switch self {
-        case .resultSet(let place), .statement(let place): place
-        case .nobody, .call: nil
-        }
-      }
-      set {
-        switch (self, newValue) {
-        case (.resultSet, let place?): self = .resultSet(place)
-        case (.statement, let place?): self = .statement(place)
-        default: break
-        }
-      }
-    }
-  }
-
   @usableFromInline package let arena: BindingArena
   @usableFromInline let parameterCount: Int
   lazy var parameters = ParameterNames(
@@ -73,32 +45,6 @@ package final class PreparedStatement {
   @exclusivity(unchecked) @usableFromInline private(set) var columnCount: Int
   @exclusivity(unchecked) private var names: ColumnNames?
   @exclusivity(unchecked) private var namesGeneration: Int32 = 0
-
-  enum State {
-    /// Nothing has run since the last reset.
-    case ready
-    /// Stands on a row.
-    case row
-    /// Has returned its last row, or none.
-    case done
-    /// Its last step has failed, or somebody has closed it while its row was read.
-    case failed
-    /// Is being bound, read, or inside `sqlite3_step`, where nothing else may touch it.
-    case running
-    /// The same, and somebody has closed it meanwhile: it ends when it returns.
-    case closing
-  }
-
-  struct CacheEntry {
-    /// Its place among those that are kept; nil if it isn't.
-    var place: Int?
-    /// The hash of its text.
-    var hash = 0
-    /// The ``FixedSQL`` that it was last found by; 0 for none.
-    var number = 0
-    /// When it was last given back, by the cache's clock.
-    var lastUse = 0
-  }
 
   /// Whether it waits in the cache for its next use.
   var isIdle: Bool {
@@ -254,7 +200,8 @@ package final class PreparedStatement {
   func begin() throws -> Int {
     try checkNotRunning()
     if !connection.restrictions.isEmpty {
-      try connection.restrictions.check(kind, isReadOnly, on: connection, sql: sql)
+      try connection.restrictions.check(
+        kind, isReadOnly, hasTransaction: connection.hasTransaction, sql: sql)
     }
     if state != .ready { reset() }
     if isPreparedToRun { try connection.prepareToRun(self) }

@@ -13,7 +13,7 @@ struct Restrictions: OptionSet {
 
   /// Throws for a statement that is ruled out.
   func check(
-    _ kind: StatementKind, _ isReadOnly: Bool, on connection: Connection, sql: String
+    _ kind: StatementKind, _ isReadOnly: Bool, hasTransaction: @autoclosure () -> Bool, sql: String
   ) throws {
     if contains(.writing), !isReadOnly {
       let refusal =
@@ -24,7 +24,7 @@ struct Restrictions: OptionSet {
         }
       throw DatabaseError(.readOnly, refusal, sql: sql)
     }
-    if contains(.autocommit), !connection.hasTransaction {
+    if contains(.autocommit), !hasTransaction() {
       throw DatabaseError(
         .abort, "an error has made SQLite roll the scope's transaction back", sql: sql)
     }

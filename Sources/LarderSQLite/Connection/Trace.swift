@@ -19,13 +19,6 @@ struct Reporting {
   var trace: (@Sendable (TraceEvent) -> Void)?
   var slowStatementThreshold: Duration
   var showsArguments: Bool
-
-  init(_ configuration: Configuration) {
-    log = configuration.log
-    trace = configuration.trace
-    slowStatementThreshold = configuration.slowStatementThreshold
-    showsArguments = configuration.showsArguments
-  }
 }
 
 /// What a statement's execution has taken, where time counts: for a deadline or for the trace.

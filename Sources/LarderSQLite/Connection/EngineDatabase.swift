@@ -1,0 +1,38 @@
+// A database with another engine than SQLite behind it.
+
+extension Connection {
+  /// Compiles a statement by another engine.
+  func prepare(_ sql: String, by engine: any EngineConnection) throws -> PreparedStatement {
+    try check()
+    let kind = StatementKind(of: try SQLText(sql), from: 0)
+    if case .scopeSavepoint = kind { throw Self.savepointError(sql) }
+    return PreparedStatement(
+      engine: try reporting { try engine.prepare(sql) }, sql: sql, kind: kind, connection: self)
+  }
+
+  static func savepointError(_ sql: String) -> DatabaseError {
+    DatabaseError(
+      .misuse, "the savepoint “\(TransactionControl.savepointName)” is the scopes' own", sql: sql)
+  }
+}
+
+extension Database {
+  /// A database behind which is another engine.
+  ///
+  /// - Parameter configuration: what of it isn't SQLite's own applies: the statement cache, the date format,
+  ///   the trace and the log, deadlines.
+  package convenience init(
+    engine: any EngineConnection, path: String, configuration: Configuration
+  ) {
+    self.init(
+      connection: Connection(
+        engine: engine, busyTimeout: configuration.busyTimeout,
+        dateFormat: configuration.dateFormat, reporting: Reporting(configuration)),
+      path: path,
+      configuration: configuration)
+    statementDeadline = configuration.statementDeadline
+  }
+
+  /// The other engine's connection; nil for SQLite.
+  package var engine: (any EngineConnection)? { connection.engine }
+}

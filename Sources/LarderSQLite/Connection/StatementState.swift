@@ -1,0 +1,57 @@
+// What a prepared statement is at, who has it, and what the cache has noted of it.
+
+extension PreparedStatement {
+  enum User {
+    /// It waits in the cache.
+    case nobody
+    /// The call that took it, which gives it back.
+    case call
+    /// A ``ResultSet``; the number is its place among the database's open statements.
+    case resultSet(Int)
+    /// A ``Statement``, which decides when it ends; likewise.
+    case statement(Int)
+
+    /// The place among the open statements.
+    var place: Int? {
+      get {
+        switch self {
+        case .resultSet(let place), .statement(let place): place
+        case .nobody, .call: nil
+        }
+      }
+      set {
+        switch (self, newValue) {
+        case (.resultSet, let place?): self = .resultSet(place)
+        case (.statement, let place?): self = .statement(place)
+        default: break
+        }
+      }
+    }
+  }
+
+  enum State {
+    /// Nothing has run since the last reset.
+    case ready
+    /// Stands on a row.
+    case row
+    /// Has returned its last row, or none.
+    case done
+    /// Its last step has failed, or somebody has closed it while its row was read.
+    case failed
+    /// Is being bound, read, or inside `sqlite3_step`, where nothing else may touch it.
+    case running
+    /// The same, and somebody has closed it meanwhile: it ends when it returns.
+    case closing
+  }
+
+  struct CacheEntry {
+    /// Its place among those that are kept; nil if it isn't.
+    var place: Int?
+    /// The hash of its text.
+    var hash = 0
+    /// The ``FixedSQL`` that it was last found by; 0 for none.
+    var number = 0
+    /// When it was last given back, by the cache's clock.
+    var lastUse = 0
+  }
+}
