@@ -1,14 +1,19 @@
 import Synchronization
 
-/// The connections of a queue or a pool: the writer, the readers, and which of them runs a scope.
+/// The connections of a queue or a pool: the writer, the readers, and which of them runs a scope. A pool of
+/// another engine's has no writer: each of its connections reads and writes.
 @_documentation(visibility: internal)
 public final class Connections: Sendable {
-  let writer: Writer
+  /// Nil where each connection reads and writes.
+  let writer: Writer?
   /// Nil where the writer reads too.
   let readers: Readers?
   private let waitGraph: WaitGraph?
   let briefScopes = BriefScopes()
-  private let processGeneration: Int
+  private let processGeneration = ProcessGeneration.watch()
+  private let owner: ObjectIdentifier
+  private let retryLimit: Duration?
+  private let retries = Atomic<Int>(0)
   /// The same as ``readers``, which keeps them, not retained: a count of references that all threads share
   /// would make those wait for one another that read.
   private let readersReference: Unmanaged<Readers>?
@@ -16,19 +21,38 @@ public final class Connections: Sendable {
   init(writer: Writer, readers: Readers?) {
     self.writer = writer
     self.readers = readers
-    processGeneration = ProcessGeneration.watch()
+    owner = ObjectIdentifier(writer)
+    retryLimit = writer.retryLimit
     readersReference = readers.map(Unmanaged.passUnretained)
     waitGraph = readers.map { WaitGraph(maximumReaders: $0.maximum) }
+  }
+
+  /// Connections of another engine, each of which reads and writes.
+  ///
+  /// - Parameters:
+  ///   - maximum: how many there are at most.
+  ///   - timeout: how long a scope waits for one.
+  ///   - retryLimit: for how long a transaction is tried again that others were in the way of.
+  ///   - open: opens one.
+  package init(
+    maximum: Int, timeout: Duration, retryLimit: Duration?,
+    open: @escaping @Sendable () throws -> Database
+  ) {
+    let readers = Readers(maximum: maximum, timeout: timeout, open: open)
+    writer = nil
+    self.readers = readers
+    owner = ObjectIdentifier(readers)
+    self.retryLimit = retryLimit
+    readersReference = .passUnretained(readers)
+    waitGraph = WaitGraph(maximumReaders: readers.maximum)
   }
 
   /// The connection that writes is closed last: the others, which only read, couldn't move the log into
   /// the file.
   deinit {
     readers?.abandon()
-    writer.checkpointer?.close()
+    writer?.checkpointer?.close()
   }
-
-  private var owner: ObjectIdentifier { ObjectIdentifier(writer) }
 
   // MARK: Threads
 
@@ -61,7 +85,7 @@ public final class Connections: Sendable {
   func runRetrying(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
-    guard let limit = writer.retryLimit, kind.isTransaction else {
+    guard let limit = retryLimit, isRetried(kind) else {
       return try runOnce(kind, call, body)
     }
     var retry = Retry(limit: limit)
@@ -70,23 +94,38 @@ public final class Connections: Sendable {
         return try runOnce(kind, call, body)
       } catch {
         let pause = try retry.pause(after: error)
-        writer.retries.add(1, ordering: .relaxed)
+        retries.add(1, ordering: .relaxed)
         BusyHandler.sleep(pause)
       }
     }
   }
 
+  /// Whether a scope is tried again: one that fails leaves nothing behind. Another engine's reads can fail
+  /// for a lost connection.
+  private func isRetried(_ kind: ScopeKind) -> Bool {
+    if writer == nil, case .read = kind { return true }
+    return kind.isTransaction
+  }
+
   private func runOnce(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
-    if processGeneration != ProcessGeneration.current { try writer.checkProcess() }
+    if processGeneration != ProcessGeneration.current { throw Connection.processError }
     if EnteredScope.isInside, case let held = EnteredScope.held(of: owner), !held.isNothing {
       try runInside(held, kind, call, body)
     } else if case .read = kind, let readersReference {
       try readersReference._withUnsafeGuaranteedRef { try read($0, body) }
     } else {
-      try writer.perform(kind, call, body)
+      try write(kind, call, body)
     }
+  }
+
+  @inline(__always)
+  private func write(
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
+  ) throws {
+    if let writer { return try writer.perform(kind, call, body) }
+    try readers?.perform(kind, body)
   }
 
   /// Runs a scope from inside of another one of the same pool. What it waits for the scope around it may
@@ -98,7 +137,7 @@ public final class Connections: Sendable {
     var reads: Readers?
     if case .read = kind { reads = readers }
     guard let waitGraph, reads != nil || !held.writer else { throw EnteredScope.reentryError }
-    let wait = WaitGraph.Wait(held: held, wantsReader: reads != nil)
+    let wait = WaitGraph.Wait(held: held, wantsReader: reads != nil || writer == nil)
     try waitGraph.add(wait)
     var isWaiting = true
     func begin() {
@@ -118,19 +157,22 @@ public final class Connections: Sendable {
   private func runInside(
     _ reads: Readers?, _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
-    if let reads { try read(reads, body) } else { try writer.perform(kind, call, body) }
+    if let reads { try read(reads, body) } else { try write(kind, call, body) }
   }
 
   private func read(_ readers: Readers, _ body: (Database) throws -> Void) throws {
-    guard let groupCommit else { return try readers.perform(body) }
+    guard let groupCommit else { return try readers.perform(.read, body) }
     try groupCommit.check()
-    let outcome = Result { try readers.perform(body) }
+    let outcome = Result { try readers.perform(.read, body) }
     try groupCommit.wait(for: groupCommit.position)
     try outcome.get()
   }
 
   /// Whose syncs reads wait for.
-  private var groupCommit: GroupCommit? { writer.readsWaitForDurability ? writer.groupCommit : nil }
+  private var groupCommit: GroupCommit? {
+    guard let writer, writer.readsWaitForDurability else { return nil }
+    return writer.groupCommit
+  }
 
   // MARK: Tasks
 
@@ -140,13 +182,13 @@ public final class Connections: Sendable {
     _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    var retry = Retry(limit: kind.isTransaction ? writer.retryLimit : nil)
+    var retry = Retry(limit: isRetried(kind) ? retryLimit : nil)
     while true {
       do {
         return try await performOnce(kind, call, body)
       } catch {
         let pause = try retry.pause(after: error)
-        writer.retries.add(1, ordering: .relaxed)
+        retries.add(1, ordering: .relaxed)
         try await Task.sleep(for: pause)
       }
     }
@@ -157,12 +199,13 @@ public final class Connections: Sendable {
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
     try Task.checkCancellation()
-    try writer.checkProcess()
-    guard case .read = kind, let readers else {
+    try checkProcess()
+    if let writer, !(kind.isRead && readers != nil) {
       let outcome = await run(by: writer, kind, call, body)
       try await writer.groupCommit?.wait(for: outcome.position)
       return try outcome.result.get()
     }
+    guard let readers else { throw DatabaseError(.internal, "there is no connection") }
     try groupCommit?.check()
     let outcome = await run(by: readers, kind, call, body)
     if let groupCommit { try await groupCommit.wait(for: groupCommit.position) }
@@ -195,15 +238,26 @@ public final class Connections: Sendable {
     }
   }
 
+  /// Throws in a process that was forked: there nobody lets go of what was held before.
+  private func checkProcess() throws {
+    if processGeneration != ProcessGeneration.current { throw Connection.processError }
+  }
+
+  /// Makes what the connection that writes runs throw `ResultCode.interrupt`; in a pool without one, what
+  /// all run.
+  func interrupt() {
+    if let writer { writer.interruptHandle.interrupt() } else { readers?.interrupt() }
+  }
+
   // MARK: Closing
 
   /// Closes all connections: the writer last, which then moves the log into the file.
   func close() throws {
-    try writer.checkProcess()
+    try checkProcess()
     guard EnteredScope.held(of: owner).isNothing else { throw EnteredScope.reentryError }
     try readers?.close()
     do {
-      try writer.close()
+      try writer?.close()
     } catch {
       readers?.reopen()
       throw error
@@ -212,18 +266,18 @@ public final class Connections: Sendable {
 
   /// Moves the log into the file. In a pool, where that waits for readers, others are kept waiting for
   /// short times only, again and again until it is done or the busy timeout is over.
-  @usableFromInline
   func checkpoint(_ mode: CheckpointMode) throws -> (logFrames: Int, checkpointed: Int) {
-    guard let checkpointer = writer.checkpointer, mode != .passive else {
+    guard let checkpointer = writer?.checkpointer, mode != .passive else {
       return try performSeldom(.plain, ScopeCall("checkpoint(_:)")) { try $0.checkpoint(mode) }
     }
-    try writer.checkProcess()
+    try checkProcess()
     guard !EnteredScope.held(of: owner).writer else { throw EnteredScope.reentryError }
     return try checkpointer.checkpoint(mode)
   }
 
   var statistics: AccessStatistics {
-    var statistics = writer.statistics
+    var statistics = writer?.statistics ?? AccessStatistics()
+    statistics.retries = retries.load(ordering: .relaxed)
     readers?.describe(&statistics)
     return statistics
   }

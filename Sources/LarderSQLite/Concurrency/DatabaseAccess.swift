@@ -75,8 +75,9 @@ extension DatabaseAccess {
     try connections.perform(.read, ScopeCall(label, line), body)
   }
 
-  /// Makes the statement that the writing connection runs throw `ResultCode.interrupt`.
-  public func interrupt() { connections.writer.interruptHandle.interrupt() }
+  /// Makes the statement that the writing connection runs throw `ResultCode.interrupt`; in a pool of another
+  /// engine than SQLite, those of all connections.
+  public func interrupt() { connections.interrupt() }
 
   /// Moves the write-ahead log into the database file; returns and throws what
   /// ``Database/checkpoint(_:)`` does.

@@ -53,7 +53,7 @@ public final class DatabasePool: DatabaseAccess {
   }
 
   /// The path that the database was opened with.
-  public var path: String { connections.writer.path ?? "" }
+  public var path: String { connections.writer?.path ?? "" }
 
   /// Closes the readers that nobody uses.
   public func releaseIdleConnections() { connections.readers?.releaseIdle() }

@@ -33,5 +33,5 @@ public final class DatabaseQueue: DatabaseAccess {
   }
 
   /// The path that the database was opened with.
-  public var path: String? { connections.writer.path }
+  public var path: String? { connections.writer?.path }
 }

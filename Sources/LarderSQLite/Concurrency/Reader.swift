@@ -13,6 +13,8 @@ final class Reader: @unchecked Sendable {
   /// The same, not retained: its user keeps others from closing it.
   var reference: Unmanaged<Database>?
   let cancellation = Cancellation()
+  /// What interrupts the connection, from any thread.
+  let interrupts = Lock<InterruptHandle?>(nil)
   /// Runs the closures of tasks. A serial queue has threads of its own, where a concurrent one takes those
   /// of the cooperative pool.
   let worker = DispatchQueue(label: "larder.reader")

@@ -12,7 +12,9 @@ import Synchronization
 /// What makes it Sendable: it has no state but the readers' and what its lock guards.
 final class Readers: ScopeRunner, @unchecked Sendable {
   let timeout: Duration
-  private let configuration: Configuration
+  private let opening: @Sendable () throws -> Database
+  /// Whether each reads and writes, as with another engine than SQLite.
+  let areWriters: Bool
   let readers: [Reader]
   /// The same, not retained: ``readers`` keeps them as long as this object lives. An array would itself
   /// be retained by each read.
@@ -24,9 +26,9 @@ final class Readers: ScopeRunner, @unchecked Sendable {
   private weak var writer: Writer?
   /// What is the same for all scopes of the pool.
   private let owner: ObjectIdentifier
-  private let location: FileLocation?
+  let transactions = Atomic<Int>(0)
   /// When the pool was opened, by both clocks: from then to now tells how long a tick is.
-  private let start = (time: MonotonicClock.nanoseconds, ticks: larder_ticks())
+  let start = (time: MonotonicClock.nanoseconds, ticks: larder_ticks())
 
   /// Others wait already.
   private static let waiting: UInt32 = 1
@@ -43,10 +45,27 @@ final class Readers: ScopeRunner, @unchecked Sendable {
   init(beside writer: Writer, configuration: Configuration) {
     self.writer = writer
     owner = ObjectIdentifier(writer)
-    location = writer.location
-    self.configuration = configuration
+    let location = writer.location
+    var configuration = configuration
+    configuration.readOnly = true
+    opening = { [configuration] in
+      guard let location else { throw DatabaseError(.cannotOpen, "only files have readers") }
+      return try Database(at: location, configuration: configuration)
+    }
+    areWriters = false
     timeout = configuration.scopeTimeout.bounded
     readers = (0..<max(1, configuration.maximumReaders)).map { _ in Reader() }
+    references = .allocate(capacity: readers.count)
+    _ = references.initialize(from: readers.map(Unmanaged.passUnretained))
+  }
+
+  /// For a pool of connections that each read and write.
+  init(maximum: Int, timeout: Duration, open: @escaping @Sendable () throws -> Database) {
+    opening = open
+    areWriters = true
+    self.timeout = timeout.bounded
+    readers = (0..<max(1, maximum)).map { _ in Reader() }
+    owner = ObjectIdentifier(readers[0])
     references = .allocate(capacity: readers.count)
     _ = references.initialize(from: readers.map(Unmanaged.passUnretained))
   }
@@ -56,57 +75,50 @@ final class Readers: ScopeRunner, @unchecked Sendable {
   /// How many there can be.
   var maximum: Int { readers.count }
 
-  /// What they do, for the statistics.
-  func describe(_ statistics: inout AccessStatistics) {
-    let states = readers.map { $0.state.load(ordering: .relaxed) }
-    statistics.busyReaders = states.count { $0 == Reader.busy }
-    statistics.idleReaders = states.count { $0 == Reader.idle }
-    statistics.oldestReaderAge = oldestAge
-  }
-
-  /// How many callers wait for one.
-  var waitingCount: Int { queue.withLock { $0.waiting.count } }
-
-  /// How long the scope has been reading that has read for longest.
-  var oldestAge: Duration? {
-    let (now, ticks) = (MonotonicClock.nanoseconds, larder_ticks())
-    let since = readers.filter { $0.state.load(ordering: .relaxed) == Reader.busy }
-      .map { $0.since.load(ordering: .relaxed) }
-    guard let oldest = since.filter({ $0 > 0 && $0 < ticks }).min(), ticks > start.ticks else {
-      return nil
-    }
-    let rate = Double(now - start.time) / Double(ticks - start.ticks)
-    return .nanoseconds(Int(Double(ticks - oldest) * rate))
+  /// Stops what runs on any of them.
+  func interrupt() {
+    for reader in readers { reader.interrupts.withLock { $0 }?.interrupt() }
   }
 
   // MARK: Scopes
 
   /// Runs a body on a reader, and waits for one if all are busy.
-  func perform(_ body: (Database) throws -> Void) throws {
-    guard let reader = takeIdle() else { return try performAfterWait(body) }
+  func perform(_ kind: ScopeKind, _ body: (Database) throws -> Void) throws {
+    guard let reader = takeIdle() else { return try performAfterWait(kind, body) }
     // Counting references takes a third of an empty read's time.
     defer { reader._withUnsafeGuaranteedRef { giveBack($0) } }
-    try run(reader._withUnsafeGuaranteedRef { $0.reference }, body)
+    try run(reader._withUnsafeGuaranteedRef { $0.reference }, kind, body)
   }
 
-  private func performAfterWait(_ body: (Database) throws -> Void) throws {
+  private func performAfterWait(
+    _ kind: ScopeKind, _ body: (Database) throws -> Void
+  ) throws {
     let start = MonotonicClock.now
     let reader = try wait()
     defer { giveBack(reader) }
     let connection = reader.database?.connection
     connection?.waited = MonotonicClock.now - start
     defer { connection?.waited = .zero }
-    try run(reader.reference, body)
+    try run(reader.reference, kind, body)
   }
 
   @inline(__always)
   private func run(
-    _ database: Unmanaged<Database>?, _ body: (Database) throws -> Void
+    _ database: Unmanaged<Database>?, _ kind: ScopeKind, _ body: (Database) throws -> Void
   ) throws {
     guard let database else { throw Self.unopenedError }
     try database._withUnsafeGuaranteedRef { database in
-      try EnteredScope.run(owner, holdsWriter: false) { try database.runScope(.read, body) }
+      try enter(kind) { try database.runScope(kind, body) }
     }
+  }
+
+  /// Notes what this thread holds while a body runs.
+  @inline(__always)
+  private func enter(_ kind: ScopeKind, _ body: () throws -> Void) throws {
+    guard areWriters else { return try EnteredScope.run(owner, .reader, body) }
+    if kind.isRead { return try EnteredScope.run(owner, .reader, body) }
+    transactions.add(1, ordering: .relaxed)
+    try EnteredScope.run(owner, .readerThatWrites, body)
   }
 
   var scheduler: any TaskScheduler { self }
@@ -124,10 +136,14 @@ final class Readers: ScopeRunner, @unchecked Sendable {
       database.connection.waited = MonotonicClock.now - task.start
       defer { database.connection.waited = .zero }
       try reader.cancellation.run(task, on: database) {
-        try EnteredScope.run(owner, holdsWriter: false) {
-          try database.runScope(.read) { database in
+        try enter(kind) {
+          try database.runScope(kind) { database in
             try body(database)
-            try task.checkCancellation()
+            // In other scopes what the body has done stays.
+            switch kind {
+            case .read, .transaction: try task.checkCancellation()
+            case .plain, .savepoint: break
+            }
           }
         }
       }
@@ -138,7 +154,8 @@ final class Readers: ScopeRunner, @unchecked Sendable {
   func performAtOnce(
     _ task: WaitingTask, _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) -> ScopeOutcome<Void>? {
-    guard let reader = takeIdle() else { return nil }
+    // A server is waited for, which a thread of the cooperative pool mustn't do.
+    guard !areWriters, let reader = takeIdle() else { return nil }
     task.reader = reader.takeUnretainedValue()
     return perform(task, kind, call, body)
   }
@@ -243,16 +260,16 @@ final class Readers: ScopeRunner, @unchecked Sendable {
   /// A reader whose place is taken, with a connection.
   private func open(_ reader: Reader) throws {
     guard reader.database == nil else { return }
-    var configuration = configuration
-    configuration.readOnly = true
-    guard let location else { throw DatabaseError(.cannotOpen, "only files have readers") }
-    let database = try Database(at: location, configuration: configuration)
+    let database = try opening()
     database.connection.leave()
     reader.database = database
+    if areWriters { reader.interrupts.withLock { $0 = database.interruptHandle } }
   }
 
   /// Gives a reader to the first in the queue, or keeps it.
   func giveBack(_ reader: Reader) {
+    // One that was lost is opened anew by whoever is next.
+    if areWriters, reader.database?.isOpen == false { reader.database = nil }
     let state = reader.database == nil ? Reader.empty : Reader.idle
     reader.state.store(state, ordering: .sequentiallyConsistent)
     if isBarred(by: ~0) { serve() }

@@ -8,19 +8,18 @@ import CSQLite
 struct EnteredScope {
   /// The queue or pool.
   let owner: ObjectIdentifier
-  /// Whether it holds the writer, rather than a reader.
-  let holdsWriter: Bool
+  let holding: Holding
   /// The scope around it on this thread, which outlives it.
   private let outer: UnsafePointer<EnteredScope>?
 
   /// Runs a body inside of a scope.
   static func run<T>(
-    _ owner: ObjectIdentifier, holdsWriter: Bool, _ body: () throws -> T
+    _ owner: ObjectIdentifier, _ holding: Holding, _ body: () throws -> T
   ) rethrows -> T {
     let slot = slot()
     let outer = slot.pointee
     let scope = EnteredScope(
-      owner: owner, holdsWriter: holdsWriter, outer: outer.map { UnsafePointer($0) })
+      owner: owner, holding: holding, outer: outer.map { UnsafePointer($0) })
     // The pointer is good as long as the body runs, and the old value is put back after it.
     return try withUnsafePointer(to: scope) { pointer in
       slot.pointee = UnsafeMutablePointer(mutating: pointer)
@@ -35,11 +34,19 @@ struct EnteredScope {
     var scope = slot().pointee.map { UnsafePointer($0) }
     while let current = scope {
       if current.pointee.owner == owner {
-        if current.pointee.holdsWriter { held.writer = true } else { held.readers += 1 }
+        if current.pointee.holding != .reader { held.writer = true }
+        if current.pointee.holding != .writer { held.readers += 1 }
       }
       scope = current.pointee.outer
     }
     return held
+  }
+
+  /// What a scope holds.
+  enum Holding {
+    case writer, reader
+    /// One of a pool's connections that each read and write.
+    case readerThatWrites
   }
 
   /// What a thread holds.

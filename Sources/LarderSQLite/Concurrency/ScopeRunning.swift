@@ -13,6 +13,8 @@ enum ScopeKind: Sendable {
   /// A snapshot that isn't written.
   case read
 
+  var isRead: Bool { if case .read = self { true } else { false } }
+
   /// Whether it can run again as a whole: all that it did is undone when it fails.
   var isTransaction: Bool {
     switch self {

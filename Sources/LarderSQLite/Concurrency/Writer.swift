@@ -29,7 +29,6 @@ final class Writer: ScopeRunner, @unchecked Sendable {
   private let isClosed = Atomic<Bool>(false)
   private let cancellation = Cancellation()
   private let transactions = Atomic<Int>(0)
-  let retries = Atomic<Int>(0)
   private let logFrames = Atomic<Int>(0)
   /// Between when and when the last BEGIN waited in vain for the lock of another process.
   private var vainWait: (from: Duration, to: Duration)?
@@ -216,7 +215,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
 
   @inline(__always)
   private func enter(_ kind: ScopeKind, _ body: (Database) throws -> Void) throws {
-    try EnteredScope.run(ObjectIdentifier(self), holdsWriter: true) {
+    try EnteredScope.run(ObjectIdentifier(self), .writer) {
       try database.runScope(kind, body)
     }
   }
@@ -285,7 +284,6 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     statistics.timeInCommit = .nanoseconds(
       database.connection.timeInCommit.load(ordering: .relaxed))
     statistics.logFrames = logFrames.load(ordering: .relaxed)
-    statistics.retries = retries.load(ordering: .relaxed)
     groupCommit?.describe(&statistics)
     return statistics
   }

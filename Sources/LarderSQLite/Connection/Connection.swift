@@ -249,11 +249,13 @@ final class Connection {
   /// Whether this process opened the connection.
   var isOfThisProcess: Bool { processGeneration == ProcessGeneration.current }
 
+  static var processError: DatabaseError {
+    DatabaseError(
+      .misuse, "the connection was opened before a fork; open another one in this process")
+  }
+
   private func accessError() -> DatabaseError {
-    if !isOfThisProcess {
-      return DatabaseError(
-        .misuse, "the connection was opened before a fork; open another one in this process")
-    }
+    if !isOfThisProcess { return Self.processError }
     if !isOpen { return engine?.lossError ?? DatabaseError(.misuse, "database is closed") }
     if isAccessible {
       return reasons.contains(.cancellation)

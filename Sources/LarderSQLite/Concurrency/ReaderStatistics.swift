@@ -1,0 +1,32 @@
+import CSQLite
+
+// What a pool's readers do, for its statistics.
+
+extension Readers {
+  /// What they do, for the statistics.
+  func describe(_ statistics: inout AccessStatistics) {
+    let states = readers.map { $0.state.load(ordering: .relaxed) }
+    statistics.busyReaders = states.count { $0 == Reader.busy }
+    statistics.idleReaders = states.count { $0 == Reader.idle }
+    statistics.oldestReaderAge = oldestAge
+    if areWriters {
+      statistics.transactions = transactions.load(ordering: .relaxed)
+      statistics.waiting = waitingCount
+    }
+  }
+
+  /// How many callers wait for one.
+  var waitingCount: Int { queue.withLock { $0.waiting.count } }
+
+  /// How long the scope has been reading that has read for longest.
+  var oldestAge: Duration? {
+    let (now, ticks) = (MonotonicClock.nanoseconds, larder_ticks())
+    let since = readers.filter { $0.state.load(ordering: .relaxed) == Reader.busy }
+      .map { $0.since.load(ordering: .relaxed) }
+    guard let oldest = since.filter({ $0 > 0 && $0 < ticks }).min(), ticks > start.ticks else {
+      return nil
+    }
+    let rate = Double(now - start.time) / Double(ticks - start.ticks)
+    return .nanoseconds(Int(Double(ticks - oldest) * rate))
+  }
+}
