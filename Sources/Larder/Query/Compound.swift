@@ -12,7 +12,7 @@ import LarderSQLite
 /// ```
 ///
 /// The parts are combined from left to right. The order of a part counts only where it is limited.
-public struct Compound<Row>: QueryStatement, Sendable {
+public struct Compound<Row>: CombinableStatement, Sendable {
   private var parts: SQLFragment
   private var order: [SQLFragment] = []
   private var limit: Int?
@@ -114,6 +114,27 @@ public struct Compound<Row>: QueryStatement, Sendable {
     return compound
   }
 
+  /// The same with other rows, which a function makes of these.
+  func mapped<Result>(_ make: @escaping @Sendable (Row) -> Result) -> Compound<Result> {
+    let read = read
+    var compound = Compound<Result>(parts, areDecimal, columns) { db, fragment, body in
+      try read(db, fragment) { try body(make($0)) }
+    }
+    compound.order = order
+    compound.limit = limit
+    compound.offset = offset
+    compound.isOrderedByDecimal = isOrderedByDecimal
+    return compound
+  }
+
+  /// A query that throws.
+  static var refused: Self {
+    let problem = SQLFragment.misuse("rows that a function makes can't be combined")
+    return Self("SELECT \(problem)", []) { db, fragment, _ in
+      try db.withRows(of: db.take(fragment)) { _ in }
+    }
+  }
+
   private func part(of other: Self) -> SQLFragment {
     other.order.isEmpty && !other.isLimited ? other.parts : other.fragment.asTable
   }
@@ -134,7 +155,7 @@ extension Select {
   }
 }
 
-extension Query: QueryStatement {
+extension Query: CombinableStatement {
   /// The query as a part of compound ones.
   @_documentation(visibility: internal)
   public var compound: Compound<From.QueryRow> {
@@ -153,15 +174,15 @@ extension Query: QueryStatement {
   }
 }
 
-extension Selection: QueryStatement {
+extension Selection: CombinableStatement {
   /// The statement as a part of a compound one.
-  var part: SQLFragment { select.part(columnsInSQL) }
+  var part: SQLFragment { select.part(columns) }
 
   /// The selection as a part of compound ones.
   @_documentation(visibility: internal)
   public var compound: Compound<Row> {
     let (accesses, read) = (accesses, read)
-    return Compound(select.part(columns), codings.map { $0?.isDecimal == true }, columns.parts) {
+    return Compound(part, codings.map { $0?.isDecimal == true }, columns.parts) {
       db, fragment, body in
       try SelectionSource(accesses).forEach(try db.take(fragment), db, read, body)
     }

@@ -99,15 +99,13 @@ extension Record {
     try table.core.check()
     var definitions: [ColumnDefinition] = []
     repeat definitions.append((each columns).definition)
-    var parts = selection.columnsInSQL.parts
-    if selection.isPlain {
-      var index = 0
-      func assign<V>(_ column: Column<Self, V>) {
-        parts[index] = column.storage.assigned(parts[index])
-        index += 1
-      }
-      repeat assign(each columns)
+    var parts = selection.columns.parts
+    var index = 0
+    func assign<V>(_ column: Column<Self, V>) {
+      parts[index] = column.storage.assigned(parts[index])
+      index += 1
     }
+    repeat assign(each columns)
     return try db.run(insertion(of: definitions, selection.select.fragment(.list(parts))))
   }
 

@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// A statement that returns rows: a ``Query``, a ``Selection`` or a ``Compound``.
+/// A statement that returns rows: a ``Query``, a ``Selection``, a ``Compound``, or one that is ``Mapped``.
 public protocol QueryStatement<Row> {
   /// What a row is.
   associatedtype Row
@@ -8,12 +8,13 @@ public protocol QueryStatement<Row> {
   var sql: SQL { get }
   /// All rows.
   func fetchAll(_ db: Database) throws -> [Row]
+  /// Calls a closure with one row after the other, and keeps none.
+  func forEach(_ db: Database, _ body: (Row) throws -> Void) throws
+  /// No more rows than this, after leaving out some. A negative number counts as zero.
+  func limit(_ count: Int, offset: Int) -> Self
   /// The statement with its first row alone.
   @_documentation(visibility: internal)
   var first: Self { get }
-  /// The statement as a part of compound ones.
-  @_documentation(visibility: internal)
-  var compound: Compound<Row> { get }
 }
 
 extension QueryStatement {
@@ -32,21 +33,28 @@ extension QueryStatement {
   public func explain(_ db: Database) throws -> QueryPlan { try QueryPlan(db, sql) }
 }
 
-extension QueryStatement {
+/// A statement that SQLite combines with others.
+@_documentation(visibility: internal)
+public protocol CombinableStatement<Row>: QueryStatement {
+  /// The statement as a part of compound ones.
+  var compound: Compound<Row> { get }
+}
+
+extension CombinableStatement {
   /// What this and another query have, each row once. See ``Compound``.
-  public func union(_ other: some QueryStatement<Row>) -> Compound<Row> {
+  public func union(_ other: some CombinableStatement<Row>) -> Compound<Row> {
     compound.combined(" UNION ", other.compound)
   }
   /// What this and another query have.
-  public func unionAll(_ other: some QueryStatement<Row>) -> Compound<Row> {
+  public func unionAll(_ other: some CombinableStatement<Row>) -> Compound<Row> {
     compound.combined(" UNION ALL ", other.compound)
   }
   /// What is in both, each row once.
-  public func intersect(_ other: some QueryStatement<Row>) -> Compound<Row> {
+  public func intersect(_ other: some CombinableStatement<Row>) -> Compound<Row> {
     compound.combined(" INTERSECT ", other.compound)
   }
   /// What is in this but not in the other, each row once.
-  public func except(_ other: some QueryStatement<Row>) -> Compound<Row> {
+  public func except(_ other: some CombinableStatement<Row>) -> Compound<Row> {
     compound.combined(" EXCEPT ", other.compound)
   }
 }

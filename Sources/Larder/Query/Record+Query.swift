@@ -27,7 +27,7 @@ extension Record {
   public static func select<each Value: DatabaseValueConvertible, Row>(
     _ make: @escaping @Sendable (repeat each Value) -> Row,
     _ expressions: (RecordFields<Self>) -> (repeat SQLExpression<each Value>)
-  ) -> Selection<Row> {
+  ) -> Mapped<Selection<Row>> {
     all.select(make, expressions)
   }
 

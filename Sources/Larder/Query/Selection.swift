@@ -13,8 +13,6 @@ public struct Selection<Row>: Sendable {
   @usableFromInline let columns: SQLFragment
   @usableFromInline let accesses: [PropertyAccess]
   @usableFromInline let read: @Sendable (RecordRow) throws -> Row
-  /// Whether its rows are the values of its columns, and nothing that is made of them.
-  var isPlain = true
 
   @usableFromInline
   init(
@@ -31,15 +29,7 @@ public struct Selection<Row>: Sendable {
   var codings: [ExpressionCoding?] { columns.parts.map(\.coding) }
 
   /// The SELECT statement, as a part of others.
-  var fragment: SQLFragment { select.fragment(columnsInSQL) }
-
-  /// The columns in a statement of which this is a part, where nobody calls the function that makes rows.
-  var columnsInSQL: SQLFragment {
-    if isPlain { return columns }
-    let refused = SQLFragment.misuse(
-      "a selection whose rows are made by a function can't be a part of another statement")
-    return .list(columns.parts.map { _ in refused })
-  }
+  var fragment: SQLFragment { select.fragment(columns) }
 
   /// The SELECT statement with its arguments, for reading, logging and tests.
   public var sql: SQL { sql(in: nil) }

@@ -2,29 +2,6 @@ import LarderSQLite
 
 // The steps of a query that come after its selection, whose closures get the selected expressions, in order.
 
-extension Query {
-  /// The query with values of a type of one's own instead of records, which a function, such as the
-  /// memberwise initializer of a structure, makes of expressions.
-  ///
-  /// ```swift
-  /// struct Total { var country: String; var population: Int? }
-  /// City.all.group { $0.country }.select(Total.init) { ($0.country, $0.population.sum()) }
-  /// ```
-  public func select<each Value: DatabaseValueConvertible, Row>(
-    _ make: @escaping @Sendable (repeat each Value) -> Row,
-    _ expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
-  ) -> Selection<Row> {
-    let values = select(expressions)
-    let read = values.read
-    var selection = Selection<Row>(values.select, values.columns, values.accesses) {
-      let values = try read($0)
-      return make(repeat each values)
-    }
-    selection.isPlain = false
-    return selection
-  }
-}
-
 extension Selection {
   /// In the order of a term, where those that were named before are equal.
   ///
@@ -118,7 +95,7 @@ extension Selection {
   /// The selection with another query, which a closure changes by the selected expressions.
   private func changed(_ change: (inout Select, SelectedColumns) -> Void) -> Self {
     var selection = self
-    let columns = SelectedColumns(isPlain ? self.columns.parts : [])
+    let columns = SelectedColumns(self.columns.parts)
     QueryScope.run(select.tables) { change(&selection.select, columns) }
     return selection
   }
@@ -142,9 +119,7 @@ extension Selection {
     let rows = inner.fragment(.list(parts))
     var outer = Select(QueryTables("(\(rows)) AS \(name: alias.name)", [alias]))
     for term in order ?? [] { outer.add(order: term) }
-    var selection = Selection(outer, .list(columns), accesses, read: read)
-    selection.isPlain = isPlain
-    return selection
+    return Selection(outer, .list(columns), accesses, read: read)
   }
 }
 
@@ -166,10 +141,8 @@ private final class SelectedColumns {
 
   init(_ columns: [SQLFragment]) { rest = columns[...] }
 
-  /// The next one. There are none where the rows are tuples that a function has made.
+  /// The next one: there are as many as the rows have values.
   func next<Value>(_ type: Value.Type = Value.self) -> SQLExpression<Value> {
-    SQLExpression(
-      rest.popFirst()
-        ?? .misuse("a selection whose rows are made by a function is ordered and filtered before"))
+    SQLExpression(rest.popFirst() ?? .misuse("a selection without this expression"))
   }
 }

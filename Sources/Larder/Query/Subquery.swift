@@ -17,14 +17,8 @@ public func first<Value: DatabaseValueConvertible>(
 }
 
 extension Selection {
-  /// The statement where one value is asked for: one column also where a function would make a value of
-  /// several, which is refused.
-  fileprivate var values: SQLFragment {
-    isPlain ? fragment : select.fragment(columnsInSQL.parts.first ?? .empty)
-  }
-
   fileprivate var firstValue: SQLFragment {
-    SQLFragment(.parentheses, first.values, coding: columns.coding)
+    SQLFragment(.parentheses, first.fragment, coding: columns.coding)
   }
 }
 
@@ -38,19 +32,19 @@ extension SQLFragment {
 extension SQLExpression where Value: DatabaseValueConvertible {
   /// Whether it is one of the values that another query selects.
   public func `in`(_ selection: Selection<Value>) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(node.isMember(of: selection.columns, selection.values))
+    SQLExpression<Bool>(node.isMember(of: selection.columns, selection.fragment))
   }
 
   /// Whether it is one of the values that another query selects; NULLs don't count.
   public func `in`(_ selection: Selection<Value?>) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(node.isMember(of: selection.columns, selection.values))
+    SQLExpression<Bool>(node.isMember(of: selection.columns, selection.fragment))
   }
 
   /// Whether it is one of the values that another query selects; NULL isn't known to be.
   public func `in`<Wrapped>(
     _ selection: Selection<Wrapped>
   ) -> SQLExpression<Bool> where Value == Wrapped? {
-    SQLExpression<Bool>(node.isMember(of: selection.columns, selection.values))
+    SQLExpression<Bool>(node.isMember(of: selection.columns, selection.fragment))
   }
 
   /// Whether it is one of the values of a compound query; NULL isn't known to be.

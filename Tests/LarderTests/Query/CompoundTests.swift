@@ -77,6 +77,34 @@ struct CompoundTests {
     #expect(try names.fetchAll(db).map(\.0) == ["Norway", "北戴河区"])
   }
 
+  @Test("what is combined becomes values of a type of one's own, by one function for all rows")
+  func values() throws {
+    struct Inhabited: Equatable {
+      var name: String
+      var people: Int
+    }
+    let all = Place.select { ($0.name, $0.population) }
+      .union(Nation.select { ($0.name, .value(0)) })
+      .order(byColumn: 2).order(byColumn: 1).limit(3, offset: 2)
+    let values = all.select(Inhabited.init)
+    let expected = [
+      Inhabited(name: "Norway", people: 0), Inhabited(name: "北戴河区", people: 120_000),
+      Inhabited(name: "Oslo", people: 709_037),
+    ]
+    #expect(values.snapshot() == all.snapshot)
+    #expect(try values.fetchAll(db) == expected)
+    #expect(try values.limit(1, offset: 2).fetchAll(db) == [expected[0]])
+    #expect(try values.fetchOne(db) == expected[0])
+    #expect(try values.fetchCount(db) == 3)
+    let codes = Nation.select { $0.code }.except(Place.select { $0.country })
+    #expect(try codes.select { "\($0)!" }.fetchAll(db) == ["AQ!"])
+    #expect(throws: ConversionError.self) {
+      try Place.select { $0.name.cast(to: Int.self) }.unionAll(
+        Place.select { _ in SQLExpression<Int>(sql: "'many'") }
+      ).select { $0 + 1 }.fetchAll(db)
+    }
+  }
+
   @Test("a common table is read like a table")
   func commonTable() throws {
     let big = CommonTable("big", large.select { ($0.name, $0.country) })

@@ -66,25 +66,4 @@ struct InsertSelectionTests {
     }
     #expect(try Visit.all.fetchCount(db) == 1)
   }
-
-  @Test("A selection whose rows a function makes is no part of another statement")
-  func functions() throws {
-    let columns = Visit.columns
-    let swapped = Visit.select({ ($1, $0) }) { ($0.note, $0.note + "!") }
-    let visits = Visit.select({ $0 + $1 }) { ($0.count, $0.count) }
-    let attempts: [() throws -> Void] = [
-      { try Visit.insert(db, columns.note, columns.note, from: swapped) },
-      { _ = try CommonTable("swapped", swapped).all.fetchAll(db) },
-      { _ = try Visit.filter { $0.count.in(visits) }.fetchAll(db) },
-      { _ = try Visit.select { _ in first(of: visits) }.fetchAll(db) },
-    ]
-    for attempt in attempts {
-      #expect {
-        try attempt()
-      } throws: {
-        ($0 as? DatabaseError)?.code == .misuse
-      }
-    }
-    #expect(try swapped.fetchAll(db).map(\.0) == ["first!"])
-  }
 }

@@ -76,6 +76,11 @@ extension Selection {
   var snapshot: String { OtherDialect.checked(sql, sql(in: OtherDialect())) }
 }
 
+extension Mapped {
+  func snapshot<Row>() -> String where Statement == Selection<Row> { statement.snapshot }
+  func snapshot<Row>() -> String where Statement == Compound<Row> { statement.snapshot }
+}
+
 extension Compound {
   var snapshot: String { OtherDialect.checked(sql, sql(in: OtherDialect())) }
 }

@@ -21,7 +21,7 @@ enum PublicCalls {
     "ConstraintViolation", "ConversionError", "DatabaseError", "DatabaseValue",
     "DatabaseValueConvertible", "DateFormat", "EffectiveSettings",
     "ForeignKeyAction", "ForeignKeySchema", "ForeignKeyViolation", "HasMany", "HasManyThrough",
-    "IndexSchema", "Join2", "Join3", "Join4", "Limit", "Migration", "MigrationError",
+    "IndexSchema", "Join2", "Join3", "Join4", "Limit", "Mapped", "Migration", "MigrationError",
     "MigrationReport", "Migrator", "NoSuchColumn",
     "NotACondition", "NumberValue", "OperandsOfDifferentTypes", "OptionalFields", "OrderingTerm",
     "Page", "PageError", "Query", "QueryColumns", "QueryCursor", "QueryNames", "QueryPlan",

@@ -120,10 +120,22 @@ extension MisuseCall {
       try some.select { ($0.name, $0.id) }.forEach($0.db) { name, id in _ = (name, id) }
     },
     MisuseCall("QueryStatement.explain(_:)") { _ = try some.select { $0.name }.explain($0.db) },
+    MisuseCall("Mapped.fetchAll(_:)") {
+      _ = try some.select({ $0.count }) { $0.name }.fetchAll($0.db)
+    },
+    MisuseCall("Mapped.forEach(_:_:)") {
+      try some.select({ $0.count }) { $0.name }.forEach($0.db) { _ in }
+    },
     MisuseCall("Compound.fetchAll(_:)") { _ = try some.union(some).fetchAll($0.db) },
     MisuseCall("QueryStatement.fetchAll(_:)") { db in
       func all(_ statement: some QueryStatement<Town>) throws { _ = try statement.fetchAll(db.db) }
       try all(some)
+    },
+    MisuseCall("QueryStatement.forEach(_:_:)") { db in
+      func each(_ statement: some QueryStatement<Town>) throws {
+        try statement.forEach(db.db) { _ in }
+      }
+      try each(some)
     },
     MisuseCall("QueryStatement.fetchOne(_:)") { _ = try some.union(some).fetchOne($0.db) },
     MisuseCall("QueryStatement.fetchCount(_:)") { _ = try some.union(some).fetchCount($0.db) },
