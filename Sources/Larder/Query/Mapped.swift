@@ -21,6 +21,10 @@ public struct Mapped<Statement: QueryStatement>: QueryStatement {
   /// The statement with its arguments, for reading, logging and tests.
   public var sql: SQL { statement.sql }
 
+  /// The statement as it is written for a database's engine.
+  @_documentation(visibility: internal)
+  public func sql(for db: Database) -> SQL { statement.sql(for: db) }
+
   /// All rows.
   public func fetchAll(_ db: Database) throws -> [Row] { try statement.fetchAll(db) }
 

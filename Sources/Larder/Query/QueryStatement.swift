@@ -6,6 +6,9 @@ public protocol QueryStatement<Row> {
   associatedtype Row
   /// The statement with its arguments, for reading, logging and tests.
   var sql: SQL { get }
+  /// The statement as it is written for a database's engine.
+  @_documentation(visibility: internal)
+  func sql(for db: Database) -> SQL
   /// All rows.
   func fetchAll(_ db: Database) throws -> [Row]
   /// Calls a closure with one row after the other, and keeps none.
@@ -25,12 +28,14 @@ extension QueryStatement {
   /// The number of rows as they are selected: an aggregate makes one of all. Throws
   /// ``LarderSQLite/DatabaseError``.
   public func fetchCount(_ db: Database) throws -> Int {
-    try db.value("SELECT count(*) FROM (\(sql))", arguments: Arguments(), as: Int.self) ?? 0
+    let sql = sql(for: db)
+    return try db.value(
+      "SELECT count(*) FROM (\(sql)) AS counted", arguments: Arguments(), as: Int.self) ?? 0
   }
 
   /// How SQLite would run the statement, which doesn't run. Throws ``LarderSQLite/DatabaseError`` for
   /// one that isn't valid.
-  public func explain(_ db: Database) throws -> QueryPlan { try QueryPlan(db, sql) }
+  public func explain(_ db: Database) throws -> QueryPlan { try QueryPlan(db, sql(for: db)) }
 }
 
 /// A statement that SQLite combines with others.

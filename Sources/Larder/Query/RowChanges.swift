@@ -19,7 +19,8 @@ extension Query where From: Record {
     _ db: Database, _ change: (inout Assignments<From>) -> Void
   ) throws -> [From] {
     guard let update = try updating(From.self, change) else { return [] }
-    return try From.fetchAll(db, sql: update.returning(From.table.core.sql.columnList).sql)
+    return try From.fetchAll(
+      db, sql: update.returning(From.table.core.sql.columnList).sql(in: db.dialect))
   }
 
   /// Updates the query's rows and returns expressions of what they are then.
@@ -56,7 +57,7 @@ extension Query where From: Record {
   /// Deletes the query's rows and returns them.
   public func deleted(_ db: Database) throws -> [From] {
     let columns = From.table.core.sql.columnList
-    return try From.fetchAll(db, sql: deletion(From.self).returning(columns).sql)
+    return try From.fetchAll(db, sql: deletion(From.self).returning(columns).sql(in: db.dialect))
   }
 
   /// Deletes the query's rows and returns expressions of them.

@@ -77,7 +77,8 @@ struct Select: Sendable {
   /// The compiled statement with its values, which the caller gives back.
   @usableFromInline
   func statement(_ columns: SQLFragment, _ db: Database) throws -> PreparedStatement {
-    try db.take {
+    if let dialect = db.dialect { return try db.take(bound: sql(columns, in: dialect)) }
+    return try db.take {
       write(columns, to: &$0)
     } bind: {
       try write(columns, to: &$0)
@@ -156,5 +157,5 @@ struct Select: Sendable {
 
 extension SQLFragment {
   /// The number of rows of a statement.
-  var rowCount: SQLFragment { "SELECT count(*) FROM (\(self))" }
+  var rowCount: SQLFragment { "SELECT count(*) FROM (\(self)) AS counted" }
 }

@@ -34,6 +34,10 @@ public struct Selection<Row>: Sendable {
   /// The SELECT statement with its arguments, for reading, logging and tests.
   public var sql: SQL { sql(in: nil) }
 
+  /// The statement as it is written for a database's engine.
+  @_documentation(visibility: internal)
+  public func sql(for db: Database) -> SQL { sql(in: db.dialect) }
+
   package func sql(in dialect: (any Dialect)?) -> SQL {
     select.sql(columns, in: dialect)
   }

@@ -183,7 +183,8 @@ extension SQLFragment {
 extension Database {
   /// The statement, compiled and with its values, which the caller gives back.
   func take(_ fragment: SQLFragment) throws -> PreparedStatement {
-    try take {
+    if let dialect { return try take(bound: fragment.sql(in: dialect)) }
+    return try take {
       fragment.write(to: &$0)
     } bind: {
       try fragment.write(to: &$0)
@@ -194,12 +195,12 @@ extension Database {
   func value<T: DatabaseValueConvertible>(
     _ statement: SQLFragment, as type: T.Type, default value: T
   ) throws -> T {
-    try self.value(statement.sql, arguments: Arguments(), as: type) ?? value
+    try self.value(statement.sql(in: dialect), arguments: Arguments(), as: type) ?? value
   }
 
   /// Runs a statement to its end and returns the number of rows that it changed.
   func run(_ statement: SQLFragment) throws -> Int {
-    try executeUpdate(statement.sql, arguments: Arguments())
+    try executeUpdate(statement.sql(in: dialect), arguments: Arguments())
   }
 }
 

@@ -1,0 +1,14 @@
+import LarderSQLite
+
+/// A connection of another engine, which is written to in a dialect of its own.
+package protocol DialectEngine: EngineConnection {
+  var dialect: any Dialect { get }
+}
+
+extension Database {
+  /// The dialect of the engine behind the database; nil for SQLite's.
+  var dialect: (any Dialect)? {
+    guard let engine else { return nil }
+    return (engine as? any DialectEngine)?.dialect
+  }
+}
