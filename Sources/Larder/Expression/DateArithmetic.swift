@@ -102,7 +102,10 @@ extension SQLExpression where Value: DateValue {
       modifiers.append("\(count) \(unit)")
     }
     if seconds != 0 { modifiers.append("\(seconds) seconds") }
-    return modifiers.isEmpty ? self : Self(DateArithmetic(node, node.coding).adding(modifiers))
+    return modifiers.isEmpty
+      ? self
+      : Self(
+        DateArithmetic(node, node.coding).adding(modifiers, fromDay: years != 0 || months != 0))
   }
 }
 
@@ -129,7 +132,9 @@ private struct DateArithmetic {
   }
 
   /// The date after modifiers, in the same format.
-  func adding(_ modifiers: [String]) -> SQLFragment {
+  ///
+  /// - Parameter fromDay: whether it depends on the day how long they are.
+  func adding(_ modifiers: [String], fromDay: Bool) -> SQLFragment {
     let list = modifiers.map { SQLFragment(value: $0) }
     func difference(_ time: [SQLFragment]) -> SQLFragment {
       let (later, earlier) = (
@@ -139,7 +144,8 @@ private struct DateArithmetic {
     }
     let sum = byFormat { format in
       switch format {
-      case .secondsSince1970: node.infix(.add, operand: difference([node, "'unixepoch'"]))
+      case .secondsSince1970:
+        node.infix(.add, operand: difference([fromDay ? node.wholeSeconds : node, "'unixepoch'"]))
       case .unixMilliseconds:
         node.infix(
           .add,

@@ -12,7 +12,9 @@ extension SQLExpression where Value == Date {
   ///
   /// It knows each ``LarderSQLite/DateFormat``, that of the connection as well as a column's own.
   /// What SQLite can't express, such as dates after the year 9999, is NULL and throws where it is
-  /// read. See [strftime](https://www.sqlite.org/lang_datefunc.html).
+  /// read. The second is the one that has begun. Where the format asks for a fraction (`%f`, `%J`), of Julian days,
+  /// and of text with more digits than any format reads, the whole time is rounded to milliseconds first.
+  /// See [strftime](https://www.sqlite.org/lang_datefunc.html).
   public func strftime(_ format: String) -> SQLExpression<String> {
     SQLExpression<String>(formatted(format))
   }
@@ -28,28 +30,45 @@ extension SQLExpression where Value == Date? {
 
 extension SQLExpression {
   func formatted(_ format: String) -> SQLFragment {
+    let hasFraction = format.contains("%f") || format.contains("%J")
     let format = SQLFragment(value: format)
-    let seconds: SQLFragment = "\(node.inside(.product)) / 1000.0"
+    let seconds = hasFraction ? node : node.wholeSeconds
+    let milliseconds: SQLFragment = "\(node.inside(.product)) / 1000.0"
     let call: SQLFragment =
       switch node.coding.map({ $0.dateFormat ?? .iso8601 }) {
-      case .secondsSince1970: .call("strftime", format, node, "'unixepoch'")
-      case .unixMilliseconds: .call("strftime", format, seconds, "'unixepoch'")
+      case .secondsSince1970: .call("strftime", format, seconds, "'unixepoch'")
+      case .unixMilliseconds: .call("strftime", format, milliseconds, "'unixepoch'")
       case .julianDay, .iso8601, .iso8601Seconds, .sqlDateTime, .sqlDateTimeMilliseconds, .sqlDate:
         .call("strftime", format, node)
       // In the format of the connection that binds the statement's values.
       case nil:
         .call(
           "strftime", format,
-          .call("iif", SQLFragment(value: DateQuestion.isMilliseconds), seconds, node),
+          """
+          CASE \(SQLFragment(value: DateQuestion.format)) \
+          WHEN \(text: "\(DateFormat.secondsSince1970.rawValue)") THEN \(seconds) \
+          WHEN \(text: "\(DateFormat.unixMilliseconds.rawValue)") THEN \(milliseconds) ELSE \(node) END
+          """,
           SQLFragment(value: DateQuestion.modifier))
       }
     return SQLFragment(.form("strftime", [format, node], call))
   }
 }
 
+extension SQLFragment {
+  /// The second that has begun, of a number of seconds since 1970: SQLite rounds to the nearest millisecond first,
+  /// which may be one of the next second, or year. (Without a function of our own, since views can be made of it.)
+  final var wholeSeconds: SQLFragment {
+    let whole = SQLFragment(.cast(self, .integer))
+    return """
+      CASE typeof(\(self)) WHEN 'real' THEN \(whole) - (\(inside(.comparison)) < \(whole)) ELSE \(self) END
+      """
+  }
+}
+
 /// An argument that depends on the format of the connection that it is bound to.
 enum DateQuestion: DateFormatted {
-  case isMilliseconds, modifier
+  case modifier
   /// A number that is the format's own.
   case format
   /// The format of strftime that writes its text; empty for numbers.
@@ -57,7 +76,6 @@ enum DateQuestion: DateFormatted {
 
   func databaseValue(in format: DateFormat) -> DatabaseValue {
     switch self {
-    case .isMilliseconds: .integer(format == .unixMilliseconds ? 1 : 0)
     case .format: .integer(Int64(format.rawValue))
     case .text: .text(format.strftime ?? "")
     case .modifier:

@@ -122,6 +122,53 @@ struct DateArithmeticTests {
     #expect(maybe[2].0 == 2016 && maybe[2].1 == 2)
   }
 
+  @Test("Parts are those of the second that has begun, and not of the next, also before 1970")
+  private func fractions() throws {
+    let dates = [
+      35.9997, 35.9994, 0.999_999, -0.0003, -1.0003, -86_400, 1_767_225_599.9997, 253_402_300_799.9,
+      -62_135_596_800.0004, 951_782_399.999_999, 1_795_249_993,
+    ].map { Date(timeIntervalSince1970: $0) }
+    let db = try Database()
+    try Event.table.create(db)
+    let events = dates.enumerated().filter { $1.timeIntervalSince1970 < 253_402_300_799 }
+    try Event.insert(db, contentsOf: events.map { Event(id: $0, $1, $1) })
+    for (column, place) in [(0, "connection's"), (1, "column's")] {
+      let rows = try Event.order { $0.id }.select { event in
+        let date = columns(event)[column]
+        return (date.year, date.month, date.day, date.hour, date.minute, date.second)
+      }.fetchAll(db)
+      for (row, (_, date)) in zip(rows, events) where date > .distantPast + 86_400_000 {
+        let parts = calendar.dateComponents(
+          [.year, .month, .day, .hour, .minute, .second], from: date)
+        #expect([row.0, row.1, row.2] == [parts.year, parts.month, parts.day], "\(date) \(place)")
+        #expect([row.3, row.4, row.5] == [parts.hour, parts.minute, parts.second], "\(date)")
+      }
+      let texts = try Event.order { $0.id }.select { event in
+        let date = columns(event)[column]
+        return (date.strftime("%Y-%m-%d %H:%M:%S"), date.strftime("%s"), date.strftime("%S %f"))
+      }.fetchAll(db)
+      for (text, (_, date)) in zip(texts, events) {
+        let seconds = date.timeIntervalSinceReferenceDate.rounded(.down) + 978_307_200
+        #expect(text.1 == "\(Int(seconds))", "\(date) \(place)")
+        #expect(try db.value("SELECT unixepoch(\(text.0))", as: Double.self) == seconds)
+      }
+      // Where a fraction is asked for, the whole time is rounded to milliseconds.
+      #expect(texts.prefix(2).map(\.2) == ["36 36.000", "35 35.999"])
+    }
+    let id = dates.count
+    let lastOfJanuary = try Date("2026-01-31T23:59:59Z", strategy: .iso8601) + 0.9997
+    try Event.insert(db, contentsOf: [Event(id: id, lastOfJanuary, nil)])
+    let later = try Event.filter { $0.id == id }.select {
+      ($0.plain.adding(months: 1), $0.seconds.adding(months: 1))
+    }.fetchAll(db)
+    for date in later.flatMap({ [$0.0, $0.1] }) {
+      #expect(abs(date.timeIntervalSince(lastOfJanuary) - 31 * 86_400) < 0.001)
+    }
+    try db.executeUpdate("UPDATE event SET plain = 7, maybe = NULL WHERE id = \(id)")
+    let foreign = Event.filter { $0.id == id }.select { ($0.plain.second, $0.maybe.second) }
+    #expect(try foreign.fetchOne(db).map { $0.0 == 7 && $0.1 == nil } == true)
+  }
+
   @Test(
     "Dates are moved by days, months and seconds in the format of their column", arguments: formats)
   private func adding(format: DateFormat) throws {

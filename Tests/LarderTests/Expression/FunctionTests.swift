@@ -167,10 +167,14 @@ struct FunctionTests {
     }
     #expect(
       selection.snapshot == """
-        SELECT strftime(?, iif(?, "event"."at" / 1000.0, "event"."at"), ?), \
+        SELECT strftime(?, CASE ? WHEN 0 THEN CASE typeof("event"."at") WHEN 'real' \
+        THEN CAST("event"."at" AS INTEGER) - ("event"."at" < CAST("event"."at" AS INTEGER)) \
+        ELSE "event"."at" END WHEN 1 THEN "event"."at" / 1000.0 ELSE "event"."at" END, ?), \
         strftime(?, "event"."text"), \
         strftime(?, "event"."milliseconds" / 1000.0, 'unixepoch'), \
-        strftime(?, iif(?, "event"."end" / 1000.0, "event"."end"), ?) FROM "event"
+        strftime(?, CASE ? WHEN 0 THEN CASE typeof("event"."end") WHEN 'real' \
+        THEN CAST("event"."end" AS INTEGER) - ("event"."end" < CAST("event"."end" AS INTEGER)) \
+        ELSE "event"."end" END WHEN 1 THEN "event"."end" / 1000.0 ELSE "event"."end" END, ?) FROM "event"
         """)
     let row = try #require(try selection.fetchOne(db))
     #expect(row.0.hasPrefix("2026-11-21 0"))

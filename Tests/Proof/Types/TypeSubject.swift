@@ -185,6 +185,8 @@ enum SwiftResult<Value: Equatable> {
   case value(Value)
   /// This one, or an error.
   case valueOrError(Value)
+  /// One of the two.
+  case either(Value, Value)
   /// A number close to this one.
   case about(Double, error: Double)
   case error
@@ -192,6 +194,7 @@ enum SwiftResult<Value: Equatable> {
   func allows(_ value: Value) -> Bool {
     switch self {
     case .value(let expected), .valueOrError(let expected): return value == expected
+    case .either(let one, let other): return value == one || value == other
     case .about(let expected, let error):
       guard let number = value as? Double ?? (value as? Double?) ?? nil else { return false }
       return abs(number - expected) <= error

@@ -207,17 +207,20 @@ extension DateSubject {
     check.select(
       "strftime", { $0.a.strftime("%Y-%m-%d %H:%M:%S") },
       { row in
-        let milliseconds = row.a.timeIntervalSince1970 * 1000
-        // SQLite rounds to milliseconds, from another number than Swift.
-        guard abs(milliseconds - milliseconds.rounded()) < 0.4 else {
-          return .valueOrError(Self.text(milliseconds.rounded()))
-        }
-        return .value(Self.text(milliseconds.rounded()))
+        guard format == .julianDay else { return .value(Self.text(row.a)) }
+        // SQLite rounds Julian days to milliseconds, from another number than Swift.
+        return .either(Self.text(row.a), Self.text(row.a + 0.0006))
       })
+    check.filter(
+      "parts", { $0.a.second < 30 && $0.a.minute % 2 == 0 },
+      { row in
+        let seconds = Int(row.a.timeIntervalSinceReferenceDate.rounded(.down)) + 978_307_200
+        return (seconds % 60 + 60) % 60 < 30 && (seconds % 3600 + 3600) % 3600 / 60 % 2 == 0
+      }, unless: { _ in format == .julianDay })
   }
 
-  private static func text(_ milliseconds: Double) -> String {
-    var time = time_t((milliseconds / 1000).rounded(.down))
+  private static func text(_ date: Date) -> String {
+    var time = time_t(date.timeIntervalSinceReferenceDate.rounded(.down)) + 978_307_200
     var parts = tm()
     gmtime_r(&time, &parts)
     var text = [CChar](repeating: 0, count: 64)
