@@ -7,6 +7,7 @@ let package = Package(
     .library(name: "Larder", targets: ["Larder"]),
     .library(name: "LarderSQLite", targets: ["LarderSQLite"]),
     .library(name: "LarderTesting", targets: ["LarderTesting"]),
+    .library(name: "LarderPostgres", targets: ["LarderPostgres"]),
   ],
   targets: [
     .systemLibrary(
@@ -16,6 +17,12 @@ let package = Package(
     ),
     .target(name: "LarderSQLite", dependencies: ["CSQLite"]),
     .target(name: "Larder", dependencies: ["LarderSQLite"]),
+    .systemLibrary(
+      name: "CLibPQ",
+      pkgConfig: "libpq",
+      providers: [.apt(["libpq-dev"])]
+    ),
+    .target(name: "LarderPostgres", dependencies: ["Larder", "CLibPQ"]),
     .target(name: "LarderTesting", dependencies: ["Larder"], path: "Tests/LarderTesting"),
     .executableTarget(
       name: "gazetteer",
@@ -39,6 +46,11 @@ let package = Package(
     .testTarget(
       name: "LarderTests",
       dependencies: ["Larder", "LarderTesting", "RandomQueries", "TestSupport", "test-process"]),
+    .target(
+      name: "PostgresSupport", dependencies: ["TestSupport"], path: "Tests/PostgresSupport"),
+    .testTarget(
+      name: "LarderPostgresTests",
+      dependencies: ["LarderPostgres", "PostgresSupport", "TestSupport"]),
     .target(name: "CFaultInjection", dependencies: ["CSQLite"], path: "Tests/FaultInjection"),
     .executableTarget(
       name: "proof",

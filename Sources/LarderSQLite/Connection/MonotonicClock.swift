@@ -4,9 +4,9 @@ import Glibc
 ///
 /// `ContinuousClock` would do; but the size of its instants isn't known at compile time, which
 /// makes every access to an object that holds one dear.
-enum MonotonicClock {
+package enum MonotonicClock {
   /// The same in nanoseconds, without what it takes to divide a `Duration`.
-  static var nanoseconds: Int {
+  package static var nanoseconds: Int {
     var time = timespec()
     clock_gettime(CLOCK_BOOTTIME, &time)
     return time.tv_sec &* 1_000_000_000 &+ time.tv_nsec

@@ -6,17 +6,17 @@ import Synchronization
 /// SQLite connections must not be carried across a fork: both processes would believe to hold the
 /// same locks ([How To Corrupt](https://www.sqlite.org/howtocorrupt.html#_carrying_an_open_database_connection_across_a_fork_)).
 /// Asking for the process id costs a system call; a counter that fork itself raises costs a load.
-enum ProcessGeneration {
+package enum ProcessGeneration {
   private static let counter = Atomic<Int>(0)
 
   private static let isWatching: Bool = {
     pthread_atfork(nil, nil, { ProcessGeneration.counter.add(1, ordering: .relaxed) }) == 0
   }()
 
-  static var current: Int { counter.load(ordering: .relaxed) }
+  package static var current: Int { counter.load(ordering: .relaxed) }
 
   /// The current generation, from now on kept up to date.
-  static func watch() -> Int {
+  package static func watch() -> Int {
     _ = isWatching
     return current
   }

@@ -125,7 +125,7 @@ package struct CivilTime {
   // Days and dates of the proleptic Gregorian calendar: years begin in March, so that the leap day
   // comes last, and 400 years always have 146,097 days.
 
-  static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+  package static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
     let shifted = month <= 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400
     let yearOfEra = shifted - era * 400
@@ -134,7 +134,7 @@ package struct CivilTime {
     return era * 146_097 + dayOfEra - 719_468
   }
 
-  static func calendarDay(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
+  package static func calendarDay(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
     let dayOfEra = shifted - era * 146_097

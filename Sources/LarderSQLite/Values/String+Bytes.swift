@@ -36,7 +36,7 @@ extension String {
   }
 
   /// Whether the text has these bytes.
-  func hasBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+  package func hasBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     withBytes { own in
       guard own.count == bytes.count, let start = own.baseAddress, let other = bytes.baseAddress
       else { return own.count == bytes.count }

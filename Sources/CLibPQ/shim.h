@@ -1,0 +1,41 @@
+#ifndef LARDER_CLIBPQ_SHIM_H
+#define LARDER_CLIBPQ_SHIM_H
+
+// libpq's interface as the system declares it, and what Swift can't see of it: constants that are
+// casts or character literals.
+
+#include <libpq-fe.h>
+#include <sys/eventfd.h>
+
+#ifndef LIBPQ_HAS_PIPELINING
+#error "LarderPostgres needs libpq 14 or newer (pipeline mode)"
+#endif
+
+enum {
+  LARDER_PG_SEVERITY = PG_DIAG_SEVERITY_NONLOCALIZED,
+  LARDER_PG_SQLSTATE = PG_DIAG_SQLSTATE,
+  LARDER_PG_MESSAGE = PG_DIAG_MESSAGE_PRIMARY,
+  LARDER_PG_DETAIL = PG_DIAG_MESSAGE_DETAIL,
+  LARDER_PG_HINT = PG_DIAG_MESSAGE_HINT,
+  LARDER_PG_POSITION = PG_DIAG_STATEMENT_POSITION,
+  LARDER_PG_CONTEXT = PG_DIAG_CONTEXT,
+  LARDER_PG_SCHEMA = PG_DIAG_SCHEMA_NAME,
+  LARDER_PG_TABLE = PG_DIAG_TABLE_NAME,
+  LARDER_PG_COLUMN = PG_DIAG_COLUMN_NAME,
+  LARDER_PG_CONSTRAINT = PG_DIAG_CONSTRAINT_NAME
+};
+
+/// A counter that poll can wait for; -1 where there are no descriptors left.
+static inline int larder_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+static void larder_ignore_notice(void *context, const PGresult *notice) {
+  (void)context;
+  (void)notice;
+}
+
+/// Has notices thrown away, which libpq prints otherwise.
+static inline void larder_ignore_notices(PGconn *connection) {
+  PQsetNoticeReceiver(connection, larder_ignore_notice, 0);
+}
+
+#endif

@@ -1,0 +1,204 @@
+import CLibPQ
+import Glibc
+import LarderSQLite
+
+/// Round trips: what is sent, and reading its results in the same order, up to the end that Sync marks.
+///
+/// The connection stays in pipeline mode, so that BEGIN and the deallocation of statements travel with
+/// what comes next. Only COPY and scripts of several statements leave it.
+///
+/// See [Pipeline Mode](https://www.postgresql.org/docs/current/libpq-pipeline-mode.html).
+extension PostgresConnection {
+  /// What was sent before a statement, and has results before its own.
+  struct Deferred {
+    let discardCount: Int
+    let begin: String?
+  }
+
+  /// Has a BEGIN travel with the next statement.
+  func beginLater(_ sql: String) { deferredBegin = sql }
+
+  /// Ends a transaction whose BEGIN has not been sent: whether that is so.
+  func discardDeferredBegin() -> Bool {
+    defer { deferredBegin = nil }
+    return deferredBegin != nil
+  }
+
+  // MARK: Sending
+
+  /// Sends what was put off.
+  func sendDeferred(_ handle: OpaquePointer) throws -> Deferred {
+    // Not in a transaction, which an error would abort. They end with a Sync of their own.
+    var names: [String] = []
+    if !discardedNames.isEmpty, PQtransactionStatus(handle) == PQTRANS_IDLE {
+      swap(&names, &discardedNames)
+      for name in names { try sendPlain("DEALLOCATE \(name)", handle) }
+      try check(PQpipelineSync(handle))
+    }
+    if let deferredBegin { try sendPlain(deferredBegin, handle) }
+    return Deferred(discardCount: names.count, begin: deferredBegin)
+  }
+
+  /// Sends a statement without parameters.
+  private func sendPlain(_ sql: String, _ handle: OpaquePointer) throws {
+    try check(PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1))
+  }
+
+  /// libpq takes nothing more when it is out of memory, or the connection is broken.
+  func check(_ code: Int32) throws {
+    guard code == 1 else { throw lost() }
+  }
+
+  /// Ends the round trip's half that goes to the server.
+  func sync(_ handle: OpaquePointer) throws {
+    try check(PQpipelineSync(handle))
+    try flush(handle)
+  }
+
+  /// Waits until all is sent. What the server sends meanwhile is read, since it may wait for that.
+  func flush(_ handle: OpaquePointer) throws {
+    while true {
+      let code = PQflush(handle)
+      if code == 0 { return }
+      guard code == 1 else { throw lost() }
+      try wait(for: POLLIN | POLLOUT)
+      guard PQconsumeInput(handle) == 1 else { throw lost() }
+    }
+  }
+
+  // MARK: Reading
+
+  /// The next result; nil after the last one of a statement. Whoever asks clears it.
+  func nextResult() throws -> OpaquePointer? {
+    while true {
+      guard let handle, isOpen else { throw lost() }
+      guard PQisBusy(handle) == 1 else { return PQgetResult(handle) }
+      try wait(for: POLLIN)
+      guard PQconsumeInput(handle) == 1 else { throw lost() }
+    }
+  }
+
+  /// Reads the results of what was sent before a statement. Throws if BEGIN has failed.
+  func read(_ deferred: Deferred) throws {
+    for _ in 0..<deferred.discardCount { _ = try outcome(sql: nil) }
+    if deferred.discardCount > 0 { _ = try readToSync() }
+    guard let begin = deferred.begin else { return }
+    deferredBegin = nil
+    if var failure = try outcome(sql: begin) {
+      failure.sql = begin
+      try fail(failure)
+    }
+  }
+
+  /// Reads all results of a statement: its failure, if it has failed.
+  func outcome(
+    sql: String?, copyingInto relation: String? = nil, _ use: (OpaquePointer) -> Void = { _ in }
+  ) throws -> PostgresFailure? {
+    var failed: PostgresFailure?
+    while let result = try nextResult() {
+      defer { PQclear(result) }
+      switch PQresultStatus(result) {
+      case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_SINGLE_TUPLE, PGRES_EMPTY_QUERY: use(result)
+      case PGRES_FATAL_ERROR:
+        failed = failed ?? failure(result, sql: sql, copyingInto: relation)
+        if handle == nil { return failed }
+      case PGRES_PIPELINE_ABORTED: break
+      default: throw abandon(SQLState.notSupported, Self.copyMessage)
+      }
+    }
+    return failed
+  }
+
+  static let copyMessage = "COPY is run by calls of its own, and not as a statement"
+
+  /// Reads up to the end of the round trip. The failure is one of committing: constraints that are deferred,
+  /// or a conflict with other transactions.
+  func readToSync() throws -> PostgresFailure? {
+    var failed: PostgresFailure?
+    var wasEnd = false
+    while true {
+      guard let result = try nextResult() else {
+        if wasEnd { throw abandon(SQLState.protocolViolation, "the end of the results is missing") }
+        wasEnd = true
+        continue
+      }
+      wasEnd = false
+      defer { PQclear(result) }
+      switch PQresultStatus(result) {
+      case PGRES_PIPELINE_SYNC: return failed
+      case PGRES_FATAL_ERROR:
+        failed = failed ?? failure(result, sql: nil)
+        if handle == nil { return failed }
+      default: break
+      }
+    }
+  }
+
+  /// Ends the operation by a failure.
+  func fail(_ failure: PostgresFailure) throws -> Never {
+    if handle != nil { _ = try readToSync() }
+    end()
+    throw failure
+  }
+
+  // MARK: Statements without parameters
+
+  /// Runs one statement, and returns its command tag: `COMMIT` answers `ROLLBACK` where the transaction has
+  /// failed. Rows are thrown away.
+  @discardableResult
+  func run(_ sql: String) throws -> String {
+    try Self.checkText(sql)
+    let handle = try begin()
+    let deferred = try sendDeferred(handle)
+    try sendPlain(sql, handle)
+    try sync(handle)
+    try read(deferred)
+    var tag = ""
+    if let failure = try outcome(sql: sql, { tag = String(cString: PQcmdStatus($0)) }) {
+      try fail(failure)
+    }
+    let failure = try readToSync()
+    end()
+    if let failure { throw failure }
+    return tag
+  }
+
+  /// Runs several statements, one after the other, in a transaction of theirs if none is open. Rows are
+  /// thrown away.
+  func runScript(_ sql: String) throws {
+    try Self.checkText(sql)
+    let failure = try outsidePipeline { handle in
+      try check(PQsendQuery(handle, sql))
+      try flush(handle)
+      return try outcome(sql: sql)
+    }
+    if let failure { throw failure }
+  }
+
+  /// Calls a closure that reads all results of what it sends, while the connection isn't in pipeline mode.
+  func outsidePipeline<T>(_ body: (OpaquePointer) throws -> T) throws -> T {
+    // What was put off needs a round trip of its own here.
+    if deferredBegin != nil || !discardedNames.isEmpty {
+      let handle = try begin()
+      let deferred = try sendDeferred(handle)
+      try sync(handle)
+      try read(deferred)
+      _ = try readToSync()
+      end()
+    }
+    let handle = try begin()
+    try check(PQexitPipelineMode(handle))
+    let result = try body(handle)
+    end()
+    if let open = self.handle { try check(PQenterPipelineMode(open)) }
+    return result
+  }
+
+  /// The server would take a NUL for the end.
+  static func checkText(_ sql: String) throws {
+    if sql.utf8.contains(0) {
+      throw PostgresFailure(
+        SQLState.wrongState, "the SQL contains NUL, at which the server would stop")
+    }
+  }
+}

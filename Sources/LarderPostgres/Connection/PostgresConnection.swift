@@ -1,0 +1,275 @@
+import CLibPQ
+import Glibc
+import LarderSQLite
+
+/// One connection to a server, by libpq, for one thread at a time.
+///
+/// libpq runs non-blocking, and all waiting is done here (``wait(for:)``): each wait ends at the deadline, or
+/// when it is interrupted, whatever the server does. A server that was stopped held calls for 12 seconds in
+/// spite of `tcp_user_timeout`, keepalives and `statement_timeout`.
+///
+/// What makes the unsafe pointer sound: it is nil from the moment the connection is given up, and every
+/// use begins with ``begin()``, which refuses another process than the one that connected.
+final class PostgresConnection {
+  /// What a connection is like.
+  struct Options: Sendable {
+    /// Whether statements stay prepared on the server. A pooler that hands the server's connection to others
+    /// between transactions (PgBouncer) can't have that.
+    var preparesStatements = true
+    /// `default_transaction_isolation`, such as `serializable`.
+    var isolation: String?
+    /// Further settings, set when the connection is made.
+    var settings: [String: String] = [:]
+    /// How long the server has to answer when a statement is cancelled, before the connection is given up.
+    var cancellationPatience = Duration.milliseconds(300)
+  }
+
+  /// What the connection is in the middle of.
+  enum Status {
+    case idle
+    /// A statement's rows are on the way.
+    case active
+    /// A transaction is open, or its BEGIN waits for the first statement.
+    case transaction
+    /// A transaction in which a statement has failed: only ROLLBACK is possible.
+    case failedTransaction
+    /// There is no connection any more.
+    case unknown
+  }
+
+  /// A statement that was asked to stop, and hasn't yet.
+  private struct Stopping {
+    let reason: String
+    /// When the connection is given up.
+    let limit: Int
+    let request: CancelRequest
+  }
+
+  private(set) var handle: OpaquePointer?
+  let options: Options
+  let interrupts: PostgresInterrupt
+  /// When waiting ends, in nanoseconds of `MonotonicClock`; nil for never. Whoever runs a statement sets it.
+  var deadline: Int?
+  private var stopping: Stopping?
+  /// Whether the server has accepted the connection.
+  var isConnected = false
+  private let generation = ProcessGeneration.watch()
+
+  /// The BEGIN that travels with the next statement.
+  var deferredBegin: String?
+  /// Names of statements that nobody needs any more, which travel likewise.
+  var discardedNames: [String] = []
+  var statementCount = 0
+  /// The statement whose rows are on the way. Unretained: it takes itself out before it goes.
+  unowned(unsafe) var streaming: PostgresStatement?
+
+  /// Connects.
+  ///
+  /// - Parameters:
+  ///   - address: a [connection string](https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING):
+  ///     a URL or `keyword=value` pairs.
+  ///   - deadline: when to give up, in nanoseconds of `MonotonicClock`. Looking a host name up isn't
+  ///     interrupted, since the C library can't do that; `hostaddr=` spares it.
+  init(
+    _ address: String, options: Options = Options(), interrupts: PostgresInterrupt? = nil,
+    deadline: Int? = nil
+  ) throws {
+    self.options = options
+    self.interrupts = try interrupts ?? PostgresInterrupt()
+    self.deadline = deadline
+    let address = try ServerAddress(address)
+    handle = try address.start(options)
+    do {
+      try connect()
+      try settle(address)
+    } catch {
+      drop()
+      throw error
+    }
+    self.deadline = nil
+  }
+
+  deinit { close() }
+
+  /// Says good-bye to the server, without waiting for anything. In a child process, where the connection is
+  /// the parent's, only the descriptor is closed: the rest of the handle is leaked on purpose.
+  func close() {
+    guard let closing = handle else { return }
+    handle = nil
+    if generation == ProcessGeneration.current {
+      PQfinish(closing)
+    } else {
+      Glibc.close(PQsocket(closing))
+    }
+  }
+
+  /// Gives the connection up without saying so, for a server that may not listen.
+  private func drop() {
+    guard let handle, generation == ProcessGeneration.current else { return }
+    if PQsocket(handle) >= 0 { shutdown(PQsocket(handle), Int32(SHUT_RDWR)) }
+    stopping = nil
+    close()
+  }
+
+  // MARK: State
+
+  /// Whether it can be used: it is neither closed nor lost, nor the parent's of this process.
+  var isOpen: Bool { handle != nil && generation == ProcessGeneration.current }
+
+  var status: Status {
+    guard let handle, isOpen else { return .unknown }
+    if streaming != nil { return .active }
+    switch PQtransactionStatus(handle) {
+    case PQTRANS_IDLE: return deferredBegin == nil ? .idle : .transaction
+    case PQTRANS_INTRANS: return .transaction
+    case PQTRANS_INERROR: return .failedTransaction
+    case PQTRANS_ACTIVE: return .active
+    default: return .unknown
+    }
+  }
+
+  /// The server's version, such as 150018.
+  var serverVersion: Int { handle.map { Int(PQserverVersion($0)) } ?? 0 }
+
+  /// Notices that the server has closed the connection, without asking it.
+  func checkAlive() throws {
+    let handle = try begin()
+    var file = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+    guard poll(&file, 1, 0) > 0 else { return }
+    guard PQconsumeInput(handle) == 1, PQstatus(handle) == CONNECTION_OK else { throw lost() }
+  }
+
+  // MARK: Operations
+
+  /// Begins an operation: the handle, if there is one to use.
+  func begin() throws -> OpaquePointer {
+    guard let handle, isOpen else {
+      throw PostgresFailure(
+        SQLState.connectionFailure,
+        handle == nil
+          ? "the connection is closed"
+          : "the connection belongs to the process that forked this one",
+        isConnectionLost: true)
+    }
+    if let streaming { try streaming.takeRest() }
+    interrupts.forget()
+    if let deadline, MonotonicClock.nanoseconds >= deadline {
+      throw PostgresFailure(SQLState.canceled, Self.deadlineReason)
+    }
+    return handle
+  }
+
+  /// Ends an operation, all of whose results were read. A request to cancel that is under way must not hit
+  /// the next one.
+  func end() {
+    while let stopping, handle != nil {
+      if stopping.request.isAnswered {
+        self.stopping = nil
+      } else if (try? isReady(for: 0, until: stopping.limit)) != true {
+        drop()
+      }
+      _ = interrupts.take()
+    }
+  }
+
+  private static let deadlineReason = "the statement ran longer than its deadline"
+  private static let interruptReason = "the statement was interrupted"
+
+  /// The failure of a result; of one that was asked for here with the reason.
+  func failure(
+    _ result: OpaquePointer, sql: String?, copyingInto relation: String? = nil
+  ) -> PostgresFailure {
+    var failure = PostgresFailure(result, sql: sql, copyingInto: relation)
+    if let stopping, failure.sqlState == SQLState.canceled { failure.message = stopping.reason }
+    if failure.isConnectionLost { drop() }
+    return failure
+  }
+
+  /// Gives the connection up because libpq could not go on, and says why.
+  func lost() -> PostgresFailure {
+    guard let handle else { return Self.closed }
+    var failure = PostgresFailure(
+      SQLState.connectionFailure,
+      PostgresFailure.line(String(cString: PQerrorMessage(handle))))
+    // What the server said before it closed the connection is better than that it is closed.
+    while PQstatus(handle) == CONNECTION_BAD, let result = PQgetResult(handle) {
+      if PQresultErrorField(result, Int32(LARDER_PG_SQLSTATE)) != nil {
+        failure = PostgresFailure(result, sql: nil)
+      }
+      PQclear(result)
+    }
+    failure.isConnectionLost = true
+    drop()
+    return failure
+  }
+
+  private static let closed = PostgresFailure(
+    SQLState.connectionFailure, "the connection is closed", isConnectionLost: true)
+
+  /// Gives the connection up over something that libpq doesn't expect.
+  func abandon(_ sqlState: String, _ message: String) -> PostgresFailure {
+    drop()
+    return PostgresFailure(sqlState, message, isConnectionLost: true)
+  }
+
+  // MARK: Waiting
+
+  /// Waits until the socket is ready for one of these events. At the deadline, or when interrupted, the
+  /// server is asked to cancel, and has its time to answer.
+  func wait(for events: Int32) throws {
+    while try !isReady(for: events, until: stopping?.limit ?? deadline) {
+      guard let stopping else {
+        try stop(Self.deadlineReason)
+        continue
+      }
+      throw abandon(SQLState.canceled, stopping.reason + ", and the server didn't answer")
+    }
+  }
+
+  /// Whether the socket got ready, or something else has happened, before a time; for no events at all, whether
+  /// anything has.
+  private func isReady(for events: Int32, until limit: Int?) throws -> Bool {
+    guard let handle else { throw Self.closed }
+    return try withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { files in
+      while true {
+        let socket = events == 0 ? -1 : PQsocket(handle)
+        files.initializeElement(at: 0, to: pollfd(fd: socket, events: Int16(events), revents: 0))
+        files.initializeElement(
+          at: 1, to: pollfd(fd: interrupts.file, events: Int16(POLLIN), revents: 0))
+        let left = limit.map { max(0, $0 - MonotonicClock.nanoseconds) }
+        let milliseconds = left.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
+        let count = Glibc.poll(files.baseAddress, 2, milliseconds)
+        if count == 0 { return false }
+        guard count > 0 else {
+          if errno == EINTR { continue }
+          throw lost()
+        }
+        if files[1].revents != 0 {
+          if events == 0 { return true }
+          if interrupts.take(), stopping == nil { try stop(Self.interruptReason) }
+        }
+        if files[0].revents != 0 { return true }
+        // After a request to cancel there is another limit.
+        if let stopping, limit != stopping.limit {
+          return try isReady(for: events, until: stopping.limit)
+        }
+      }
+    }
+  }
+
+  /// Asks the server to cancel what it runs.
+  private func stop(_ reason: String) throws {
+    let patience = Int(options.cancellationPatience / .nanoseconds(1))
+    guard isConnected else {
+      let isLate = reason == Self.deadlineReason
+      throw abandon(
+        isLate ? SQLState.cannotConnect : SQLState.canceled,
+        isLate ? "there was no connection before the deadline" : "connecting was interrupted")
+    }
+    guard let handle, PQstatus(handle) == CONNECTION_OK,
+      let request = CancelRequest(handle, waking: interrupts)
+    else { throw abandon(SQLState.canceled, reason) }
+    stopping = Stopping(
+      reason: reason, limit: MonotonicClock.nanoseconds + patience, request: request)
+  }
+}

@@ -1,0 +1,110 @@
+import CLibPQ
+import Glibc
+import LarderSQLite
+import Synchronization
+
+/// Stops what a connection waits for, from any thread.
+///
+/// An event that poll waits for beside the socket, so that nothing has to be sent or signalled to wake
+/// whoever waits. What tells a request from the waking that an earlier one has left is the flag.
+final class PostgresInterrupt: Sendable {
+  /// What poll waits for.
+  let file: Int32
+  private let isRequested = Atomic<Bool>(false)
+  private let generation = ProcessGeneration.watch()
+
+  init() throws {
+    file = larder_event()
+    guard file >= 0 else {
+      throw PostgresFailure(
+        SQLState.cannotConnect, "no descriptor: \(String(cString: strerror(errno)))")
+    }
+  }
+
+  deinit { close(file) }
+
+  /// Has the call that waits now throw; does nothing where none does. The server is asked to cancel the
+  /// statement; if it doesn't answer in time, the connection is given up.
+  func interrupt() {
+    // A child process has the same event as its parent.
+    guard generation == ProcessGeneration.current else { return }
+    isRequested.store(true, ordering: .releasing)
+    wake()
+  }
+
+  /// Wakes whoever waits, to look again.
+  func wake() {
+    var one: UInt64 = 1
+    _ = write(file, &one, 8)
+  }
+
+  /// Whether an interruption was asked for, which is then forgotten.
+  func take() -> Bool {
+    var count: UInt64 = 0
+    _ = read(file, &count, 8)
+    return isRequested.exchange(false, ordering: .acquiring)
+  }
+
+  /// Forgets what was asked for while nothing waited.
+  @inline(__always)
+  func forget() {
+    if isRequested.load(ordering: .relaxed) { _ = take() }
+  }
+}
+
+/// The request that the server cancel what a connection runs, on its way.
+///
+/// It takes a connection of its own, and libpq waits for its end without any limit; hence a thread, which a
+/// server that is frozen holds for as long. There is at most one for each connection.
+///
+/// See [Canceling Queries](https://www.postgresql.org/docs/current/libpq-cancel.html).
+final class CancelRequest: Sendable {
+  private let isAnsweredFlag = Atomic<Bool>(false)
+  private let interrupts: PostgresInterrupt
+
+  /// Whether it has arrived, or can't. What the connection runs next is safe from it then.
+  var isAnswered: Bool { isAnsweredFlag.load(ordering: .acquiring) }
+
+  /// Sends it; nil where there is no connection any more.
+  init?(_ handle: OpaquePointer, waking interrupts: PostgresInterrupt) {
+    self.interrupts = interrupts
+    guard let cancel = PQgetCancel(handle) else { return nil }
+    // The address as a number, since pointers aren't Sendable. Only the thread has it from here on.
+    let address = UInt(bitPattern: cancel)
+    let isStarted = Self.detach {
+      let cancel = OpaquePointer(bitPattern: address)
+      // The message about a failure is of no use: what counts is whether the statement ends.
+      withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) {
+        _ = PQcancel(cancel, $0.baseAddress, 256)
+      }
+      PQfreeCancel(cancel)
+      self.isAnsweredFlag.store(true, ordering: .releasing)
+      interrupts.wake()
+    }
+    guard isStarted else {
+      PQfreeCancel(cancel)
+      return nil
+    }
+  }
+
+  private final class Body {
+    let run: @Sendable () -> Void
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+  }
+
+  /// Runs a closure on a thread that nobody waits for. The thread takes over the reference that is retained
+  /// for it; where it can't be started, the reference is taken back.
+  private static func detach(_ run: @escaping @Sendable () -> Void) -> Bool {
+    var thread = pthread_t()
+    let body = Unmanaged.passRetained(Body(run))
+    let code = pthread_create(
+      &thread, nil,
+      { context in
+        guard let context else { return nil }
+        Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
+        return nil
+      }, body.toOpaque())
+    if code == 0 { pthread_detach(thread) } else { body.release() }
+    return code == 0
+  }
+}

@@ -1,0 +1,310 @@
+import CLibPQ
+import LarderSQLite
+
+extension PostgresConnection {
+  /// Prepares a statement. Without parameters nothing is sent: it is compiled in the round trip of its
+  /// first execution. Else the server says what types they have.
+  func prepare(_ sql: String, parameterCount: Int? = nil) throws -> PostgresStatement {
+    try Self.checkText(sql)
+    let statement = PostgresStatement(sql, on: self)
+    if parameterCount != 0 { try statement.prepare() }
+    return statement
+  }
+}
+
+/// A prepared statement, its execution and its rows.
+///
+/// What makes the unsafe pointers sound: a result of libpq's belongs to the statement from the moment it
+/// is returned until it is cleared, which happens when the statement goes on, and results don't need the
+/// connection that they came from.
+final class PostgresStatement {
+  let sql: String
+  private let connection: PostgresConnection
+  /// On the server; empty where it doesn't keep statements.
+  private var name = ""
+  private var isPrepared = false
+  private(set) var parameters = PostgresParameters(types: [])
+  private(set) var columnNames: [String] = []
+  private(set) var columnTypes: [Oid] = []
+  /// How many rows were inserted, changed or deleted; known once the last row was read.
+  private(set) var changes = 0
+
+  var parameterTypes: [Oid] { parameters.types }
+
+  private var current: OpaquePointer?
+  private var row: Int32 = -1
+  private var rowCount: Int32 = 0
+  /// Whether results are on the way.
+  private var isRunning = false
+  /// What was read ahead because something else had to run, and how that ended.
+  private var rest: OpaquePointer?
+  private var restFailure: PostgresFailure?
+
+  init(_ sql: String, on connection: PostgresConnection) {
+    self.sql = sql
+    self.connection = connection
+  }
+
+  deinit {
+    // Nobody is left to be told.
+    try? reset()
+    forget()
+    if connection.streaming === self { connection.streaming = nil }
+  }
+
+  // MARK: Preparation
+
+  /// Has the server compile the statement and describe it.
+  func prepare() throws {
+    let handle = try connection.begin()
+    let deferred = try connection.sendDeferred(handle)
+    nameAnew()
+    try connection.check(PQsendPrepare(handle, name, sql, 0, nil))
+    try connection.check(PQsendDescribePrepared(handle, name))
+    try connection.sync(handle)
+    try connection.read(deferred)
+    if let failure = try connection.outcome(sql: sql) { try connection.fail(failure) }
+    let failure = try connection.outcome(sql: sql) { description in
+      let types = (0..<PQnparams(description)).map { PQparamtype(description, $0) }
+      // What is bound stays so when the statement is prepared anew.
+      if types != parameters.types { parameters = PostgresParameters(types: types) }
+      readColumns(of: description)
+    }
+    if let failure { try connection.fail(failure) }
+    let late = try connection.readToSync()
+    connection.end()
+    if let late { throw late }
+    isPrepared = true
+    try checkColumns()
+  }
+
+  private func nameAnew() {
+    guard connection.options.preparesStatements else { return }
+    connection.statementCount += 1
+    name = "larder_\(connection.statementCount)"
+  }
+
+  /// Has it compiled anew the next time.
+  private func forget() {
+    if isPrepared, !name.isEmpty { connection.discardedNames.append(name) }
+    isPrepared = false
+  }
+
+  private func readColumns(of result: OpaquePointer) {
+    let count = PQnfields(result)
+    let isKnown =
+      columnTypes.count == count && isPrepared && !name.isEmpty
+      && (0..<count).allSatisfy { PQftype(result, $0) == columnTypes[Int($0)] }
+    if isKnown { return }
+    columnTypes = (0..<count).map { PQftype(result, $0) }
+    columnNames = (0..<count).map { PQfname(result, $0).map { String(cString: $0) } ?? "" }
+  }
+
+  private func checkColumns() throws {
+    for (index, type) in columnTypes.enumerated() where TypeOID.storageClass(of: type) == nil {
+      throw PostgresFailure(
+        SQLState.notSupported,
+        "column “\(columnNames[index])” has a type (\(type)) that can't be read: cast it to text")
+    }
+  }
+
+  // MARK: Execution
+
+  /// Runs the statement, up to its first row or its end.
+  ///
+  /// - Parameter streaming: whether rows are read as they come, rather than all at once: slower, in memory
+  ///   for one row.
+  func execute(streaming: Bool = false) throws {
+    try reset()
+    let types = parameterTypes
+    do {
+      try start(streaming: streaming)
+    } catch let failure as PostgresFailure {
+      // The schema has changed under the plan, or the pooler or somebody's DISCARD has lost the statement.
+      let isStale =
+        failure.sqlState == SQLState.notSupported || failure.sqlState == SQLState.unknownStatement
+      guard isStale, isPrepared, !name.isEmpty else { throw failure }
+      forget()
+      guard connection.status == .idle else { throw failure }
+      if !types.isEmpty { try prepare() }
+      // Values are bound for the types that parameters had.
+      guard parameterTypes == types else { throw failure }
+      try start(streaming: streaming)
+    }
+  }
+
+  private func start(streaming: Bool) throws {
+    if !isPrepared, parameters.count > 0 { try prepare() }
+    let handle = try connection.begin()
+    let deferred = try connection.sendDeferred(handle)
+    let isNew = !isPrepared && connection.options.preparesStatements
+    if isNew {
+      nameAnew()
+      try connection.check(PQsendPrepare(handle, name, sql, 0, nil))
+    }
+    let code = parameters.withPointers { count, values, lengths, formats in
+      name.isEmpty
+        ? PQsendQueryParams(
+          handle, sql, count, parameters.types, values, lengths, formats,
+          ValueFormat.binary.rawValue)
+        : PQsendQueryPrepared(
+          handle, name, count, values, lengths, formats, ValueFormat.binary.rawValue)
+    }
+    try connection.check(code)
+    try connection.sync(handle)
+    try connection.read(deferred)
+    if isNew {
+      if let failure = try connection.outcome(sql: sql) { try connection.fail(failure) }
+      isPrepared = true
+    }
+    if streaming { try connection.check(PQsetSingleRowMode(handle)) }
+    changes = 0
+    isRunning = true
+    connection.streaming = self
+    stand(on: try fetch())
+    try checkColumns()
+  }
+
+  /// Reads on to a result with rows; nil at the end.
+  private func fetch() throws -> OpaquePointer? {
+    var rows: OpaquePointer?
+    do {
+      while let result = try connection.nextResult() {
+        let status = PQresultStatus(result)
+        switch status {
+        case PGRES_SINGLE_TUPLE, PGRES_TUPLES_OK:
+          if row < 0 { readColumns(of: result) }
+          if status == PGRES_SINGLE_TUPLE { return result }
+          note(result)
+          if PQntuples(result) > 0 { rows = result } else { PQclear(result) }
+        case PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
+          note(result)
+          PQclear(result)
+        case PGRES_FATAL_ERROR:
+          let failure = connection.failure(result, sql: sql)
+          PQclear(result)
+          isRunning = false
+          connection.streaming = nil
+          try connection.fail(failure)
+        default:
+          PQclear(result)
+          throw connection.abandon(SQLState.notSupported, PostgresConnection.copyMessage)
+        }
+      }
+      isRunning = false
+      connection.streaming = nil
+      let failure = try connection.readToSync()
+      connection.end()
+      if let failure { throw failure }
+    } catch {
+      isRunning = false
+      connection.streaming = nil
+      PQclear(rows)
+      throw error
+    }
+    return rows
+  }
+
+  /// Reads the number of rows from the command tag, where it is one of changes: `INSERT 0 3`.
+  private func note(_ result: OpaquePointer) {
+    guard let tag = PQcmdStatus(result) else { return }
+    let text = String(cString: tag)
+    let counts = ["INSERT", "UPDATE", "DELETE", "MERGE"].contains { text.hasPrefix($0) }
+    if counts, let count = PQcmdTuples(result) { changes = Int(String(cString: count)) ?? 0 }
+  }
+
+  // MARK: Rows
+
+  private func stand(on result: OpaquePointer?) {
+    PQclear(current)
+    current = result
+    row = -1
+    rowCount = result.map { PQntuples($0) } ?? 0
+  }
+
+  /// Goes to the next row: whether there is one.
+  func next() throws -> Bool {
+    guard current != nil else { return false }
+    row += 1
+    if row < rowCount { return true }
+    if let rest {
+      self.rest = nil
+      stand(on: rest)
+    } else if isRunning {
+      do { stand(on: try fetch()) } catch {
+        stand(on: nil)
+        throw error
+      }
+    } else {
+      stand(on: nil)
+    }
+    if rowCount == 0 {
+      stand(on: nil)
+      if let failure = restFailure {
+        restFailure = nil
+        throw failure
+      }
+      return false
+    }
+    row = 0
+    return true
+  }
+
+  /// A value of the row that the statement stands on, which is good until it goes on.
+  @inline(__always)
+  func column(_ index: Int) -> PostgresColumn {
+    guard let current, row >= 0, row < rowCount, columnTypes.indices.contains(index) else {
+      return PostgresColumn(bytes: .init(start: nil, count: 0), type: 0, isNull: true)
+    }
+    let column = Int32(truncatingIfNeeded: index)
+    let length = PQgetlength(current, row, column)
+    let isNull = length == 0 && PQgetisnull(current, row, column) == 1
+    return PostgresColumn(
+      bytes: UnsafeRawBufferPointer(
+        start: isNull ? nil : PQgetvalue(current, row, column), count: Int(length)),
+      type: columnTypes[index], isNull: isNull)
+  }
+
+  /// Reads the rows that are on the way into memory, since something else has to run. How that ends is told
+  /// to whoever reads them.
+  func takeRest() throws {
+    guard let kept = PQcopyResult(current, PG_COPYRES_ATTRS) else {
+      throw PostgresFailure("53200", "out of memory")
+    }
+    do {
+      while isRunning, let result = try fetch() {
+        defer { PQclear(result) }
+        guard Self.append(result, to: kept) else {
+          throw connection.abandon("53200", "out of memory")
+        }
+      }
+    } catch let failure as PostgresFailure {
+      restFailure = failure
+    }
+    rest = kept
+  }
+
+  /// Copies the one row of a result to the end of another: a result alone takes 2 KiB.
+  private static func append(_ result: OpaquePointer, to kept: OpaquePointer) -> Bool {
+    let place = PQntuples(kept)
+    return (0..<PQnfields(result)).allSatisfy { column in
+      let isNull = PQgetisnull(result, 0, column) == 1
+      return PQsetvalue(
+        kept, place, column, isNull ? nil : PQgetvalue(result, 0, column),
+        isNull ? -1 : PQgetlength(result, 0, column)) == 1
+    }
+  }
+
+  /// Ends the execution: reads what is on the way, since asking the server to cancel it would abort the
+  /// transaction. Throws what has failed there and nobody has seen yet.
+  func reset() throws {
+    defer {
+      stand(on: nil)
+      PQclear(rest)
+      rest = nil
+      restFailure = nil
+    }
+    while isRunning, let result = try fetch() { PQclear(result) }
+    if let restFailure { throw restFailure }
+  }
+}

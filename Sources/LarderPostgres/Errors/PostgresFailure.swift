@@ -1,0 +1,100 @@
+import CLibPQ
+import LarderSQLite
+
+/// Why the server, or the way to it, failed: the fields of an error response as data.
+///
+/// See [Error and Notice Message Fields](https://www.postgresql.org/docs/current/protocol-error-fields.html).
+struct PostgresFailure: Error, Hashable, Sendable {
+  /// The five characters of [the error's code](https://www.postgresql.org/docs/current/errcodes-appendix.html),
+  /// the server's or of what the client has found itself.
+  var sqlState: String
+  /// The primary message, without values: what messages on data quote of them is replaced by `…`.
+  var message: String
+  /// More than the message says. It holds values, so that it is shown to nobody.
+  var detail: String?
+  var hint: String?
+  var schema: String?
+  var table: String?
+  var column: String?
+  var constraint: String?
+  /// Where in the statement an error is, in bytes of UTF-8.
+  var offset: Int?
+  /// Which row of a COPY failed, from 0.
+  var row: Int?
+  /// The statement, where it isn't the one that was called for: the BEGIN that travelled before it.
+  var sql: String?
+  /// Whether the connection is gone, so that nobody knows what became of the statement.
+  var isConnectionLost = false
+
+  init(_ sqlState: String, _ message: String, isConnectionLost: Bool = false) {
+    self.sqlState = sqlState
+    self.message = message
+    self.isConnectionLost = isConnectionLost
+  }
+
+  /// The failure that a result of libpq's is, of a statement with this text, or of a COPY into a table.
+  init(_ result: OpaquePointer, sql: String?, copyingInto relation: String? = nil) {
+    func field(_ code: Int) -> String? {
+      PQresultErrorField(result, Int32(code)).map { String(cString: $0) }
+    }
+    sqlState = field(LARDER_PG_SQLSTATE) ?? SQLState.connectionFailure
+    message =
+      field(LARDER_PG_MESSAGE)
+      ?? Self.line(PQresultErrorMessage(result).map { String(cString: $0) } ?? "")
+    if sqlState.hasPrefix(SQLState.dataClass) { message = Self.withoutQuoted(message) }
+    detail = field(LARDER_PG_DETAIL)
+    hint = field(LARDER_PG_HINT)
+    schema = field(LARDER_PG_SCHEMA)
+    table = field(LARDER_PG_TABLE)
+    column = field(LARDER_PG_COLUMN)
+    constraint = field(LARDER_PG_CONSTRAINT)
+    if let sql, let position = field(LARDER_PG_POSITION).flatMap({ Int($0) }) {
+      offset = Self.byteOffset(ofCharacter: position, in: sql)
+    }
+    if let relation {
+      row = field(LARDER_PG_CONTEXT).flatMap { Self.row(inContext: $0, of: relation) }
+    }
+    // After these the server closes the connection.
+    isConnectionLost = ["FATAL", "PANIC"].contains(field(LARDER_PG_SEVERITY) ?? "FATAL")
+  }
+
+  /// Positions count characters, which for the server are code points, from 1.
+  static func byteOffset(ofCharacter position: Int, in sql: String) -> Int? {
+    let scalars = sql.unicodeScalars
+    guard position > 0,
+      let index = scalars.index(
+        scalars.startIndex, offsetBy: position - 1, limitedBy: scalars.endIndex)
+    else { return nil }
+    return sql.utf8.distance(from: sql.startIndex, to: index)
+  }
+
+  /// The row's number in `COPY city, line 3, column name`, where the words are of the server's language.
+  static func row(inContext context: String, of relation: String) -> Int? {
+    let start = "COPY \(relation), ".utf8
+    guard context.utf8.starts(with: start) else { return nil }
+    func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+    let digits = context.utf8.dropFirst(start.count).drop { !isDigit($0) }.prefix(while: isDigit)
+    return Int(String(Substring(digits))).map { $0 - 1 }
+  }
+
+  /// Messages on data repeat it in quotes; quotes inside of it aren't doubled, so that all between the first
+  /// and the last goes.
+  private static func withoutQuoted(_ message: String) -> String {
+    guard let first = message.firstIndex(of: "\""), let last = message.lastIndex(of: "\""),
+      first < last
+    else { return message }
+    return message[...first] + "…" + message[last...]
+  }
+
+  /// One line of what may be several, with a line break at the end.
+  static func line(_ message: String) -> String {
+    message.split(whereSeparator: \.isNewline).joined(separator: "; ")
+  }
+}
+
+extension PostgresFailure: CustomStringConvertible {
+  /// Code, message and hint on one line, without values.
+  var description: String {
+    "PostgreSQL error \(sqlState): \(message)" + (hint.map { " (\($0))" } ?? "")
+  }
+}

@@ -1,0 +1,61 @@
+import LarderSQLite
+
+/// The codes of errors that the library itself tells apart, and what they are among SQLite's.
+///
+/// See [PostgreSQL Error Codes](https://www.postgresql.org/docs/current/errcodes-appendix.html).
+enum SQLState {
+  static let dataClass = "22"
+  static let cannotConnect = "08001"
+  static let connectionFailure = "08006"
+  static let protocolViolation = "08P01"
+  static let notSupported = "0A000"
+  static let tooManyBytes = "54000"
+  static let wrongState = "55000"
+  static let canceled = "57014"
+  static let unknownStatement = "26000"
+
+  /// The result code that a program for SQLite would look for.
+  static func resultCode(of sqlState: String) -> ResultCode {
+    switch sqlState {
+    case "23505": .constraintUnique
+    case "23503", "23001": .constraintForeignKey
+    case "23502": .constraintNotNull
+    case "23514": .constraintCheck
+    case "40001", "40P01", "55P03": .busy
+    case canceled: .interrupt
+    case "25006": .readOnly
+    case "25P02": .abort
+    case "25P03", "57P01", "57P02", "57P05": .ioError
+    case "53100": .full
+    case "53200": .noMemory
+    case "53300", "57P03", "57P04", "3D000", cannotConnect, "08004": .cannotOpen
+    case "42501": .authorization
+    case wrongState: .misuse
+    case "XX001", "XX002": .corrupt
+    default:
+      switch sqlState.prefix(2) {
+      case "08", "58": .ioError
+      case "23": .constraint
+      case "28": .authorization
+      case "54": .tooBig
+      default: .error
+      }
+    }
+  }
+
+  /// Which kind of constraint was broken; nil where none was.
+  static func constraintKind(of sqlState: String) -> ConstraintViolation.Kind? {
+    switch sqlState {
+    case "23505": .unique
+    case "23503", "23001": .foreignKey
+    case "23502": .notNull
+    case "23514": .check
+    default: sqlState.hasPrefix("23") ? .other : nil
+    }
+  }
+}
+
+extension PostgresFailure {
+  var resultCode: ResultCode { SQLState.resultCode(of: sqlState) }
+  var constraintKind: ConstraintViolation.Kind? { SQLState.constraintKind(of: sqlState) }
+}

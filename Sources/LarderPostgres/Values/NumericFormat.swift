@@ -1,0 +1,108 @@
+import LarderSQLite
+
+/// NUMERIC in binary: a count of groups of four decimal digits, the power of 10,000 of the first, a sign,
+/// the number of digits behind the point, and the groups, in 16 bits each.
+///
+/// See [numeric_send](https://github.com/postgres/postgres/blob/master/src/backend/utils/adt/numeric.c).
+enum NumericFormat {
+  static let negative: UInt16 = 0x4000
+  static let notANumber: UInt16 = 0xC000
+  static let infinity: UInt16 = 0xD000
+  static let negativeInfinity: UInt16 = 0xF000
+  /// As many digits behind the point as the server allows.
+  static let largestScale = 16_383
+
+  /// The number as text, with as many digits behind the point as it has; nil for what isn't one.
+  static func text(of bytes: UnsafeRawBufferPointer) -> String? {
+    guard bytes.count >= 8 else { return nil }
+    let count = Int(bytes.bigEndian(UInt16.self))
+    let weight = Int(bytes.bigEndian(Int16.self, at: 2))
+    let sign = bytes.bigEndian(UInt16.self, at: 4)
+    let scale = Int(bytes.bigEndian(UInt16.self, at: 6))
+    guard bytes.count == 8 + 2 * count else { return nil }
+    switch sign {
+    case 0, negative: break
+    case infinity: return "Infinity"
+    case negativeInfinity: return "-Infinity"
+    case notANumber: return "NaN"
+    default: return nil
+    }
+    func group(_ index: Int) -> Int {
+      (0..<count).contains(index) ? Int(bytes.bigEndian(UInt16.self, at: 8 + 2 * index)) : 0
+    }
+    var text = sign == negative ? "-" : ""
+    text += String(group(weight >= 0 ? 0 : -1))
+    if weight > 0 {
+      for index in 1...weight { text += fourDigits(group(index)) }
+    }
+    guard scale > 0 else { return text }
+    text += "."
+    var left = scale
+    var index = weight + 1
+    while left > 0 {
+      text += fourDigits(group(index)).prefix(left)
+      left -= 4
+      index += 1
+    }
+    return text
+  }
+
+  private static func fourDigits(_ group: Int) -> String {
+    let digits = String(group)
+    return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+  }
+}
+
+extension ValueBuffer {
+  /// Appends a number from digits with a point anywhere among them or none, a sign or none before them, and
+  /// an exponent or none after them.
+  mutating func writeNumeric(_ text: UnsafeRawBufferPointer) throws {
+    var rest = text[...]
+    func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+    func take(_ marks: String) -> UInt8? {
+      guard let first = rest.first, marks.utf8.contains(first) else { return nil }
+      return rest.popFirst()
+    }
+    func takeDigits() -> [UInt8] {
+      let digits = rest.prefix(while: isDigit).map { $0 - UInt8(ascii: "0") }
+      rest = rest.dropFirst(digits.count)
+      return digits
+    }
+    let isNegative = take("+-") == UInt8(ascii: "-")
+    var digits = takeDigits()
+    var whole = digits.count
+    if take(".") != nil { digits += takeDigits() }
+    guard !digits.isEmpty else { throw ConversionError(.malformed, String.self) }
+    if take("eE") != nil {
+      let isDown = take("+-") == UInt8(ascii: "-")
+      let power = takeDigits()
+      guard !power.isEmpty else { throw ConversionError(.malformed, String.self) }
+      let exponent = power.reduce(0) { min($0 * 10 + Int($1), 1 << 20) }
+      whole += isDown ? -exponent : exponent
+    }
+    guard rest.isEmpty else { throw ConversionError(.malformed, String.self) }
+    let scale = max(0, digits.count - whole)
+    // Groups begin at the point, in both directions.
+    let padding = (4 - whole % 4) % 4
+    digits.insert(contentsOf: repeatElement(0, count: padding), at: 0)
+    digits += repeatElement(0, count: (4 - digits.count % 4) % 4)
+    var weight = (whole + padding) / 4 - 1
+    var groups = stride(from: 0, to: digits.count, by: 4).map { index in
+      digits[index..<(index + 4)].reduce(0 as UInt16) { $0 * 10 + UInt16($1) }
+    }[...]
+    while groups.first == 0 {
+      groups.removeFirst()
+      weight -= 1
+    }
+    while groups.last == 0 { groups.removeLast() }
+    if groups.isEmpty { weight = 0 }
+    guard let weight = Int16(exactly: weight), let count = Int16(exactly: groups.count),
+      scale <= NumericFormat.largestScale
+    else { throw ConversionError(.notExact, String.self) }
+    append(count)
+    append(weight)
+    append(isNegative && !groups.isEmpty ? NumericFormat.negative : 0)
+    append(UInt16(scale))
+    for group in groups { append(group) }
+  }
+}

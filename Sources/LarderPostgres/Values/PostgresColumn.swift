@@ -1,0 +1,115 @@
+import CLibPQ
+import LarderSQLite
+
+/// A value of a row, in the binary format of its type.
+///
+/// What makes the unsafe pointer sound: it is libpq's, and good as long as the statement stands on the
+/// row; whoever asks for a column lets go of it before the statement goes on. How long the bytes are is
+/// checked before they are read, since they came from outside.
+struct PostgresColumn {
+  /// Empty for NULL.
+  let bytes: UnsafeRawBufferPointer
+  let type: Oid
+  let isNull: Bool
+
+  /// How a value of the type is read; bytes that aren't what the type says are a blob, which no reader of
+  /// the type takes.
+  var storageClass: StorageClass {
+    if isNull { return .null }
+    guard hasRightLength else { return .blob }
+    return TypeOID.storageClass(of: type) ?? .blob
+  }
+
+  private var hasRightLength: Bool {
+    switch type {
+    case TypeOID.bool: bytes.count == 1
+    case TypeOID.int2: bytes.count == 2
+    case TypeOID.int4, TypeOID.oid, TypeOID.float4, TypeOID.date: bytes.count == 4
+    case TypeOID.int8, TypeOID.float8, TypeOID.timestamp, TypeOID.timestamptz, TypeOID.time:
+      bytes.count == 8
+    case TypeOID.uuid: bytes.count == 16
+    case TypeOID.jsonb: bytes.first == 1
+    case TypeOID.numeric:
+      bytes.count >= 8 && bytes.count == 8 + 2 * Int(bytes.bigEndian(UInt16.self))
+    default: true
+    }
+  }
+
+  /// The integer. The storage class has to be `.integer`.
+  var integer: Int64 {
+    switch (type, bytes.count) {
+    case (TypeOID.int8, 8): bytes.bigEndian(Int64.self)
+    case (TypeOID.int4, 4): Int64(bytes.bigEndian(Int32.self))
+    case (TypeOID.int2, 2): Int64(bytes.bigEndian(Int16.self))
+    case (TypeOID.bool, 1): bytes[0] == 0 ? 0 : 1
+    case (TypeOID.oid, 4): Int64(bytes.bigEndian(UInt32.self))
+    default: 0
+    }
+  }
+
+  /// The number. The storage class has to be `.real`.
+  var real: Double {
+    switch (type, bytes.count) {
+    case (TypeOID.float8, 8): Double(bitPattern: bytes.bigEndian(UInt64.self))
+    case (TypeOID.float4, 4): Double(Float(bitPattern: bytes.bigEndian(UInt32.self)))
+    default: 0
+    }
+  }
+
+  /// Microseconds since 1970, in UTC, of a date or a moment; nil for others, and where it is infinite.
+  var microseconds: Int64? {
+    switch (type, bytes.count) {
+    case (TypeOID.timestamp, 8), (TypeOID.timestamptz, 8):
+      let moment = bytes.bigEndian(Int64.self)
+      guard moment != .min, moment != .max else { return nil }
+      let (sum, overflow) = moment.addingReportingOverflow(ServerTime.microsecondsOf2000)
+      return overflow ? nil : sum
+    case (TypeOID.date, 4):
+      let day = bytes.bigEndian(Int32.self)
+      guard day != .min, day != .max else { return nil }
+      return (Int64(day) + Int64(ServerTime.dayOf2000)) * ServerTime.microsecondsPerDay
+    default: return nil
+    }
+  }
+
+  /// The text. Throws `ConversionError` for NULL, for other storage classes, and where it isn't UTF-8.
+  func text() throws -> String {
+    if isNull { throw ConversionError(.null, String.self) }
+    guard storageClass == .text else {
+      throw ConversionError(.storageClass(storageClass), String.self)
+    }
+    if let text = writtenText { return text }
+    return try withUnsafeBytes { bytes in
+      let text = String(decoding: bytes, as: UTF8.self)
+      // Decoding repairs what isn't UTF-8 and so changes it.
+      guard text.hasBytes(bytes.assumingMemoryBound(to: UInt8.self)) else {
+        throw ConversionError(.malformed, String.self)
+      }
+      return text
+    }
+  }
+
+  /// Calls a closure with the bytes of a blob or of text, without a copy where that is how they came; none
+  /// for NULL. The bytes are good inside the closure only.
+  func withUnsafeBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {
+    if type == TypeOID.jsonb {
+      return try body(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
+    }
+    guard var text = writtenText else { return try body(bytes) }
+    return try text.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// The text of a type whose binary format isn't text.
+  private var writtenText: String? {
+    guard !isNull, hasRightLength else { return nil }
+    switch type {
+    case TypeOID.uuid: return UUIDFormat.text(of: bytes)
+    case TypeOID.numeric: return NumericFormat.text(of: bytes)
+    case TypeOID.timestamp, TypeOID.timestamptz:
+      return ServerTime.text(microseconds: bytes.bigEndian(Int64.self))
+    case TypeOID.date: return ServerTime.text(days: bytes.bigEndian(Int32.self))
+    case TypeOID.time: return ServerTime.time(bytes.bigEndian(Int64.self))
+    default: return nil
+    }
+  }
+}

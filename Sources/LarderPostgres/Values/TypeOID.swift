@@ -1,0 +1,39 @@
+import CLibPQ
+import LarderSQLite
+
+/// The object ids of PostgreSQL's own types, which are the same on every server.
+///
+/// See [pg_type.dat](https://github.com/postgres/postgres/blob/master/src/include/catalog/pg_type.dat).
+enum TypeOID {
+  static let bool: Oid = 16, bytea: Oid = 17, char: Oid = 18, name: Oid = 19
+  static let int8: Oid = 20, int2: Oid = 21, int4: Oid = 23, oid: Oid = 26
+  static let text: Oid = 25, bpchar: Oid = 1042, varchar: Oid = 1043, unknown: Oid = 705
+  static let float4: Oid = 700, float8: Oid = 701, numeric: Oid = 1700
+  static let void: Oid = 2278
+  static let json: Oid = 114, jsonb: Oid = 3802, xml: Oid = 142, uuid: Oid = 2950
+  static let date: Oid = 1082, time: Oid = 1083, timestamp: Oid = 1114, timestamptz: Oid = 1184
+
+  /// Whether the binary format of a type is its text.
+  static func isText(_ type: Oid) -> Bool {
+    switch type {
+    case text, varchar, bpchar, name, unknown, json, xml, char, void: true
+    default: false
+    }
+  }
+
+  /// How values of a type are read; nil for types whose binary format isn't known here.
+  static func storageClass(of type: Oid) -> StorageClass? {
+    switch type {
+    case int8, int4, int2, oid, bool: .integer
+    case float8, float4: .real
+    case bytea: .blob
+    case numeric, jsonb, uuid, date, time, timestamp, timestamptz: .text
+    default: isText(type) ? .text : nil
+    }
+  }
+
+  /// Whether a value can be written in binary, as COPY needs it.
+  static func canBeCopied(_ type: Oid) -> Bool {
+    storageClass(of: type) != nil && type != time && type != oid && type != char
+  }
+}

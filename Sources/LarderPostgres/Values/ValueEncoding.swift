@@ -1,0 +1,120 @@
+import CLibPQ
+import LarderSQLite
+
+/// In which of PostgreSQL's two formats a parameter is sent.
+enum ValueFormat: Int32 {
+  case text = 0
+  case binary = 1
+}
+
+/// Values as a parameter's or column's type wants them: in binary where that is cheap, else as text that
+/// the server reads; only in binary for COPY.
+///
+/// Conversions are exact, or throw `ConversionError`; a real number is rounded to what REAL holds, as the
+/// server does.
+extension ValueBuffer {
+  mutating func write(_ value: Int64, as type: Oid, inBinary: Bool = false) throws -> ValueFormat {
+    func exactly<T: FixedWidthInteger>(_: T.Type) throws -> T {
+      guard let exact = T(exactly: value) else { throw ConversionError(.notExact, T.self) }
+      return exact
+    }
+    switch type {
+    case TypeOID.int8: append(value)
+    case TypeOID.int4: append(try exactly(Int32.self))
+    case TypeOID.int2: append(try exactly(Int16.self))
+    case TypeOID.oid: append(try exactly(UInt32.self))
+    case TypeOID.float8, TypeOID.float4:
+      guard let number = Double(exactly: value) else {
+        throw ConversionError(.notExact, Double.self)
+      }
+      return try write(number, as: type)
+    case TypeOID.bool:
+      guard value == 0 || value == 1 else { throw ConversionError(.notExact, Bool.self) }
+      append(UInt8(value))
+    default: return try writeText(String(value), as: type, inBinary: inBinary)
+    }
+    return .binary
+  }
+
+  mutating func write(_ value: Double, as type: Oid, inBinary: Bool = false) throws -> ValueFormat {
+    guard !value.isNaN else { throw ConversionError(.notANumber, Double.self) }
+    switch type {
+    case TypeOID.float8: append(value.bitPattern)
+    case TypeOID.float4:
+      let rounded = Float(value)
+      guard rounded.isFinite == value.isFinite else { throw ConversionError(.notExact, Float.self) }
+      append(rounded.bitPattern)
+    case TypeOID.int8, TypeOID.int4, TypeOID.int2, TypeOID.oid, TypeOID.bool:
+      guard let integer = Int64(exactly: value) else {
+        throw ConversionError(.notExact, Int64.self)
+      }
+      return try write(integer, as: type)
+    case TypeOID.timestamptz, TypeOID.timestamp:
+      append(try ServerTime.microseconds(secondsSince1970: value))
+    default:
+      let text = value.isFinite ? "\(value)" : value < 0 ? "-Infinity" : "Infinity"
+      return try writeText(text, as: type, inBinary: inBinary)
+    }
+    return .binary
+  }
+
+  mutating func write(_ value: Bool, as type: Oid, inBinary: Bool = false) throws -> ValueFormat {
+    try write(value ? 1 : 0 as Int64, as: type, inBinary: inBinary)
+  }
+
+  private mutating func writeText(
+    _ text: String, as type: Oid, inBinary: Bool
+  ) throws -> ValueFormat {
+    var text = text
+    return try text.withUTF8 {
+      try writeText(UnsafeRawBufferPointer($0), as: type, inBinary: inBinary)
+    }
+  }
+
+  mutating func writeText(
+    _ text: UnsafeRawBufferPointer, as type: Oid, inBinary: Bool = false
+  ) throws -> ValueFormat {
+    guard !text.hasNUL else { throw ConversionError(.malformed, String.self) }
+    switch type {
+    case TypeOID.bytea: throw ConversionError(.storageClass(.text), [UInt8].self)
+    case TypeOID.uuid:
+      if let parsed = UUIDFormat.bytes(of: text) {
+        append(parsed.0)
+        append(parsed.1)
+        return .binary
+      }
+    case _ where TypeOID.isText(type):
+      append(text)
+      return .binary
+    default: break
+    }
+    guard inBinary else {
+      append(text)
+      append(UInt8(0))
+      return .text
+    }
+    switch type {
+    case TypeOID.jsonb:
+      append(UInt8(1))
+      append(text)
+    case TypeOID.numeric: try writeNumeric(text)
+    case TypeOID.timestamptz, TypeOID.timestamp: append(try ServerTime.microseconds(of: text))
+    case TypeOID.date: append(try ServerTime.days(of: text))
+    case TypeOID.int8, TypeOID.int4, TypeOID.int2:
+      guard let integer = Int64(String(decoding: text, as: UTF8.self)) else {
+        throw ConversionError(.storageClass(.text), Int64.self)
+      }
+      return try write(integer, as: type)
+    default: throw ConversionError(.storageClass(.text), String.self)
+    }
+    return .binary
+  }
+
+  mutating func writeBlob(_ bytes: UnsafeRawBufferPointer, as type: Oid) throws -> ValueFormat {
+    guard type == TypeOID.bytea || type == TypeOID.uuid && bytes.count == 16 else {
+      throw ConversionError(.storageClass(.blob), String.self)
+    }
+    append(bytes)
+    return .binary
+  }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import LarderSQLite
+import TestSupport
+
+/// A Unix socket before the server's, which cuts the connection after so many bytes, or never passes any on.
+final class Proxy: Sendable {
+  private let scratch: Lock<ScratchFolder>
+  private let listener: Int32
+  private let server: String
+  private let state = Lock(State())
+
+  private struct State {
+    var connectionCount = 0
+    var bytesUntilCut = Int.max
+    var isFrozen = false
+  }
+
+  var folder: String { scratch.withLock { $0.path } }
+
+  init(to server: String, isSilent: Bool = false) throws {
+    self.server = server
+    scratch = Lock(try ScratchFolder())
+    listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    let listener = listener
+    let isOpen = Self.withAddress(folder) { bind(listener, $0, $1) == 0 }
+    guard isOpen, listen(listener, 64) == 0 else { throw POSIXError(.EIO) }
+    state.withLock { $0.isFrozen = isSilent }
+    Thread.detachNewThread { [weak self] in
+      while true {
+        let client = accept(listener, nil, nil)
+        guard client >= 0, let self else { return }
+        self.state.withLock { $0.connectionCount += 1 }
+        Thread.detachNewThread { self.serve(client) }
+      }
+    }
+  }
+
+  deinit {
+    shutdown(listener, Int32(SHUT_RDWR))
+    close(listener)
+  }
+
+  private static func withAddress<T>(
+    _ folder: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> T
+  ) -> T {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) {
+      $0.copyBytes(from: (folder + "/.s.PGSQL.5432").utf8.prefix(107))
+    }
+    return withUnsafeBytes(of: &address) { bytes in
+      bytes.withMemoryRebound(to: sockaddr.self) { address in
+        // A structure isn't empty.
+        address.baseAddress.map { body($0, socklen_t(bytes.count)) }!
+      }
+    }
+  }
+
+  /// Waits until somebody has connected.
+  func waitForConnection() {
+    while state.withLock({ $0.connectionCount }) == 0 { usleep(1000) }
+  }
+
+  /// Passes this many more bytes on, of both directions together, and then cuts all connections.
+  func cut(after bytes: Int) { state.withLock { $0.bytesUntilCut = bytes } }
+
+  /// Passes nothing on any more.
+  func freeze() { state.withLock { $0.isFrozen = true } }
+
+  private func serve(_ client: Int32) {
+    defer { close(client) }
+    let upstream = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { close(upstream) }
+    guard Self.withAddress(server, { connect(upstream, $0, $1) == 0 }) else { return }
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      var files = [client, upstream].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      let count = poll(&files, 2, 20)
+      let (isFrozen, allowed) = state.withLock { ($0.isFrozen, $0.bytesUntilCut) }
+      if allowed <= 0 { return }
+      guard count > 0, !isFrozen else {
+        if isFrozen { usleep(5000) }
+        if isFrozen,
+          recv(client, &buffer, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
+        {
+          return
+        }
+        continue
+      }
+      for index in 0..<2 where files[index].revents != 0 {
+        let count = read(files[index].fd, &buffer, min(buffer.count, allowed))
+        guard count > 0 else { return }
+        let sent = send(files[1 - index].fd, buffer, count, Int32(MSG_NOSIGNAL))
+        guard sent == count else { return }
+        let left = state.withLock { state in
+          if state.bytesUntilCut != .max { state.bytesUntilCut -= count }
+          return state.bytesUntilCut
+        }
+        if left <= 0 { return }
+      }
+    }
+  }
+}
