@@ -52,7 +52,9 @@ extension SQLExpression {
     repeat partition.append((each parts).node.inside(.lowest))
     var clauses: [SQLFragment] = []
     if !partition.isEmpty { clauses.append("PARTITION BY \(.list(partition))") }
-    if !order.isEmpty { clauses.append("ORDER BY \(.list(order.map(\.node)))") }
+    if !order.isEmpty {
+      clauses.append("ORDER BY \(SQLFragment.list(order.map(\.node)).orderingTerms)")
+    }
     for (unit, frame) in [("ROWS", rows), ("GROUPS", groups), ("RANGE", range)] {
       guard let frame else { continue }
       let (first, last) = (Self.bound(frame.lowerBound), Self.bound(frame.upperBound))

@@ -57,7 +57,7 @@ final class BatchForeignKeys {
   /// Returns whether it does: the records are to be inserted once more.
   func deferKeys(after error: any Error, or policy: ConflictPolicy?) throws -> Bool {
     // REPLACE deletes rows that others refer to.
-    guard !areDeferred, policy != .replace, db.isInTransaction,
+    guard db.engine == nil, !areDeferred, policy != .replace, db.isInTransaction,
       (error as? DatabaseError)?.constraint?.kind == .foreignKey, try referToOwnTable
     else { return false }
     violationsBefore = try violations().count { $0 == nil }
@@ -68,7 +68,7 @@ final class BatchForeignKeys {
 
   /// Runs a closure while rows may refer to none, to the end of the batch, which fails.
   func whileDeferred<T>(_ body: () throws -> T) throws -> T {
-    if try !areDeferred && db.isInTransaction && referToOwnTable {
+    if try db.engine == nil && !areDeferred && db.isInTransaction && referToOwnTable {
       wasDeferred = try setDeferred(true)
     }
     return try body()

@@ -45,7 +45,8 @@ public struct Compound<Row>: CombinableStatement, Sendable {
   package func sql(in dialect: (any Dialect)?) -> SQL { fragment.sql(in: dialect) }
 
   var fragment: SQLFragment {
-    let order: SQLFragment? = order.isEmpty ? nil : " ORDER BY \(.list(order))"
+    let order: SQLFragment? =
+      order.isEmpty ? nil : " ORDER BY \(SQLFragment.list(order).orderingTerms)"
     let limit = isLimited ? SQLFragment(.limit(limit, offset: offset)) : nil
     return "\(isOrderedByDecimal ? named : parts)\(order)\(limit)"
   }

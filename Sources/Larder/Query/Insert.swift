@@ -46,7 +46,8 @@ extension Record {
     var record = self
     return try table.inScope(db, &record) { record, db in
       try table.hooks?.willInsert(&record, db)
-      guard let written = try table.writeReturning(table.core.sql.insert(), record, db) else {
+      let insertion = try withUnsafePointer(to: record) { try table.core.insertion(of: $0, db) }
+      guard let written = try table.writeReturning(insertion, record, db) else {
         throw TableCore.notInserted
       }
       return written
@@ -62,6 +63,10 @@ extension TableCore {
   @usableFromInline
   func insert(_ record: UnsafeMutableRawPointer, _ db: Database) throws {
     try check()
+    if db.engine != nil {
+      if try !insertInEngine(record, db) { throw Self.notInserted }
+      return
+    }
     if try write(insert, record, db) == 0 { throw Self.notInserted }
     if rowIDColumn != nil { try assignRowID(record, db) }
   }
@@ -70,9 +75,45 @@ extension TableCore {
     _ record: UnsafeMutableRawPointer, _ db: Database, or policy: ConflictPolicy
   ) throws -> Bool {
     try check()
+    if db.engine != nil { return try insertInEngine(record, db, or: policy) }
     guard try write(sql.insert(or: policy.rawValue), record, db) > 0 else { return false }
     try assignRowID(record, db)
     return true
+  }
+}
+
+// MARK: By another engine
+
+extension TableCore {
+  /// Inserts a record, whose key is chosen where it is nil; false where that was left out.
+  private func insertInEngine(
+    _ record: UnsafeMutableRawPointer, _ db: Database, or policy: ConflictPolicy? = nil
+  ) throws -> Bool {
+    if let policy, policy != .ignore { try db.checkIsSQLite("INSERT OR \(policy.rawValue)") }
+    let key = try missingKey(of: record, db)
+    let insert = sql.insert(leavingOut: key, ignoring: policy == .ignore)
+    guard let key else { return try write(insert, record, db) > 0 }
+    let returning = RecordStatement(insert.returning(sql.names([key])))
+    return try withRows(of: returning, record, db) { statement in
+      guard try statement.step() else { return false }
+      try layout.take(statement.reader(at: 0), key, of: record)
+      try statement.stepToEnd()
+      return true
+    }
+  }
+
+  /// The column of the row id, where the record has none.
+  func missingKey(of record: UnsafeRawPointer, _ db: Database) throws -> Int? {
+    guard let rowIDColumn,
+      try layout.value(of: rowIDColumn, in: record, db.dateFormat) == .null
+    else { return nil }
+    return rowIDColumn
+  }
+
+  /// The statement that inserts a record whose key may be missing, for another engine.
+  func insertion(of record: UnsafeRawPointer, _ db: Database) throws -> SQLFragment {
+    guard db.engine != nil else { return sql.insert() }
+    return sql.insert(leavingOut: try missingKey(of: record, db), ignoring: false)
   }
 }
 

@@ -123,7 +123,7 @@ struct RelatedStatement<Target: Record> {
       return tables.isEmpty ? statement : "WITH \(.list(tables)) \(statement)"
     }
     var select = select
-    let order = select.order.map { SQLFragment(" ORDER BY \($0)") }
+    let order = select.order.map { SQLFragment(" ORDER BY \($0.orderingTerms)") }
     select.order = nil
     let number: SQLFragment = "\(.call("row_number")) OVER (PARTITION BY \(part)\(order))"
     let count = columnCount + (tables.isEmpty ? 0 : 1)

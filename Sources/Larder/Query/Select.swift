@@ -37,7 +37,7 @@ struct Select: Sendable {
     try write(" WHERE ", condition, to: &writer)
     try write(" GROUP BY ", groups, to: &writer)
     try write(" HAVING ", groupCondition, to: &writer)
-    try write(" ORDER BY ", order, to: &writer)
+    try write(" ORDER BY ", W.hasDialect ? order?.orderingTerms : order, to: &writer)
     if limit != nil || offset > 0 { try writer.append(limit: limit, offset: offset) }
   }
 
@@ -59,7 +59,7 @@ struct Select: Sendable {
     let filter = clause(" WHERE ", condition)
     let groups = clause(" GROUP BY ", groups)
     let having = clause(" HAVING ", groupCondition)
-    let order = clause(" ORDER BY ", order)
+    let order = clause(" ORDER BY ", order?.orderingTerms)
     return """
       \(verb)\(columns) FROM \(tables.text)\(filter)\(groups)\(having)\(order)\(limitClause)
       """

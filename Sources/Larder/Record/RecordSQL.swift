@@ -73,6 +73,34 @@ struct RecordSQL {
     return insert(or: policy, row.map { "(\($0))" })
   }
 
+  /// The same for an engine that numbers rows where the column is left out, rather than NULL.
+  ///
+  /// - Parameters:
+  ///   - left: the column that is left out; nil for none.
+  ///   - ignores: whether rows that break a constraint are left out.
+  func insert(leavingOut left: Int?, ignoring ignores: Bool) -> SQLFragment {
+    let row = SQLFragment.list(written.filter { $0 != left }.map { parameters[$0] })
+    return insert(leavingOut: left, ignoring: ignores, row.parenthesized)
+  }
+
+  /// The same for several rows, row by row, column by column.
+  func insert(rows: Int, leavingOut left: Int?, ignoring ignores: Bool) -> SQLFragment {
+    let values = SQLFragment.list(
+      written.filter { $0 != left }.map { SQLFragment(.parameter(nil, $0)) })
+    return insert(
+      leavingOut: left, ignoring: ignores,
+      .list(Array(repeating: values.parenthesized, count: rows)))
+  }
+
+  private func insert(
+    leavingOut left: Int?, ignoring ignores: Bool, _ rows: SQLFragment
+  ) -> SQLFragment {
+    let written = written.filter { $0 != left }
+    let values: SQLFragment =
+      written.isEmpty ? "DEFAULT VALUES" : "(\(names(written))) VALUES \(rows)"
+    return "INSERT INTO \(table) \(values)\(text: ignores ? " ON CONFLICT DO NOTHING" : "")"
+  }
+
   /// The same for several rows, without names: row by row, column by column.
   func insert(rows: Int, or policy: String?) -> SQLFragment {
     let values = SQLFragment.list(written.map { SQLFragment(.parameter(nil, $0)) })

@@ -158,4 +158,6 @@ final class TableCore: Sendable {
 struct BatchKey: Hashable {
   let rows: Int
   let policy: String?
+  /// The column that is left out, for another engine than SQLite.
+  var leftOut: Int?
 }

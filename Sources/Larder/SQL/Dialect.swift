@@ -16,6 +16,32 @@ package protocol Dialect: Sendable {
 
   /// The name of a column's type.
   func typeName(of type: ColumnType) -> String
+
+  /// A value as a literal for a column of this type. Throws ``UnsupportedByEngine`` where there is none.
+  func literal(of value: DatabaseValue, as type: ColumnType) throws -> String
+
+  /// What is other in the definitions of tables; nil for SQLite.
+  var definitions: (any DefinitionDialect)? { get }
+
+  /// Whether a value that comes again is the same parameter: engines that know a statement's parameters by
+  /// their numbers only see then that an expression is the same as another.
+  var reusesPlaceholders: Bool { get }
+}
+
+extension Dialect {
+  package var reusesPlaceholders: Bool { false }
+  package var definitions: (any DefinitionDialect)? { nil }
+  package func literal(of value: DatabaseValue, as type: ColumnType) throws -> String {
+    try value.literal
+  }
+}
+
+/// What an engine other than SQLite says of the definition of tables.
+package protocol DefinitionDialect: Sendable {
+  /// The type of a column that numbers its rows.
+  var rowIDType: String { get }
+  /// Throws where a column can't be had, or its name.
+  func check(_ column: ColumnDefinition, of table: String) throws
 }
 
 /// SQLite's own dialect.
@@ -36,10 +62,10 @@ extension ColumnType {
   /// are stored as the connection's format says, which the type doesn't know.
   var name: String {
     switch kind {
-    case .integer: "INTEGER"
+    case .integer, .bool: "INTEGER"
     case .real: "REAL"
     case .text, .decimal: "TEXT"
-    case .blob: "BLOB"
+    case .blob, .uuid: "BLOB"
     case .any, .date: "ANY"
     }
   }

@@ -16,7 +16,7 @@ struct RefusedOperand: DatabaseValueConvertible {
 extension SQLFragment {
   /// A fragment whose statement throws a misuse error when it is run: for what a query can't say, and what
   /// the compiler can't see.
-  static func misuse(_ message: String) -> SQLFragment {
+  package static func misuse(_ message: String) -> SQLFragment {
     SQLFragment(value: RefusedOperand(message))
   }
 }

@@ -159,6 +159,8 @@ package final class SQLFragment: @unchecked Sendable {
   package var left: SQLFragment? { leftReference?.takeUnretainedValue() }
   /// The right operand, where it isn't ``value``.
   package var right: SQLFragment? { rightReference?.takeUnretainedValue() }
+  /// The words or the name of a fragment that is only that.
+  package var words: String? { text.map { String(decoding: $0.bytes, as: UTF8.self) } }
   private var composite: Composite? { compositeReference?.takeUnretainedValue() }
   /// What a fragment that is composite consists of.
   package var content: Composite.Content? { composite?.content }
@@ -171,6 +173,18 @@ package final class SQLFragment: @unchecked Sendable {
     if case .list(let parts, _) = content { return parts }
     return [self]
   }
+
+  /// A term of ORDER BY that says so, for dialects in which NULL stands elsewhere.
+  private var orderingTerm: SQLFragment {
+    switch (kind, operation) {
+    case (.unary, .ascending), (.unary, .descending), (.unary, .nullsFirst), (.unary, .nullsLast):
+      self
+    default: SQLFragment(.ascending, self, isNullable: isNullable)
+    }
+  }
+
+  /// The terms of ORDER BY, each of which says so.
+  var orderingTerms: SQLFragment { .list(parts.map(\.orderingTerm)) }
 
   /// A list with this fragment as the last of it.
   consuming func added(to list: SQLFragment?) -> SQLFragment {

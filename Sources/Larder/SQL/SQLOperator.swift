@@ -33,7 +33,7 @@ package enum SQLOperator: UInt8, Sendable {
   case parentheses
   // After one.
   case isNull, isNotNull
-  case descending, nullsFirst, nullsLast
+  case ascending, descending, nullsFirst, nullsLast
 
   /// What stands between two operands, or before the only one, in SQLite's SQL.
   var text: StaticString {
@@ -76,7 +76,7 @@ package enum SQLOperator: UInt8, Sendable {
     case .bitwiseNot: "~"
     case .distinct: "DISTINCT "
     case .parentheses: "("
-    case .isNull, .isNotNull, .descending, .nullsFirst, .nullsLast: ""
+    case .isNull, .isNotNull, .ascending, .descending, .nullsFirst, .nullsLast: ""
     }
   }
 
@@ -113,9 +113,8 @@ package enum SQLOperator: UInt8, Sendable {
     case .collate: .collate
     case .negate, .bitwiseNot: .sign
     case .parentheses: .atom
-    case .join, .leftJoin, .rightJoin, .fullJoin, .crossJoin, .on, .distinct, .descending,
-      .nullsFirst,
-      .nullsLast:
+    case .join, .leftJoin, .rightJoin, .fullJoin, .crossJoin, .on, .distinct, .ascending,
+      .descending, .nullsFirst, .nullsLast:
       .lowest
     }
   }

@@ -231,8 +231,20 @@ struct DialectWriter: SQLWriter {
   mutating func append(_ text: String) { self.text += text.utf8 }
 
   mutating func append(value: any DatabaseValueConvertible) {
+    if dialect?.reusesPlaceholders == true, let known = number(of: value) {
+      return appendPlaceholder(known)
+    }
     values.append(value)
     appendPlaceholder(values.count)
+  }
+
+  /// The number of the same value, of the same type. Few are looked at: long lists have no such.
+  private func number(of value: any DatabaseValueConvertible) -> Int? {
+    guard values.count < 64, let stored = try? value.databaseValue else { return nil }
+    return values.firstIndex { other in
+      guard let other, type(of: other) == type(of: value) else { return false }
+      return (try? other.databaseValue) == stored
+    }.map { $0 + 1 }
   }
 
   private mutating func appendPlaceholder(_ number: Int) {

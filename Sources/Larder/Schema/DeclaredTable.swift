@@ -17,8 +17,8 @@ struct DeclaredTable {
     self.dateFormat = dateFormat
     self.dialect = dialect
     schema = TableSchema(name: name)
-    schema.isStrict = !options.contains(.notStrict)
-    schema.isWithoutRowID = options.contains(.withoutRowID)
+    schema.isStrict = !options.contains(.notStrict) && dialect.definitions == nil
+    schema.isWithoutRowID = options.contains(.withoutRowID) && dialect.definitions == nil
     schema.isAutoincrement = columns.contains(where: \.isAutoincrement)
     schema.primaryKeyTerms = primaryKey.map(\.quotedIdentifier)
     for column in columns { try add(column) }
@@ -34,27 +34,33 @@ struct DeclaredTable {
 
   private mutating func add(_ definition: ColumnDefinition) throws {
     let name = definition.name
-    let type = definition.type.kind == .date ? dateFormat.columnType : definition.type
+    try dialect.definitions?.check(definition, of: schema.name)
+    let isDate = definition.type.kind == .date && dialect.definitions == nil
+    let type = isDate ? dateFormat.columnType : definition.type
     let isRowID =
       primaryKey == [name] && type.kind == .integer && !schema.isWithoutRowID
+      && (dialect.definitions == nil || definition.type.isNullable)
     if isRowID { schema.rowIDColumn = name }
     var column = ColumnSchema(name: name)
     // ANY would make numbers of text in a table that isn't STRICT.
     let takesAll = type.kind == .any && !schema.isStrict
     column.type = takesAll ? "" : dialect.typeName(of: type)
+    if isRowID, let numbered = dialect.definitions?.rowIDType { column.type = numbered }
     // In a key too: SQLite would allow NULL there, and several times over.
     column.isNotNull = !isRowID && (definition.isPrimaryKey || !definition.type.isNullable)
     column.defaultSQL =
       try definition.defaultSQL.map { "(\(try text($0)))" }
-      ?? definition.defaultValue?(dateFormat).literal
+      ?? definition.defaultValue.map { try dialect.literal(of: $0(dateFormat), as: type) }
     column.primaryKeyPosition = primaryKey.firstIndex(of: name).map { $0 + 1 } ?? 0
     column.collation = definition.collation
     column.generatedSQL = try definition.generated.map { try text($0.expression) }
-    column.isStored = definition.generated?.isStored ?? false
+    column.isStored =
+      definition.generated.map { $0.isStored || dialect.definitions != nil } ?? false
     column.checks = try definition.checks.map(text)
     column.isReference = definition.foreignKey != nil
     column.sql = DDL.column(
-      column, isKey: primaryKey == [name], isAutoincrement: definition.isAutoincrement,
+      column, isKey: primaryKey == [name],
+      isAutoincrement: definition.isAutoincrement && dialect.definitions == nil,
       isUnique: definition.isUnique, reference: try definition.foreignKey.map { try add($0()) })
     schema.columns.append(column)
     schema.checks += column.checks

@@ -26,7 +26,8 @@ extension Table {
   /// - `ifNotExists`: whether a table that is there is no error, whatever its columns are
   ///   (see ``differences(_:)``). Its indexes that are missing are created.
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
-    try schema(dateFormat: db.dateFormat).create(db, ifNotExists: ifNotExists)
+    try schema(dateFormat: db.dateFormat, in: db.dialect ?? SQLiteDialect())
+      .create(db, ifNotExists: ifNotExists)
   }
 
   /// Drops the table with its indexes and triggers.
@@ -50,7 +51,7 @@ extension TableSchema {
     try db.inTransaction { db in
       // Not IF NOT EXISTS: it would take another table's index of the same name for this one's.
       let isThere = try ifNotExists && db.tableExists(name)
-      let present = Set(isThere ? try db.indexes(of: name).map(\.name.foldedName) : [])
+      let present = Set(isThere ? try db.indexNames(of: name) : [])
       if !isThere { try db.create(.table, name, by: sql) }
       for index in indexes where !present.contains(index.name.foldedName) {
         try db.create(index, of: name)
@@ -65,6 +66,14 @@ extension TableSchema {
 }
 
 extension Database {
+  /// The names of a table's indexes, as they are compared.
+  fileprivate func indexNames(of table: String) throws -> [[UInt8]] {
+    guard let engine else { return try indexes(of: table).map(\.name.foldedName) }
+    return try executeQuery(SQL(raw: engine.catalog.indexNames), table).map {
+      try $0.get(at: 0, as: String.self).foldedName
+    }
+  }
+
   func drop(_ kind: SchemaEntry.Kind, _ name: String, ifExists: Bool) throws {
     try executeStatements(SQL(raw: DDL.drop(kind, name, ifExists: ifExists)))
   }

@@ -243,6 +243,9 @@ public final class Connections: Sendable {
     if processGeneration != ProcessGeneration.current { throw Connection.processError }
   }
 
+  /// Closes the connections of the readers that nobody uses.
+  package func releaseIdle() { readers?.releaseIdle() }
+
   /// Makes what the connection that writes runs throw `ResultCode.interrupt`; in a pool without one, what
   /// all run.
   func interrupt() {

@@ -18,8 +18,28 @@ package protocol EngineConnection: AnyObject {
   var interrupts: InterruptHandle { get }
   /// Compiles a statement, whose parameters are written as in SQLite (`?`, `:name`) or as the engine does.
   func prepare(_ sql: String) throws -> any EngineStatement
+  /// The statements of a text with several.
+  func statements(in sql: String) -> [String]
+  /// How its catalog is asked.
+  var catalog: EngineCatalog { get }
   /// Begins or ends a transaction or a scope's savepoint.
   func execute(_ control: TransactionControl) throws
   /// Closes it. Does nothing in a process that was forked.
   func close()
+}
+
+/// The queries that ask an engine's catalog for what SQLite is asked for by PRAGMAs.
+package struct EngineCatalog: Sendable {
+  /// Whether there is a table of this name: one parameter, one Bool.
+  package let tableExists: String
+  /// Whether a table has a column: two parameters, one Bool.
+  package let columnExists: String
+  /// The names of a table's indexes: one parameter, one text a row.
+  package let indexNames: String
+
+  package init(tableExists: String, columnExists: String, indexNames: String) {
+    self.tableExists = tableExists
+    self.columnExists = columnExists
+    self.indexNames = indexNames
+  }
 }

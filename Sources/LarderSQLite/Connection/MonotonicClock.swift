@@ -13,7 +13,7 @@ package enum MonotonicClock {
   }
 
   /// The time since some moment in the past. It goes on while the system sleeps.
-  static var now: Duration {
+  package static var now: Duration {
     var time = timespec()
     clock_gettime(CLOCK_BOOTTIME, &time)
     return Duration(

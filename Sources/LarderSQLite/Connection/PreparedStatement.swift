@@ -370,7 +370,7 @@ package final class PreparedStatement {
 
   /// A reader of a column of the row that the statement stands on.
   @usableFromInline @inline(__always)
-  func reader(at index: Int) -> ColumnReader {
+  package func reader(at index: Int) -> ColumnReader {
     ColumnReader(
       statement: arena.statement, index: Int32(truncatingIfNeeded: index),
       format: arena.format)

@@ -84,6 +84,7 @@ extension Database {
     _ sql: SQL, onRow: ((Row) throws -> BatchControl)? = nil
   ) throws {
     try connection.check()
+    if let engine { return try execute(engine.statements(in: sql.text), sql.values, onRow) }
     var values = sql.values[...]
     let text = try SQLText(sql.text)
     var position = 0
@@ -96,9 +97,30 @@ extension Database {
       values = values.dropFirst(statement.parameterCount)
       guard try run(statement, arguments, onRow) == .next else { return }
     }
+    try checkTaken(values, sql.text)
+  }
+
+  /// The same for another engine, whose statements were told apart.
+  private func execute(
+    _ statements: [String], _ values: [(any DatabaseValueConvertible)?],
+    _ onRow: ((Row) throws -> BatchControl)?
+  ) throws {
+    var values = values[...]
+    for text in statements {
+      let statement = try connection.prepare(text, isPersistent: false)
+      let arguments = Arguments(Array(values.prefix(statement.parameterCount)))
+      values = values.dropFirst(statement.parameterCount)
+      guard try run(statement, arguments, onRow) == .next else { return }
+    }
+    try checkTaken(values, statements.last ?? "")
+  }
+
+  private func checkTaken(
+    _ values: ArraySlice<(any DatabaseValueConvertible)?>, _ sql: String
+  ) throws {
     guard values.isEmpty else {
       throw DatabaseError(
-        .range, "\(values.count) values more than the statements have parameters", sql: sql.text)
+        .range, "\(values.count) values more than the statements have parameters", sql: sql)
     }
   }
 

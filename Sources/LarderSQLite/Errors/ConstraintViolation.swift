@@ -35,6 +35,14 @@ public struct ConstraintViolation: Hashable, Sendable {
   /// expressions.
   public let name: String?
 
+  /// What another engine says by itself.
+  package init(kind: Kind, table: String?, columns: [String], name: String?) {
+    self.kind = kind
+    self.table = table
+    self.columns = columns
+    self.name = name
+  }
+
   /// Reads what SQLite's message says.
   ///
   /// - Parameter exists: whether a table has a column. Names may hold dots and commas, so that

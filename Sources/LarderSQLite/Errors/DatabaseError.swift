@@ -26,11 +26,18 @@ public struct DatabaseError: Error, Hashable, Sendable {
   public let constraint: ConstraintViolation?
   /// The statement with its arguments written out, if ``Configuration/showsArguments`` is on.
   public let expandedSQL: String?
+  /// The name of the engine that reported it, or behind which Larder found it.
+  public let engine: String
+  /// The engine's own code, where it isn't SQLite: five characters, the
+  /// [SQLSTATE](https://www.postgresql.org/docs/current/errcodes-appendix.html). ``code`` is then the one
+  /// with which SQLite says the same.
+  public let sqlState: String?
 
   @usableFromInline
   package init(
     _ extendedCode: ResultCode, _ message: String, sql: String? = nil, offset: Int? = nil,
-    constraint: ConstraintViolation? = nil, expandedSQL: String? = nil
+    constraint: ConstraintViolation? = nil, expandedSQL: String? = nil,
+    engine: String = "SQLite", sqlState: String? = nil
   ) {
     self.extendedCode = extendedCode
     self.message = Self.cut(message)
@@ -38,6 +45,8 @@ public struct DatabaseError: Error, Hashable, Sendable {
     self.offset = offset
     self.constraint = constraint
     self.expandedSQL = expandedSQL.map(Self.cut)
+    self.engine = engine
+    self.sqlState = sqlState
   }
 
   /// How much of a text an error keeps, in bytes: it may be kept for long, and be written to logs.
@@ -67,7 +76,7 @@ public struct DatabaseError: Error, Hashable, Sendable {
 extension DatabaseError: CustomStringConvertible {
   /// Code, message and statement on one line, without the values of arguments.
   public var description: String {
-    var text = "SQLite error \(extendedCode.rawValue): \(message)"
+    var text = "\(engine) error \(sqlState ?? "\(extendedCode.rawValue)"): \(message)"
     if let sql { text += " — while executing “\(expandedSQL ?? sql)”" }
     if let offset { text += " at byte \(offset)" }
     return text

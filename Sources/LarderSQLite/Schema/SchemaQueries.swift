@@ -4,7 +4,10 @@ extension Database {
   /// Whether there is a table of this name, in any case. Views don't count. Throws ``DatabaseError``
   /// where the database can't be read.
   public func tableExists(_ name: String) throws -> Bool {
-    try value(
+    if let engine {
+      return try value(SQL(raw: engine.catalog.tableExists), name, as: Bool.self) ?? false
+    }
+    return try value(
       """
       SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE
         UNION ALL
@@ -15,7 +18,10 @@ extension Database {
   /// Whether a table or view has a column of this name, in any case; false if there is no table. Throws
   /// ``DatabaseError`` where the database can't be read.
   public func columnExists(_ column: String, in table: String) throws -> Bool {
-    try value(
+    if let engine {
+      return try value(SQL(raw: engine.catalog.columnExists), table, column, as: Bool.self) ?? false
+    }
+    return try value(
       """
       SELECT EXISTS (SELECT 1 FROM pragma_table_xinfo(?) WHERE name = ? COLLATE NOCASE)
       """, table, column, as: Bool.self) ?? false

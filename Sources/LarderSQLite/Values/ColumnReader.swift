@@ -35,15 +35,20 @@ public struct ColumnReader {
   /// How the value is stored.
   @inlinable
   public var storageClass: StorageClass {
-    if format.isEngine { return engineClass }
-    return StorageClass(rawValue: sqlite3_value_type(value)) ?? .null
+    StorageClass(rawValue: type) ?? .null
   }
+
+  /// Whether the value is stored as SQLite's type of this number says.
+  @inlinable @inline(__always)
+  func isStored(as type: Int32) -> Bool { self.type == type }
+
+  /// The number that SQLite has for how it is stored.
+  @inlinable @inline(__always)
+  var type: Int32 { format.isEngine ? engineClass.rawValue : sqlite3_value_type(value) }
 
   /// Whether the value is NULL.
   @inlinable
-  public var isNull: Bool {
-    format.isEngine ? engineClass == .null : sqlite3_value_type(value) == SQLITE_NULL
-  }
+  public var isNull: Bool { isStored(as: SQLITE_NULL) }
 
   /// The integer. The storage class has to be ``StorageClass/integer``: SQLite would convert.
   @inlinable

@@ -4,6 +4,8 @@
 public struct ColumnType: Hashable, Sendable {
   package enum Kind: Sendable {
     case integer, real, text, blob, any
+    /// Integers and blobs, for which other engines have types of their own.
+    case bool, uuid
     /// What the connection's ``DateFormat`` makes of dates.
     case date
     /// Decimal numbers as text.
@@ -29,6 +31,8 @@ public struct ColumnType: Hashable, Sendable {
   public static let blob = ColumnType(.blob)
   /// Values of any kind.
   public static let any = ColumnType(.any)
+  package static let bool = ColumnType(.bool)
+  static let uuid = ColumnType(.uuid)
   static let date = ColumnType(.date)
   static let decimal = ColumnType(.decimal)
 

@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 // Where values go to and come from when the engine behind a `Database` isn't SQLite.
 
 /// A prepared statement of another engine.
@@ -7,8 +5,6 @@ package protocol EngineStatement: AnyObject {
   /// Sets the value of a parameter, counted from 1, as the engine stores it in what the parameter
   /// is compared with or assigned to. Throws ``ConversionError`` for what it can't hold.
   func bind(_ value: DatabaseValue, at index: Int) throws
-  /// The same for a date: engines have types for them.
-  func bind(_ date: Date, at index: Int) throws
   /// By position: the name with its prefix, or nil for one without.
   var parameterNames: [String?] { get }
   /// The columns of its rows, as of the last step or, before one, of its preparation.
@@ -55,8 +51,6 @@ package struct EngineValue {
   package var real: Double = 0
   /// Of text and blobs, good as long as the statement stands on the row.
   package var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
-  /// Set where it is a date by its type: microseconds since 1970.
-  package var microseconds: Int64?
 
   package init(_ storageClass: StorageClass) { self.storageClass = storageClass }
 }
@@ -88,14 +82,6 @@ extension ColumnReader {
   @usableFromInline var engineReal: Double { engineValue?.real ?? 0 }
   @usableFromInline var engineBytes: UnsafeRawBufferPointer {
     engineValue?.bytes ?? UnsafeRawBufferPointer(start: nil, count: 0)
-  }
-
-  /// The date, where the engine says that it is one.
-  var engineDate: Date? {
-    guard format.isEngine, let microseconds = engineValue?.microseconds else { return nil }
-    // In two parts: the whole number of microseconds has more digits than a Double.
-    let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
-    return Date(timeIntervalSince1970: Double(seconds) + Double(rest) / 1_000_000)
   }
 
   @usableFromInline

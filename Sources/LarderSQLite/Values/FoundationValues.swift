@@ -20,20 +20,18 @@ extension Date: DatabaseValueConvertible {
 
   /// Binds the date in the connection's format. Throws for one that it can't express.
   public func bind(to parameter: ParameterBinder) throws {
-    if let engine = parameter.engine { return try engine.bind(self, at: parameter.position) }
     try parameter.dateFormat.databaseValue(of: self).bind(to: parameter)
   }
 
   /// The date from the connection's format. Throws for a value of any other form.
   public init(column: ColumnReader) throws {
-    self =
-      try column.engineDate ?? column.dateFormat.date(from: DatabaseValue(column: column))
+    self = try column.dateFormat.date(from: DatabaseValue(column: column))
   }
 }
 
 extension UUID: DatabaseValueConvertible {
   /// BLOB.
-  public static var columnType: ColumnType { .blob }
+  public static var columnType: ColumnType { .uuid }
 
   /// A blob of 16 bytes: half the size of text, and with one spelling only.
   public var databaseValue: DatabaseValue {

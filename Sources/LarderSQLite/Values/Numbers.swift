@@ -28,7 +28,7 @@ extension DatabaseValueConvertible where Self: FixedWidthInteger {
   /// The integer. Throws for any other storage class, and for one out of range.
   @inlinable
   public init(column: ColumnReader) throws {
-    guard sqlite3_value_type(column.value) == SQLITE_INTEGER else {
+    guard column.isStored(as: SQLITE_INTEGER) else {
       throw column.unexpected(for: Self.self)
     }
     try self.init(stored: column.integer)
@@ -91,7 +91,7 @@ extension DatabaseValueConvertible where Self: BinaryFloatingPoint {
   /// The number; integers widen. Throws where it can't be represented exactly.
   @inlinable
   public init(column: ColumnReader) throws {
-    switch sqlite3_value_type(column.value) {
+    switch column.type {
     case SQLITE_FLOAT: try self.init(stored: column.real)
     case SQLITE_INTEGER: try self.init(stored: column.integer)
     default: throw column.unexpected(for: Self.self)
@@ -116,7 +116,7 @@ extension Float: DatabaseValueConvertible {}
 
 extension Bool: DatabaseValueConvertible {
   /// INTEGER.
-  public static var columnType: ColumnType { .integer }
+  public static var columnType: ColumnType { .bool }
 
   /// 1 or 0.
   @inlinable
@@ -137,7 +137,7 @@ extension Bool: DatabaseValueConvertible {
   /// False for 0, true for any other integer, as in SQL. Throws for any other storage class.
   @inlinable
   public init(column: ColumnReader) throws {
-    guard sqlite3_value_type(column.value) == SQLITE_INTEGER else {
+    guard column.isStored(as: SQLITE_INTEGER) else {
       throw column.unexpected(for: Bool.self)
     }
     self = column.integer != 0
@@ -146,7 +146,7 @@ extension Bool: DatabaseValueConvertible {
   /// False for 0 and true for 1. Throws for any other number: it is neither to a query that compares it.
   @inlinable @_documentation(visibility: internal)
   public init(written column: ColumnReader) throws {
-    guard sqlite3_value_type(column.value) == SQLITE_INTEGER else {
+    guard column.isStored(as: SQLITE_INTEGER) else {
       throw column.unexpected(for: Bool.self)
     }
     let number = column.integer

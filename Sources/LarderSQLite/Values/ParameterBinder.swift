@@ -60,14 +60,10 @@ public struct ParameterBinder {
     try check(value.withUnsafeBytes { arena.bindBlob($0, at: index) })
   }
 
-  /// The parameters, where the engine isn't SQLite.
-  var engine: (any EngineStatement)? { arena.engine }
-
-  /// Which parameter it is, counted from 1.
-  var position: Int { Int(index) }
-
   @usableFromInline
-  func bindInEngine(_ value: DatabaseValue) throws { try engine?.bind(value, at: position) }
+  func bindInEngine(_ value: DatabaseValue) throws {
+    try arena.engine?.bind(value, at: Int(index))
+  }
 
   @inlinable
   func check(_ code: Int32) throws {

@@ -29,7 +29,7 @@ extension String: DatabaseValueConvertible {
   /// The text. Throws for any other storage class, and where the bytes aren't UTF-8.
   @inlinable
   public init(column: ColumnReader) throws {
-    guard sqlite3_value_type(column.value) == SQLITE_TEXT else {
+    guard column.isStored(as: SQLITE_TEXT) else {
       throw column.unexpected(for: String.self)
     }
     self = try column.text()
@@ -62,7 +62,7 @@ extension Array: DatabaseValueConvertible where Element == UInt8 {
   /// The blob's bytes. Throws for any other storage class.
   @inlinable
   public init(column: ColumnReader) throws {
-    guard sqlite3_value_type(column.value) == SQLITE_BLOB else {
+    guard column.isStored(as: SQLITE_BLOB) else {
       throw column.unexpected(for: [UInt8].self)
     }
     self = try column.withUnsafeBytes { [UInt8]($0) }
@@ -91,7 +91,7 @@ extension Data: DatabaseValueConvertible {
 
   /// The blob's bytes. Throws for any other storage class.
   public init(column: ColumnReader) throws {
-    guard sqlite3_value_type(column.value) == SQLITE_BLOB else {
+    guard column.isStored(as: SQLITE_BLOB) else {
       throw column.unexpected(for: Data.self)
     }
     self = try column.withUnsafeBytes { Data($0) }

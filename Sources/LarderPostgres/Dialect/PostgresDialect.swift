@@ -1,0 +1,166 @@
+import Larder
+import LarderSQLite
+
+/// PostgreSQL's SQL, where it says otherwise what SQLite's says.
+///
+/// The aim is the same answer: NULL stands first in an order, text is compared byte by byte (`COLLATE "C"`),
+/// null-safe equality keeps the index, division by zero is NULL. What PostgreSQL has nothing for is refused when
+/// the statement is run, with an error that says so.
+///
+/// See [SQL Syntax](https://www.postgresql.org/docs/15/sql-syntax.html).
+struct PostgresDialect: Dialect {
+  func placeholder(_ number: Int) -> String { "$\(number)" }
+
+  /// The same value in SELECT and in GROUP BY has to be the same parameter.
+  var reusesPlaceholders: Bool { true }
+
+  func typeName(of type: ColumnType) -> String {
+    switch type.kind {
+    case .integer: "BIGINT"
+    case .bool: "BOOLEAN"
+    case .real: "DOUBLE PRECISION"
+    case .text: "TEXT COLLATE \"C\""
+    case .blob: "BYTEA"
+    case .uuid: "UUID"
+    case .date: "TIMESTAMPTZ"
+    case .decimal: "NUMERIC"
+    // Refused where a table is declared.
+    case .any: "TEXT"
+    }
+  }
+
+  func rewrite(_ fragment: SQLFragment) -> SQLFragment? {
+    switch fragment.kind {
+    case .text: nil
+    case .value: PostgresValue.typed(fragment)
+    case .comparison:
+      fragment.left.flatMap { binary(fragment, $0, SQLFragment(value: fragment.value)) }
+    case .unary: fragment.left.flatMap { unary(fragment, $0) }
+    case .binary:
+      if let left = fragment.left, let right = fragment.right {
+        binary(fragment, left, right)
+      } else {
+        nil
+      }
+    case .composite: PostgresForms.rewrite(fragment)
+    }
+  }
+
+  // MARK: Operators
+
+  private func unary(_ fragment: SQLFragment, _ operand: SQLFragment) -> SQLFragment? {
+    switch fragment.operation {
+    // For SQLite NULL is the smallest value.
+    case .ascending: operand.isNullable ? "\(operand) NULLS FIRST" : nil
+    case .descending: operand.isNullable ? "\(operand) DESC NULLS LAST" : nil
+    case .not: "NOT \(operand.grouped)"
+    case .negate: "- \(operand.grouped)"
+    case .isNull: "\(operand.grouped) IS NULL"
+    case .isNotNull: "\(operand.grouped) IS NOT NULL"
+    default: nil
+    }
+  }
+
+  /// Each operand in parentheses unless it is a name, a value or a call: the operators bind in another order
+  /// than SQLite's.
+  private func binary(
+    _ fragment: SQLFragment, _ left: SQLFragment, _ right: SQLFragment
+  ) -> SQLFragment? {
+    switch fragment.operation {
+    case .join, .leftJoin, .rightJoin, .fullJoin, .on, .or, .and: nil
+    case .crossJoin: "\(left) JOIN \(right)"
+    case .same: same(left, right)
+    case .notSame: "\(left.grouped) IS DISTINCT FROM \(right.grouped)"
+    case .in: membership(left, right)
+    case .like: "\(text(left)) ILIKE \(right.grouped) ESCAPE ''"
+    case .escape: escaped(left, right)
+    case .glob: glob(left, right)
+    case .divide: "\(left.grouped) / NULLIF(\(right), 0)"
+    case .remainder: "\(left.grouped) % NULLIF(\(right), 0)"
+    case .shiftLeft, .shiftRight: shift(fragment.operation, left, right)
+    case .collate: collated(left, right)
+    case .between: nil
+    default: SQLFragment(left.grouped, fragment.operation, right.grouped)
+    }
+  }
+
+  /// Null-safe equality. `IS NOT DISTINCT FROM` uses no index, so that it stands only where both can be
+  /// NULL.
+  private func same(_ left: SQLFragment, _ right: SQLFragment) -> SQLFragment {
+    switch (left.isNullable, right.isNullable && right.kind != .value) {
+    case (true, true): "\(left.grouped) IS NOT DISTINCT FROM \(right.grouped)"
+    case (true, false): "(\(left.grouped) = \(right.grouped) AND \(left.grouped) IS NOT NULL)"
+    case (false, true): "(\(left.grouped) = \(right.grouped) AND \(right.grouped) IS NOT NULL)"
+    case (false, false): "\(left.grouped) = \(right.grouped)"
+    }
+  }
+
+  private func membership(_ left: SQLFragment, _ right: SQLFragment) -> SQLFragment? {
+    guard case .members(let list) = right.content else { return nil }
+    if let array = PostgresArray(list.values) {
+      return "\(left.grouped) = ANY(\(SQLFragment(value: array)))"
+    }
+    return "\(left.grouped) IN (\(.list(list.values.map { SQLFragment(value: $0) })))"
+  }
+
+  /// Only ASCII letters are the same in both cases, as in SQLite.
+  private func text(_ operand: SQLFragment) -> SQLFragment { "\(operand.grouped) COLLATE \"C\"" }
+
+  private func escaped(_ match: SQLFragment, _ character: SQLFragment) -> SQLFragment? {
+    guard match.operation == .like, let left = match.left else { return nil }
+    let pattern = match.kind == .comparison ? SQLFragment(value: match.value) : match.right
+    return "\(text(left)) ILIKE \(pattern) ESCAPE \(character)"
+  }
+
+  private func glob(_ left: SQLFragment, _ pattern: SQLFragment) -> SQLFragment {
+    guard pattern.kind == .value, case .text(let glob)? = try? pattern.value.databaseValue else {
+      return .unsupported("GLOB with a pattern that isn't a value")
+    }
+    return "\(text(left)) ~ \(SQLFragment(value: GlobPattern.regularExpression(glob)))"
+  }
+
+  /// Shifted by 64 bits or more nothing is left.
+  private func shift(
+    _ operation: SQLOperator, _ left: SQLFragment, _ right: SQLFragment
+  ) -> SQLFragment {
+    guard right.kind == .value, case .integer(let count)? = try? right.value.databaseValue else {
+      return .unsupported("shift by what isn't a value")
+    }
+    let goesLeft = (operation == .shiftLeft) == (count >= 0)
+    guard count.magnitude < 64 else {
+      return goesLeft ? "(\(left.grouped) * 0)" : "(\(left.grouped) >> 63)"
+    }
+    let bits = SQLFragment(text: "\(count.magnitude)")
+    return goesLeft ? "(\(left.grouped) << \(bits))" : "(\(left.grouped) >> \(bits))"
+  }
+
+  private func collated(_ left: SQLFragment, _ name: SQLFragment) -> SQLFragment {
+    switch name.words?.uppercased() {
+    case "BINARY", "\"BINARY\"": "\(left.grouped) COLLATE \"C\""
+    case "\"NOCASE\"": "lower(\(left.grouped) COLLATE \"C\")"
+    case "\"RTRIM\"": "rtrim(\(left.grouped) COLLATE \"C\", ' ')"
+    default: .unsupported("collation \(name.words ?? "")")
+    }
+  }
+}
+
+extension SQLFragment {
+  /// In parentheses, unless nothing of it could belong to an operator beside it.
+  var grouped: SQLFragment {
+    switch kind {
+    case .text, .value: self
+    case .unary where operation == .parentheses: self
+    case .composite:
+      switch content {
+      case .call, .cast: self
+      default: "(\(self))"
+      }
+    default: "(\(self))"
+    }
+  }
+
+  /// What has no counterpart: a statement with it throws when it is run.
+  static func unsupported(_ feature: String) -> SQLFragment {
+    .misuse("PostgreSQL has no \(feature)")
+  }
+}

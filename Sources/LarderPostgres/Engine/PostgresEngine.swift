@@ -1,0 +1,179 @@
+import Larder
+import LarderSQLite
+
+/// A connection to a server behind a `Database`.
+final class PostgresEngine: DialectEngine {
+  let connection: PostgresConnection
+  let name = "PostgreSQL"
+  let dialect: any Dialect = PostgresDialect()
+  let isReadOnly = false
+  /// The protocol counts parameters in 16 bits.
+  let variableLimit = Int(UInt16.max)
+  let interrupts: InterruptHandle
+  private var hadTransaction = false
+  private let isolation: PostgresConfiguration.Isolation
+  private(set) var lossError: DatabaseError?
+  /// How many scopes' savepoints are open.
+  private var savepointCount = 0
+  /// Whether the outermost of them has begun the transaction.
+  private var isSavepointOutermost = false
+
+  /// Connects. Throws ``DatabaseError`` where that fails, without the password.
+  init(_ address: String, _ configuration: PostgresConfiguration) throws {
+    isolation = configuration.isolation
+    var options = PostgresConnection.Options()
+    options.preparesStatements = configuration.preparesStatements
+    options.isolation = configuration.isolation.rawValue
+    let deadline = MonotonicClock.now + configuration.connectTimeout
+    do {
+      connection = try PostgresConnection(
+        address, options: options, deadline: Int(deadline / .nanoseconds(1)))
+    } catch let failure as PostgresFailure {
+      throw DatabaseError(failure)
+    }
+    interrupts = InterruptHandle { [interrupts = connection.interrupts] in interrupts.interrupt() }
+  }
+
+  var isOpen: Bool { connection.isOpen }
+
+  var hasTransaction: Bool {
+    switch connection.status {
+    case .transaction, .failedTransaction: true
+    case .idle, .unknown: false
+    // While rows are on the way libpq doesn't tell.
+    case .active: hadTransaction
+    }
+  }
+
+  func close() { connection.close() }
+
+  /// Calls a closure that uses the connection, and makes what it throws the library's error.
+  func perform<T>(
+    _ sql: String? = nil, until deadline: Duration? = nil, _ body: () throws -> T
+  ) throws -> T {
+    connection.deadline = deadline.map { Int($0 / .nanoseconds(1)) }
+    defer { hadTransaction = hasTransaction }
+    do {
+      return try body()
+    } catch let failure as PostgresFailure {
+      let error = DatabaseError(failure, sql: failure.sql ?? sql)
+      if failure.isConnectionLost { lossError = error }
+      throw error
+    }
+  }
+
+  func prepare(_ sql: String) throws -> any EngineStatement {
+    let text = StatementText(sql)
+    guard text.names.count <= variableLimit else {
+      throw DatabaseError(
+        .range, "a statement can have \(variableLimit) parameters", sql: sql, engine: name)
+    }
+    let statement = try perform(sql) {
+      try connection.prepare(text.string, parameterCount: text.names.count)
+    }
+    return PostgresEngineStatement(statement, of: self, sql, text)
+  }
+
+  func statements(in sql: String) -> [String] { StatementText.statements(in: sql) }
+
+  let catalog = EngineCatalog(
+    tableExists: """
+      SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables
+        WHERE schemaname = ANY(current_schemas(false)) AND lower(tablename) = lower($1::text))
+      """,
+    columnExists: """
+      SELECT EXISTS (SELECT 1 FROM information_schema.columns
+        WHERE table_schema = ANY(current_schemas(false)) AND lower(table_name) = lower($1::text)
+          AND lower(column_name) = lower($2::text))
+      """,
+    indexNames: """
+      SELECT indexname::text FROM pg_catalog.pg_indexes
+      WHERE schemaname = ANY(current_schemas(false)) AND lower(tablename) = lower($1::text)
+      """)
+
+  // MARK: Transactions
+
+  func execute(_ control: TransactionControl) throws {
+    try perform(control.sql) {
+      switch control {
+      case .beginDeferred, .beginImmediate, .beginExclusive:
+        try begin("BEGIN ISOLATION LEVEL \(isolation.sql)")
+      case .beginReading: try begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+      case .commit: try commit()
+      case .rollback: try rollback()
+      case .savepoint: try savepoint()
+      case .release: try release()
+      case .rollbackTo: try connection.run("ROLLBACK TO SAVEPOINT \(Self.savepoint)")
+      }
+    }
+  }
+
+  private func begin(_ sql: String) throws {
+    guard !hasTransaction else {
+      throw DatabaseError(.error, "a transaction is open already", engine: name)
+    }
+    savepointCount = 0
+    isSavepointOutermost = false
+    // It travels with the first statement.
+    connection.beginLater(sql)
+  }
+
+  /// COMMIT of a transaction that an error has aborted would roll back without a word.
+  private func commit() throws {
+    if connection.status == .failedTransaction {
+      try rollback()
+      throw DatabaseError(
+        .abort,
+        """
+        a statement of the transaction has failed, so all of it was rolled back: what may fail \
+        belongs into inSavepoint
+        """, engine: name, sqlState: "25P02")
+    }
+    savepointCount = 0
+    if !connection.discardDeferredBegin() { try connection.run("COMMIT") }
+  }
+
+  private func rollback() throws {
+    savepointCount = 0
+    if !connection.discardDeferredBegin() { try connection.run("ROLLBACK") }
+  }
+
+  private static let savepoint = TransactionControl.savepointName.quotedIdentifier
+
+  private func savepoint() throws {
+    if !hasTransaction {
+      try begin("BEGIN ISOLATION LEVEL \(isolation.sql)")
+      isSavepointOutermost = true
+    }
+    try connection.run("SAVEPOINT \(Self.savepoint)")
+    savepointCount += 1
+  }
+
+  private func release() throws {
+    savepointCount -= 1
+    if savepointCount <= 0, isSavepointOutermost {
+      isSavepointOutermost = false
+      return try commit()
+    }
+    try connection.run("RELEASE SAVEPOINT \(Self.savepoint)")
+  }
+}
+
+extension DatabaseError {
+  /// The error for what the server, or the way to it, has reported.
+  init(_ failure: PostgresFailure, sql: String? = nil) {
+    var message = failure.message
+    if let hint = failure.hint { message += " (\(hint))" }
+    if failure.sqlState == "25P02" {
+      message += ": a statement has failed before; what may fail belongs into inSavepoint"
+    }
+    let constraint = failure.constraintKind.map {
+      ConstraintViolation(
+        kind: $0, table: failure.table, columns: failure.column.map { [$0] } ?? [],
+        name: failure.constraint)
+    }
+    self.init(
+      failure.resultCode, message, sql: sql, offset: sql == nil ? nil : failure.offset,
+      constraint: constraint, engine: "PostgreSQL", sqlState: failure.sqlState)
+  }
+}

@@ -1,0 +1,182 @@
+/// The text of a statement with the placeholders that the server reads: `$1`, `$2` …
+///
+/// SQLite's are taken too: `?`, `?3`, `:name`, `@name` and `$name`, so that the same statement runs on both. A
+/// name that comes again is the same parameter. Strings, quoted names, comments and dollar quotes stay as they
+/// are; see [Lexical Structure](https://www.postgresql.org/docs/current/sql-syntax-lexical.html).
+struct StatementText {
+  private(set) var text: [UInt8] = []
+  /// The parameters by position: the name with its prefix, or nil.
+  private(set) var names: [String?] = []
+  /// The words outside of quotes that could change rows.
+  private(set) var firstWord = ""
+  private(set) var changesRows = false
+
+  private let source: [UInt8]
+  private var position = 0
+  private var keepsPlaceholders = false
+
+  init(_ sql: String) {
+    source = Array(sql.utf8)
+    text.reserveCapacity(source.count + 16)
+    while position < source.count { takeNext() }
+  }
+
+  /// The statements of a text, which semicolons outside of quotes part.
+  static func statements(in sql: String) -> [String] {
+    var rest = StatementText(parting: sql)
+    var statements: [String] = []
+    while rest.position < rest.source.count {
+      rest.text = []
+      rest.firstWord = ""
+      while rest.position < rest.source.count, rest.byte() != UInt8(ascii: ";") { rest.takeNext() }
+      rest.position += 1
+      if !rest.firstWord.isEmpty { statements.append(String(decoding: rest.text, as: UTF8.self)) }
+    }
+    return statements
+  }
+
+  /// For parting: placeholders stay as they are.
+  private init(parting sql: String) {
+    source = Array(sql.utf8)
+    keepsPlaceholders = true
+  }
+
+  private func byte(_ offset: Int = 0) -> UInt8 {
+    position + offset < source.count ? source[position + offset] : 0
+  }
+
+  private mutating func takeNext() {
+    let start = position
+    switch byte() {
+    case UInt8(ascii: "'"):
+      // In E'…' a backslash escapes what follows.
+      let prefix = start > 0 ? source[start - 1] | 0x20 : 0
+      let isOwnWord = start < 2 || !source[start - 2].isWord
+      takeQuoted(escapes: prefix == UInt8(ascii: "e") && isOwnWord)
+    case UInt8(ascii: "\""): takeQuoted(escapes: false)
+    case UInt8(ascii: "-") where byte(1) == UInt8(ascii: "-"):
+      while position < source.count, byte() != UInt8(ascii: "\n") { position += 1 }
+    case UInt8(ascii: "/") where byte(1) == UInt8(ascii: "*"): takeComment()
+    case UInt8(ascii: "?"):
+      position += 1
+      return placeholder(numbered: takeDigits())
+    case UInt8(ascii: ":") where byte(1) == UInt8(ascii: ":"): position += 2
+    case UInt8(ascii: ":"), UInt8(ascii: "@"):
+      position += 1
+      if byte().isWord, !byte().isDigit, start == 0 || !source[start - 1].isOperator {
+        takeWord()
+        return placeholder(named: source[start..<position])
+      }
+    case UInt8(ascii: "$"):
+      position += 1
+      if byte().isDigit { return placeholder(numbered: takeDigits()) }
+      takeWord()
+      if byte() == UInt8(ascii: "$") {
+        position += 1
+        takeDollarQuoted(source[start..<position])
+      } else if position > start + 1 {
+        return placeholder(named: source[start..<position])
+      }
+    case let first where first.isWord:
+      while byte().isWord || byte() == UInt8(ascii: "$") { position += 1 }
+      note(String(decoding: source[start..<position], as: UTF8.self))
+    default: position += 1
+    }
+    text += source[start..<position]
+  }
+
+  private mutating func note(_ word: String) {
+    let word = word.lowercased()
+    if firstWord.isEmpty { firstWord = word }
+    if ["insert", "update", "delete", "merge"].contains(word) { changesRows = true }
+  }
+
+  private mutating func takeQuoted(escapes: Bool) {
+    let quote = byte()
+    position += 1
+    while position < source.count {
+      if escapes, byte() == UInt8(ascii: "\\") {
+        position += 2
+      } else if byte() != quote {
+        position += 1
+      } else if byte(1) == quote {
+        position += 2
+      } else {
+        position += 1
+        return
+      }
+    }
+    position = min(position, source.count)
+  }
+
+  /// Comments nest.
+  private mutating func takeComment() {
+    var depth = 0
+    repeat {
+      if byte() == UInt8(ascii: "/"), byte(1) == UInt8(ascii: "*") {
+        depth += 1
+        position += 2
+      } else if byte() == UInt8(ascii: "*"), byte(1) == UInt8(ascii: "/") {
+        depth -= 1
+        position += 2
+      } else {
+        position += 1
+      }
+    } while depth > 0 && position < source.count
+    position = min(position, source.count)
+  }
+
+  private mutating func takeDollarQuoted(_ tag: ArraySlice<UInt8>) {
+    while position < source.count {
+      if source[position...].starts(with: tag) {
+        position += tag.count
+        return
+      }
+      position += 1
+    }
+  }
+
+  private mutating func takeWord() {
+    while byte().isWord { position += 1 }
+  }
+
+  private mutating func takeDigits() -> Int? {
+    let start = position
+    while byte().isDigit { position += 1 }
+    return Int(String(decoding: source[start..<position], as: UTF8.self))
+  }
+
+  private mutating func placeholder(numbered number: Int?) {
+    // More than the server can have is an error of its own.
+    if keepsPlaceholders { return text += (number.map { "?\($0)" } ?? "?").utf8 }
+    let number = min(number ?? names.count + 1, Int(UInt16.max) + 1)
+    while names.count < number { names.append(nil) }
+    text += "$\(number)".utf8
+  }
+
+  private mutating func placeholder(named name: ArraySlice<UInt8>) {
+    if keepsPlaceholders { return text += name }
+    let name = String(decoding: name, as: UTF8.self)
+    if let known = names.firstIndex(of: name) { return placeholder(numbered: known + 1) }
+    names.append(name)
+    text += "$\(names.count)".utf8
+  }
+
+  /// Whether it only reads, as far as its words tell: one that doesn't may return rows too.
+  var isReadOnly: Bool {
+    ["select", "values", "table", "show", "explain", "with"].contains(firstWord) && !changesRows
+  }
+
+  var string: String { String(decoding: text, as: UTF8.self) }
+}
+
+extension UInt8 {
+  fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+  fileprivate var isWord: Bool {
+    isDigit || self == UInt8(ascii: "_") || self >= 0x80
+      || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
+  }
+
+  fileprivate var isOperator: Bool { "<>=!~@#%^&|`?+-*/:".utf8.contains(self) }
+}

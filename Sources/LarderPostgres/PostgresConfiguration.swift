@@ -1,0 +1,56 @@
+import LarderSQLite
+
+/// How a ``PostgresPool`` connects, and what it allows.
+public struct PostgresConfiguration: Sendable {
+  /// Which transactions see what of each other; see
+  /// [Transaction Isolation](https://www.postgresql.org/docs/current/transaction-iso.html).
+  public enum Isolation: String, Hashable, Sendable {
+    /// As if one transaction ran after the other, which is what SQLite does: the default. Those for which
+    /// that can't be had fail, and are tried again (``PostgresConfiguration/retryLimit``).
+    case serializable
+    /// Each transaction sees one snapshot; two that read what the other writes both succeed.
+    case repeatableRead = "repeatable read"
+    /// Each statement sees what was committed before it: a value that was read may have been changed when
+    /// it is written, and that change is lost.
+    case readCommitted = "read committed"
+
+    var sql: String { rawValue.uppercased() }
+  }
+
+  /// The most connections at a time.
+  public var connections = 8
+  /// The isolation of transactions. Reads are repeatable read.
+  public var isolation = Isolation.serializable
+  /// For how long a transaction is tried again that others were in the way of, or whose connection was lost
+  /// before its commit was sent; nil for not at all. Its closure runs again.
+  public var retryLimit: Duration? = .seconds(30)
+  /// How long a scope waits for a connection.
+  public var scopeTimeout: Duration = .seconds(30)
+  /// How long connecting may take.
+  public var connectTimeout: Duration = .seconds(10)
+  /// How long a statement may run, from its first step; nil for ever. The deadline is the client's own,
+  /// which holds also where the server doesn't answer.
+  public var statementDeadline: Duration?
+  /// Whether statements stay prepared on the server. A pooler that gives a server's connection to others
+  /// between transactions, such as PgBouncer, can't have that.
+  public var preparesStatements = true
+  /// How many prepared statements a connection keeps at most.
+  public var statementCacheCapacity = 128
+  /// Told of each statement.
+  public var trace: (@Sendable (TraceEvent) -> Void)?
+  /// Told of each error.
+  public var log: (@Sendable (DatabaseError) -> Void)?
+
+  /// The defaults.
+  public init() {}
+
+  /// What of a configuration applies to all engines.
+  var common: Configuration {
+    var configuration = Configuration()
+    configuration.statementCacheCapacity = statementCacheCapacity
+    configuration.statementDeadline = statementDeadline
+    configuration.trace = trace
+    configuration.log = log
+    return configuration
+  }
+}
