@@ -48,10 +48,9 @@ final class Proxy: Sendable {
     withUnsafeMutableBytes(of: &address.sun_path) {
       $0.copyBytes(from: (folder + "/.s.PGSQL.5432").utf8.prefix(107))
     }
-    return withUnsafeBytes(of: &address) { bytes in
-      bytes.withMemoryRebound(to: sockaddr.self) { address in
-        // A structure isn't empty.
-        address.baseAddress.map { body($0, socklen_t(bytes.count)) }!
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
       }
     }
   }
