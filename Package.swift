@@ -45,9 +45,13 @@ let package = Package(
       name: "LarderSQLiteTests", dependencies: ["LarderSQLite", "TestSupport", "test-process"]),
     .testTarget(
       name: "LarderTests",
-      dependencies: ["Larder", "LarderTesting", "RandomQueries", "TestSupport", "test-process"]),
+      dependencies: [
+        "Larder", "LarderTesting", "PostgresSupport", "RandomQueries", "TestSupport",
+        "test-process",
+      ]),
     .target(
-      name: "PostgresSupport", dependencies: ["TestSupport"], path: "Tests/PostgresSupport"),
+      name: "PostgresSupport", dependencies: ["LarderPostgres", "TestSupport"],
+      path: "Tests/PostgresSupport"),
     .testTarget(
       name: "LarderPostgresTests",
       dependencies: ["LarderPostgres", "PostgresSupport", "TestSupport"]),

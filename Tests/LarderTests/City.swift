@@ -21,7 +21,7 @@ struct City: Record, Equatable {
 
   /// A database in memory with an empty table.
   static func database() throws -> Database {
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeUpdate(creation)
     return db
   }

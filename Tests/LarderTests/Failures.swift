@@ -17,7 +17,7 @@ func recordFailure<T>(_ body: () throws -> T) -> String? {
 
 /// What is wrong with a table's declaration.
 func problem<R: Record>(of type: R.Type) throws -> String? {
-  let db = try Database()
+  let db = try Database.empty()
   guard
     case .declaration(let table, let problem)? = failure(RecordError.self, { try R.fetchAll(db) })
   else { return nil }

@@ -1,12 +1,13 @@
 import Foundation
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("What can't be decoded")
 struct DecodableErrorTests {
   let db: Database
 
-  init() throws { db = try Database() }
+  init() throws { db = try Database.empty() }
 
   typealias Summary = DecodableTests.Summary
   typealias Rank = DecodableTests.Rank

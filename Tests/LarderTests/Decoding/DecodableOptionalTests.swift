@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Optional properties of Decodable types")
@@ -28,7 +29,7 @@ struct DecodableOptionalTests {
   private let db: Database
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try db.executeUpdate(
       """
       CREATE TABLE number (flag, text, double, float, int, int8, int16, int32, int64, uint, uint8,

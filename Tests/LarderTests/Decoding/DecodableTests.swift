@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Decodable results")
@@ -7,7 +8,7 @@ struct DecodableTests {
   let db: Database
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try db.executeStatements(
       """
       CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT, population INTEGER, country TEXT,

@@ -1,11 +1,12 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Types that decode themselves")
 struct DecoderContainerTests {
   let db: Database
 
-  init() throws { db = try Database() }
+  init() throws { db = try Database.empty() }
 
   private struct Peak: Decodable, Equatable {
     var name: String

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 @Suite("Parts of dates, and arithmetic with them")
@@ -128,7 +129,7 @@ struct DateArithmeticTests {
       35.9997, 35.9994, 0.999_999, -0.0003, -1.0003, -86_400, 1_767_225_599.9997, 253_402_300_799.9,
       -62_135_596_800.0004, 951_782_399.999_999, 1_795_249_993,
     ].map { Date(timeIntervalSince1970: $0) }
-    let db = try Database()
+    let db = try Database.empty()
     try Event.table.create(db)
     let events = dates.enumerated().filter { $1.timeIntervalSince1970 < 253_402_300_799 }
     try Event.insert(db, contentsOf: events.map { Event(id: $0, $1, $1) })

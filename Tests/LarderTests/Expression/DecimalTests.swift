@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 private struct Price: RawRepresentable, DatabaseValueConvertible, Equatable {
@@ -39,7 +40,7 @@ private struct Account: Record, Equatable {
   let db: Database
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try Account.table.create(db)
     try Account.insert(
       db,

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Literals as expressions")
@@ -39,7 +40,7 @@ struct LiteralExpressionTests {
   private let query = Gauge.filter { $0.id == 1 }
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try Gauge.table.create(db)
     for id in 1...2 {
       var gauge = Gauge(

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Values as SQL text")
@@ -52,7 +53,7 @@ struct LiteralTests {
   @Test("SQLite reads a literal as exactly the value", arguments: values)
   func roundTrip(value: DatabaseValue) throws {
     for encoding in ["UTF-8", "UTF-16le"] {
-      let db = try Database()
+      let db = try Database.empty()
       try db.executeUpdate(SQL(raw: "PRAGMA encoding = '\(encoding)'"))
       try db.executeUpdate("CREATE TABLE city (name TEXT)")
       let literal = try value.literal
@@ -68,7 +69,7 @@ struct LiteralTests {
 
   @Test("SQLite reads any number exactly")
   func randomNumbers() throws {
-    let db = try Database()
+    let db = try Database.empty()
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<10 {
       var numbers = (0..<200).map { _ in
@@ -119,7 +120,7 @@ struct LiteralTests {
     #expect(try ("area-\(-5)" as SQL).literalText() == "area- -5")
     #expect(
       try ("CASE\(1)WHEN\(2)THEN\("x")END" as SQL).literalText() == "CASE 1 WHEN 2 THEN 'x' END")
-    let db = try Database()
+    let db = try Database.empty()
     let sql: SQL = "SELECT 3-\(-5), CASE\(2)WHEN\(2)THEN\("x")END"
     let row = try db.executeQuery(SQL(raw: sql.literalText()))
     #expect(try row.next())

@@ -1,5 +1,6 @@
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 @Suite("Migrations and attached files")
@@ -83,7 +84,7 @@ struct AttachedFileTests {
       withUnsafeCurrentTask { $0?.cancel() }
       try attachesAndFails(db)
     }
-    let db = try Database()
+    let db = try Database.empty()
     #expect(throws: MigrationError.self) { try Migrator([failing]).migrate(db) }
     #expect(try db.value("SELECT count(*) FROM pragma_database_list") == 1)
     let queue = try DatabaseQueue()

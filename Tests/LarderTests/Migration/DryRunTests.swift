@@ -1,5 +1,6 @@
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 @Suite("Dry runs of migrations")
@@ -75,7 +76,7 @@ struct DryRunTests {
 
   @Test("A migration that fails is reported, with what ran before")
   func failing() throws {
-    let db = try Database()
+    let db = try Database.empty()
     let wrong = Migration("wrong", sql: "DELETE FROM city; INSERT INTO town VALUES (1)")
     let report = try Migrator([create, wrong, add]).dryRun(db)
     #expect(!report.isSuccess)
@@ -103,7 +104,7 @@ struct DryRunTests {
     #expect(unenforced.error == nil)
     #expect(unenforced.foreignKeyViolations.count == 1)
     #expect(!unenforced.isSuccess)
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeStatements(
       """
       CREATE TABLE town (population CHECK (population > 0));

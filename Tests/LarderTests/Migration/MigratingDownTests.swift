@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Migrating down")
@@ -34,7 +35,7 @@ struct MigratingDownTests {
 
   @Test("What isn't applied or isn't in the list can't be the last that stays")
   func notApplied() throws {
-    let db = try Database()
+    let db = try Database.empty()
     try Migrator(Array(migrator.migrations.prefix(2))).migrate(db)
     for name in ["lake", "mountain"] {
       let error = failure(MigrationError.self) { try migrator.migrateDown(db, to: name) }
@@ -45,7 +46,7 @@ struct MigratingDownTests {
 
   @Test("Where one of them can't be undone, none is")
   func irreversible() throws {
-    let db = try Database()
+    let db = try Database.empty()
     let migrator = Migrator(
       [Migration("mountain", sql: "CREATE TABLE mountain (name)")] + migrator.migrations)
     try migrator.migrate(db)
@@ -58,7 +59,7 @@ struct MigratingDownTests {
 
   @Test("A down that fails leaves its migration applied; those after it stay undone")
   func failing() throws {
-    let db = try Database()
+    let db = try Database.empty()
     let migrator = Migrator([
       Migration("sea", sql: "CREATE TABLE sea (name)", down: "DROP TABLE sea; DROP TABLE ocean"),
       migrator.migrations[2],

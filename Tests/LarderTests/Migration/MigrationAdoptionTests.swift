@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Databases that carry a user_version")
@@ -11,7 +12,7 @@ struct MigrationAdoptionTests {
   ])
 
   private func database(version: Int32, _ sql: SQL) throws -> Database {
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeStatements(sql)
     try db.setUserVersion(version)
     return db
@@ -66,7 +67,7 @@ struct MigrationAdoptionTests {
 
   @Test("Version 0 means that nothing is there, and no marks that the version means nothing")
   func unmarked() throws {
-    try migrator.migrate(try Database())
+    try migrator.migrate(try Database.empty())
     let db = try database(version: 7, "CREATE TABLE mountain (name)")
     let plain = Migrator([Migration("create city", sql: "CREATE TABLE city (name)")])
     try plain.migrate(db)

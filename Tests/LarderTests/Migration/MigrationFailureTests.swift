@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 @Suite("Migrations that fail")
@@ -224,7 +225,7 @@ struct MigrationFailureTests {
 
   @Test("Rows that are left half read don't keep it from being committed or undone")
   func openStatements() throws {
-    let db = try Database()
+    let db = try Database.empty()
     var kept: [ResultSet] = []
     let lazy = Migration("read") { db in
       let rows = try db.executeQuery("SELECT name FROM city")
@@ -250,7 +251,7 @@ struct MigrationFailureTests {
 
   @Test("A migration in a temporary table's shadow still finds its bookkeeping")
   func shadow() throws {
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeUpdate("CREATE TEMP TABLE larder_migration (x)")
     try Migrator([create]).migrate(db)
     try Migrator([create]).migrate(db)

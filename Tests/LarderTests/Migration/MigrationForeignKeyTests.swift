@@ -1,5 +1,6 @@
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 @Suite("Migrations and foreign keys")
@@ -16,7 +17,7 @@ struct MigrationForeignKeyTests {
       """)
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try Migrator([create]).migrate(db)
   }
 

@@ -1,12 +1,13 @@
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 @Suite("What migrations can't do to those after them")
 struct MigrationGuardTests {
   let db: Database
 
-  init() throws { db = try Database() }
+  init() throws { db = try Database.empty() }
 
   @Test(
     "Bookkeeping that a migration changes undoes it",

@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Databases that a migrator refuses")
@@ -6,7 +7,7 @@ struct MigrationRefusalTests {
   private let db: Database
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try migrator("a", "b", "c").migrate(db)
   }
 
@@ -82,7 +83,7 @@ struct MigrationRefusalTests {
 
   @Test("Lists that don't hold together say so, whatever the database")
   func declaration() throws {
-    let db = try Database()
+    let db = try Database.empty()
     #expect(
       try refusal(migrator("a", "b", "a"), db)
         == "the list of migrations is wrong: two migrations are named “a”")
@@ -103,7 +104,7 @@ struct MigrationRefusalTests {
 
   @Test("An empty list leaves an empty database empty")
   func empty() throws {
-    let db = try Database()
+    let db = try Database.empty()
     try Migrator([]).migrate(db)
     #expect(try Migrator([]).pending(db) == [])
     #expect(try db.schema().isEmpty)

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 @Suite("Migrations")
@@ -24,7 +25,7 @@ struct MigratorTests {
     let folder = try ScratchFolder()
     let queue = try DatabaseQueue()
     let pool = try DatabasePool(path: folder.file("cities.db"))
-    let db = try Database()
+    let db = try Database.empty()
     try all.migrate(queue)
     try all.migrate(pool)
     try all.migrate(db)
@@ -39,7 +40,7 @@ struct MigratorTests {
 
   @Test("Each runs once, also when the list grows")
   func once() throws {
-    let db = try Database()
+    let db = try Database.empty()
     try Migrator([createCity]).migrate(db)
     try Migrator([createCity]).migrate(db)
     #expect(try all.pending(db) == ["add population", "fill in Oslo's population"])
@@ -50,7 +51,7 @@ struct MigratorTests {
 
   @Test("The database remembers name, checksum, time and duration of each")
   func bookkeeping() throws {
-    let db = try Database()
+    let db = try Database.empty()
     let before = Date()
     try all.migrate(db)
     let applied = try all.applied(db)
@@ -107,7 +108,7 @@ struct MigratorTests {
       "two\nlines", "a\0b", "[x]", "%s",
     ])
   func names(name: String) throws {
-    let db = try Database()
+    let db = try Database.empty()
     let migrator = Migrator([
       Migration(name, sql: "CREATE TABLE city (name)", down: "DROP TABLE city"),
       Migration(name + " 2") { _ in },
@@ -116,12 +117,12 @@ struct MigratorTests {
     try migrator.migrate(db)
     #expect(try migrator.applied(db).map(\.name) == [name, name + " 2"])
     #expect(throws: MigrationError.self) { try migrator.migrateDown(db, to: nil) }
-    try Migrator([migrator.migrations[0]]).migrate(try Database())
+    try Migrator([migrator.migrations[0]]).migrate(try Database.empty())
   }
 
   @Test("Names that only look the same are different ones")
   func bytes() throws {
-    let db = try Database()
+    let db = try Database.empty()
     let migrator = Migrator([Migration("caf\u{e9}") { _ in }, Migration("cafe\u{301}") { _ in }])
     try migrator.migrate(db)
     #expect(try migrator.applied(db).count == 2)
@@ -132,7 +133,7 @@ struct MigratorTests {
     func migration(_ name: String) -> Migration {
       Migration("fill", sql: "CREATE TABLE city (name); INSERT INTO city VALUES (\(name))")
     }
-    let db = try Database()
+    let db = try Database.empty()
     try Migrator([migration("O'Higgins")]).migrate(db)
     #expect(try db.value("SELECT name FROM city") == "O'Higgins")
     #expect(throws: MigrationError.self) { try Migrator([migration("Oslo")]).migrate(db) }
@@ -155,7 +156,7 @@ struct MigratorTests {
   func many() throws {
     let migrator = Migrator(
       (0..<300).map { Migration("\($0)", sql: SQL(raw: "CREATE TABLE city_\($0) (name)")) })
-    let db = try Database()
+    let db = try Database.empty()
     try migrator.migrate(db)
     #expect(try migrator.applied(db).map(\.name) == (0..<300).map { "\($0)" })
   }

@@ -1,5 +1,6 @@
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 @testable import Larder
@@ -41,7 +42,7 @@ struct AssignmentTests {
   private let db: Database
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try Job.table.create(db)
     try Job.insert(
       db,

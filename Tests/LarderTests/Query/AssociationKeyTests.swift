@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Keys that associations match")
@@ -48,7 +49,7 @@ struct AssociationKeyTests {
   private func database(_ owner: String, _ item: String, owners: [String], items: [String]) throws
     -> Database
   {
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeStatements(
       SQL(
         raw: """
@@ -150,7 +151,7 @@ struct AssociationKeyTests {
     let keyType = keyTypes.replacing(" STRICT", with: "")
     let option = keyType == keyTypes ? "" : "STRICT"
     for type in Self.types {
-      let db = try Database()
+      let db = try Database.empty()
       try db.executeStatements(
         SQL(
           raw: """
@@ -216,7 +217,7 @@ struct AssociationKeyTests {
 
   @Test("Keys of other kinds than integers and texts are found, a thousand by a statement")
   func manyKeys() throws {
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeStatements(
       """
       CREATE TABLE owner (id INTEGER PRIMARY KEY, code BLOB UNIQUE);
@@ -247,7 +248,7 @@ struct AssociationKeyTests {
 
   @Test("A key that a record has in another form than its table is found all the same")
   func otherForm() throws {
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeStatements(
       """
       CREATE TABLE owner (id INTEGER PRIMARY KEY, code TEXT);

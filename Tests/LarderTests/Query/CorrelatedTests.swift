@@ -1,5 +1,6 @@
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 @Suite("Correlated subqueries of one table")
@@ -25,7 +26,7 @@ struct CorrelatedTests {
   private let db: Database
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try Employee.table.create(db)
     let rows: [(Int64, String, Int64?, Int)] = [
       (1, "Ada", nil, 9), (2, "Bo", 1, 7), (3, "Cy", 1, 5), (4, "Di", 2, 4), (5, "Ed", 2, 6),

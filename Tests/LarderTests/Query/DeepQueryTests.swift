@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Very large queries") struct DeepQueryTests {
@@ -22,7 +23,7 @@ import Testing
 
   @Test("SQLite's limit of depth is an error, and not the end of the process")
   func tooDeep() throws {
-    let db = try Database()
+    let db = try Database.empty()
     try City.table.create(db)
     let query = City.filter { city in
       (0..<20_000).reduce(city.id == 0) { condition, number in

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 @Suite("Rows that are inserted from a selection")
@@ -28,7 +29,7 @@ struct InsertSelectionTests {
   private let day = Date(timeIntervalSince1970: 1_795_219_200)
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try Visit.table.create(db)
     try Visit.insert(
       db, contentsOf: [Visit(id: 1, day: day, end: day, count: 126, note: "first")])

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 @Suite("Kinds of joins")
@@ -30,7 +31,7 @@ struct JoinKindTests {
   private let db: Database
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try Left.table.create(db)
     try Right.table.create(db)
     try Left.insert(

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import PostgresSupport
 import Testing
 
 /// A record whose columns store values of one type in several ways.
@@ -218,7 +219,7 @@ struct ForeignColumnTests {
   private let db: Database
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try db.executeStatements(
       """
       CREATE TABLE part (id INTEGER PRIMARY KEY, active TEXT, price NUMERIC, packs NUMERIC);

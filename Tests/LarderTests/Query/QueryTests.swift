@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 /// A country, to join cities with.
@@ -46,7 +47,7 @@ struct QueryTests {
   let db: Database
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try db.executeStatements(
       """
       CREATE TABLE country (code TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, capital TEXT);

@@ -1,5 +1,6 @@
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 /// Associations of random data against the same found by Swift.
@@ -49,7 +50,7 @@ struct RandomAssociationTests {
   }
 
   struct Library {
-    let db = Result { try Database() }
+    let db = Result { try Database.empty() }
     var shelves: [Shelf] = []
     var books: [Book] = []
     var readers: [Reader] = []

@@ -1,12 +1,13 @@
 import Foundation
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Codings in subqueries")
 struct SubqueryCodingTests {
   @Test("the first value of another query is stored as its column is")
   func firstValue() throws {
-    let db = try Database()
+    let db = try Database.empty()
     try Event.table.create(db)
     let date = Date(timeIntervalSince1970: 1_795_249_993)
     try Event.insert(
@@ -35,7 +36,7 @@ struct SubqueryCodingTests {
 
   @Test("the columns of a common table are stored as those that it was made of")
   func commonTable() throws {
-    let db = try Database()
+    let db = try Database.empty()
     try Event.table.create(db)
     let date = Date(timeIntervalSince1970: 1_795_249_993)
     try Event.insert(

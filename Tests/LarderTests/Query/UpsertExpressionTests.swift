@@ -1,5 +1,6 @@
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 @Suite("Upserts by expressions, and of many records")
@@ -26,7 +27,7 @@ struct UpsertExpressionTests {
   private let db: Database
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try Item.table.create(db)
     var item = Item(name: "a", quantity: 1, small: 1, version: 1)
     try item.insert(db)

@@ -1,5 +1,6 @@
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 /// A record with a column of each type of number.
@@ -42,7 +43,7 @@ private struct Counter: Record, Equatable {
   let db: Database
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     // Not strict, as the columns of other programs' tables are.
     for sql in try Counter.table.schema().statements {
       try db.executeUpdate(SQL(raw: sql.replacing(" STRICT", with: "")))

@@ -1,5 +1,6 @@
 import Larder
 import Synchronization
+import PostgresSupport
 import Testing
 
 @Suite("A batch of records that fails")
@@ -127,7 +128,7 @@ struct BatchFailureTests {
       static let columns = Columns()
       static let table = Table("city", Reading.init, columns.id, columns.level, columns.serial)
     }
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeUpdate("CREATE TABLE city (id INTEGER PRIMARY KEY, level REAL, serial INTEGER)")
     var readings = (0..<300).map { Reading(id: Int64($0), level: 0.5, serial: 1) }
     readings[index].level = .nan

@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Batches whose records refer to one another")
@@ -20,7 +21,7 @@ struct BatchOrderTests {
   let db: Database
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try Part.table.create(db)
   }
 

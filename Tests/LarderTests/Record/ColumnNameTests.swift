@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 /// A record with names that need care.
@@ -31,7 +32,7 @@ struct ColumnNameTests {
   let db: Database
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try db.executeUpdate(
       SQL(
         raw: """

@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 /// A record with columns that SQLite fills.
@@ -27,7 +28,7 @@ struct ColumnOptionTests {
   let db: Database
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try db.executeStatements(
       """
       CREATE TABLE street (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT '?',

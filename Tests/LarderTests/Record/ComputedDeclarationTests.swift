@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Declarations that are computed")
@@ -22,7 +23,7 @@ struct ComputedDeclarationTests {
 
   @Test("columns and a table that are made anew each time are slower, and no less right")
   func queries() throws {
-    let db = try Database()
+    let db = try Database.empty()
     try Stone.table.create(db)
     try Stone.insert(
       db, contentsOf: (1...20).map { Stone(id: $0, name: "s\($0)", weight: Double($0)) })

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import PostgresSupport
 import Testing
 
 /// An order as the databases of other programs have them: its dates are text.
@@ -26,7 +27,7 @@ private struct Order: Record, Equatable {
   private let day = Date(timeIntervalSince1970: 1_468_627_200)
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try db.executeStatements(
       """
       CREATE TABLE Orders (OrderID INTEGER PRIMARY KEY, OrderDate DATETIME, ShippedDate DATETIME,

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import PostgresSupport
 import Testing
 
 /// A key of a type of its own.
@@ -100,7 +101,7 @@ private struct ByDate: Keyed {
 @Suite("Primary keys")
 struct PrimaryKeyTests {
   private func check<R: Keyed>(_ type: R.Type, _ key: R.Key, _ other: R.Key) throws {
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeUpdate("CREATE TABLE keyed (\(R.definition))")
     var norway = R(key: key, name: "Norway")
     try norway.insert(db)
@@ -147,7 +148,7 @@ struct PrimaryKeyTests {
       static let columns = Columns()
       static let table = Table("country", Country.init, columns.id, columns.name)
     }
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeUpdate("CREATE TABLE country (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT)")
     var norway = Country(id: nil, name: "Norway")
     try norway.insert(db)
@@ -176,7 +177,7 @@ struct PrimaryKeyTests {
       static let columns = Columns()
       static let table = Table("visit", Visit.init, columns.id, columns.city)
     }
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeUpdate("CREATE TABLE visit (id INTEGER PRIMARY KEY, city TEXT)")
     var visit = Visit(id: nil, city: "Oslo")
     try visit.insert(db)
@@ -201,12 +202,12 @@ struct PrimaryKeyTests {
       static let table = Table("stop", Stop.init, columns.id, columns.name)
     }
     var stop = Stop(id: nil, name: "Majorstuen")
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeUpdate("CREATE TABLE stop (id INTEGER PRIMARY KEY, name TEXT)")
     try stop.insert(db)
     #expect(stop.id == 1)
     stop.id = nil
-    let other = try Database()
+    let other = try Database.empty()
     try other.executeUpdate(
       "CREATE TABLE stop (id INTEGER NOT NULL PRIMARY KEY, name TEXT) WITHOUT ROWID")
     let error = failure(DatabaseError.self) { try stop.insert(other) }
@@ -230,7 +231,7 @@ struct PrimaryKeyTests {
       static let table = Table(
         "street", Street.init, columns.city, columns.name, columns.length, options: .withoutRowID)
     }
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeUpdate(
       """
       CREATE TABLE street (city INTEGER, name TEXT, length INTEGER, PRIMARY KEY (city, name))
@@ -262,7 +263,7 @@ struct PrimaryKeyTests {
       static let columns = Columns()
       static let table = Table("log", LogEntry.init, columns.text, options: .noPrimaryKey)
     }
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeUpdate("CREATE TABLE log (text TEXT)")
     var entry = LogEntry(text: "Oslo was founded")
     try entry.insert(db)

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import PostgresSupport
 import Testing
 
 /// A property wrapper that keeps names short.
@@ -100,7 +101,7 @@ private struct Flag: Record, Equatable {
 struct PropertyTests {
   let db: Database
 
-  init() throws { db = try Database() }
+  init() throws { db = try Database.empty() }
 
   @Test("may be computed, observed, wrapped or constant")
   func withoutOffset() throws {

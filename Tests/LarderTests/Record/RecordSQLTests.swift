@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("The SQL of a table")
@@ -163,7 +164,7 @@ struct Budget: Record, Equatable {
     "budget", Budget.init, columns.city, columns.amount, columns.version)
 
   static func database() throws -> Database {
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeUpdate(
       """
       CREATE TABLE budget (city TEXT NOT NULL PRIMARY KEY, amount INTEGER NOT NULL,

@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 private enum Rank: Int, DatabaseValueConvertible { case village = 1, city }
@@ -35,7 +36,7 @@ struct StrictReadingTests {
   let db: Database
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try db.executeUpdate(
       "CREATE TABLE place (id PRIMARY KEY, name, district, population, level, share, isCapital, tags)"
     )

@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 private struct Reading: Record, Equatable {
@@ -21,7 +22,7 @@ struct StrictWritingTests {
   let db: Database
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try db.executeUpdate(
       "CREATE TABLE reading (id INTEGER PRIMARY KEY, level REAL, serial INTEGER)")
     try Reading.insert(db, contentsOf: [Reading(id: 1, level: 0, serial: nil)])

@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Text with NULs in it")
@@ -7,7 +8,7 @@ struct TextWithNULTests {
     "begins, ends and goes on as its bytes do, in databases of either encoding",
     arguments: ["UTF-8", "UTF-16le"])
   func parts(encoding: String) throws {
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeUpdate(SQL(raw: "PRAGMA encoding = '\(encoding)'"))
     try db.executeUpdate(City.creation)
     let names = ["Os\0lo", "Oslo\0", "\0", "Os\0北京", "lo", "l\0o", "Os", ""]

@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("The last version")
@@ -35,7 +36,7 @@ struct VersionLimitTests {
   let db: Database
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try Wide.table.create(db)
     try Narrow.table.create(db)
   }

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import PostgresSupport
 import Testing
 
 /// Operations of records that write, and then find that they can't be completed.
@@ -23,7 +24,7 @@ struct WholeOperationTests {
 
   @Test("without a row id, what was written comes back with its own types")
   func withoutRowID() throws {
-    let db = try Database()
+    let db = try Database.empty()
     try Plot.table.create(db)
     var plot = try Plot(area: 1.5, name: "a", revision: 0).inserted(db)
     #expect(plot == Plot(area: 1.5, name: "a", revision: 0))
@@ -50,7 +51,7 @@ struct WholeOperationTests {
 
   @Test("a key or version that doesn't fit the record leaves nothing behind")
   func narrow() throws {
-    let db = try Database()
+    let db = try Database.empty()
     try Note.table.create(db)
     try Note.insert(db, contentsOf: [Note(id: 127, revision: 255)])
     var note = Note(id: nil, revision: 0)
@@ -95,7 +96,7 @@ struct WholeOperationTests {
 
   @Test("what a hook wrote is undone with its operation, and the record stays as it was")
   func hooks() throws {
-    let db = try Database()
+    let db = try Database.empty()
     try Audited.table.create(db)
     try db.executeUpdate("CREATE TABLE audit (what TEXT NOT NULL)")
     var city = Audited(id: 1, touches: 0)
@@ -111,7 +112,7 @@ struct WholeOperationTests {
 
   @Test("save calls the hook of what it does, and no other")
   func save() throws {
-    let db = try Database()
+    let db = try Database.empty()
     try Audited.table.create(db)
     try db.executeUpdate("CREATE TABLE audit (what TEXT NOT NULL)")
     var city = Audited(id: 5, touches: 0)
@@ -124,7 +125,7 @@ struct WholeOperationTests {
 
   @Test("a batch that a trigger rolls back blames no record")
   func batch() throws {
-    let db = try Database()
+    let db = try Database.empty()
     try City.table.create(db)
     try db.executeUpdate(
       """
@@ -156,7 +157,7 @@ struct WholeOperationTests {
       static let columns = Columns()
       static let table = Table("third of its kind", Third.init, columns.id)
     }
-    let db = try Database()
+    let db = try Database.empty()
     try Composed.table.create(db)
     try Decomposed.table.create(db)
     try Third.table.create(db)
@@ -184,7 +185,7 @@ struct WholeOperationTests {
       static let columns = Columns()
       static let table = Table("person", Person.init, columns.id, columns.email, columns.age)
     }
-    let db = try Database()
+    let db = try Database.empty()
     try Person.table.create(db)
     let first = Person(id: UUID(), email: "a@example.org", age: 1)
     try first.upsert(db, onConflict: Person.columns.email)
@@ -213,7 +214,7 @@ struct WholeOperationTests {
       static let table = Table(
         "thing", Thing.init, columns.id, columns.kind, columns.name)
     }
-    let db = try Database()
+    let db = try Database.empty()
     try Thing.table.create(db)
     var thing = Thing(id: nil, kind: .only, name: "a")
     try thing.insert(db)

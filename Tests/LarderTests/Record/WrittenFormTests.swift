@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import PostgresSupport
 import Testing
 
 private struct Device: Record, Equatable {
@@ -24,7 +25,7 @@ private struct Device: Record, Equatable {
   private let device: Device
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try db.executeUpdate("CREATE TABLE device (id PRIMARY KEY, text, small, is_on)")
     let id = try #require(UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"))
     var device = Device(id: id, text: id, small: id, isOn: true)

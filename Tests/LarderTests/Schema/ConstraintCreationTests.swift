@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import PostgresSupport
 import Testing
 
 /// Runs SQL that breaks a constraint, and tells which.
@@ -16,7 +17,7 @@ func violation(_ sql: SQL, _ db: Database) -> ConstraintViolation.Kind? {
 struct ConstraintCreationTests {
   let db: Database
 
-  init() throws { db = try Database() }
+  init() throws { db = try Database.empty() }
 
   @Test("A composite key and UNIQUE rule doubles out")
   func uniqueness() throws {
@@ -50,7 +51,7 @@ struct ConstraintCreationTests {
   @Test("Generated columns are computed")
   func generated() throws {
     for stored in [false, true] {
-      let db = try Database()
+      let db = try Database.empty()
       let expression: SQL = stored ? "upper('Oslo')" : "'town ' || (id + \(1))"
       try town(Column("name", \.name, .generated(expression, stored: stored))).create(db)
       try db.executeUpdate("INSERT INTO town (id) VALUES (1)")
@@ -96,7 +97,7 @@ struct ConstraintCreationTests {
   @Test("Tables that refer to one another can be created in any order, and dropped")
   func circle() throws {
     for isReversed in [false, true] {
-      let db = try Database()
+      let db = try Database.empty()
       if isReversed { try Mayor.table.create(db) }
       try Capital.table.create(db)
       if !isReversed { try Mayor.table.create(db) }

@@ -1,10 +1,11 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Differences of keys and constraints")
 struct ConstraintDifferenceTests {
   private func differences<R>(_ table: Table<R>, _ sql: SQL) throws -> [String] {
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeStatements(sql)
     return try table.differences(db).map(\.description)
   }
@@ -31,7 +32,7 @@ struct ConstraintDifferenceTests {
         """) == [
           "“town”, conflict clause: declared nothing, found unique ( name ) ON CONFLICT ROLLBACK"
         ])
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeStatements(
       "CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE ON CONFLICT IGNORE) STRICT"
     )
@@ -68,7 +69,7 @@ struct ConstraintDifferenceTests {
         """) == [])
     // A key that is the row id, and one that isn't, either way.
     let schemas = try ["INTEGER", "INT", "INTEGER DESC"].map { key in
-      let db = try Database()
+      let db = try Database.empty()
       let words = key.split(separator: " ").joined(separator: " PRIMARY KEY ")
       let sql = key.contains(" ") ? words : words + " PRIMARY KEY"
       try db.executeStatements(SQL(raw: "CREATE TABLE t (id \(sql), a TEXT)"))

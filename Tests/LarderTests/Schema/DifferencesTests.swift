@@ -1,12 +1,13 @@
 import Foundation
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Differences between a table and its declaration")
 struct DifferencesTests {
   /// The differences of a table that was made with this SQL, as text.
   private func differences<R>(_ table: Table<R>, _ statements: SQL...) throws -> [String] {
-    let db = try Database()
+    let db = try Database.empty()
     for statement in statements { try db.executeStatements(statement) }
     return try table.differences(db).map(\.description)
   }

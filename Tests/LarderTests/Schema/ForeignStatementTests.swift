@@ -1,5 +1,6 @@
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 @Suite("SQL behind an entry of a schema that somebody else has made")
@@ -60,7 +61,7 @@ struct ForeignStatementTests {
     try plant("CREATE TABLE city (name TEXT) STRICT", "DROP TABLE victim;")
     let schema = try Schema(Database(path: path))
     let entries = try Database(path: path).schema().filter { $0.name == "city" }
-    let mine = try Database()
+    let mine = try Database.empty()
     try mine.executeStatements("CREATE TABLE victim (a)")
     let table = try #require(schema.table("city"))
     #expect(table.sql.contains("DROP"))
@@ -77,7 +78,7 @@ struct ForeignStatementTests {
 
   @Test("An entry whose statement makes something else is refused, with its text")
   func otherName() throws {
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeStatements("CREATE TABLE city (name); CREATE TABLE town (name)")
     func error(_ kind: SchemaEntry.Kind, _ name: String, _ sql: String) -> SchemaError? {
       failure(SchemaError.self) {

@@ -1,11 +1,12 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Adding columns that are missing")
 struct MissingColumnTests {
   let db: Database
 
-  init() throws { db = try Database() }
+  init() throws { db = try Database.empty() }
 
   @Test("Columns are added with their defaults, checks, foreign keys and indexes")
   func added() throws {

@@ -1,12 +1,13 @@
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 @Suite("What depends on a table that is rebuilt")
 struct RebuildDependentTests {
   let db: Database
 
-  init() throws { db = try Database() }
+  init() throws { db = try Database.empty() }
 
   @Test("Columns stay where they are, for those who count them")
   func order() throws {

@@ -1,5 +1,6 @@
 import Dispatch
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Rebuilding a table that others refer to")
@@ -7,7 +8,7 @@ struct RebuildRelationTests {
   let db: Database
 
   init() throws {
-    db = try Database()
+    db = try Database.empty()
     try db.executeStatements(
       """
       CREATE TABLE country (code TEXT PRIMARY KEY, name VARCHAR(9));

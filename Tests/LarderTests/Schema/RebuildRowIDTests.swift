@@ -1,11 +1,12 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Row ids in a rebuild")
 struct RebuildRowIDTests {
   let db: Database
 
-  init() throws { db = try Database() }
+  init() throws { db = try Database.empty() }
 
   private func rowIDs() throws -> [Int] {
     try db.executeQuery("SELECT rowid FROM article ORDER BY title").map { try $0.get(at: 0) }
@@ -75,7 +76,7 @@ struct RebuildRowIDTests {
   func otherColumn() throws {
     try makeArticles("id INTEGER PRIMARY KEY DESC")
     try db.executeStatements("UPDATE article SET id = rowid * 10")
-    let other = try Database()
+    let other = try Database.empty()
     try other.executeStatements(
       "CREATE TABLE article (id INTEGER PRIMARY KEY DESC, title TEXT NOT NULL, year INTEGER)")
     try #require(try Schema(other).table("article")).rebuild(db)

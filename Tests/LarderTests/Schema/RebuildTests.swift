@@ -1,11 +1,12 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Rebuilding a table")
 struct RebuildTests {
   let db: Database
 
-  init() throws { db = try Database() }
+  init() throws { db = try Database.empty() }
 
   /// All rows of a table as text.
   private func rows(_ sql: SQL) throws -> [String] {
@@ -84,7 +85,7 @@ struct RebuildTests {
 
   @Test("A table that shares no column with the old one needs values, too")
   func nothingInCommon() throws {
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeStatements(
       "CREATE TABLE lake (old TEXT PRIMARY KEY) WITHOUT ROWID; INSERT INTO lake VALUES ('Ladoga')")
     let lake = try TableSchema("lake", [.column("name", .text, .primaryKey)])
@@ -122,7 +123,7 @@ struct RebuildTests {
     try makeOldCities()
     try db.executeStatements("INSERT INTO city VALUES (8, 'Oslo', '5')")
     // A table of another database, whose declaration no builder can make.
-    let other = try Database()
+    let other = try Database.empty()
     try other.executeStatements(
       """
       CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT REPLACE,
@@ -254,7 +255,7 @@ struct RebuildTests {
   @Test("What isn't an ordinary table of the main schema is refused")
   func notTables() throws {
     func error(_ sql: SQL) throws -> SchemaError? {
-      let db = try Database()
+      let db = try Database.empty()
       try db.executeStatements(sql)
       return failure(SchemaError.self) { try City.table.rebuild(db) }
     }

@@ -1,11 +1,12 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Values in a rebuild")
 struct RebuildValueTests {
   let db: Database
 
-  init() throws { db = try Database() }
+  init() throws { db = try Database.empty() }
 
   private func table(_ type: ColumnType, _ options: TableOptions = .notStrict) throws -> TableSchema
   {
@@ -16,7 +17,7 @@ struct RebuildValueTests {
 
   /// Makes a table with values of one type, and rebuilds it with another.
   private func convert(_ type: String, _ values: String, to new: TableSchema) throws -> [String] {
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeStatements(
       SQL(
         raw: """
@@ -132,7 +133,7 @@ struct RebuildValueTests {
     #expect(
       failure(SchemaError.self) { try table(.integer).rebuild(db, losing: .rowIDs) }
         == .changesValues(table: "town", column: "id", count: 1, rows: [[2]]))
-    let other = try Database()
+    let other = try Database.empty()
     try other.executeStatements(
       "CREATE TABLE town (id INT PRIMARY KEY, a INTEGER NOT NULL ON CONFLICT REPLACE DEFAULT 9)")
     let found = try #require(try Schema(other).table("town"))

@@ -1,12 +1,13 @@
 import Foundation
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Creating tables")
 struct SchemaCreationTests {
   let db: Database
 
-  init() throws { db = try Database() }
+  init() throws { db = try Database.empty() }
 
   @Test("Records are written to and read from the table that was created")
   func records() throws {
@@ -20,7 +21,7 @@ struct SchemaCreationTests {
   @Test("Every type can be stored and read")
   func types() throws {
     for options in [[], .notStrict, .withoutRowID] as [TableOptions] {
-      let db = try Database()
+      let db = try Database.empty()
       let table = everything(options)
       try table.create(db)
       let id = UUID()
@@ -98,7 +99,7 @@ struct SchemaCreationTests {
   @Test("ANY keeps text that looks like a number, also in a table that isn't STRICT")
   func any() throws {
     for options in [[], .notStrict] as [TableOptions] {
-      let db = try Database()
+      let db = try Database.empty()
       try everything(options).create(db)
       try db.executeUpdate(
         #"INSERT INTO everything (id, "any") VALUES (\#([1] as [UInt8]), '012')"#)

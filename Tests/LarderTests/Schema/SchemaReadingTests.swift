@@ -1,13 +1,14 @@
 import Foundation
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 @Suite("Reading and comparing schemas")
 struct SchemaReadingTests {
   let db: Database
 
-  init() throws { db = try Database() }
+  init() throws { db = try Database.empty() }
 
   private let station: SQL = """
     CREATE TABLE country (code TEXT PRIMARY KEY) WITHOUT ROWID;
@@ -87,7 +88,7 @@ struct SchemaReadingTests {
   func copy() throws {
     try db.executeStatements(station)
     let schema = try Schema(db)
-    let other = try Database()
+    let other = try Database.empty()
     for step in schema.steps(from: try Schema(other)) {
       #expect(!step.isDestructive)
       try step.execute(other)

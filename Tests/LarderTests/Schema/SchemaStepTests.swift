@@ -1,11 +1,12 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("The steps that change a schema to what is declared")
 struct SchemaStepTests {
   /// The steps from what this SQL makes, and whether they close all differences.
   private func steps(to declared: Schema, from statements: SQL) throws -> [String] {
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeStatements(statements)
     let before = try db.schema()
     let steps = declared.steps(from: try Schema(db))
@@ -164,7 +165,7 @@ struct SchemaStepTests {
 
   @Test("A table that was changed while its column needs a value throws and changes nothing")
   func needsValue() throws {
-    let db = try Database()
+    let db = try Database.empty()
     try db.executeStatements(
       "CREATE TABLE country (code TEXT PRIMARY KEY) STRICT; INSERT INTO country VALUES ('NO')")
     let steps = try Schema(Country.self).steps(from: Schema(db))

@@ -1,5 +1,6 @@
 import Foundation
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("The SQL that creates tables")
@@ -201,7 +202,7 @@ struct SchemaTextTests {
 
   @Test("SQLite keeps the statements as they are", arguments: samples)
   func kept(sample: SampleTable) throws {
-    let db = try Database()
+    let db = try Database.empty()
     try sample.create(db, false)
     let statements = try db.schema().compactMap(\.sql).filter { !$0.contains("sqlite_sequence") }
     #expect(statements == sample.expected)
@@ -223,7 +224,7 @@ struct SchemaTextTests {
   @Test("A table can't be created twice, unless that is allowed, and can after it was dropped")
   func twice() throws {
     for sample in Self.samples {
-      let db = try Database()
+      let db = try Database.empty()
       try sample.create(db, false)
       #expect(throws: DatabaseError.self) { try sample.create(db, false) }
       try sample.create(db, true)

@@ -1,11 +1,12 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Tables without records, views, triggers and virtual tables")
 struct TableSchemaTests {
   let db: Database
 
-  init() throws { db = try Database() }
+  init() throws { db = try Database.empty() }
 
   private func log() throws -> TableSchema {
     try TableSchema(
@@ -64,7 +65,7 @@ struct TableSchemaTests {
   @Test("Any name will do")
   func oddNames() throws {
     for name in ["the \"old\" towns", "o'brien", "select", "北京", "a.b", "x;--", " ", "[x]"] {
-      let db = try Database()
+      let db = try Database.empty()
       let table = try TableSchema(
         name, [.column("\(name) id", .integer, .primaryKey), .column(name, .text, .indexed)])
       try table.create(db)
