@@ -38,7 +38,7 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
   public typealias QueryRow = CommonRow<repeat each Value>
   /// The table with columns that may be NULL.
   @_documentation(visibility: internal)
-  public typealias QueryNullable = CommonTable<repeat (each Value).AsOptional>
+  public typealias QueryNullable = NullableCommonTable<repeat each Value>
 
   /// The rows of a selection.
   public init(_ name: String, _ selection: Selection<(repeat each Value)>) {
@@ -145,6 +145,46 @@ public struct CommonFields<each Value: DatabaseValueConvertible>: Sendable {
   public let columns: (repeat SQLExpression<each Value>)
 
   init(_ columns: (repeat SQLExpression<each Value>)) { self.columns = columns }
+}
+
+/// A ``CommonTable`` in a join that keeps the other side's rows.
+///
+/// A type of its own, since the compiler of Swift 6.3 doesn't find the columns of a table of Optionals that it has
+/// made of the types of another table's.
+@_documentation(visibility: internal)
+public struct NullableCommonTable<each Value: DatabaseValueConvertible>: SingleSource, Sendable {
+  private typealias Table = CommonTable<repeat (each Value).AsOptional>
+
+  /// What a query's closures get: the columns as expressions.
+  public typealias QueryFields = NullableCommonFields<repeat each Value>
+  /// What a row of the table is.
+  public typealias QueryRow = CommonRow<repeat (each Value).AsOptional>
+  /// What may be missing may be so twice.
+  public typealias QueryNullable = Self
+
+  /// The columns as expressions.
+  public static func queryTables(_ names: inout QueryNames) -> QueryFields {
+    let table = names.next()
+    var number = 0
+    func column<V: DatabaseValueConvertible>(_ type: V.Type) -> SQLExpression<V> {
+      number += 1
+      return SQLExpression<V>(table.column("c\(number)", coding: table.codings.at(number - 1)))
+    }
+    return QueryFields(columns: (repeat column((each Value).AsOptional.self)))
+  }
+
+  /// Reads the columns.
+  public static func queryReader(_ columns: inout QueryColumns) -> (QueryCursor) throws -> QueryRow
+  {
+    Table.queryReader(&columns)
+  }
+}
+
+/// The columns of a ``NullableCommonTable`` in a query.
+@_documentation(visibility: internal)
+public struct NullableCommonFields<each Value: DatabaseValueConvertible>: Sendable {
+  /// The columns as expressions, in order.
+  public let columns: (repeat SQLExpression<(each Value).AsOptional>)
 }
 
 /// A row of a ``CommonTable``.

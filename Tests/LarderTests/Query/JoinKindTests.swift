@@ -105,6 +105,29 @@ struct JoinKindTests {
     #expect(rows.filter { $0.1.columns.0 == nil }.count == 2)
   }
 
+  @Test("A common table is on the left of right and full joins, with tables and common tables")
+  func commonOnTheLeft() throws {
+    let keys = CommonTable("keys", Left.filter { $0.key != nil }.select { ($0.id, $0.key) })
+    let others = CommonTable("others", Right.filter { $0.key != nil }.select { ($0.id, $0.key) })
+    let right = keys.all.rightJoin(Right.self) { $0.columns.1 > 0 && $0.columns.1 == $1.key }
+      .order { $1.id }.order { $0.0.columns.0 }.select { ($0.columns.0, $1.id) }
+    let pairs: [(Int?, Int)] = try right.fetchAll(db)
+    #expect(pairs.map { "\($0 ?? 0)\($1)" } == ["21", "41", "02", "23", "43", "04"])
+    let full = try keys.all.fullJoin(Right.self) { $0.columns.1 == $1.key }.fetchAll(db)
+    #expect(full.filter { $0.0.columns.0 == nil }.map { $0.1?.id } == [2, 4])
+    #expect(full.filter { $0.1 == nil }.map(\.0.columns.0) == [1])
+    let common = try keys.all.rightJoin(common: others) { $0.columns.1 == $1.columns.1 }
+      .filter { $0.0.columns.0 == nil }.fetchAll(db)
+    #expect(common.map { "\($0.0.columns.1 ?? 0) \($0.1.columns.0)" } == ["0 2"])
+    let both = keys.all.fullJoin(common: others) { $0.columns.1 == $1.columns.1 }
+    #expect(both.snapshot.contains(#" FULL JOIN (WITH "others"("c1", "c2") AS"#))
+    #expect(try both.fetchAll(db).count == 6)
+    let third = both.rightJoin(common: keys) { $0.columns.0 == $2.columns.0 }
+      .order { $0.2.columns.0 }.select { ($1.columns.0, $2.columns.0) }
+    #expect(
+      try third.fetchAll(db).map { "\($0 ?? 0)\($1)" }.sorted() == ["01", "12", "14", "32", "34"])
+  }
+
   @Test("Eight tables are joined")
   func eight() throws {
     let query = Left.join(Left.self) { $1.id == $0.id }
