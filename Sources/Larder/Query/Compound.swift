@@ -147,7 +147,7 @@ public struct Compound<Row>: CombinableStatement, Sendable {
 
 extension SQLFragment {
   /// The rows of a statement as those of a table.
-  fileprivate var asTable: SQLFragment { "SELECT * FROM (\(self))" }
+  fileprivate var asTable: SQLFragment { "SELECT * FROM (\(self)) AS combined" }
 }
 
 extension Select {

@@ -157,26 +157,43 @@ extension Record {
 /// The statements of an upsert, made once for all records.
 private final class Upsert {
   private let core: TableCore
-  /// Nil for the statement that the table has ready.
-  private let fragment: SQLFragment?
+  /// The statement, without a column that is left out if there is one.
+  private let make: (Int?) -> SQLFragment
+  /// Whether it is the statement that the table has ready.
+  private let isReady: Bool
   /// The columns that tell the row, which may be there with another key than the record's; the key if
   /// empty.
   let target: [Int]
-  private(set) lazy var statement = fragment.map { RecordStatement($0) } ?? core.upsert
-  private var returning: (columns: [Int], statement: RecordStatement)?
+  private var last: (key: StatementKey, statement: RecordStatement)?
 
-  init(_ core: TableCore, _ fragment: SQLFragment?, onConflict target: [Int]) {
-    self.core = core
-    self.fragment = fragment
-    self.target = target
+  private struct StatementKey: Equatable {
+    let returned: [Int]
+    let leftOut: Int?
   }
 
-  /// The statement that returns columns of the row.
-  func statement(returning columns: [Int]) -> RecordStatement {
-    if let returning, returning.columns == columns { return returning.statement }
-    let fragment = (fragment ?? core.sql.upsert()).returning(core.sql.names(columns))
-    let statement = RecordStatement(fragment)
-    returning = (columns, statement)
+  init(
+    _ core: TableCore, isReady: Bool = false, onConflict target: [Int],
+    _ make: @escaping (Int?) -> SQLFragment
+  ) {
+    self.core = core
+    self.isReady = isReady
+    self.target = target
+    self.make = make
+  }
+
+  /// The statement for a record, which returns columns of the row, or nothing.
+  func statement(
+    _ record: UnsafeRawPointer, _ db: Database, returning columns: [Int] = []
+  ) throws -> RecordStatement {
+    if isReady, columns.isEmpty, db.engine == nil { return core.upsert }
+    // Other engines number rows where the key is left out, rather than NULL.
+    let leftOut = db.engine == nil ? nil : try core.missingKey(of: record, db)
+    let key = StatementKey(returned: columns, leftOut: leftOut)
+    if let last, last.key == key { return last.statement }
+    let fragment = make(leftOut)
+    let statement = RecordStatement(
+      columns.isEmpty ? fragment : fragment.returning(core.sql.names(columns)), in: db.dialect)
+    last = (key, statement)
     return statement
   }
 }
@@ -184,10 +201,11 @@ private final class Upsert {
 extension Table {
   fileprivate func upsert(_ target: [Int], _ chosen: [Int]) throws -> Upsert {
     if target.isEmpty { try core.checkHasKey() } else { try core.check() }
-    if target.isEmpty && chosen.isEmpty { return Upsert(core, nil, onConflict: []) }
     try core.checkWritten(chosen)
-    let fragment = core.sql.upsert(onConflict: target, updating: chosen.isEmpty ? nil : chosen)
-    return Upsert(core, fragment, onConflict: target)
+    let isReady = target.isEmpty && chosen.isEmpty
+    return Upsert(core, isReady: isReady, onConflict: target) { [sql = core.sql] left in
+      sql.upsert(onConflict: target, updating: chosen.isEmpty ? nil : chosen, leavingOut: left)
+    }
   }
 
   fileprivate func upsert(
@@ -199,7 +217,9 @@ extension Table {
     guard let list = try assignments.list(core, raised: core.sql.next) else {
       throw DatabaseError(.misuse, "the upsert assigns nothing; use insert(_:or:)")
     }
-    return Upsert(core, core.sql.upsert(onConflict: target, set: list), onConflict: target)
+    return Upsert(core, onConflict: target) { [sql = core.sql] left in
+      sql.upsert(onConflict: target, set: list, leavingOut: left)
+    }
   }
 }
 
@@ -216,11 +236,11 @@ extension TableCore {
     // The row may be there under another key. (The last row id is that of an earlier INSERT then.)
     if !upsert.target.isEmpty || rowIDColumn != nil && !hasKey(record, db) { returned += sql.key }
     if returned.isEmpty {
-      _ = try write(upsert.statement, record, db)
+      _ = try write(upsert.statement(record, db), record, db)
       return
     }
     guard options.contains(.withoutRowID) else {
-      let statement = upsert.statement(returning: returned)
+      let statement = try upsert.statement(record, db, returning: returned)
       // A version that its type doesn't have shows only once it is written.
       if hasVersion {
         return try db.inTransaction { try take(returned, of: statement, record, $0) }
@@ -229,7 +249,7 @@ extension TableCore {
     }
     // RETURNING isn't to be relied on there: see ``Table/writeReturning(_:_:_:)``.
     try db.inTransaction { db in
-      _ = try write(upsert.statement, record, db)
+      _ = try write(upsert.statement(record, db), record, db)
       let found = RecordStatement(sql.find(returned, by: upsert.target))
       try take(returned, of: found, record, db)
     }

@@ -33,12 +33,10 @@ extension SQLFragment {
   static func integer(_ value: SQLFragment, in range: ClosedRange<Int64>) -> SQLFragment {
     let operand = value.inside(.lowest)
     let isWhole = range == .min ... .max
-    let call: SQLFragment =
+    let bounds =
       isWhole
-      ? .call("larder_integer", operand)
-      : .call(
-        "larder_integer", operand, SQLFragment(text: "\(range.lowerBound)"),
-        SQLFragment(text: "\(range.upperBound)"))
-    return SQLFragment(.form("integer", [operand], call), isNullable: value.isNullable)
+      ? [] : [range.lowerBound, range.upperBound].map { SQLFragment(text: "\($0)") }
+    let call = SQLFragment(.call("larder_integer", [operand] + bounds))
+    return SQLFragment(.form("integer", [operand] + bounds, call), isNullable: value.isNullable)
   }
 }

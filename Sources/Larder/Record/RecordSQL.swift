@@ -134,12 +134,15 @@ struct RecordSQL {
   ///   - target: the columns whose uniqueness decides whether the row is there; the key's if empty.
   ///   - chosen: what is updated where it is there; all that is written if nil.
   ///   - assigned: what stands behind SET, instead of columns.
+  ///   - left: a column that is left out of what is inserted.
   func upsert(
-    onConflict target: [Int] = [], updating chosen: [Int]? = nil, set assigned: SQLFragment? = nil
+    onConflict target: [Int] = [], updating chosen: [Int]? = nil, set assigned: SQLFragment? = nil,
+    leavingOut left: Int? = nil
   ) -> SQLFragment {
     let target = target.isEmpty ? key : target
+    let insert = left == nil ? insert() : insert(leavingOut: left, ignoring: false)
     if let assigned {
-      return "\(insert()) ON CONFLICT (\(names(target))) DO UPDATE SET \(assigned)"
+      return "\(insert) ON CONFLICT (\(names(target))) DO UPDATE SET \(assigned)"
     }
     let chosen =
       chosen ?? written.filter { !target.contains($0) && !key.contains($0) && $0 != version }
@@ -153,7 +156,7 @@ struct RecordSQL {
     }
     let action: SQLFragment =
       assignments.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(.list(assignments))"
-    return "\(insert()) ON CONFLICT (\(names(target))) \(action)"
+    return "\(insert) ON CONFLICT (\(names(target))) \(action)"
   }
 
   var delete: SQLFragment { "DELETE FROM \(table) WHERE \(keyCondition)" }
@@ -191,8 +194,9 @@ final class RecordStatement: Sendable {
   /// Values beside the record's, whose placeholders stand behind all of its parameters.
   let values: [(any DatabaseValueConvertible)?]
 
-  init(_ fragment: SQLFragment) {
-    let (text, values, columns) = fragment.statement
+  /// - Parameter dialect: that of the engine for which it is; nil for what is the same for all.
+  init(_ fragment: SQLFragment, in dialect: (any Dialect)? = nil) {
+    let (text, values, columns) = fragment.statement(in: dialect)
     sql = FixedSQL(text)
     order = columns
     self.values = values

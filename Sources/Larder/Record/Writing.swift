@@ -19,7 +19,7 @@ extension TableCore {
   func write(
     _ fragment: SQLFragment, _ record: UnsafeRawPointer, _ db: Database
   ) throws -> Int {
-    try write(RecordStatement(fragment), record, db)
+    try write(RecordStatement(fragment, in: db.dialect), record, db)
   }
 
   /// Calls a closure with a statement that has a record's values and stands before its first row.
@@ -83,7 +83,7 @@ extension Table {
     }
     guard core.options.contains(.withoutRowID) else {
       let returning = fragment.returning(core.sql.columnList)
-      return try fetch(RecordStatement(returning), db)
+      return try fetch(RecordStatement(returning, in: db.dialect), db)
     }
     // In two steps: for tables without row id, SQLite's RETURNING gives columns of REAL the wrong
     // place (seen in 3.40).

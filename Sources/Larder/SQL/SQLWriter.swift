@@ -172,9 +172,15 @@ extension SQLFragment {
 
   @usableFromInline var sql: SQL { sql() }
 
-  /// The text for SQLite, its values, and the positions of the columns that its parameters stand for, each
-  /// once.
-  var statement: (text: String, values: [(any DatabaseValueConvertible)?], columns: [Int]) {
+  /// The text, its values, and the positions of the columns that its parameters stand for, each once.
+  func statement(
+    in dialect: (any Dialect)?
+  ) -> (text: String, values: [(any DatabaseValueConvertible)?], columns: [Int]) {
+    if let dialect {
+      var writer = DialectWriter(dialect)
+      write(to: &writer)
+      return (writer.sql.text, writer.sql.values, writer.columns)
+    }
     let (sql, columns) = SQL.collected { write(to: &$0) }
     return (sql.text, sql.values, columns)
   }
@@ -214,7 +220,7 @@ struct DialectWriter: SQLWriter {
   private var values: [(any DatabaseValueConvertible)?] = []
   private var isCacheable = true
   /// The columns of the parameters so far, in the order in which they are numbered.
-  private var columns: [Int] = []
+  fileprivate var columns: [Int] = []
   private var parameterCount = 0
 
   init(_ dialect: any Dialect) { self.dialect = dialect }
@@ -232,10 +238,10 @@ struct DialectWriter: SQLWriter {
 
   mutating func append(value: any DatabaseValueConvertible) {
     if dialect?.reusesPlaceholders == true, let known = number(of: value) {
-      return appendPlaceholder(known)
+      return appendPlaceholder(parameterCount + known)
     }
     values.append(value)
-    appendPlaceholder(values.count)
+    appendPlaceholder(parameterCount + values.count)
   }
 
   /// The number of the same value, of the same type. Few are looked at: long lists have no such.
@@ -266,7 +272,7 @@ struct DialectWriter: SQLWriter {
         continue
       }
       values.append(value)
-      appendPlaceholder(values.count)
+      appendPlaceholder(parameterCount + values.count)
     }
   }
 

@@ -131,7 +131,7 @@ enum PostgresForms {
     case "decimal_multiply": infix(operands, " * ")
     case "decimal_magnitude": operands.first.map { "abs(\($0))" }
     case "decimal_sum": operands.first.map { "sum(\($0))" }
-    case "integer": operands.first.map { "CAST(\($0) AS BIGINT)" }
+    case "integer": operands.first.map { checked($0, operands.dropFirst().map { $0 }) }
     case "position": "nullif(strpos(\(operands[0]), \(operands[1])), 0) - 1"
     case "hasSuffix":
       "right(\(operands[0]), length(\(operands[1]))) = \(operands[1])"
@@ -139,6 +139,16 @@ enum PostgresForms {
     case "date_adding": DateFormatting.adding(operands)
     default: nil
     }
+  }
+
+  /// An integer, or an error where it is out of a range: the cast of a text that is no number.
+  private static func checked(_ value: SQLFragment, _ bounds: [SQLFragment]) -> SQLFragment {
+    let integer: SQLFragment = "CAST(\(value) AS BIGINT)"
+    guard bounds.count == 2 else { return integer }
+    return """
+      CASE WHEN \(integer) BETWEEN \(bounds[0]) AND \(bounds[1]) OR \(value.grouped) IS NULL THEN \(integer) \
+      ELSE CAST('out of range: ' || \(integer) AS BIGINT) END
+      """
   }
 
   private static func infix(_ operands: [SQLFragment], _ sign: String) -> SQLFragment? {

@@ -169,7 +169,8 @@ extension DatabaseError {
     }
     let constraint = failure.constraintKind.map {
       ConstraintViolation(
-        kind: $0, table: failure.table, columns: failure.column.map { [$0] } ?? [],
+        kind: $0, table: failure.table,
+        columns: failure.column.map { [$0] } ?? failure.keyColumns,
         name: failure.constraint)
     }
     self.init(

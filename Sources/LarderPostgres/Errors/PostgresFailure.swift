@@ -86,6 +86,15 @@ struct PostgresFailure: Error, Hashable, Sendable {
     return message[...first] + "…" + message[last...]
   }
 
+  /// The columns of a key that is there already, which only the detail tells: `Key (a, b)=(1, 2) …`, with the
+  /// words in the server's language, and the names as they are.
+  var keyColumns: [String] {
+    guard sqlState == "23505", let detail, let open = detail.firstIndex(of: "("),
+      let close = detail.firstRange(of: ")=(")?.lowerBound, open < close
+    else { return [] }
+    return detail[detail.index(after: open)..<close].split(separator: ", ").map(String.init)
+  }
+
   /// One line of what may be several, with a line break at the end.
   static func line(_ message: String) -> String {
     message.split(whereSeparator: \.isNewline).joined(separator: "; ")
