@@ -51,7 +51,7 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
   /// - `step`: a selection that reads from the table itself, once.
   public init(
     recursive name: String, distinct: Bool = false, _ seed: Selection<(repeat each Value)>,
-    step: (CommonTable) -> Selection<(repeat each Value)>
+    @RecursiveStep<(repeat each Value)> step: (CommonTable) -> Selection<(repeat each Value)>
   ) {
     let itself = CommonTable(
       definition: QueryTableDefinition(name: name, source: nil, codings: seed.codings))
@@ -136,6 +136,17 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
 
 extension [ExpressionCoding?] {
   fileprivate func at(_ index: Int) -> ExpressionCoding? { index < count ? self[index] : nil }
+}
+
+/// What has the compiler look at a recursive table's step alone: within the call around it, it tried all ways
+/// to understand both selections, which took seconds.
+@resultBuilder
+@_documentation(visibility: internal)
+public enum RecursiveStep<Row> {
+  /// The step.
+  public static func buildExpression(_ selection: Selection<Row>) -> Selection<Row> { selection }
+  /// The step.
+  public static func buildBlock(_ selection: Selection<Row>) -> Selection<Row> { selection }
 }
 
 /// The columns of a ``CommonTable`` in a query.
