@@ -29,7 +29,7 @@ extension SQLExpression {
     Self(
       withCall {
         SQLFragment(
-          "\($0) FILTER (WHERE \(condition.node.condition.inside(.lowest)))",
+          "\($0) FILTER (WHERE \(condition.node.asCondition().inside(.lowest)))",
           isNullable: node.isNullable, coding: node.coding)
       })
   }

@@ -35,7 +35,7 @@ public struct Case<Value: Sendable>: Sendable {
   @_disfavoredOverload
   public func when(_ condition: SQLExpression<Bool>, then value: SQLExpression<Value>) -> Self {
     var new = self
-    new.conditions.append(condition.node.condition)
+    new.conditions.append(condition.node.asCondition())
     new.results.append(value.node)
     return new
   }

@@ -231,18 +231,18 @@ extension SQLExpression where Value == Bool {
   /// Whether both are true.
   @inlinable
   public static func && (left: Self, right: Self) -> Self {
-    SQLExpression(left.node.condition.infix(.and, right.node.condition))
+    SQLExpression(left.node.logical(.and, right.node))
   }
 
   /// Whether one of them is true.
   @inlinable
   public static func || (left: Self, right: Self) -> Self {
-    SQLExpression(left.node.condition.infix(.or, right.node.condition))
+    SQLExpression(left.node.logical(.or, right.node))
   }
 
   /// Whether it is false.
   public static prefix func ! (operand: Self) -> Self {
-    let condition = operand.node.condition
+    let condition = operand.node.asCondition()
     return SQLExpression(
       SQLFragment(.not, condition.inside(.not), isNullable: condition.isNullable))
   }

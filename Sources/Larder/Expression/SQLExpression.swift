@@ -29,7 +29,7 @@ public struct SQLExpression<Value: Sendable>: Sendable {
   public var sql: SQL { node.sql }
 
   /// The expression as a term of ORDER BY or GROUP BY.
-  @usableFromInline var term: SQLFragment { consuming get { node.ordered.inside(.lowest) } }
+  @inlinable var term: SQLFragment { node.term() }
 
   /// A call of a function with this expression as its first argument.
   func call<Result>(

@@ -34,8 +34,13 @@ public struct Query<From: QuerySource>: Sendable {
 
   /// What a closure makes of the columns. What begins inside of it gets names of its own.
   @inlinable
-  func scoped<T>(_ body: (From.QueryFields) throws -> T) rethrows -> T {
-    try QueryScope.run(select.tables) { try body(fields) }
+  func scoped<T>(_ body: (From.QueryFields) -> T) -> T { Self.scoped(select.tables, body) }
+
+  @inlinable
+  static func scoped<T>(_ tables: QueryTables, _ body: (From.QueryFields) -> T) -> T {
+    var names = QueryNames(tables)
+    let fields = From.queryTables(&names)
+    return QueryScope.run(tables) { body(fields) }
   }
 
   /// What makes rows, and the list of the columns that it makes them of.
@@ -46,18 +51,19 @@ public struct Query<From: QuerySource>: Sendable {
   }
 
   /// The SELECT statement with its arguments, for reading, logging and tests.
-  public var sql: SQL { sql(in: nil) }
+  public var sql: SQL { select.sql(columns) }
 
   /// The statement as it is written for a database's engine.
   @_documentation(visibility: internal)
   public func sql(for db: Database) -> SQL { sql(in: db.dialect) }
 
-  package func sql(in dialect: (any Dialect)?) -> SQL {
-    select.sql(select.tables.ownColumns ?? reader.columns, in: dialect)
-  }
+  package func sql(in dialect: (any Dialect)?) -> SQL { select.sql(columns, in: dialect) }
 
-  // The steps consume the query, so that one that is nobody's any more is changed in place. To
-  // change `self` and return it would copy it, which counts a reference for each clause.
+  private var columns: SQLFragment { select.tables.ownColumns ?? reader.columns }
+
+  // The frequent steps consume the query and hand its clauses on, so that those that are nobody's any more are
+  // changed in place. To change `self` or a variable and return it copies it in the caller, which counts a
+  // reference for each clause.
 
   /// Only rows for which a condition holds, besides those that were named before.
   @inlinable
@@ -66,9 +72,16 @@ public struct Query<From: QuerySource>: Sendable {
   ) -> Self {
     var query = consume self
     query.select.moveIntoScope()
-    let node = query.scoped { condition($0).node }
-    query.select.add(condition: node)
-    return query
+    return Self.filtered((consume query).select, condition)
+  }
+
+  /// A query that was begun in this scope, with one condition more.
+  @inlinable
+  static func filtered(
+    _ select: consuming Select, _ condition: (From.QueryFields) -> SQLExpression<Bool>
+  ) -> Self {
+    let node = scoped(select.tables) { condition($0).node }
+    return Query(select.adding(condition: node))
   }
 
   /// In the order of an expression, where the terms that were named before are equal.
@@ -77,9 +90,7 @@ public struct Query<From: QuerySource>: Sendable {
     _ term: (From.QueryFields) -> SQLExpression<Value>
   ) -> Self {
     let node = scoped { term($0).term }
-    var query = consume self
-    query.select.add(order: node)
-    return query
+    return Query(select.adding(order: node))
   }
 
   /// In the order of a term, where those that were named before are equal.
@@ -113,9 +124,7 @@ public struct Query<From: QuerySource>: Sendable {
   /// No more rows than this, after leaving out some. A negative number counts as zero.
   @inlinable
   public consuming func limit(_ count: Int, offset: Int = 0) -> Self {
-    var query = consume self
-    query.select.set(limit: count, offset: offset)
-    return query
+    Query(select.setting(limit: count, offset: offset))
   }
 
   /// Each row once.
@@ -162,7 +171,7 @@ public struct Query<From: QuerySource>: Sendable {
 
 extension Record {
   /// All rows of the table.
-  @inlinable public static var all: Query<Self> { Query(Select(table.core.queryTables)) }
+  @inlinable public static var all: Query<Self> { Query(table.core.allRows) }
 
   /// All rows of the table, which has another name in the query: for a query inside of a query of
   /// the same table.
@@ -175,7 +184,7 @@ extension Record {
   public static func filter(
     _ condition: (RecordFields<Self>) -> SQLExpression<Bool>
   ) -> Query<Self> {
-    all.filter(condition)
+    Query.filtered(table.core.allRows, condition)
   }
 
   /// See `Query.order`.

@@ -30,9 +30,9 @@ struct Select: Sendable {
 
   /// Writes the text, or binds the values: each clause with its words.
   func write<W: SQLWriter>(_ columns: SQLFragment, to writer: inout W) throws(W.Failure) {
-    writer.append(isDistinct ? "SELECT DISTINCT " : "SELECT ")
+    writer.append(word: isDistinct ? "SELECT DISTINCT " : "SELECT ")
     try columns.write(to: &writer)
-    writer.append(" FROM ")
+    writer.append(word: " FROM ")
     try tables.text.write(to: &writer)
     try write(" WHERE ", condition, to: &writer)
     try write(" GROUP BY ", groups, to: &writer)
@@ -46,7 +46,7 @@ struct Select: Sendable {
     _ words: StaticString, _ clause: SQLFragment?, to writer: inout W
   ) throws(W.Failure) {
     guard let clause else { return }
-    writer.append(words)
+    writer.append(word: words)
     try clause.write(to: &writer)
   }
 
@@ -69,9 +69,13 @@ struct Select: Sendable {
     limit == nil && offset == 0 ? nil : SQLFragment(.limit(limit, offset: offset))
   }
 
-  /// The text and the values, for SQLite or another engine.
+  /// The text and the values.
+  func sql(_ columns: SQLFragment) -> SQL { SQL { write(columns, to: &$0) } }
+
+  /// The same for SQLite or another engine.
   func sql(_ columns: SQLFragment, in dialect: (any Dialect)?) -> SQL {
-    SQL(in: dialect, write: { write(columns, to: &$0) }, other: { write(columns, to: &$0) })
+    guard let dialect else { return sql(columns) }
+    return SQL(in: dialect) { write(columns, to: &$0) }
   }
 
   /// The compiled statement with its values, which the caller gives back.
@@ -120,25 +124,46 @@ struct Select: Sendable {
   mutating func add(group term: SQLFragment) { groups = term.added(to: groups) }
 
   @usableFromInline
-  mutating func set(limit count: Int, offset: Int) {
-    limit = max(0, count)
-    self.offset = max(0, offset)
-  }
-
-  @usableFromInline
   mutating func add(condition new: consuming SQLFragment) {
-    let new = new.condition
-    if let condition {
-      self.condition = condition.infix(.and, new)
-    } else {
-      condition = new.precedence > .or ? new : new.inside(.or)
-    }
+    condition =
+      if let condition = condition.take() {
+        condition.logical(.and, new)
+      } else {
+        new.asCondition().inside(.or)
+      }
   }
 
   @usableFromInline
   mutating func add(groupCondition new: SQLFragment) {
-    let new = new.condition
+    let new = new.asCondition()
     groupCondition = groupCondition?.infix(.and, new) ?? new.inside(.or)
+  }
+
+  // The same for queries that are nobody's any more. Never inlined: in the caller the clauses are copied.
+
+  @inline(never)
+  @usableFromInline
+  consuming func adding(order term: consuming SQLFragment) -> Select {
+    var select = consume self
+    select.add(order: term)
+    return select
+  }
+
+  @inline(never)
+  @usableFromInline
+  consuming func adding(condition term: consuming SQLFragment) -> Select {
+    var select = consume self
+    select.add(condition: term)
+    return select
+  }
+
+  @inline(never)
+  @usableFromInline
+  consuming func setting(limit count: Int, offset: Int) -> Select {
+    var select = consume self
+    select.limit = max(0, count)
+    select.offset = max(0, offset)
+    return select
   }
 
   /// Joins another table, under a name that no other has in the query.
@@ -150,9 +175,15 @@ struct Select: Sendable {
     let aliases = tables.aliases + [alias]
     let joined = SQLFragment(tables.text, kind, table.named(alias.name))
     let tables = QueryTables(joined, aliases)
-    let condition = QueryScope.run(tables) { condition(QueryNames(tables)).node.condition }
+    let condition = QueryScope.run(tables) { condition(QueryNames(tables)).node.asCondition() }
     self.tables = QueryTables(SQLFragment(joined, .on, condition.inside(.or)), aliases)
   }
+}
+
+extension TableCore {
+  /// A query of all rows. Never inlined: the compiler copies clauses that it knows.
+  @inline(never)
+  @usableFromInline var allRows: Select { Select(queryTables) }
 }
 
 extension SQLFragment {

@@ -32,15 +32,13 @@ public struct Selection<Row>: Sendable {
   var fragment: SQLFragment { select.fragment(columns) }
 
   /// The SELECT statement with its arguments, for reading, logging and tests.
-  public var sql: SQL { sql(in: nil) }
+  public var sql: SQL { select.sql(columns) }
 
   /// The statement as it is written for a database's engine.
   @_documentation(visibility: internal)
   public func sql(for db: Database) -> SQL { sql(in: db.dialect) }
 
-  package func sql(in dialect: (any Dialect)?) -> SQL {
-    select.sql(columns, in: dialect)
-  }
+  package func sql(in dialect: (any Dialect)?) -> SQL { select.sql(columns, in: dialect) }
 
   /// No more rows than this, after leaving out some. A negative number counts as zero.
   public func limit(_ count: Int, offset: Int = 0) -> Self {

@@ -77,6 +77,7 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   }
 
   /// The column, qualified by the name of a table in a query.
+  @usableFromInline
   func qualified(by alias: QueryAlias) -> SQLFragment {
     let asked = ObjectIdentifier(alias)
     if let known = qualified.load(ordering: .acquiring)?._withUnsafeGuaranteedRef({

@@ -18,10 +18,11 @@ import LarderSQLite
 enum QueryScope {
   /// Runs a closure of a query with these tables.
   @inlinable
-  static func run<T>(_ tables: QueryTables, _ body: () throws -> T) rethrows -> T {
+  static func run<T>(_ tables: QueryTables, _ body: () -> T) -> T {
     let outer = enter(tables)
-    defer { leave(to: outer) }
-    return try withExtendedLifetime(tables) { try body() }
+    let result = body()
+    withExtendedLifetime(tables) { leave(to: outer) }
+    return result
   }
 
   /// Enters a query's scope, and returns the one around it.

@@ -20,7 +20,7 @@ public struct RecordFields<R: Record>: Sendable {
 
 extension ColumnStorage {
   /// The column of a table with this name in the query.
-  @usableFromInline
+  @inlinable
   func expression(of alias: QueryAlias) -> SQLExpression<Value> {
     SQLExpression(qualified(by: alias))
   }

@@ -60,9 +60,7 @@ extension Optional: QuerySource where Wrapped: Record {
 extension TableCore {
   /// The table alone: under its own name or, in a closure of a query that has a table of that name,
   /// another.
-  @usableFromInline var queryTables: QueryTables {
-    QueryScope.isInside ? tablesInScope : tables
-  }
+  var queryTables: QueryTables { QueryScope.isInside ? tablesInScope : tables }
 
   private var tablesInScope: QueryTables {
     let name = QueryAlias.newName(for: name, besides: QueryScope.names)

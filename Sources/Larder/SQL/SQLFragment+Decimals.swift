@@ -33,8 +33,13 @@ extension SQLFragment {
   }
 
   /// The fragment as it is put in order, and compared with less and greater ones.
-  @usableFromInline
   final var ordered: SQLFragment { coding?.isDecimal == true ? decimalKey : self }
+
+  /// The fragment as a term of ORDER BY or GROUP BY.
+  @usableFromInline
+  final consuming func term() -> SQLFragment {
+    coding == nil && precedence > .lowest ? self : ordered.inside(.lowest)
+  }
 
   /// A value as this fragment's are stored, for a place beside ``ordered``.
   final func boundInOrder(_ value: any DatabaseValueConvertible) -> SQLFragment {

@@ -50,6 +50,9 @@ extension SQLFragment {
   }
 
   /// An operator between this fragment and a value, which is bound.
+  // Always inlined, as what takes an existential and isn't would become a generic function, which makes another one
+  // of it.
+  @inline(__always)
   @usableFromInline
   final consuming func infix(
     _ operation: SQLOperator, _ value: consuming any DatabaseValueConvertible
@@ -95,9 +98,17 @@ extension SQLFragment {
 
   /// The fragment as a condition: a Bool with a coding of its own is compared with what it stores for true,
   /// since SQLite would take a text such as `Y` for false.
-  @usableFromInline final var condition: SQLFragment {
-    guard coding != nil else { return self }
-    return equals(true, negated: false)
+  @inline(__always)
+  final consuming func asCondition() -> SQLFragment {
+    coding == nil ? self : equals(true, negated: false)
+  }
+
+  /// AND or OR between this condition and another.
+  @usableFromInline
+  final consuming func logical(
+    _ operation: SQLOperator, _ other: consuming SQLFragment
+  ) -> SQLFragment {
+    asCondition().infix(operation, other.asCondition())
   }
 
   /// Whether it equals a value, NULL being equal to nil.

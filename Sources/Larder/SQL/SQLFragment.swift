@@ -119,6 +119,7 @@ package final class SQLFragment: @unchecked Sendable {
   }
 
   /// An operator between a fragment, which stands as it is, and a value, which is bound.
+  @inline(__always)
   package convenience init(
     _ left: consuming SQLFragment, _ operation: SQLOperator,
     value: consuming any DatabaseValueConvertible
@@ -239,16 +240,16 @@ package final class SQLFragment: @unchecked Sendable {
     case .value:
       try writer.append(value: value)
     case .unary:
-      writer.append(operation.text)
+      writer.append(word: operation.text)
       try Self.write(leftReference, to: &writer)
-      writer.append(operation.suffix)
+      writer.append(word: operation.suffix)
     case .binary:
       try Self.write(leftReference, to: &writer)
-      writer.append(operation.text)
+      writer.append(word: operation.text)
       try Self.write(rightReference, to: &writer)
     case .comparison:
       try Self.write(leftReference, to: &writer)
-      writer.append(operation.text)
+      writer.append(word: operation.text)
       try writer.append(value: value)
     case .composite:
       for step in steps { try step.write(to: &writer) }

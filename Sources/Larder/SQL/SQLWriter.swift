@@ -9,7 +9,7 @@ protocol SQLWriter {
   /// compiler knows where it would have to make an Optional to find out.
   static var hasDialect: Bool { get }
   var dialect: (any Dialect)? { get }
-  mutating func append(_ word: StaticString)
+  mutating func append(word: StaticString)
   /// Text in UTF-8.
   mutating func append(_ bytes: UnsafeBufferPointer<UInt8>)
   mutating func append(_ text: String)
@@ -34,10 +34,10 @@ extension SQLWriter {
     {
       return try fragment.write(to: &self)
     }
-    append(" LIMIT ")
+    append(word: " LIMIT ")
     try append(value: limit ?? -1)
     guard offset > 0 else { return }
-    append(" OFFSET ")
+    append(word: " OFFSET ")
     try append(value: offset)
   }
 }
@@ -58,7 +58,7 @@ enum WritingStep {
 
   func write<W: SQLWriter>(to writer: inout W) throws(W.Failure) {
     switch self {
-    case .word(let word): writer.append(word)
+    case .word(let word): writer.append(word: word)
     case .text(let text): writer.append(text.bytes)
     case .string(let text): writer.append(text)
     case .value(let value): try writer.append(value: value)
@@ -86,7 +86,7 @@ extension TextWriter: SQLWriter {
 extension ArgumentWriter: SQLWriter {
   typealias Failure = any Error
 
-  mutating func append(_ word: StaticString) {}
+  mutating func append(word: StaticString) {}
   mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {}
   mutating func append(_ text: String) {}
   mutating func append(value: any DatabaseValueConvertible) throws(any Error) {
@@ -106,14 +106,17 @@ struct SQLCollector: SQLWriter {
   fileprivate var values: [(any DatabaseValueConvertible)?] = []
   fileprivate var columns: [Int] = []
 
-  fileprivate init(_ text: TextWriter) { self.text = text }
+  fileprivate init(_ text: TextWriter) {
+    self.text = text
+    values.reserveCapacity(4)
+  }
 
-  mutating func append(_ word: StaticString) { text.append(word) }
+  mutating func append(word: StaticString) { text.append(word: word) }
   mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) { text.append(bytes) }
   mutating func append(_ string: String) { text.append(string) }
 
+  @inline(__always)
   mutating func append(value: any DatabaseValueConvertible) {
-    if values.isEmpty { values.reserveCapacity(4) }
     values.append(value)
     text.appendPlaceholder()
   }
@@ -132,18 +135,14 @@ struct SQLCollector: SQLWriter {
 }
 
 extension SQL {
-  /// SQL that is written for SQLite, or for another engine: by one of two closures that do the same.
-  init(
-    in dialect: (any Dialect)?, write: (inout SQLCollector) -> Void,
-    other: (inout DialectWriter) -> Void
-  ) {
-    if let dialect {
-      var writer = DialectWriter(dialect)
-      other(&writer)
-      self = writer.sql
-    } else {
-      self = Self.collected(write).sql
-    }
+  /// SQL that a closure writes for SQLite.
+  init(_ write: (inout SQLCollector) -> Void) { self = Self.collected(write).sql }
+
+  /// SQL that a closure writes for another engine.
+  init(in dialect: any Dialect, _ write: (inout DialectWriter) -> Void) {
+    var writer = DialectWriter(dialect)
+    write(&writer)
+    self = writer.sql
   }
 
   /// SQL for SQLite, and the positions of the columns that parameters stand for, in the order in which
@@ -167,7 +166,8 @@ extension SQL {
 extension SQLFragment {
   /// The text and the values, for SQLite or another engine.
   package func sql(in dialect: (any Dialect)? = nil) -> SQL {
-    SQL(in: dialect, write: { write(to: &$0) }, other: { write(to: &$0) })
+    guard let dialect else { return SQL { write(to: &$0) } }
+    return SQL(in: dialect) { write(to: &$0) }
   }
 
   @usableFromInline var sql: SQL { sql() }
@@ -232,7 +232,7 @@ struct DialectWriter: SQLWriter {
     return sql
   }
 
-  mutating func append(_ word: StaticString) { word.withUTF8Buffer { text += $0 } }
+  mutating func append(word: StaticString) { word.withUTF8Buffer { text += $0 } }
   mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) { text += bytes }
   mutating func append(_ text: String) { self.text += text.utf8 }
 
@@ -254,7 +254,7 @@ struct DialectWriter: SQLWriter {
   }
 
   private mutating func appendPlaceholder(_ number: Int) {
-    if let dialect { text += dialect.placeholder(number).utf8 } else { append("?") }
+    if let dialect { text += dialect.placeholder(number).utf8 } else { append(word: "?") }
   }
 
   mutating func append(sql: SQL) {

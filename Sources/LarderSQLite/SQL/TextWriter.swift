@@ -38,8 +38,8 @@ package struct TextWriter {
   }
 
   /// Appends a text.
-  package mutating func append(_ text: StaticString) {
-    text.withUTF8Buffer { append($0) }
+  package mutating func append(word: StaticString) {
+    word.withUTF8Buffer { append($0) }
   }
 
   /// Appends a text.
@@ -66,7 +66,7 @@ package struct TextWriter {
   /// Appends a placeholder.
   package mutating func appendPlaceholder() {
     valueCount &+= 1
-    append("?" as StaticString)
+    append(word: "?")
   }
 
   /// Says that the text is not likely to come again in the same form.
