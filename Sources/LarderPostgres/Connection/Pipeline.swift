@@ -167,31 +167,31 @@ extension PostgresConnection {
   /// thrown away.
   func runScript(_ sql: String) throws {
     try Self.checkText(sql)
-    let failure = try outsidePipeline { handle in
-      try check(PQsendQuery(handle, sql))
-      try flush(handle)
-      return try outcome(sql: sql)
-    }
+    let handle = try leavePipeline()
+    try check(PQsendQuery(handle, sql))
+    try flush(handle)
+    let failure = try outcome(sql: sql)
+    try enterPipeline()
     if let failure { throw failure }
   }
 
-  /// Calls a closure that reads all results of what it sends, while the connection isn't in pipeline mode.
-  func outsidePipeline<T>(_ body: (OpaquePointer) throws -> T) throws -> T {
-    // What was put off needs a round trip of its own here.
-    if deferredBegin != nil || !discardedNames.isEmpty {
-      let handle = try begin()
+  /// Leaves pipeline mode for what can't be done in it. What was put off needs a round trip of its own.
+  func leavePipeline() throws -> OpaquePointer {
+    let handle = try begin()
+    if deferredBegin != nil {
       let deferred = try sendDeferred(handle)
       try sync(handle)
       try read(deferred)
       _ = try readToSync()
-      end()
     }
-    let handle = try begin()
     try check(PQexitPipelineMode(handle))
-    let result = try body(handle)
+    return handle
+  }
+
+  /// Ends the operation for which pipeline mode was left.
+  func enterPipeline() throws {
     end()
-    if let open = self.handle { try check(PQenterPipelineMode(open)) }
-    return result
+    if let handle { try check(PQenterPipelineMode(handle)) }
   }
 
   /// The server would take a NUL for the end.

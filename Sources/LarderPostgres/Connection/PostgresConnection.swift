@@ -51,6 +51,8 @@ final class PostgresConnection {
   /// When waiting ends, in nanoseconds of `MonotonicClock`; nil for never. Whoever runs a statement sets it.
   var deadline: Int?
   private var stopping: Stopping?
+  /// Whether what runs was asked to stop.
+  var isStopping: Bool { stopping != nil }
   /// Whether the server has accepted the connection.
   var isConnected = false
   private let generation = ProcessGeneration.watch()
@@ -60,6 +62,8 @@ final class PostgresConnection {
   /// Names of statements that nobody needs any more, which travel likewise.
   var discardedNames: [String] = []
   var statementCount = 0
+  /// Whether rows of a COPY are being written, beside which nothing else runs.
+  var isCopying = false
   /// The statement whose rows are on the way. Unretained: it takes itself out before it goes.
   unowned(unsafe) var streaming: PostgresStatement?
 
@@ -150,6 +154,9 @@ final class PostgresConnection {
           ? "the connection is closed"
           : "the connection belongs to the process that forked this one",
         isConnectionLost: true)
+    }
+    guard !isCopying else {
+      throw PostgresFailure(SQLState.wrongState, "nothing else runs while rows are copied")
     }
     if let streaming { try streaming.takeRest() }
     interrupts.forget()

@@ -1,4 +1,5 @@
 import CLibPQ
+import Dispatch
 import Glibc
 import LarderSQLite
 import Synchronization
@@ -54,57 +55,30 @@ final class PostgresInterrupt: Sendable {
 
 /// The request that the server cancel what a connection runs, on its way.
 ///
-/// It takes a connection of its own, and libpq waits for its end without any limit; hence a thread, which a
-/// server that is frozen holds for as long. There is at most one for each connection.
+/// It takes a connection of its own, and libpq waits for its end without any limit; hence a queue of its own,
+/// whose thread a server that is frozen holds for as long. There is at most one for each connection.
 ///
 /// See [Canceling Queries](https://www.postgresql.org/docs/current/libpq-cancel.html).
 final class CancelRequest: Sendable {
-  private let isAnsweredFlag = Atomic<Bool>(false)
-  private let interrupts: PostgresInterrupt
+  private let hasEnded = Atomic<Bool>(false)
 
   /// Whether it has arrived, or can't. What the connection runs next is safe from it then.
-  var isAnswered: Bool { isAnsweredFlag.load(ordering: .acquiring) }
+  var isAnswered: Bool { hasEnded.load(ordering: .acquiring) }
 
   /// Sends it; nil where there is no connection any more.
   init?(_ handle: OpaquePointer, waking interrupts: PostgresInterrupt) {
-    self.interrupts = interrupts
     guard let cancel = PQgetCancel(handle) else { return nil }
-    // The address as a number, since pointers aren't Sendable. Only the thread has it from here on.
+    // The address as a number, since pointers aren't Sendable. Only the closure has it from here on.
     let address = UInt(bitPattern: cancel)
-    let isStarted = Self.detach {
+    DispatchQueue(label: "larder.cancel").async {
       let cancel = OpaquePointer(bitPattern: address)
       // The message about a failure is of no use: what counts is whether the statement ends.
       withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) {
         _ = PQcancel(cancel, $0.baseAddress, 256)
       }
       PQfreeCancel(cancel)
-      self.isAnsweredFlag.store(true, ordering: .releasing)
+      self.hasEnded.store(true, ordering: .releasing)
       interrupts.wake()
     }
-    guard isStarted else {
-      PQfreeCancel(cancel)
-      return nil
-    }
-  }
-
-  private final class Body {
-    let run: @Sendable () -> Void
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-  }
-
-  /// Runs a closure on a thread that nobody waits for. The thread takes over the reference that is retained
-  /// for it; where it can't be started, the reference is taken back.
-  private static func detach(_ run: @escaping @Sendable () -> Void) -> Bool {
-    var thread = pthread_t()
-    let body = Unmanaged.passRetained(Body(run))
-    let code = pthread_create(
-      &thread, nil,
-      { context in
-        guard let context else { return nil }
-        Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
-        return nil
-      }, body.toOpaque())
-    if code == 0 { pthread_detach(thread) } else { body.release() }
-    return code == 0
   }
 }

@@ -54,55 +54,24 @@ enum NumericFormat {
 }
 
 extension ValueBuffer {
-  /// Appends a number from digits with a point anywhere among them or none, a sign or none before them, and
-  /// an exponent or none after them.
+  /// Appends a number from its text. Equal numbers become the same bytes.
   mutating func writeNumeric(_ text: UnsafeRawBufferPointer) throws {
-    var rest = text[...]
-    func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-    func take(_ marks: String) -> UInt8? {
-      guard let first = rest.first, marks.utf8.contains(first) else { return nil }
-      return rest.popFirst()
-    }
-    func takeDigits() -> [UInt8] {
-      let digits = rest.prefix(while: isDigit).map { $0 - UInt8(ascii: "0") }
-      rest = rest.dropFirst(digits.count)
-      return digits
-    }
-    let isNegative = take("+-") == UInt8(ascii: "-")
-    var digits = takeDigits()
-    var whole = digits.count
-    if take(".") != nil { digits += takeDigits() }
-    guard !digits.isEmpty else { throw ConversionError(.malformed, String.self) }
-    if take("eE") != nil {
-      let isDown = take("+-") == UInt8(ascii: "-")
-      let power = takeDigits()
-      guard !power.isEmpty else { throw ConversionError(.malformed, String.self) }
-      let exponent = power.reduce(0) { min($0 * 10 + Int($1), 1 << 20) }
-      whole += isDown ? -exponent : exponent
-    }
-    guard rest.isEmpty else { throw ConversionError(.malformed, String.self) }
-    let scale = max(0, digits.count - whole)
+    guard let number = DecimalNumber(text) else { throw ConversionError(.malformed, String.self) }
     // Groups begin at the point, in both directions.
+    let whole = number.digits.count + number.exponent
     let padding = (4 - whole % 4) % 4
-    digits.insert(contentsOf: repeatElement(0, count: padding), at: 0)
+    var digits = Array(repeating: 0 as UInt8, count: padding) + number.digits
     digits += repeatElement(0, count: (4 - digits.count % 4) % 4)
-    var weight = (whole + padding) / 4 - 1
-    var groups = stride(from: 0, to: digits.count, by: 4).map { index in
+    let groups = stride(from: 0, to: digits.count, by: 4).map { index in
       digits[index..<(index + 4)].reduce(0 as UInt16) { $0 * 10 + UInt16($1) }
-    }[...]
-    while groups.first == 0 {
-      groups.removeFirst()
-      weight -= 1
     }
-    while groups.last == 0 { groups.removeLast() }
-    if groups.isEmpty { weight = 0 }
-    guard let weight = Int16(exactly: weight), let count = Int16(exactly: groups.count),
-      scale <= NumericFormat.largestScale
+    guard let weight = Int16(exactly: (whole + padding) / 4 - 1),
+      let count = Int16(exactly: groups.count), -number.exponent <= NumericFormat.largestScale
     else { throw ConversionError(.notExact, String.self) }
-    append(count)
-    append(weight)
-    append(isNegative && !groups.isEmpty ? NumericFormat.negative : 0)
-    append(UInt16(scale))
+    append(groups.isEmpty ? 0 : count)
+    append(groups.isEmpty ? 0 : weight)
+    append(number.isNegative ? NumericFormat.negative : 0)
+    append(UInt16(max(0, -number.exponent)))
     for group in groups { append(group) }
   }
 }

@@ -1,4 +1,5 @@
 import CLibPQ
+import FoundationEssentials
 import LarderSQLite
 
 /// A value of a row, in the binary format of its type.
@@ -103,7 +104,7 @@ struct PostgresColumn {
   private var writtenText: String? {
     guard !isNull, hasRightLength else { return nil }
     switch type {
-    case TypeOID.uuid: return UUIDFormat.text(of: bytes)
+    case TypeOID.uuid: return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)).uuidString
     case TypeOID.numeric: return NumericFormat.text(of: bytes)
     case TypeOID.timestamp, TypeOID.timestamptz:
       return ServerTime.text(microseconds: bytes.bigEndian(Int64.self))

@@ -1,4 +1,5 @@
 import CLibPQ
+import FoundationEssentials
 import LarderSQLite
 
 /// In which of PostgreSQL's two formats a parameter is sent.
@@ -78,9 +79,8 @@ extension ValueBuffer {
     switch type {
     case TypeOID.bytea: throw ConversionError(.storageClass(.text), [UInt8].self)
     case TypeOID.uuid:
-      if let parsed = UUIDFormat.bytes(of: text) {
-        append(parsed.0)
-        append(parsed.1)
+      if let uuid = UUID(uuidString: String(decoding: text, as: UTF8.self))?.uuid {
+        withUnsafeBytes(of: uuid) { append($0) }
         return .binary
       }
     case _ where TypeOID.isText(type):

@@ -1,11 +1,11 @@
 /// A decimal number of any length, exactly: what Decimals are compared and computed as in SQL, where
 /// Foundation's own operators round.
-struct DecimalNumber {
+package struct DecimalNumber {
   /// The digits from the first that isn't zero to the last that isn't; none for zero.
-  private let digits: [UInt8]
+  package let digits: [UInt8]
   /// The power of ten of the last digit.
-  private let exponent: Int
-  private let isNegative: Bool
+  package let exponent: Int
+  package let isNegative: Bool
 
   static let zero = DecimalNumber([], 0, isNegative: false)
 
@@ -21,7 +21,7 @@ struct DecimalNumber {
 
   /// The number from digits with a point anywhere among them or none, a sign or none before them, and
   /// an exponent or none after them. Nil for anything else.
-  init?<Text: BidirectionalCollection<UInt8>>(_ text: Text) {
+  package init?<Text: BidirectionalCollection<UInt8>>(_ text: Text) {
     var rest = text[...]
     func take(_ first: Unicode.Scalar, _ second: Unicode.Scalar) -> UInt8? {
       guard let byte = rest.first, byte == UInt8(ascii: first) || byte == UInt8(ascii: second)

@@ -1,0 +1,182 @@
+import CLibPQ
+import LarderSQLite
+
+/// Rows on their way into a table, by `COPY … FROM STDIN` in binary: several times as fast as INSERT.
+///
+/// Each row is bound from its first column to its last, and ended. All of them are stored, or none. An error
+/// of the server's is told at the end, with the row's number.
+///
+/// See [COPY](https://www.postgresql.org/docs/current/sql-copy.html).
+final class PostgresCopy {
+  private let connection: PostgresConnection
+  private let sql: String
+  private let table: String
+  private let types: [Oid]
+  private var buffer = ValueBuffer(capacity: 2 * PostgresCopy.chunk)
+  private var rowStart = 0
+  private var column = 0
+  private var isOpen = false
+
+  /// How much is handed to libpq at a time.
+  private static let chunk = 1 << 16
+  private static let header =
+    Array("PGCOPY\n".utf8) + [0xff, 0x0d, 0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+
+  /// Begins. The names are those in the catalog, without quotes. Throws `0A000` where a column is of a type
+  /// that isn't written in binary here: insert the rows then.
+  init(into table: String, columns: [String], on connection: PostgresConnection) throws {
+    self.connection = connection
+    self.table = table
+    let columns = columns.map(Self.quoted).joined(separator: ", ")
+    types = try connection.prepare("SELECT \(columns) FROM \(Self.quoted(table))").columnTypes
+    sql = "COPY \(Self.quoted(table)) (\(columns)) FROM STDIN (FORMAT binary)"
+    guard types.allSatisfy(TypeOID.canBeCopied) else {
+      throw PostgresFailure(
+        SQLState.notSupported, "a column has a type that COPY isn't written for")
+    }
+    let handle = try connection.leavePipeline()
+    try connection.check(PQsendQuery(handle, sql))
+    try connection.flush(handle)
+    guard let answer = try connection.nextResult() else { throw connection.lost() }
+    defer { PQclear(answer) }
+    guard PQresultStatus(answer) == PGRES_COPY_IN else {
+      let failure = connection.failure(answer, sql: sql)
+      if connection.handle != nil { _ = try connection.outcome(sql: sql) }
+      try connection.enterPipeline()
+      throw failure
+    }
+    connection.isCopying = true
+    isOpen = true
+    Self.header.withUnsafeBytes { buffer.append($0) }
+    beginRow()
+  }
+
+  deinit { cancel() }
+
+  private static func quoted(_ name: String) -> String {
+    "\"\(name.replacing("\"", with: "\"\""))\""
+  }
+
+  // MARK: Rows
+
+  private func beginRow() {
+    rowStart = buffer.count
+    column = 0
+    buffer.append(Int16(truncatingIfNeeded: types.count))
+  }
+
+  func bindNull() throws {
+    _ = try nextType()
+    buffer.append(-1 as Int32)
+  }
+
+  func bind(_ value: Int64) throws {
+    try write { _ = try $0.write(value, as: $1, inBinary: true) }
+  }
+
+  func bind(_ value: Double) throws {
+    try write { _ = try $0.write(value, as: $1, inBinary: true) }
+  }
+
+  func bind(_ value: Bool) throws {
+    try write { _ = try $0.write(value, as: $1, inBinary: true) }
+  }
+
+  func bindText(_ bytes: UnsafeBufferPointer<UInt8>) throws {
+    try PostgresParameters.checkLength(bytes.count)
+    try write { _ = try $0.writeText(UnsafeRawBufferPointer(bytes), as: $1, inBinary: true) }
+  }
+
+  func bindBlob(_ bytes: UnsafeRawBufferPointer) throws {
+    try PostgresParameters.checkLength(bytes.count)
+    try write { _ = try $0.writeBlob(bytes, as: $1) }
+  }
+
+  private func nextType() throws -> Oid {
+    guard isOpen, column < types.count else {
+      throw PostgresFailure(SQLState.wrongState, "the row has \(types.count) columns, or has ended")
+    }
+    defer { column += 1 }
+    return types[column]
+  }
+
+  /// Writes a value behind its length.
+  private func write(_ body: (inout ValueBuffer, Oid) throws -> Void) throws {
+    let type = try nextType()
+    let start = buffer.count
+    buffer.append(0 as Int32)
+    try body(&buffer, type)
+    buffer.replace(at: start, by: Int32(truncatingIfNeeded: buffer.count - start - 4))
+  }
+
+  /// Ends the row.
+  func endRow() throws {
+    guard isOpen, column == types.count else {
+      throw PostgresFailure(SQLState.wrongState, "\(column) of \(types.count) columns are bound")
+    }
+    if buffer.count >= Self.chunk { try send() }
+    beginRow()
+  }
+
+  /// Hands on what is written, and waits until the system has taken it.
+  private func send() throws {
+    do {
+      guard let handle = connection.handle, connection.isOpen else { throw connection.lost() }
+      var code: Int32 = 0
+      while code == 0 {
+        code = buffer.withBytes {
+          PQputCopyData(
+            handle, $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32($0.count))
+        }
+        guard code >= 0 else { throw connection.lost() }
+        try connection.flush(handle)
+      }
+      buffer.removeAll()
+    } catch {
+      isOpen = false
+      connection.isCopying = false
+      throw error
+    }
+    if connection.isStopping { try end("interrupted") }
+  }
+
+  // MARK: End
+
+  /// Stores the rows, and returns how many there were. What comes after the last ``endRow()`` isn't one.
+  func finish() throws -> Int {
+    guard isOpen else {
+      throw PostgresFailure(SQLState.wrongState, "the rows have been stored, or given up")
+    }
+    buffer.removeLast(to: rowStart)
+    buffer.append(-1 as Int16)
+    try send()
+    return try end(nil)
+  }
+
+  /// Stores nothing.
+  func cancel() {
+    guard isOpen else { return }
+    // That it was cancelled is what fails.
+    _ = try? end("cancelled")
+  }
+
+  @discardableResult
+  private func end(_ reason: String?) throws -> Int {
+    isOpen = false
+    connection.isCopying = false
+    guard let handle = connection.handle, connection.isOpen else { throw connection.lost() }
+    var code: Int32 = 0
+    while code == 0 {
+      code = PQputCopyEnd(handle, reason)
+      guard code >= 0 else { throw connection.lost() }
+      try connection.flush(handle)
+    }
+    var count = 0
+    let failure = try connection.outcome(sql: sql, copyingInto: table) {
+      count = PQcmdTuples($0).flatMap { Int(String(cString: $0)) } ?? 0
+    }
+    try connection.enterPipeline()
+    if let failure { throw failure }
+    return count
+  }
+}

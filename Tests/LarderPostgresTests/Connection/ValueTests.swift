@@ -1,0 +1,242 @@
+import Foundation
+import LarderSQLite
+import PostgresSupport
+import TestSupport
+import Testing
+
+@testable import LarderPostgres
+
+@Suite(
+  "Values on a server", .enabled(if: PostgresServer.isInstalled, "\(PostgresServer.whySkipped)"))
+struct ValueTests {
+  let db: PostgresConnection
+
+  init() throws { db = try .test() }
+
+  /// What a value becomes as a parameter of a type, read back, or why it doesn't.
+  private func value(_ value: (any Sendable)?, as type: String) throws -> String {
+    try db.rows("SELECT $1::\(type)", value)[0][0]
+  }
+
+  private func reason(_ value: (any Sendable)?, as type: String) -> ConversionError.Reason? {
+    do {
+      _ = try self.value(value, as: type)
+      return nil
+    } catch { return (error as? ConversionError)?.reason }
+  }
+
+  @Test("Integers go into each type of numbers, exactly or not at all")
+  func integers() throws {
+    #expect(try value(Int.min, as: "int8") == "\(Int.min)")
+    #expect(try value(Int(Int32.max), as: "int4") == "2147483647")
+    #expect(reason(Int(Int32.max) + 1, as: "int4") == .notExact)
+    #expect(try value(-32768, as: "int2") == "-32768")
+    #expect(reason(32768, as: "int2") == .notExact)
+    #expect(try value(4_294_967_295, as: "oid") == "4294967295")
+    #expect(reason(-1, as: "oid") == .notExact)
+    #expect(try value(1 << 53, as: "float8") == "9007199254740992.0")
+    #expect(reason(1 << 53 + 1, as: "float8") == .notExact)
+    #expect(try value(7, as: "float4") == "7.0")
+    #expect(try value(Int.max, as: "numeric") == "'\(Int.max)'")
+    #expect(try value(1, as: "bool") == "1")
+    #expect(reason(2, as: "bool") == .notExact)
+    #expect(try value(42, as: "text") == "'42'")
+    #expect(try value(true, as: "bool") == "1")
+    #expect(try value(false, as: "int4") == "0")
+    #expect(try value(nil, as: "int4") == "NULL")
+  }
+
+  @Test("Real numbers go into each type of numbers, exactly or not at all, and never NaN")
+  func reals() throws {
+    for number in [
+      0.1, -0.0, .infinity, -.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude,
+    ] {
+      #expect(try value(number, as: "float8") == "\(number)")
+    }
+    #expect(reason(Double.nan, as: "float8") == .notANumber)
+    #expect(try value(0.5, as: "float4") == "0.5")
+    #expect(reason(1e300, as: "float4") == .notExact)
+    #expect(try value(3.0, as: "int4") == "3")
+    #expect(reason(3.5, as: "int8") == .notExact)
+    #expect(reason(1e300, as: "int8") == .notExact)
+    #expect(try value(1e-7, as: "numeric") == "'0.0000001'")
+    #expect(try value(-Double.infinity, as: "numeric") == "'-Infinity'")
+    #expect(try value(2.5, as: "text") == "'2.5'")
+  }
+
+  @Test(
+    "Texts go into texts and all that the server reads from text; NUL is refused before it is sent")
+  func texts() throws {
+    let odd = "é ' \" \\ 北京 🐘 \u{301}"
+    for type in ["text", "varchar", "name", "xml"] where type != "xml" {
+      #expect(try value(odd, as: type) == "'\(odd)'")
+    }
+    #expect(try value("", as: "text") == "''")
+    #expect(try value("ab", as: "char(4)") == "'ab  '")
+    for type in ["text", "varchar", "uuid", "numeric", "json", "jsonb", "timestamptz", "int4"] {
+      #expect(reason("a\0b", as: type) == .malformed)
+    }
+    #expect(try value("17", as: "int4") == "17")
+    #expect(failure { _ = try value("seventeen", as: "int4") }?.sqlState == "22P02")
+    #expect(
+      failure { _ = try value("seventeen", as: "int4") }?.message.contains("seventeen") == false)
+    #expect(try value(#"{"a": [1, 2]}"#, as: "json") == #"'{"a": [1, 2]}'"#)
+    #expect(try value(#"{"b":1,"a":[1,2]}"#, as: "jsonb") == #"'{"a": [1, 2], "b": 1}'"#)
+    #expect(reason("ab", as: "bytea") == .storageClass(.text))
+  }
+
+  @Test("UUIDs are text in capital letters, and text or 16 bytes as parameters")
+  func uuids() throws {
+    let text = "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"
+    #expect(try value(text, as: "uuid") == "'\(text)'")
+    #expect(try value(text.lowercased(), as: "uuid") == "'\(text)'")
+    #expect(try value("{\(text)}", as: "uuid") == "'\(text)'")
+    #expect(try value([UInt8](0..<16), as: "uuid") == "'00010203-0405-0607-0809-0A0B0C0D0E0F'")
+    #expect(reason([UInt8](0..<15), as: "uuid") == .storageClass(.blob))
+    #expect(failure { _ = try value("E621E1F8", as: "uuid") }?.sqlState == "22P02")
+  }
+
+  @Test("Bytes go into BYTEA alone")
+  func blobs() throws {
+    let bytes = [UInt8](0...255)
+    #expect(try value(bytes, as: "bytea").count == 3 + 512)
+    #expect(
+      try db.rows("SELECT $1::bytea = decode('00ff5c27', 'hex')", [0, 255, 92, 39] as [UInt8]) == [
+        ["1"]
+      ])
+    #expect(try value([UInt8](), as: "bytea") == "x''")
+    #expect(reason([1, 2] as [UInt8], as: "text") == .storageClass(.blob))
+  }
+
+  @Test(
+    "NUMERIC is exact text",
+    arguments: [
+      "0", "1", "-1", "10000", "99999999", "0.1", "-0.00001", "1.50",
+      "100000000000000000000.000000000001",
+      "12345678901234567890123456789012345678", "0.0000", "-9999.9999", "NaN", "Infinity",
+      "-Infinity",
+      "1000000000000", "0.00010001",
+    ])
+  func numeric(_ text: String) throws {
+    #expect(try value(text, as: "numeric") == "'\(text)'")
+  }
+
+  @Test("Moments are texts in UTC, with microseconds, whatever was written")
+  func moments() throws {
+    #expect(
+      try value("2026-11-22T15:30:00.123456+02:00", as: "timestamptz")
+        == "'2026-11-22 13:30:00.123456'")
+    #expect(try value("2026-11-22 15:30", as: "timestamptz") == "'2026-11-22 15:30:00.000000'")
+    #expect(
+      try value("1969-12-31 23:59:59.999999", as: "timestamp") == "'1969-12-31 23:59:59.999999'")
+    #expect(
+      try value("0044-03-15 12:00:00 BC", as: "timestamp") == "'0044-03-15 12:00:00.000000 BC'")
+    #expect(try value("infinity", as: "timestamptz") == "'infinity'")
+    #expect(try value("2024-02-29", as: "date") == "'2024-02-29'")
+    #expect(try value("-infinity", as: "date") == "'-infinity'")
+    #expect(try value("4713-01-01 BC", as: "date") == "'4713-01-01 BC'")
+    #expect(try value("15:30:01.5", as: "time") == "'15:30:01.500000'")
+    #expect(try value(1.25, as: "timestamptz") == "'1970-01-01 00:00:01.250000'")
+    #expect(try value(-0.000_000_6, as: "timestamptz") == "'1969-12-31 23:59:59.999999'")
+    #expect(try value(Double.infinity, as: "timestamptz") == "'infinity'")
+    #expect(reason(1e18, as: "timestamptz") == .notExact)
+    let now = 1_790_000_000.123456
+    let statement = try db.prepare(
+      "SELECT $1::timestamptz, '1970-01-02'::date, 'infinity'::timestamp")
+    try statement.bind([now])
+    try statement.execute()
+    #expect(try statement.next())
+    #expect(statement.column(0).microseconds == 1_790_000_000_123_456)
+    #expect(statement.column(1).microseconds == 86_400_000_000)
+    #expect(statement.column(2).microseconds == nil)
+  }
+
+  @Test("Dates of ten thousand years are the server's own texts")
+  func allDates() throws {
+    let statement = try db.prepare(
+      """
+      SELECT d::date, to_char(d, 'YYYY-MM-DD'), d, to_char(d, 'YYYY-MM-DD HH24:MI:SS.US')
+      FROM generate_series('0001-01-01'::timestamp, '9999-12-31', '170 days 05:06:07.890123') d
+      """)
+    try statement.execute(streaming: true)
+    var count = 0
+    var wrong: [[String]] = []
+    while try statement.next() {
+      let texts = try (0..<4).map { try statement.column($0).text() }
+      if texts[0] != texts[1] || texts[2] != texts[3] { wrong.append(texts) }
+      count += 1
+    }
+    #expect(count > 20_000)
+    #expect(wrong.isEmpty)
+  }
+
+  @Test("Random integers, numbers, texts and bytes come back as they were")
+  func roundTrips() throws {
+    var random = SeededGenerator(seed: 19)
+    let statement = try db.prepare("SELECT $1::int8, $2::float8, $3::text, $4::bytea, $5::numeric")
+    for _ in 0..<2000 {
+      let (integer, real, text) = (
+        random.integer(), random.real(), random.text().replacing("\0", with: "")
+      )
+      let (bytes, decimal) = (random.bytes(), "\(random.integer()).\(random.next())")
+      try statement.bind([integer, real, text, bytes, decimal])
+      try statement.execute()
+      #expect(try statement.next())
+      #expect(statement.column(0).integer == integer)
+      #expect(statement.column(1).real == real)
+      #expect(try statement.column(2).text().utf8.elementsEqual(text.utf8))
+      #expect(statement.column(3).withUnsafeBytes { $0.elementsEqual(bytes) })
+      #expect(try statement.column(4).text() == decimal)
+    }
+  }
+
+  @Test(
+    "A column that isn't there, a row that isn't stood on and a parameter too many are no traps")
+  func misuse() throws {
+    let statement = try db.prepare("SELECT $1::int4")
+    #expect(statement.column(0).isNull)
+    #expect(throws: PostgresFailure.self) { try statement.parameters.bind(1 as Int64, at: 1) }
+    #expect(throws: PostgresFailure.self) { try statement.parameters.bindNull(at: -1) }
+    try statement.execute()
+    #expect(try statement.next())
+    #expect(statement.column(7).isNull)
+    #expect(try !statement.next())
+    #expect(statement.column(0).isNull)
+  }
+
+  @Test(
+    "Bytes that aren't what their type says are a blob, never a number",
+    arguments: [
+      TypeOID.int4, TypeOID.int8, TypeOID.float8, TypeOID.uuid, TypeOID.numeric,
+      TypeOID.timestamptz,
+      TypeOID.jsonb, TypeOID.date, TypeOID.bool,
+    ])
+  func wrongLength(type: UInt32) throws {
+    [9, 0, 7].withUnsafeBytes { bytes in
+      let column = PostgresColumn(
+        bytes: UnsafeRawBufferPointer(rebasing: bytes[..<3]), type: type, isNull: false)
+      #expect(column.storageClass == .blob)
+      #expect(column.integer == 0 && column.real == 0 && column.microseconds == nil)
+      #expect(throws: ConversionError.self) { try column.text() }
+    }
+  }
+
+  @Test("100,000 rows are streamed in the memory of one")
+  func flatMemory() throws {
+    func resident() throws -> Int {
+      let status = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+      return Int(status.split(separator: " ")[1]) ?? 0
+    }
+    let statement = try db.prepare("SELECT i, repeat('x', 1000) FROM generate_series(1, 100000) i")
+    try statement.execute(streaming: true)
+    var (count, before, most) = (0, 0, 0)
+    while try statement.next() {
+      count += 1
+      if count == 1000 { before = try resident() }
+      if count % 10_000 == 0 { most = max(most, try resident()) }
+    }
+    #expect(count == 100_000)
+    // 100 MB in all; other tests run beside this one.
+    #expect(most - before < 40_000_000 / 4096)
+  }
+}
