@@ -44,6 +44,8 @@ public struct Migration: Sendable {
   /// What the SQL amounts to, as 16 digits: spaces, comments, the case of words and semicolons at the
   /// end don't count. Nil for a closure.
   public let checksum: String?
+  /// The same of what runs on PostgreSQL, where that is another text.
+  private let postgresChecksum: String?
   /// Checksums that earlier versions of Larder have stored for the same.
   private let formerChecksums: [String]
   /// How foreign keys are kept.
@@ -55,16 +57,19 @@ public struct Migration: Sendable {
 
   /// A migration of SQL: any number of statements.
   ///
+  /// - `postgres`: what runs on PostgreSQL instead; nil for the same.
   /// - `down`: what undoes it, for `Migrator.migrateDown`. It isn't part of the
   ///   checksum.
   public init(
-    _ name: String, foreignKeys: ForeignKeys = .checkedBeforeCommit, sql: SQL, down: SQL? = nil
+    _ name: String, foreignKeys: ForeignKeys = .checkedBeforeCommit, sql: SQL,
+    postgres: SQL? = nil, down: SQL? = nil
   ) {
     self.name = name
     self.foreignKeys = foreignKeys
     checksum = sql.checksum
+    postgresChecksum = postgres?.checksum
     formerChecksums = sql.formerChecksums
-    up = { db in try db.executeStatements(sql) }
+    up = { db in try db.executeStatements(db.engine == nil ? sql : postgres ?? sql) }
     if let down {
       self.down = { db in try db.executeStatements(down) }
     } else {
@@ -84,6 +89,7 @@ public struct Migration: Sendable {
     self.name = name
     self.foreignKeys = foreignKeys
     checksum = nil
+    postgresChecksum = nil
     formerChecksums = []
     self.up = up
     self.down = down
@@ -102,7 +108,13 @@ public struct Migration: Sendable {
   }
 
   /// Whether a database says that this is what was applied to it.
+  /// The checksum of what runs on a database's engine.
+  func checksum(in db: Database) -> String? {
+    db.engine == nil ? checksum : postgresChecksum ?? checksum
+  }
+
   func hasChecksum(_ stored: String?) -> Bool {
-    stored == checksum || formerChecksums.contains { $0 == stored }
+    stored == checksum || stored != nil && stored == postgresChecksum
+      || formerChecksums.contains { $0 == stored }
   }
 }

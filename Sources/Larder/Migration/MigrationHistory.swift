@@ -24,14 +24,16 @@ struct MigrationHistory {
   init(_ db: Database) throws {
     // Not in the schema of temporary tables, where one of the same name would hide it.
     isRecorded =
-      try db.value(
+      try db.engine != nil
+      ? db.tableExists("larder_migration")
+      : db.value(
         """
         SELECT EXISTS (SELECT 1 FROM main.sqlite_schema
           WHERE type = 'table' AND name = 'larder_migration')
         """) ?? false
     guard isRecorded else { return }
     applied = try db.executeQuery(
-      "SELECT name, checksum FROM main.larder_migration ORDER BY position"
+      "SELECT name, checksum FROM \(Self.table(in: db)) ORDER BY position"
     ).map { AppliedMigration(name: try $0.get(at: 0), checksum: try $0.get(at: 1)) }
   }
 
@@ -45,7 +47,7 @@ struct MigrationHistory {
     guard isRecorded else { return applied }
     return try db.executeQuery(
       """
-      SELECT name, checksum, applied_at, microseconds FROM main.larder_migration ORDER BY position
+      SELECT name, checksum, applied_at, microseconds FROM \(Self.table(in: db)) ORDER BY position
       """
     ).map {
       AppliedMigration(
@@ -60,13 +62,13 @@ struct MigrationHistory {
     guard !isRecorded else { return }
     try db.executeUpdate(
       """
-      CREATE TABLE main.larder_migration (
+      CREATE TABLE \(Self.table(in: db)) (
         position INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
         checksum TEXT,
         applied_at TEXT NOT NULL,
-        microseconds INTEGER
-      ) STRICT
+        microseconds \(SQL(raw: db.engine == nil ? "INTEGER" : "BIGINT"))
+      )\(SQL(raw: db.engine == nil ? " STRICT" : ""))
       """)
     for (index, migration) in applied.enumerated() {
       try Self.add(name: migration.name, migration.checksum, at: index, nil, in: db)
@@ -77,29 +79,36 @@ struct MigrationHistory {
   /// Adds a migration after all others.
   func add(_ migration: Migration, duration: Duration, in db: Database) throws {
     try Self.add(
-      name: migration.name, migration.checksum, at: applied.count,
+      name: migration.name, migration.checksum(in: db), at: applied.count,
       Int64(duration / .microseconds(1)), in: db)
   }
 
   private static func add(
     name: String, _ checksum: String?, at index: Int, _ microseconds: Int64?, in db: Database
   ) throws {
+    let now = try DateFormat.iso8601.databaseValue(of: Date())
     try db.executeUpdate(
       """
-      INSERT INTO main.larder_migration VALUES (\(index + 1), \(name), \(checksum),
-        strftime('%Y-%m-%dT%H:%M:%fZ', 'now'), \(microseconds))
+      INSERT INTO \(table(in: db)) VALUES (\(index + 1), \(name), \(checksum), \(now),
+        \(microseconds))
       """)
+  }
+
+  /// The table: in SQLite not one of an attached database, nor a temporary one.
+  private static func table(in db: Database) -> SQL {
+    db.engine == nil ? "main.larder_migration" : "larder_migration"
   }
 
   /// What there is of the bookkeeping's table: its own statement, and those of triggers and indexes
   /// that somebody may have put on it.
   static func objects(in db: Database) throws -> [SchemaEntry] {
-    try db.schema().filter { $0.table.foldedName == Array("larder_migration".utf8) }
+    if db.engine != nil { return [] }
+    return try db.schema().filter { $0.table.foldedName == Array("larder_migration".utf8) }
   }
 
   /// Removes a migration.
   func remove(_ migration: Migration, in db: Database) throws {
-    try db.executeUpdate("DELETE FROM main.larder_migration WHERE name = \(migration.name)")
+    try db.executeUpdate("DELETE FROM \(Self.table(in: db)) WHERE name = \(migration.name)")
   }
 
   /// Whether nothing is left to do once it matches the list.

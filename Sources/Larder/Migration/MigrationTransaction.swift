@@ -62,6 +62,8 @@ extension Migrator {
     var hasBegun = false
     func inTransaction() throws -> Duration? {
       try db.inTransaction(.immediate) { db in
+        // Other engines let several write at a time.
+        try db.engine?.lockMigrations()
         var history = try checkedHistory(db)
         guard history.applied.count == expected else { return nil }
         // Those that are there already are nobody's fault.

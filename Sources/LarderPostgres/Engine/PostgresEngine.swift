@@ -133,6 +133,17 @@ final class PostgresEngine: DialectEngine {
     if !connection.discardDeferredBegin() { try connection.run("COMMIT") }
   }
 
+  /// Each statement has to see what was committed before it: a snapshot would be older than the lock.
+  func lockMigrations() throws {
+    try perform {
+      if connection.discardDeferredBegin() {
+        connection.beginLater("BEGIN ISOLATION LEVEL READ COMMITTED")
+      }
+      try connection.run(
+        "SELECT pg_advisory_xact_lock(hashtext('larder_migration'), hashtext(current_schema()))")
+    }
+  }
+
   private func rollback() throws {
     savepointCount = 0
     if !connection.discardDeferredBegin() { try connection.run("ROLLBACK") }

@@ -10,6 +10,7 @@ extension Database {
   /// Not by statements of this connection's: when a task is cancelled, every one throws until its
   /// scope has ended, and what was attached would stay for all who come after.
   package func detachingAfterwards<T>(_ body: () throws -> T) throws -> T {
+    if engine != nil { return try body() }
     let handle = try connection.sqlite()
     let before = attachedNames(handle)
     do {

@@ -24,6 +24,9 @@ package protocol EngineConnection: AnyObject {
   var catalog: EngineCatalog { get }
   /// Begins or ends a transaction or a scope's savepoint.
   func execute(_ control: TransactionControl) throws
+  /// Has whoever else migrates wait until the end of the transaction, which has just begun, and which then
+  /// sees what they have done.
+  func lockMigrations() throws
   /// Closes it. Does nothing in a process that was forked.
   func close()
 }
