@@ -162,7 +162,7 @@ private struct DateArithmetic {
       }
     }
     return SQLFragment(
-      .form("date_adding", [node] + list, sum), sum.precedence, coding: node.coding)
+      .form(.dateAdding, [node] + list, sum), sum.precedence, coding: node.coding)
   }
 
   /// What a closure makes for the format; where the connection decides, for each.

@@ -51,7 +51,7 @@ extension SQLExpression {
           """,
           SQLFragment(value: DateQuestion.modifier))
       }
-    return SQLFragment(.form("strftime", [format, node], call))
+    return SQLFragment(.form(.strftime, [format, node], call))
   }
 }
 

@@ -36,7 +36,7 @@ extension SQLExpression where Value: TextValue {
     if node.precedence == .collate {
       let beginning = SQLFragment.call(
         "substr", node, "1", SQLFragment(value: prefix.unicodeScalars.count))
-      return SQLExpression<Bool>(form("hasPrefix", value, SQLFragment(beginning, .equal, value)))
+      return SQLExpression<Bool>(form(.hasPrefix, value, SQLFragment(beginning, .equal, value)))
     }
     // In the order of a column that ignores case, the range would be another one.
     func exactly(_ text: String) -> SQLFragment {
@@ -44,10 +44,10 @@ extension SQLExpression where Value: TextValue {
     }
     let start = node.infix(.greaterOrEqual, operand: exactly(prefix))
     guard let end = prefix.firstBeyondItsExtensions else {
-      return SQLExpression<Bool>(form("hasPrefix", value, start))
+      return SQLExpression<Bool>(form(.hasPrefix, value, start))
     }
     let range = start.infix(.and, node.infix(.less, operand: exactly(end)))
-    return SQLExpression<Bool>(form("hasPrefix", value, range))
+    return SQLExpression<Bool>(form(.hasPrefix, value, range))
   }
 
   /// Whether it ends with a text, byte by byte; after ``collate(_:)``, by that collation, up to the
@@ -60,7 +60,7 @@ extension SQLExpression where Value: TextValue {
     if node.precedence == .collate {
       let end = SQLFragment.call(
         "substr", node, SQLFragment(value: -suffix.unicodeScalars.count))
-      return SQLExpression<Bool>(form("hasSuffix", value, SQLFragment(end, .equal, value)))
+      return SQLExpression<Bool>(form(.hasSuffix, value, SQLFragment(end, .equal, value)))
     }
     // Of text SQLite finds the end at the first NUL, of bytes where it is. They are those of the
     // database's encoding, which SQLite alone knows. A part of no bytes is NULL to it.
@@ -68,14 +68,14 @@ extension SQLExpression where Value: TextValue {
     let length = SQLFragment(.negate, .call("length", bytes))
     let end = SQLFragment.call(
       "coalesce", .call("substr", SQLFragment(.cast(node, .blob)), length), node)
-    return SQLExpression<Bool>(form("hasSuffix", value, SQLFragment(end, .equal, bytes)))
+    return SQLExpression<Bool>(form(.hasSuffix, value, SQLFragment(end, .equal, bytes)))
   }
 
   /// What has another form in each dialect.
   private func form(
-    _ name: StaticString, _ value: SQLFragment, _ form: SQLFragment
+    _ form: SQLForm, _ value: SQLFragment, _ inSQLite: SQLFragment
   ) -> SQLFragment {
-    SQLFragment(.form(name, [node, value], form), form.precedence)
+    SQLFragment(.form(form, [node, value], inSQLite), inSQLite.precedence)
   }
 
   /// Whether a text is anywhere in it, byte by byte whatever the collation.
@@ -174,7 +174,7 @@ extension SQLExpression where Value: TextValue {
   public func position(of part: String) -> SQLExpression<Int?> {
     let part = SQLFragment(value: part)
     let place: SQLFragment = "nullif(\(.call("instr", node.computed, part)), 0) - 1"
-    return SQLExpression<Int?>(SQLFragment(.form("position", [node, part], place), .sum))
+    return SQLExpression<Int?>(SQLFragment(.form(.position, [node, part], place), .sum))
   }
 }
 

@@ -169,13 +169,13 @@ extension ColumnAffinity {
         CASE WHEN \(number) = \(value.withoutAffinity) THEN \(number) ELSE \(value) END
         """
     }
-    return SQLFragment(.form("withAffinity", [value], converted))
+    return SQLFragment(.form(.withAffinity, [value], converted))
   }
 }
 
 extension SQLFragment {
   /// A column's value, which converts nothing that it is compared with. Its collation stays.
   fileprivate var withoutAffinity: SQLFragment {
-    SQLFragment(.form("withoutAffinity", [self], "+\(self)"), .sign)
+    SQLFragment(.form(.withoutAffinity, [self], "+\(self)"), .sign)
   }
 }

@@ -37,6 +37,6 @@ extension SQLFragment {
       isWhole
       ? [] : [range.lowerBound, range.upperBound].map { SQLFragment(text: "\($0)") }
     let call = SQLFragment(.call("larder_integer", [operand] + bounds))
-    return SQLFragment(.form("integer", [operand] + bounds, call), isNullable: value.isNullable)
+    return SQLFragment(.form(.integer, [operand] + bounds, call), isNullable: value.isNullable)
   }
 }

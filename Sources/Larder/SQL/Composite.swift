@@ -25,8 +25,8 @@ extension SQLFragment {
       case rows(MemberList)
       /// The clauses of that name; a limit that is nil is none.
       case limit(Int?, offset: Int)
-      /// What has a name of its own here (`hasSuffix`) and takes several functions in SQLite.
-      case form(StaticString, [SQLFragment], SQLFragment)
+      /// What is one thing here, its operands, and what SQLite takes for it.
+      case form(SQLForm, [SQLFragment], SQLFragment)
       /// A parameter of a record's statement: its name, or nil for one of its own, and the position of
       /// its column.
       case parameter(String?, Int)
@@ -70,7 +70,7 @@ extension SQLFragment {
       case .members(let list): return list.steps
       case .rows(let list): return list.rows
       case .limit(let count, let offset): return [.limit(count, offset: offset)]
-      case .form(_, _, let form): return [.part(form)]
+      case .form(_, _, let part): return [.part(part)]
       case .parameter(let name, let column): return [.parameter(name, column)]
       }
     }

@@ -51,12 +51,12 @@ extension SQLFragment {
   private func float(as coding: ExpressionCoding?) -> SQLFragment {
     let operand = inside(.lowest)
     return SQLFragment(
-      .form("float", [operand], .call("larder_float", operand)), isNullable: isNullable,
+      .form(.float, [operand], .call("larder_float", operand)), isNullable: isNullable,
       coding: coding)
   }
 
   private var insideFloat: SQLFragment? {
-    guard case .form(let name, let operands, _) = content, "\(name)" == "float" else { return nil }
+    guard case .form(.float, let operands, _) = content else { return nil }
     return operands.first
   }
 

@@ -1,15 +1,14 @@
 import LarderSQLite
 
 // Decimals, which SQLite stores as text: where they are compared, computed with or put in order, it is
-// by functions (see `DecimalFunctions`). To another dialect these are forms with names of their own: an
-// engine that has decimal numbers writes the operands of `decimal` and `decimal_key` as they are.
+// by functions (see `DecimalFunctions`). To another dialect these are forms of their own: see `SQLForm`.
 
 extension SQLFragment {
   /// A decimal number as text, of which equal numbers have the same.
   final func decimal(as coding: ExpressionCoding?) -> SQLFragment {
     if self.coding?.isDecimal == true, insideDecimal != nil { return self }
     return SQLFragment(
-      .form("decimal", [self], .call("larder_decimal", inside(.lowest))), isNullable: isNullable,
+      .form(.decimal, [self], .call("larder_decimal", inside(.lowest))), isNullable: isNullable,
       coding: coding)
   }
 
@@ -18,9 +17,9 @@ extension SQLFragment {
 
   /// What a decimal number is made of; nil for any other fragment.
   final var insideDecimal: SQLFragment? {
-    guard coding?.isDecimal == true, case .form(let name, let operands, _) = content,
-      "\(name)" == "decimal"
-    else { return nil }
+    guard coding?.isDecimal == true, case .form(.decimal, let operands, _) = content else {
+      return nil
+    }
     return operands.first
   }
 
@@ -28,7 +27,7 @@ extension SQLFragment {
   final var decimalKey: SQLFragment {
     let operand = insideDecimal ?? self
     return SQLFragment(
-      .form("decimal_key", [operand], .call("larder_decimal_key", operand.inside(.lowest))),
+      .form(.decimalKey, [operand], .call("larder_decimal_key", operand.inside(.lowest))),
       isNullable: isNullable)
   }
 
@@ -55,11 +54,11 @@ extension SQLFragment {
     let left = coded(coding.code) ?? self
     let right = other.coded(coding.code) ?? other
     switch operation {
-    case .add: return left.decimalCall("decimal_add", "larder_decimal_add", right, coding)
+    case .add: return left.decimalCall(.decimalAdd, "larder_decimal_add", right, coding)
     case .subtract:
-      return left.decimalCall("decimal_subtract", "larder_decimal_subtract", right, coding)
+      return left.decimalCall(.decimalSubtract, "larder_decimal_subtract", right, coding)
     case .multiply:
-      return left.decimalCall("decimal_multiply", "larder_decimal_multiply", right, coding)
+      return left.decimalCall(.decimalMultiply, "larder_decimal_multiply", right, coding)
     case .less, .lessOrEqual, .greater, .greaterOrEqual:
       return SQLFragment(left.decimalKey, operation, right.decimalKey, isNullable: isNullable)
     case .equal, .notEqual, .same, .notSame:
@@ -77,12 +76,12 @@ extension SQLFragment {
   }
 
   private func decimalCall(
-    _ name: StaticString, _ function: StaticString, _ right: SQLFragment,
+    _ form: SQLForm, _ function: StaticString, _ right: SQLFragment,
     _ coding: ExpressionCoding
   ) -> SQLFragment {
     let operands = [insideDecimal ?? self, right.insideDecimal ?? right]
     return SQLFragment(
-      .form(name, operands, SQLFragment(.call(function, operands.map { $0.inside(.lowest) }))),
+      .form(form, operands, SQLFragment(.call(function, operands.map { $0.inside(.lowest) }))),
       isNullable: isNullable || right.isNullable, coding: coding)
   }
 
@@ -93,7 +92,7 @@ extension SQLFragment {
         .negate, computed.inside(.sign), isNullable: isNullable, coding: coding)
     }
     return SQLFragment(text: "0", isNullable: false)
-      .decimalCall("decimal_subtract", "larder_decimal_subtract", self, coding)
+      .decimalCall(.decimalSubtract, "larder_decimal_subtract", self, coding)
   }
 
   /// The number without its sign.
@@ -103,7 +102,7 @@ extension SQLFragment {
     }
     let text = decimal
     return SQLFragment(
-      .form("decimal_magnitude", [insideDecimal ?? self], .call("ltrim", text, "'-'")),
+      .form(.decimalMagnitude, [insideDecimal ?? self], .call("ltrim", text, "'-'")),
       isNullable: isNullable, coding: coding)
   }
 
@@ -129,6 +128,6 @@ extension SQLFragment {
     }
     let operand = isDistinct ? SQLFragment(.distinct, decimal) : insideDecimal ?? self
     let call = SQLFragment.call("larder_decimal_sum", operand)
-    return SQLFragment(.form("decimal_sum", [operand], call), coding: coding)
+    return SQLFragment(.form(.decimalSum, [operand], call), coding: coding)
   }
 }

@@ -8,7 +8,7 @@ enum PostgresForms {
   static func rewrite(_ fragment: SQLFragment) -> SQLFragment? {
     switch fragment.content {
     case .call(let name, let arguments): call("\(name)", arguments, fragment)
-    case .form(let name, let operands, _): form("\(name)", operands)
+    case .form(let form, let operands, _): self.form(form, operands)
     case .cast(let operand, let type):
       "CAST(\(operand) AS \(SQLFragment(text: castName(of: type))))"
     case .members(let list):
@@ -122,22 +122,22 @@ enum PostgresForms {
 
   // MARK: Forms
 
-  private static func form(_ name: String, _ operands: [SQLFragment]) -> SQLFragment? {
-    switch name {
-    case "decimal", "decimal_key", "float", "withoutAffinity", "withAffinity": operands.first
-    case "decimal_add": infix(operands, " + ")
-    case "decimal_subtract":
+  private static func form(_ form: SQLForm, _ operands: [SQLFragment]) -> SQLFragment? {
+    switch form {
+    case .decimal, .decimalKey, .float, .withoutAffinity, .withAffinity: operands.first
+    case .decimalAdd: infix(operands, " + ")
+    case .decimalSubtract:
       operands.count == 1 ? "(- \(operands[0].grouped))" : infix(operands, " - ")
-    case "decimal_multiply": infix(operands, " * ")
-    case "decimal_magnitude": operands.first.map { "abs(\($0))" }
-    case "decimal_sum": operands.first.map { "sum(\($0))" }
-    case "integer": operands.first.map { checked($0, operands.dropFirst().map { $0 }) }
-    case "position": "nullif(strpos(\(operands[0]), \(operands[1])), 0) - 1"
-    case "hasSuffix":
+    case .decimalMultiply: infix(operands, " * ")
+    case .decimalMagnitude: operands.first.map { "abs(\($0))" }
+    case .decimalSum: operands.first.map { "sum(\($0))" }
+    case .integer: operands.first.map { checked($0, operands.dropFirst().map { $0 }) }
+    case .position: "nullif(strpos(\(operands[0]), \(operands[1])), 0) - 1"
+    case .hasSuffix:
       "right(\(operands[0]), length(\(operands[1]))) = \(operands[1])"
-    case "strftime": operands.count == 2 ? DateFormatting.text(operands[0], operands[1]) : nil
-    case "date_adding": DateFormatting.adding(operands)
-    default: nil
+    case .strftime: operands.count == 2 ? DateFormatting.text(operands[0], operands[1]) : nil
+    case .dateAdding: DateFormatting.adding(operands)
+    case .hasPrefix: nil
     }
   }
 

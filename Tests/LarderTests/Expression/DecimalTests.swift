@@ -249,10 +249,10 @@ private struct Account: Record, Equatable {
       func placeholder(_ number: Int) -> String { "$\(number)" }
       func typeName(of type: ColumnType) -> String { "" }
       func rewrite(_ fragment: SQLFragment) -> SQLFragment? {
-        guard case .form(let name, let operands, _) = fragment.content else { return nil }
-        return switch ("\(name)", operands.count) {
-        case ("decimal", 1), ("decimal_key", 1): rewrite(operands[0]) ?? operands[0]
-        case ("decimal_add", 2): "\(operands[0]) + \(operands[1])"
+        guard case .form(let form, let operands, _) = fragment.content else { return nil }
+        return switch (form, operands.count) {
+        case (.decimal, 1), (.decimalKey, 1): rewrite(operands[0]) ?? operands[0]
+        case (.decimalAdd, 2): "\(operands[0]) + \(operands[1])"
         default: nil
         }
       }

@@ -72,14 +72,14 @@ import Testing
     #expect(place.sql.contains(#""id" INTEGER_TYPE PRIMARY KEY,"#))
   }
 
-  @Test("knows by its name what takes several functions in SQLite")
+  @Test("knows as one thing what takes several functions in SQLite")
   func forms() throws {
     struct Named: Dialect {
       func placeholder(_ number: Int) -> String { "?" }
       func typeName(of type: ColumnType) -> String { "" }
       func rewrite(_ fragment: SQLFragment) -> SQLFragment? {
-        guard case .form(let name, let operands, _) = fragment.content else { return nil }
-        return "\(text: "\(name)")(\(.list(operands)))"
+        guard case .form(let form, let operands, _) = fragment.content else { return nil }
+        return "\(text: "\(form)")(\(.list(operands)))"
       }
     }
     let query = Place.filter {

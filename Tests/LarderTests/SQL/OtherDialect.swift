@@ -28,8 +28,7 @@ struct OtherDialect: Dialect {
     case .rows(let list):
       let values = SQLFragment(value: "\(list.values.count) values")
       return "SELECT ordinality - 1, value FROM unnest(\(values)) WITH ORDINALITY"
-    case .form(let name, let operands, _)
-    where ["withoutAffinity", "withAffinity"].contains("\(name)"):
+    case .form(.withoutAffinity, let operands, _), .form(.withAffinity, let operands, _):
       return operands.first
     default: return nil
     }
