@@ -65,48 +65,19 @@ final class PostgresCopy {
     buffer.append(Int16(truncatingIfNeeded: types.count))
   }
 
-  func bindNull() throws {
-    _ = try nextType()
-    buffer.append(-1 as Int32)
-  }
-
-  func bind(_ value: Int64) throws {
-    try write { _ = try $0.write(value, as: $1, inBinary: true) }
-  }
-
-  func bind(_ value: Double) throws {
-    try write { _ = try $0.write(value, as: $1, inBinary: true) }
-  }
-
-  func bind(_ value: Bool) throws {
-    try write { _ = try $0.write(value, as: $1, inBinary: true) }
-  }
-
-  func bindText(_ bytes: UnsafeBufferPointer<UInt8>) throws {
-    try PostgresParameters.checkLength(bytes.count)
-    try write { _ = try $0.writeText(UnsafeRawBufferPointer(bytes), as: $1, inBinary: true) }
-  }
-
-  func bindBlob(_ bytes: UnsafeRawBufferPointer) throws {
-    try PostgresParameters.checkLength(bytes.count)
-    try write { _ = try $0.writeBlob(bytes, as: $1) }
-  }
-
-  private func nextType() throws -> Oid {
+  /// Writes a value behind its length. Throws `ConversionError` for what the column can't hold; the row
+  /// can't be ended then.
+  func bind(_ value: DatabaseValue) throws {
     guard isOpen, column < types.count else {
       throw PostgresFailure(SQLState.wrongState, "the row has \(types.count) columns, or has ended")
     }
-    defer { column += 1 }
-    return types[column]
-  }
-
-  /// Writes a value behind its length.
-  private func write(_ body: (inout ValueBuffer, Oid) throws -> Void) throws {
-    let type = try nextType()
     let start = buffer.count
-    buffer.append(0 as Int32)
-    try body(&buffer, type)
-    buffer.replace(at: start, by: Int32(truncatingIfNeeded: buffer.count - start - 4))
+    buffer.append(-1 as Int32)
+    if value.storageClass != .null {
+      _ = try buffer.write(value, as: types[column], inBinary: true)
+      buffer.replace(at: start, by: Int32(buffer.count - start - 4))
+    }
+    column += 1
   }
 
   /// Ends the row.

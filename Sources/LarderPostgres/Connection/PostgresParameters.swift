@@ -29,58 +29,19 @@ final class PostgresParameters {
     for index in offsets.indices { offsets[index] = -1 }
   }
 
-  func bindNull(at index: Int) throws {
-    _ = try type(at: index)
-    offsets[index] = -1
-  }
-
-  func bind(_ value: Int64, at index: Int) throws {
-    let (type, start) = (try type(at: index), buffer.count)
-    note(try buffer.write(value, as: type), from: start, at: index)
-  }
-
-  func bind(_ value: Double, at index: Int) throws {
-    let (type, start) = (try type(at: index), buffer.count)
-    note(try buffer.write(value, as: type), from: start, at: index)
-  }
-
-  func bind(_ value: Bool, at index: Int) throws {
-    let (type, start) = (try type(at: index), buffer.count)
-    note(try buffer.write(value, as: type), from: start, at: index)
-  }
-
-  /// Binds a copy of text. Throws `ConversionError` where it has a NUL in it, which the server can't store.
-  func bindText(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) throws {
-    let (type, start) = (try type(at: index), buffer.count)
-    try Self.checkLength(bytes.count)
-    note(try buffer.writeText(UnsafeRawBufferPointer(bytes), as: type), from: start, at: index)
-  }
-
-  func bindBlob(_ bytes: UnsafeRawBufferPointer, at index: Int) throws {
-    let (type, start) = (try type(at: index), buffer.count)
-    try Self.checkLength(bytes.count)
-    note(try buffer.writeBlob(bytes, as: type), from: start, at: index)
-  }
-
-  private func type(at index: Int) throws -> Oid {
+  /// Binds a copy of a value. Throws `ConversionError` for what the parameter's type can't hold, such as a
+  /// NUL in text.
+  func bind(_ value: DatabaseValue, at index: Int) throws {
     guard types.indices.contains(index) else {
       throw PostgresFailure(
         SQLState.wrongState, "there is no parameter \(index + 1): the statement has \(count)")
     }
-    return types[index]
-  }
-
-  private func note(_ format: ValueFormat, from start: Int, at index: Int) {
+    offsets[index] = -1
+    if case .null = value { return }
+    let start = buffer.count
+    formats[index] = try buffer.write(value, as: types[index]).rawValue
     offsets[index] = start
     lengths[index] = Int32(buffer.count - start)
-    formats[index] = format.rawValue
-  }
-
-  /// The server takes a gigabyte at most.
-  static func checkLength(_ count: Int) throws {
-    guard count < 1 << 30 else {
-      throw PostgresFailure(SQLState.tooManyBytes, "a value of \(count) bytes is too long")
-    }
   }
 
   /// Calls a closure with the arrays that libpq wants, which are good inside of it only.

@@ -39,16 +39,7 @@ final class PostgresEngineStatement: EngineStatement {
     let parameters = statement.parameters
     // Without a description from the server, which is asked where there are parameters.
     guard index <= parameters.count else { return }
-    let index = index - 1
-    switch value {
-    case .null: try parameters.bindNull(at: index)
-    case .integer(let value): try parameters.bind(value, at: index)
-    case .real(let value): try parameters.bind(value, at: index)
-    case .text(var value):
-      try value.withUTF8 { try parameters.bindText($0, at: index) }
-    case .blob(let value):
-      try value.withUnsafeBytes { try parameters.bindBlob($0, at: index) }
-    }
+    try parameters.bind(value, at: index - 1)
   }
 
   func step(until deadline: Duration?) throws -> Bool {
@@ -84,34 +75,16 @@ final class PostgresEngineStatement: EngineStatement {
     return UnsafePointer(cell)
   }
 
-  /// Reads what the server doesn't send as the text that it is: moments are seconds since 1970, as SQLite's
-  /// are by default, and UUIDs their 16 bytes.
+  /// Reads what the server doesn't send as the text that it is.
   private func read(_ column: PostgresColumn, into value: inout EngineValue) {
-    switch column.type {
-    case TypeOID.text, TypeOID.varchar: value.bytes = column.bytes
-    case TypeOID.uuid:
-      value.storageClass = .blob
-      value.bytes = column.bytes
-    default:
-      if let microseconds = column.microseconds {
-        value.storageClass = .real
-        value.real = Self.seconds(microseconds)
-        return
-      }
-      column.withUnsafeBytes { value.bytes = kept($0) }
-      // Sums of integers are numeric numbers, and integers nonetheless.
-      guard column.type == TypeOID.numeric,
-        let integer = Int64(String(decoding: value.bytes, as: UTF8.self))
-      else { return }
-      value.storageClass = .integer
-      value.integer = integer
-    }
-  }
-
-  /// In two parts: the whole number has more digits than a Double.
-  private static func seconds(_ microseconds: Int64) -> Double {
-    let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
-    return Double(seconds) + Double(rest) / 1_000_000
+    if TypeOID.isText(column.type) { return value.bytes = column.bytes }
+    column.withUnsafeBytes { value.bytes = kept($0) }
+    // Sums of integers are numeric numbers, and integers nonetheless.
+    guard column.type == TypeOID.numeric,
+      let integer = Int64(String(decoding: value.bytes, as: UTF8.self))
+    else { return }
+    value.storageClass = .integer
+    value.integer = integer
   }
 
   private func kept(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {

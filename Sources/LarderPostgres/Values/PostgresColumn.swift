@@ -1,5 +1,4 @@
 import CLibPQ
-import FoundationEssentials
 import LarderSQLite
 
 /// A value of a row, in the binary format of its type.
@@ -26,8 +25,7 @@ struct PostgresColumn {
     case TypeOID.bool: bytes.count == 1
     case TypeOID.int2: bytes.count == 2
     case TypeOID.int4, TypeOID.oid, TypeOID.float4, TypeOID.date: bytes.count == 4
-    case TypeOID.int8, TypeOID.float8, TypeOID.timestamp, TypeOID.timestamptz, TypeOID.time:
-      bytes.count == 8
+    case TypeOID.int8, TypeOID.float8, TypeOID.timestamp, TypeOID.timestamptz: bytes.count == 8
     case TypeOID.uuid: bytes.count == 16
     case TypeOID.jsonb: bytes.first == 1
     case TypeOID.numeric:
@@ -48,28 +46,20 @@ struct PostgresColumn {
     }
   }
 
-  /// The number. The storage class has to be `.real`.
+  /// The number; of a moment the seconds since 1970 in UTC. The storage class has to be `.real`.
   var real: Double {
     switch (type, bytes.count) {
     case (TypeOID.float8, 8): Double(bitPattern: bytes.bigEndian(UInt64.self))
     case (TypeOID.float4, 4): Double(Float(bitPattern: bytes.bigEndian(UInt32.self)))
-    default: 0
-    }
-  }
-
-  /// Microseconds since 1970, in UTC, of a date or a moment; nil for others, and where it is infinite.
-  var microseconds: Int64? {
-    switch (type, bytes.count) {
     case (TypeOID.timestamp, 8), (TypeOID.timestamptz, 8):
-      let moment = bytes.bigEndian(Int64.self)
-      guard moment != .min, moment != .max else { return nil }
-      let (sum, overflow) = moment.addingReportingOverflow(ServerTime.microsecondsOf2000)
-      return overflow ? nil : sum
+      ServerTime.secondsSince1970(microseconds: bytes.bigEndian(Int64.self))
     case (TypeOID.date, 4):
-      let day = bytes.bigEndian(Int32.self)
-      guard day != .min, day != .max else { return nil }
-      return (Int64(day) + Int64(ServerTime.dayOf2000)) * ServerTime.microsecondsPerDay
-    default: return nil
+      switch bytes.bigEndian(Int32.self) {
+      case .max: .infinity
+      case .min: -.infinity
+      case let day: Double((Int64(day) + ServerTime.dayOf2000) * 86_400)
+      }
+    default: 0
     }
   }
 
@@ -79,7 +69,6 @@ struct PostgresColumn {
     guard storageClass == .text else {
       throw ConversionError(.storageClass(storageClass), String.self)
     }
-    if let text = writtenText { return text }
     return try withUnsafeBytes { bytes in
       let text = String(decoding: bytes, as: UTF8.self)
       // Decoding repairs what isn't UTF-8 and so changes it.
@@ -96,21 +85,9 @@ struct PostgresColumn {
     if type == TypeOID.jsonb {
       return try body(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
     }
-    guard var text = writtenText else { return try body(bytes) }
-    return try text.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
-  }
-
-  /// The text of a type whose binary format isn't text.
-  private var writtenText: String? {
-    guard !isNull, hasRightLength else { return nil }
-    switch type {
-    case TypeOID.uuid: return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)).uuidString
-    case TypeOID.numeric: return NumericFormat.text(of: bytes)
-    case TypeOID.timestamp, TypeOID.timestamptz:
-      return ServerTime.text(microseconds: bytes.bigEndian(Int64.self))
-    case TypeOID.date: return ServerTime.text(days: bytes.bigEndian(Int32.self))
-    case TypeOID.time: return ServerTime.time(bytes.bigEndian(Int64.self))
-    default: return nil
+    guard type == TypeOID.numeric, hasRightLength, var text = NumericFormat.text(of: bytes) else {
+      return try body(bytes)
     }
+    return try text.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
   }
 }

@@ -11,7 +11,7 @@ enum TypeOID {
   static let float4: Oid = 700, float8: Oid = 701, numeric: Oid = 1700
   static let void: Oid = 2278
   static let json: Oid = 114, jsonb: Oid = 3802, xml: Oid = 142, uuid: Oid = 2950
-  static let date: Oid = 1082, time: Oid = 1083, timestamp: Oid = 1114, timestamptz: Oid = 1184
+  static let date: Oid = 1082, timestamp: Oid = 1114, timestamptz: Oid = 1184
 
   /// Whether the binary format of a type is its text.
   static func isText(_ type: Oid) -> Bool {
@@ -21,19 +21,20 @@ enum TypeOID {
     }
   }
 
-  /// How values of a type are read; nil for types whose binary format isn't known here.
+  /// How values of a type are read, moments as seconds since 1970; nil for types whose binary format isn't
+  /// known here.
   static func storageClass(of type: Oid) -> StorageClass? {
     switch type {
     case int8, int4, int2, oid, bool: .integer
-    case float8, float4: .real
-    case bytea: .blob
-    case numeric, jsonb, uuid, date, time, timestamp, timestamptz: .text
+    case float8, float4, timestamp, timestamptz, date: .real
+    case bytea, uuid: .blob
+    case numeric, jsonb: .text
     default: isText(type) ? .text : nil
     }
   }
 
   /// Whether a value can be written in binary, as COPY needs it.
   static func canBeCopied(_ type: Oid) -> Bool {
-    storageClass(of: type) != nil && type != time && type != oid && type != char
+    storageClass(of: type) != nil && type != date && type != oid && type != char
   }
 }

@@ -14,7 +14,20 @@ enum ValueFormat: Int32 {
 /// Conversions are exact, or throw `ConversionError`; a real number is rounded to what REAL holds, as the
 /// server does.
 extension ValueBuffer {
-  mutating func write(_ value: Int64, as type: Oid, inBinary: Bool = false) throws -> ValueFormat {
+  /// Appends a value, which isn't NULL.
+  mutating func write(
+    _ value: DatabaseValue, as type: Oid, inBinary: Bool = false
+  ) throws -> ValueFormat {
+    switch value {
+    case .null: throw ConversionError(.null, DatabaseValue.self)
+    case .integer(let value): try write(value, as: type, inBinary: inBinary)
+    case .real(let value): try write(value, as: type, inBinary: inBinary)
+    case .text(let value): try write(value, as: type, inBinary: inBinary)
+    case .blob(let value): try value.withUnsafeBytes { try writeBlob($0, as: type) }
+    }
+  }
+
+  private mutating func write(_ value: Int64, as type: Oid, inBinary: Bool) throws -> ValueFormat {
     func exactly<T: FixedWidthInteger>(_: T.Type) throws -> T {
       guard let exact = T(exactly: value) else { throw ConversionError(.notExact, T.self) }
       return exact
@@ -28,16 +41,16 @@ extension ValueBuffer {
       guard let number = Double(exactly: value) else {
         throw ConversionError(.notExact, Double.self)
       }
-      return try write(number, as: type)
+      return try write(number, as: type, inBinary: inBinary)
     case TypeOID.bool:
       guard value == 0 || value == 1 else { throw ConversionError(.notExact, Bool.self) }
       append(UInt8(value))
-    default: return try writeText(String(value), as: type, inBinary: inBinary)
+    default: return try write(String(value), as: type, inBinary: inBinary)
     }
     return .binary
   }
 
-  mutating func write(_ value: Double, as type: Oid, inBinary: Bool = false) throws -> ValueFormat {
+  private mutating func write(_ value: Double, as type: Oid, inBinary: Bool) throws -> ValueFormat {
     guard !value.isNaN else { throw ConversionError(.notANumber, Double.self) }
     switch type {
     case TypeOID.float8: append(value.bitPattern)
@@ -49,21 +62,17 @@ extension ValueBuffer {
       guard let integer = Int64(exactly: value) else {
         throw ConversionError(.notExact, Int64.self)
       }
-      return try write(integer, as: type)
+      return try write(integer, as: type, inBinary: inBinary)
     case TypeOID.timestamptz, TypeOID.timestamp:
       append(try ServerTime.microseconds(secondsSince1970: value))
     default:
       let text = value.isFinite ? "\(value)" : value < 0 ? "-Infinity" : "Infinity"
-      return try writeText(text, as: type, inBinary: inBinary)
+      return try write(text, as: type, inBinary: inBinary)
     }
     return .binary
   }
 
-  mutating func write(_ value: Bool, as type: Oid, inBinary: Bool = false) throws -> ValueFormat {
-    try write(value ? 1 : 0 as Int64, as: type, inBinary: inBinary)
-  }
-
-  private mutating func writeText(
+  private mutating func write(
     _ text: String, as type: Oid, inBinary: Bool
   ) throws -> ValueFormat {
     var text = text
@@ -72,9 +81,10 @@ extension ValueBuffer {
     }
   }
 
-  mutating func writeText(
-    _ text: UnsafeRawBufferPointer, as type: Oid, inBinary: Bool = false
+  private mutating func writeText(
+    _ text: UnsafeRawBufferPointer, as type: Oid, inBinary: Bool
   ) throws -> ValueFormat {
+    try checkLength(text.count)
     guard !text.hasNUL else { throw ConversionError(.malformed, String.self) }
     switch type {
     case TypeOID.bytea: throw ConversionError(.storageClass(.text), [UInt8].self)
@@ -98,23 +108,33 @@ extension ValueBuffer {
       append(UInt8(1))
       append(text)
     case TypeOID.numeric: try writeNumeric(text)
-    case TypeOID.timestamptz, TypeOID.timestamp: append(try ServerTime.microseconds(of: text))
-    case TypeOID.date: append(try ServerTime.days(of: text))
+    case TypeOID.timestamptz, TypeOID.timestamp:
+      let seconds = try CivilTime.secondsSince1970(String(decoding: text, as: UTF8.self))
+      return try write(seconds, as: type, inBinary: true)
     case TypeOID.int8, TypeOID.int4, TypeOID.int2:
       guard let integer = Int64(String(decoding: text, as: UTF8.self)) else {
         throw ConversionError(.storageClass(.text), Int64.self)
       }
-      return try write(integer, as: type)
+      return try write(integer, as: type, inBinary: true)
     default: throw ConversionError(.storageClass(.text), String.self)
     }
     return .binary
   }
 
-  mutating func writeBlob(_ bytes: UnsafeRawBufferPointer, as type: Oid) throws -> ValueFormat {
+  private mutating func writeBlob(
+    _ bytes: UnsafeRawBufferPointer, as type: Oid
+  ) throws -> ValueFormat {
+    try checkLength(bytes.count)
     guard type == TypeOID.bytea || type == TypeOID.uuid && bytes.count == 16 else {
       throw ConversionError(.storageClass(.blob), String.self)
     }
     append(bytes)
     return .binary
+  }
+  /// The server takes a gigabyte at most.
+  private func checkLength(_ count: Int) throws {
+    guard count < 1 << 30 else {
+      throw PostgresFailure(SQLState.tooManyBytes, "a value of \(count) bytes is too long")
+    }
   }
 }

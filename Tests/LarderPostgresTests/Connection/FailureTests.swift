@@ -32,7 +32,7 @@ struct FailureTests {
       CREATE TEMP TABLE city (id INT8 PRIMARY KEY, name TEXT NOT NULL CONSTRAINT short CHECK (length(name) < 9));
       INSERT INTO city VALUES (1, 'geheim')
       """)
-    func error(_ sql: String, _ values: (any Sendable)?...) -> PostgresFailure? {
+    func error(_ sql: String, _ values: DatabaseValue...) -> PostgresFailure? {
       failure {
         let statement = try db.prepare(sql)
         try statement.bind(values)
@@ -44,7 +44,7 @@ struct FailureTests {
     #expect(duplicate?.constraintKind == .unique)
     #expect(duplicate?.constraint == "city_pkey")
     #expect(duplicate?.table == "city")
-    let missing = error(insert, 2, nil)
+    let missing = error(insert, 2, .null)
     #expect(missing?.constraintKind == .notNull)
     #expect(missing?.column == "name")
     let long = error(insert, 3, "geheimnisse")

@@ -12,7 +12,7 @@ extension PostgresConnection {
 
   /// Runs a statement with these values, and returns all rows as the text that a person would write.
   @discardableResult
-  func rows(_ sql: String, _ values: (any Sendable)?..., streaming: Bool = false) throws
+  func rows(_ sql: String, _ values: DatabaseValue..., streaming: Bool = false) throws
     -> [[String]]
   {
     let statement = try prepare(sql, parameterCount: values.count)
@@ -25,21 +25,9 @@ extension PostgresConnection {
 }
 
 extension PostgresStatement {
-  func bind(_ values: [(any Sendable)?]) throws {
+  func bind(_ values: [DatabaseValue]) throws {
     parameters.removeAll()
-    for (index, value) in values.enumerated() {
-      switch value {
-      case let value as Int: try parameters.bind(Int64(value), at: index)
-      case let value as Int64: try parameters.bind(value, at: index)
-      case let value as Double: try parameters.bind(value, at: index)
-      case let value as Bool: try parameters.bind(value, at: index)
-      case let value as String:
-        try Array(value.utf8).withUnsafeBufferPointer { try parameters.bindText($0, at: index) }
-      case let value as [UInt8]:
-        try value.withUnsafeBytes { try parameters.bindBlob($0, at: index) }
-      default: try parameters.bindNull(at: index)
-      }
-    }
+    for (index, value) in values.enumerated() { try parameters.bind(value, at: index) }
   }
 
   var texts: [String] {

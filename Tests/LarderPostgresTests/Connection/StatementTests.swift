@@ -22,7 +22,7 @@ struct StatementTests {
     try insert.bind([1, "北京市", 21_893_095])
     try insert.execute()
     #expect(insert.changes == 1)
-    try insert.bind([2, "Oslo", nil])
+    try insert.bind([2, "Oslo", .null])
     try insert.execute()
     #expect(
       try db.rows("SELECT * FROM city ORDER BY id")
@@ -99,7 +99,7 @@ struct StatementTests {
     while try numbers.next() {
       let number = numbers.column(0).integer
       if number % 100 == 50 {
-        #expect(try db.rows("SELECT $1::int8 + 1", number) == [["\(number + 1)"]])
+        #expect(try db.rows("SELECT $1::int8 + 1", .integer(number)) == [["\(number + 1)"]])
       }
       #expect(try numbers.column(1).text() == "n\(number)")
       sum += Int(number)
@@ -208,7 +208,7 @@ struct StatementTests {
     let double = try db.prepare("SELECT $1::int4 * 2")
     let one = try db.prepare("SELECT 1", parameterCount: 0)
     for number in 1...3 {
-      try double.bind([number])
+      try double.bind([.integer(Int64(number))])
       try double.execute()
       #expect(try double.next())
       #expect(double.column(0).integer == Int64(2 * number))

@@ -14,11 +14,11 @@ struct ValueTests {
   init() throws { db = try .test() }
 
   /// What a value becomes as a parameter of a type, read back, or why it doesn't.
-  private func value(_ value: (any Sendable)?, as type: String) throws -> String {
+  private func value(_ value: DatabaseValue, as type: String) throws -> String {
     try db.rows("SELECT $1::\(type)", value)[0][0]
   }
 
-  private func reason(_ value: (any Sendable)?, as type: String) -> ConversionError.Reason? {
+  private func reason(_ value: DatabaseValue, as type: String) -> ConversionError.Reason? {
     do {
       _ = try self.value(value, as: type)
       return nil
@@ -27,23 +27,21 @@ struct ValueTests {
 
   @Test("Integers go into each type of numbers, exactly or not at all")
   func integers() throws {
-    #expect(try value(Int.min, as: "int8") == "\(Int.min)")
-    #expect(try value(Int(Int32.max), as: "int4") == "2147483647")
-    #expect(reason(Int(Int32.max) + 1, as: "int4") == .notExact)
+    #expect(try value(.integer(.min), as: "int8") == "\(Int.min)")
+    #expect(try value(2_147_483_647, as: "int4") == "2147483647")
+    #expect(reason(2_147_483_648, as: "int4") == .notExact)
     #expect(try value(-32768, as: "int2") == "-32768")
     #expect(reason(32768, as: "int2") == .notExact)
     #expect(try value(4_294_967_295, as: "oid") == "4294967295")
     #expect(reason(-1, as: "oid") == .notExact)
-    #expect(try value(1 << 53, as: "float8") == "9007199254740992.0")
-    #expect(reason(1 << 53 + 1, as: "float8") == .notExact)
+    #expect(try value(.integer(1 << 53), as: "float8") == "9007199254740992.0")
+    #expect(reason(.integer(1 << 53 + 1), as: "float8") == .notExact)
     #expect(try value(7, as: "float4") == "7.0")
-    #expect(try value(Int.max, as: "numeric") == "'\(Int.max)'")
+    #expect(try value(.integer(.max), as: "numeric") == "'\(Int.max)'")
     #expect(try value(1, as: "bool") == "1")
     #expect(reason(2, as: "bool") == .notExact)
     #expect(try value(42, as: "text") == "'42'")
-    #expect(try value(true, as: "bool") == "1")
-    #expect(try value(false, as: "int4") == "0")
-    #expect(try value(nil, as: "int4") == "NULL")
+    #expect(try value(.null, as: "int4") == "NULL")
   }
 
   @Test("Real numbers go into each type of numbers, exactly or not at all, and never NaN")
@@ -51,16 +49,16 @@ struct ValueTests {
     for number in [
       0.1, -0.0, .infinity, -.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude,
     ] {
-      #expect(try value(number, as: "float8") == "\(number)")
+      #expect(try value(.real(number), as: "float8") == "\(number)")
     }
-    #expect(reason(Double.nan, as: "float8") == .notANumber)
+    #expect(reason(.real(.nan), as: "float8") == .notANumber)
     #expect(try value(0.5, as: "float4") == "0.5")
     #expect(reason(1e300, as: "float4") == .notExact)
     #expect(try value(3.0, as: "int4") == "3")
     #expect(reason(3.5, as: "int8") == .notExact)
     #expect(reason(1e300, as: "int8") == .notExact)
     #expect(try value(1e-7, as: "numeric") == "'0.0000001'")
-    #expect(try value(-Double.infinity, as: "numeric") == "'-Infinity'")
+    #expect(try value(.real(-.infinity), as: "numeric") == "'-Infinity'")
     #expect(try value(2.5, as: "text") == "'2.5'")
   }
 
@@ -68,8 +66,8 @@ struct ValueTests {
     "Texts go into texts and all that the server reads from text; NUL is refused before it is sent")
   func texts() throws {
     let odd = "é ' \" \\ 北京 🐘 \u{301}"
-    for type in ["text", "varchar", "name", "xml"] where type != "xml" {
-      #expect(try value(odd, as: type) == "'\(odd)'")
+    for type in ["text", "varchar", "name"] {
+      #expect(try value(.text(odd), as: type) == "'\(odd)'")
     }
     #expect(try value("", as: "text") == "''")
     #expect(try value("ab", as: "char(4)") == "'ab  '")
@@ -85,27 +83,29 @@ struct ValueTests {
     #expect(reason("ab", as: "bytea") == .storageClass(.text))
   }
 
-  @Test("UUIDs are text in capital letters, and text or 16 bytes as parameters")
+  @Test("UUIDs are 16 bytes, and text or 16 bytes as parameters")
   func uuids() throws {
     let text = "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"
-    #expect(try value(text, as: "uuid") == "'\(text)'")
-    #expect(try value(text.lowercased(), as: "uuid") == "'\(text)'")
-    #expect(try value("{\(text)}", as: "uuid") == "'\(text)'")
-    #expect(try value([UInt8](0..<16), as: "uuid") == "'00010203-0405-0607-0809-0A0B0C0D0E0F'")
-    #expect(reason([UInt8](0..<15), as: "uuid") == .storageClass(.blob))
+    let bytes = "x'e621e1f8c36c495a93fc0c247a3e6e5f'"
+    #expect(try value(.text(text), as: "uuid") == bytes)
+    #expect(try value(.text(text.lowercased()), as: "uuid") == bytes)
+    #expect(try value(.text("{\(text)}"), as: "uuid") == bytes)
+    #expect(
+      try value(.blob([UInt8](0..<16)), as: "uuid") == "x'000102030405060708090a0b0c0d0e0f'")
+    #expect(reason(.blob([UInt8](0..<15)), as: "uuid") == .storageClass(.blob))
     #expect(failure { _ = try value("E621E1F8", as: "uuid") }?.sqlState == "22P02")
   }
 
   @Test("Bytes go into BYTEA alone")
   func blobs() throws {
     let bytes = [UInt8](0...255)
-    #expect(try value(bytes, as: "bytea").count == 3 + 512)
+    #expect(try value(.blob(bytes), as: "bytea").count == 3 + 512)
     #expect(
-      try db.rows("SELECT $1::bytea = decode('00ff5c27', 'hex')", [0, 255, 92, 39] as [UInt8]) == [
+      try db.rows("SELECT $1::bytea = decode('00ff5c27', 'hex')", .blob([0, 255, 92, 39])) == [
         ["1"]
       ])
-    #expect(try value([UInt8](), as: "bytea") == "x''")
-    #expect(reason([1, 2] as [UInt8], as: "text") == .storageClass(.blob))
+    #expect(try value(.blob([]), as: "bytea") == "x''")
+    #expect(reason(.blob([1, 2]), as: "text") == .storageClass(.blob))
   }
 
   @Test(
@@ -118,52 +118,42 @@ struct ValueTests {
       "1000000000000", "0.00010001",
     ])
   func numeric(_ text: String) throws {
-    #expect(try value(text, as: "numeric") == "'\(text)'")
+    #expect(try value(.text(text), as: "numeric") == "'\(text)'")
   }
 
-  @Test("Moments are texts in UTC, with microseconds, whatever was written")
+  @Test("Moments are seconds since 1970, to the microsecond")
   func moments() throws {
+    #expect(try value("2026-11-22T15:30:00.123456+02:00", as: "timestamptz") == "1795354200.123456")
+    #expect(try value("2026-11-22 15:30", as: "timestamptz") == "1795361400.0")
+    #expect(try value("1969-12-31 23:59:59.999999", as: "timestamp") == "-1e-06")
+    #expect(try value("infinity", as: "timestamptz") == "inf")
+    #expect(try value("1970-01-03", as: "date") == "172800.0")
+    #expect(try value("-infinity", as: "date") == "-inf")
+    #expect(try value(1.25, as: "timestamptz") == "1.25")
     #expect(
-      try value("2026-11-22T15:30:00.123456+02:00", as: "timestamptz")
-        == "'2026-11-22 13:30:00.123456'")
-    #expect(try value("2026-11-22 15:30", as: "timestamptz") == "'2026-11-22 15:30:00.000000'")
-    #expect(
-      try value("1969-12-31 23:59:59.999999", as: "timestamp") == "'1969-12-31 23:59:59.999999'")
-    #expect(
-      try value("0044-03-15 12:00:00 BC", as: "timestamp") == "'0044-03-15 12:00:00.000000 BC'")
-    #expect(try value("infinity", as: "timestamptz") == "'infinity'")
-    #expect(try value("2024-02-29", as: "date") == "'2024-02-29'")
-    #expect(try value("-infinity", as: "date") == "'-infinity'")
-    #expect(try value("4713-01-01 BC", as: "date") == "'4713-01-01 BC'")
-    #expect(try value("15:30:01.5", as: "time") == "'15:30:01.500000'")
-    #expect(try value(1.25, as: "timestamptz") == "'1970-01-01 00:00:01.250000'")
-    #expect(try value(-0.000_000_6, as: "timestamptz") == "'1969-12-31 23:59:59.999999'")
-    #expect(try value(Double.infinity, as: "timestamptz") == "'infinity'")
+      try db.rows("SELECT ($1::timestamptz)::text", 1.25) == [["'1970-01-01 00:00:01.25+00'"]])
+    #expect(try value(-0.000_000_6, as: "timestamptz") == "-1e-06")
+    #expect(try value(.real(.infinity), as: "timestamptz") == "inf")
     #expect(reason(1e18, as: "timestamptz") == .notExact)
-    let now = 1_790_000_000.123456
-    let statement = try db.prepare(
-      "SELECT $1::timestamptz, '1970-01-02'::date, 'infinity'::timestamp")
-    try statement.bind([now])
-    try statement.execute()
-    #expect(try statement.next())
-    #expect(statement.column(0).microseconds == 1_790_000_000_123_456)
-    #expect(statement.column(1).microseconds == 86_400_000_000)
-    #expect(statement.column(2).microseconds == nil)
+    #expect(try value(1_790_000_000.123456, as: "timestamptz") == "1790000000.123456")
   }
 
-  @Test("Dates of ten thousand years are the server's own texts")
-  func allDates() throws {
+  @Test("Moments of ten thousand years are what the server computes")
+  func allMoments() throws {
     let statement = try db.prepare(
       """
-      SELECT d::date, to_char(d, 'YYYY-MM-DD'), d, to_char(d, 'YYYY-MM-DD HH24:MI:SS.US')
+      SELECT d, extract(epoch FROM d)::text, d::date, extract(epoch FROM d::date)::text
       FROM generate_series('0001-01-01'::timestamp, '9999-12-31', '170 days 05:06:07.890123') d
       """)
     try statement.execute(streaming: true)
     var count = 0
     var wrong: [[String]] = []
     while try statement.next() {
-      let texts = try (0..<4).map { try statement.column($0).text() }
-      if texts[0] != texts[1] || texts[2] != texts[3] { wrong.append(texts) }
+      let isRight = try [0, 2].allSatisfy {
+        let expected = try Double(statement.column($0 + 1).text())
+        return statement.column($0).real == expected
+      }
+      if !isRight { wrong.append(try statement.texts) }
       count += 1
     }
     #expect(count > 20_000)
@@ -179,7 +169,9 @@ struct ValueTests {
         random.integer(), random.real(), random.text().replacing("\0", with: "")
       )
       let (bytes, decimal) = (random.bytes(), "\(random.integer()).\(random.next())")
-      try statement.bind([integer, real, text, bytes, decimal])
+      try statement.bind([
+        .integer(integer), .real(real), .text(text), .blob(bytes), .text(decimal),
+      ])
       try statement.execute()
       #expect(try statement.next())
       #expect(statement.column(0).integer == integer)
@@ -195,8 +187,8 @@ struct ValueTests {
   func misuse() throws {
     let statement = try db.prepare("SELECT $1::int4")
     #expect(statement.column(0).isNull)
-    #expect(throws: PostgresFailure.self) { try statement.parameters.bind(1 as Int64, at: 1) }
-    #expect(throws: PostgresFailure.self) { try statement.parameters.bindNull(at: -1) }
+    #expect(throws: PostgresFailure.self) { try statement.parameters.bind(1, at: 1) }
+    #expect(throws: PostgresFailure.self) { try statement.parameters.bind(.null, at: -1) }
     try statement.execute()
     #expect(try statement.next())
     #expect(statement.column(7).isNull)
@@ -216,7 +208,7 @@ struct ValueTests {
       let column = PostgresColumn(
         bytes: UnsafeRawBufferPointer(rebasing: bytes[..<3]), type: type, isNull: false)
       #expect(column.storageClass == .blob)
-      #expect(column.integer == 0 && column.real == 0 && column.microseconds == nil)
+      #expect(column.integer == 0 && column.real == 0)
       #expect(throws: ConversionError.self) { try column.text() }
     }
   }

@@ -81,7 +81,7 @@ struct WaitingTests {
     var interrupted = 0
     for number in 0..<500 {
       do {
-        #expect(try db.rows("SELECT $1::int8", number) == [["\(number)"]])
+        #expect(try db.rows("SELECT $1::int8", .integer(Int64(number))) == [["\(number)"]])
       } catch let error as PostgresFailure {
         #expect(error.resultCode == .interrupt)
         interrupted += 1
@@ -132,7 +132,7 @@ struct WaitingTests {
     let db = try PostgresConnection.test()
     let text = String(repeating: "å", count: 400_000)
     let statement = try db.prepare("SELECT $1::text, $2::text")
-    try statement.bind([text, text])
+    try statement.bind([.text(text), .text(text)])
     try statement.execute()
     #expect(try statement.next())
     #expect(try statement.column(0).text() == text)
