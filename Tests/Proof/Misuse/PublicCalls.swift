@@ -30,7 +30,7 @@ enum PublicCalls {
     "SQLiteLibrary", "Schema", "SchemaEntry", "SchemaError", "SchemaStep", "Selection",
     "StorageClass", "Table", "TableConstraint",
     "TableDifference", "TableOptions", "TableSchema", "TextValue",
-    "TraceEvent", "TransactionKind",
+    "TraceEvent", "TransactionKind", "UnsupportedByEngine",
   ]
 
   /// What isn't called by a program, or where nothing can be wrong.
