@@ -165,10 +165,10 @@ extension Query: CombinableStatement {
   @_documentation(visibility: internal)
   public var compound: Compound<From.QueryRow> {
     let tables = select.tables
-    var columns = QueryColumns(tables)
+    var columns = QueryColumns(tables, areCompared: true)
     columns.areDecimal = []
     _ = From.queryReader(&columns)
-    return Compound(select.part(reader.columns), columns.areDecimal ?? []) { db, fragment, body in
+    return Compound(select.part(columns.list), columns.areDecimal ?? []) { db, fragment, body in
       var columns = QueryColumns(tables)
       let read = From.queryReader(&columns)
       try db.withRows(of: db.take(fragment)) { statement in

@@ -45,7 +45,7 @@ public struct Query<From: QuerySource>: Sendable {
 
   /// What makes rows, and the list of the columns that it makes them of.
   @inlinable var reader: (read: (QueryCursor) throws -> From.QueryRow, columns: SQLFragment) {
-    var columns = QueryColumns(select.tables)
+    var columns = QueryColumns(select.tables, areCompared: select.isDistinct)
     let read = From.queryReader(&columns)
     return (read, columns.list)
   }
@@ -59,7 +59,9 @@ public struct Query<From: QuerySource>: Sendable {
 
   package func sql(in dialect: (any Dialect)?) -> SQL { select.sql(columns, in: dialect) }
 
-  private var columns: SQLFragment { select.tables.ownColumns ?? reader.columns }
+  private var columns: SQLFragment {
+    (select.isDistinct ? nil : select.tables.ownColumns) ?? reader.columns
+  }
 
   // The frequent steps consume the query and hand its clauses on, so that those that are nobody's any more are
   // changed in place. To change `self` or a variable and return it copies it in the caller, which counts a

@@ -13,7 +13,7 @@ struct Select: Sendable {
   var order: SQLFragment?
   var limit: Int?
   var offset = 0
-  var isDistinct = false
+  @usableFromInline var isDistinct = false
 
   /// A query of one table, under its own name or another.
   init(table: String, as alias: String? = nil) {

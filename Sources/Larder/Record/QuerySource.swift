@@ -49,16 +49,21 @@ public struct QueryColumns {
   @usableFromInline var count = 0
   /// Whether each column holds Decimals; nil unless somebody wants to know.
   @usableFromInline var areDecimal: [Bool]?
+  /// Whether rows are compared as a whole: of texts that are equal Decimals one is selected.
+  @usableFromInline let areCompared: Bool
 
   @inlinable
-  init(_ tables: QueryTables) {
+  init(_ tables: QueryTables, areCompared: Bool = false) {
     self.tables = tables
+    self.areCompared = areCompared
   }
 
   /// Adds the columns of the next table, and returns where they are in the row.
   @inlinable
   mutating func add(_ core: TableCore) -> Positions {
-    guard count == 0, tables.alias(at: tableIndex) === core.alias, areDecimal == nil else {
+    guard count == 0, tables.alias(at: tableIndex) === core.alias, areDecimal == nil,
+      !(areCompared && core.hasDecimals)
+    else {
       return add(columnsOf: core)
     }
     tableIndex += 1
@@ -88,8 +93,15 @@ public struct QueryColumns {
     let prefix = tables.alias(at: tableIndex).prefix
     let start = Int32(truncatingIfNeeded: count)
     tableIndex += 1
-    let names = columns.map { prefix + $0.quotedIdentifier }.joined(separator: ", ")
-    if !names.isEmpty { self.columns = SQLFragment(text: names).added(to: self.columns) }
+    let names = columns.map { prefix + $0.quotedIdentifier }
+    if areCompared, areDecimal.contains(true) {
+      for (name, isDecimal) in zip(names, areDecimal) {
+        let column = SQLFragment(text: name)
+        self.columns = (isDecimal ? column.decimal(as: nil) : column).added(to: self.columns)
+      }
+    } else if !names.isEmpty {
+      self.columns = SQLFragment(text: names.joined(separator: ", ")).added(to: self.columns)
+    }
     count += columns.count
     return Positions(Array(start..<Int32(truncatingIfNeeded: count)))
   }

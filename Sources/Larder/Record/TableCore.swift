@@ -33,6 +33,8 @@ final class TableCore: Sendable {
   @usableFromInline let layout: RecordLayout
   /// Whether a column of the key has a coding of its own.
   @usableFromInline let hasCodedKey: Bool
+  /// Whether a column holds Decimals.
+  @usableFromInline let hasDecimals: Bool
   /// The column that SQLite fills when it is NULL: a nullable integer that is the whole key.
   let rowIDColumn: Int?
 
@@ -66,6 +68,7 @@ final class TableCore: Sendable {
       ? builder.problem(table: name, options) : "its columns' values can't be laid out in memory"
     let key = columns.indices.filter { [columns] in columns[$0].isPrimaryKey }
     hasCodedKey = key.contains { [columns] in columns[$0].code != nil }
+    hasDecimals = columns.contains { $0.type.kind == .decimal }
     rowIDColumn =
       key.count == 1 && columns[key[0]].type == .integer.optional
         && !options.contains(.withoutRowID)

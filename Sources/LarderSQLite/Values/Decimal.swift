@@ -6,7 +6,8 @@ extension Decimal: DatabaseValueConvertible {
   /// TEXT, which is compared, ordered and computed with as a number in queries: by functions of this
   /// library's connections, for which no index serves, and which SQL of one's own can call
   /// (`larder_decimal_sum`, `ORDER BY larder_decimal_key(price)`). The row of a key that is a Decimal is
-  /// found by the text, which is the same for all equal numbers that this library has written.
+  /// found by the text, which is the same for all equal numbers that this library has written: one that
+  /// another program wrote as `1.00` by `filter { $0.price == 1 }`, and not by `find(db, 1)`.
   public static var columnType: ColumnType { .decimal }
 
   /// The number as text such as `-12.5`, equal numbers as the same: SQLite has no decimal numbers and

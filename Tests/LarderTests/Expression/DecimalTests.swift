@@ -200,6 +200,44 @@ private struct Account: Record, Equatable {
     #expect(try records.order(byColumn: 3).order(byColumn: 1).limit(1).fetchAll(db).count == 1)
   }
 
+  @Test("of whole records are equal in sets, however they are written")
+  func sets() throws {
+    struct Rate: Record, Equatable {
+      var area: String
+      var rate: Decimal
+      struct Columns: Sendable {
+        let area = Column("area", \Rate.area)
+        let rate = Column("rate", \Rate.rate)
+      }
+      static let columns = Columns()
+      static let table = Table(
+        "rate", Rate.init, columns.area, columns.rate, options: .noPrimaryKey)
+    }
+    try Rate.table.create(db)
+    try db.executeUpdate(
+      "INSERT INTO rate VALUES ('a', '1'), ('a', '1.00'), ('b', '01'), ('b', '2')")
+    let one = Rate(area: "a", rate: 1)
+    let all = [one, Rate(area: "b", rate: 1), Rate(area: "b", rate: 2)]
+    let distinct = Rate.all.distinct().order { $0.area }.order { $0.rate }
+    #expect(
+      distinct.snapshot.hasPrefix(
+        #"SELECT DISTINCT "rate"."area", larder_decimal("rate"."rate") FROM "rate" ORDER BY"#))
+    #expect(try distinct.fetchAll(db) == all)
+    #expect(try distinct.fetchCount(db) == 3)
+    #expect(try distinct.limit(1).fetchOne(db) == one)
+    let foreign = Rate.filter { $0.area != "b" && $0.rate == 1 }
+    let union = foreign.union(Rate.all).order(byColumn: 1).order(byColumn: 2)
+    #expect(try union.fetchAll(db) == all)
+    #expect(try foreign.limit(1).intersect(foreign.limit(1, offset: 1)).fetchAll(db) == [one])
+    #expect(try foreign.limit(1).except(foreign.limit(1, offset: 1)).fetchAll(db).isEmpty)
+    let joined = Rate.join(Rate.self) { $0.area == $1.area }.distinct()
+    #expect(try joined.fetchCount(db) == 5)
+    let common = CommonTable("rates", Rate.select { ($0.area, $0.rate) })
+    #expect(try common.all.distinct().fetchAll(db).count == 3)
+    // What isn't compared as a whole is read as it is.
+    #expect(!Rate.all.snapshot.contains("larder"))
+  }
+
   @Test("go through subqueries, common tables and functions")
   func elsewhere() throws {
     let greatest = Account.all.select { $0.limit.max() }
