@@ -105,14 +105,22 @@ extension PropertyAccess {
   /// A value that is only read, of a type that knows how it is stored.
   @inlinable
   static func value<Value: DatabaseValueConvertible>(_ type: Value.Type) -> PropertyAccess {
-    .plain(type, offset: 0, isWritable: false)
+    .value(type) { $1.initializeMemory(as: Value.self, to: try Value(written: $0)) }
   }
 
   /// A value that is only read, with a coding.
   static func value<Value: Sendable>(_ coding: ColumnCoding<Value>) -> PropertyAccess {
+    .value(Value.self) { $1.initializeMemory(as: Value.self, to: try coding.read($0)) }
+  }
+
+  /// A value that is only read. What isn't called captures nothing: selections make these each time.
+  @inlinable
+  static func value<Value: Sendable>(
+    _ type: Value.Type,
+    read: @escaping @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void
+  ) -> PropertyAccess {
     PropertyAccess(
-      Value.self, offset: nil, isWritable: false,
-      read: { $1.initializeMemory(as: Value.self, to: try coding.read($0)) },
-      bind: { _, _ in }, assign: { _, _ in }, take: { _, _ in }, value: { _, _ in .null })
+      type, offset: nil, isWritable: false, read: read, bind: { _, _ in }, assign: { _, _ in },
+      take: { _, _ in }, value: { _, _ in .null })
   }
 }

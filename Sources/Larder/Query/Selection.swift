@@ -144,7 +144,7 @@ extension Query {
   public func select<each Value: DatabaseValueConvertible>(
     _ expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
   ) -> Selection<(repeat each Value)> {
-    let builder = SelectionBuilder()
+    var builder = SelectionBuilder()
     scoped { repeat builder.add(each expressions($0)) }
     // Captures nothing, so that it is specialized where the query is written.
     return Selection(select, builder.columns, builder.accesses) { row in
@@ -168,7 +168,7 @@ extension Query {
   public func select<Value: DatabaseValueConvertible>(
     _ expression: (From.QueryFields) -> SQLExpression<Value>
   ) -> Selection<Value> {
-    let builder = SelectionBuilder()
+    var builder = SelectionBuilder()
     scoped { builder.add(expression($0)) }
     return Selection<Value>(select, builder.columns, builder.accesses) { row in
       try withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { memory in
@@ -182,22 +182,25 @@ extension Query {
 
 /// Gathers the expressions of a selection, one after the other.
 @usableFromInline
-final class SelectionBuilder {
-  private var list: SQLFragment?
-  @usableFromInline var columns: SQLFragment { list ?? SQLFragment.empty }
+struct SelectionBuilder {
+  private var parts: [SQLFragment] = []
+  @usableFromInline var columns: SQLFragment { parts.count == 1 ? parts[0] : .list(parts) }
   @usableFromInline private(set) var accesses: [PropertyAccess] = []
 
   @usableFromInline
-  init() {}
+  init() {
+    parts.reserveCapacity(4)
+    accesses.reserveCapacity(4)
+  }
 
   @inlinable
-  func add<Value: DatabaseValueConvertible>(_ expression: SQLExpression<Value>) {
+  mutating func add<Value: DatabaseValueConvertible>(_ expression: SQLExpression<Value>) {
     add(expression.node, expression.node.coding?.access(for: Value.self) ?? .value(Value.self))
   }
 
   @usableFromInline
-  func add(_ expression: SQLFragment, _ access: PropertyAccess) {
-    list = expression.added(to: list)
+  mutating func add(_ expression: SQLFragment, _ access: PropertyAccess) {
+    parts.append(expression)
     accesses.append(access)
   }
 }
