@@ -99,10 +99,13 @@ extension PostgresConnection {
       defer { PQclear(result) }
       switch PQresultStatus(result) {
       case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_SINGLE_TUPLE, PGRES_EMPTY_QUERY: use(result)
+      case PGRES_PIPELINE_ABORTED: break
+      case PGRES_PIPELINE_SYNC:
+        hasReadSync = true
+        return failed
       case PGRES_FATAL_ERROR:
         failed = failed ?? failure(result, sql: sql, copyingInto: relation)
         if handle == nil { return failed }
-      case PGRES_PIPELINE_ABORTED: break
       default: throw abandon(SQLState.notSupported, Self.copyMessage)
       }
     }
@@ -115,23 +118,16 @@ extension PostgresConnection {
   /// or a conflict with other transactions.
   func readToSync() throws -> PostgresFailure? {
     var failed: PostgresFailure?
-    var wasEnd = false
-    while true {
-      guard let result = try nextResult() else {
-        if wasEnd { throw abandon(SQLState.protocolViolation, "the end of the results is missing") }
-        wasEnd = true
-        continue
+    hasReadSync = false
+    while !hasReadSync, let handle {
+      // Else there would be nothing to wait for.
+      guard PQtransactionStatus(handle) == PQTRANS_ACTIVE else {
+        throw abandon(SQLState.protocolViolation, "the end of the results is missing")
       }
-      wasEnd = false
-      defer { PQclear(result) }
-      switch PQresultStatus(result) {
-      case PGRES_PIPELINE_SYNC: return failed
-      case PGRES_FATAL_ERROR:
-        failed = failed ?? failure(result, sql: nil)
-        if handle == nil { return failed }
-      default: break
-      }
+      let next = try outcome(sql: nil)
+      failed = failed ?? next
     }
+    return failed
   }
 
   /// Ends the operation by a failure.

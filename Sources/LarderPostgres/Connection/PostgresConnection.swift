@@ -18,8 +18,6 @@ final class PostgresConnection {
     var preparesStatements = true
     /// `default_transaction_isolation`, such as `serializable`.
     var isolation: String?
-    /// Further settings, set when the connection is made.
-    var settings: [String: String] = [:]
     /// How long the server has to answer when a statement is cancelled, before the connection is given up.
     var cancellationPatience = Duration.milliseconds(300)
   }
@@ -62,6 +60,8 @@ final class PostgresConnection {
   /// Names of statements that nobody needs any more, which travel likewise.
   var discardedNames: [String] = []
   var statementCount = 0
+  /// Whether the end of the round trip has been read.
+  var hasReadSync = false
   /// Whether rows of a COPY are being written, beside which nothing else runs.
   var isCopying = false
   /// The statement whose rows are on the way. Unretained: it takes itself out before it goes.

@@ -10,31 +10,25 @@ import LarderSQLite
 ///
 /// See [Connection Strings](https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING).
 struct ServerAddress {
-  private let address: String
-  /// The `options` of the connection string; nil where a service file may have others.
-  private var ownOptions: String?
+  private var keywords: [(name: String, value: String)] = []
+  /// Whether settings can travel in `options`: not where a service file may have some of its own.
+  private let takesOptions: Bool
 
   init(_ address: String) throws {
-    self.address = address
     guard !address.utf8.contains(0), Self.isClear(address),
-      let keywords = PQconninfoParse(address, nil)
+      let parsed = PQconninfoParse(address, nil)
     else { throw Self.unreadable }
-    defer { PQconninfoFree(keywords) }
-    func value(_ keyword: String) -> String? {
-      var next = keywords
-      while let name = next.pointee.keyword {
-        if strcmp(name, keyword) == 0 { return next.pointee.val.map { String(cString: $0) } }
-        next += 1
+    defer { PQconninfoFree(parsed) }
+    var next = parsed
+    while let name = next.pointee.keyword {
+      if let value = next.pointee.val {
+        keywords.append((String(cString: name), String(cString: value)))
       }
-      return nil
+      next += 1
     }
-    guard value("port")?.utf8.allSatisfy({ "0123456789,".utf8.contains($0) }) ?? true else {
-      throw Self.unreadable
-    }
-    let hasService = value("service") != nil || getenv("PGSERVICE") != nil
-    ownOptions =
-      hasService
-      ? nil : value("options") ?? getenv("PGOPTIONS").map { String(cString: $0) } ?? ""
+    takesOptions = getenv("PGSERVICE") == nil && !keywords.contains { $0.name == "service" }
+    let ports = keywords.first { $0.name == "port" }?.value ?? ""
+    guard ports.utf8.allSatisfy("0123456789,".utf8.contains) else { throw Self.unreadable }
   }
 
   private static let unreadable = PostgresFailure(
@@ -58,8 +52,8 @@ struct ServerAddress {
 
   // MARK: Settings
 
-  /// What the library relies on, and what was asked for. Values are read in binary, so that these are for
-  /// what SQL itself makes text of.
+  /// What the library relies on. Values are read in binary, so that these are for what SQL itself makes text
+  /// of.
   private static func settings(_ options: PostgresConnection.Options) -> [(String, String)] {
     // A pooler takes these few as parameters of a connection, and refuses others.
     var settings = [
@@ -71,25 +65,27 @@ struct ServerAddress {
         settings.append(("default_transaction_isolation", isolation))
       }
     }
-    return settings + options.settings.sorted { $0.key < $1.key }
+    return settings
   }
 
-  /// Begins to connect. The settings travel in the first message.
+  /// Begins to connect. The settings travel in the first message, behind the options of the address.
   func start(_ options: PostgresConnection.Options) throws -> OpaquePointer {
-    var keywords = ["dbname", "client_encoding"]
-    var values = [address, "UTF8"]
-    if let ownOptions {
+    var all = keywords + [("client_encoding", "UTF8")]
+    if takesOptions {
+      let own = keywords.last { $0.name == "options" }?.value
       let settings = Self.settings(options).map { name, value in
-        let escaped = value.replacing("\\", with: "\\\\").replacing(" ", with: "\\ ")
-        return "-c \(name)=\(escaped)"
+        "-c \(name)=\(value.replacing(" ", with: "\\ "))"
       }
-      keywords.append("options")
-      values.append(([ownOptions] + settings).joined(separator: " "))
+      let first = own ?? getenv("PGOPTIONS").map { String(cString: $0) } ?? ""
+      all.append(("options", ([first] + settings).joined(separator: " ")))
     }
-    let handle = Self.withCStrings(keywords) { keywords in
-      Self.withCStrings(values) { PQconnectStartParams(keywords, $0, 1) }
+    let string = all.map { name, value in
+      let escaped = value.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
+      return "\(name)='\(escaped)'"
+    }.joined(separator: " ")
+    guard let handle = PQconnectStart(string) else {
+      throw PostgresFailure("53200", "out of memory")
     }
-    guard let handle else { throw PostgresFailure("53200", "out of memory") }
     larder_ignore_notices(handle)
     // Until the connection is there, an error's code is only to be had in its text.
     PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
@@ -103,22 +99,13 @@ struct ServerAddress {
       PQparameterStatus(handle, name).map { String(cString: $0) }
     }
     let isSet =
-      ownOptions != nil && reported("TimeZone") == "UTC"
+      takesOptions && reported("TimeZone") == "UTC"
       && reported("DateStyle")?.hasPrefix("ISO") ?? false
       && reported("standard_conforming_strings") == "on"
     return isSet
       ? nil
       : Self.settings(options).map { name, value in
-        "SET \(name) TO '\(value.replacing("'", with: "''"))'"
+        "SET \(name) TO '\(value)'"
       }.joined(separator: "; ")
-  }
-
-  /// Calls a closure with C strings and a nil after them.
-  private static func withCStrings<T>(
-    _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> T
-  ) -> T {
-    var copies = strings.map { UnsafePointer(strdup($0)) } + [nil]
-    defer { for copy in copies { free(UnsafeMutablePointer(mutating: copy)) } }
-    return copies.withUnsafeMutableBufferPointer { body(UnsafePointer($0.baseAddress)) }
   }
 }

@@ -35,26 +35,22 @@ struct ConnectingTests {
 
   @Test("Settings travel with the first message, after those of the address")
   func settings() throws {
-    let options = PostgresConnection.Options(
-      isolation: "repeatable read",
-      settings: ["search_path": "\"a b\", \"c\\d 'e'\"", "work_mem": "1MB"])
+    let own = #"-c TimeZone=Europe/Oslo -c search_path=a\\\\,\\ \'b -c lock_timeout=7s"#
     let db = try PostgresConnection(
-      "host=\(folder) user=larder dbname=postgres options='-c work_mem=2MB -c TimeZone=Europe/Oslo -c lock_timeout=7s'",
-      options: options)
+      "host=\(folder) user=larder dbname=postgres options='\(own)'",
+      options: PostgresConnection.Options(isolation: "repeatable read"))
     func value(_ name: String) throws -> String { try db.rows("SHOW \(name)")[0][0] }
     #expect(try value("TimeZone") == "'UTC'")
     #expect(try value("DateStyle") == "'ISO, MDY'")
     #expect(try value("default_transaction_isolation") == "'repeatable read'")
     #expect(try value("client_encoding") == "'UTF8'")
-    #expect(try value("search_path") == "'\"a b\", \"c\\d 'e'\"'")
-    #expect(try value("work_mem") == "'1MB'")
+    #expect(try value("search_path") == #"'a\, 'b'"#)
     #expect(try value("lock_timeout") == "'7s'")
   }
 
   @Test("A service file says where the server is; settings follow then")
   func service() throws {
-    let options = PostgresConnection.Options(settings: ["application_name": "it's"])
-    let db = try PostgresConnection("service=larder", options: options)
+    let db = try PostgresConnection("service=larder application_name='it\\'s'")
     #expect(try db.rows("SHOW application_name") == [["'it's'"]])
     #expect(try db.rows("SHOW lock_timeout") == [["'3s'"]])
     #expect(try db.rows("SHOW TimeZone") == [["'UTC'"]])
