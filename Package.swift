@@ -52,6 +52,11 @@ let package = Package(
     .target(
       name: "PostgresSupport", dependencies: ["LarderPostgres", "TestSupport"],
       path: "Tests/PostgresSupport"),
+    .target(
+      name: "CPostgresReference", dependencies: ["CLibPQ"], path: "Tests/PostgresReference"),
+    .executableTarget(
+      name: "postgres-benchmarks", dependencies: ["LarderPostgres", "CPostgresReference"],
+      path: "Tests/PostgresBenchmarks"),
     .testTarget(
       name: "LarderPostgresTests",
       dependencies: ["LarderPostgres", "PostgresSupport", "TestSupport"]),

@@ -12,7 +12,7 @@ final class PostgresCopy {
   private let sql: String
   private let table: String
   private let types: [Oid]
-  private var buffer = ValueBuffer(capacity: 2 * PostgresCopy.chunk)
+  private var buffer = PostgresCopy.header
   private var rowStart = 0
   private var column = 0
   private var isOpen = false
@@ -47,7 +47,6 @@ final class PostgresCopy {
     }
     connection.isCopying = true
     isOpen = true
-    Self.header.withUnsafeBytes { buffer.append($0) }
     beginRow()
   }
 
@@ -62,7 +61,7 @@ final class PostgresCopy {
   private func beginRow() {
     rowStart = buffer.count
     column = 0
-    buffer.append(Int16(truncatingIfNeeded: types.count))
+    buffer.append(bigEndian: Int16(truncatingIfNeeded: types.count))
   }
 
   /// Writes a value behind its length. Throws `ConversionError` for what the column can't hold; the row
@@ -72,10 +71,11 @@ final class PostgresCopy {
       throw PostgresFailure(SQLState.wrongState, "the row has \(types.count) columns, or has ended")
     }
     let start = buffer.count
-    buffer.append(-1 as Int32)
+    buffer.append(bigEndian: -1 as Int32)
     if value.storageClass != .null {
       _ = try buffer.write(value, as: types[column], inBinary: true)
-      buffer.replace(at: start, by: Int32(buffer.count - start - 4))
+      try buffer.checkLength(buffer.count)
+      buffer.replace(at: start, byBigEndian: Int32(buffer.count - start - 4))
     }
     column += 1
   }
@@ -95,14 +95,14 @@ final class PostgresCopy {
       guard let handle = connection.handle, connection.isOpen else { throw connection.lost() }
       var code: Int32 = 0
       while code == 0 {
-        code = buffer.withBytes {
+        code = buffer.withUnsafeBytes {
           PQputCopyData(
             handle, $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32($0.count))
         }
         guard code >= 0 else { throw connection.lost() }
         try connection.flush(handle)
       }
-      buffer.removeAll()
+      buffer.removeAll(keepingCapacity: true)
     } catch {
       isOpen = false
       connection.isCopying = false
@@ -118,8 +118,8 @@ final class PostgresCopy {
     guard isOpen else {
       throw PostgresFailure(SQLState.wrongState, "the rows have been stored, or given up")
     }
-    buffer.removeLast(to: rowStart)
-    buffer.append(-1 as Int16)
+    buffer.removeSubrange(rowStart...)
+    buffer.append(bigEndian: -1 as Int16)
     try send()
     return try end(nil)
   }

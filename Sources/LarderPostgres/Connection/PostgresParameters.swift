@@ -6,7 +6,7 @@ import LarderSQLite
 /// What isn't bound is NULL. Values stay bound until ``removeAll()``.
 final class PostgresParameters {
   let types: [Oid]
-  private var buffer = ValueBuffer()
+  private var buffer: [UInt8] = []
   /// Where values begin; negative for NULL.
   private var offsets: [Int]
   private var lengths: [Int32]
@@ -25,7 +25,8 @@ final class PostgresParameters {
 
   /// Makes all NULL, before new values are bound.
   func removeAll() {
-    buffer.removeAll()
+    // No statement keeps much once it has run.
+    buffer.removeAll(keepingCapacity: buffer.count < 1 << 20)
     for index in offsets.indices { offsets[index] = -1 }
   }
 
@@ -51,7 +52,7 @@ final class PostgresParameters {
       _ lengths: UnsafePointer<Int32>?, _ formats: UnsafePointer<Int32>?
     ) -> T
   ) -> T {
-    buffer.withBytes { bytes in
+    buffer.withUnsafeBytes { bytes in
       for (index, offset) in offsets.enumerated() {
         pointers[index] =
           offset < 0

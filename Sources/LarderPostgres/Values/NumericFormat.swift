@@ -53,7 +53,7 @@ enum NumericFormat {
   }
 }
 
-extension ValueBuffer {
+extension [UInt8] {
   /// Appends a number from its text. Equal numbers become the same bytes.
   mutating func writeNumeric(_ text: UnsafeRawBufferPointer) throws {
     guard let number = DecimalNumber(text) else { throw ConversionError(.malformed, String.self) }
@@ -68,10 +68,10 @@ extension ValueBuffer {
     guard let weight = Int16(exactly: (whole + padding) / 4 - 1),
       let count = Int16(exactly: groups.count), -number.exponent <= NumericFormat.largestScale
     else { throw ConversionError(.notExact, String.self) }
-    append(groups.isEmpty ? 0 : count)
-    append(groups.isEmpty ? 0 : weight)
-    append(number.isNegative ? NumericFormat.negative : 0)
-    append(UInt16(max(0, -number.exponent)))
-    for group in groups { append(group) }
+    append(bigEndian: groups.isEmpty ? 0 : count)
+    append(bigEndian: groups.isEmpty ? 0 : weight)
+    append(bigEndian: number.isNegative ? NumericFormat.negative : 0)
+    append(bigEndian: UInt16(Swift.max(0, -number.exponent)))
+    for group in groups { append(bigEndian: group) }
   }
 }

@@ -13,7 +13,7 @@ enum ValueFormat: Int32 {
 ///
 /// Conversions are exact, or throw `ConversionError`; a real number is rounded to what REAL holds, as the
 /// server does.
-extension ValueBuffer {
+extension [UInt8] {
   /// Appends a value, which isn't NULL.
   mutating func write(
     _ value: DatabaseValue, as type: Oid, inBinary: Bool = false
@@ -33,10 +33,10 @@ extension ValueBuffer {
       return exact
     }
     switch type {
-    case TypeOID.int8: append(value)
-    case TypeOID.int4: append(try exactly(Int32.self))
-    case TypeOID.int2: append(try exactly(Int16.self))
-    case TypeOID.oid: append(try exactly(UInt32.self))
+    case TypeOID.int8: append(bigEndian: value)
+    case TypeOID.int4: append(bigEndian: try exactly(Int32.self))
+    case TypeOID.int2: append(bigEndian: try exactly(Int16.self))
+    case TypeOID.oid: append(bigEndian: try exactly(UInt32.self))
     case TypeOID.float8, TypeOID.float4:
       guard let number = Double(exactly: value) else {
         throw ConversionError(.notExact, Double.self)
@@ -53,18 +53,18 @@ extension ValueBuffer {
   private mutating func write(_ value: Double, as type: Oid, inBinary: Bool) throws -> ValueFormat {
     guard !value.isNaN else { throw ConversionError(.notANumber, Double.self) }
     switch type {
-    case TypeOID.float8: append(value.bitPattern)
+    case TypeOID.float8: append(bigEndian: value.bitPattern)
     case TypeOID.float4:
       let rounded = Float(value)
       guard rounded.isFinite == value.isFinite else { throw ConversionError(.notExact, Float.self) }
-      append(rounded.bitPattern)
+      append(bigEndian: rounded.bitPattern)
     case TypeOID.int8, TypeOID.int4, TypeOID.int2, TypeOID.oid, TypeOID.bool:
       guard let integer = Int64(exactly: value) else {
         throw ConversionError(.notExact, Int64.self)
       }
       return try write(integer, as: type, inBinary: inBinary)
     case TypeOID.timestamptz, TypeOID.timestamp:
-      append(try ServerTime.microseconds(secondsSince1970: value))
+      append(bigEndian: try ServerTime.microseconds(secondsSince1970: value))
     default:
       let text = value.isFinite ? "\(value)" : value < 0 ? "-Infinity" : "Infinity"
       return try write(text, as: type, inBinary: inBinary)
@@ -90,23 +90,23 @@ extension ValueBuffer {
     case TypeOID.bytea: throw ConversionError(.storageClass(.text), [UInt8].self)
     case TypeOID.uuid:
       if let uuid = UUID(uuidString: String(decoding: text, as: UTF8.self))?.uuid {
-        withUnsafeBytes(of: uuid) { append($0) }
+        Swift.withUnsafeBytes(of: uuid) { append(contentsOf: $0) }
         return .binary
       }
     case _ where TypeOID.isText(type):
-      append(text)
+      append(contentsOf: text)
       return .binary
     default: break
     }
     guard inBinary else {
-      append(text)
-      append(UInt8(0))
+      append(contentsOf: text)
+      append(0)
       return .text
     }
     switch type {
     case TypeOID.jsonb:
-      append(UInt8(1))
-      append(text)
+      append(1)
+      append(contentsOf: text)
     case TypeOID.numeric: try writeNumeric(text)
     case TypeOID.timestamptz, TypeOID.timestamp:
       let seconds = try CivilTime.secondsSince1970(String(decoding: text, as: UTF8.self))
@@ -128,11 +128,11 @@ extension ValueBuffer {
     guard type == TypeOID.bytea || type == TypeOID.uuid && bytes.count == 16 else {
       throw ConversionError(.storageClass(.blob), String.self)
     }
-    append(bytes)
+    append(contentsOf: bytes)
     return .binary
   }
-  /// The server takes a gigabyte at most.
-  private func checkLength(_ count: Int) throws {
+  /// The server takes a gigabyte at most, of a row too.
+  func checkLength(_ count: Int) throws {
     guard count < 1 << 30 else {
       throw PostgresFailure(SQLState.tooManyBytes, "a value of \(count) bytes is too long")
     }

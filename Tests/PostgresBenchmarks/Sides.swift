@@ -1,0 +1,154 @@
+import CPostgresReference
+import Foundation
+import Larder
+import LarderPostgres
+
+/// What both sides do.
+enum Work {
+  case insert, copy, find, transactions, fetchAll, stream
+
+  static let all: [(name: String, limit: Double?, work: Work)] = [
+    ("insert", 1.3, .insert), ("copy", 1.3, .copy), ("find", 1.3, .find),
+    ("transactions", 1.3, .transactions), ("fetch-all", 1.5, .fetchAll), ("stream", nil, .stream),
+  ]
+
+  /// How many rows or calls there are.
+  func count(of rows: Int) -> Int {
+    switch self {
+    case .find, .transactions: max(1, rows / 10)
+    default: rows
+    }
+  }
+
+  var needsEmptyTable: Bool { self == .insert || self == .copy }
+
+  /// Microseconds for each of them.
+  func measure(_ rows: Int, _ body: () throws -> Void) rethrows -> Double {
+    let time = try ContinuousClock().measure(body)
+    return time / .microseconds(1) / Double(count(of: rows))
+  }
+}
+
+/// The row that the benchmarks write and read.
+struct Town: Record {
+  var id: Int64
+  var name: String
+  var population: Int
+  var area: Double
+  var country: String?
+
+  struct Columns: Sendable {
+    let id = Column("id", \Town.id, .primaryKey)
+    let name = Column("name", \Town.name)
+    let population = Column("population", \Town.population)
+    let area = Column("area", \Town.area)
+    let country = Column("country", \Town.country)
+  }
+  static let columns = Columns()
+  static let table = Table(
+    "town", Town.init, columns.id, columns.name, columns.population, columns.area, columns.country)
+
+  /// Names of about 20 bytes; every third has no country.
+  static func many(_ count: Int) -> [Town] {
+    (1...count).map { (number: Int) -> Town in
+      let population = number &* 7919 % 1_000_000
+      return Town(
+        id: Int64(number), name: "Town number \(100_000 + number)", population: population,
+        area: Double(number) / 3, country: number % 3 == 0 ? nil : "Norway")
+    }
+  }
+}
+
+/// Records on a pool.
+final class LarderSide {
+  private let pool: PostgresPool
+  private let towns: [Town]
+
+  init(_ address: String, _ rows: Int) throws {
+    pool = try PostgresPool(address)
+    towns = Town.many(rows)
+    try pool.inTransaction { db in
+      if try db.tableExists("town") { try db.executeUpdate("DROP TABLE town") }
+      try Town.table.create(db)
+      try Town.insert(db, contentsOf: towns)
+    }
+  }
+
+  func measure(_ work: Work) throws -> Double {
+    if work.needsEmptyTable { try pool.inTransaction { try Town.all.delete($0) } }
+    let count = work.count(of: towns.count)
+    return try work.measure(towns.count) {
+      switch work {
+      case .insert:
+        try pool.inTransaction { db in for var town in towns { try town.insert(db) } }
+      case .copy: try pool.inTransaction { try Town.insert($0, contentsOf: towns) }
+      case .find:
+        try pool.read { db in
+          for id in 1...count { sink += try Town.find(db, Int64(id)).population }
+        }
+      case .transactions:
+        for id in 1...count {
+          try pool.inTransaction { db in
+            try Town.filter { $0.id == Int64(id) }.update(db) { $0.population += 1 }
+          }
+        }
+      case .fetchAll: sink += try pool.read { try Town.fetchAll($0).count }
+      case .stream: try pool.read { try Town.forEach($0) { sink += $0.population } }
+      }
+    }
+  }
+}
+
+nonisolated(unsafe) var sink = 0
+
+/// libpq by hand. Its transactions are serializable, as a pool's are.
+final class Reference {
+  private let connection: OpaquePointer
+  private var cities: [reference_city]
+
+  struct Failure: Error {}
+
+  init(_ address: String, _ rows: Int) throws {
+    let serializable = " options='-c default_transaction_isolation=serializable'"
+    guard let connection = reference_open(address + serializable) else { throw Failure() }
+    self.connection = connection
+    cities = Town.many(rows).map {
+      reference_city(
+        id: $0.id, name: strdup($0.name), population: Int64($0.population), area: $0.area,
+        country: $0.country.flatMap { strdup($0) })
+    }
+    try check(reference_copy(connection, cities, Int32(cities.count)))
+  }
+
+  deinit {
+    reference_close(connection)
+    for city in cities {
+      free(city.name)
+      free(city.country)
+    }
+  }
+
+  private func check(_ code: Int32) throws { if code != 0 { throw Failure() } }
+
+  func measure(_ work: Work) throws -> Double {
+    if work.needsEmptyTable { try check(reference_empty(connection)) }
+    let rows = Int32(cities.count)
+    let count = Int32(work.count(of: cities.count))
+    return try work.measure(cities.count) {
+      var sum: Int64 = 0
+      switch work {
+      case .insert: try check(reference_insert(connection, cities, rows))
+      case .copy: try check(reference_copy(connection, cities, rows))
+      case .find: try check(reference_find(connection, count, &sum))
+      case .transactions: try check(reference_transactions(connection, count))
+      case .stream: try check(reference_stream(connection, &sum))
+      case .fetchAll:
+        var all: UnsafeMutablePointer<reference_city>?
+        var read: Int32 = 0
+        try check(reference_fetch_all(connection, &all, &read))
+        reference_free(all, read)
+      }
+      sink += Int(sum & 1)
+    }
+  }
+}
