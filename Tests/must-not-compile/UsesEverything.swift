@@ -12,3 +12,7 @@ func use(_ db: Database, name: String, id: Int?) throws {
   let later: @Sendable () -> Void = { handle.interrupt() }
   later()
 }
+
+func run(_ work: (Database) throws -> Int, _ db: Database, _ queue: DatabaseQueue) throws -> Int {
+  try db.inTransaction(.immediate, work) + queue.inTransaction(.immediate, work)
+}

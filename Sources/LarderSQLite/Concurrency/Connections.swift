@@ -41,7 +41,7 @@ public final class Connections: Sendable {
     let readers = Readers(maximum: maximum, timeout: timeout, open: open)
     writer = nil
     self.readers = readers
-    owner = ObjectIdentifier(readers)
+    owner = readers.owner
     self.retryLimit = retryLimit
     readersReference = .passUnretained(readers)
     waitGraph = WaitGraph(maximumReaders: readers.maximum)

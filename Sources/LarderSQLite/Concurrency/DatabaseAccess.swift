@@ -45,7 +45,8 @@ extension DatabaseAccess {
   ///
   /// The closure never runs unless the transaction has begun; when the commit fails, all is rolled
   /// back and the error thrown. The closure can't begin or end transactions by itself; see
-  /// ``Database/setRollbackOnly()``.
+  /// ``Database/setRollbackOnly()``. A function that isn't a closure stands behind the kind:
+  /// `inTransaction(.immediate, work)`.
   @discardableResult
   @inlinable
   public func inTransaction<T>(

@@ -25,7 +25,7 @@ final class Readers: ScopeRunner, @unchecked Sendable {
   /// The connection that writes, which is closed after those that read.
   private weak var writer: Writer?
   /// What is the same for all scopes of the pool.
-  private let owner: ObjectIdentifier
+  let owner: ObjectIdentifier
   let transactions = Atomic<Int>(0)
   /// When the pool was opened, by both clocks: from then to now tells how long a tick is.
   let start = (time: MonotonicClock.nanoseconds, ticks: larder_ticks())

@@ -28,7 +28,9 @@ final class BufferedRows {
   }
 
   deinit {
-    for value in values { sqlite3_value_free(value) }
+    for value in values {
+      if format.isEngine { EngineValue.free(value) } else { sqlite3_value_free(value) }
+    }
   }
 
   func reader(row: Int, column: Int) throws -> ColumnReader {
@@ -41,8 +43,9 @@ final class BufferedRows {
 }
 
 extension PreparedStatement {
-  /// A copy of a value of the current row, to be freed with `sqlite3_value_free`.
+  /// A copy of a value of the current row, to be freed with `sqlite3_value_free`, or as another engine's.
   fileprivate func copyOfValue(at index: Int) -> OpaquePointer? {
-    sqlite3_value_dup(reader(at: index).value)
+    let value = reader(at: index).value
+    return arena.isEngine ? EngineValue.copy(value) : sqlite3_value_dup(value)
   }
 }

@@ -39,7 +39,10 @@ public final class ResultSet {
     self.statement = statement
     execution = try statement.begin()
     if case .call = statement.user { database.addOpen(statement) { .resultSet($0) } }
-    guard !statement.isReadOnly || statement.columnCount == 0 else { return }
+    // Another engine may tell the columns only once the statement runs.
+    guard !statement.isReadOnly || statement.columnCount == 0 && database.engine == nil else {
+      return
+    }
     buffer = try BufferedRows(of: statement)
     database.release(statement, execution)
   }

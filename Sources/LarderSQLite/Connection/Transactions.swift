@@ -88,7 +88,8 @@ extension Database {
   ///
   /// The closure never runs unless the transaction has begun. When the commit fails, the
   /// transaction is rolled back and the error thrown. Inside of a transaction this is a savepoint
-  /// (and the kind means nothing). See also ``setRollbackOnly()``.
+  /// (and the kind means nothing). See also ``setRollbackOnly()``. A function that isn't a closure stands
+  /// behind the kind: `inTransaction(.immediate, work)`.
   @discardableResult
   public func inTransaction<T>(
     _ kind: TransactionKind = .immediate, _ body: (Database) throws -> T

@@ -25,7 +25,7 @@ extension Database {
     to path: String, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
   ) throws {
-    try connection.check()
+    _ = try connection.sqlite()
     guard !path.isEmpty, path != ":memory:", !path.utf8.contains(0) else {
       throw DatabaseError(.misuse, "a backup needs the path of a file, and “\(path)” is none")
     }
@@ -181,7 +181,7 @@ extension Database {
     from path: String, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
   ) throws {
-    try connection.check()
+    _ = try connection.sqlite()
     var configuration = Configuration()
     configuration.readOnly = true
     configuration.busyTimeout = .zero
@@ -197,7 +197,7 @@ extension Database {
     from source: Database, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
   ) throws {
-    try connection.check()
+    _ = try connection.sqlite()
     try source.backup(to: self, pagesPerStep: pagesPerStep, progress: progress)
   }
 }

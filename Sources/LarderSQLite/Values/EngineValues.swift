@@ -53,6 +53,23 @@ package struct EngineValue {
   package var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
 
   package init(_ storageClass: StorageClass) { self.storageClass = storageClass }
+
+  /// A copy of what a pointer to one points to, with bytes of its own; for ``free(_:)``.
+  static func copy(_ pointer: OpaquePointer?) -> OpaquePointer? {
+    guard var value = pointer.map({ UnsafePointer<EngineValue>($0).pointee }) else { return nil }
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: value.bytes.count, alignment: 1)
+    bytes.copyMemory(from: value.bytes)
+    value.bytes = UnsafeRawBufferPointer(bytes)
+    let copy = UnsafeMutablePointer<EngineValue>.allocate(capacity: 1)
+    copy.initialize(to: value)
+    return OpaquePointer(copy)
+  }
+
+  static func free(_ copy: OpaquePointer?) {
+    guard let copy = copy.map({ UnsafeMutablePointer<EngineValue>($0) }) else { return }
+    copy.pointee.bytes.deallocate()
+    copy.deallocate()
+  }
 }
 
 extension StorageFormat {

@@ -1,0 +1,203 @@
+import Foundation
+import Larder
+import LarderPostgres
+import PostgresSupport
+import Testing
+
+@Suite(
+  "A pool of connections to PostgreSQL",
+  .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
+struct PoolTests {
+  private let pool: PostgresPool
+
+  init() throws {
+    pool = try PostgresPool(try PostgresServer.shared.database())
+    try pool.inTransaction { db in
+      try db.executeStatements(
+        "CREATE TABLE counter (id BIGINT PRIMARY KEY, n BIGINT NOT NULL); INSERT INTO counter VALUES (1, 0)"
+      )
+    }
+  }
+
+  private func count() throws -> Int? {
+    try pool.read { try $0.value("SELECT n FROM counter", as: Int.self) }
+  }
+
+  @Test("What eight tasks and eight threads read and write back adds up")
+  func increments() async throws {
+    let pool = pool
+    @Sendable func increment(_ db: Database) throws {
+      let n = try db.value("SELECT n FROM counter WHERE id = 1", as: Int.self) ?? 0
+      try db.executeUpdate("UPDATE counter SET n = ? WHERE id = ?", n + 1, 1)
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          for _ in 0..<10 { try await pool.inTransaction { db in try increment(db) } }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let threads = (0..<8).map { _ in
+      Worker {
+        for _ in 0..<10 { try pool.inTransaction { db in try increment(db) } }
+      }
+    }
+    for thread in threads { try thread.end() }
+    #expect(try count() == 160)
+    #expect(pool.statistics.retries > 0)
+  }
+
+  @Test("A transaction that throws leaves nothing, and so does one whose statement has failed")
+  func undone() throws {
+    struct Stop: Error {}
+    #expect(throws: Stop.self) {
+      try pool.inTransaction { db in
+        try db.executeUpdate("UPDATE counter SET n = 7")
+        throw Stop()
+      }
+    }
+    let error = #expect(throws: DatabaseError.self) {
+      try pool.inTransaction { db in
+        try db.executeUpdate("UPDATE counter SET n = 8")
+        _ = try? db.executeUpdate("INSERT INTO counter VALUES (1, 1)")
+      }
+    }
+    #expect(error?.sqlState == "25P02")
+    #expect(error?.code == .abort)
+    #expect(try count() == 0)
+  }
+
+  @Test("What fails in a savepoint leaves the transaction as it was")
+  func savepoints() throws {
+    try pool.inTransaction { db in
+      try db.executeUpdate("UPDATE counter SET n = 1")
+      let error = #expect(throws: DatabaseError.self) {
+        try db.inSavepoint { db in
+          try db.executeUpdate("UPDATE counter SET n = 2")
+          try db.executeUpdate("INSERT INTO counter VALUES (1, 1)")
+        }
+      }
+      #expect(error?.constraint?.kind == .unique)
+      #expect(error?.constraint?.table == "counter")
+      #expect(error?.constraint?.columns == ["id"])
+      #expect(error?.description.hasPrefix("PostgreSQL error 23505") == true)
+    }
+    #expect(try count() == 1)
+    try pool.inSavepoint { db in _ = try db.executeUpdate("UPDATE counter SET n = 3") }
+    #expect(try count() == 3)
+  }
+
+  @Test("A read scope sees one snapshot, and writes nothing")
+  func reads() throws {
+    try pool.read { db in
+      let before = try db.value("SELECT n FROM counter", as: Int.self)
+      try pool.inTransaction { _ = try $0.executeUpdate("UPDATE counter SET n = 5") }
+      #expect(try db.value("SELECT n FROM counter", as: Int.self) == before)
+    }
+    let error = #expect(throws: DatabaseError.self) {
+      try pool.read { _ = try $0.executeUpdate("UPDATE counter SET n = 6") }
+    }
+    #expect(error?.code == .readOnly)
+    #expect(try count() == 5)
+  }
+
+  @Test("A transaction inside of one of the same pool is refused, and a scope is over when it ends")
+  func misuse() throws {
+    var leaked: Database?
+    let error = #expect(throws: DatabaseError.self) {
+      try pool.inTransaction { db in
+        leaked = db
+        try pool.inTransaction { _ in }
+      }
+    }
+    #expect(error?.code == .misuse)
+    let late = #expect(throws: DatabaseError.self) { try leaked?.executeUpdate("SELECT 1") }
+    #expect(late?.code == .misuse)
+    let unsupported = #expect(throws: UnsupportedByEngine.self) {
+      try pool.inDatabase { try $0.backup(to: "/nowhere/copy.db") }
+    }
+    #expect(unsupported?.engine == "PostgreSQL")
+  }
+
+  @Test("A result set goes on while other statements run on its connection")
+  func interleaved() throws {
+    let numbers = try pool.inTransaction { db in
+      let rows = try db.executeQuery("SELECT i FROM generate_series(1, 5000) AS i")
+      var sum = 0
+      while try rows.next() {
+        sum += try rows.get(at: 0, as: Int.self)
+        if sum % 7 == 0 { _ = try db.value("SELECT n FROM counter WHERE id = ?", 1, as: Int.self) }
+      }
+      return sum
+    }
+    #expect(numbers == 5000 * 5001 / 2)
+  }
+
+  @Test("Eight that migrate at once apply each migration once")
+  func migrations() throws {
+    let pool = pool
+    let migrator = Migrator([
+      Migration(
+        "create log", sql: "CREATE TABLE log (id INTEGER PRIMARY KEY, text TEXT NOT NULL)",
+        postgres:
+          "CREATE TABLE log (id BIGINT GENERATED BY DEFAULT AS IDENTITY, text TEXT NOT NULL)"),
+      Migration("first line") { db in
+        try db.executeUpdate("INSERT INTO log (text) VALUES (?)", "first")
+      },
+    ])
+    let threads = (0..<8).map { _ in Worker { try migrator.migrate(pool) } }
+    for thread in threads { try thread.end() }
+    #expect(try pool.read { try $0.value("SELECT count(*) FROM log", as: Int.self) } == 1)
+    let applied = try pool.read { try migrator.applied($0) }
+    #expect(applied.map(\.name) == ["create log", "first line"])
+    #expect(applied.allSatisfy { $0.date != nil && $0.duration != nil })
+  }
+
+  @Test("A statement stops at its deadline, and the connection goes on")
+  func deadline() throws {
+    let error = #expect(throws: DatabaseError.self) {
+      try pool.inDatabase { db in
+        db.statementDeadline = .milliseconds(200)
+        _ = try db.value("SELECT pg_sleep(60)::text", as: String.self)
+      }
+    }
+    #expect(error?.code == .interrupt)
+    #expect(try count() == 0)
+  }
+
+  @Test("A task that is cancelled ends its statement")
+  func cancellation() async throws {
+    let pool = pool
+    let task = Task {
+      try await pool.read { db in _ = try db.value("SELECT pg_sleep(60)::text", as: String.self) }
+    }
+    // Once its statement runs.
+    while try await pool.read({ db in
+      try db.value(
+        "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND state = 'active' AND datname = current_database()",
+        as: Int.self)
+    }) == 0 { await Task.yield() }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+}
+
+/// A thread that runs a closure.
+private final class Worker: @unchecked Sendable {
+  private let done = DispatchSemaphore(value: 0)
+  // Written before the semaphore is signalled, read after it.
+  private var failure: (any Error)?
+
+  init(_ body: @escaping @Sendable () throws -> Void) {
+    Thread.detachNewThread { [self] in
+      do { try body() } catch { failure = error }
+      done.signal()
+    }
+  }
+
+  func end() throws {
+    done.wait()
+    if let failure { throw failure }
+  }
+}
