@@ -59,7 +59,7 @@ let package = Package(
       path: "Tests/PostgresBenchmarks"),
     .testTarget(
       name: "LarderPostgresTests",
-      dependencies: ["LarderPostgres", "PostgresSupport", "TestSupport"]),
+      dependencies: ["LarderPostgres", "PostgresSupport", "TestSupport", "test-process"]),
     .target(name: "CFaultInjection", dependencies: ["CSQLite"], path: "Tests/FaultInjection"),
     .executableTarget(
       name: "proof",

@@ -21,8 +21,8 @@ extension PostgresConnection {
 
   /// Sets what could not be set while connecting.
   func settle(_ address: ServerAddress) throws {
-    guard let handle, let settings = address.missingSettings(options, on: handle) else { return }
-    try runScript(settings)
+    guard let handle else { return }
+    for setting in address.missingSettings(options, on: handle) { try run(setting) }
   }
 
   /// libpq keeps the fields of an error only once it is connected; before, the code stands in the text:

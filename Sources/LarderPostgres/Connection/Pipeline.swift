@@ -5,7 +5,7 @@ import LarderSQLite
 /// Round trips: what is sent, and reading its results in the same order, up to the end that Sync marks.
 ///
 /// The connection stays in pipeline mode, so that BEGIN and the deallocation of statements travel with
-/// what comes next. Only COPY and scripts of several statements leave it.
+/// what comes next. Only COPY leaves it.
 ///
 /// See [Pipeline Mode](https://www.postgresql.org/docs/current/libpq-pipeline-mode.html).
 extension PostgresConnection {
@@ -157,37 +157,6 @@ extension PostgresConnection {
     end()
     if let failure { throw failure }
     return tag
-  }
-
-  /// Runs several statements, one after the other, in a transaction of theirs if none is open. Rows are
-  /// thrown away.
-  func runScript(_ sql: String) throws {
-    try Self.checkText(sql)
-    let handle = try leavePipeline()
-    try check(PQsendQuery(handle, sql))
-    try flush(handle)
-    let failure = try outcome(sql: sql)
-    try enterPipeline()
-    if let failure { throw failure }
-  }
-
-  /// Leaves pipeline mode for what can't be done in it. What was put off needs a round trip of its own.
-  func leavePipeline() throws -> OpaquePointer {
-    let handle = try begin()
-    if deferredBegin != nil {
-      let deferred = try sendDeferred(handle)
-      try sync(handle)
-      try read(deferred)
-      _ = try readToSync()
-    }
-    try check(PQexitPipelineMode(handle))
-    return handle
-  }
-
-  /// Ends the operation for which pipeline mode was left.
-  func enterPipeline() throws {
-    end()
-    if let handle { try check(PQenterPipelineMode(handle)) }
   }
 
   /// The server would take a NUL for the end.

@@ -43,12 +43,12 @@ final class PostgresConnection {
     let request: CancelRequest
   }
 
-  private(set) var handle: OpaquePointer?
+  @exclusivity(unchecked) private(set) var handle: OpaquePointer?
   let options: Options
   let interrupts: PostgresInterrupt
   /// When waiting ends, in nanoseconds of `MonotonicClock`; nil for never. Whoever runs a statement sets it.
-  var deadline: Int?
-  private var stopping: Stopping?
+  @exclusivity(unchecked) var deadline: Int?
+  @exclusivity(unchecked) private var stopping: Stopping?
   /// Whether what runs was asked to stop.
   var isStopping: Bool { stopping != nil }
   /// Whether the server has accepted the connection.
@@ -131,9 +131,6 @@ final class PostgresConnection {
     default: return .unknown
     }
   }
-
-  /// The server's version, such as 150018.
-  var serverVersion: Int { handle.map { Int(PQserverVersion($0)) } ?? 0 }
 
   /// Notices that the server has closed the connection, without asking it.
   func checkAlive() throws {

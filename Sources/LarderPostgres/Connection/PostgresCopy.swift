@@ -151,3 +151,24 @@ final class PostgresCopy {
     return count
   }
 }
+
+extension PostgresConnection {
+  /// Leaves pipeline mode for what can't be done in it. What was put off needs a round trip of its own.
+  fileprivate func leavePipeline() throws -> OpaquePointer {
+    let handle = try begin()
+    if deferredBegin != nil {
+      let deferred = try sendDeferred(handle)
+      try sync(handle)
+      try read(deferred)
+      _ = try readToSync()
+    }
+    try check(PQexitPipelineMode(handle))
+    return handle
+  }
+
+  /// Ends the operation for which pipeline mode was left.
+  fileprivate func enterPipeline() throws {
+    end()
+    if let handle { try check(PQenterPipelineMode(handle)) }
+  }
+}

@@ -25,17 +25,15 @@ final class PostgresStatement {
   private var isPrepared = false
   private(set) var parameters = PostgresParameters(types: [])
   private(set) var columnNames: [String] = []
-  private(set) var columnTypes: [Oid] = []
+  @exclusivity(unchecked) private(set) var columnTypes: [Oid] = []
   /// How many rows were inserted, changed or deleted; known once the last row was read.
   private(set) var changes = 0
 
-  var parameterTypes: [Oid] { parameters.types }
-
-  private var current: OpaquePointer?
-  private var row: Int32 = -1
-  private var rowCount: Int32 = 0
+  @exclusivity(unchecked) private var current: OpaquePointer?
+  @exclusivity(unchecked) private var row: Int32 = -1
+  @exclusivity(unchecked) private var rowCount: Int32 = 0
   /// Whether results are on the way.
-  private var isRunning = false
+  @exclusivity(unchecked) private var isRunning = false
   /// What was read ahead because something else had to run, and how that ended.
   private var rest: OpaquePointer?
   private var restFailure: PostgresFailure?
@@ -116,7 +114,7 @@ final class PostgresStatement {
   ///   for one row.
   func execute(streaming: Bool = false) throws {
     try reset()
-    let types = parameterTypes
+    let types = parameters.types
     do {
       try start(streaming: streaming)
     } catch let failure as PostgresFailure {
@@ -128,7 +126,7 @@ final class PostgresStatement {
       guard connection.status == .idle else { throw failure }
       if !types.isEmpty { try prepare() }
       // Values are bound for the types that parameters had.
-      guard parameterTypes == types else { throw failure }
+      guard parameters.types == types else { throw failure }
       try start(streaming: streaming)
     }
   }

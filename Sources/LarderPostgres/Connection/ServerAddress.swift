@@ -94,7 +94,8 @@ struct ServerAddress {
 
   /// What still has to be set: all of it where the settings could not travel, else nothing, unless the
   /// environment has overridden them (`PGTZ`, `PGDATESTYLE`).
-  func missingSettings(_ options: PostgresConnection.Options, on handle: OpaquePointer) -> String? {
+  func missingSettings(_ options: PostgresConnection.Options, on handle: OpaquePointer) -> [String]
+  {
     func reported(_ name: String) -> String? {
       PQparameterStatus(handle, name).map { String(cString: $0) }
     }
@@ -102,10 +103,6 @@ struct ServerAddress {
       takesOptions && reported("TimeZone") == "UTC"
       && reported("DateStyle")?.hasPrefix("ISO") ?? false
       && reported("standard_conforming_strings") == "on"
-    return isSet
-      ? nil
-      : Self.settings(options).map { name, value in
-        "SET \(name) TO '\(value)'"
-      }.joined(separator: "; ")
+    return isSet ? [] : Self.settings(options).map { "SET \($0) TO '\($1)'" }
   }
 }

@@ -63,22 +63,6 @@ struct PostgresColumn {
     }
   }
 
-  /// The text. Throws `ConversionError` for NULL, for other storage classes, and where it isn't UTF-8.
-  func text() throws -> String {
-    if isNull { throw ConversionError(.null, String.self) }
-    guard storageClass == .text else {
-      throw ConversionError(.storageClass(storageClass), String.self)
-    }
-    return try withUnsafeBytes { bytes in
-      let text = String(decoding: bytes, as: UTF8.self)
-      // Decoding repairs what isn't UTF-8 and so changes it.
-      guard text.hasBytes(bytes.assumingMemoryBound(to: UInt8.self)) else {
-        throw ConversionError(.malformed, String.self)
-      }
-      return text
-    }
-  }
-
   /// Calls a closure with the bytes of a blob or of text, without a copy where that is how they came; none
   /// for NULL. The bytes are good inside the closure only.
   func withUnsafeBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {

@@ -27,7 +27,7 @@ struct FailureTests {
   @Test("A constraint is named with its table and columns, and no value is in the message")
   func constraints() throws {
     let db = try PostgresConnection.test()
-    try db.runScript(
+    try db.runAll(
       """
       CREATE TEMP TABLE city (id INT8 PRIMARY KEY, name TEXT NOT NULL CONSTRAINT short CHECK (length(name) < 9));
       INSERT INTO city VALUES (1, 'geheim')
@@ -82,7 +82,7 @@ struct FailureTests {
   )
   func transactions() throws {
     let (db, other) = (try PostgresConnection.test(), try PostgresConnection.test())
-    try db.runScript(
+    try db.runAll(
       "CREATE TABLE account (id INT8, balance INT8); INSERT INTO account VALUES (1, 0)")
     defer { _ = try? db.run("DROP TABLE account") }
     try db.run("BEGIN READ ONLY")
@@ -91,7 +91,7 @@ struct FailureTests {
     try db.run("BEGIN")
     try db.run("LOCK account")
     try other.run("SET lock_timeout = 10")
-    #expect(failure { try other.runScript("BEGIN; LOCK account") }?.resultCode == .busy)
+    #expect(failure { try other.runAll("BEGIN; LOCK account") }?.resultCode == .busy)
     try other.run("ROLLBACK")
     try db.run("COMMIT")
     for connection in [db, other] { try connection.run("BEGIN ISOLATION LEVEL SERIALIZABLE") }

@@ -10,6 +10,11 @@ extension PostgresConnection {
     try PostgresConnection(PostgresServer.shared.address, options: options)
   }
 
+  /// Runs statements one after the other.
+  func runAll(_ sql: String) throws {
+    for part in sql.split(separator: ";") { try run(String(part)) }
+  }
+
   /// Runs a statement with these values, and returns all rows as the text that a person would write.
   @discardableResult
   func rows(_ sql: String, _ values: DatabaseValue..., streaming: Bool = false) throws
@@ -36,6 +41,13 @@ extension PostgresStatement {
 }
 
 extension PostgresColumn {
+  func text() throws -> String {
+    guard storageClass == .text else {
+      throw ConversionError(.storageClass(storageClass), String.self)
+    }
+    return withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+  }
+
   /// The value with its storage class in one letter.
   var description: String {
     get throws {

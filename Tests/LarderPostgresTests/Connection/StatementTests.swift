@@ -18,7 +18,7 @@ struct StatementTests {
   @Test("A statement is prepared once, and runs with other values")
   func insert() throws {
     let insert = try db.prepare("INSERT INTO city VALUES ($1, $2, $3)")
-    #expect(insert.parameterTypes == [TypeOID.int8, TypeOID.text, TypeOID.int4])
+    #expect(insert.parameters.types == [TypeOID.int8, TypeOID.text, TypeOID.int4])
     try insert.bind([1, "北京市", 21_893_095])
     try insert.execute()
     #expect(insert.changes == 1)
@@ -146,7 +146,7 @@ struct StatementTests {
 
   @Test("What fails when an implicit transaction commits is thrown")
   func deferredConstraint() throws {
-    try db.runScript(
+    try db.runAll(
       """
       CREATE TEMP TABLE parent (id INT8 PRIMARY KEY);
       CREATE TEMP TABLE child (parent INT8 REFERENCES parent DEFERRABLE INITIALLY DEFERRED)
@@ -216,23 +216,6 @@ struct StatementTests {
       #expect(try one.next())
     }
     #expect(try db.rows("SELECT count(*) FROM pg_prepared_statements") == [["0"]])
-  }
-
-  @Test("A script runs several statements, all or none")
-  func script() throws {
-    try db.runScript(
-      "INSERT INTO city VALUES (1, 'Oslo'); SELECT 1; INSERT INTO city VALUES (2, 'Bern')")
-    #expect(try db.rows("SELECT count(*) FROM city") == [["2"]])
-    let error = failure {
-      try db.runScript("DELETE FROM city; INSERT INTO city VALUES (1, NULL)")
-    }
-    #expect(error?.sqlState == "23502")
-    #expect(try db.rows("SELECT count(*) FROM city") == [["2"]])
-    db.beginLater("BEGIN")
-    try db.runScript("DELETE FROM city; DELETE FROM city")
-    #expect(db.status == .transaction)
-    try db.run("ROLLBACK")
-    #expect(try db.rows("SELECT count(*) FROM city") == [["2"]])
   }
 
   @Test(
