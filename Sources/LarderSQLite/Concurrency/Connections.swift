@@ -17,6 +17,8 @@ public final class Connections: Sendable {
   /// The same as ``readers``, which keeps them, not retained: a count of references that all threads share
   /// would make those wait for one another that read.
   private let readersReference: Unmanaged<Readers>?
+  /// The same as ``writer``, which keeps it.
+  private let writerReference: Unmanaged<Writer>?
 
   init(writer: Writer, readers: Readers?) {
     self.writer = writer
@@ -24,6 +26,7 @@ public final class Connections: Sendable {
     owner = ObjectIdentifier(writer)
     retryLimit = writer.retryLimit
     readersReference = readers.map(Unmanaged.passUnretained)
+    writerReference = .passUnretained(writer)
     waitGraph = readers.map { WaitGraph(maximumReaders: $0.maximum) }
   }
 
@@ -44,6 +47,7 @@ public final class Connections: Sendable {
     owner = readers.owner
     self.retryLimit = retryLimit
     readersReference = .passUnretained(readers)
+    writerReference = nil
     waitGraph = WaitGraph(maximumReaders: readers.maximum)
   }
 
@@ -124,8 +128,11 @@ public final class Connections: Sendable {
   private func write(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
-    if let writer { return try writer.perform(kind, call, body) }
-    try readers?.perform(kind, body)
+    if let writerReference {
+      try writerReference._withUnsafeGuaranteedRef { try $0.perform(kind, call, body) }
+    } else {
+      try readers?.perform(kind, body)
+    }
   }
 
   /// Runs a scope from inside of another one of the same pool. What it waits for the scope around it may
