@@ -257,9 +257,16 @@ package final class PreparedStatement {
     } else {
       code = rawStep(handle)
     }
-    let error = code == SQLITE_DONE ? nil : connection.error(code, sql: sql, statement: handle)
+    // Not one Optional for both: to make, move and test it took 5 % of an empty read's time.
+    if code == SQLITE_DONE { return endAsControl(handle) }
+    let error = connection.error(code, sql: sql, statement: handle)
+    endAsControl(handle)
+    throw error
+  }
+
+  @inline(__always)
+  private func endAsControl(_ handle: OpaquePointer) {
     if state == .ready { sqlite3_reset(handle) } else { reset() }
-    if let error { throw error }
   }
 
   /// A step of another engine's statement.
