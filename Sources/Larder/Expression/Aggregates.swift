@@ -78,6 +78,9 @@ extension SQLExpression where Value: BinaryNumberValue {
 
 extension SQLExpression where Value: SummableValue {
   /// The sum of the values that aren't NULL; NULL where there is none, an error where integers overflow.
+  ///
+  /// It has the column's type, and doesn't fit where that is too narrow: `$0.length.integer.sum()` is the sum
+  /// of an Int16 in 64 bits.
   public func sum(distinct: Bool = false) -> SQLExpression<Value.AsOptional> {
     SQLExpression<Value.AsOptional>(node.sum(distinct))
   }

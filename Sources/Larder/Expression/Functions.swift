@@ -57,7 +57,13 @@ extension SQLExpression {
     case .decimal:
       SQLExpression<Other>(
         node.decimal(as: .own(of: type)))
-    case .any, .date:
+    case .date:
+      // A date stays in the format in which its column stores it.
+      SQLExpression<Other>(
+        SQLFragment(
+          .sequence([.part(node)]), node.precedence, isNullable: node.isNullable,
+          coding: node.coding))
+    case .any:
       SQLExpression<Other>(
         SQLFragment(.sequence([.part(node)]), node.precedence, isNullable: node.isNullable))
     default:

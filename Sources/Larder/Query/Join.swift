@@ -12,6 +12,9 @@ extension Query where From: SingleSource {
   /// ```
   ///
   /// A table that is there already gets another name: `"city_2"`. Up to eight tables can be joined.
+  ///
+  /// `==` is null-safe here too: of two columns that both may be NULL, NULL meets NULL, unlike in SQL's `=`
+  /// and in associations. Behind a left join, `$0.id == $1.owner && $1.owner != nil` is what `=` says.
   public func join<Other: Record>(
     _ other: Other.Type, on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
   ) -> Query<Join2<From, Other>> {

@@ -35,7 +35,10 @@ extension SQLExpression where Value: DatabaseValueConvertible {
     SQLExpression<Bool>(node.isMember(of: selection.columns, selection.fragment))
   }
 
-  /// Whether it is one of the values that another query selects; NULLs don't count.
+  /// Whether it is one of the values that another query selects.
+  ///
+  /// Where NULL is among those, it isn't known of any other value that it is none of them: the opposite,
+  /// `!$0.id.in(…)`, is true of no row. Filter NULLs out of the query.
   public func `in`(_ selection: Selection<Value?>) -> SQLExpression<Bool> {
     SQLExpression<Bool>(node.isMember(of: selection.columns, selection.fragment))
   }
@@ -52,7 +55,7 @@ extension SQLExpression where Value: DatabaseValueConvertible {
     SQLExpression<Bool>(node.isMember(of: compound.columns.first, compound.fragment))
   }
 
-  /// Whether it is one of the values of a compound query; NULLs don't count.
+  /// Whether it is one of the values of a compound query; NULL among those as in the other form.
   public func `in`(_ compound: Compound<Value?>) -> SQLExpression<Bool> {
     SQLExpression<Bool>(node.isMember(of: compound.columns.first, compound.fragment))
   }

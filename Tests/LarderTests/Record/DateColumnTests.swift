@@ -65,6 +65,22 @@ private struct Order: Record, Equatable {
     #expect(try db.executeQuery("SELECT * FROM Orders").map { try $0.dictionary } == before)
   }
 
+  @Test("keep their format where they are cast, so that another format's column refuses them")
+  func casting() throws {
+    let before = try db.executeQuery("SELECT * FROM Orders").map { try $0.dictionary }
+    let error = failure(DatabaseError.self) {
+      try Order.all.update(db) { $0.shipped = $0.day.cast(to: Date?.self) }
+    }
+    #expect(error?.code == .misuse)
+    #expect(try db.executeQuery("SELECT * FROM Orders").map { try $0.dictionary } == before)
+    let order = try Order.find(db, 1)
+    #expect(
+      try Order.filter { $0.day.cast(to: Date?.self) == order.day }.fetchCount(db) == 1)
+    #expect(
+      try Order.filter { $0.id == 1 }.select { $0.day.cast(to: Date?.self) }.fetchOne(db)
+        == order.day)
+  }
+
   @Test("refuse text of another form, and say what format it has")
   func otherForm() throws {
     for (value, format) in [
