@@ -162,7 +162,8 @@ private struct DateArithmetic {
       }
     }
     return SQLFragment(
-      .form(.dateAdding, [node] + list, sum), sum.precedence, coding: node.coding)
+      .form(fromDay ? .dateAddingMonths : .dateAdding, [node] + list, sum), sum.precedence,
+      coding: node.coding)
   }
 
   /// What a closure makes for the format; where the connection decides, for each.

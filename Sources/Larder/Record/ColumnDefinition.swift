@@ -17,7 +17,7 @@ public struct ColumnDefinition: Sendable {
   /// that is no version.
   var greatestVersion: Int64?
   var isVersion: Bool { greatestVersion != nil }
-  package var collation: String?
+  var collation: String?
   var checks: [SQL] = []
   var defaultSQL: SQL?
   var generated: (expression: SQL, isStored: Bool)?

@@ -41,7 +41,9 @@ package protocol DefinitionDialect: Sendable {
   /// The type of a column that numbers its rows.
   var rowIDType: String { get }
   /// Throws where a column can't be had, or its name.
-  func check(_ column: ColumnDefinition, of table: String) throws
+  func check(
+    column name: String, _ type: ColumnType, collation: String?, of table: String
+  ) throws
 }
 
 /// SQLite's own dialect.

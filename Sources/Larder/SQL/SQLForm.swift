@@ -18,6 +18,8 @@ package enum SQLForm: Sendable {
   case strftime
   /// A date, and modifiers in SQLite's words.
   case dateAdding
+  /// The same with years or months, whose length depends on the day.
+  case dateAddingMonths
   /// A value as a column of some affinity compares it, and one that converts nothing.
   case withAffinity, withoutAffinity
 }

@@ -34,7 +34,8 @@ struct DeclaredTable {
 
   private mutating func add(_ definition: ColumnDefinition) throws {
     let name = definition.name
-    try dialect.definitions?.check(definition, of: schema.name)
+    try dialect.definitions?.check(
+      column: name, definition.type, collation: definition.collation, of: schema.name)
     let isDate = definition.type.kind == .date && dialect.definitions == nil
     let type = isDate ? dateFormat.columnType : definition.type
     let isRowID =

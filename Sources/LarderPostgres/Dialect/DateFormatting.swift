@@ -39,15 +39,15 @@ enum DateFormatting {
     "F": "YYYY-MM-DD", "T": "HH24:MI:SS", "R": "HH24:MI", "%": "%",
   ]
 
-  /// A date and spans after it, such as `3 days`. Months aren't the same: SQLite goes on into the next month
-  /// where the day isn't there, PostgreSQL stays in the month.
+  /// A date and spans after it, such as `3 days`. Months are refused before: SQLite goes on into the next
+  /// month where the day isn't there, PostgreSQL stays in the month.
   static func adding(_ operands: [SQLFragment]) -> SQLFragment? {
     guard let date = operands.first else { return nil }
     var sum = date.grouped
     for span in operands.dropFirst() {
-      guard span.kind == .value, case .text(let text)? = try? span.value.databaseValue,
-        !text.contains("month"), !text.contains("year")
-      else { return .unsupported("months and years to add") }
+      guard span.kind == .value, case .text(let text)? = try? span.value.databaseValue else {
+        return .unsupported("span that isn't a value")
+      }
       sum = "\(sum) + CAST(\(SQLFragment(text: text.quotedText)) AS INTERVAL)"
     }
     return "(\(sum))"

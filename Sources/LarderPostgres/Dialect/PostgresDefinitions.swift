@@ -8,15 +8,17 @@ struct PostgresDefinitions: DefinitionDialect {
   /// The server would cut longer names without a word.
   private static let longestName = 63
 
-  func check(_ column: ColumnDefinition, of table: String) throws {
-    for name in [column.name, table] where name.utf8.count > Self.longestName {
+  func check(
+    column: String, _ type: ColumnType, collation: String?, of table: String
+  ) throws {
+    for name in [column, table] where name.utf8.count > Self.longestName {
       throw Self.unsupported("name of more than \(Self.longestName) bytes: \(name)")
     }
-    if column.type.kind == .any {
-      throw Self.unsupported("column for values of any kind: \(table).\(column.name)")
+    if type.kind == .any {
+      throw Self.unsupported("column for values of any kind: \(table).\(column)")
     }
-    if let collation = column.collation, collation.uppercased() != "BINARY" {
-      throw Self.unsupported("collation \(collation): \(table).\(column.name)")
+    if let collation, collation.uppercased() != "BINARY" {
+      throw Self.unsupported("collation \(collation): \(table).\(column)")
     }
   }
 

@@ -136,6 +136,7 @@ enum PostgresForms {
     case .hasSuffix:
       "right(\(operands[0]), length(\(operands[1]))) = \(operands[1])"
     case .strftime: operands.count == 2 ? DateFormatting.text(operands[0], operands[1]) : nil
+    case .dateAddingMonths: .unsupported("months and years to add as SQLite does")
     case .dateAdding: DateFormatting.adding(operands)
     case .hasPrefix: nil
     }
