@@ -9,6 +9,7 @@ final class RecordLayout: @unchecked Sendable {
   private struct Element {
     // Neither the property nor its closures are retained for a call, as those of an array would be.
     let property: Unmanaged<PropertyAccess>
+    let number: PlainNumber?
     /// Where the value is in a tuple of all, in bytes.
     let offset: Int
   }
@@ -27,7 +28,9 @@ final class RecordLayout: @unchecked Sendable {
     var end = 0
     for (index, property) in properties.enumerated() {
       end = (end + property.alignment - 1) / property.alignment * property.alignment
-      (elements + index).initialize(to: Element(property: .passUnretained(property), offset: end))
+      (elements + index).initialize(
+        to: Element(
+          property: .passUnretained(property), number: property.number, offset: end))
       end += property.size
     }
     size = end
@@ -47,8 +50,13 @@ final class RecordLayout: @unchecked Sendable {
         let element = elements[index]
         let reader = ColumnReader(
           statement: row.statement, index: row.positions[index], format: row.format)
-        try element.property._withUnsafeGuaranteedRef {
-          try $0.read(reader, memory + element.offset)
+        let place = memory + element.offset
+        if element.number == .integer, let integer = reader.integerIfStored {
+          place.storeBytes(of: integer, as: Int64.self)
+        } else if element.number == .real, let real = reader.realIfStored {
+          place.storeBytes(of: real, as: Double.self)
+        } else {
+          try element.property._withUnsafeGuaranteedRef { try $0.read(reader, place) }
         }
         index &+= 1
       }
@@ -58,8 +66,10 @@ final class RecordLayout: @unchecked Sendable {
     }
   }
 
+  /// Out of line: made where records are, it would be a part of each of their programs' types.
+  @inline(never)
   @usableFromInline
-  static var noMemory: DatabaseError { DatabaseError(.noMemory, "no memory for a record") }
+  static func noMemory() -> any Error { DatabaseError(.noMemory, "no memory for a record") }
 
   /// Binds a record's properties, in the order of a statement's parameters from one on.
   func bind(
@@ -121,8 +131,8 @@ final class RecordLayout: @unchecked Sendable {
 struct RecordRow {
   @usableFromInline let statement: OpaquePointer
   @usableFromInline let positions: UnsafePointer<Int32>
-  // Unretained: the table, which is in use, keeps it.
-  @usableFromInline unowned(unsafe) let layout: RecordLayout
+  // Unmanaged, since the table, which is in use, keeps it: each row would count two references.
+  @usableFromInline let layout: Unmanaged<RecordLayout>
   @usableFromInline let format: StorageFormat
 
   @inlinable @inline(__always)
@@ -137,10 +147,16 @@ struct RecordRow {
     _ statement: OpaquePointer, _ positions: UnsafePointer<Int32>, _ layout: RecordLayout,
     _ format: StorageFormat
   ) {
-    self.layout = layout
+    self.layout = .passUnretained(layout)
     self.statement = statement
     self.positions = positions
     self.format = format
+  }
+
+  /// Puts the values of the row's columns into memory for a tuple of them. On failure it holds none.
+  @inlinable @inline(__always)
+  func read(into memory: UnsafeMutableRawPointer) throws {
+    try layout._withUnsafeGuaranteedRef { try $0.read(self, into: memory) }
   }
 }
 

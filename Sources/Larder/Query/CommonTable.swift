@@ -120,9 +120,9 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
         byteCount: Swift.max(1, MemoryLayout<QueryRow>.size),
         alignment: MemoryLayout<QueryRow>.alignment
       ) { memory in
-        guard let memory = memory.baseAddress else { throw RecordLayout.noMemory }
+        guard let memory = memory.baseAddress else { throw RecordLayout.noMemory() }
         do {
-          try layout.read(row, into: memory)
+          try row.read(into: memory)
         } catch {
           throw source.describe(error, cursor.statement)
         }

@@ -152,8 +152,8 @@ extension Query {
         byteCount: max(1, MemoryLayout<(repeat each Value)>.size),
         alignment: MemoryLayout<(repeat each Value)>.alignment
       ) { memory in
-        guard let memory = memory.baseAddress else { throw RecordLayout.noMemory }
-        try row.layout.read(row, into: memory)
+        guard let memory = memory.baseAddress else { throw RecordLayout.noMemory() }
+        try row.read(into: memory)
         // The layout has just put the values there, at the places of a tuple's elements.
         return memory.assumingMemoryBound(to: (repeat each Value).self).move()
       }
@@ -172,8 +172,8 @@ extension Query {
     scoped { builder.add(expression($0)) }
     return Selection<Value>(select, builder.columns, builder.accesses) { row in
       try withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { memory in
-        guard let value = memory.baseAddress else { throw RecordLayout.noMemory }
-        try row.layout.read(row, into: UnsafeMutableRawPointer(value))
+        guard let value = memory.baseAddress else { throw RecordLayout.noMemory() }
+        try row.read(into: UnsafeMutableRawPointer(value))
         return value.move()
       }
     }

@@ -45,8 +45,8 @@ public struct Table<R: Record>: Sendable {
         byteCount: max(1, MemoryLayout<(repeat each Value)>.size),
         alignment: MemoryLayout<(repeat each Value)>.alignment
       ) { memory in
-        guard let memory = memory.baseAddress else { throw RecordLayout.noMemory }
-        try row.layout.read(row, into: memory)
+        guard let memory = memory.baseAddress else { throw RecordLayout.noMemory() }
+        try row.read(into: memory)
         // The layout has just put the values there, at the places of a tuple's elements.
         let values = memory.assumingMemoryBound(to: (repeat each Value).self).move()
         return make(repeat each values)

@@ -37,9 +37,16 @@ public struct ConversionError: Error, Hashable, Sendable {
   public package(set) var row: Int?
 
   /// An error for a conversion of one's own to throw.
-  public init<T>(_ reason: Reason, _ type: T.Type) {
+  public init(_ reason: Reason, _ type: Any.Type) {
     self.reason = reason
     self.type = String(describing: type)
+  }
+
+  /// The error to throw from code that is inlined in programs, where it takes a call instead of a box
+  /// and its filling.
+  @usableFromInline
+  static func failure(_ reason: Reason, _ type: Any.Type) -> any Error {
+    ConversionError(reason, type)
   }
 
   /// The same error with what is known of the column.

@@ -58,6 +58,14 @@ public struct ColumnReader {
   @inlinable
   public var real: Double { format.isEngine ? engineReal : sqlite3_value_double(value) }
 
+  /// The integer, or nil where another storage class is stored.
+  @inlinable @inline(__always)
+  package var integerIfStored: Int64? { isStored(as: SQLITE_INTEGER) ? integer : nil }
+
+  /// The number, or nil where it isn't stored as REAL.
+  @inlinable @inline(__always)
+  package var realIfStored: Double? { isStored(as: SQLITE_FLOAT) ? real : nil }
+
   /// The text, NULs included. Throws ``ConversionError`` for NULL, and where its bytes aren't UTF-8, or
   /// UTF-16 in a database that stores that; `ResultCode.noMemory` where memory is short.
   @inlinable
@@ -68,7 +76,7 @@ public struct ColumnReader {
     }
     // Text first, then bytes: the first call may convert from UTF-16, which changes the length.
     guard let bytes = sqlite3_value_text(value) else {
-      if isNull { throw ConversionError(.null, String.self) }
+      if isNull { throw ConversionError.failure(.null, String.self) }
       throw DatabaseError(.noMemory, "out of memory while reading text")
     }
     let count = Int(sqlite3_value_bytes(value))
@@ -79,7 +87,7 @@ public struct ColumnReader {
       guard $0.count == count, let decoded = $0.baseAddress else { return count == 0 }
       return memcmp(decoded, bytes, count) == 0
     }
-    guard isExact == true else { throw ConversionError(.malformed, String.self) }
+    guard isExact == true else { throw ConversionError.failure(.malformed, String.self) }
     return text
   }
 
@@ -115,18 +123,18 @@ public struct ColumnReader {
     var isHalf = false
     for unit in units {
       guard UTF16.isTrailSurrogate(unit) == isHalf else {
-        throw ConversionError(.malformed, String.self)
+        throw ConversionError.failure(.malformed, String.self)
       }
       isHalf = UTF16.isLeadSurrogate(unit)
     }
-    if isHalf { throw ConversionError(.malformed, String.self) }
+    if isHalf { throw ConversionError.failure(.malformed, String.self) }
   }
 
-  /// The error for a storage class that a type can't take.
-  @inlinable
-  package func unexpected<T>(for type: T.Type) -> ConversionError {
-    let found = storageClass
-    return ConversionError(found == .null ? .null : .storageClass(found), type)
+  /// The error for a storage class that a type can't take. Out of line, and already boxed: made where
+  /// values are read, it took more of their code than the reading.
+  @usableFromInline
+  package func unexpected(for type: Any.Type) -> any Error {
+    ConversionError.failure(isNull ? .null : .storageClass(storageClass), type)
   }
 }
 

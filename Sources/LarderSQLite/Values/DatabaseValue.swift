@@ -90,7 +90,7 @@ extension DatabaseValue: ExpressibleByBooleanLiteral {
 extension DatabaseValue {
   /// The error for a storage class that a type can't take.
   @usableFromInline
-  package func unexpected<T>(for type: T.Type) -> ConversionError {
-    ConversionError(isNull ? .null : .storageClass(storageClass), type)
+  package func unexpected(for type: Any.Type) -> any Error {
+    ConversionError.failure(isNull ? .null : .storageClass(storageClass), type)
   }
 }

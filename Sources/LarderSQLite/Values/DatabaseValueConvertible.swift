@@ -93,7 +93,7 @@ where Self: RawRepresentable, RawValue: DatabaseValueConvertible {
   @inlinable
   init(stored: RawValue) throws {
     guard let value = Self(rawValue: stored) else {
-      throw ConversionError(.unknownRawValue, Self.self)
+      throw ConversionError.failure(.unknownRawValue, Self.self)
     }
     self = value
   }

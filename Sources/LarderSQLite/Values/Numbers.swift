@@ -36,13 +36,17 @@ extension DatabaseValueConvertible where Self: FixedWidthInteger {
 
   @inlinable
   func stored() throws -> Int64 {
-    guard let value = Int64(exactly: self) else { throw ConversionError(.notExact, Int64.self) }
+    guard let value = Int64(exactly: self) else {
+      throw ConversionError.failure(.notExact, Int64.self)
+    }
     return value
   }
 
   @inlinable
   init(stored: Int64) throws {
-    guard let value = Self(exactly: stored) else { throw ConversionError(.notExact, Self.self) }
+    guard let value = Self(exactly: stored) else {
+      throw ConversionError.failure(.notExact, Self.self)
+    }
     self = value
   }
 }
@@ -66,7 +70,7 @@ extension DatabaseValueConvertible where Self: BinaryFloatingPoint {
   @inlinable
   public var databaseValue: DatabaseValue {
     get throws {
-      guard !isNaN else { throw ConversionError(.notANumber, Self.self) }
+      guard !isNaN else { throw ConversionError.failure(.notANumber, Self.self) }
       return .real(Double(self))
     }
   }
@@ -100,13 +104,17 @@ extension DatabaseValueConvertible where Self: BinaryFloatingPoint {
 
   @inlinable
   init(stored: Double) throws {
-    guard let value = Self(exactly: stored) else { throw ConversionError(.notExact, Self.self) }
+    guard let value = Self(exactly: stored) else {
+      throw ConversionError.failure(.notExact, Self.self)
+    }
     self = value
   }
 
   @inlinable
   init(stored: Int64) throws {
-    guard let value = Self(exactly: stored) else { throw ConversionError(.notExact, Self.self) }
+    guard let value = Self(exactly: stored) else {
+      throw ConversionError.failure(.notExact, Self.self)
+    }
     self = value
   }
 }
@@ -150,7 +158,7 @@ extension Bool: DatabaseValueConvertible {
       throw column.unexpected(for: Bool.self)
     }
     let number = column.integer
-    guard number == 0 || number == 1 else { throw ConversionError(.notExact, Bool.self) }
+    guard number == 0 || number == 1 else { throw ConversionError.failure(.notExact, Bool.self) }
     self = number == 1
   }
 }

@@ -34,7 +34,7 @@ public struct ParameterBinder {
   /// Binds a number. Throws ``ConversionError`` for NaN, which SQLite would store as NULL.
   @inlinable
   public func bind(_ value: Double) throws {
-    guard !value.isNaN else { throw ConversionError(.notANumber, Double.self) }
+    guard !value.isNaN else { throw ConversionError.failure(.notANumber, Double.self) }
     if arena.isEngine { return try bindInEngine(.real(value)) }
     try check(sqlite3_bind_double(arena.statement, index, value))
   }
