@@ -1,5 +1,7 @@
 import LarderSQLite
 
+// SQL functions of one or more values, as members of expressions, and calls of the program's own.
+
 /// A call of a function that the program registered with `Database.createFunction`.
 ///
 /// ```swift

@@ -1,5 +1,7 @@
 import LarderSQLite
 
+// What text has beside comparisons: patterns (LIKE, GLOB), prefixes, case, length, parts, concatenation.
+
 /// Text that may be NULL or not: String and its Optional.
 @_documentation(visibility: internal)
 public protocol TextValue: DatabaseValueConvertible {}

@@ -1,5 +1,7 @@
 import LarderSQLite
 
+// The keys by which associations meet, and how two are compared that are stored otherwise.
+
 /// A column whose values are keys: its table, its name, and how it is stored.
 struct KeyColumn: Sendable {
   let table: TableCore
