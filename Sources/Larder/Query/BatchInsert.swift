@@ -105,7 +105,7 @@ extension Table {
 }
 
 /// Records that lie one after the other in memory; the caller keeps them there meanwhile.
-private struct RecordBuffer {
+struct RecordBuffer {
   let start: UnsafeRawPointer
   let count: Int
   /// From one record to the next in bytes.
@@ -118,7 +118,7 @@ private struct RecordBuffer {
 
 extension TableCore {
   /// More rows a statement than this aren't faster.
-  private static let mostRows = 128
+  static let mostRows = 128
 
   fileprivate func insert(
     _ records: RecordBuffer, _ db: Database, or policy: ConflictPolicy?, _ keys: BatchForeignKeys
@@ -139,79 +139,11 @@ extension TableCore {
     }
   }
 
-  /// The same in another engine, where a statement that fails aborts the transaction, and a key that is
-  /// missing is left out.
-  private func insertInEngine(
-    _ records: RecordBuffer, _ db: Database, or policy: ConflictPolicy?
-  ) throws {
-    if let policy, policy != .ignore { try db.checkIsSQLite("INSERT OR \(policy.rawValue)") }
-    let most = max(1, min(Self.mostRows, db.limit(.variables) / max(1, sql.written.count)))
-    var index = 0
-    while index < records.count {
-      let left = try missingKey(of: records[index], db)
-      var end = index + 1
-      while end < min(records.count, index + most), try missingKey(of: records[end], db) == left {
-        end += 1
-      }
-      // Few different lengths make few different statements.
-      var rows = 1
-      while rows * 2 <= end - index { rows *= 2 }
-      try insertInEngine(records, index..<index + rows, leavingOut: left, db, or: policy)
-      index += rows
-    }
-  }
-
-  private func insertInEngine(
-    _ records: RecordBuffer, _ range: Range<Int>, leavingOut left: Int?, _ db: Database,
-    or policy: ConflictPolicy?
-  ) throws {
-    let key = BatchKey(rows: range.count, policy: policy?.rawValue, leftOut: left)
-    let statement = batch(key) {
-      sql.insert(rows: range.count, leavingOut: left, ignoring: policy == .ignore)
-    }
-    let width = Int32(truncatingIfNeeded: statement.order.count)
-    var bound = range.lowerBound
-    do {
-      _ = try db.inSavepoint { db in
-        try db.run(statement.sql) { arena in
-          for index in range {
-            bound = index
-            try layout.bind(
-              records[index], statement.order, to: arena,
-              from: Int32(truncatingIfNeeded: index - range.lowerBound) * width + 1)
-          }
-          bound = range.upperBound
-        }
-      }
-    } catch {
-      if bound < range.upperBound {
-        let error = describe(error, writing: records[bound], db, sql: statement.text)
-        throw RecordError.batch(table: name, index: records.first + bound, error: error)
-      }
-      guard (error as? DatabaseError)?.code == .constraint else { throw error }
-      guard range.count > 1 else {
-        throw RecordError.batch(table: name, index: records.first + bound - 1, error: error)
-      }
-      for index in range {
-        try insertInEngine(records, index..<index + 1, leavingOut: left, db, or: policy)
-      }
-    }
-  }
-
   private func batch(rows: Int, or policy: ConflictPolicy?) -> RecordStatement {
     // What these two leave behind would be in the way of finding the record at fault.
     let verb = policy == .fail || policy == .rollback ? nil : policy?.rawValue
-    return batch(BatchKey(rows: rows, policy: verb)) {
+    return statement(StatementKey(rows: rows, policy: verb)) {
       rows == 1 ? sql.insert(or: verb) : sql.insert(rows: rows, or: verb)
-    }
-  }
-
-  private func batch(_ key: BatchKey, _ make: () -> SQLFragment) -> RecordStatement {
-    batches.withLock { batches in
-      if let statement = batches[key] { return statement }
-      let statement = RecordStatement(make())
-      batches[key] = statement
-      return statement
     }
   }
 

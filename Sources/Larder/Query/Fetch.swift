@@ -22,11 +22,25 @@ extension Table {
     }
   }
 
+  /// Calls a closure with each record of the table.
+  ///
+  /// - Parameter atOnce: whether all of them are going to be kept.
+  @inlinable
+  func readAll(_ db: Database, atOnce: Bool, _ body: (R) throws -> Void) throws {
+    try core.check()
+    try db.withRows(core.select.sql) { _ in
+    } _: { statement in
+      if atOnce { statement.readAtOnce() }
+      try readAll(statement, core.identity.first, body)
+    }
+  }
+
   /// Calls a closure with each record of any query's rows, whose columns are found by their names.
   @inlinable
-  func readAll(_ db: Database, _ sql: SQL, _ body: (R) throws -> Void) throws {
+  func readAll(_ db: Database, _ sql: SQL, atOnce: Bool, _ body: (R) throws -> Void) throws {
     try core.check()
     try db.withRows(of: db.take(bound: sql)) { statement in
+      if atOnce { statement.readAtOnce() }
       guard try statement.step() else { return }
       let positions = try core.positions(in: statement)
       try body(record(statement, positions.first))
@@ -57,6 +71,7 @@ extension Table {
         repeat try bind(each key)
       }
     } _: { statement in
+      statement.readAtOnce()
       guard try statement.step() else { return nil }
       return try record(statement, core.identity.first)
     }
@@ -133,19 +148,14 @@ extension Record {
   @inlinable
   public static func fetchAll(_ db: Database) throws -> [Self] {
     var records: [Self] = []
-    try forEach(db) { records.append($0) }
+    try table.readAll(db, atOnce: true) { records.append($0) }
     return records
   }
 
   /// Calls a closure with one record of the table after the other, and keeps none.
   @inlinable
   public static func forEach(_ db: Database, _ body: (Self) throws -> Void) throws {
-    let table = table
-    try table.core.check()
-    try db.withRows(table.core.select.sql) { _ in
-    } _: { statement in
-      try table.readAll(statement, table.core.identity.first, body)
-    }
+    try table.readAll(db, atOnce: false, body)
   }
 
   /// The records that any query gives, whose columns are found by their names; others may be among
@@ -157,7 +167,7 @@ extension Record {
   @inlinable
   public static func fetchAll(_ db: Database, sql: SQL) throws -> [Self] {
     var records: [Self] = []
-    try table.readAll(db, sql) { records.append($0) }
+    try table.readAll(db, sql, atOnce: true) { records.append($0) }
     return records
   }
 
@@ -166,7 +176,7 @@ extension Record {
   public static func forEach(
     _ db: Database, sql: SQL, _ body: (Self) throws -> Void
   ) throws {
-    try table.readAll(db, sql, body)
+    try table.readAll(db, sql, atOnce: false, body)
   }
 
   /// The records with these primary keys, in no order that could be relied on; keys that aren't
@@ -194,6 +204,7 @@ extension Record {
       part += Array(repeating: filler, count: count - part.count)
       let query = table.core.sql.find(keys: table.core.coded(keys: Array(part)))
       try db.withRows(of: db.take(query)) { statement in
+        statement.readAtOnce()
         try table.readAll(statement, table.core.identity.first) { records.append($0) }
       }
     }

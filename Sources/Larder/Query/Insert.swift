@@ -91,10 +91,16 @@ extension TableCore {
   ) throws -> Bool {
     if let policy, policy != .ignore { try db.checkIsSQLite("INSERT OR \(policy.rawValue)") }
     let key = try missingKey(of: record, db)
-    let insert = sql.insert(leavingOut: key, ignoring: policy == .ignore)
-    guard let key else { return try write(insert, record, db) > 0 }
-    let returning = RecordStatement(insert.returning(sql.names([key])))
-    return try withRows(of: returning, record, db) { statement in
+    if key == nil, policy == nil { return try write(insert, record, db) > 0 }
+    let returned = key.map { [$0] } ?? []
+    let statement = statement(
+      StatementKey(policy: policy?.rawValue, leftOut: key, returned: returned)
+    ) {
+      let insert = sql.insert(leavingOut: key, ignoring: policy == .ignore)
+      return key == nil ? insert : insert.returning(sql.names(returned))
+    }
+    guard let key else { return try write(statement, record, db) > 0 }
+    return try withRows(of: statement, record, db) { statement in
       guard try statement.step() else { return false }
       try layout.take(statement.reader(at: 0), key, of: record)
       try statement.stepToEnd()

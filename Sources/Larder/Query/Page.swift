@@ -51,6 +51,7 @@ extension Query where From: Record {
     let (read, _) = query.reader
     let first = From.table.core.columns.count
     try db.withRows(of: db.take(page)) { statement in
+      statement.readAtOnce()
       let row = QueryCursor(statement)
       while try statement.step() {
         if rows.count == limit {

@@ -11,6 +11,7 @@ extension Query {
     let (read, columns) = reader
     // Not by `forEach`, whose closure would copy each row instead of moving it.
     try db.withRows(of: select.statement(columns, db)) { statement in
+      statement.readAtOnce()
       let cursor = QueryCursor(statement)
       while try statement.step() { rows.append(try read(cursor)) }
     }

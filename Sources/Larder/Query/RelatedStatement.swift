@@ -152,6 +152,7 @@ struct RelatedStatement<Target: Record> {
   ) throws {
     let statement = try db.take(fragment(keys.values[part], isJoined: isJoined))
     try db.withRows(of: statement) { statement in
+      statement.readAtOnce()
       let cursor = QueryCursor(statement)
       func column(_ index: Int) -> ColumnReader {
         ColumnReader(

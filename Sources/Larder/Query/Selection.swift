@@ -101,6 +101,7 @@ struct SelectionSource {
   ) throws -> [Row] {
     var rows: [Row] = []
     rows.reserveCapacity(count)
+    statement.readAtOnce()
     try forEach(statement, db, read) { rows.append($0) }
     return rows
   }

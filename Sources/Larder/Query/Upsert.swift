@@ -166,11 +166,6 @@ private final class Upsert {
   let target: [Int]
   private var last: (key: StatementKey, statement: RecordStatement)?
 
-  private struct StatementKey: Equatable {
-    let returned: [Int]
-    let leftOut: Int?
-  }
-
   init(
     _ core: TableCore, isReady: Bool = false, onConflict target: [Int],
     _ make: @escaping (Int?) -> SQLFragment
@@ -188,11 +183,14 @@ private final class Upsert {
     if isReady, columns.isEmpty, db.engine == nil { return core.upsert }
     // Other engines number rows where the key is left out, rather than NULL.
     let leftOut = db.engine == nil ? nil : try core.missingKey(of: record, db)
-    let key = StatementKey(returned: columns, leftOut: leftOut)
+    let key = StatementKey(isUpsert: true, leftOut: leftOut, returned: columns)
     if let last, last.key == key { return last.statement }
-    let fragment = make(leftOut)
-    let statement = RecordStatement(
-      columns.isEmpty ? fragment : fragment.returning(core.sql.names(columns)), in: db.dialect)
+    func fragment() -> SQLFragment {
+      let fragment = make(leftOut)
+      return columns.isEmpty ? fragment : fragment.returning(core.sql.names(columns))
+    }
+    let statement =
+      isReady ? core.statement(key, fragment) : RecordStatement(fragment(), in: db.dialect)
     last = (key, statement)
     return statement
   }

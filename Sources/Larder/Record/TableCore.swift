@@ -53,8 +53,8 @@ final class TableCore: Sendable {
   let update: RecordStatement
   let upsert: RecordStatement
   let delete: RecordStatement
-  /// The statements that insert several rows, as they were needed.
-  let batches = Lock<[BatchKey: RecordStatement]>([:])
+  /// Further statements, as they were needed.
+  private let further = Lock<[StatementKey: RecordStatement]>([:])
 
   @usableFromInline
   init(_ name: String, _ builder: TableBuilder, _ declaration: TableDeclaration, tupleSize: Int) {
@@ -88,6 +88,17 @@ final class TableCore: Sendable {
     update = RecordStatement(sql.update())
     upsert = RecordStatement(sql.upsert())
     delete = RecordStatement(sql.delete)
+  }
+
+  /// One of the statements that aren't made for every table, made where it is asked for first. Its text has to
+  /// be the same for all engines.
+  func statement(_ key: StatementKey, _ make: () -> SQLFragment) -> RecordStatement {
+    further.withLock { further in
+      if let statement = further[key] { return statement }
+      let statement = RecordStatement(make())
+      further[key] = statement
+      return statement
+    }
   }
 
   /// Whether the row id or a version may not fit its property, which shows only once the row is
@@ -157,10 +168,14 @@ final class TableCore: Sendable {
   }
 }
 
-/// Which of a table's statements for several rows.
-struct BatchKey: Hashable {
-  let rows: Int
-  let policy: String?
+/// Which of a table's statements that insert rows.
+struct StatementKey: Hashable {
+  var rows = 1
+  /// What is done about rows that break a constraint; nil for an error.
+  var policy: String?
+  /// Whether it updates the row where that is there.
+  var isUpsert = false
   /// The column that is left out, for another engine than SQLite.
   var leftOut: Int?
+  var returned: [Int] = []
 }

@@ -22,14 +22,16 @@ final class PostgresCopy {
   private static let header =
     Array("PGCOPY\n".utf8) + [0xff, 0x0d, 0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0]
 
-  /// Begins. The names are those in the catalog, without quotes. Throws `0A000` where a column is of a type
-  /// that isn't written in binary here: insert the rows then.
-  init(into table: String, columns: [String], on connection: PostgresConnection) throws {
+  /// Begins. The names are those in the catalog, without quotes, and the types those of the columns. Throws
+  /// `0A000` where one isn't written in binary here: insert the rows then.
+  init(
+    into table: String, _ columns: [String], _ types: [Oid], on connection: PostgresConnection
+  ) throws {
     self.connection = connection
     self.table = table
-    let columns = columns.map(Self.quoted).joined(separator: ", ")
-    types = try connection.prepare("SELECT \(columns) FROM \(Self.quoted(table))").columnTypes
-    sql = "COPY \(Self.quoted(table)) (\(columns)) FROM STDIN (FORMAT binary)"
+    self.types = types
+    let columns = columns.map(\.quotedIdentifier).joined(separator: ", ")
+    sql = "COPY \(table.quotedIdentifier) (\(columns)) FROM STDIN (FORMAT binary)"
     guard types.allSatisfy(TypeOID.canBeCopied) else {
       throw PostgresFailure(
         SQLState.notSupported, "a column has a type that COPY isn't written for")
@@ -51,10 +53,6 @@ final class PostgresCopy {
   }
 
   deinit { cancel() }
-
-  private static func quoted(_ name: String) -> String {
-    "\"\(name.replacing("\"", with: "\"\""))\""
-  }
 
   // MARK: Rows
 

@@ -1,4 +1,5 @@
 import CLibPQ
+import Glibc
 import LarderSQLite
 
 extension PostgresConnection {
@@ -16,7 +17,7 @@ extension PostgresConnection {
 ///
 /// What makes the unsafe pointers sound: a result of libpq's belongs to the statement from the moment it
 /// is returned until it is cleared, which happens when the statement goes on, and results don't need the
-/// connection that they came from.
+/// connection that they came from. Values point into it, or into ``texts``, which go with the row.
 final class PostgresStatement {
   let sql: String
   private let connection: PostgresConnection
@@ -32,6 +33,8 @@ final class PostgresStatement {
   @exclusivity(unchecked) private var current: OpaquePointer?
   @exclusivity(unchecked) private var row: Int32 = -1
   @exclusivity(unchecked) private var rowCount: Int32 = 0
+  /// Texts of the row that the server sends in another form.
+  private var texts: [UnsafeMutableRawBufferPointer] = []
   /// Whether results are on the way.
   @exclusivity(unchecked) private var isRunning = false
   /// What was read ahead because something else had to run, and how that ended.
@@ -205,10 +208,12 @@ final class PostgresStatement {
 
   /// Reads the number of rows from the command tag, where it is one of changes: `INSERT 0 3`.
   private func note(_ result: OpaquePointer) {
-    guard let tag = PQcmdStatus(result) else { return }
-    let text = String(cString: tag)
-    let counts = ["INSERT", "UPDATE", "DELETE", "MERGE"].contains { text.hasPrefix($0) }
-    if counts, let count = PQcmdTuples(result) { changes = Int(String(cString: count)) ?? 0 }
+    guard let tag = PQcmdStatus(result), let count = PQcmdTuples(result) else { return }
+    switch UInt8(bitPattern: tag[0]) {
+    case UInt8(ascii: "I"), UInt8(ascii: "U"), UInt8(ascii: "D"), UInt8(ascii: "M"):
+      changes = Int(strtol(count, nil, 10))
+    default: break
+    }
   }
 
   // MARK: Rows
@@ -222,6 +227,7 @@ final class PostgresStatement {
 
   /// Goes to the next row: whether there is one.
   func next() throws -> Bool {
+    if !texts.isEmpty { dropTexts() }
     guard current != nil else { return false }
     row += 1
     if row < rowCount { return true }
@@ -250,17 +256,33 @@ final class PostgresStatement {
 
   /// A value of the row that the statement stands on, which is good until it goes on.
   @inline(__always)
-  func column(_ index: Int) -> PostgresColumn {
+  func column(_ index: Int) -> EngineValue {
     guard let current, row >= 0, row < rowCount, columnTypes.indices.contains(index) else {
-      return PostgresColumn(bytes: .init(start: nil, count: 0), type: 0, isNull: true)
+      return EngineValue(.null)
     }
     let column = Int32(truncatingIfNeeded: index)
     let length = PQgetlength(current, row, column)
-    let isNull = length == 0 && PQgetisnull(current, row, column) == 1
-    return PostgresColumn(
-      bytes: UnsafeRawBufferPointer(
-        start: isNull ? nil : PQgetvalue(current, row, column), count: Int(length)),
-      type: columnTypes[index], isNull: isNull)
+    if length == 0, PQgetisnull(current, row, column) == 1 { return EngineValue(.null) }
+    let bytes = UnsafeRawBufferPointer(start: PQgetvalue(current, row, column), count: Int(length))
+    let type = columnTypes[index]
+    var value = EngineValue(bytes, of: type)
+    if type == TypeOID.numeric, var text = NumericFormat.text(of: bytes) {
+      value.storageClass = .text
+      value.bytes = text.withUTF8 { kept(UnsafeRawBufferPointer($0)) }
+    }
+    return value
+  }
+
+  private func kept(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text.count, alignment: 1)
+    copy.copyMemory(from: text)
+    texts.append(copy)
+    return UnsafeRawBufferPointer(copy)
+  }
+
+  private func dropTexts() {
+    for text in texts { text.deallocate() }
+    texts.removeAll(keepingCapacity: true)
   }
 
   /// Reads the rows that are on the way into memory, since something else has to run. How that ends is told
@@ -297,6 +319,7 @@ final class PostgresStatement {
   /// transaction. Throws what has failed there and nobody has seen yet.
   func reset() throws {
     defer {
+      dropTexts()
       stand(on: nil)
       PQclear(rest)
       rest = nil

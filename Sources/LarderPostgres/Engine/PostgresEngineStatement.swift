@@ -4,18 +4,18 @@ import LarderSQLite
 /// A statement on the server, behind a `Database`'s prepared statement.
 ///
 /// What makes its unsafe memory sound: it belongs to this object alone, one cell for each column, and is
-/// given back with it. The bytes that a cell points to are the row's, or those of ``texts``, which stay as
-/// they are until the next step.
+/// given back with it. The bytes that a cell points to are the row's, and stay as they are until the next step.
 final class PostgresEngineStatement: EngineStatement {
   private let statement: PostgresStatement
   private let engine: PostgresEngine
   private let sql: String
   let parameterNames: [String?]
   let isReadOnly: Bool
+  var readsAtOnce = false
   private var cells = UnsafeMutableBufferPointer<EngineValue>(start: nil, count: 0)
-  /// Text that the server sends in another form.
-  private var texts: [UnsafeMutableBufferPointer<UInt8>] = []
   private var hasBegun = false
+  /// Where values go while rows are copied.
+  private var copying: PostgresCopy?
 
   init(
     _ statement: PostgresStatement, of engine: PostgresEngine, _ sql: String, _ text: StatementText
@@ -27,15 +27,13 @@ final class PostgresEngineStatement: EngineStatement {
     isReadOnly = text.isReadOnly
   }
 
-  deinit {
-    dropTexts()
-    cells.deallocate()
-  }
+  deinit { cells.deallocate() }
 
   var columnNames: [String] { statement.columnNames }
   var changes: Int { statement.changes }
 
   func bind(_ value: DatabaseValue, at index: Int) throws {
+    if let copying { return try copying.bind(value) }
     let parameters = statement.parameters
     // Without a description from the server, which is asked where there are parameters.
     guard index <= parameters.count else { return }
@@ -43,11 +41,10 @@ final class PostgresEngineStatement: EngineStatement {
   }
 
   func step(until deadline: Duration?) throws -> Bool {
-    dropTexts()
-    return try engine.perform(sql, until: deadline) {
+    try engine.perform(sql, until: deadline) {
       if !hasBegun {
         hasBegun = true
-        try statement.execute(streaming: isReadOnly)
+        try statement.execute(streaming: isReadOnly && !readsAtOnce)
         if cells.count != statement.columnNames.count { allocateCells() }
       }
       return try statement.next()
@@ -60,51 +57,45 @@ final class PostgresEngineStatement: EngineStatement {
     cells.initialize(repeating: EngineValue(.null))
   }
 
-  func value(at index: Int) -> UnsafePointer<EngineValue> {
-    let column = statement.column(index)
-    var value = EngineValue(column.storageClass)
-    switch value.storageClass {
-    case .null: break
-    case .integer: value.integer = column.integer
-    case .real: value.real = column.real
-    case .blob: value.bytes = column.bytes
-    case .text: read(column, into: &value)
+  func copy(
+    into table: String, _ columns: [String], until deadline: Duration?, failedRow: inout Int?,
+    _ bindNext: () throws -> Bool
+  ) throws {
+    // What isn't finished is cancelled with the object.
+    defer { copying = nil }
+    try engine.perform(sql, until: deadline) {
+      do {
+        let copy = try PostgresCopy(
+          into: table, columns, statement.parameters.types, on: engine.connection)
+        copying = copy
+        while try bindNext() { try copy.endRow() }
+        _ = try copy.finish()
+      } catch let failure as PostgresFailure {
+        failedRow = failure.row
+        throw failure
+      }
     }
+  }
+
+  func value(at index: Int) -> UnsafePointer<EngineValue> {
     let cell = cells.baseAddress.unsafelyUnwrapped + index
-    cell.pointee = value
+    cell.pointee = statement.column(index)
+    // Sums of integers are numeric numbers, and integers nonetheless.
+    if statement.columnTypes[index] == TypeOID.numeric, cell.pointee.storageClass == .text,
+      let integer = Int64(String(decoding: cell.pointee.bytes, as: UTF8.self))
+    {
+      cell.pointee.storageClass = .integer
+      cell.pointee.integer = integer
+    }
     return UnsafePointer(cell)
   }
 
-  /// Reads what the server doesn't send as the text that it is.
-  private func read(_ column: PostgresColumn, into value: inout EngineValue) {
-    if TypeOID.isText(column.type) { return value.bytes = column.bytes }
-    column.withUnsafeBytes { value.bytes = kept($0) }
-    // Sums of integers are numeric numbers, and integers nonetheless.
-    guard column.type == TypeOID.numeric,
-      let integer = Int64(String(decoding: value.bytes, as: UTF8.self))
-    else { return }
-    value.storageClass = .integer
-    value.integer = integer
-  }
-
-  private func kept(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
-    _ = copy.initialize(from: bytes)
-    texts.append(copy)
-    return UnsafeRawBufferPointer(copy)
-  }
-
-  private func dropTexts() {
-    for text in texts { text.deallocate() }
-    texts.removeAll(keepingCapacity: true)
-  }
-
-  func reset() {
+  func reset() throws {
     hasBegun = false
-    dropTexts()
-    // What goes wrong here goes wrong with the connection, which the next call tells.
-    _ = try? engine.perform(sql) { try statement.reset() }
+    readsAtOnce = false
+    try engine.perform(sql) { try statement.reset() }
   }
 
-  func finalize() { reset() }
+  /// Nobody is left to be told.
+  func finalize() { try? reset() }
 }

@@ -86,13 +86,16 @@ struct PostgresFailure: Error, Hashable, Sendable {
     return message[...first] + "…" + message[last...]
   }
 
-  /// The columns of a key that is there already, which only the detail tells: `Key (a, b)=(1, 2) …`, with the
-  /// words in the server's language, and the names as they are.
+  /// The columns of a key that is there already, which only the detail tells: `Key (a, "b c")=(1, 2) …`, with
+  /// the words in the server's language, and quotes as in SQL.
   var keyColumns: [String] {
     guard sqlState == "23505", let detail, let open = detail.firstIndex(of: "("),
       let close = detail.firstRange(of: ")=(")?.lowerBound, open < close
     else { return [] }
-    return detail[detail.index(after: open)..<close].split(separator: ", ").map(String.init)
+    return detail[detail.index(after: open)..<close].split(separator: ", ").map { name in
+      guard name.first == "\"" else { return String(name) }
+      return String(name.dropFirst().dropLast()).replacing("\"\"", with: "\"")
+    }
   }
 
   /// One line of what may be several, with a line break at the end.

@@ -33,6 +33,16 @@ extension Database {
     statementDeadline = configuration.statementDeadline
   }
 
+  /// Inserts many rows in the place of a statement that inserts one; see ``EngineStatement``.
+  package func copy(
+    into table: String, _ columns: [String], by insert: FixedSQL, failedRow: inout Int?,
+    _ bindNext: (BindingArena) throws -> Bool
+  ) throws {
+    let statement = try take(insert)
+    defer { giveBack(statement) }
+    try statement.copy(into: table, columns, failedRow: &failedRow, bindNext)
+  }
+
   /// The other engine's connection; nil for SQLite.
   package var engine: (any EngineConnection)? { connection.engine }
 }

@@ -227,6 +227,16 @@ package final class PreparedStatement {
     return state == .row
   }
 
+  /// Says that all rows of the execution that begins are going to be kept: another engine then reads them at
+  /// once.
+  @inlinable
+  package func readAtOnce() {
+    if arena.isEngine { readAtOnceInEngine() }
+  }
+
+  @usableFromInline
+  func readAtOnceInEngine() { engine?.readsAtOnce = true }
+
   /// Takes the steps that are left. A statement that writes has ended well only then.
   @usableFromInline
   package func stepToEnd() throws {
@@ -271,6 +281,24 @@ package final class PreparedStatement {
 
   /// A step of another engine's statement.
   private func stepInEngine() throws -> Bool {
+    try runInEngine { try $0.step(until: connection.deadlines.current) }
+  }
+
+  /// Inserts many rows in the place of another engine's statement that inserts one.
+  func copy(
+    into table: String, _ columns: [String], failedRow: inout Int?,
+    _ bindNext: (BindingArena) throws -> Bool
+  ) throws {
+    try begin()
+    _ = try runInEngine {
+      try $0.copy(
+        into: table, columns, until: connection.deadlines.current, failedRow: &failedRow
+      ) { try bindNext(arena) }
+      return false
+    }
+  }
+
+  private func runInEngine(_ body: (any EngineStatement) throws -> Bool) throws -> Bool {
     guard let engine else { throw DatabaseError(.misuse, "the statement is closed") }
     try checkNotRunning()
     let isFirst = state == .ready
@@ -279,7 +307,7 @@ package final class PreparedStatement {
     var outcome = Result<Bool, any Error>.success(false)
     connection.callDepth &+= 1
     measurement.step(connection.deadlines) {
-      outcome = Result { try engine.step(until: connection.deadlines.current) }
+      outcome = Result { try body(engine) }
       return (try? outcome.get()) == true
     }
     connection.callDepth &-= 1
@@ -322,8 +350,13 @@ package final class PreparedStatement {
     let event = wasReady || !connection.measures ? nil : traceEvent()
     invalidate()
     guard !wasReady, connection.isOpen, connection.isOfThisProcess else { return }
-    if let handle { sqlite3_reset(handle) } else { engine?.reset() }
+    if let handle { sqlite3_reset(handle) } else { resetInEngine() }
     if let event { connection.report(event) }
+  }
+
+  /// What the statement's end throws, which nobody waits for, goes to the log.
+  private func resetInEngine() {
+    _ = try? connection.reporting { try engine?.reset() }
   }
 
   private func traceEvent() -> TraceEvent? {

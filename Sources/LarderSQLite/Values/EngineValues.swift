@@ -13,15 +13,29 @@ package protocol EngineStatement: AnyObject {
   var isReadOnly: Bool { get }
   /// How many rows the last execution has inserted, changed or deleted.
   var changes: Int { get }
+  /// Whether the next execution reads all of its rows at once, which is faster, rather than as they are asked
+  /// for, in memory for one. False again after a reset.
+  var readsAtOnce: Bool { get set }
   /// Goes to the next row; the first step begins the execution. False after the last row.
   ///
   /// - Parameter deadline: when it is to end, on the ``MonotonicClock``; nil for never.
   func step(until deadline: Duration?) throws -> Bool
+  /// Inserts many rows in the place of this statement, which inserts one with these columns' values: all of
+  /// them, or none. Throws where the engine has nothing faster than executions for them, too.
+  ///
+  /// - Parameters:
+  ///   - failedRow: set to the row that couldn't be stored, from 0, as far as that is known.
+  ///   - bindNext: binds the values of the next row; false after the last.
+  func copy(
+    into table: String, _ columns: [String], until deadline: Duration?, failedRow: inout Int?,
+    _ bindNext: () throws -> Bool
+  ) throws
   /// A column of the row that it stands on, for an index below the number of columns; good until the next
   /// step.
   func value(at index: Int) -> UnsafePointer<EngineValue>
-  /// Ends an execution; the values stay bound. A statement that writes runs to its end.
-  func reset()
+  /// Ends an execution; the values stay bound. A statement that writes runs to its end. Throws what has
+  /// failed since the last step.
+  func reset() throws
   /// Gives it back.
   func finalize()
 }

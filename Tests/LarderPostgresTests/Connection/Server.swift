@@ -40,12 +40,24 @@ extension PostgresStatement {
   }
 }
 
-extension PostgresColumn {
+extension PostgresCopy {
+  /// Copies into columns of the types that the table says.
+  convenience init(into table: String, columns: [String], on connection: PostgresConnection) throws
+  {
+    let names = columns.map(\.quotedIdentifier).joined(separator: ", ")
+    let select = try connection.prepare("SELECT \(names) FROM \(table.quotedIdentifier)")
+    try self.init(into: table, columns, select.columnTypes, on: connection)
+  }
+}
+
+extension EngineValue {
+  var isNull: Bool { storageClass == .null }
+
   func text() throws -> String {
     guard storageClass == .text else {
       throw ConversionError(.storageClass(storageClass), String.self)
     }
-    return withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// The value with its storage class in one letter.
@@ -57,9 +69,7 @@ extension PostgresColumn {
       case .real: "\(real)"
       case .text: "'\(try text())'"
       case .blob:
-        "x'"
-          + withUnsafeBytes { $0.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) } }
-          .joined() + "'"
+        "x'" + bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + "'"
       }
     }
   }

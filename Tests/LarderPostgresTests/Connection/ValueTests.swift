@@ -177,7 +177,7 @@ struct ValueTests {
       #expect(statement.column(0).integer == integer)
       #expect(statement.column(1).real == real)
       #expect(try statement.column(2).text().utf8.elementsEqual(text.utf8))
-      #expect(statement.column(3).withUnsafeBytes { $0.elementsEqual(bytes) })
+      #expect(statement.column(3).bytes.elementsEqual(bytes))
       #expect(try statement.column(4).text() == decimal)
     }
   }
@@ -205,8 +205,7 @@ struct ValueTests {
     ])
   func wrongLength(type: UInt32) throws {
     [9, 0, 7].withUnsafeBytes { bytes in
-      let column = PostgresColumn(
-        bytes: UnsafeRawBufferPointer(rebasing: bytes[..<3]), type: type, isNull: false)
+      let column = EngineValue(UnsafeRawBufferPointer(rebasing: bytes[..<3]), of: type)
       #expect(column.storageClass == .blob)
       #expect(column.integer == 0 && column.real == 0)
       #expect(throws: ConversionError.self) { try column.text() }
