@@ -31,15 +31,13 @@ public final class PostgresPool: DatabaseAccess {
   /// Throws `DatabaseError`: `ResultCode.cannotOpen` where nobody answers, or the database isn't there,
   /// `ResultCode.authorization` for a wrong user or password. No error holds the password.
   public init(_ address: String, configuration: PostgresConfiguration = .init()) throws {
-    let common = configuration.common
     connections = Connections(
       maximum: configuration.connections, timeout: configuration.scopeTimeout,
-      retryLimit: configuration.retryLimit
+      retryLimit: configuration.retryLimit, isLoss: SQLState.isLoss
     ) {
-      Database(
-        engine: try PostgresEngine(address, configuration), path: "", configuration: common)
+      try Database.postgres(address, configuration: configuration)
     }
-    try read { _ = try $0.value("SELECT 1", as: Int.self) }
+    try connections.connect()
   }
 
   /// Closes the connections that nobody uses.

@@ -9,12 +9,6 @@ import LarderSQLite
 ///
 /// See [Pipeline Mode](https://www.postgresql.org/docs/current/libpq-pipeline-mode.html).
 extension PostgresConnection {
-  /// What was sent before a statement, and has results before its own.
-  struct Deferred {
-    let discardCount: Int
-    let begin: String?
-  }
-
   /// Has a BEGIN travel with the next statement.
   func beginLater(_ sql: String) { deferredBegin = sql }
 
@@ -24,10 +18,12 @@ extension PostgresConnection {
     return deferredBegin != nil
   }
 
-  // MARK: Sending
+  // MARK: Round trips
 
-  /// Sends what was put off.
-  func sendDeferred(_ handle: OpaquePointer) throws -> Deferred {
+  /// Sends what a closure gives to libpq, behind what was put off, whose results it reads. Throws if BEGIN has
+  /// failed.
+  func roundTrip(_ send: (OpaquePointer) throws -> Void) throws {
+    let handle = try begin()
     // Not in a transaction, which an error would abort. They end with a Sync of their own.
     var names: [String] = []
     if !discardedNames.isEmpty, PQtransactionStatus(handle) == PQTRANS_IDLE {
@@ -35,8 +31,18 @@ extension PostgresConnection {
       for name in names { try sendPlain("DEALLOCATE \(name)", handle) }
       try check(PQpipelineSync(handle))
     }
-    if let deferredBegin { try sendPlain(deferredBegin, handle) }
-    return Deferred(discardCount: names.count, begin: deferredBegin)
+    let begin = deferredBegin
+    if let begin { try sendPlain(begin, handle) }
+    try send(handle)
+    try check(PQpipelineSync(handle))
+    try flush(handle)
+    for _ in names { _ = try outcome(sql: nil) }
+    if !names.isEmpty { _ = try readToSync() }
+    deferredBegin = nil
+    if let begin, var failure = try outcome(sql: begin) {
+      failure.sql = begin
+      try fail(failure)
+    }
   }
 
   /// Sends a statement without parameters.
@@ -47,12 +53,6 @@ extension PostgresConnection {
   /// libpq takes nothing more when it is out of memory, or the connection is broken.
   func check(_ code: Int32) throws {
     guard code == 1 else { throw lost() }
-  }
-
-  /// Ends the round trip's half that goes to the server.
-  func sync(_ handle: OpaquePointer) throws {
-    try check(PQpipelineSync(handle))
-    try flush(handle)
   }
 
   /// Waits until all is sent. What the server sends meanwhile is read, since it may wait for that.
@@ -75,18 +75,6 @@ extension PostgresConnection {
       guard PQisBusy(handle) == 1 else { return PQgetResult(handle) }
       try wait(for: POLLIN)
       guard PQconsumeInput(handle) == 1 else { throw lost() }
-    }
-  }
-
-  /// Reads the results of what was sent before a statement. Throws if BEGIN has failed.
-  func read(_ deferred: Deferred) throws {
-    for _ in 0..<deferred.discardCount { _ = try outcome(sql: nil) }
-    if deferred.discardCount > 0 { _ = try readToSync() }
-    guard let begin = deferred.begin else { return }
-    deferredBegin = nil
-    if var failure = try outcome(sql: begin) {
-      failure.sql = begin
-      try fail(failure)
     }
   }
 
@@ -130,6 +118,13 @@ extension PostgresConnection {
     return failed
   }
 
+  /// Ends the operation by reading the end of its round trip.
+  func finish() throws {
+    let failure = try readToSync()
+    end()
+    if let failure { throw failure }
+  }
+
   /// Ends the operation by a failure.
   func fail(_ failure: PostgresFailure) throws -> Never {
     if handle != nil { _ = try readToSync() }
@@ -144,18 +139,12 @@ extension PostgresConnection {
   @discardableResult
   func run(_ sql: String) throws -> String {
     try Self.checkText(sql)
-    let handle = try begin()
-    let deferred = try sendDeferred(handle)
-    try sendPlain(sql, handle)
-    try sync(handle)
-    try read(deferred)
+    try roundTrip { try sendPlain(sql, $0) }
     var tag = ""
     if let failure = try outcome(sql: sql, { tag = String(cString: PQcmdStatus($0)) }) {
       try fail(failure)
     }
-    let failure = try readToSync()
-    end()
-    if let failure { throw failure }
+    try finish()
     return tag
   }
 

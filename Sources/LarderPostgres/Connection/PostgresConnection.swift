@@ -85,7 +85,7 @@ final class PostgresConnection {
     handle = try address.start(options)
     do {
       try connect()
-      try settle(address)
+      for setting in address.missingSettings(options, on: handle) { try run(setting) }
     } catch {
       drop()
       throw error
@@ -132,24 +132,21 @@ final class PostgresConnection {
     }
   }
 
-  /// Notices that the server has closed the connection, without asking it.
+  /// Notices that the server has closed the connection. It is asked only where it has said something, which
+  /// may be that it leaves.
   func checkAlive() throws {
-    let handle = try begin()
-    var file = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
-    guard poll(&file, 1, 0) > 0 else { return }
-    guard PQconsumeInput(handle) == 1, PQstatus(handle) == CONNECTION_OK else { throw lost() }
+    var file = pollfd(fd: PQsocket(try begin()), events: Int16(POLLIN), revents: 0)
+    if poll(&file, 1, 0) > 0 { try run("") }
   }
 
   // MARK: Operations
 
   /// Begins an operation: the handle, if there is one to use.
   func begin() throws -> OpaquePointer {
-    guard let handle, isOpen else {
+    guard let handle else { throw Self.closed }
+    guard isOpen else {
       throw PostgresFailure(
-        SQLState.connectionFailure,
-        handle == nil
-          ? "the connection is closed"
-          : "the connection belongs to the process that forked this one",
+        SQLState.connectionFailure, "the connection belongs to the process that forked this one",
         isConnectionLost: true)
     }
     guard !isCopying else {

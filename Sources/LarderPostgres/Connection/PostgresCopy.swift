@@ -12,10 +12,10 @@ final class PostgresCopy {
   private let sql: String
   private let table: String
   private let types: [Oid]
-  private var buffer = PostgresCopy.header
-  private var rowStart = 0
-  private var column = 0
-  private var isOpen = false
+  @exclusivity(unchecked) private var buffer = PostgresCopy.header
+  @exclusivity(unchecked) private var rowStart = 0
+  @exclusivity(unchecked) private var column = 0
+  @exclusivity(unchecked) private var isOpen = false
 
   /// How much is handed to libpq at a time.
   private static let chunk = 1 << 16
@@ -87,26 +87,32 @@ final class PostgresCopy {
     beginRow()
   }
 
-  /// Hands on what is written, and waits until the system has taken it.
+  /// Hands on what is written.
   private func send() throws {
+    try put { handle in
+      buffer.withUnsafeBytes {
+        PQputCopyData(handle, $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32($0.count))
+      }
+    }
+    buffer.removeAll(keepingCapacity: true)
+    if connection.isStopping { try end("interrupted") }
+  }
+
+  /// Hands something to libpq, and waits until the system has taken it.
+  private func put(_ call: (OpaquePointer) -> Int32) throws {
     do {
       guard let handle = connection.handle, connection.isOpen else { throw connection.lost() }
       var code: Int32 = 0
       while code == 0 {
-        code = buffer.withUnsafeBytes {
-          PQputCopyData(
-            handle, $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32($0.count))
-        }
+        code = call(handle)
         guard code >= 0 else { throw connection.lost() }
         try connection.flush(handle)
       }
-      buffer.removeAll(keepingCapacity: true)
     } catch {
       isOpen = false
       connection.isCopying = false
       throw error
     }
-    if connection.isStopping { try end("interrupted") }
   }
 
   // MARK: End
@@ -133,13 +139,7 @@ final class PostgresCopy {
   private func end(_ reason: String?) throws -> Int {
     isOpen = false
     connection.isCopying = false
-    guard let handle = connection.handle, connection.isOpen else { throw connection.lost() }
-    var code: Int32 = 0
-    while code == 0 {
-      code = PQputCopyEnd(handle, reason)
-      guard code >= 0 else { throw connection.lost() }
-      try connection.flush(handle)
-    }
+    try put { PQputCopyEnd($0, reason) }
     var count = 0
     let failure = try connection.outcome(sql: sql, copyingInto: table) {
       count = PQcmdTuples($0).flatMap { Int(String(cString: $0)) } ?? 0
@@ -153,13 +153,11 @@ final class PostgresCopy {
 extension PostgresConnection {
   /// Leaves pipeline mode for what can't be done in it. What was put off needs a round trip of its own.
   fileprivate func leavePipeline() throws -> OpaquePointer {
-    let handle = try begin()
     if deferredBegin != nil {
-      let deferred = try sendDeferred(handle)
-      try sync(handle)
-      try read(deferred)
-      _ = try readToSync()
+      try roundTrip { _ in }
+      try finish()
     }
+    let handle = try begin()
     try check(PQexitPipelineMode(handle))
     return handle
   }

@@ -6,12 +6,12 @@ import LarderSQLite
 /// What isn't bound is NULL. Values stay bound until ``removeAll()``.
 final class PostgresParameters {
   let types: [Oid]
-  private var buffer: [UInt8] = []
+  @exclusivity(unchecked) private var buffer: [UInt8] = []
   /// Where values begin; negative for NULL.
-  private var offsets: [Int]
-  private var lengths: [Int32]
-  private var formats: [Int32]
-  private var pointers: [UnsafePointer<CChar>?]
+  @exclusivity(unchecked) private var offsets: [Int]
+  @exclusivity(unchecked) private var lengths: [Int32]
+  @exclusivity(unchecked) private var formats: [Int32]
+  @exclusivity(unchecked) private var pointers: [UnsafePointer<CChar>?]
 
   var count: Int { types.count }
 

@@ -24,7 +24,7 @@ final class PostgresStatement {
   /// On the server; empty where it doesn't keep statements.
   private var name = ""
   private var isPrepared = false
-  private(set) var parameters = PostgresParameters(types: [])
+  @exclusivity(unchecked) private(set) var parameters = PostgresParameters(types: [])
   private(set) var columnNames: [String] = []
   @exclusivity(unchecked) private(set) var columnTypes: [Oid] = []
   /// How many rows were inserted, changed or deleted; known once the last row was read.
@@ -34,7 +34,7 @@ final class PostgresStatement {
   @exclusivity(unchecked) private var row: Int32 = -1
   @exclusivity(unchecked) private var rowCount: Int32 = 0
   /// Texts of the row that the server sends in another form.
-  private var texts: [UnsafeMutableRawBufferPointer] = []
+  @exclusivity(unchecked) private(set) var texts: [UnsafeMutableRawBufferPointer] = []
   /// Whether results are on the way.
   @exclusivity(unchecked) private var isRunning = false
   /// What was read ahead because something else had to run, and how that ended.
@@ -57,13 +57,11 @@ final class PostgresStatement {
 
   /// Has the server compile the statement and describe it.
   func prepare() throws {
-    let handle = try connection.begin()
-    let deferred = try connection.sendDeferred(handle)
     nameAnew()
-    try connection.check(PQsendPrepare(handle, name, sql, 0, nil))
-    try connection.check(PQsendDescribePrepared(handle, name))
-    try connection.sync(handle)
-    try connection.read(deferred)
+    try connection.roundTrip { handle in
+      try connection.check(PQsendPrepare(handle, name, sql, 0, nil))
+      try connection.check(PQsendDescribePrepared(handle, name))
+    }
     if let failure = try connection.outcome(sql: sql) { try connection.fail(failure) }
     let failure = try connection.outcome(sql: sql) { description in
       let types = (0..<PQnparams(description)).map { PQparamtype(description, $0) }
@@ -72,9 +70,7 @@ final class PostgresStatement {
       readColumns(of: description)
     }
     if let failure { try connection.fail(failure) }
-    let late = try connection.readToSync()
-    connection.end()
-    if let late { throw late }
+    try connection.finish()
     isPrepared = true
     try checkColumns()
   }
@@ -102,7 +98,7 @@ final class PostgresStatement {
   }
 
   private func checkColumns() throws {
-    for (index, type) in columnTypes.enumerated() where TypeOID.storageClass(of: type) == nil {
+    for (index, type) in columnTypes.enumerated() where !TypeOID.canBeRead(type) {
       throw PostgresFailure(
         SQLState.notSupported,
         "column “\(columnNames[index])” has a type (\(type)) that can't be read: cast it to text")
@@ -136,29 +132,25 @@ final class PostgresStatement {
 
   private func start(streaming: Bool) throws {
     if !isPrepared, parameters.count > 0 { try prepare() }
-    let handle = try connection.begin()
-    let deferred = try connection.sendDeferred(handle)
     let isNew = !isPrepared && connection.options.preparesStatements
-    if isNew {
-      nameAnew()
-      try connection.check(PQsendPrepare(handle, name, sql, 0, nil))
+    if isNew { nameAnew() }
+    try connection.roundTrip { handle in
+      if isNew { try connection.check(PQsendPrepare(handle, name, sql, 0, nil)) }
+      let code = parameters.withPointers { count, values, lengths, formats in
+        name.isEmpty
+          ? PQsendQueryParams(
+            handle, sql, count, parameters.types, values, lengths, formats,
+            ValueFormat.binary.rawValue)
+          : PQsendQueryPrepared(
+            handle, name, count, values, lengths, formats, ValueFormat.binary.rawValue)
+      }
+      try connection.check(code)
     }
-    let code = parameters.withPointers { count, values, lengths, formats in
-      name.isEmpty
-        ? PQsendQueryParams(
-          handle, sql, count, parameters.types, values, lengths, formats,
-          ValueFormat.binary.rawValue)
-        : PQsendQueryPrepared(
-          handle, name, count, values, lengths, formats, ValueFormat.binary.rawValue)
-    }
-    try connection.check(code)
-    try connection.sync(handle)
-    try connection.read(deferred)
     if isNew {
       if let failure = try connection.outcome(sql: sql) { try connection.fail(failure) }
       isPrepared = true
     }
-    if streaming { try connection.check(PQsetSingleRowMode(handle)) }
+    if streaming { try connection.check(PQsetSingleRowMode(connection.handle)) }
     changes = 0
     isRunning = true
     connection.streaming = self
@@ -184,26 +176,26 @@ final class PostgresStatement {
         case PGRES_FATAL_ERROR:
           let failure = connection.failure(result, sql: sql)
           PQclear(result)
-          isRunning = false
-          connection.streaming = nil
+          stopRunning()
           try connection.fail(failure)
         default:
           PQclear(result)
           throw connection.abandon(SQLState.notSupported, PostgresConnection.copyMessage)
         }
       }
-      isRunning = false
-      connection.streaming = nil
-      let failure = try connection.readToSync()
-      connection.end()
-      if let failure { throw failure }
+      stopRunning()
+      try connection.finish()
     } catch {
-      isRunning = false
-      connection.streaming = nil
+      stopRunning()
       PQclear(rows)
       throw error
     }
     return rows
+  }
+
+  private func stopRunning() {
+    isRunning = false
+    connection.streaming = nil
   }
 
   /// Reads the number of rows from the command tag, where it is one of changes: `INSERT 0 3`.
@@ -225,12 +217,19 @@ final class PostgresStatement {
     rowCount = result.map { PQntuples($0) } ?? 0
   }
 
+  /// Goes to the next row of those that are in memory.
+  @inline(__always)
+  func goOn() -> Bool {
+    if !texts.isEmpty { dropTexts() }
+    guard row + 1 < rowCount else { return false }
+    row += 1
+    return true
+  }
+
   /// Goes to the next row: whether there is one.
   func next() throws -> Bool {
-    if !texts.isEmpty { dropTexts() }
+    if goOn() { return true }
     guard current != nil else { return false }
-    row += 1
-    if row < rowCount { return true }
     if let rest {
       self.rest = nil
       stand(on: rest)

@@ -94,8 +94,9 @@ struct ServerAddress {
 
   /// What still has to be set: all of it where the settings could not travel, else nothing, unless the
   /// environment has overridden them (`PGTZ`, `PGDATESTYLE`).
-  func missingSettings(_ options: PostgresConnection.Options, on handle: OpaquePointer) -> [String]
-  {
+  func missingSettings(
+    _ options: PostgresConnection.Options, on handle: OpaquePointer?
+  ) -> [String] {
     func reported(_ name: String) -> String? {
       PQparameterStatus(handle, name).map { String(cString: $0) }
     }

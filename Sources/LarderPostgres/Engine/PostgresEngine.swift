@@ -36,6 +36,10 @@ final class PostgresEngine: DialectEngine {
 
   var isOpen: Bool { connection.isOpen }
 
+  func isAlive() -> Bool {
+    (try? perform(until: MonotonicClock.now + .seconds(1), connection.checkAlive)) != nil
+  }
+
   var hasTransaction: Bool {
     switch connection.status {
     case .transaction, .failedTransaction: true
@@ -130,7 +134,15 @@ final class PostgresEngine: DialectEngine {
         """, engine: name, sqlState: "25P02")
     }
     savepointCount = 0
-    if !connection.discardDeferredBegin() { try connection.run("COMMIT") }
+    if connection.discardDeferredBegin() { return }
+    let wasOpen = connection.isOpen
+    do {
+      try connection.run("COMMIT")
+    } catch var failure as PostgresFailure where failure.isConnectionLost && wasOpen {
+      failure.sqlState = SQLState.unknownOutcome
+      failure.message += ": look whether the transaction was committed before it runs again"
+      throw failure
+    }
   }
 
   /// Each statement has to see what was committed before it: a snapshot would be older than the lock.

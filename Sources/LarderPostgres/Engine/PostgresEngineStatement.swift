@@ -12,10 +12,11 @@ final class PostgresEngineStatement: EngineStatement {
   let parameterNames: [String?]
   let isReadOnly: Bool
   var readsAtOnce = false
-  private var cells = UnsafeMutableBufferPointer<EngineValue>(start: nil, count: 0)
+  @exclusivity(unchecked) private var cells = UnsafeMutableBufferPointer<EngineValue>(
+    start: nil, count: 0)
   private var hasBegun = false
   /// Where values go while rows are copied.
-  private var copying: PostgresCopy?
+  @exclusivity(unchecked) private var copying: PostgresCopy?
 
   init(
     _ statement: PostgresStatement, of engine: PostgresEngine, _ sql: String, _ text: StatementText
@@ -34,14 +35,16 @@ final class PostgresEngineStatement: EngineStatement {
 
   func bind(_ value: DatabaseValue, at index: Int) throws {
     if let copying { return try copying.bind(value) }
-    let parameters = statement.parameters
-    // Without a description from the server, which is asked where there are parameters.
-    guard index <= parameters.count else { return }
-    try parameters.bind(value, at: index - 1)
+    do {
+      try statement.parameters.bind(value, at: index - 1)
+    } catch let failure as PostgresFailure {
+      throw DatabaseError(failure)
+    }
   }
 
   func step(until deadline: Duration?) throws -> Bool {
-    try engine.perform(sql, until: deadline) {
+    if statement.goOn() { return true }
+    return try engine.perform(sql, until: deadline) {
       if !hasBegun {
         hasBegun = true
         try statement.execute(streaming: isReadOnly && !readsAtOnce)
@@ -81,7 +84,7 @@ final class PostgresEngineStatement: EngineStatement {
     let cell = cells.baseAddress.unsafelyUnwrapped + index
     cell.pointee = statement.column(index)
     // Sums of integers are numeric numbers, and integers nonetheless.
-    if statement.columnTypes[index] == TypeOID.numeric, cell.pointee.storageClass == .text,
+    if !statement.texts.isEmpty, statement.columnTypes[index] == TypeOID.numeric,
       let integer = Int64(String(decoding: cell.pointee.bytes, as: UTF8.self))
     {
       cell.pointee.storageClass = .integer

@@ -13,7 +13,6 @@ struct PostgresFailure: Error, Hashable, Sendable {
   /// More than the message says. It holds values, so that it is shown to nobody.
   var detail: String?
   var hint: String?
-  var schema: String?
   var table: String?
   var column: String?
   var constraint: String?
@@ -44,7 +43,6 @@ struct PostgresFailure: Error, Hashable, Sendable {
     if sqlState.hasPrefix(SQLState.dataClass) { message = Self.withoutQuoted(message) }
     detail = field(LARDER_PG_DETAIL)
     hint = field(LARDER_PG_HINT)
-    schema = field(LARDER_PG_SCHEMA)
     table = field(LARDER_PG_TABLE)
     column = field(LARDER_PG_COLUMN)
     constraint = field(LARDER_PG_CONSTRAINT)
@@ -72,9 +70,8 @@ struct PostgresFailure: Error, Hashable, Sendable {
   static func row(inContext context: String, of relation: String) -> Int? {
     let start = "COPY \(relation), ".utf8
     guard context.utf8.starts(with: start) else { return nil }
-    func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-    let digits = context.utf8.dropFirst(start.count).drop { !isDigit($0) }.prefix(while: isDigit)
-    return Int(String(Substring(digits))).map { $0 - 1 }
+    let rest = Substring(context.utf8.dropFirst(start.count))
+    return rest.firstMatch(of: /[0-9]+/).flatMap { Int($0.output) }.map { $0 - 1 }
   }
 
   /// Messages on data repeat it in quotes; quotes inside of it aren't doubled, so that all between the first
@@ -89,12 +86,11 @@ struct PostgresFailure: Error, Hashable, Sendable {
   /// The columns of a key that is there already, which only the detail tells: `Key (a, "b c")=(1, 2) …`, with
   /// the words in the server's language, and quotes as in SQL.
   var keyColumns: [String] {
-    guard sqlState == "23505", let detail, let open = detail.firstIndex(of: "("),
-      let close = detail.firstRange(of: ")=(")?.lowerBound, open < close
-    else { return [] }
-    return detail[detail.index(after: open)..<close].split(separator: ", ").map { name in
-      guard name.first == "\"" else { return String(name) }
-      return String(name.dropFirst().dropLast()).replacing("\"\"", with: "\"")
+    guard sqlState == "23505", let names = detail?.firstMatch(of: /\((.*?)\)=\(/)?.1 else {
+      return []
+    }
+    return names.matches(of: /"((?:[^"]|"")*)"|[^, ]+/).map { name in
+      name.1.map { String($0).replacing("\"\"", with: "\"") } ?? String(name.0)
     }
   }
 

@@ -7,12 +7,24 @@ enum SQLState {
   static let dataClass = "22"
   static let cannotConnect = "08001"
   static let connectionFailure = "08006"
+  static let unknownOutcome = "08007"
   static let protocolViolation = "08P01"
   static let notSupported = "0A000"
   static let tooManyBytes = "54000"
   static let wrongState = "55000"
   static let canceled = "57014"
   static let unknownStatement = "26000"
+
+  /// Whether a connection was lost before its transaction was committed, or can't be had for now: the
+  /// transaction may run again.
+  static func isLoss(_ error: DatabaseError) -> Bool {
+    switch error.sqlState {
+    case cannotConnect, "08003", "08004", connectionFailure: true
+    // Ended by others, by its crash, or for idling; starting or stopping; too many connections.
+    case "57P01", "57P02", "57P03", "57P05", "25P03", "53300": true
+    default: false
+    }
+  }
 
   /// The result code that a program for SQLite would look for.
   static func resultCode(of sqlState: String) -> ResultCode {

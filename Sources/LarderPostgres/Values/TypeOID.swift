@@ -21,20 +21,18 @@ enum TypeOID {
     }
   }
 
-  /// How values of a type are read, moments as seconds since 1970; nil for types whose binary format isn't
-  /// known here.
-  static func storageClass(of type: Oid) -> StorageClass? {
+  /// Whether the binary format of a type is known here.
+  static func canBeRead(_ type: Oid) -> Bool {
     switch type {
-    case int8, int4, int2, oid, bool: .integer
-    case float8, float4, timestamp, timestamptz, date: .real
-    case bytea, uuid: .blob
-    case numeric, jsonb: .text
-    default: isText(type) ? .text : nil
+    case int8, int4, int2, oid, bool, float8, float4, timestamp, timestamptz, date, bytea, uuid,
+      numeric, jsonb:
+      true
+    default: isText(type)
     }
   }
 
   /// Whether a value can be written in binary, as COPY needs it.
   static func canBeCopied(_ type: Oid) -> Bool {
-    storageClass(of: type) != nil && type != date && type != oid && type != char
+    canBeRead(type) && type != date && type != oid && type != char
   }
 }

@@ -13,6 +13,8 @@ public final class Connections: Sendable {
   private let processGeneration = ProcessGeneration.watch()
   private let owner: ObjectIdentifier
   private let retryLimit: Duration?
+  /// Whether an error is that of a connection that was lost.
+  private let isLoss: (@Sendable (DatabaseError) -> Bool)?
   private let retries = Atomic<Int>(0)
   /// The same as ``readers``, which keeps them, not retained: a count of references that all threads share
   /// would make those wait for one another that read.
@@ -25,6 +27,7 @@ public final class Connections: Sendable {
     self.readers = readers
     owner = ObjectIdentifier(writer)
     retryLimit = writer.retryLimit
+    isLoss = nil
     readersReference = readers.map(Unmanaged.passUnretained)
     writerReference = .passUnretained(writer)
     waitGraph = readers.map { WaitGraph(maximumReaders: $0.maximum) }
@@ -35,10 +38,14 @@ public final class Connections: Sendable {
   /// - Parameters:
   ///   - maximum: how many there are at most.
   ///   - timeout: how long a scope waits for one.
-  ///   - retryLimit: for how long a transaction is tried again that others were in the way of.
+  ///   - retryLimit: for how long a transaction is tried again that others were in the way of, or whose
+  ///     connection was lost.
+  ///   - isLoss: whether an error is that of a connection that was lost, with all that the scope has done, or
+  ///     that can't be had for now.
   ///   - open: opens one.
   package init(
     maximum: Int, timeout: Duration, retryLimit: Duration?,
+    isLoss: @escaping @Sendable (DatabaseError) -> Bool,
     open: @escaping @Sendable () throws -> Database
   ) {
     let readers = Readers(maximum: maximum, timeout: timeout, open: open)
@@ -46,6 +53,7 @@ public final class Connections: Sendable {
     self.readers = readers
     owner = readers.owner
     self.retryLimit = retryLimit
+    self.isLoss = isLoss
     readersReference = .passUnretained(readers)
     writerReference = nil
     waitGraph = WaitGraph(maximumReaders: readers.maximum)
@@ -92,7 +100,7 @@ public final class Connections: Sendable {
     guard let limit = retryLimit, isRetried(kind) else {
       return try runOnce(kind, call, body)
     }
-    var retry = Retry(limit: limit)
+    var retry = Retry(limit: limit, isLoss: isLoss)
     while true {
       do {
         return try runOnce(kind, call, body)
@@ -189,7 +197,7 @@ public final class Connections: Sendable {
     _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    var retry = Retry(limit: isRetried(kind) ? retryLimit : nil)
+    var retry = Retry(limit: isRetried(kind) ? retryLimit : nil, isLoss: isLoss)
     while true {
       do {
         return try await performOnce(kind, call, body)
@@ -248,6 +256,11 @@ public final class Connections: Sendable {
   /// Throws in a process that was forked: there nobody lets go of what was held before.
   private func checkProcess() throws {
     if processGeneration != ProcessGeneration.current { throw Connection.processError }
+  }
+
+  /// Connects, where nobody has yet, and throws where that fails, at once.
+  package func connect() throws {
+    try runOnce(.plain, ScopeCall("connect()")) { _ in }
   }
 
   /// Closes the connections of the readers that nobody uses.

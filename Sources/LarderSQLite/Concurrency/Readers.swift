@@ -87,6 +87,7 @@ final class Readers: ScopeRunner, @unchecked Sendable {
     guard let reader = takeIdle() else { return try performAfterWait(kind, body) }
     // Counting references takes a third of an empty read's time.
     defer { reader._withUnsafeGuaranteedRef { giveBack($0) } }
+    if areWriters { try replaceIfLost(reader.takeUnretainedValue()) }
     try run(reader._withUnsafeGuaranteedRef { $0.reference }, kind, body)
   }
 
@@ -96,6 +97,7 @@ final class Readers: ScopeRunner, @unchecked Sendable {
     let start = MonotonicClock.now
     let reader = try wait()
     defer { giveBack(reader) }
+    if areWriters { try replaceIfLost(reader) }
     let connection = reader.database?.connection
     connection?.waited = MonotonicClock.now - start
     defer { connection?.waited = .zero }
@@ -132,6 +134,7 @@ final class Readers: ScopeRunner, @unchecked Sendable {
         throw DatabaseError(.internal, "the task was given no reader")
       }
       defer { giveBack(reader) }
+      if areWriters { try replaceIfLost(reader) }
       guard let database = reader.database else { throw Self.unopenedError }
       database.connection.waited = MonotonicClock.now - task.start
       defer { database.connection.waited = .zero }
@@ -264,6 +267,13 @@ final class Readers: ScopeRunner, @unchecked Sendable {
     database.connection.leave()
     reader.database = database
     if areWriters { reader.interrupts.withLock { $0 = database.interruptHandle } }
+  }
+
+  /// Replaces a connection that was lost while nobody used it, before anybody does.
+  private func replaceIfLost(_ reader: Reader) throws {
+    if reader.database?.engine?.isAlive() == true { return }
+    reader.database = nil
+    try open(reader)
   }
 
   /// Gives a reader to the first in the queue, or keeps it.

@@ -1,21 +1,29 @@
 /// Retries with exponential back-off and jitter: when to try a transaction again that another process was
-/// in the way of.
+/// in the way of, or whose connection was lost.
 struct Retry {
   private let deadline: Duration?
+  private let isLoss: (@Sendable (DatabaseError) -> Bool)?
   private var attempts = 0
 
-  /// - Parameter limit: for how long to try; nil for once.
-  init(limit: Duration?) { deadline = limit.map { MonotonicClock.now + $0.bounded } }
+  /// - Parameters:
+  ///   - limit: for how long to try; nil for once.
+  ///   - isLoss: whether an error is that of a connection that was lost, or can't be had.
+  init(limit: Duration?, isLoss: (@Sendable (DatabaseError) -> Bool)? = nil) {
+    deadline = limit.map { MonotonicClock.now + $0.bounded }
+    self.isLoss = isLoss
+  }
 
   /// How long to wait before the next attempt, with jitter so that two that met once don't meet again.
   /// Throws the error itself where there is to be none.
   mutating func pause(after error: any Error) throws -> Duration {
+    guard let deadline, let known = error as? DatabaseError else { throw error }
     // A wait for a queue's or pool's own lock that took too long is a busy timeout of another kind.
-    guard let deadline, let busy = error as? DatabaseError, busy.code == .busy,
-      busy.extendedCode != .busyTimeout
-    else { throw error }
+    let isBusy = known.code == .busy && known.extendedCode != .busyTimeout
+    guard isBusy || isLoss?(known) == true else { throw error }
     attempts += 1
-    let longest = min(20_000, 500 << min(attempts, 6))
+    // A server that has gone takes its time to come back.
+    let longest =
+      isBusy ? min(20_000, 500 << min(attempts, 6)) : min(500_000, 20_000 << min(attempts, 5))
     let pause = Duration.microseconds(Int.random(in: 250...longest))
     guard MonotonicClock.now + pause < deadline else { throw error }
     return pause

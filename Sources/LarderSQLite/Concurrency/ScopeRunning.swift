@@ -132,6 +132,7 @@ extension Database {
   /// Commits, or rolls back where the body asked for it.
   private func finish() throws {
     guard hasTransaction else {
+      try connection.check()
       throw DatabaseError(.abort, "an error made SQLite roll the transaction back")
     }
     guard !isRollbackOnly, connection.measuresCommits else {

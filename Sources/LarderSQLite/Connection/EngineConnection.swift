@@ -7,6 +7,9 @@ package protocol EngineConnection: AnyObject {
   var name: String { get }
   /// False once it is closed or lost.
   var isOpen: Bool { get }
+  /// Looks whether it was lost while nobody used it, without a round trip as long as the engine has sent
+  /// nothing meanwhile.
+  func isAlive() -> Bool
   /// Why it was lost; nil where it wasn't.
   var lossError: DatabaseError? { get }
   /// Whether a transaction is open, also one that an error has aborted.

@@ -305,11 +305,12 @@ package final class PreparedStatement {
     state = .running
     rowNumber &+= 1
     var outcome = Result<Bool, any Error>.success(false)
-    connection.callDepth &+= 1
-    measurement.step(connection.deadlines) {
+    func run() -> Bool {
       outcome = Result { try body(engine) }
       return (try? outcome.get()) == true
     }
+    connection.callDepth &+= 1
+    if measurement.isOn { measurement.step(connection.deadlines, run) } else { _ = run() }
     connection.callDepth &-= 1
     let isClosing = state == .closing
     state = .failed

@@ -3,7 +3,7 @@ import LarderSQLite
 import TestSupport
 
 /// A Unix socket before the server's, which cuts the connection after so many bytes, or never passes any on.
-final class Proxy: Sendable {
+package final class Proxy: Sendable {
   private let scratch: Lock<ScratchFolder>
   private let listener: Int32
   private let server: String
@@ -12,12 +12,27 @@ final class Proxy: Sendable {
   private struct State {
     var connectionCount = 0
     var bytesUntilCut = Int.max
+    var cutsOnce = false
+    /// How often all connections were cut.
+    var cutCount = 0
+    var passed = 0
     var isFrozen = false
+
+    /// Counts bytes: whether the connections are to be cut behind them.
+    mutating func pass(_ count: Int) -> Bool {
+      passed += count
+      guard bytesUntilCut != .max else { return false }
+      bytesUntilCut -= count
+      guard bytesUntilCut <= 0 else { return false }
+      if cutsOnce { bytesUntilCut = .max }
+      cutCount += 1
+      return true
+    }
   }
 
-  var folder: String { scratch.withLock { $0.path } }
+  package var folder: String { scratch.withLock { $0.path } }
 
-  init(to server: String, isSilent: Bool = false) throws {
+  package init(to server: String, isSilent: Bool = false) throws {
     self.server = server
     scratch = Lock(try ScratchFolder())
     listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -56,15 +71,27 @@ final class Proxy: Sendable {
   }
 
   /// Waits until somebody has connected.
-  func waitForConnection() {
+  package func waitForConnection() {
     while state.withLock({ $0.connectionCount }) == 0 { usleep(1000) }
   }
 
   /// Passes this many more bytes on, of both directions together, and then cuts all connections.
-  func cut(after bytes: Int) { state.withLock { $0.bytesUntilCut = bytes } }
+  ///
+  /// - Parameter once: whether those that are made afterwards are left alone.
+  package func cut(after bytes: Int, once: Bool = false) {
+    state.withLock { state in
+      state.bytesUntilCut = bytes
+      state.cutsOnce = once
+    }
+  }
+
+  /// How often all connections were cut, and how many bytes were passed on, of both directions together.
+  package var statistics: (cuts: Int, bytes: Int) {
+    state.withLock { ($0.cutCount, $0.passed) }
+  }
 
   /// Passes nothing on any more.
-  func freeze() { state.withLock { $0.isFrozen = true } }
+  package func freeze() { state.withLock { $0.isFrozen = true } }
 
   private func serve(_ client: Int32) {
     defer { close(client) }
@@ -72,11 +99,14 @@ final class Proxy: Sendable {
     defer { close(upstream) }
     guard Self.withAddress(server, { connect(upstream, $0, $1) == 0 }) else { return }
     var buffer = [UInt8](repeating: 0, count: 4096)
+    let cutCount = state.withLock { $0.cutCount }
     while true {
       var files = [client, upstream].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       let count = poll(&files, 2, 20)
-      let (isFrozen, allowed) = state.withLock { ($0.isFrozen, $0.bytesUntilCut) }
-      if allowed <= 0 { return }
+      let (isFrozen, allowed, isCut) = state.withLock {
+        ($0.isFrozen, $0.bytesUntilCut, $0.cutCount != cutCount)
+      }
+      if allowed <= 0 || isCut { return }
       guard count > 0, !isFrozen else {
         if isFrozen { usleep(5000) }
         if isFrozen,
@@ -91,11 +121,7 @@ final class Proxy: Sendable {
         guard count > 0 else { return }
         let sent = send(files[1 - index].fd, buffer, count, Int32(MSG_NOSIGNAL))
         guard sent == count else { return }
-        let left = state.withLock { state in
-          if state.bytesUntilCut != .max { state.bytesUntilCut -= count }
-          return state.bytesUntilCut
-        }
-        if left <= 0 { return }
+        if state.withLock({ $0.pass(count) }) { return }
       }
     }
   }

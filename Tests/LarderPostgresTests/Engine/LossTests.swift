@@ -1,0 +1,140 @@
+import Foundation
+import Larder
+import LarderPostgres
+import PostgresSupport
+import TestSupport
+import Testing
+
+@Suite(
+  "A server that goes and comes back",
+  .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
+struct LossTests {
+  private let address: String
+
+  init() throws {
+    address = try PostgresServer.shared.database()
+    try pool().inTransaction { try $0.executeStatements("CREATE TABLE line (number BIGINT)") }
+  }
+
+  private func pool(_ address: String? = nil) throws -> PostgresPool {
+    var configuration = PostgresConfiguration()
+    configuration.connections = 1
+    return try PostgresPool(address ?? self.address, configuration: configuration)
+  }
+
+  private func lines() throws -> [Int] {
+    try pool().read { try $0.executeQuery("SELECT number FROM line").map { try $0.get(at: 0) } }
+  }
+
+  private func process(of pool: PostgresPool) throws -> Int? {
+    try pool.inDatabase { try $0.value("SELECT pg_backend_pid()", as: Int.self) }
+  }
+
+  private func terminate(_ process: Int) throws {
+    let other = try pool()
+    try other.inDatabase { db in
+      _ = try db.value("SELECT pg_terminate_backend(?)", process, as: Bool.self)
+      while try db.value(
+        "SELECT count(*) FROM pg_stat_activity WHERE pid = ?", process, as: Int.self) != 0
+      {}
+    }
+  }
+
+  @Test("A connection that was closed while nobody used it is replaced before anybody does")
+  func idle() async throws {
+    let pool = try pool()
+    for _ in 0..<3 {
+      let process = try process(of: pool)
+      try terminate(try #require(process))
+      // This one isn't a transaction, which would run again.
+      let next = try await pool.inDatabase { try $0.value("SELECT pg_backend_pid()", as: Int.self) }
+      #expect(next != nil && next != process)
+    }
+    #expect(pool.statistics.retries == 0)
+  }
+
+  @Test("A transaction whose connection is lost before its commit runs again, as a whole and once")
+  func again() async throws {
+    let pool = try pool()
+    let attempts = Lock(0)
+    @Sendable func write(_ db: Database) throws {
+      let attempt = attempts.withLock { count in
+        count += 1
+        return count
+      }
+      try db.executeUpdate("INSERT INTO line VALUES (?)", attempt)
+      guard attempt % 2 == 1 else { return }
+      // The error may be swallowed, which doesn't make it a commit.
+      _ = try? db.executeUpdate("SELECT pg_terminate_backend(pg_backend_pid())")
+    }
+    func writeHere() throws { try pool.inTransaction(.immediate, write) }
+    try writeHere()
+    try await pool.inTransaction { db in try write(db) }
+    #expect(try lines().sorted() == [2, 4])
+    #expect(pool.statistics.retries == 2)
+    // One that has no transaction may have done something already.
+    let error = await #expect(throws: DatabaseError.self) {
+      try await pool.inDatabase { db in
+        try write(db)
+        try write(db)
+      }
+    }
+    #expect(error?.sqlState == "57P01")
+    #expect(attempts.withLock { $0 } == 6)
+  }
+
+  @Test("A commit of which nobody knows what has become isn't run again, and the error says so")
+  func unknown() throws {
+    let proxy = try Proxy(to: PostgresServer.shared.folder)
+    let pool = try pool(address.replacing(PostgresServer.shared.folder, with: proxy.folder))
+    var attempts = 0
+    let error = #expect(throws: DatabaseError.self) {
+      try pool.inTransaction { db in
+        attempts += 1
+        try db.executeUpdate("INSERT INTO line VALUES (7)")
+        proxy.cut(after: 1, once: true)
+      }
+    }
+    #expect(error?.sqlState == "08007")
+    #expect(error?.code == .ioError)
+    #expect(error?.message.contains("look whether the transaction was committed") == true)
+    #expect(attempts == 1)
+    #expect(try pool.read { try $0.value("SELECT count(*) FROM line", as: Int.self) } == 0)
+  }
+
+  @Test("A server that isn't there is told at once to who opens a pool, and waited for later")
+  func restart() throws {
+    let server = try PostgresServer()
+    let pool = try pool(server.address)
+    server.stop()
+    let clock = ContinuousClock()
+    var error: DatabaseError?
+    let time = clock.measure {
+      error = #expect(throws: DatabaseError.self) { _ = try self.pool(server.address) }
+    }
+    #expect(error?.code == .cannotOpen)
+    #expect(time < .seconds(5))
+    #expect(throws: DatabaseError.self) { try pool.inDatabase { _ in } }
+  }
+
+  @Test("What fails behind the rows that were asked for goes to the log")
+  func lateFailure() throws {
+    let logged = Lock<[DatabaseError]>([])
+    var configuration = PostgresConfiguration()
+    configuration.log = { error in logged.withLock { $0.append(error) } }
+    let pool = try PostgresPool(address, configuration: configuration)
+    try pool.inDatabase { db in
+      let rows = try db.executeQuery("SELECT 10 / (3 - i) FROM generate_series(1, 5) i")
+      #expect(try rows.next())
+      rows.close()
+      #expect(logged.withLock { $0.map(\.sqlState) } == ["22012"])
+      // What writes has run to its end before its first row.
+      let insert = try db.prepare(
+        "INSERT INTO line SELECT 10 / (3 - i) FROM generate_series(1, 5) i RETURNING number")
+      try insert.bind()
+      let error = #expect(throws: DatabaseError.self) { _ = try insert.step() }
+      #expect(error?.sqlState == "22012")
+    }
+    #expect(try lines().isEmpty)
+  }
+}
