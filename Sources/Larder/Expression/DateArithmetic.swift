@@ -23,7 +23,8 @@ extension Optional: DateValue where Wrapped == Date {
 }
 
 extension SQLExpression where Value: DateValue {
-  /// The year, in UTC as all parts are. Dates before the year 0 and after 9999 have none: NULL.
+  /// The year, in UTC as all parts are. Dates that SQLite's calendar doesn't have, such as those after the year
+  /// 9999, have none: NULL.
   ///
   /// ```swift
   /// Order.all.group { ($0.placed.year, $0.placed.month) }
@@ -146,19 +147,24 @@ private struct DateArithmetic {
       switch format {
       case .secondsSince1970:
         node.infix(.add, operand: difference([fromDay ? node.wholeSeconds : node, "'unixepoch'"]))
+          .orNull(upTo: "-62167219200.001")
       case .unixMilliseconds:
         node.infix(
           .add,
           operand: SQLFragment(
             .cast(
               "\(difference(["\(node.inside(.product)) / 1000.0", "'unixepoch'"])) * 1000.0",
-              .integer)))
-      case .julianDay: node.infix(.add, operand: "\(difference([node])) / 86400.0")
+              .integer))
+        ).orNull(upTo: "-62167219200001")
+      case .julianDay:
+        node.infix(.add, operand: "\(difference([node])) / 86400.0").orNull(
+          upTo: "1721059.49999999")
       default:
         SQLFragment(
           .call(
             "strftime",
-            [SQLFragment(value: self.format?.strftime ?? DateQuestion.text), node] + list))
+            [SQLFragment(value: self.format?.strftime ?? DateQuestion.text), node] + list)
+        ).orNull(upTo: "'0'")
       }
     }
     return SQLFragment(
@@ -177,5 +183,13 @@ private struct DateArithmetic {
     return """
       CASE \(question) \(.list(choices, separator: " ")) ELSE \(make(.iso8601)) END
       """
+  }
+}
+
+extension SQLFragment {
+  /// A date in its format, NULL up to the last moment before the year 0: SQLite's calendar begins 4713 years before,
+  /// in text with a minus sign that no format reads.
+  fileprivate func orNull(upTo last: SQLFragment) -> SQLFragment {
+    .call("nullif", .call("max", self, last), last)
   }
 }

@@ -198,6 +198,23 @@ struct DateArithmeticTests {
     #expect(changed.plain == Self.dates[0] + 86_400)
   }
 
+  @Test("What is moved beyond the years 0 to 9999 is NULL, in every format", arguments: formats)
+  private func beyondTheCalendar(format: DateFormat) throws {
+    let db = try database(format)
+    for column in 0..<9 {
+      let moved = try Event.filter { $0.id == 0 }.select { event in
+        let date = columns(event)[column]
+        return (
+          date.adding(years: -3000).cast(to: Date?.self),
+          date.adding(days: -1_000_000).cast(to: Date?.self),
+          date.adding(years: 9000).cast(to: Date?.self)
+        )
+      }.fetchAll(db)
+      #expect(moved.allSatisfy { $0.0 == nil && $0.1 == nil && $0.2 == nil }, "column \(column)")
+      #expect(moved.count == 1)
+    }
+  }
+
   @Test("The time between two dates is in seconds, whatever their formats are", arguments: formats)
   private func intervals(format: DateFormat) throws {
     let db = try database(format)
