@@ -8,7 +8,7 @@ struct ProofOptions {
   var seed: UInt64 = 1
   /// Whether the result is written as JSON instead of a line to read.
   var json = false
-  /// What follows `--`: for rows that run this program again as another process.
+  /// What follows `--`: for rows that run this program again as another process, or that can be asked for a part.
   var rest: [String] = []
   private let start = ContinuousClock.now
 

@@ -34,7 +34,7 @@ extension TreeGenerator {
       count: { try query.fetchCount($0) },
       expected: { [trees] in
         let found = try trees.map { tree in
-          try rows.filter { try tree.value([$0]).truth == true }
+          try rows.filter { try tree.holds([$0]) }
         }
         let result =
           isRight
@@ -47,37 +47,86 @@ extension TreeGenerator {
   }
 
   func commonTable() -> RandomQuery {
+    typealias Inner = (where: Tree<Bool>, text: Tree<String>, optional: Tree<Int?>)
+    var inner: Inner?
     let table = CommonTable(
       "common \"table",
-      RandomPlace.filter { condition(TreeLeaves($0), 2).sql }.select { place in
-        (place.id, text(TreeLeaves(place), 2).sql, optionalInteger(TreeLeaves(place), 1).sql)
+      RandomPlace.filter { place in
+        let tree = condition(TreeLeaves(place), 2)
+        inner = (tree, Tree(place.name), Tree(place.rank))
+        return tree.sql
+      }.select { place in
+        let leaves = TreeLeaves(place)
+        let (text, optional) = (text(leaves, 2), optionalInteger(leaves, 1))
+        inner?.text = text
+        inner?.optional = optional
+        return (place.id, text.sql, optional.sql)
       })
-    if chance(2) {
-      let query = table.all.filter { common in
-        var leaves = TreeLeaves()
-        leaves.add(common)
-        return condition(leaves, 2).sql
-      }.order { $0.columns.0 }
-      return RandomQuery(
-        sql: query.sql,
-        fetch: { try query.fetchAll($0).map { $0.values } },
-        count: { try query.fetchCount($0) })
+    let places = data.places.map(\.values)
+    let rows = { [inner] in
+      guard let inner else { throw UnknownValue() }
+      return try places.filter { try inner.where.holds([$0]) }.map {
+        [$0[0], try inner.text.value([$0]), try inner.optional.value([$0])]
+      }
     }
+    return chance(2) ? common(table, rows) : joined(table, rows)
+  }
+
+  private func common(
+    _ table: CommonTable<Int, String, Int?>, _ rows: @escaping () throws -> [[DatabaseValue]]
+  ) -> RandomQuery {
+    var tree: Tree<Bool>?
+    let query = table.all.filter { common in
+      var leaves = TreeLeaves()
+      leaves.add(common)
+      let condition = condition(leaves, 2)
+      tree = condition
+      return condition.sql
+    }.order { $0.columns.0 }
+    return RandomQuery(
+      sql: query.sql,
+      fetch: {
+        try query.fetchAll($0).map { $0.values }
+      },
+      count: { try query.fetchCount($0) },
+      expected: { [tree] in
+        guard let tree else { throw UnknownValue() }
+        return try rows().filter { try tree.holds([$0]) }.map {
+          [$0[0], $0[1], try $0[2].asInteger(Int.self)]
+        }
+      })
+  }
+
+  private func joined(
+    _ table: CommonTable<Int, String, Int?>, _ rows: @escaping () throws -> [[DatabaseValue]]
+  ) -> RandomQuery {
+    var trees: [Tree<Bool>] = []
     let query = RandomPlace.all.join(common: table) { place, common in
       var leaves = TreeLeaves(place)
       leaves.add(common)
-      return place.parent == common.columns.0 && condition(leaves, 2).sql
+      let equality = Tree(place.parent, 0, 9).equals(
+        Tree(common.columns.0, 1, 0), place.parent == common.columns.0)
+      trees.append(equality && condition(leaves, 2))
+      return trees[0].sql
     }.filter { place, common in
       var leaves = TreeLeaves(place)
       leaves.add(common)
-      return condition(leaves, 1).sql
+      trees.append(condition(leaves, 1))
+      return trees[1].sql
     }.order { place, common in [place.id.asc, common.columns.0.asc] }
+    let places = data.places.map(\.values)
     return RandomQuery(
       sql: query.sql,
       fetch: {
         try query.fetchAll($0).map { $0.0.values + $0.1.values }
       },
-      count: { try query.fetchCount($0) })
+      count: { try query.fetchCount($0) },
+      expected: { [trees] in
+        let found = try places.map { [$0] as TreeRows }.joined(.inner, rows(), on: trees[0])
+          .filtered(trees[1], orderedBy: [(0, 0), (1, 0)]).flattened([11, 3])
+        for row in found { _ = try row[13].asInteger(Int.self) }
+        return found
+      })
   }
 
   /// Places and the chains of their parents, which may go in circles.
@@ -103,12 +152,55 @@ extension TreeGenerator {
       expected: { [seed] in
         guard let seed else { throw UnknownValue() }
         var found: Set<Int> = []
-        var next = try places.filter { try seed.value([$0.values]).truth == true }
+        var next = try places.filter { try seed.holds([$0.values]) }
         while let place = next.popLast() {
           guard found.insert(place.id).inserted else { continue }
           next += places.filter { $0.id == place.parent }
         }
         return places.filter { found.contains($0.id) }.map { [.from($0.id), .from($0.parent)] }
+      })
+  }
+
+  /// Places and those above them, level by level, each as often as a way leads to it.
+  func hierarchy() -> RandomQuery {
+    var seed: Tree<Bool>?
+    let levels = number(0..<4)
+    let table = CommonTable(
+      recursive: "level",
+      RandomPlace.filter { place in
+        let tree = condition(TreeLeaves(place), 1)
+        seed = tree
+        return tree.sql
+      }.select { ($0.id, $0.parent, .value(0)) }
+    ) { level in
+      RandomPlace.all.join(common: level) { place, level in
+        place.id == level.columns.1 && level.columns.2 < levels
+      }.select { place, level in (place.id, place.parent, level.columns.2 + 1) }
+    }
+    let query = table.all.order { ($0.columns.2, $0.columns.0, $0.columns.1) }
+    let places = data.places.map(\.values)
+    return RandomQuery(
+      sql: query.sql, fetch: { try query.fetchAll($0).map(\.values) },
+      count: { try query.fetchCount($0) },
+      expected: { [seed] in
+        guard let seed else { throw UnknownValue() }
+        var level = try places.filter { try seed.holds([$0]) }.map { [$0[0], $0[9], .integer(0)] }
+        var found = level
+        for number in 0..<levels {
+          level = try level.flatMap { below in
+            try places.filter { try $0[0].compared(to: below[1]) == 0 }.map {
+              [$0[0], $0[9], .integer(Int64(number + 1))]
+            }
+          }
+          found += level
+        }
+        return try found.sorted {
+          for column in [2, 0, 1] {
+            let order = try $0[column].compared(to: $1[column])
+            if order != 0 { return order < 0 }
+          }
+          return false
+        }
       })
   }
 }

@@ -20,6 +20,7 @@ extension TreeGenerator {
       }
     }
     let depth = max(0, depth - 1)
+    if !leaves.notes.isEmpty, chance(2) { return saleCondition(leaves) }
     switch number(0..<11) {
     case 0, 1: return comparison(integer(leaves, depth), integer(leaves, depth), number(-4..<21))
     case 2: return comparison(real(leaves, depth), real(leaves, depth), 0.75)
@@ -162,7 +163,9 @@ extension TreeGenerator {
   private func inner(_ leaves: TreeLeaves, _ depth: Int) -> Inner {
     var inner = leaves
     var condition: Tree<Bool>?
-    let query = RandomPlace.aliased("inner \"\(leaves.count)").filter { place in
+    // One that is begun here has a name of its own, also beside its own table around it.
+    let places = chance(2) ? RandomPlace.all : RandomPlace.aliased("inner \"\(leaves.count)")
+    let query = places.filter { place in
       inner.add(place)
       let tree = self.condition(inner, max(0, depth - 1))
       condition = tree
@@ -174,9 +177,11 @@ extension TreeGenerator {
   private func subqueryCondition(_ leaves: TreeLeaves, _ depth: Int) -> Tree<Bool> {
     let (query, _, condition) = inner(leaves, depth)
     let places = data.places.map(\.values)
+    // A join has more tables than the leaves where some of them aren't asked.
+    let count = leaves.count
     if chance(2) {
       return Tree(query.exists) { rows in
-        .truth(try places.contains { try condition.value(rows + [$0]).truth == true })
+        .truth(try places.contains { try condition.value(rows.prefix(count) + [$0]).truth == true })
       }
     }
     let outer = optionalInteger(leaves, 0)
@@ -184,7 +189,7 @@ extension TreeGenerator {
     let found =
       chance(2) ? outer.sql.in(selection) : outer.sql.in(selection.union(selection.limit(9)))
     return Tree(found) { rows in
-      let ranks = try places.filter { try condition.value(rows + [$0]).truth == true }
+      let ranks = try places.filter { try condition.value(rows.prefix(count) + [$0]).truth == true }
         .map { $0[4] }
       let value = try outer.value(rows)
       if ranks.isEmpty { return .truth(false) }
@@ -197,13 +202,16 @@ extension TreeGenerator {
   func firstOfSubquery(_ leaves: TreeLeaves, _ depth: Int) -> Tree<Int?> {
     let (query, _, condition) = inner(leaves, depth)
     let places = data.places.map(\.values)
+    // A join has more tables than the leaves where some of them aren't asked.
+    let count = leaves.count
     if chance(2) {
       return Tree(first(of: query.order { $0.id.desc }.select { $0.rank })) { rows in
-        try places.last { try condition.value(rows + [$0]).truth == true }?[4] ?? .null
+        try places.last { try condition.value(rows.prefix(count) + [$0]).truth == true }?[4]
+          ?? .null
       }
     }
     return Tree(first(of: query.select { $0.size.max() })) { rows in
-      try places.filter { try condition.value(rows + [$0]).truth == true }
+      try places.filter { try condition.value(rows.prefix(count) + [$0]).truth == true }
         .map { $0[3] }.max { try $0.compared(to: $1) < 0 } ?? .null
     }
   }

@@ -37,7 +37,7 @@ extension TreeGenerator {
         let sorted = try areas.sorted { try $0[0].compared(to: $1[0]) > 0 }
         return try sorted.flatMap { area in
           try places.filter { place in
-            try trees.allSatisfy { try $0.value([place, area]).truth == true }
+            try trees.allSatisfy { try $0.holds([place, area]) }
           }.map { $0 + area }
         }
       })
@@ -69,38 +69,12 @@ extension TreeGenerator {
       count: { try query.fetchCount($0) },
       expected: { [trees] in
         try places.flatMap { place in
-          let found = try places.filter { try trees[0].value([place, $0]).truth == true }
+          let found = try places.filter { try trees[0].holds([place, $0]) }
           let rows: [[DatabaseValue]?] = found.isEmpty ? [nil] : found
-          return try rows.filter { try trees[1].value([place, $0]).truth == true }
+          return try rows.filter { try trees[1].holds([place, $0]) }
             .map { place + ($0 ?? RandomPlace.values(nil)) }
         }
       })
-  }
-
-  /// Combinations of rows with one table more: each with those rows for which a condition holds, and
-  /// with nil if there are none and such are kept.
-  private static func rows(
-    _ rows: [TreeRows], with table: [[DatabaseValue]], keepsAll: Bool = false,
-    where condition: Tree<Bool>
-  ) throws -> [TreeRows] {
-    try rows.flatMap { row -> [TreeRows] in
-      let found = try table.filter { try condition.value(row + [$0]).truth == true }
-      return found.isEmpty && keepsAll ? [row + [nil]] : found.map { row + [$0] }
-    }
-  }
-
-  /// Combinations for which a condition holds, in the order of columns, by the places of their tables
-  /// and their own in them.
-  private static func rows(
-    _ rows: [TreeRows], where condition: Tree<Bool>, orderedBy columns: [(Int, Int)]
-  ) throws -> [TreeRows] {
-    try rows.filter { try condition.value($0).truth == true }.sorted { left, right in
-      for (table, column) in columns {
-        let order = try (left[table]?[column] ?? .null).compared(to: right[table]?[column] ?? .null)
-        if order != 0 { return order < 0 }
-      }
-      return false
-    }
   }
 
   func join3() -> RandomQuery {
@@ -135,9 +109,8 @@ extension TreeGenerator {
       count: { try query.fetchCount($0) },
       expected: { [trees] in
         var rows = places.map { [$0] as TreeRows }
-        rows = try Self.rows(rows, with: areas, keepsAll: true, where: trees[0])
-        rows = try Self.rows(rows, with: places, where: trees[1])
-        rows = try Self.rows(rows, where: trees[2], orderedBy: [(0, 0), (1, 0), (2, 0)])
+        rows = try rows.joined(.left, areas, on: trees[0]).joined(.inner, places, on: trees[1])
+          .filtered(trees[2], orderedBy: [(0, 0), (1, 0), (2, 0)])
         return rows.dropFirst(offset).prefix(limit).map {
           ($0[0] ?? []) + ($0[1] ?? RandomArea.values(nil)) + ($0[2] ?? [])
         }
@@ -183,42 +156,16 @@ extension TreeGenerator {
       count: { try selection.fetchCount($0) },
       expected: { [trees] in
         var rows = places.map { [$0] as TreeRows }
-        rows = try Self.rows(rows, with: places, where: trees[0])
-        rows = try Self.rows(rows, with: areas, keepsAll: true, where: trees[1])
-        rows = try Self.rows(rows, with: areas, keepsAll: true, where: trees[2])
-        rows = try Self.rows(rows, where: trees[3], orderedBy: [(0, 0), (2, 0), (3, 0)])
+        rows = try rows.joined(.inner, places, on: trees[0])
+          .joined(.left, areas, on: trees[1]).joined(.left, areas, on: trees[2])
+          .filtered(trees[3], orderedBy: [(0, 0), (2, 0), (3, 0)])
         return try rows.map { row in
           func value(_ table: Int, _ column: Int) -> DatabaseValue { row[table]?[column] ?? .null }
           return [
             value(0, 1), value(1, 4), value(2, 1), value(3, 2),
-            try value(0, 3).sum(value(1, 3)),
+            try value(0, 3).sum(value(1, 3)).asInteger(Int.self),
           ]
         }
       })
-  }
-
-  func windows() -> RandomQuery {
-    let (before, after) = (number(-3..<1), number(0..<3))
-    let selection = RandomPlace.filter { condition(TreeLeaves($0), 2).sql }
-      .order { $0.id }.select { place in
-        let leaves = TreeLeaves(place)
-        let part = optionalText(leaves, 1).sql
-        let order = integer(leaves, 1).sql
-        return (
-          rowNumber().over(partitionBy: part, orderBy: order.desc, place.id.asc),
-          rank().over(orderBy: order.asc), denseRank().over(partitionBy: part, orderBy: order.asc),
-          place.size.sum().over(partitionBy: part, orderBy: place.id.asc, rows: before...after),
-          place.name.lag(2).over(orderBy: order.asc, place.id.desc),
-          place.rank.count().filter(where: place.size > 3).over(orderBy: place.id.desc)
-        )
-      }
-    return RandomQuery(
-      sql: selection.sql,
-      fetch: { db in
-        try selection.fetchAll(db).map {
-          [.from($0.0), .from($0.1), .from($0.2), .from($0.3), .from($0.4), .from($0.5)]
-        }
-      },
-      count: { try selection.fetchCount($0) })
   }
 }

@@ -78,8 +78,12 @@ package struct RandomData {
     "%", "_", "*", "\u{10FFFF}", "\u{FFFF}", "NULL", ")", "zz",
   ]
 
+  private static let ends = [Int.max, .max - 1, .min + 1, 1 << 53 + 1]
+
   let places: [RandomPlace]
   let areas: [RandomArea]
+  let sales: RandomSales
+  let moments: RandomMoments
 
   package init(_ generator: inout SeededGenerator) {
     let codes = ["CN", "NO", "it's", "北", "", "no"]
@@ -92,17 +96,21 @@ package struct RandomData {
       RandomPlace(
         id: id, name: Self.texts.randomElement(using: &generator) ?? "",
         note: Self.maybe(&generator) { Self.texts.randomElement(using: &$0) ?? "" },
-        size: Int.random(in: -5...20, using: &generator),
+        size: Int.random(in: 0..<12, using: &generator) == 0
+          ? Self.ends.randomElement(using: &generator) ?? 0
+          : Int.random(in: -5...20, using: &generator),
         rank: Self.maybe(&generator) { Int.random(in: -2...5, using: &$0) },
         height: Double(Int.random(in: -12...12, using: &generator)) / 4,
         depth: Self.maybe(&generator) { Double(Int.random(in: -8...8, using: &$0)) / 8 },
         data: Self.maybe(&generator) { [0, UInt8.random(in: 0...3, using: &$0), 255] },
         day: Self.maybe(&generator) {
-          Date(timeIntervalSince1970: Double(Int.random(in: 0...9, using: &$0)) * 86_400.5)
+          Date(timeIntervalSince1970: Double(Int.random(in: -4...9, using: &$0)) * 86_400.5)
         },
         parent: Self.maybe(&generator) { Int.random(in: 1...24, using: &$0) },
         area: Self.maybe(&generator) { codes.randomElement(using: &$0) ?? "" })
     }
+    sales = RandomSales(&generator)
+    moments = RandomMoments(&generator)
   }
 
   private static func maybe<T>(
@@ -128,18 +136,20 @@ package struct RandomData {
       let values = area.values.map(Self.literal).joined(separator: ", ")
       script += "INSERT INTO area VALUES (\(values));\n"
     }
-    return script
+    return script + sales.script + moments.script(.secondsSince1970)
   }
 
-  private static func literal(_ value: DatabaseValue) -> String {
+  static func literal(_ value: DatabaseValue) -> String {
     switch value {
     case .null: "NULL"
     case .integer(let number): "\(number)"
-    case .real(let number): "\(number)"
+    case .real(let number): number.isFinite ? "\(number)" : number < 0 ? "-9e999" : "9e999"
     case .text(let text):
-      "'"
-        + text.split(separator: "'", omittingEmptySubsequences: false)
-        .joined(separator: "''") + "'"
+      "('"
+        + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+        .split(separator: "\0", omittingEmptySubsequences: false).joined(
+          separator: "' || char(0) || '")
+        + "')"
     case .blob(let bytes):
       "x'" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"
     }

@@ -5,7 +5,9 @@ import Larder
 
 extension TreeGenerator {
   func text(_ leaves: TreeLeaves, _ depth: Int) -> Tree<String> {
-    if depth == 0 || chance(3) { return chance(4) ? .constant(word) : pick(leaves.texts) }
+    if depth == 0 || chance(3) {
+      return chance(4) || leaves.texts.isEmpty ? .constant(word) : pick(leaves.texts)
+    }
     let text = text(leaves, depth - 1)
     switch number(0..<9) {
     case 0:
@@ -16,7 +18,11 @@ extension TreeGenerator {
       return text.map(text.sql + word) { .text(try $0.scalars.joined(Array(word.unicodeScalars))) }
     case 2: return text.map(text.sql.uppercased) { .text(try $0.folded(97...122, -32)) }
     case 3: return text.map(text.sql.lowercased) { .text(try $0.folded(65...90, 32)) }
-    case 4: return Tree(text.sql.replacing(part, with: part))
+    case 4:
+      let (part, other) = (part, part)
+      return text.map(text.sql.replacing(part, with: other)) {
+        .text(String(scalars: try $0.scalars.replacing(part.unicodeScalars, with: other)))
+      }
     case 5:
       let (start, count) = (number(0..<4), number(0..<4))
       return text.map(text.sql.substring(from: start, count: count)) {
@@ -92,7 +98,18 @@ extension TreeGenerator {
       }
     default:
       let name = pick(["NOCASE", "RTRIM", "BINARY"])
-      return Tree(text.sql.collate(name) == text.sql.uppercased)
+      return Tree(text.sql.collate(name) == text.sql.uppercased) {
+        let known = try text.value($0)
+        // But for NULL, which is NULL in capital letters too.
+        if known.isNull || name == "NOCASE" { return .truth(true) }
+        let (plain, capital) = (
+          try known.scalars, Array(try known.folded(97...122, -32).unicodeScalars)
+        )
+        func end(_ scalars: [Unicode.Scalar]) -> [Unicode.Scalar] {
+          name == "RTRIM" ? scalars.reversed().drop { $0 == " " }.reversed() : scalars
+        }
+        return .truth(end(plain) == end(capital))
+      }
     }
   }
 }
@@ -138,6 +155,24 @@ extension String {
 
 extension [Unicode.Scalar] {
   func joined(_ other: [Unicode.Scalar]) -> String { String(scalars: self + other) }
+
+  /// Nothing is in the place of nothing.
+  fileprivate func replacing(
+    _ part: some Collection<Unicode.Scalar>, with other: String
+  ) -> [Unicode.Scalar] {
+    if part.isEmpty { return self }
+    var (result, rest): ([Unicode.Scalar], ArraySlice<Unicode.Scalar>) = ([], self[...])
+    while let first = rest.first {
+      if rest.starts(with: part) {
+        result += other.unicodeScalars
+        rest = rest.dropFirst(part.count)
+      } else {
+        result.append(first)
+        rest.removeFirst()
+      }
+    }
+    return result
+  }
 }
 
 extension DatabaseValue {

@@ -56,6 +56,20 @@ struct Tree<Value: Sendable>: Sendable {
     }
   }
 
+  /// The same with a value as it is stored.
+  func equals(
+    _ stored: DatabaseValue, _ sql: SQLExpression<Bool>, negated: Bool = false
+  ) -> Tree<Bool> {
+    equals(Tree<Bool>(true) { _ in stored }, sql, negated: negated)
+  }
+
+  func compares(
+    _ stored: DatabaseValue, _ sql: SQLExpression<Bool>,
+    _ holds: @escaping @Sendable (Int) -> Bool
+  ) -> Tree<Bool> {
+    compares(Tree<Bool>(true) { _ in stored }, sql, holds)
+  }
+
   func compares<Right>(
     _ other: Tree<Right>, _ sql: SQLExpression<Bool>, _ holds: @escaping @Sendable (Int) -> Bool
   ) -> Tree<Bool> {
@@ -113,11 +127,32 @@ extension DatabaseValue {
   /// The order of SQLite's: negative if this comes first, 0 if both are the same.
   func compared(to other: DatabaseValue) throws -> Int {
     guard rank == other.rank else { return rank - other.rank }
-    if let left = number, let right = other.number {
-      return left < right ? -1 : left > right ? 1 : 0
+    switch (self, other) {
+    case (.integer(let left), .integer(let right)): return left < right ? -1 : left > right ? 1 : 0
+    // Exactly: an integer of 64 bits may lie between two real numbers.
+    case (.integer(let left), .real(let right)): return Self.compare(left, right)
+    case (.real(let left), .integer(let right)): return -Self.compare(right, left)
+    case (.real(let left), .real(let right)): return left < right ? -1 : left > right ? 1 : 0
+    default: break
     }
     let (left, right) = (bytes, other.bytes)
     return left == right ? 0 : left.lexicographicallyPrecedes(right) ? -1 : 1
+  }
+
+  private static func compare(_ left: Int64, _ right: Double) -> Int {
+    if right >= 0x1p63 { return -1 }
+    if right < -0x1p63 { return 1 }
+    let whole = Int64(right)
+    if left != whole { return left < whole ? -1 : 1 }
+    let rest = right - right.rounded(.towardZero)
+    return rest > 0 ? -1 : rest < 0 ? 1 : 0
+  }
+
+  /// The number without what stands behind the point, as CAST makes it: the ends of 64 bits beyond them.
+  var wholeNumber: DatabaseValue {
+    guard case .real(let number) = self else { return self }
+    if number >= 0x1p63 { return .integer(.max) }
+    return .integer(number < -0x1p63 ? .min : Int64(number))
   }
 
   /// A sum, difference or product as SQLite has it: a real number if integers overflow.

@@ -6,6 +6,8 @@ import TestSupport
 package final class TreeGenerator {
   private var random: SeededGenerator
   let data: RandomData
+  /// Whether what is made now may be refused: not in conditions, of which nobody knows on which rows they are tried.
+  var mayBeRefused = true
 
   package init(_ random: SeededGenerator, _ data: RandomData) {
     self.random = random
@@ -39,7 +41,8 @@ package final class TreeGenerator {
 
   func integer(_ leaves: TreeLeaves, _ depth: Int) -> Tree<Int> {
     if depth == 0 || chance(5) {
-      return chance(4) ? .constant(number(-4..<21)) : pick(leaves.integers)
+      return chance(4) || leaves.integers.isEmpty
+        ? .constant(number(-4..<21)) : pick(leaves.integers)
     }
     switch number(0..<5) {
     case 0, 1: return arithmetic(leaves, depth)
@@ -95,10 +98,12 @@ package final class TreeGenerator {
       }
     case 3:
       let real = real(leaves, 0)
-      return real.map(real.sql.cast(to: Int.self)) { .integer(Int64($0.number ?? 0)) }
+      return real.map(real.sql.cast(to: Int.self)) { $0.wholeNumber }
     default:
       return left.map(left.sql.magnitude) {
-        try $0.compared(to: .integer(0)) < 0 ? try DatabaseValue.integer(0).difference($0) : $0
+        if $0 == .integer(.min) { throw Refused("a magnitude of more than 64 bits") }
+        return try $0.compared(to: .integer(0)) < 0
+          ? try DatabaseValue.integer(0).difference($0) : $0
       }
     }
   }
@@ -127,7 +132,8 @@ package final class TreeGenerator {
 
   func optionalInteger(_ leaves: TreeLeaves, _ depth: Int) -> Tree<Int?> {
     if depth == 0 || chance(3) {
-      return chance(6) ? .constant(chance(2) ? nil : 2) : pick(leaves.optionalIntegers)
+      return chance(6) || leaves.optionalIntegers.isEmpty
+        ? .constant(chance(2) ? nil : 2) : pick(leaves.optionalIntegers)
     }
     switch number(0..<5) {
     case 0: return optionalArithmetic(leaves, depth)
@@ -142,7 +148,7 @@ package final class TreeGenerator {
     case 3: return firstOfSubquery(leaves, depth)
     default:
       let real = optionalReal(leaves, 0)
-      return real.map(real.sql.cast(to: Int?.self)) { .integer(Int64($0.number ?? 0)) }
+      return real.map(real.sql.cast(to: Int?.self)) { $0.wholeNumber }
     }
   }
 
@@ -169,7 +175,9 @@ package final class TreeGenerator {
     case 1: return left.combined(right, left.sql - right.sql) { try $0.difference($1) }
     case 2: return left.map(left.sql * 1.5) { try $0.product(.real(1.5)) }
     case 3: return left.combined(right, left.sql / right.sql) { try $0.divided(by: $1) }
-    case 4: return Tree(left.sql.rounded(number(0..<3)))
+    case 4:
+      let digits = number(0..<3)
+      return left.map(left.sql.rounded(digits)) { .real(try $0.rounded(digits)) }
     case 5:
       let integer = integer(leaves, depth - 1)
       return integer.map(integer.sql.cast(to: Double.self)) { .real($0.number ?? 0) }
@@ -202,16 +210,28 @@ extension DatabaseValue {
   }
 
   func rest(by other: DatabaseValue) throws -> DatabaseValue {
-    guard case .integer(let left) = self, case .integer(let right) = other else {
+    guard case .integer(let left) = wholeNumber, case .integer(let right) = other.wholeNumber else {
       throw UnknownValue()
     }
-    return right == 0 ? .null : .integer(left.remainderReportingOverflow(dividingBy: right).0)
+    if right == 0 { return .null }
+    let rest = left.remainderReportingOverflow(dividingBy: right).0
+    // Of integers that were too large a real number, too.
+    if case (.integer, .integer) = (self, other) { return .integer(rest) }
+    return .real(Double(rest))
   }
 
   func bits(_ other: DatabaseValue, _ combine: (Int64, Int64) -> Int64) throws -> DatabaseValue {
-    guard case .integer(let left) = self, case .integer(let right) = other else {
+    guard case .integer(let left) = wholeNumber, case .integer(let right) = other.wholeNumber else {
       throw UnknownValue()
     }
     return .integer(combine(left, right))
+  }
+
+  /// Halves go away from zero.
+  func rounded(_ digits: Int) throws -> Double {
+    guard let number else { throw UnknownValue() }
+    if number.magnitude > 0x1p52 { return number }
+    let power = [1.0, 10, 100][digits]
+    return (number * power).rounded(.toNearestOrAwayFromZero) / power
   }
 }
