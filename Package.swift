@@ -63,7 +63,10 @@ let package = Package(
     .target(name: "CFaultInjection", dependencies: ["CSQLite"], path: "Tests/FaultInjection"),
     .executableTarget(
       name: "proof",
-      dependencies: ["Larder", "LarderTesting", "CFaultInjection", "RandomQueries", "TestSupport"],
+      dependencies: [
+        "Larder", "LarderTesting", "CFaultInjection", "PostgresSupport", "RandomQueries",
+        "TestSupport",
+      ],
       path: "Tests/Proof",
       exclude: ["results.jsonl"]
     ),

@@ -17,11 +17,13 @@ enum Differential: ProofRow {
   static func run(_ options: ProofOptions) throws -> ProofResult {
     var result = ProofResult()
     var refused: [String: Int] = [:]
-    var tried: [QueryKind: Int] = [:]
     var computed = 0
     let kinds = options.rest.compactMap(QueryKind.init(rawValue:))
     let seeds = options.rest.compactMap { UInt64($0) }
     let count = seeds.isEmpty ? options.count ?? 1000 : seeds.count
+    // All that could run, so that one which never does is seen.
+    var tried = Dictionary(
+      uniqueKeysWithValues: (kinds.isEmpty ? QueryKind.allCases : kinds).map { ($0, 0) })
     var seed = options.seed
     while result.tried < count, options.goesOn(after: result.tried) {
       let scratch = try ScratchFolder(inMemory: true)
@@ -40,10 +42,21 @@ enum Differential: ProofRow {
       refused.merge(comparison.refused, uniquingKeysWith: +)
       tried.merge(comparison.kinds, uniquingKeysWith: +)
     }
-    result.details =
-      ["computed by Swift too: \(computed)"]
-      + refused.sorted { $0.key < $1.key }.map { "refused for \($0): \($1)" }
-      + QueryKind.allCases.map { "\($0): \(tried[$0, default: 0])" }
+    result.details = [
+      "computed by Swift too: \(computed)", "of \(tried.count) kinds",
+      "refused as they have to be: \(refused.values.reduce(0, +))",
+    ]
+    complain(counts("tried", tried))
+    complain(counts("refused for", refused))
+    for (kind, count) in tried where count == 0 && result.tried >= 1000 {
+      result.failures.append("no query was of the kind \(kind)")
+    }
     return result
+  }
+
+  /// How many there are of each, by the greatest number.
+  static func counts<Key>(_ title: String, _ counts: [Key: Int]) -> String {
+    let list = counts.map { ($1, "\($0)") }.sorted { ($1.0, $0.1) < ($0.0, $1.1) }
+    return title + ": " + list.map { "\($1) \($0)" }.joined(separator: ", ")
   }
 }

@@ -16,7 +16,7 @@ let rows: [any ProofRow.Type] = [
   Kills.self,
   Leaks.self, MisuseMatrix.self, OutOfMemory.self, PowerLoss.self, Processes.self, RoundTrip.self,
   SchemaChanges.self,
-  ThreadSanitizer.self, Threads.self, TypesAndOperators.self,
+  ThreadSanitizer.self, Threads.self, TwoEngines.self, TypesAndOperators.self,
 ]
 
 func complain(_ text: String) {

@@ -210,7 +210,7 @@ extension RowSet {
   static func combined(
     _ left: [[DatabaseValue]], _ right: [[DatabaseValue]], _ operation: Int
   ) -> [[DatabaseValue]] {
-    let keys = Set(right.map(key))
+    let keys = Set(right.map { key($0) })
     switch operation {
     case 0: return distinct(left + right)
     case 1: return left + right

@@ -39,7 +39,7 @@ extension TreeGenerator {
   }
 
   private var connectionFormat: DateFormat {
-    chance(2) ? .secondsSince1970 : pick(RandomMoments.formats)
+    dateFormat ?? (chance(2) ? .secondsSince1970 : pick(RandomMoments.formats))
   }
 
   private func partSQL(_ part: Moment.Part, _ date: SQLExpression<Date?>) -> SQLExpression<Int?> {

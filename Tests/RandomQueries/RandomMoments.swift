@@ -56,6 +56,16 @@ struct RandomMoments {
     }
   }
 
+  /// The moments as records.
+  var records: [RandomMoment] {
+    moments.enumerated().map { index, moment in
+      let date = moment?.date
+      return RandomMoment(
+        id: index + 1, plain: date, milliseconds: date, julian: date, iso: date, isoSeconds: date,
+        sql: date, sqlMilliseconds: date, day: date)
+    }
+  }
+
   static let formats: [DateFormat] = [
     .unixMilliseconds, .julianDay, .iso8601, .iso8601Seconds, .sqlDateTime,
     .sqlDateTimeMilliseconds, .sqlDate,

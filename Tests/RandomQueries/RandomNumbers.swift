@@ -37,7 +37,7 @@ extension TreeGenerator {
 
   private func noteCondition(_ leaves: TreeLeaves) -> Tree<Bool> {
     let (note, other) = (pick(leaves.notes), pick(leaves.notes))
-    let value = pick(RandomSales.notes)
+    let value = pick(data.sales.notes)
     switch number(0..<5) {
     case 0: return note.equals(.from(value), note.sql == value)
     case 1: return note.compares(.from(value), note.sql < value) { $0 < 0 }

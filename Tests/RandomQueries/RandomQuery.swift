@@ -42,7 +42,7 @@ package struct RandomQuery {
 
   /// Rows as texts, sorted where they have no order of their own.
   package func keys(_ rows: [[DatabaseValue]]) -> [String] {
-    let keys = rows.map(RowSet.key)
+    let keys = rows.map { RowSet.key($0) }
     return isOrdered ? keys : keys.sorted()
   }
 }

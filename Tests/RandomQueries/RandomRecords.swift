@@ -85,7 +85,8 @@ package struct RandomData {
   let sales: RandomSales
   let moments: RandomMoments
 
-  package init(_ generator: inout SeededGenerator) {
+  /// - Parameter hasNULs: whether texts may have NULs, which not every engine stores.
+  package init(_ generator: inout SeededGenerator, hasNULs: Bool = true) {
     let codes = ["CN", "NO", "it's", "北", "", "no"]
     areas = codes.map { code in
       RandomArea(
@@ -109,7 +110,7 @@ package struct RandomData {
         parent: Self.maybe(&generator) { Int.random(in: 1...24, using: &$0) },
         area: Self.maybe(&generator) { codes.randomElement(using: &$0) ?? "" })
     }
-    sales = RandomSales(&generator)
+    sales = RandomSales(&generator, hasNULs: hasNULs)
     moments = RandomMoments(&generator)
   }
 

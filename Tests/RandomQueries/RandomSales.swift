@@ -111,7 +111,9 @@ struct RandomSales {
   /// What other programs wrote for each sale's price: the same number, written otherwise.
   let writtenPrices: [String]
 
-  static let notes = RandomData.texts + ["\0", "a\0b", "a\0c", "a", "''", "\u{1}", "é\0"]
+  /// Those of the texts of notes that the sales may have.
+  let notes: [String]
+  private static let notes = RandomData.texts + ["\0", "a\0b", "a\0c", "a", "''", "\u{1}", "é\0"]
   private static let counts: [Int64] = [.max, .max - 1, .min, .min + 1, 0, 1 << 53 + 1, -1]
   private static let smalls: [Int16] = [.max, .min, 0, -1]
   private static let floats: [Float] = [-0.0, 0.1, 16_777_216, .greatestFiniteMagnitude, -0.25]
@@ -127,7 +129,9 @@ struct RandomSales {
     "0.00000000000000000000000000000000000001", "340282366920938463463374607431768211455",
   ]
 
-  init(_ generator: inout SeededGenerator) {
+  init(_ generator: inout SeededGenerator, hasNULs: Bool) {
+    notes = hasNULs ? Self.notes : Self.notes.filter { !$0.utf8.contains(0) }
+    let notes = notes
     func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &generator) }
     func maybe<T>(_ odds: Int = 4, _ make: () -> T) -> T? { number(0..<odds) == 0 ? nil : make() }
     func pick<T>(_ choices: [T]) -> T { choices[number(0..<choices.count)] }
@@ -146,7 +150,7 @@ struct RandomSales {
     sales = (1...20).map { id in
       RandomSale(
         id: id, place: maybe { number(1..<28) }, label: pick(RandomData.texts),
-        note: maybe { pick(Self.notes) }, price: decimal(pick(Self.prices)),
+        note: maybe { pick(notes) }, price: decimal(pick(Self.prices)),
         discount: maybe { decimal(pick(number(0..<6) == 0 ? Self.extremes : Self.prices)) },
         count: number(0..<4) == 0 ? pick(Self.counts) : Int64(number(-5..<30)),
         small: maybe { number(0..<5) == 0 ? pick(Self.smalls) : Int16(number(-9..<10)) },

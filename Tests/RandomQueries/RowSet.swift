@@ -12,14 +12,14 @@ extension DatabaseValue {
 enum RowSet {
   /// A text that two rows have only if they are the same. Sums that were added in another order may
   /// differ in their last digits.
-  static func key(_ row: [DatabaseValue]) -> String {
+  static func key(_ row: [DatabaseValue], digits: Double = 1e9) -> String {
     row.map { value in
       switch value {
       case .null: "null"
       case .integer(let number): "i\(number)"
       case .real(let number):
         number.isFinite && number.magnitude < 1e15
-          ? "r\((number * 1e9).rounded() / 1e9 + 0)" : String(format: "r%.13e", number)
+          ? "r\((number * digits).rounded() / digits + 0)" : String(format: "r%.13e", number)
       case .text(let text): "t" + text.utf8.map { String($0, radix: 16) }.joined(separator: ".")
       case .blob(let bytes): "b\(bytes)"
       }

@@ -176,7 +176,8 @@ extension DatabaseValue {
       if !overflow { return .integer(result) }
     }
     guard let left = number, let right = other.number else { throw UnknownValue() }
-    return .real(left / right)
+    let quotient = left / right
+    return quotient.isNaN ? .null : .real(quotient)
   }
 }
 

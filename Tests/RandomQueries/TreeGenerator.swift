@@ -9,13 +9,17 @@ package final class TreeGenerator {
   /// Whether what is made now may be refused: not in conditions, of which nobody knows on which rows they are tried.
   var mayBeRefused = true
 
-  package init(_ random: SeededGenerator, _ data: RandomData) {
+  /// How connections store dates; nil for any way.
+  let dateFormat: DateFormat?
+
+  package init(_ random: SeededGenerator, _ data: RandomData, dateFormat: DateFormat? = nil) {
     self.random = random
     self.data = data
+    self.dateFormat = dateFormat
   }
 
-  convenience init(seed: UInt64, _ data: RandomData) {
-    self.init(SeededGenerator(seed: seed), data)
+  convenience init(seed: UInt64, _ data: RandomData, dateFormat: DateFormat? = nil) {
+    self.init(SeededGenerator(seed: seed), data, dateFormat: dateFormat)
   }
 
   func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
