@@ -57,6 +57,9 @@ let package = Package(
     .executableTarget(
       name: "postgres-benchmarks", dependencies: ["LarderPostgres", "CPostgresReference"],
       path: "Tests/PostgresBenchmarks"),
+    .executableTarget(
+      name: "postgres-proof", dependencies: ["LarderPostgres", "PostgresSupport", "TestSupport"],
+      path: "Tests/PostgresProof"),
     .testTarget(
       name: "LarderPostgresTests",
       dependencies: ["LarderPostgres", "PostgresSupport", "TestSupport", "test-process"]),

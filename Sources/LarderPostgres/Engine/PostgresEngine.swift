@@ -13,6 +13,8 @@ final class PostgresEngine: DialectEngine {
   private var hadTransaction = false
   private let isolation: PostgresConfiguration.Isolation
   private(set) var lossError: DatabaseError?
+  /// Whether the transaction only reads, so that it doesn't matter what becomes of its commit.
+  private var isReading = false
   /// How many scopes' savepoints are open.
   private var savepointCount = 0
   /// Whether the outermost of them has begun the transaction.
@@ -102,7 +104,8 @@ final class PostgresEngine: DialectEngine {
       switch control {
       case .beginDeferred, .beginImmediate, .beginExclusive:
         try begin("BEGIN ISOLATION LEVEL \(isolation.sql)")
-      case .beginReading: try begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+      case .beginReading:
+        try begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", isReading: true)
       case .commit: try commit()
       case .rollback: try rollback()
       case .savepoint: try savepoint()
@@ -112,10 +115,11 @@ final class PostgresEngine: DialectEngine {
     }
   }
 
-  private func begin(_ sql: String) throws {
+  private func begin(_ sql: String, isReading: Bool = false) throws {
     guard !hasTransaction else {
       throw DatabaseError(.error, "a transaction is open already", engine: name)
     }
+    self.isReading = isReading
     savepointCount = 0
     isSavepointOutermost = false
     // It travels with the first statement.
@@ -135,10 +139,10 @@ final class PostgresEngine: DialectEngine {
     }
     savepointCount = 0
     if connection.discardDeferredBegin() { return }
-    let wasOpen = connection.isOpen
+    let matters = connection.isOpen && !isReading
     do {
       try connection.run("COMMIT")
-    } catch var failure as PostgresFailure where failure.isConnectionLost && wasOpen {
+    } catch var failure as PostgresFailure where failure.isConnectionLost && matters {
       failure.sqlState = SQLState.unknownOutcome
       failure.message += ": look whether the transaction was committed before it runs again"
       throw failure
