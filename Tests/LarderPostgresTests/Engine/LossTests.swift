@@ -19,6 +19,8 @@ struct LossTests {
   private func pool(_ address: String? = nil) throws -> PostgresPool {
     var configuration = PostgresConfiguration()
     configuration.connections = 1
+    // On a busy machine a task may wait longer than by default for its next turn.
+    configuration.retryLimit = .seconds(600)
     return try PostgresPool(address ?? self.address, configuration: configuration)
   }
 
