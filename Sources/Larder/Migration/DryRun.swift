@@ -1,6 +1,6 @@
 import LarderSQLite
 
-// Dry runs: migrations on a copy of the database.
+// Dry runs: migrations on a copy of the database; on another engine in a transaction that is undone.
 
 extension Migrator {
   /// Applies the pending migrations to a copy of the database, and reports what they did.
@@ -16,18 +16,53 @@ extension Migrator {
   /// called for it too. Databases that this attaches are copied as well; others can't be attached to
   /// the copy, so that a migration that does it is reported as failing.
   ///
+  /// Another engine than SQLite runs them in one transaction, which is rolled back: whatever they lock is
+  /// locked until then. Those that can't be in a transaction are named, and not run.
+  ///
   /// Throws where the database is refused or can't be copied. A migration that fails is reported.
   public func dryRun(_ access: some DatabaseAccess) throws -> MigrationReport {
     let recorder = MigrationRecorder()
     // The migrations run outside of the scope, for which others may wait.
-    let copy = try access.read { try $0.temporaryCopy { recorder.add($0) } }
-    return try dryRun(on: copy, recorder)
+    let copy = try access.read { db in
+      db.engine == nil ? try db.temporaryCopy { recorder.add($0) } : nil
+    }
+    if let copy { return try dryRun(on: copy, recorder) }
+    return try access.inDatabase { try rehearsal($0, recorder) }
   }
 
   /// The same with a copy of one connection's database.
   public func dryRun(_ db: Database) throws -> MigrationReport {
     let recorder = MigrationRecorder()
+    if db.engine != nil { return try rehearsal(db, recorder) }
     return try dryRun(on: db.temporaryCopy { recorder.add($0) }, recorder)
+  }
+
+  /// Runs the pending migrations in a transaction that is rolled back.
+  private func rehearsal(_ db: Database, _ recorder: MigrationRecorder) throws -> MigrationReport {
+    var failure: (any Error)?
+    try db.inTransaction { db in
+      try db.engine?.beginMigration(inTransaction: true)
+      let pending = try migrations[checkedHistory(db).applied.count...]
+      db.tracing({ recorder.add($0) }) {
+        for migration in pending where failure == nil {
+          recorder.begin(migration.name, totalChanges: db.totalChanges)
+          defer { recorder.end(totalChanges: db.totalChanges) }
+          guard migration.isTransactional else { continue }
+          do {
+            try db.inSavepoint { db in
+              try migration.up(db)
+              try db.engine?.endMigration(inTransaction: true)
+            }
+          } catch {
+            failure = MigrationError.failed(migration: migration.name, error: error)
+          }
+        }
+      }
+      db.setRollbackOnly()
+    }
+    return MigrationReport(
+      migrations: recorder.finished, error: failure, integrityProblems: [],
+      foreignKeyViolations: [])
   }
 
   private func dryRun(

@@ -44,30 +44,38 @@ public struct Migration: Sendable {
   /// What the SQL amounts to, as 16 digits: spaces, comments, the case of words and semicolons at the
   /// end don't count. Nil for a closure.
   public let checksum: String?
-  /// The same of what runs on PostgreSQL, where that is another text.
-  private let postgresChecksum: String?
+  /// The same of what runs on another engine.
+  private let engineChecksum: String?
   /// Checksums that earlier versions of Larder have stored for the same.
   private let formerChecksums: [String]
   /// How foreign keys are kept.
   public let foreignKeys: ForeignKeys
   /// The `user_version` of databases that had come as far as this before there was a `Migrator`.
   public private(set) var userVersion: Int32?
+  /// Whether another engine runs it in a transaction.
+  let isTransactional: Bool
   var up: @Sendable (Database) throws -> Void
   let down: (@Sendable (Database) throws -> Void)?
 
   /// A migration of SQL: any number of statements.
   ///
-  /// - `postgres`: what runs on PostgreSQL instead; nil for the same.
+  /// - `postgres`: what runs on PostgreSQL instead; nil for the same. It has a checksum of its own, for which
+  ///   a text with dollar quotes or backslashes is taken as it is.
+  /// - `inTransaction`: false for what PostgreSQL can't do in a transaction, such as CREATE INDEX
+  ///   CONCURRENTLY: its statements run there one by one, and are remembered after the last. What has
+  ///   run before one that fails stays, and all of them run again the next time: they have to be such
+  ///   that can (`DROP INDEX IF EXISTS` before). SQLite has nothing like that, and a transaction as ever.
   /// - `down`: what undoes it, for `Migrator.migrateDown`. It isn't part of the
   ///   checksum.
   public init(
     _ name: String, foreignKeys: ForeignKeys = .checkedBeforeCommit, sql: SQL,
-    postgres: SQL? = nil, down: SQL? = nil
+    postgres: SQL? = nil, inTransaction: Bool = true, down: SQL? = nil
   ) {
     self.name = name
     self.foreignKeys = foreignKeys
     checksum = sql.checksum
-    postgresChecksum = postgres?.checksum
+    engineChecksum = (postgres ?? sql).engineChecksum
+    isTransactional = inTransaction
     formerChecksums = sql.formerChecksums
     up = { db in try db.executeStatements(db.engine == nil ? sql : postgres ?? sql) }
     if let down {
@@ -89,7 +97,8 @@ public struct Migration: Sendable {
     self.name = name
     self.foreignKeys = foreignKeys
     checksum = nil
-    postgresChecksum = nil
+    engineChecksum = nil
+    isTransactional = true
     formerChecksums = []
     self.up = up
     self.down = down
@@ -107,14 +116,11 @@ public struct Migration: Sendable {
     return migration
   }
 
-  /// Whether a database says that this is what was applied to it.
   /// The checksum of what runs on a database's engine.
-  func checksum(in db: Database) -> String? {
-    db.engine == nil ? checksum : postgresChecksum ?? checksum
-  }
+  func checksum(in db: Database) -> String? { db.engine == nil ? checksum : engineChecksum }
 
-  func hasChecksum(_ stored: String?) -> Bool {
-    stored == checksum || stored != nil && stored == postgresChecksum
-      || formerChecksums.contains { $0 == stored }
+  /// Whether a database says that this is what was applied to it.
+  func hasChecksum(_ stored: String?, in db: Database) -> Bool {
+    stored == checksum(in: db) || db.engine == nil && formerChecksums.contains { $0 == stored }
   }
 }

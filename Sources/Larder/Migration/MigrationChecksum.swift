@@ -17,6 +17,13 @@ extension SQL {
     return (1...2).map { checksum(of: tokens + Array(repeating: ";", count: $0)) }
   }
 
+  /// That of what another engine runs. In dollar quotes, and behind backslashes, its words aren't SQLite's:
+  /// a text with any is one word.
+  var engineChecksum: String {
+    text.utf8.contains { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: "\\") }
+      ? checksum(of: [text]) : checksum
+  }
+
   private var tokensWithoutEnd: [String] {
     let tokens = normalizedTokens
     let count = tokens.lastIndex { $0 != ";" }.map { $0 + 1 } ?? 0

@@ -15,7 +15,7 @@ public enum MigrationError: Error, Sendable {
   case reordered(applied: String, declared: String)
   /// It isn't what was applied under its name.
   case changed(migration: String)
-  /// It threw, or could not be committed, and was undone.
+  /// It threw, or could not be committed, and was undone; but for what has run outside of a transaction.
   case failed(migration: String, error: any Error)
   /// It would have left rows that refer to rows that aren't there, or tables that refer to no key,
   /// which weren't there before, and was undone. The first hundred are listed.

@@ -20,20 +20,34 @@ struct MigrationHistory {
   private(set) var applied: [AppliedMigration] = []
   /// Whether the database has bookkeeping, which is made with the first migration.
   private(set) var isRecorded: Bool
+  /// The table: not a temporary one, nor one of an attached database or of another schema of the path.
+  private let table: SQL
 
   init(_ db: Database) throws {
-    // Not in the schema of temporary tables, where one of the same name would hide it.
-    isRecorded =
-      try db.engine != nil
-      ? db.tableExists("larder_migration")
-      : db.value(
-        """
-        SELECT EXISTS (SELECT 1 FROM main.sqlite_schema
-          WHERE type = 'table' AND name = 'larder_migration')
-        """) ?? false
+    if db.engine == nil {
+      table = "main.larder_migration"
+      isRecorded =
+        try db.value(
+          """
+          SELECT EXISTS (SELECT 1 FROM main.sqlite_schema
+            WHERE type = 'table' AND name = 'larder_migration')
+          """) ?? false
+    } else {
+      guard let schema = try db.value("SELECT current_schema()", as: String?.self) ?? nil else {
+        throw DatabaseError(
+          .error, "the search path leads to no schema that is there", engine: db.engine?.name ?? "")
+      }
+      table = "\(identifier: schema).larder_migration"
+      isRecorded =
+        try db.value(
+          """
+          SELECT EXISTS (SELECT 1 FROM information_schema.tables
+            WHERE table_schema = \(schema) AND table_name = 'larder_migration')
+          """) ?? false
+    }
     guard isRecorded else { return }
     applied = try db.executeQuery(
-      "SELECT name, checksum FROM \(Self.table(in: db)) ORDER BY position"
+      "SELECT name, checksum FROM \(table) ORDER BY position"
     ).map { AppliedMigration(name: try $0.get(at: 0), checksum: try $0.get(at: 1)) }
   }
 
@@ -47,7 +61,7 @@ struct MigrationHistory {
     guard isRecorded else { return applied }
     return try db.executeQuery(
       """
-      SELECT name, checksum, applied_at, microseconds FROM \(Self.table(in: db)) ORDER BY position
+      SELECT name, checksum, applied_at, microseconds FROM \(table) ORDER BY position
       """
     ).map {
       AppliedMigration(
@@ -62,7 +76,7 @@ struct MigrationHistory {
     guard !isRecorded else { return }
     try db.executeUpdate(
       """
-      CREATE TABLE \(Self.table(in: db)) (
+      CREATE TABLE \(table) (
         position INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
         checksum TEXT,
@@ -71,32 +85,27 @@ struct MigrationHistory {
       )\(SQL(raw: db.engine == nil ? " STRICT" : ""))
       """)
     for (index, migration) in applied.enumerated() {
-      try Self.add(name: migration.name, migration.checksum, at: index, nil, in: db)
+      try add(name: migration.name, migration.checksum, at: index, nil, in: db)
     }
     isRecorded = true
   }
 
   /// Adds a migration after all others.
   func add(_ migration: Migration, duration: Duration, in db: Database) throws {
-    try Self.add(
+    try add(
       name: migration.name, migration.checksum(in: db), at: applied.count,
       Int64(duration / .microseconds(1)), in: db)
   }
 
-  private static func add(
+  private func add(
     name: String, _ checksum: String?, at index: Int, _ microseconds: Int64?, in db: Database
   ) throws {
     let now = try DateFormat.iso8601.databaseValue(of: Date())
     try db.executeUpdate(
       """
-      INSERT INTO \(table(in: db)) VALUES (\(index + 1), \(name), \(checksum), \(now),
+      INSERT INTO \(table) VALUES (\(index + 1), \(name), \(checksum), \(now),
         \(microseconds))
       """)
-  }
-
-  /// The table: in SQLite not one of an attached database, nor a temporary one.
-  private static func table(in db: Database) -> SQL {
-    db.engine == nil ? "main.larder_migration" : "larder_migration"
   }
 
   /// What there is of the bookkeeping's table: its own statement, and those of triggers and indexes
@@ -108,7 +117,7 @@ struct MigrationHistory {
 
   /// Removes a migration.
   func remove(_ migration: Migration, in db: Database) throws {
-    try db.executeUpdate("DELETE FROM \(Self.table(in: db)) WHERE name = \(migration.name)")
+    try db.executeUpdate("DELETE FROM \(table) WHERE name = \(migration.name)")
   }
 
   /// Whether nothing is left to do once it matches the list.
@@ -117,7 +126,7 @@ struct MigrationHistory {
   }
 
   /// Throws unless the applied migrations are the first of the list.
-  func check(against migrations: [Migration]) throws {
+  func check(against migrations: [Migration], in db: Database) throws {
     for (index, applied) in applied.enumerated() {
       guard index < migrations.count else {
         throw MigrationError.newerDatabase(unknown: self.applied[index...].map(\.name))
@@ -128,7 +137,7 @@ struct MigrationHistory {
           ? MigrationError.reordered(applied: applied.name, declared: declared.name)
           : MigrationError.missing(migration: applied.name)
       }
-      guard declared.hasChecksum(applied.checksum) else {
+      guard declared.hasChecksum(applied.checksum, in: db) else {
         throw MigrationError.changed(migration: declared.name)
       }
     }

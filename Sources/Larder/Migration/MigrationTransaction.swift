@@ -12,12 +12,21 @@ extension Migrator {
     func report(_ duration: Duration?) {
       progress?((migration.name, index, migrations.count, duration))
     }
-    let duration = try change(migration, appliedBefore: index, after: index + 1, db) { db in
+    func run(_ db: Database) throws {
       report(nil)
       try migration.up(db)
-    } record: { history, duration in
+    }
+    func record(_ history: MigrationHistory, _ duration: Duration) throws {
       try history.add(migration, duration: duration, in: db)
     }
+    let duration =
+      if let engine = db.engine, !migration.isTransactional {
+        try change(
+          outsideOfTransaction: engine, migration, appliedBefore: index, db, run, record: record)
+      } else {
+        try change(
+          migration, appliedBefore: index, after: index + 1, db, run, record: record)
+      }
     if let duration { report(duration) }
   }
 
@@ -63,7 +72,7 @@ extension Migrator {
     func inTransaction() throws -> Duration? {
       try db.inTransaction(.immediate) { db in
         // Other engines let several write at a time.
-        try db.engine?.lockMigrations()
+        try db.engine?.beginMigration(inTransaction: true)
         var history = try checkedHistory(db)
         guard history.applied.count == expected else { return nil }
         // Those that are there already are nobody's fault.
@@ -73,6 +82,7 @@ extension Migrator {
         let objects = try MigrationHistory.objects(in: db)
         let start = ContinuousClock.now
         try body(db)
+        try db.engine?.endMigration(inTransaction: true)
         if isUnenforced {
           let new = try violations.newViolations(in: db)
           guard new.isEmpty else {
@@ -98,6 +108,32 @@ extension Migrator {
     }
   }
 
+  /// The same for statements that can't be in a transaction: they are remembered in one of its own after the
+  /// last.
+  private func change(
+    outsideOfTransaction engine: any EngineConnection, _ migration: Migration,
+    appliedBefore expected: Int, _ db: Database, _ body: (Database) throws -> Void,
+    record: (MigrationHistory, Duration) throws -> Void
+  ) throws -> Duration? {
+    try checkIsOutsideOfTransaction(db)
+    try engine.beginMigration(inTransaction: false)
+    defer { try? engine.endMigration(inTransaction: false) }
+    var history = try checkedHistory(db)
+    guard history.applied.count == expected else { return nil }
+    let start = ContinuousClock.now
+    do {
+      try body(db)
+      let duration = ContinuousClock.now - start
+      try db.inTransaction { db in
+        try history.record(in: db)
+        try record(history, duration)
+      }
+      return duration
+    } catch {
+      throw MigrationError.failed(migration: migration.name, error: error)
+    }
+  }
+
   /// Throws where the migration has changed the bookkeeping, or left a trigger that does: it would
   /// be committed without being remembered, or later ones couldn't be.
   private func checkBookkeeping(
@@ -106,7 +142,7 @@ extension Migrator {
     let applied = try MigrationHistory(db).applied
     guard applied.count == count, try MigrationHistory.objects(in: db) == objects,
       zip(applied, migrations).allSatisfy({
-        $0.name.isSame(as: $1.name) && $1.hasChecksum($0.checksum)
+        $0.name.isSame(as: $1.name) && $1.hasChecksum($0.checksum, in: db)
       })
     else {
       throw DatabaseError(.misuse, "a migration can't change the table larder_migration")

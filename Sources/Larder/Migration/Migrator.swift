@@ -15,7 +15,8 @@ import LarderSQLite
 /// are. Each runs in a transaction together with the row that remembers it in the table
 /// `larder_migration`: it is applied wholly or not at all, also when the process is killed or the
 /// disk is full. When one fails, those before it stay applied. Processes that start together wait
-/// for one another (as long as the busy timeout), and each migration is run by one of them.
+/// for one another (as long as the busy timeout; PostgreSQL's `lock_timeout`), and each migration is run by
+/// one of them.
 ///
 /// A database that doesn't match the list is refused with a ``MigrationError`` that says why: one
 /// that a newer program has migrated, or an applied migration that was changed, removed or moved.
@@ -145,7 +146,8 @@ public struct Migrator: Sendable {
     if let problem { throw MigrationError.declaration(problem: problem) }
     var history = try MigrationHistory(db)
     let known = migrations.compactMap(\.userVersion)
-    guard !history.isRecorded, !known.isEmpty, case let version = try db.userVersion, version != 0
+    guard db.engine == nil, !history.isRecorded, !known.isEmpty,
+      case let version = try db.userVersion, version != 0
     else { return history }
     guard let last = migrations.firstIndex(where: { $0.userVersion == version }) else {
       throw MigrationError.unknownUserVersion(version, known: known)
@@ -157,7 +159,7 @@ public struct Migrator: Sendable {
   /// The history of a database that matches the list: its first migrations, as many as are applied.
   func checkedHistory(_ db: Database) throws -> MigrationHistory {
     let history = try history(db)
-    try history.check(against: migrations)
+    try history.check(against: migrations, in: db)
     return history
   }
 }

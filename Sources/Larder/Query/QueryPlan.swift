@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// How SQLite runs a query: a step of its plan, with the steps that belong to it.
+/// How SQLite, or another engine, runs a query: a step of its plan, with the steps that belong to it.
 ///
 /// ```swift
 /// print(try City.filter { $0.population > 1_000_000 }.explain(db))
@@ -10,7 +10,7 @@ import LarderSQLite
 ///
 /// The texts are meant for people and differ between versions of SQLite; tests ask the plan by
 /// `usesIndex`, `scansTable` and `sorts` of the library `LarderTesting`.
-/// See [EXPLAIN QUERY PLAN](https://www.sqlite.org/eqp.html).
+/// See [EXPLAIN QUERY PLAN](https://www.sqlite.org/eqp.html); another engine's steps are the lines of its EXPLAIN.
 public struct QueryPlan: Hashable, Sendable {
   /// What SQLite says of the step; of the whole plan, the statement.
   public let detail: String
@@ -18,11 +18,24 @@ public struct QueryPlan: Hashable, Sendable {
   public let steps: [QueryPlan]
 
   init(_ db: Database, _ sql: SQL) throws {
-    var explained: SQL = "EXPLAIN QUERY PLAN \(sql)"
+    var explained: SQL =
+      db.engine == nil ? "EXPLAIN QUERY PLAN \(sql)" : "EXPLAIN (COSTS OFF) \(sql)"
     explained.isCacheable = false
     var rows: [(id: Int, parent: Int, detail: String)] = []
-    try db.executeQuery(explained).forEach {
-      rows.append((try $0.get(at: 0), try $0.get(at: 1), try $0.get(at: 3)))
+    if db.engine == nil {
+      try db.executeQuery(explained).forEach {
+        rows.append((try $0.get(at: 0), try $0.get(at: 1), try $0.get(at: 3)))
+      }
+    } else {
+      // Each line is farther in than the one that it belongs to.
+      var depths: [Int] = [-1]
+      try db.executeQuery(explained).forEach { row in
+        let line = try row.get(at: 0, as: String.self)
+        let depth = line.prefix { $0 == " " }.count
+        let parent = depths.lastIndex { $0 < depth } ?? 0
+        rows.append((depths.count, parent, line.trimmingPrefix { " ->".contains($0) }.description))
+        depths.append(depth)
+      }
     }
     func steps(of parent: Int) -> [QueryPlan] {
       rows.filter { $0.parent == parent && $0.id != parent }

@@ -38,12 +38,22 @@ extension Dialect {
 
 /// What an engine other than SQLite says of the definition of tables.
 package protocol DefinitionDialect: Sendable {
+  /// The engine's name.
+  var engine: String { get }
   /// The type of a column that numbers its rows.
   var rowIDType: String { get }
   /// Throws where a column can't be had, or its name.
   func check(
     column name: String, _ type: ColumnType, collation: String?, of table: String
   ) throws
+  /// Throws where nothing can have this name.
+  func check(name: String) throws
+  /// What an index on a column has in its list, for which the order of queries is looked up in it.
+  func indexTerm(_ column: String, isNullable: Bool) -> String
+  /// The statement that keeps others from a table until the end of the transaction.
+  func lock(_ table: String) -> String
+  /// The statement that makes a column number rows after those that are there.
+  func renumber(_ table: String, column: String) -> String
 }
 
 /// SQLite's own dialect.

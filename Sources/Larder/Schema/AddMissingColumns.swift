@@ -14,12 +14,12 @@ extension Table {
   /// Rows that are there get the column's default. Throws ``SchemaError/cannotAddColumn(table:column:reason:)``
   /// for a column that [ALTER TABLE](https://www.sqlite.org/lang_altertable.html#altertabaddcol)
   /// can't add: a part of the key, a UNIQUE or stored one, one that is NOT NULL without a default, or
-  /// whose default is an expression. `rebuild` can. Throws
+  /// whose default is an expression (other engines can add the last two). `rebuild` can. Throws
   /// ``SchemaError/brokenDependent(table:dependent:reason:)`` where a view or trigger that counts
   /// columns would no longer work. Other differences are left as they are.
   @discardableResult
   public func addMissingColumns(_ db: Database) throws -> [String] {
-    try schema(dateFormat: db.dateFormat).addMissingColumns(db)
+    try schema(in: db).addMissingColumns(db)
   }
 }
 
@@ -27,7 +27,8 @@ extension TableSchema {
   /// Adds the columns that are missing; see `Table.addMissingColumns(_:)`.
   @discardableResult
   public func addMissingColumns(_ db: Database) throws -> [String] {
-    try db.keepingDependents(of: name) { db in
+    try checkEngine(of: db)
+    return try db.keepingDependents(of: name) { db in
       guard let found = try TableSchema.found(name, in: db) else {
         throw SchemaError.noTable(name)
       }
@@ -52,6 +53,11 @@ extension TableSchema {
     if column.primaryKeyPosition > 0 { return "it is a part of the key" }
     if uniqueConstraints.contains(where: { $0.contains { $0.foldedName == name } }) {
       return "it is UNIQUE"
+    }
+    if engine != nil {
+      let needsValue =
+        column.isNotNull && column.defaultSQL == nil && column.generatedSQL == nil
+      return needsValue ? "it is NOT NULL and has no default" : nil
     }
     if column.isStored { return "its computed value is stored" }
     if column.generatedSQL != nil { return nil }

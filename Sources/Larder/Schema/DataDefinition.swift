@@ -11,8 +11,7 @@ enum DDL {
 
   /// - Parameter definitions: of the columns, then of the constraints.
   static func createTable(_ name: String, _ definitions: [String], options: String?) -> String {
-    let lines = definitions.map { "  " + $0 }.joined(separator: ",\n")
-    return "CREATE TABLE \(name.quotedIdentifier) (\n\(lines)\n)" + (options.map { " " + $0 } ?? "")
+    TableSchema.statement(name, definitions) + (options.map { " " + $0 } ?? "")
   }
 
   /// What follows the parentheses; nil for nothing.
@@ -57,6 +56,10 @@ enum DDL {
     "ALTER TABLE \(table.quotedIdentifier) ADD COLUMN \(column.sql)"
   }
 
+  static func alterTable(_ name: String, _ actions: [String]) -> String {
+    "ALTER TABLE \(name.quotedIdentifier) \(actions.joined(separator: ", "))"
+  }
+
   // MARK: What belongs to tables
 
   static func createIndex(
@@ -95,7 +98,7 @@ enum DDL {
 
 extension ForeignKeySchema {
   /// The clause without the columns that refer.
-  fileprivate var clause: String {
+  var clause: String {
     var text = "REFERENCES \(referencedTable.quotedIdentifier)"
     if !referencedColumns.isEmpty { text += " (\(referencedColumns.identifierList))" }
     if onDelete != .noAction { text += " ON DELETE \(onDelete.rawValue)" }

@@ -6,17 +6,24 @@ struct DeclaredTable {
   private let primaryKey: [String]
   private let dateFormat: DateFormat
   private let dialect: any Dialect
+  /// Whether it is to be made as a temporary table, which can't refer to others.
+  private let isDraft: Bool
+  private let nullableColumns: Set<String>
   private(set) var schema: TableSchema
 
   /// Throws where the declaration is wrong.
   init(
     _ name: String, _ columns: [ColumnDefinition], _ constraints: [TableConstraintDefinition],
-    _ options: TableOptions, _ dateFormat: DateFormat, _ dialect: any Dialect = SQLiteDialect()
+    _ options: TableOptions, _ dateFormat: DateFormat, _ dialect: any Dialect = SQLiteDialect(),
+    isDraft: Bool = false
   ) throws {
     primaryKey = columns.filter(\.isPrimaryKey).map(\.name)
     self.dateFormat = dateFormat
     self.dialect = dialect
+    self.isDraft = isDraft
+    nullableColumns = Set(columns.filter(\.type.isNullable).map(\.name))
     schema = TableSchema(name: name)
+    schema.engine = dialect.definitions?.engine
     schema.isStrict = !options.contains(.notStrict) && dialect.definitions == nil
     schema.isWithoutRowID = options.contains(.withoutRowID) && dialect.definitions == nil
     schema.isAutoincrement = columns.contains(where: \.isAutoincrement)
@@ -28,8 +35,11 @@ struct DeclaredTable {
     for constraint in constraints {
       if let text = try add(constraint) { schema.constraints.append(text) }
     }
-    schema.sql = DDL.createTable(
-      name, schema.columns.map(\.sql) + schema.constraints, options: schema.options)
+    let definitions = schema.columns.map(\.sql) + schema.constraints
+    schema.sql =
+      isDraft
+      ? TableSchema.statement(name, definitions, isTemporary: true)
+      : DDL.createTable(name, definitions, options: schema.options)
   }
 
   private mutating func add(_ definition: ColumnDefinition) throws {
@@ -59,10 +69,11 @@ struct DeclaredTable {
       definition.generated.map { $0.isStored || dialect.definitions != nil } ?? false
     column.checks = try definition.checks.map(text)
     column.isReference = definition.foreignKey != nil
+    let reference = try definition.foreignKey.map { try add($0()) }
     column.sql = DDL.column(
       column, isKey: primaryKey == [name],
       isAutoincrement: definition.isAutoincrement && dialect.definitions == nil,
-      isUnique: definition.isUnique, reference: try definition.foreignKey.map { try add($0()) })
+      isUnique: definition.isUnique, reference: isDraft ? nil : reference)
     schema.columns.append(column)
     schema.checks += column.checks
     if definition.isUnique { try add(.unique([name])) }
@@ -70,7 +81,9 @@ struct DeclaredTable {
   }
 
   /// A fragment without parameters, which no declaration can have.
-  private func text(_ sql: SQL) throws -> String { try sql.literalText(dateFormat: dateFormat) }
+  private func text(_ sql: SQL) throws -> String {
+    try sql.literalText(dateFormat: dateFormat, dialect.literal)
+  }
 
   // MARK: Constraints
 
@@ -86,7 +99,8 @@ struct DeclaredTable {
       schema.checks.append(try text(condition))
       return DDL.check(try text(condition))
     case .foreignKey(let key):
-      return "FOREIGN KEY \(try add(key()).sql)"
+      let key = try add(key())
+      return isDraft ? nil : "FOREIGN KEY \(key.sql)"
     case .index(let columns, let isUnique, let condition, let name):
       try addIndex(columns, isUnique: isUnique, condition.map(text), name: name)
       return nil
@@ -114,7 +128,11 @@ struct DeclaredTable {
     if schema.indexes.contains(where: { $0.name.foldedName == name.foldedName }) {
       throw problem("two indexes are named “\(name)”")
     }
-    let terms = columns.map(\.quotedIdentifier)
+    try dialect.definitions?.check(name: name)
+    let terms = columns.map { column in
+      dialect.definitions?.indexTerm(column, isNullable: nullableColumns.contains(column))
+        ?? column.quotedIdentifier
+    }
     schema.indexes.append(
       IndexSchema(
         name: name, columns: columns, terms: terms, isUnique: isUnique, condition: condition,
@@ -168,17 +186,25 @@ extension TableSchema {
   /// - `constraints`: those that aren't a single column's.
   /// - `indexes`: those that aren't a single column's.
   /// - `options`: whether it has no row id, or no primary key, or isn't STRICT.
+  /// - `db`: a database on whose engine the table is to be; SQLite's if nil.
   public init(
     _ name: String, _ columns: [ColumnDefinition], constraints: [TableConstraint<Never>] = [],
-    indexes: [TableConstraint<Never>] = [], options: TableOptions = []
+    indexes: [TableConstraint<Never>] = [], options: TableOptions = [], in db: Database? = nil
   ) throws {
     if let problem = TableBuilder.problem(table: name, columns, options) {
       throw RecordError.declaration(table: name, problem: problem)
     }
+    let constraints = (constraints + indexes).map(\.definition)
     // Its defaults are values of SQLite's, which no format of dates changes.
-    self = try DeclaredTable(
-      name, columns, (constraints + indexes).map(\.definition), options, .secondsSince1970
-    ).schema
+    let declared = try DeclaredTable(
+      name, columns, constraints, options, .secondsSince1970, db?.dialect ?? SQLiteDialect())
+    guard let db, let dialect = db.dialect else {
+      self = declared.schema
+      return
+    }
+    self = try declared.schema.spelled(
+      by: db,
+      DeclaredTable(name, columns, constraints, options, .secondsSince1970, dialect, isDraft: true))
   }
 }
 

@@ -13,10 +13,12 @@ extension Table {
   ///
   /// Names and types are compared in any case, expressions without spaces and comments. Not told are
   /// indexes, UNIQUE and CHECK constraints and foreign keys that are there without being declared:
-  /// see ``LarderSQLite/TableSchema/differences(from:)``. Throws
+  /// see ``LarderSQLite/TableSchema/differences(from:)``. Another engine than SQLite is asked how it writes
+  /// what is declared, for which it makes a temporary table: in a scope that only reads it throws
+  /// ``LarderSQLite/UnsupportedByEngine``. Throws
   /// ``RecordError/declaration(table:problem:)`` where the declaration is wrong.
   public func differences(_ db: Database) throws -> [TableDifference] {
-    let declared = try schema(dateFormat: db.dateFormat)
+    let declared = try schema(in: db)
     let surplus: Set<TableDifference.Kind> = [.index, .check, .foreignKey]
     return declared.differences(from: try .found(name, in: db))
       .filter { $0.declared != nil || !surplus.contains($0.kind) }
@@ -82,8 +84,10 @@ private struct TableComparison {
     let type = column.type.uppercased()
     let found = other.type.uppercased()
     // The two are the same, but for the row id.
-    if type != found, isRowID || Set([type, found]) != ["INTEGER", "INT"] {
-      add(.type, column.name, column.type, other.type)
+    if type != found && (isRowID || Set([type, found]) != ["INTEGER", "INT"])
+      || column.identity != other.identity
+    {
+      add(.type, column.name, column.numberedType, other.numberedType)
     }
     if !isRowID, column.isNotNull != other.isNotNull {
       func text(_ isNotNull: Bool) -> String { isNotNull ? "NOT NULL" : "NULL" }
@@ -182,26 +186,29 @@ private struct TableComparison {
     func name(_ columns: [String]) -> String? { columns.count == 1 ? columns[0] : nil }
     var others = found.foreignKeys
     for key in declared.foreignKeys {
-      let same = others.firstIndex { isSame(key, $0) }
-      let other = same ?? others.firstIndex { hasSameColumns(key, $0) }
+      let same = others.firstIndex(where: key.isSame)
+      let other = same ?? others.firstIndex(where: key.hasSameColumns)
       if same == nil { add(.foreignKey, name(key.columns), key.sql, other.map { others[$0].sql }) }
       if let other { others.remove(at: other) }
     }
     for key in others { add(.foreignKey, name(key.columns), nil, key.sql) }
   }
 
-  private func hasSameColumns(_ key: ForeignKeySchema, _ other: ForeignKeySchema) -> Bool {
-    key.columns.map(\.foldedName) == other.columns.map(\.foldedName)
+}
+
+extension ForeignKeySchema {
+  fileprivate func hasSameColumns(as other: ForeignKeySchema) -> Bool {
+    columns.map(\.foldedName) == other.columns.map(\.foldedName)
   }
 
-  /// Whether a foreign key does the same. One that names no columns means the primary key.
-  private func isSame(_ key: ForeignKeySchema, _ other: ForeignKeySchema) -> Bool {
-    let targets = [key.referencedColumns, other.referencedColumns].map { $0.map(\.foldedName) }
-    return hasSameColumns(key, other)
-      && key.referencedTable.foldedName == other.referencedTable.foldedName
+  /// Whether another does the same. One that names no columns means the primary key.
+  func isSame(as other: ForeignKeySchema) -> Bool {
+    let targets = [referencedColumns, other.referencedColumns].map { $0.map(\.foldedName) }
+    return hasSameColumns(as: other)
+      && referencedTable.foldedName == other.referencedTable.foldedName
       && (targets[0] == targets[1] || targets.contains([]))
-      && key.onDelete == other.onDelete && key.onUpdate == other.onUpdate
-      && key.isDeferred == other.isDeferred
+      && onDelete == other.onDelete && onUpdate == other.onUpdate
+      && isDeferred == other.isDeferred
   }
 }
 
@@ -211,10 +218,12 @@ extension TableSchema {
 }
 
 extension ColumnSchema {
+  fileprivate var numberedType: String { identity.isEmpty ? type : "\(type) \(identity)" }
+
   /// The most of it in always the same words.
   fileprivate var summary: String {
     [
-      name.quotedIdentifier, type, isNotNull ? "NOT NULL" : "",
+      name.quotedIdentifier, numberedType, isNotNull ? "NOT NULL" : "",
       defaultSQL.map { "DEFAULT \($0)" } ?? "", generatedSQL == nil ? "" : "GENERATED ALWAYS",
     ].filter { !$0.isEmpty }.joined(separator: " ")
   }

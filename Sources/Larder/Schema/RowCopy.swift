@@ -9,6 +9,11 @@ struct RowCopy {
   /// The expressions of the caller's, by the folded names of columns.
   let copying: [[UInt8]: SQL]
 
+  /// The old table, by a name that nothing hides.
+  private var oldTable: SQL {
+    old.engine == nil ? "main.\(identifier: old.name)" : "\(identifier: old.name)"
+  }
+
   /// A column that is written, and what is written to it.
   struct Value {
     let target: String
@@ -40,7 +45,7 @@ struct RowCopy {
     let verb: SQL = losing.contains(.rows) ? "INSERT OR IGNORE" : "INSERT"
     var sql: SQL = """
       \(verb) INTO main.\(identifier: table) (\(targets))
-      SELECT \(sources) FROM main.\(identifier: old.name)\(orderSQL)
+      SELECT \(sources) FROM \(oldTable)\(orderSQL)
       """
     // It doesn't come again.
     sql.isCacheable = false
@@ -80,7 +85,7 @@ struct RowCopy {
   func check() throws {
     if !losing.contains(.rowIDs) { try checkHasRowIDs() }
     guard
-      try db.value("SELECT EXISTS (SELECT 1 FROM main.\(identifier: old.name))", as: Bool.self)
+      try db.value("SELECT EXISTS (SELECT 1 FROM \(oldTable))", as: Bool.self)
         == true
     else { return }
     try checkColumns()
@@ -120,11 +125,16 @@ struct RowCopy {
   private func compiles(_ expression: SQL, without missing: String?) throws -> Bool {
     let names = (old.columns.map(\.name) + old.rowIDNames).filter { $0 != missing }
     let list = SQL(raw: names.isEmpty ? "NULL" : names.identifierList)
-    let table: SQL = "\(identifier: old.name)"
-    var sql: SQL = "SELECT \(expression) FROM (SELECT \(list) FROM main.\(table)) AS \(table)"
+    var sql: SQL =
+      "SELECT \(expression) FROM (SELECT \(list) FROM \(oldTable)) AS \(identifier: old.name)"
     sql.isCacheable = false
     do {
-      try db.validate(sql)
+      // In a savepoint, since what fails would abort the transaction of another engine.
+      if old.engine == nil {
+        try db.validate(sql)
+      } else {
+        try db.inSavepoint { try $0.validate(sql) }
+      }
       return true
     } catch let error as DatabaseError where error.code == .error {
       return false
@@ -157,6 +167,14 @@ struct RowCopy {
   private func checkValues() throws {
     for value in values {
       guard let column = value.column, let target = new.column(value.target) else { continue }
+      if old.engine != nil {
+        if let changed = changed(column, target) {
+          try throwIfAny(changed) {
+            .changesValues(table: new.name, column: target.name, count: $0, rows: $1)
+          }
+        }
+        continue
+      }
       let conversion = ValueConversion(from: column, of: old, to: target, of: new)
       func error(_ count: Int, _ rows: [[DatabaseValue]]) -> SchemaError {
         .changesValues(table: new.name, column: target.name, count: count, rows: rows)
@@ -171,6 +189,15 @@ struct RowCopy {
     }
   }
 
+  /// What rows meet that another engine would make another value for a column, as it casts it there and back;
+  /// nil if the type is the same.
+  private func changed(_ column: ColumnSchema, _ target: ColumnSchema) -> SQL? {
+    guard column.type != target.type else { return nil }
+    let value: SQL = "\(identifier: column.name)"
+    let cast: SQL = "CAST(\(value) AS \(SQL(raw: target.type)))"
+    return "CAST(\(cast) AS \(SQL(raw: column.type))) IS DISTINCT FROM \(value)"
+  }
+
   // MARK: Rows
 
   /// How many rows an error tells.
@@ -179,7 +206,7 @@ struct RowCopy {
   private func throwIfAny(
     _ condition: SQL, _ error: (Int, [[DatabaseValue]]) -> SchemaError
   ) throws {
-    let sql: SQL = "SELECT EXISTS (SELECT 1 FROM main.\(identifier: old.name) WHERE \(condition))"
+    let sql: SQL = "SELECT EXISTS (SELECT 1 FROM \(oldTable) WHERE \(condition))"
     if try db.value(sql, as: Bool.self) == true { throw try loss(of: condition, error) }
   }
 
@@ -187,7 +214,7 @@ struct RowCopy {
     of condition: SQL, _ error: (Int, [[DatabaseValue]]) -> SchemaError
   ) throws -> SchemaError {
     let count = try db.value(
-      "SELECT count(*) FROM main.\(identifier: old.name) WHERE \(condition)", as: Int.self)
+      "SELECT count(*) FROM \(oldTable) WHERE \(condition)", as: Int.self)
     return error(count ?? 0, try rows(condition, limit: Self.mostRows))
   }
 
@@ -200,7 +227,7 @@ struct RowCopy {
     guard !key.isEmpty else { return [] }
     return try db.executeQuery(
       """
-      SELECT \(SQL(raw: names.identifierList)) FROM main.\(identifier: old.name) WHERE \(condition)
+      SELECT \(SQL(raw: names.identifierList)) FROM \(oldTable) WHERE \(condition)
       ORDER BY \(SQL(raw: key.identifierList)) LIMIT \(limit)
       """
     ).map { row in try names.indices.map { try row.get(at: $0) } }

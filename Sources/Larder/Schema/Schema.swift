@@ -35,9 +35,14 @@ public struct Schema: Hashable, Sendable {
 
   /// The `main` schema of a database, in the order in which things were made. SQLite's own tables
   /// and those of virtual tables are left out. Throws ``LarderSQLite/DatabaseError`` where the database
-  /// can't be read.
+  /// can't be read. Of another engine it is the tables of the first schema of the path: views and triggers, of
+  /// which only the server knows whether they say the same, are for migrations alone.
   public init(_ db: Database) throws {
     self = try db.inSavepoint { db in
+      if db.engine != nil {
+        let names = try db.schema().filter { $0.kind == .table }.map(\.name)
+        return Schema(tables: try names.compactMap { try TableSchema.found($0, in: db) })
+      }
       let names = try db.executeQuery(
         """
         SELECT s.name FROM main.sqlite_schema AS s JOIN pragma_table_list AS l
@@ -61,6 +66,13 @@ public struct Schema: Hashable, Sendable {
     func schema<R: Record>(_ type: R.Type) throws -> TableSchema {
       try R.table.schema(dateFormat: dateFormat)
     }
+    self.init(tables: try records.map { try schema($0) })
+  }
+
+  /// The tables that records declare, as a database's engine writes them, to be compared with what that
+  /// database has. Throws what ``Table/differences(_:)`` does.
+  public init(_ records: any Record.Type..., in db: Database) throws {
+    func schema<R: Record>(_ type: R.Type) throws -> TableSchema { try R.table.schema(in: db) }
     self.init(tables: try records.map { try schema($0) })
   }
 

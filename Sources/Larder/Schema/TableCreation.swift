@@ -48,14 +48,24 @@ extension Table {
 extension TableSchema {
   /// Creates the table and its indexes; see `Table.create(_:ifNotExists:)`.
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
+    try checkEngine(of: db)
     try db.inTransaction { db in
       // Not IF NOT EXISTS: it would take another table's index of the same name for this one's.
       let isThere = try ifNotExists && db.tableExists(name)
-      let present = Set(isThere ? try db.indexNames(of: name) : [])
+      let present = Set(isThere ? try db.indexes(of: name).map(\.name.foldedName) : [])
       if !isThere { try db.create(.table, name, by: sql) }
       for index in indexes where !present.contains(index.name.foldedName) {
         try db.create(index, of: name)
       }
+    }
+  }
+
+  /// Throws where its statements are another engine's.
+  func checkEngine(of db: Database) throws {
+    guard engine == db.engine?.name else {
+      throw UnsupportedByEngine(
+        engine: db.engine?.name ?? "SQLite",
+        feature: "statements for \(engine ?? "SQLite"): declare “\(name)” with `in:`, the database")
     }
   }
 
@@ -66,14 +76,6 @@ extension TableSchema {
 }
 
 extension Database {
-  /// The names of a table's indexes, as they are compared.
-  fileprivate func indexNames(of table: String) throws -> [[UInt8]] {
-    guard let engine else { return try indexes(of: table).map(\.name.foldedName) }
-    return try executeQuery(SQL(raw: engine.catalog.indexNames), table).map {
-      try $0.get(at: 0, as: String.self).foldedName
-    }
-  }
-
   func drop(_ kind: SchemaEntry.Kind, _ name: String, ifExists: Bool) throws {
     try executeStatements(SQL(raw: DDL.drop(kind, name, ifExists: ifExists)))
   }

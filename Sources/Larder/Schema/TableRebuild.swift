@@ -36,6 +36,10 @@ extension Table {
   /// ``SchemaError/foreignKeysAreOn(table:)`` where they are on and rows may refer to the table;
   /// where they are off, the check is for whoever began the transaction.
   ///
+  /// Another engine alters the table in its place, one property after the other: new columns come last, what
+  /// refers to the table stays, and what can't is told by the server. Rows that break a constraint aren't left
+  /// out there: `losing: .rows` throws ``LarderSQLite/UnsupportedByEngine``.
+  ///
   /// Throws ``SchemaError`` where values or rows would be lost or something else would no longer
   /// work, and ``LarderSQLite/DatabaseError`` for a row that breaks a constraint. Only tables of
   /// the `main` schema are rebuilt.
@@ -46,7 +50,7 @@ extension Table {
   public func rebuild(
     _ db: Database, copying: [String: SQL] = [:], losing: RebuildLosses = []
   ) throws -> Int {
-    try schema(dateFormat: db.dateFormat).rebuild(db, copying: copying, losing: losing)
+    try schema(in: db).rebuild(db, copying: copying, losing: losing)
   }
 
   /// The same with expressions by the key paths of columns: `copying: [\.population: "…"]`.
@@ -71,6 +75,12 @@ extension TableSchema {
   public func rebuild(
     _ db: Database, copying: [String: SQL] = [:], losing: RebuildLosses = []
   ) throws -> Int {
+    try checkEngine(of: db)
+    if db.engine != nil {
+      return try db.inTransaction {
+        try TableAlteration(to: self, copying: copying, losing: losing, in: $0).run()
+      }
+    }
     func run() throws -> Int {
       try TableRebuild(to: self, copying: copying, losing: losing, in: db).run()
     }

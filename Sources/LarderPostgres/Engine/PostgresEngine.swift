@@ -19,6 +19,8 @@ final class PostgresEngine: DialectEngine {
   private var savepointCount = 0
   /// Whether the outermost of them has begun the transaction.
   private var isSavepointOutermost = false
+  /// That of before a migration.
+  private var searchPath = ""
 
   /// Connects. Throws ``DatabaseError`` where that fails, without the password.
   init(_ address: String, _ configuration: PostgresConfiguration) throws {
@@ -80,22 +82,15 @@ final class PostgresEngine: DialectEngine {
     return PostgresEngineStatement(statement, of: self, sql, text)
   }
 
+  func validate(_ sql: String) throws {
+    try perform(sql) {
+      _ = try connection.prepare(StatementText(sql).string, parameterCount: nil)
+    }
+  }
+
   func statements(in sql: String) -> [String] { StatementText.statements(in: sql) }
 
-  let catalog = EngineCatalog(
-    tableExists: """
-      SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables
-        WHERE schemaname = ANY(current_schemas(false)) AND lower(tablename) = lower($1::text))
-      """,
-    columnExists: """
-      SELECT EXISTS (SELECT 1 FROM information_schema.columns
-        WHERE table_schema = ANY(current_schemas(false)) AND lower(table_name) = lower($1::text)
-          AND lower(column_name) = lower($2::text))
-      """,
-    indexNames: """
-      SELECT indexname::text FROM pg_catalog.pg_indexes
-      WHERE schemaname = ANY(current_schemas(false)) AND lower(tablename) = lower($1::text)
-      """)
+  var catalog: EngineCatalog { .postgres }
 
   // MARK: Transactions
 
@@ -149,17 +144,6 @@ final class PostgresEngine: DialectEngine {
     }
   }
 
-  /// Each statement has to see what was committed before it: a snapshot would be older than the lock.
-  func lockMigrations() throws {
-    try perform {
-      if connection.discardDeferredBegin() {
-        connection.beginLater("BEGIN ISOLATION LEVEL READ COMMITTED")
-      }
-      try connection.run(
-        "SELECT pg_advisory_xact_lock(hashtext('larder_migration'), hashtext(current_schema()))")
-    }
-  }
-
   private func rollback() throws {
     savepointCount = 0
     if !connection.discardDeferredBegin() { try connection.run("ROLLBACK") }
@@ -183,6 +167,56 @@ final class PostgresEngine: DialectEngine {
       return try commit()
     }
     try connection.run("RELEASE SAVEPOINT \(Self.savepoint)")
+  }
+}
+
+// MARK: Migrations
+
+extension PostgresEngine {
+  /// Whoever waits does it outside of a transaction: CREATE INDEX CONCURRENTLY waits for the end of all that
+  /// have begun before it, and so would wait for those that wait for it.
+  func beginMigration(inTransaction: Bool) throws {
+    try perform {
+      _ = connection.discardDeferredBegin()
+      let start = ContinuousClock.now
+      while true {
+        // Each statement has to see what was committed before it: a snapshot would be older than the lock.
+        if inTransaction { try connection.run("BEGIN ISOLATION LEVEL READ COMMITTED") }
+        let (isLocked, timeout) = try takeMigrationLock(
+          "pg_try_advisory\(inTransaction ? "_xact" : "")_lock")
+        if isLocked { return }
+        if inTransaction { try connection.run("ROLLBACK") }
+        guard timeout == 0 || ContinuousClock.now - start < .milliseconds(timeout) else {
+          throw PostgresFailure("55P03", "another process migrates, for longer than lock_timeout")
+        }
+        try connection.run("SELECT pg_sleep(0.05)")
+      }
+    }
+  }
+
+  private static let migrationKey =
+    "hashtext('larder_migration'), hashtext(coalesce(current_schema(), ''))"
+
+  /// Whether it was free, and the server's `lock_timeout` in milliseconds.
+  private func takeMigrationLock(_ function: String) throws -> (Bool, Int64) {
+    let statement = try connection.prepare(
+      """
+      SELECT \(function)(\(Self.migrationKey)), current_setting('search_path'),
+        (SELECT setting::bigint FROM pg_settings WHERE name = 'lock_timeout')
+      """, parameterCount: 0)
+    try statement.execute(streaming: false)
+    guard try statement.next() else { return (false, 0) }
+    searchPath = String(decoding: statement.column(1).bytes, as: UTF8.self)
+    let result = (statement.column(0).integer == 1, statement.column(2).integer)
+    try statement.reset()
+    return result
+  }
+
+  func endMigration(inTransaction: Bool) throws {
+    try perform {
+      try connection.run("SELECT set_config('search_path', \(searchPath.quotedText), false)")
+      if !inTransaction { try connection.run("SELECT pg_advisory_unlock(\(Self.migrationKey))") }
+    }
   }
 }
 

@@ -10,6 +10,10 @@ struct StatementText {
   /// The words outside of quotes that could change rows.
   private(set) var firstWord = ""
   private(set) var changesRows = false
+  /// The first words, by which a function's definition is known, in whose body statements end too.
+  private var words: [String] = []
+  /// How many parentheses, and blocks of a function's body, are open.
+  private var depth = 0
 
   private let source: [UInt8]
   private var position = 0
@@ -28,7 +32,11 @@ struct StatementText {
     while rest.position < rest.source.count {
       rest.text = []
       rest.firstWord = ""
-      while rest.position < rest.source.count, rest.byte() != UInt8(ascii: ";") { rest.takeNext() }
+      rest.words = []
+      rest.depth = 0
+      while rest.position < rest.source.count, rest.depth > 0 || rest.byte() != UInt8(ascii: ";") {
+        rest.takeNext()
+      }
       rest.position += 1
       if !rest.firstWord.isEmpty { statements.append(String(decoding: rest.text, as: UTF8.self)) }
     }
@@ -80,6 +88,9 @@ struct StatementText {
     case let first where first.isWord:
       while byte().isWord || byte() == UInt8(ascii: "$") { position += 1 }
       note(String(decoding: source[start..<position], as: UTF8.self))
+    case UInt8(ascii: "("), UInt8(ascii: ")"):
+      depth = max(0, depth + (byte() == UInt8(ascii: "(") ? 1 : -1))
+      position += 1
     default: position += 1
     }
     text += source[start..<position]
@@ -89,6 +100,14 @@ struct StatementText {
     let word = word.lowercased()
     if firstWord.isEmpty { firstWord = word }
     if ["insert", "update", "delete", "merge"].contains(word) { changesRows = true }
+    guard keepsPlaceholders else { return }
+    if words.count < 4 { words.append(word) }
+    guard words[0] == "create", words.contains("function") || words.contains("procedure") else {
+      return
+    }
+    // Of a function's body in SQL: BEGIN ATOMIC … END.
+    if word == "begin" || word == "case" && depth > 0 { depth += 1 }
+    if word == "end", depth > 0 { depth -= 1 }
   }
 
   private mutating func takeQuoted(escapes: Bool) {

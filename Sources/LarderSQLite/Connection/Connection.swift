@@ -15,7 +15,7 @@ final class Connection {
   let engine: (any EngineConnection)?
   private var isReporting = false
   let dateFormat: DateFormat
-  let reporting: Reporting
+  @exclusivity(unchecked) var reporting: Reporting
   /// Whether the database stores text as UTF-16.
   @exclusivity(unchecked) var isUTF16 = false
   var storageFormat: StorageFormat {
@@ -25,7 +25,7 @@ final class Connection {
   /// Whether the schema has to be read anew, see ``forgetSchema()``.
   @exclusivity(unchecked) var isSchemaStale = false
   /// Whether statements are timed for the trace.
-  let measures: Bool
+  @exclusivity(unchecked) var measures: Bool
   /// Whether statements are timed, for the trace or for a deadline.
   var isMeasuring: Bool {
     @inline(__always) get { measures || deadlines.limit != nil }
@@ -45,6 +45,8 @@ final class Connection {
   @exclusivity(unchecked) var waited = Duration.zero
   /// Whether the time in COMMIT is counted: in files, where it is more than asking for the time.
   let measuresCommits: Bool
+  /// How many rows another engine's statements have changed.
+  @exclusivity(unchecked) var engineChanges = 0
   /// The time spent in COMMIT, in nanoseconds.
   let timeInCommit = Atomic<Int>(0)
   /// What makes every call throw, or do something else first.

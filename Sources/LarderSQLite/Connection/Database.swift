@@ -132,9 +132,10 @@ public final class Database {
     connection.usableHandle.map { Int(sqlite3_changes64($0)) } ?? 0
   }
 
-  /// The number of rows changed since the database was opened, triggers included, or 0.
+  /// The number of rows changed since the database was opened, triggers included (of SQLite), or 0.
   public var totalChanges: Int {
-    connection.usableHandle.map { Int(sqlite3_total_changes64($0)) } ?? 0
+    if engine != nil { return connection.engineChanges }
+    return connection.usableHandle.map { Int(sqlite3_total_changes64($0)) } ?? 0
   }
 
   /// Whether a transaction is open, however it was begun. SQLite is asked, so that a transaction

@@ -43,6 +43,24 @@ extension Database {
     try statement.copy(into: table, columns, failedRow: &failedRow, bindNext)
   }
 
+  /// Runs a closure, of whose statements another trace is told too.
+  package func tracing<T>(
+    _ trace: @escaping @Sendable (TraceEvent) -> Void, _ body: () throws -> T
+  ) rethrows -> T {
+    let own = connection.reporting
+    connection.reporting.trace = { event in
+      trace(event)
+      if event.duration >= own.slowStatementThreshold { own.trace?(event) }
+    }
+    connection.reporting.slowStatementThreshold = .zero
+    connection.measures = true
+    defer {
+      connection.reporting = own
+      connection.measures = own.trace != nil
+    }
+    return try body()
+  }
+
   /// The other engine's connection; nil for SQLite.
   package var engine: (any EngineConnection)? { connection.engine }
 }

@@ -317,6 +317,7 @@ package final class PreparedStatement {
     if isClosing { throw closedError() }
     let hasRow = try connection.reporting { try outcome.get() }
     state = hasRow ? .row : .done
+    if !hasRow, case .rowChange = kind { connection.engineChanges &+= engine.changes }
     if isFirst, engine.columnNames.count != columnCount {
       names = nil
       columnCount = engine.columnNames.count

@@ -48,6 +48,7 @@ extension Database {
 
   /// Compiles a statement without running it. Throws where it isn't valid for this database.
   public func validate(_ sql: SQL) throws {
+    if let engine { return try connection.reporting { try engine.validate(sql.text) } }
     try connection.prepare(sql.text, isPersistent: false).finalize()
   }
 

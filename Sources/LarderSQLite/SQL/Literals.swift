@@ -97,9 +97,17 @@ extension SQL {
   ///
   /// Throws where there are more or fewer of them, and for values that can't be stored.
   ///
-  /// - Parameter dateFormat: the connection's, which says how dates are stored.
-  package func literalText(dateFormat: DateFormat = .secondsSince1970) throws -> String {
-    let literals = try values.map { try Self.stored($0, dateFormat).literal }
+  /// - Parameters:
+  ///   - dateFormat: the connection's, which says how dates are stored.
+  ///   - literal: writes a value of a type; as SQLite's literals if nil.
+  package func literalText(
+    dateFormat: DateFormat = .secondsSince1970,
+    _ literal: ((DatabaseValue, ColumnType) throws -> String)? = nil
+  ) throws -> String {
+    let literals = try values.map { value in
+      let stored = try Self.stored(value, dateFormat)
+      return try literal?(stored, value.map { type(of: $0).columnType } ?? .any) ?? stored.literal
+    }
     var text: [UInt8] = []
     var largest = 0
     var isAfterLiteral = false

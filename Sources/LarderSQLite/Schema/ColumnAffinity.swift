@@ -31,12 +31,13 @@ package enum ColumnAffinity: Sendable {
 extension Database {
   /// The affinity and the collation of a table's column, as SQLite knows them without a statement (but for
   /// the type ANY, which is another in a STRICT table); nil for a view's, whose columns it doesn't tell,
-  /// and for what isn't there. Throws ``DatabaseError`` on a closed database.
+  /// and for what isn't there, or on another engine. Throws ``DatabaseError`` on a closed database.
   ///
   /// See [table_column_metadata](https://www.sqlite.org/c3ref/table_column_metadata.html).
   package func metadata(
     ofColumn column: String, in table: String
   ) throws -> (affinity: ColumnAffinity, collation: String)? {
+    guard engine == nil else { return nil }
     let handle = try connection.sqlite()
     var type: UnsafePointer<CChar>?
     var collation: UnsafePointer<CChar>?

@@ -28,14 +28,26 @@ extension Database {
   }
 
   /// All tables, indexes, views and triggers of the `main` schema, in the order in which they were
-  /// made. Throws ``DatabaseError`` where the database can't be read.
-  public func schema() throws -> [SchemaEntry] { try schema(of: "main") }
+  /// made; on another engine, of the first schema of the path, in that engine's words. Throws ``DatabaseError`` where the database can't be read.
+  public func schema() throws -> [SchemaEntry] {
+    guard let engine else { return try schema(of: "main") }
+    return try entries(executeQuery(SQL(raw: engine.catalog.entries))).map { entry in
+      guard entry.kind == .table else { return entry }
+      return SchemaEntry(
+        kind: .table, name: entry.name, table: entry.table,
+        sql: try EngineTableReader.table(entry.name, self, engine)?.sql)
+    }
+  }
 
   /// The same of one schema, such as `temp`.
   package func schema(of name: String) throws -> [SchemaEntry] {
-    try executeQuery(
-      "SELECT type, name, tbl_name, sql FROM \(identifier: name).sqlite_schema ORDER BY rowid"
-    ).map {
+    try entries(
+      executeQuery(
+        "SELECT type, name, tbl_name, sql FROM \(identifier: name).sqlite_schema ORDER BY rowid"))
+  }
+
+  private func entries(_ rows: ResultSet) throws -> [SchemaEntry] {
+    try rows.map {
       SchemaEntry(
         kind: try $0.get(at: 0), name: try $0.get(at: 1), table: try $0.get(at: 2),
         sql: try $0.get(at: 3))
@@ -49,21 +61,24 @@ extension Database {
 
   /// The same of a table of one schema, such as `main`; of that which its name means if nil.
   package func columns(of table: String, in schema: String?) throws -> [ColumnSchema] {
-    try TableReader(table, in: schema, self).columns()
+    if let engine { return try EngineTableReader(table, self, engine).columns() }
+    return try TableReader(table, in: schema, self).columns()
   }
 
   /// The indexes of a table, those of its constraints included.
   ///
   /// Throws ``DatabaseError`` where there is no table or view of this name.
   public func indexes(of table: String) throws -> [IndexSchema] {
-    try TableReader(table, in: nil, self).indexes()
+    if let engine { return try EngineTableReader(table, self, engine).indexes() }
+    return try TableReader(table, in: nil, self).indexes()
   }
 
   /// The foreign keys of a table.
   ///
   /// Throws ``DatabaseError`` where there is no table or view of this name.
   public func foreignKeys(of table: String) throws -> [ForeignKeySchema] {
-    try TableReader(table, in: nil, self).foreignKeys()
+    if let engine { return try EngineTableReader(table, self, engine).foreignKeys().keys }
+    return try TableReader(table, in: nil, self).foreignKeys()
   }
 
   /// A number of the program's own in the file's header, 0 at first;

@@ -170,6 +170,7 @@ extension TableSchema {
   package static func found(
     _ name: String, in db: Database, schema: String? = nil
   ) throws -> TableSchema? {
+    if let engine = db.engine { return try EngineTableReader.table(name, db, engine) }
     let tables = try db.executeQuery(
       """
       SELECT schema, name, strict, wr FROM pragma_table_list(?1)

@@ -32,6 +32,10 @@ public struct TableSchema: Hashable, Sendable {
   package var uniqueIndexes: [IndexSchema] = []
   /// What happens, other than ABORT, to rows that break a constraint.
   package var conflictClauses: [ConflictClause] = []
+  /// The engine whose words it is written in; nil for SQLite's. Others compare names exactly.
+  package var engine: String?
+  /// The names of the CHECK constraints, where the engine has given them some.
+  package var checkNames: [String] = []
 
   package init(name: String, sql: String = "") {
     self.name = name
@@ -49,12 +53,14 @@ public struct TableSchema: Hashable, Sendable {
   public var statements: [String] { [sql] + indexes.map(\.sql) }
 
   package func column(_ name: String) -> ColumnSchema? {
-    columns.first { $0.name.foldedName == name.foldedName }
+    columns.first {
+      engine == nil ? $0.name.foldedName == name.foldedName : $0.name == name
+    }
   }
 
   /// The names of the row id that no column has.
   package var rowIDNames: [String] {
-    isWithoutRowID ? [] : ["rowid", "_rowid_", "oid"].filter { column($0) == nil }
+    isWithoutRowID || engine != nil ? [] : ["rowid", "_rowid_", "oid"].filter { column($0) == nil }
   }
 }
 
@@ -82,6 +88,8 @@ public struct ColumnSchema: Hashable, Sendable {
   package var checks: [String] = []
   /// Whether a foreign key stands in its definition.
   package var isReference = false
+  /// What makes another engine than SQLite number the rows by it; empty for nothing.
+  package var identity = ""
 
   package init(name: String, sql: String? = nil) {
     self.name = name
@@ -159,11 +167,14 @@ public struct ForeignKeySchema: Hashable, Sendable {
   public let onUpdate: ForeignKeyAction
   /// Whether it is checked when the transaction commits, rather than at once.
   public let isDeferred: Bool
+  /// The name that the engine has given it; nil for SQLite's.
+  package let name: String?
 
   package init(
     columns: [String], referencedTable: String, referencedColumns: [String],
-    onDelete: ForeignKeyAction, onUpdate: ForeignKeyAction, isDeferred: Bool
+    onDelete: ForeignKeyAction, onUpdate: ForeignKeyAction, isDeferred: Bool, name: String? = nil
   ) {
+    self.name = name
     self.columns = columns
     self.referencedTable = referencedTable
     self.referencedColumns = referencedColumns

@@ -184,7 +184,7 @@ struct PoolTests {
 }
 
 /// A thread that runs a closure.
-private final class Worker: @unchecked Sendable {
+final class Worker: @unchecked Sendable {
   private let done = DispatchSemaphore(value: 0)
   // Written before the semaphore is signalled, read after it.
   private var failure: (any Error)?

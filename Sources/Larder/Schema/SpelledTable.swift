@@ -1,0 +1,70 @@
+import LarderSQLite
+
+// Declared tables in the words of a server: only the server knows how it writes an expression, a type or
+// a default that it was given, so that it is asked, by making a temporary table and reading it.
+
+extension Table {
+  /// The table as a value that can be compared with what a database has.
+  func schema(in db: Database) throws -> TableSchema {
+    guard let dialect = db.dialect else { return try schema(dateFormat: db.dateFormat) }
+    let declared = try schema(dateFormat: db.dateFormat, in: dialect)
+    return try declared.spelled(
+      by: db,
+      DeclaredTable(
+        core.name, core.columns, core.constraints, core.options, db.dateFormat, dialect,
+        isDraft: true))
+  }
+}
+
+extension TableSchema {
+  /// This declared table as the server writes it.
+  ///
+  /// - Parameter draft: the same as a temporary table, which is made for it, and undone.
+  func spelled(by db: Database, _ draft: DeclaredTable) throws -> TableSchema {
+    do {
+      return try db.inSavepoint { db in
+        for statement in draft.schema.statements {
+          var sql = SQL(raw: statement)
+          sql.isCacheable = false
+          try db.executeUpdate(sql)
+        }
+        guard let spelled = try TableSchema.found(name, in: db) else {
+          throw SchemaError.noTable(name)
+        }
+        db.setRollbackOnly()
+        return with(spelled)
+      }
+    } catch let error as DatabaseError where error.code == .readOnly {
+      throw UnsupportedByEngine(
+        engine: db.engine?.name ?? error.engine,
+        feature:
+          "comparison with what is declared in a scope that only reads: it takes a temporary "
+          + "table, in inDatabase or inTransaction")
+    }
+  }
+
+  /// What the server has written, with what a temporary table doesn't have, and the statements that were
+  /// declared.
+  private func with(_ spelled: TableSchema) -> TableSchema {
+    var table = spelled
+    table.foreignKeys = foreignKeys
+    for key in foreignKeys {
+      if key.columns.count == 1,
+        let index = table.columns.firstIndex(where: { $0.name == key.columns[0] })
+      {
+        table.columns[index].sql += " \(key.clause)"
+        table.columns[index].isReference = true
+      } else {
+        table.constraints.append("FOREIGN KEY \(key.sql)")
+      }
+    }
+    for index in table.indexes.indices {
+      let name = table.indexes[index].name
+      if let declared = indexes.first(where: { $0.name == name }) {
+        table.indexes[index].sql = declared.sql
+      }
+    }
+    table.writeStatement()
+    return table
+  }
+}

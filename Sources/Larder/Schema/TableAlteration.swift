@@ -1,0 +1,224 @@
+import LarderSQLite
+
+/// The rebuild of a table by an engine whose ALTER TABLE can change all of it: columns, types, constraints
+/// and keys one after the other, while rows, triggers, and what refers to the table stay.
+///
+/// See [ALTER TABLE](https://www.postgresql.org/docs/current/sql-altertable.html).
+struct TableAlteration {
+  private let db: Database
+  private let dialect: any Dialect
+  private let definitions: any DefinitionDialect
+  private let old: TableSchema
+  private let new: TableSchema
+  private let copying: [String: SQL]
+  private let copy: RowCopy
+
+  init(
+    to new: TableSchema, copying: [String: SQL], losing: RebuildLosses, in db: Database
+  ) throws {
+    guard let dialect = db.dialect, let definitions = dialect.definitions else {
+      throw UnsupportedByEngine(engine: db.engine?.name ?? "SQLite", feature: "ALTER TABLE for all")
+    }
+    guard !losing.contains(.rows) else {
+      throw UnsupportedByEngine(
+        engine: definitions.engine,
+        feature: "rebuild that leaves rows out: delete those that break a constraint before")
+    }
+    guard try TableSchema.found(new.name, in: db) != nil else {
+      throw SchemaError.noTable(new.name)
+    }
+    // What is checked stays as it is until it is changed.
+    try db.executeStatements(SQL(raw: definitions.lock(new.name)))
+    guard let old = try TableSchema.found(new.name, in: db) else {
+      throw SchemaError.noTable(new.name)
+    }
+    var expressions: [String: SQL] = [:]
+    for (name, expression) in copying.sorted(by: { $0.key < $1.key }) {
+      let column =
+        new.column(name) ?? new.columns.first { $0.name.foldedName == name.foldedName }
+      guard let column, column.generatedSQL == nil else {
+        throw SchemaError.noSuchColumn(table: new.name, column: name)
+      }
+      expressions[column.name] = expression
+    }
+    self.db = db
+    self.dialect = dialect
+    self.definitions = definitions
+    self.old = old
+    self.new = new
+    self.copying = expressions
+    copy = RowCopy(
+      old: old, new: new, losing: losing, db: db,
+      copying: Dictionary(
+        copying.map { ($0.key.foldedName, $0.value) }, uniquingKeysWith: { $1 }))
+  }
+
+  /// Changes the table, and returns the number of its rows.
+  func run() throws -> Int {
+    try copy.check()
+    try dropConstraints()
+    try dropComputedColumns()
+    try addColumns()
+    try changeTypes()
+    for column in old.columns where column.generatedSQL == nil && keptColumn(column.name) == nil {
+      try alter("DROP COLUMN \(column.name.quotedIdentifier)")
+    }
+    for (column, former) in keptColumns { try changeProperties(of: column, from: former) }
+    try addComputedColumns()
+    try addConstraints()
+    return try db.value("SELECT count(*) FROM \(identifier: new.name)", as: Int.self) ?? 0
+  }
+
+  private func alter(_ actions: String...) throws {
+    var sql = SQL(raw: DDL.alterTable(new.name, actions))
+    sql.isCacheable = false
+    try db.executeUpdate(sql)
+  }
+
+  private func alter(_ column: ColumnSchema, _ action: String) throws {
+    try alter("ALTER COLUMN \(column.name.quotedIdentifier) \(action)")
+  }
+
+  // MARK: Columns
+
+  /// The columns whose values stay where they are, or are changed there, with what they are before.
+  private var keptColumns: [(ColumnSchema, ColumnSchema)] {
+    new.columns.compactMap { column in
+      guard column.generatedSQL == nil else { return nil }
+      return old.column(column.name).map { (column, $0) }
+    }
+  }
+
+  private func keptColumn(_ name: String) -> ColumnSchema? {
+    keptColumns.first { $0.0.name == name }?.0
+  }
+
+  private var changedTypes: [(ColumnSchema, ColumnSchema)] {
+    keptColumns.filter { $0.type != $1.type || $0.collation != $1.collation }
+  }
+
+  /// Whether a computed column stays: what it is computed from may not change its type.
+  private func staysComputed(_ column: ColumnSchema) -> Bool {
+    guard changedTypes.isEmpty, let other = new.column(column.name) else { return false }
+    return other.generatedSQL == column.generatedSQL && other.type == column.type
+      && other.collation == column.collation
+  }
+
+  private func dropComputedColumns() throws {
+    for column in old.columns where column.generatedSQL != nil && !staysComputed(column) {
+      if keptColumn(column.name) != nil {
+        try alter(column, "DROP EXPRESSION")
+      } else {
+        try alter("DROP COLUMN \(column.name.quotedIdentifier)")
+      }
+    }
+  }
+
+  private func addComputedColumns() throws {
+    for column in new.columns where column.generatedSQL != nil {
+      if let former = old.column(column.name), former.generatedSQL != nil, staysComputed(former) {
+        try changeNullability(of: column, from: former)
+      } else {
+        try alter("ADD COLUMN " + definition(of: column))
+      }
+    }
+  }
+
+  /// Those that are stored, with values in all rows before NULL is ruled out.
+  private func addColumns() throws {
+    for column in new.columns where column.generatedSQL == nil && old.column(column.name) == nil {
+      var nullable = column
+      nullable.isNotNull = false
+      try alter("ADD COLUMN " + definition(of: nullable))
+    }
+  }
+
+  /// Without its constraints, which come later.
+  private func definition(of column: ColumnSchema) -> String {
+    var plain = column
+    plain.checks = []
+    if !column.identity.isEmpty { plain.type += " \(column.identity)" }
+    return DDL.column(plain, isKey: false, isAutoincrement: false, isUnique: false, reference: nil)
+  }
+
+  /// In one statement, whose expressions see the rows as they were.
+  private func changeTypes() throws {
+    for (column, former) in changedTypes {
+      if former.defaultSQL != nil { try alter(column, "DROP DEFAULT") }
+    }
+    for (column, former) in keptColumns where former.identity != column.identity {
+      if !former.identity.isEmpty { try alter(column, "DROP IDENTITY") }
+    }
+    let changed = Set(changedTypes.map(\.0.name)).union(copying.keys)
+    let actions = try new.columns.filter { changed.contains($0.name) }.map { column in
+      let value =
+        try copying[column.name]?.literalText(dateFormat: db.dateFormat, dialect.literal)
+        ?? column.name.quotedIdentifier
+      let collation = column.collation.map { " COLLATE \($0.quotedIdentifier)" } ?? ""
+      return """
+        ALTER COLUMN \(column.name.quotedIdentifier) TYPE \(column.type)\(collation) \
+        USING CAST((\(value)) AS \(column.type))
+        """
+    }
+    guard !actions.isEmpty else { return }
+    var sql = SQL(raw: DDL.alterTable(new.name, actions))
+    sql.isCacheable = false
+    try db.executeUpdate(sql)
+  }
+
+  private func changeProperties(of column: ColumnSchema, from former: ColumnSchema) throws {
+    if changedTypes.contains(where: { $0.0.name == column.name }), let value = column.defaultSQL {
+      try alter(column, "SET DEFAULT \(value)")
+    } else if column.defaultSQL != former.defaultSQL, former.generatedSQL == nil {
+      try alter(column, column.defaultSQL.map { "SET DEFAULT \($0)" } ?? "DROP DEFAULT")
+    }
+    try changeNullability(of: column, from: former)
+    guard column.identity != former.identity, !column.identity.isEmpty else { return }
+    try alter(column, "ADD \(column.identity)")
+    try db.executeStatements(SQL(raw: definitions.renumber(new.name, column: column.name)))
+  }
+
+  private func changeNullability(of column: ColumnSchema, from former: ColumnSchema) throws {
+    guard column.isNotNull != former.isNotNull else { return }
+    try alter(column, column.isNotNull ? "SET NOT NULL" : "DROP NOT NULL")
+  }
+
+  // MARK: Constraints
+
+  private var changesKey: Bool { old.primaryKeyTerms != new.primaryKeyTerms }
+
+  private func dropConstraints() throws {
+    var names = old.foreignKeys.filter { key in !new.foreignKeys.contains(where: key.isSame) }
+      .compactMap(\.name)
+    names += zip(old.checks, old.checkNames).filter { !new.checks.contains($0.0) }.map(\.1)
+    names += old.surplusUniqueConstraints(for: new).map(\.name)
+    if changesKey {
+      names += try db.indexes(of: old.name).filter { $0.kind == .primaryKey }.map(\.name)
+    }
+    for name in names { try alter("DROP CONSTRAINT \(name.quotedIdentifier)") }
+    // Names that declared indexes need.
+    let needed = Set(new.missingIndexes(in: old).map(\.name))
+    for index in old.indexes where needed.contains(index.name) {
+      try db.executeUpdate(SQL(raw: DDL.drop(.index, index.name)))
+    }
+  }
+
+  private func addConstraints() throws {
+    for column in new.columns where old.column(column.name) == nil && column.isNotNull {
+      if column.generatedSQL == nil { try alter(column, "SET NOT NULL") }
+    }
+    if changesKey, !new.primaryKey.isEmpty {
+      try alter("ADD " + IndexSchema(constraint: .primaryKey, columns: new.primaryKey).sql)
+    }
+    for index in new.missingUniqueConstraints(in: old) { try alter("ADD " + index.sql) }
+    for check in new.checks where !old.checks.contains(check) {
+      try alter("ADD " + DDL.check(check))
+    }
+    for key in new.foreignKeys where !old.foreignKeys.contains(where: key.isSame) {
+      try alter("ADD FOREIGN KEY " + key.sql)
+    }
+    // Some went with their columns.
+    guard let altered = try TableSchema.found(new.name, in: db) else { return }
+    for index in new.missingIndexes(in: altered) { try db.create(index, of: new.name) }
+  }
+}
