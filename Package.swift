@@ -26,7 +26,7 @@ let package = Package(
     .target(name: "LarderTesting", dependencies: ["Larder"], path: "Tests/LarderTesting"),
     .executableTarget(
       name: "gazetteer",
-      dependencies: ["Larder"],
+      dependencies: ["Larder", "LarderPostgres"],
       path: "Sample",
       exclude: ["run", "Data"]
     ),
@@ -35,7 +35,8 @@ let package = Package(
       dependencies: ["Larder", "CSQLite", "TestSupport"],
       path: "Tests/Benchmarks"
     ),
-    .testTarget(name: "SampleTests", dependencies: ["Larder", "TestSupport", "gazetteer"]),
+    .testTarget(name: "SampleTests",
+      dependencies: ["Larder", "PostgresSupport", "TestSupport", "gazetteer"]),
     .target(name: "TestSupport", dependencies: ["Larder"], path: "Tests/TestSupport"),
     .target(
       name: "RandomQueries", dependencies: ["Larder", "TestSupport"], path: "Tests/RandomQueries"),

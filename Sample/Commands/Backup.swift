@@ -3,11 +3,14 @@ import Larder
 extension Command {
   static let backup = Command(
     name: "backup", arguments: "FILE", argumentCount: 1...1,
-    summary: "Copies the database into a file while others may use it."
+    summary:
+      "Copies the database into a file while others may use it (pg_dump does it for a server's)."
   ) { invocation in
     let copy = invocation.arguments[0]
     if copy.isEmpty { throw Failure(.usage, "backup needs the name of a file") }
-    let queue = try DatabaseFile(invocation).openForReading()
+    let location = try DatabaseLocation(invocation)
+    if location.isServer { throw Failure(.usage, "backup is for files; a server has pg_dump") }
+    let queue = try location.openForReading()
     var bar = ProgressBar("backup")
     var pages = 0
     do {

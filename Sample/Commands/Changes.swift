@@ -21,7 +21,7 @@ extension Command {
     guard !city.country.isEmpty, !city.latitude.isNaN, !city.longitude.isNaN else {
       throw Failure(.usage, "a city needs --country, --latitude and --longitude")
     }
-    let added = try DatabaseFile(invocation).openForWriting().inTransaction { [city] db in
+    let added = try DatabaseLocation(invocation).openForWriting().inTransaction { [city] db in
       _ = try Country.find(db, city.country)
       return try city.added(db)
     }
@@ -34,7 +34,7 @@ extension Command {
     options: [Option("name", "NAME", "its name")] + properties
   ) { invocation in
     let code = try cityCode(invocation)
-    let edited = try DatabaseFile(invocation).openForWriting().inTransaction { db in
+    let edited = try DatabaseLocation(invocation).openForWriting().inTransaction { db in
       var city = try City.find(db, code)
       let before = city
       try city.change(invocation)
@@ -49,7 +49,7 @@ extension Command {
     name: "remove", arguments: "CODE", argumentCount: 1...1, summary: "Removes a city."
   ) { invocation in
     let code = try cityCode(invocation)
-    let removed = try DatabaseFile(invocation).openForWriting().inTransaction { db in
+    let removed = try DatabaseLocation(invocation).openForWriting().inTransaction { db in
       let city = try City.find(db, code)
       try city.remove(db)
       return city

@@ -10,7 +10,7 @@ extension Command {
   ) { invocation in
     let limit = try invocation.integer("limit", in: 1...1_000_000) ?? 10
     let country = invocation.text("country")?.uppercased()
-    let queue = try DatabaseFile(invocation).openForReading()
+    let queue = try DatabaseLocation(invocation).openForReading()
     let cities = try queue.read { db in
       if let country { _ = try Country.find(db, country) }
       return try City.largest(in: country, limit: limit)
@@ -34,7 +34,7 @@ extension Command {
     let centre = Coordinate(
       latitude: try Invocation.real(invocation.arguments[0], "LAT", in: -90...90),
       longitude: try Invocation.real(invocation.arguments[1], "LON", in: -180...180))
-    let queue = try DatabaseFile(invocation).openForReading()
+    let queue = try DatabaseLocation(invocation).openForReading()
     let cities = try queue.read { try findNearest($0, centre, limit: limit) }
     let rows = cities.map {
       NearCity(city: $0, distance: $0.coordinate.distance(to: centre))

@@ -7,7 +7,7 @@ extension Command {
     options: [Option("all", nil, "list what belongs to those too, indented")]
   ) { invocation in
     let code = try divisionCode(invocation)
-    let queue = try DatabaseFile(invocation).openForReading()
+    let queue = try DatabaseLocation(invocation).openForReading()
     let divisions = try queue.read { db in
       let division = try Division.find(db, code)
       return try (invocation.has("all") ? division.below : division.children).fetchAll(db)
@@ -21,7 +21,7 @@ extension Command {
     summary: "Lists the divisions that one of China belongs to, from its province down."
   ) { invocation in
     let code = try divisionCode(invocation)
-    let queue = try DatabaseFile(invocation).openForReading()
+    let queue = try DatabaseLocation(invocation).openForReading()
     let divisions = try queue.read { db in
       _ = try Division.find(db, code)
       return try Division.fetchAll(db, keys: Division.path(to: code)).sorted { $0.code < $1.code }

@@ -16,12 +16,13 @@ extension Command {
     Interruption.catchSignals()
     let paths = invocation.arguments.isEmpty ? try sampleFiles() : invocation.arguments
     let files = try paths.map { try ImportedFile(path: $0) }.sorted { $0.order < $1.order }
-    let queue = try DatabaseFile(invocation).openOrCreate()
-    try Schema.prepare(queue)
-    let (summaries, failure) = try queue.inTransaction { db in
+    let location = try DatabaseLocation(invocation)
+    let store = try location.openOrCreate()
+    try Schema.prepare(store, location.name)
+    let (summaries, failure) = try store.inTransaction { db in
       try importAll(files, db, skipsBad: invocation.has("skip-bad"))
     }
-    try queue.close()
+    try store.close()
     try Output.show(summaries, asJSON: invocation.wantsJSON) { summaries in
       var table = TextTable(
         "FILE", "KIND", "NEW", "CHANGED", "UNCHANGED", "LEFT OUT", numbers: [2, 3, 4, 5])
@@ -48,6 +49,7 @@ extension Command {
         return (summaries, failure)
       }
     }
+    try City.continueCodes(db)
     try Interruption.check()
     return (summaries, nil)
   }

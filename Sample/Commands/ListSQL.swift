@@ -4,9 +4,10 @@ extension Command {
   static let sql = Command(
     name: "sql", summary: "Prints the program's queries with their SQL, arguments and plans."
   ) { invocation in
-    let queue = try DatabaseFile(invocation).openForReading()
-    let queries = try queue.read { db in
-      try ProgramQuery.all.map { try $0.explained(db) }
+    let store = try DatabaseLocation(invocation).openForReading()
+    // Not in a scope that reads: a server plans no INSERT there.
+    let queries = try store.inDatabase { db in
+      try ProgramQuery.all(db).map { try $0.explained(db) } + RecordStatement.all(db)
     }
     if invocation.wantsJSON { return try Output.showJSON(queries) }
     for query in queries {
@@ -23,8 +24,7 @@ extension Command {
 private struct ProgramQuery {
   let name: String
   let sql: SQL
-  /// The names of its parameters, where they have any, and perhaps more.
-  var names: [String] = []
+  let plan: (Database) throws -> QueryPlan
 
   struct Explained: Encodable {
     let name: String
@@ -33,60 +33,73 @@ private struct ProgramQuery {
     let plan: [String]
   }
 
+  init<Query: QueryStatement>(_ name: String, _ query: Query) {
+    self.name = name
+    sql = query.sql
+    plan = { try query.explain($0) }
+  }
+
   func explained(_ db: Database) throws -> Explained {
-    // The statements of records want values for their parameters, of which the plan doesn't depend.
-    let arguments =
-      names.isEmpty
-      ? Arguments() : Arguments(Dictionary(uniqueKeysWithValues: names.map { ($0, nil) }))
-    let plan = try db.executeQuery(
-      "EXPLAIN QUERY PLAN \(sql)", arguments: arguments.ignoringSurplusNames()
-    ).map { try $0.get("detail", as: String.self) }
+    // In the words of the database, unlike the text that a query has without one.
+    let plan = try plan(db)
     return Explained(
-      name: name, sql: sql.text, arguments: try sql.arguments.values.map(\.plainText),
-      plan: plan)
+      name: name, sql: plan.detail, arguments: try sql.arguments.values.map(\.plainText),
+      plan: plan.steps.flatMap(\.lines))
   }
 
-  static var all: [ProgramQuery] {
-    reading + tables(Country.table) + tables(City.table) + tables(Division.table)
-  }
-
-  private static var reading: [ProgramQuery] {
+  static func all(_ db: Database) throws -> [ProgramQuery] {
     let beijing = Division(code: 110_000, name: "北京市", longitude: nil, latitude: nil)
     let oslo = Coordinate(latitude: 59.91, longitude: 10.75)
     let fiji = Coordinate(latitude: -17.7, longitude: 179.9)
     return [
-      ProgramQuery(name: "search: countries", sql: Country.named("zur").sql),
-      ProgramQuery(name: "search: inside of countries' names", sql: Country.containing("zur").sql),
-      ProgramQuery(name: "search: divisions", sql: Division.withWords(of: "北京", limit: 20).sql),
-      ProgramQuery(name: "search: cities", sql: City.withWords(of: "zur", limit: 20).sql),
+      ProgramQuery("search: countries", Country.named("zur")),
+      ProgramQuery("search: inside of countries' names", Country.containing("zur")),
+      ProgramQuery("search: divisions", try Division.withWords(of: "北京", limit: 20, in: db)),
+      ProgramQuery("search: cities", try City.withWords(of: "zur", limit: 20, in: db)),
+      ProgramQuery("search: inside of divisions' names", Division.containing("北京", limit: 20)),
+      ProgramQuery("search: inside of cities' names", City.containing("zur", limit: 20)),
+      ProgramQuery("children", beijing.children),
+      ProgramQuery("children --all", beijing.below),
+      ProgramQuery("top", City.largest(limit: 10)),
+      ProgramQuery("top --country", City.largest(in: "CN", limit: 10)),
       ProgramQuery(
-        name: "search: inside of divisions' names",
-        sql: Division.containing("北京", limit: 20).sql),
+        "nearest", City.near(oslo, in: BoundingBox(around: oslo, radius: 50), limit: 10)),
       ProgramQuery(
-        name: "search: inside of cities' names", sql: City.containing("zur", limit: 20).sql),
-      ProgramQuery(name: "children", sql: beijing.children.sql),
-      ProgramQuery(name: "children --all", sql: beijing.below.sql),
-      ProgramQuery(name: "top", sql: City.largest(limit: 10).sql),
-      ProgramQuery(name: "top --country", sql: City.largest(in: "CN", limit: 10).sql),
-      ProgramQuery(
-        name: "nearest",
-        sql: City.near(oslo, in: BoundingBox(around: oslo, radius: 50), limit: 10).sql),
-      ProgramQuery(
-        name: "nearest, across 180°",
-        sql: City.near(fiji, in: BoundingBox(around: fiji, radius: 50), limit: 10).sql),
-      ProgramQuery(name: "stats: continents", sql: Statistics.byContinent.sql),
-      ProgramQuery(name: "stats: countries", sql: Statistics.byCountry.sql),
+        "nearest, across 180°",
+        City.near(fiji, in: BoundingBox(around: fiji, radius: 50), limit: 10)),
+      ProgramQuery("stats: continents", Statistics.byContinent),
+      ProgramQuery("stats: countries", Statistics.byCountry),
     ]
+  }
+}
+
+/// A statement of a record, which it has as text for all databases.
+private struct RecordStatement {
+  static func all(_ db: Database) throws -> [ProgramQuery.Explained] {
+    try tables(Country.table, db) + tables(City.table, db) + tables(Division.table, db)
   }
 
-  /// The statements of a record, which it has as text.
-  private static func tables<R>(_ table: Table<R>) -> [ProgramQuery] {
-    let statements = [
+  private static func tables<R>(
+    _ table: Table<R>, _ db: Database
+  ) throws -> [ProgramQuery.Explained] {
+    let explain: SQL =
+      try TextIndex.cities.isTable(db) ? "EXPLAIN QUERY PLAN" : "EXPLAIN (COSTS OFF)"
+    // They want values for their parameters, of which the plan doesn't depend.
+    let names = Dictionary(uniqueKeysWithValues: table.columnNames.map { ($0, Int?.none) })
+    return try [
       ("find", table.findSQL), ("all", table.selectSQL), ("insert", table.insertSQL),
       ("update", table.updateSQL), ("delete", table.deleteSQL),
-    ]
-    return statements.map {
-      ProgramQuery(name: "\(table.name): \($0)", sql: SQL(raw: $1), names: table.columnNames)
+    ].map { name, text in
+      let plan = try db.executeQuery(
+        "\(explain) \(SQL(raw: text))", arguments: Arguments(names).ignoringSurplusNames()
+      ).map { try $0.get(at: $0.columnCount - 1, as: String.self) }
+      return ProgramQuery.Explained(
+        name: "\(table.name): \(name)", sql: text, arguments: [], plan: plan)
     }
   }
+}
+
+extension QueryPlan {
+  /// What is done, line by line.
+  fileprivate var lines: [String] { [detail] + steps.flatMap(\.lines) }
 }

@@ -30,7 +30,7 @@ extension Command {
     let command = try named(first)
     let invocation = try Invocation(Array(words.dropFirst()), for: command)
     if invocation.has("help") { return print(command.help) }
-    path = try DatabaseFile(invocation).path
+    path = try DatabaseLocation(invocation).name
     try await command.run(invocation)
   }
 

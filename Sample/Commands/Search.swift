@@ -12,7 +12,7 @@ extension Command {
   ) { invocation in
     let text = invocation.arguments.joined(separator: " ")
     let limit = try invocation.integer("limit", in: 1...100_000) ?? 20
-    let queue = try DatabaseFile(invocation).openForReading()
+    let queue = try DatabaseLocation(invocation).openForReading()
     let places = try queue.read { try findPlaces($0, text, limit: limit) }
     try Output.show(places, asJSON: invocation.wantsJSON) { places in
       var table = TextTable("KIND", "CODE", "COUNTRY", "POPULATION", "NAME", numbers: [1, 3])
@@ -34,8 +34,8 @@ extension Command {
       throw Failure(.usage, "search takes a text of no more than 1,000 bytes")
     }
     let countries = try Country.named(text).limit(limit).fetchAll(db)
-    let divisions = try Division.withWords(of: text, limit: limit).fetchAll(db)
-    let cities = try City.withWords(of: text, limit: limit).fetchAll(db)
+    let divisions = try Division.withWords(of: text, limit: limit, in: db).fetchAll(db)
+    let cities = try City.withWords(of: text, limit: limit, in: db).fetchAll(db)
     var places = countries.map(Place.country)
     places += divisions.map(Place.division) + cities.map(Place.city)
     if places.count < limit {

@@ -16,7 +16,7 @@ extension Command {
     let tasks = try invocation.integer("tasks", in: 1...10_000) ?? 16
     let seconds = try invocation.real("seconds", in: 0.01...86_400) ?? 5
     let readers = try invocation.integer("readers", in: 1...64) ?? 4
-    let pool = try DatabaseFile(invocation).openPool(readers: readers)
+    let pool = try DatabaseLocation(invocation).openPool(readers: readers)
     let load = try await Load(pool)
     let report = try await load.run(tasks: tasks, seconds: seconds)
     try pool.close()
@@ -30,12 +30,12 @@ extension Command {
 
 /// Requests to the gazetteer as a service would get them.
 private struct Load {
-  let pool: DatabasePool
+  let pool: any DatabaseAccess
   let cities: [Int64]
   let countries: [String]
   let visitsBefore: Int
 
-  init(_ pool: DatabasePool) async throws {
+  init(_ pool: any DatabaseAccess) async throws {
     self.pool = pool
     (cities, countries, visitsBefore) = try await pool.read { db in
       (

@@ -4,7 +4,7 @@ extension Command {
   static let stats = Command(
     name: "stats", summary: "Counts cities and people per continent and country."
   ) { invocation in
-    let queue = try DatabaseFile(invocation).openForReading()
+    let queue = try DatabaseLocation(invocation).openForReading()
     let statistics = try queue.read(Statistics.fetchAll)
     try Output.show(statistics, asJSON: invocation.wantsJSON) { statistics in
       var table = TextTable(

@@ -9,12 +9,12 @@ extension Command {
       Option("make-old", nil, "make a database of the first version, with two cities"),
     ]
   ) { invocation in
-    let file = try DatabaseFile(invocation)
+    let file = try DatabaseLocation(invocation)
     if invocation.has("make-old") { return try makeOld(file) }
     let isRehearsal = invocation.has("dry-run")
-    let queue = try file.openAsItIs(readOnly: isRehearsal)
-    try queue.read(Schema.checkIsGazetteer)
-    let steps = try isRehearsal ? rehearse(queue) : migrate(queue)
+    let store = try file.openAsItIs(readOnly: isRehearsal)
+    try store.read { try Schema.checkIsGazetteer($0, file.name) }
+    let steps = try isRehearsal ? rehearse(store) : migrate(store)
     try Output.show(steps, asJSON: invocation.wantsJSON) { steps in
       var table = TextTable("MIGRATION", "ROWS CHANGED", "MS", numbers: [1, 2])
       for step in steps {
@@ -26,9 +26,9 @@ extension Command {
     if steps.isEmpty { Output.note("gazetteer: the database is up to date") }
   }
 
-  private static func migrate(_ queue: DatabaseQueue) throws -> [UpgradeStep] {
+  private static func migrate(_ store: any DatabaseAccess) throws -> [UpgradeStep] {
     var steps: [UpgradeStep] = []
-    try Schema.migrator.migrate(queue) { progress in
+    try Schema.migrator.migrate(store) { progress in
       guard let duration = progress.duration else { return }
       steps.append(
         UpgradeStep(
@@ -37,8 +37,8 @@ extension Command {
     return steps
   }
 
-  private static func rehearse(_ queue: DatabaseQueue) throws -> [UpgradeStep] {
-    let report = try Schema.migrator.dryRun(queue)
+  private static func rehearse(_ store: any DatabaseAccess) throws -> [UpgradeStep] {
+    let report = try Schema.migrator.dryRun(store)
     guard report.isSuccess else { throw Failure(.database, "\(report)") }
     return report.migrations.map { migration in
       UpgradeStep(
@@ -48,13 +48,13 @@ extension Command {
     }
   }
 
-  private static func makeOld(_ file: DatabaseFile) throws {
-    let queue = try file.openOrCreate()
-    guard try queue.read({ try $0.schema().isEmpty }) else {
-      throw Failure("\(file.path): there is a database here already")
+  private static func makeOld(_ file: DatabaseLocation) throws {
+    let store = try file.openOrCreate()
+    guard try store.read({ try $0.schema().isEmpty }) else {
+      throw Failure("\(file.name): there is a database here already")
     }
-    try queue.inTransaction { db in
-      try db.executeStatements(Schema.firstTables)
+    try store.inDatabase { try Schema.makeFirst($0, isServer: file.isServer) }
+    try store.inTransaction { db in
       try db.executeStatements(
         """
         INSERT INTO country VALUES
@@ -63,9 +63,8 @@ extension Command {
           (3143244, 'Oslo', 59.91273, 10.74609, 'NO'), (3161732, 'Bergen', 60.39299, 5.32415, 'NO');
         INSERT INTO division VALUES (110000, '北京市'), (110100, '市辖区');
         """)
-      try db.setUserVersion(1)
     }
-    try queue.close()
+    try store.close()
   }
 }
 

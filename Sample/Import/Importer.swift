@@ -70,7 +70,10 @@ struct Importer<R: ImportedRecord> {
     let old = Dictionary(present.map { ($0.key, $0) }) { first, _ in first }
     for (record, line) in zip(records, lines) {
       do {
-        try store(record, instead: old[record.key])
+        // On a server what fails would abort the transaction.
+        try skipsBad
+          ? db.inSavepoint { _ in try store(record, instead: old[record.key]) }
+          : store(record, instead: old[record.key])
       } catch let error as DatabaseError where error.code == .constraint {
         try skip(BadLine(line: line, problem: error.message))
       }

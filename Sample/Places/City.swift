@@ -46,8 +46,9 @@ extension City {
   }
 
   /// Those with words in their names that begin as those of a text do; see ``TextIndex``.
-  static func withWords(of text: String, limit: Int) -> Query<City> {
-    filter { TextIndex.cities.matches($0.id, text) }
+  static func withWords(of text: String, limit: Int, in db: Database) throws -> Query<City> {
+    let isTable = try TextIndex.cities.isTable(db)
+    return filter { TextIndex.cities.matches($0.id, text, isTable: isTable) }
       .order { [($0.name.collate("NOCASE") == text).desc, $0.population.desc] }
       .limit(limit)
   }
@@ -70,11 +71,18 @@ extension City {
       .limit(limit)
   }
 
-  /// Inserts the city and its name into the index; SQLite chooses its code.
+  /// Inserts the city and its name into the index; the database chooses its code.
   func added(_ db: Database) throws -> City {
     let city = try inserted(db)
     try TextIndex.cities.add(city.id, city.name, db)
     return city
+  }
+
+  /// Has codes that a server chooses come after those that files have brought, as a file's do by themselves.
+  static func continueCodes(_ db: Database) throws {
+    guard try !TextIndex.cities.isTable(db) else { return }
+    _ = try db.value(
+      "SELECT setval(pg_get_serial_sequence('city', 'id'), max(id)) FROM city", as: Int64?.self)
   }
 
   /// Updates what has changed, in the index too.

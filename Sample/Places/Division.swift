@@ -57,8 +57,9 @@ extension Division {
   }
 
   /// Those whose names begin with a text; see ``TextIndex``.
-  static func withWords(of text: String, limit: Int) -> Query<Division> {
-    filter { TextIndex.divisions.matches($0.code, text) }
+  static func withWords(of text: String, limit: Int, in db: Database) throws -> Query<Division> {
+    let isTable = try TextIndex.divisions.isTable(db)
+    return filter { TextIndex.divisions.matches($0.code, text, isTable: isTable) }
       .order { [($0.name == text).desc, $0.code.asc] }
       .limit(limit)
   }

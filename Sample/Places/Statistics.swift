@@ -11,30 +11,31 @@ struct Statistics: Encodable {
   let people: Int
   let largest: String?
 
-  /// A country's cities in numbers; with max() among them, SQLite takes the other columns from the
-  /// largest city's row: see [bare columns](https://www.sqlite.org/lang_select.html#bareagg).
-  static var byCountry: Selection<(String, String, String, Int, Int?, Int?, String?)> {
+  /// A country's cities in numbers.
+  static var byCountry: Selection<(String, String, String, Int, Int?, String?)> {
     Country.leftJoin(City.self) { $0.code == $1.country }
       .group { $0.0.code }
-      .order { [$0.0.continent.asc, $0.1.population.sum().desc] }
+      .order { [$0.0.continent.asc, $0.1.population.sum().desc, $0.0.code.asc] }
       .select { country, city in
-        (
+        let largest = City.filter { $0.country == country.code }
+          .order { $0.population.desc }.select { $0.name }
+        return (
           country.continent, country.code, country.name, city.id.count(), city.population.sum(),
-          city.population.max(), city.name
+          first(of: largest)
         )
       }
   }
 
   /// The same for continents.
-  static var byContinent: Selection<(String, Int, Int?, Int?, String?)> {
+  static var byContinent: Selection<(String, Int, Int?, String?)> {
     Country.leftJoin(City.self) { $0.code == $1.country }
       .group { $0.0.continent }
-      .order { $0.1.population.sum().desc }
+      .order { [$0.1.population.sum().desc, $0.0.continent.asc] }
       .select { country, city in
-        (
-          country.continent, city.id.count(), city.population.sum(), city.population.max(),
-          city.name
-        )
+        let largest = City.join(Country.self) { $0.country == $1.code }
+          .filter { $0.1.continent == country.continent }
+          .order { $0.0.population.desc }.select { city, _ in city.name }
+        return (country.continent, city.id.count(), city.population.sum(), first(of: largest))
       }
   }
 
@@ -42,12 +43,12 @@ struct Statistics: Encodable {
     let continents = try byContinent.fetchAll(db).map { row in
       Statistics(
         continent: row.0, country: nil, name: Country.continentName(row.0), cities: row.1,
-        people: row.2 ?? 0, largest: row.4)
+        people: row.2 ?? 0, largest: row.3)
     }
     let countries = try byCountry.fetchAll(db).map { row in
       Statistics(
         continent: row.0, country: row.1, name: row.2, cities: row.3, people: row.4 ?? 0,
-        largest: row.6)
+        largest: row.5)
     }
     return continents + countries
   }

@@ -51,7 +51,7 @@ extension Failure {
       reason = "this is no database"
     case .corrupt:
       reason = "the database is damaged"
-    case .cannotOpen, .permission, .ioError:
+    case .cannotOpen, .permission, .ioError, .authorization:
       reason = error.message
     case .interrupt:
       self.init(.interrupted, "interrupted")

@@ -13,10 +13,13 @@ struct Option: Sendable {
 
   /// Those that every command takes.
   static let common = [
-    Option("database", "FILE", "the database; \(DatabaseFile.defaultDescription) if not given"),
+    Option(
+      "database", "FILE",
+      "the database, or a server's: postgres://USER@HOST/NAME; "
+        + "\(DatabaseLocation.defaultDescription) if not given"),
     Option("json", nil, "print an array of JSON objects"),
-    Option("wait", "SECONDS", "how long to wait for other programs that write (5)"),
-    Option("max-pages", "N", "let the database have no more pages than this"),
+    Option("wait", "SECONDS", "how long to wait for other programs that write (5; a server: 30)"),
+    Option("max-pages", "N", "let the file have no more pages than this"),
     Option("help", nil, "explain the command"),
   ]
 }

@@ -7,7 +7,9 @@ import Testing
 final class Gazetteer {
   private let scratch: ScratchFolder
   var folder: String { scratch.path }
-  var database: String { file("gazetteer.db") }
+  /// A file, or the address of a server's database.
+  var database: String { server ?? file("gazetteer.db") }
+  private let server: String?
 
   /// What a run has printed, and how it ended.
   struct Result {
@@ -17,7 +19,11 @@ final class Gazetteer {
     var lines: [String] { output.split(separator: "\n").map(String.init) }
   }
 
-  init() throws { scratch = try ScratchFolder() }
+  /// - Parameter server: the address of a server's database; nil for a file.
+  init(server: String? = nil) throws {
+    self.server = server
+    scratch = try ScratchFolder()
+  }
 
   /// One in which the small world is imported already.
   static func imported() throws -> Gazetteer {
