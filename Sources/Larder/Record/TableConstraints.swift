@@ -20,7 +20,7 @@ public struct TableOptions: OptionSet, Sendable {
 /// A constraint on several columns of a table, or an index.
 ///
 /// A record's table names the columns by its `Columns`; a
-/// ``LarderSQLite/TableSchema/init(_:_:constraints:indexes:options:)`` without a record by their names.
+/// ``LarderSQLite/TableSchema/init(_:_:constraints:indexes:options:in:)`` without a record by their names.
 public struct TableConstraint<R>: Sendable {
   let definition: TableConstraintDefinition
 

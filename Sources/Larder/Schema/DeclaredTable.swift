@@ -210,7 +210,7 @@ extension TableSchema {
 
 extension ColumnDefinition {
   /// A column of a table that has no record; see
-  /// ``LarderSQLite/TableSchema/init(_:_:constraints:indexes:options:)``.
+  /// ``LarderSQLite/TableSchema/init(_:_:constraints:indexes:options:in:)``.
   public static func column(
     _ name: String, _ type: ColumnType, _ options: ColumnOption<DatabaseValue>...
   ) -> ColumnDefinition {
