@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 
 /// The record of most tests.
 struct City: Record, Equatable {
@@ -22,7 +23,7 @@ struct City: Record, Equatable {
   /// A database in memory with an empty table.
   static func database() throws -> Database {
     let db = try Database.empty()
-    try db.executeUpdate(creation)
+    try db.define(creation)
     return db
   }
 

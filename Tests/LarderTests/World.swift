@@ -1,11 +1,12 @@
 import Foundation
 import Larder
+import PostgresSupport
 
 extension Database {
   /// A database with three countries and four places.
   static func world(_ configuration: Configuration = Configuration()) throws -> Database {
-    let db = try Database(configuration: configuration)
-    try db.executeStatements(
+    let db = try Database.empty(configuration)
+    try db.define(
       """
       CREATE TABLE country (code TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, capital TEXT);
       CREATE TABLE place (id INTEGER PRIMARY KEY, name TEXT NOT NULL, population INTEGER NOT NULL,

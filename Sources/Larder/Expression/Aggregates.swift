@@ -27,20 +27,21 @@ extension SQLExpression {
   /// ```
   public func filter(where condition: SQLExpression<Bool>) -> Self {
     Self(
-      withCall {
-        SQLFragment(
-          "\($0) FILTER (WHERE \(condition.node.asCondition().inside(.lowest)))",
-          isNullable: node.isNullable, coding: node.coding)
-      })
+      withClause(
+        " FILTER (WHERE \(condition.node.asCondition().inside(.lowest)))",
+        isNullable: node.isNullable))
   }
 
-  /// What a closure makes of the call of a function alone: with an operator around it, SQLite shall
+  /// The call of a function with a clause that belongs to it: with an operator around it, SQLite shall
   /// refuse what can only follow a call, and not apply it to the last operand.
-  func withCall(_ make: (SQLFragment) -> SQLFragment) -> SQLFragment {
-    let call = node.insideOwned ?? node
+  func withClause(_ clause: SQLFragment, isNullable: Bool = true) -> SQLFragment {
+    var call = node.insideOwned ?? node
     var isCall = call.precedence == .atom
     if case .sql(let sql) = call.content, sql.isFunctionCall { isCall = true }
-    let made = make(isCall ? call : call.parenthesized)
+    if !isCall { call = call.parenthesized }
+    let made = SQLFragment(
+      .form(.clause, [call, clause], "\(call)\(clause)"), isNullable: isNullable,
+      coding: node.coding)
     return node.insideOwned == nil ? made : made.owned(as: node.coding)
   }
 }
@@ -60,7 +61,12 @@ extension SQLExpression where Value: DatabaseValueConvertible {
 
   /// The values as one text, in no order that could be relied on; NULL where there is none.
   public func groupConcat(separator: String = ",") -> SQLExpression<String?> {
-    SQLExpression<String?>(.call("group_concat", node, SQLFragment(value: separator)))
+    let separator = SQLFragment(value: separator)
+    return SQLExpression<String?>(
+      SQLFragment(
+        .form(
+          .joinedText(node.storedKind(of: Value.self) ?? .any), [node, separator],
+          .call("group_concat", node, separator))))
   }
 }
 
@@ -82,6 +88,7 @@ extension SQLExpression where Value: SummableValue {
   /// It has the column's type, and doesn't fit where that is too narrow: `$0.length.integer.sum()` is the sum
   /// of an Int16 in 64 bits.
   public func sum(distinct: Bool = false) -> SQLExpression<Value.AsOptional> {
-    SQLExpression<Value.AsOptional>(node.sum(distinct))
+    SQLExpression<Value.AsOptional>(
+      node.sum(distinct, isInteger: Value.columnType.kind == .integer))
   }
 }

@@ -77,7 +77,7 @@ extension SQLExpression where Value: DateValue {
   private func seconds(since other: SQLFragment) -> SQLFragment {
     var earlier = DateArithmetic(other, other.coding)
     if other.coding == nil, let coding = node.coding, let value = other.coded(coding.code) {
-      earlier = DateArithmetic(value, coding)
+      earlier = DateArithmetic(SQLFragment(value: value.value, coding: coding), coding)
     }
     let later = DateArithmetic(node, node.coding)
     return .call("round", "\(later.seconds) - \(earlier.seconds)", "3")
@@ -106,7 +106,8 @@ extension SQLExpression where Value: DateValue {
     return modifiers.isEmpty
       ? self
       : Self(
-        DateArithmetic(node, node.coding).adding(modifiers, fromDay: years != 0 || months != 0))
+        DateArithmetic(node, node.coding).adding(
+          modifiers, months: (years != 0 ? 1 : 0) + (months != 0 ? 1 : 0)))
   }
 }
 
@@ -123,19 +124,20 @@ private struct DateArithmetic {
 
   /// The seconds since 1970.
   var seconds: SQLFragment {
-    byFormat { format in
+    let seconds = byFormat { format in
       switch format {
       case .secondsSince1970: node.inside(.sum)
       case .unixMilliseconds: "\(node.inside(.product)) / 1000.0"
       default: "(julianday(\(node)) - 2440587.5) * 86400.0"
       }
     }
+    return SQLFragment(.form(.seconds, [node], seconds))
   }
 
   /// The date after modifiers, in the same format.
   ///
-  /// - Parameter fromDay: whether it depends on the day how long they are.
-  func adding(_ modifiers: [String], fromDay: Bool) -> SQLFragment {
+  /// - Parameter months: how many of the modifiers, the first ones, are as long as the day has it.
+  func adding(_ modifiers: [String], months: Int) -> SQLFragment {
     let list = modifiers.map { SQLFragment(value: $0) }
     func difference(_ time: [SQLFragment]) -> SQLFragment {
       let (later, earlier) = (
@@ -146,8 +148,9 @@ private struct DateArithmetic {
     let sum = byFormat { format in
       switch format {
       case .secondsSince1970:
-        node.infix(.add, operand: difference([fromDay ? node.wholeSeconds : node, "'unixepoch'"]))
-          .orNull(upTo: "-62167219200.001")
+        node.infix(
+          .add, operand: difference([months > 0 ? node.wholeSeconds : node, "'unixepoch'"])
+        ).orNull(upTo: "-62167219200.001")
       case .unixMilliseconds:
         node.infix(
           .add,
@@ -168,7 +171,7 @@ private struct DateArithmetic {
       }
     }
     return SQLFragment(
-      .form(fromDay ? .dateAddingMonths : .dateAdding, [node] + list, sum), sum.precedence,
+      .form(.dateAdding(months: months), [node] + list, sum), sum.precedence,
       coding: node.coding)
   }
 

@@ -101,7 +101,7 @@ enum DateQuestion: DateFormatted {
 
 extension DateFormat {
   /// The format of strftime that writes the same text; nil for numbers.
-  var strftime: String? {
+  package var strftime: String? {
     switch self {
     case .secondsSince1970, .unixMilliseconds, .julianDay: nil
     case .iso8601: "%Y-%m-%dT%H:%M:%fZ"

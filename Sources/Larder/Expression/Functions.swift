@@ -58,7 +58,7 @@ extension SQLExpression {
     switch Other.columnType.kind {
     case .decimal:
       SQLExpression<Other>(
-        node.decimal(as: .own(of: type)))
+        node.decimal(as: .own(of: type), from: node.storedKind(of: Value.self)))
     case .date:
       // A date stays in the format in which its column stores it.
       SQLExpression<Other>(
@@ -70,8 +70,11 @@ extension SQLExpression {
         SQLFragment(.sequence([.part(node)]), node.precedence, isNullable: node.isNullable))
     default:
       SQLExpression<Other>(
-        SQLFragment(.cast(node, Other.columnType), isNullable: node.isNullable)
-          .owned(as: .own(of: type)))
+        SQLFragment(
+          .cast(node, Other.columnType, from: node.storedKind(of: Value.self)),
+          isNullable: node.isNullable
+        )
+        .owned(as: .own(of: type)))
     }
   }
 }
@@ -91,7 +94,8 @@ extension SQLExpression where Value: NumberValue {
 
   private func converted<Other>(to type: ColumnType) -> SQLExpression<Other> {
     SQLExpression<Other>(
-      SQLFragment(.cast(node.computed, type), isNullable: node.isNullable))
+      SQLFragment(
+        .cast(node.computed, type, from: Value.columnType.kind), isNullable: node.isNullable))
   }
 
   /// The number without its sign; NULL stays NULL. An error for the smallest integer.

@@ -15,13 +15,18 @@ extension SQLExpression {
   public func jsonValue<Result: DatabaseValueConvertible>(
     at path: String, as type: Result.Type = Result.self
   ) -> SQLExpression<Result?> {
-    let value = SQLFragment.call("json_extract", node, SQLFragment(value: path))
+    let path = SQLFragment(value: path)
+    let value = SQLFragment(
+      .form(
+        .jsonValue(type.columnType), [node, path], SQLFragment.call("json_extract", node, path)))
     return SQLExpression<Result?>(value.owned(as: .own(of: type)))
   }
 
   /// The number of elements of a JSON array, by default of the whole value; 0 for what isn't an
   /// array, NULL where there is nothing.
   public func jsonCount(at path: String = "$") -> SQLExpression<Int?> {
-    SQLExpression<Int?>(.call("json_array_length", node, SQLFragment(value: path)))
+    let path = SQLFragment(value: path)
+    return SQLExpression<Int?>(
+      SQLFragment(.form(.jsonCount, [node, path], .call("json_array_length", node, path))))
   }
 }

@@ -51,7 +51,9 @@ extension SQLExpression {
     var partition: [SQLFragment] = []
     repeat partition.append((each parts).node.inside(.lowest))
     var clauses: [SQLFragment] = []
-    if !partition.isEmpty { clauses.append("PARTITION BY \(.list(partition))") }
+    if !partition.isEmpty {
+      clauses.append("PARTITION BY \(SQLFragment.list(partition).groupingTerms)")
+    }
     if !order.isEmpty {
       clauses.append("ORDER BY \(SQLFragment.list(order.map(\.node)).orderingTerms)")
     }
@@ -61,7 +63,7 @@ extension SQLExpression {
       clauses.append("\(text: unit) BETWEEN \(text: first) AND \(text: last)")
     }
     let window: SQLFragment = .list(clauses, separator: " ")
-    return Self(withCall { SQLFragment("\($0) OVER (\(window))", coding: node.coding) })
+    return Self(withClause(" OVER (\(window))"))
   }
 
   /// An end of a frame, by its distance from the row.

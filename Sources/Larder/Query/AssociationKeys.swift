@@ -63,6 +63,12 @@ struct KeyComparison {
 
   init(_ key: KeyColumn, _ foreignKey: KeyColumn, _ db: Database) throws {
     try key.check(against: foreignKey, db)
+    guard db.engine == nil else {
+      // Other engines compare what is of one type, byte by byte.
+      (keyCollation, foreignKeyCollation, convertedCollation, keyAffinity) = (nil, nil, nil, nil)
+      (isConverted, isExact, isIndexed) = (false, true, true)
+      return
+    }
     let (left, right) = (try Side(key, db), try Side(foreignKey, db))
     let collation = left.isBinary ? right.collation : left.collation
     let name = collation.foldedName

@@ -23,6 +23,8 @@ extension TableCore {
       index = end
     }
     try batch.insertPostponed()
+    if rowIDColumn == nil { return }
+    try count(from: (0..<records.count).compactMap { try rowKey(of: records[$0], db) }.max(), db)
   }
 }
 

@@ -50,6 +50,10 @@ extension Record {
       guard let written = try table.writeReturning(insertion, record, db) else {
         throw TableCore.notInserted
       }
+      if db.engine != nil {
+        try table.core.count(
+          from: withUnsafePointer(to: record) { try table.core.rowKey(of: $0, db) }, db)
+      }
       return written
     }
   }
@@ -91,12 +95,14 @@ extension TableCore {
   ) throws -> Bool {
     if let policy, policy != .ignore { try db.checkIsSQLite("INSERT OR \(policy.rawValue)") }
     let key = try missingKey(of: record, db)
-    if key == nil, policy == nil { return try write(insert, record, db) > 0 }
+    let counts = key == nil && rowIDColumn != nil
+    if key == nil, policy == nil, !counts { return try write(insert, record, db) > 0 }
     let returned = key.map { [$0] } ?? []
     let statement = statement(
-      StatementKey(policy: policy?.rawValue, leftOut: key, returned: returned)
+      StatementKey(policy: policy?.rawValue, counts: counts, leftOut: key, returned: returned)
     ) {
       let insert = sql.insert(leavingOut: key, ignoring: policy == .ignore)
+      if let counting = counts ? counting(db) : nil { return insert.returning(counting) }
       return key == nil ? insert : insert.returning(sql.names(returned))
     }
     guard let key else { return try write(statement, record, db) > 0 }
@@ -106,6 +112,29 @@ extension TableCore {
       try statement.stepToEnd()
       return true
     }
+  }
+
+  /// What has the engine's numbers go on behind the key of a row that was written with one; nil where the engine
+  /// doesn't number the table's rows.
+  func counting(_ db: Database, key: String? = nil) -> SQLFragment? {
+    guard let rowIDColumn, let engine = db.engine else { return nil }
+    let column = columns[rowIDColumn].name
+    let key = key ?? "\(name.quotedIdentifier).\(column.quotedIdentifier)"
+    return SQLFragment(text: engine.catalog.counting(name, column, key))
+  }
+
+  /// The same for the greatest of some keys.
+  func count(from key: Int64?, _ db: Database) throws {
+    guard let key, let counting = counting(db, key: "CAST($1 AS BIGINT)") else { return }
+    _ = try db.value(SQL(raw: "SELECT \(counting.sql().text)"), key, as: Int64?.self)
+  }
+
+  /// The key of a record whose table's rows are numbered; nil where it has none.
+  func rowKey(of record: UnsafeRawPointer, _ db: Database) throws -> Int64? {
+    guard let rowIDColumn,
+      case .integer(let key) = try layout.value(of: rowIDColumn, in: record, db.dateFormat)
+    else { return nil }
+    return key
   }
 
   /// The column of the row id, where the record has none.

@@ -109,7 +109,7 @@ extension Query where From: Record {
     }
     // One row more tells whether there is a next page.
     query.select.limit = limit + 1
-    let columns = query.reader.columns.parts + keys.map(\.expression)
+    let columns = query.reader.columns.parts + keys.map(\.value)
     return query.select.fragment(.list(columns))
   }
 }
@@ -118,6 +118,10 @@ extension Query where From: Record {
 struct PageKey {
   /// What is compared, for a place beside a comparison.
   let expression: SQLFragment
+  /// The same without a collation, which is no part of a value.
+  var value: SQLFragment {
+    expression.operation == .collate ? expression.left ?? expression : expression
+  }
   let text: String
   let isDescending: Bool
   let nullsFirst: Bool

@@ -35,7 +35,7 @@ struct Select: Sendable {
     writer.append(word: " FROM ")
     try tables.text.write(to: &writer)
     try write(" WHERE ", condition, to: &writer)
-    try write(" GROUP BY ", groups, to: &writer)
+    try write(" GROUP BY ", W.hasDialect ? groups?.groupingTerms : groups, to: &writer)
     try write(" HAVING ", groupCondition, to: &writer)
     try write(" ORDER BY ", W.hasDialect ? order?.orderingTerms : order, to: &writer)
     if limit != nil || offset > 0 { try writer.append(limit: limit, offset: offset) }
@@ -57,7 +57,7 @@ struct Select: Sendable {
     }
     let verb: SQLFragment = isDistinct ? "SELECT DISTINCT " : "SELECT "
     let filter = clause(" WHERE ", condition)
-    let groups = clause(" GROUP BY ", groups)
+    let groups = clause(" GROUP BY ", groups?.groupingTerms)
     let having = clause(" HAVING ", groupCondition)
     let order = clause(" ORDER BY ", order?.orderingTerms)
     return """

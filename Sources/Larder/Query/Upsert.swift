@@ -187,7 +187,9 @@ private final class Upsert {
     if let last, last.key == key { return last.statement }
     func fragment() -> SQLFragment {
       let fragment = make(leftOut)
-      return columns.isEmpty ? fragment : fragment.returning(core.sql.names(columns))
+      let counting = leftOut == nil ? core.counting(db) : nil
+      let returned = columns.map { core.sql.names([$0]) } + (counting.map { [$0] } ?? [])
+      return returned.isEmpty ? fragment : fragment.returning(.list(returned))
     }
     let statement =
       isReady ? core.statement(key, fragment) : RecordStatement(fragment(), in: db.dialect)

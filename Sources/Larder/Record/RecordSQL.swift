@@ -141,6 +141,8 @@ struct RecordSQL {
   ) -> SQLFragment {
     let target = target.isEmpty ? key : target
     let insert = left == nil ? insert() : insert(leavingOut: left, ignoring: false)
+    // What the engine numbers is no row that is there.
+    if left != nil, target == key { return insert }
     if let assigned {
       return "\(insert) ON CONFLICT (\(names(target))) DO UPDATE SET \(assigned)"
     }

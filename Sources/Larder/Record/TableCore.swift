@@ -175,6 +175,8 @@ struct StatementKey: Hashable {
   var policy: String?
   /// Whether it updates the row where that is there.
   var isUpsert = false
+  /// Whether the engine's numbers go on behind the key.
+  var counts = false
   /// The column that is left out, for another engine than SQLite.
   var leftOut: Int?
   var returned: [Int] = []

@@ -17,8 +17,10 @@ extension SQLFragment {
       case call(StaticString, [SQLFragment])
       /// CASE: conditions, each with a result, and perhaps another result for all other rows.
       case choice([SQLFragment], [SQLFragment])
-      /// A conversion to the type of a column.
-      case cast(SQLFragment, ColumnType)
+      /// A conversion to the type of a column, from one of a kind where that is known.
+      case cast(SQLFragment, ColumnType, from: ColumnType.Kind? = nil)
+      /// A value, and what its engine is told of its type.
+      case typed(any DatabaseValueConvertible, String)
       /// The values that something is a member of.
       case members(MemberList)
       /// The statement whose rows are the number and the value of each of these.
@@ -43,8 +45,8 @@ extension SQLFragment {
         pieces.compactMap { if case .part(let part) = $0 { part } else { nil } }
       case .list(let parts, _), .call(_, let parts): parts
       case .choice(let conditions, let results): conditions + results
-      case .cast(let part, _), .form(_, _, let part): [part]
-      case .sql, .members, .rows, .limit, .parameter: []
+      case .cast(let part, _, _), .form(_, _, let part): [part]
+      case .sql, .members, .rows, .limit, .parameter, .typed: []
       }
     }
 
@@ -65,8 +67,9 @@ extension SQLFragment {
           steps += [.word(" ELSE "), .part(last)]
         }
         return steps + [.word(" END")]
-      case .cast(let part, let type):
+      case .cast(let part, let type, _):
         return [.word("CAST("), .part(part), .word(" AS "), .type(type), .word(")")]
+      case .typed(let value, let type): return [.value(value), .string(type)]
       case .members(let list): return list.steps
       case .rows(let list): return list.rows
       case .limit(let count, let offset): return [.limit(count, offset: offset)]

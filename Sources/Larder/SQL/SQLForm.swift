@@ -1,3 +1,5 @@
+import LarderSQLite
+
 /// What is one thing in meaning and takes several functions in SQLite, or one of this library's own: a dialect
 /// knows it by this, and finds the operands beside it.
 package enum SQLForm: Sendable {
@@ -5,7 +7,13 @@ package enum SQLForm: Sendable {
   case decimal, decimalKey
   case decimalAdd, decimalSubtract, decimalMultiply
   /// Of all rows.
-  case decimalSum
+  case decimalSum, integerSum
+  /// Values of a kind as one text, and what stands between them.
+  case joinedText(ColumnType.Kind)
+  /// A call of an aggregate or window function, and a clause that belongs to it.
+  case clause
+  /// JSON, and the path to a value of this type in it, or to an array whose elements are counted.
+  case jsonValue(ColumnType), jsonCount
   /// A decimal number without its sign.
   case decimalMagnitude
   /// A real number as a Float holds it.
@@ -16,10 +24,11 @@ package enum SQLForm: Sendable {
   case hasPrefix, hasSuffix, position
   /// A format of SQLite's, and a date as text in it.
   case strftime
-  /// A date, and modifiers in SQLite's words.
-  case dateAdding
-  /// The same with years or months, whose length depends on the day.
-  case dateAddingMonths
+  /// A date, and modifiers in SQLite's words, the first ones of which are years or months, whose length depends
+  /// on the day.
+  case dateAdding(months: Int)
+  /// A date as seconds since 1970.
+  case seconds
   /// A value as a column of some affinity compares it, and one that converts nothing.
   case withAffinity, withoutAffinity
 }

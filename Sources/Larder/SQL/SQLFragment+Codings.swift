@@ -24,6 +24,19 @@ extension SQLFragment {
     }
   }
 
+  /// The format of dates as they are stored; nil for what isn't a column's, and for dates that the engine has a
+  /// type for.
+  package final var dateFormat: DateFormat? { coding.map { $0.dateFormat ?? .iso8601 } }
+
+  /// What its values are stored as, of a type; nil where that is another coding's business.
+  final func storedKind<Value>(of type: Value.Type) -> ColumnType.Kind? {
+    guard coding.map({ $0.form == .own }) ?? true else { return nil }
+    return (type as? any DatabaseValueConvertible.Type)?.columnType.kind
+  }
+
+  /// Whether it is a decimal number.
+  package final var isDecimal: Bool { coding?.isDecimal ?? false }
+
   /// What stands in the place of a column that is stored in another way than one that it belongs to.
   static var notMatching: SQLFragment {
     .misuse("two columns that are stored in different ways can't be compared or combined")

@@ -5,11 +5,18 @@ import LarderSQLite
 
 extension SQLFragment {
   /// A decimal number as text, of which equal numbers have the same.
-  final func decimal(as coding: ExpressionCoding?) -> SQLFragment {
+  ///
+  /// - Parameter kind: what it is made of, where that isn't a decimal number.
+  final func decimal(
+    as coding: ExpressionCoding?, from kind: ColumnType.Kind? = nil
+  ) -> SQLFragment {
     if self.coding?.isDecimal == true, insideDecimal != nil { return self }
+    let operand =
+      kind == nil || kind == .decimal
+      ? self : SQLFragment(.cast(self, ColumnType(.decimal), from: kind))
     return SQLFragment(
-      .form(.decimal, [self], .call("larder_decimal", inside(.lowest))), isNullable: isNullable,
-      coding: coding)
+      .form(.decimal, [operand], .call("larder_decimal", inside(.lowest))),
+      isNullable: isNullable, coding: coding)
   }
 
   /// The same of a fragment that has the coding already.
@@ -120,11 +127,12 @@ extension SQLFragment {
   }
 
   /// The sum of all rows, or of each value once.
-  final func sum(_ isDistinct: Bool) -> SQLFragment {
+  final func sum(_ isDistinct: Bool, isInteger: Bool) -> SQLFragment {
     guard let coding, coding.isDecimal else {
-      let sum = SQLFragment.call(
-        "sum", isDistinct ? SQLFragment(.distinct, computed) : computed)
-      return sum.owned(as: coding)
+      let operand = isDistinct ? SQLFragment(.distinct, computed) : computed
+      let sum = SQLFragment.call("sum", operand)
+      return isInteger
+        ? SQLFragment(.form(.integerSum, [operand], sum)) : sum.owned(as: coding)
     }
     let operand = isDistinct ? SQLFragment(.distinct, decimal) : insideDecimal ?? self
     let call = SQLFragment.call("larder_decimal_sum", operand)

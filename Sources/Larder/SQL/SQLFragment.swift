@@ -187,6 +187,11 @@ package final class SQLFragment: @unchecked Sendable {
   /// The terms of ORDER BY, each of which says so.
   var orderingTerms: SQLFragment { .list(parts.map(\.orderingTerm)) }
 
+  /// The terms of GROUP BY, each of which says so.
+  var groupingTerms: SQLFragment {
+    .list(parts.map { SQLFragment(.grouping, $0, isNullable: $0.isNullable) })
+  }
+
   /// A list with this fragment as the last of it.
   consuming func added(to list: SQLFragment?) -> SQLFragment {
     guard let list else { return self }

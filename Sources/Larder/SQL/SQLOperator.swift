@@ -34,6 +34,8 @@ package enum SQLOperator: UInt8, Sendable {
   // After one.
   case isNull, isNotNull
   case ascending, descending, nullsFirst, nullsLast
+  /// A term of GROUP BY.
+  case grouping
 
   /// What stands between two operands, or before the only one, in SQLite's SQL.
   var text: StaticString {
@@ -76,7 +78,7 @@ package enum SQLOperator: UInt8, Sendable {
     case .bitwiseNot: "~"
     case .distinct: "DISTINCT "
     case .parentheses: "("
-    case .isNull, .isNotNull, .ascending, .descending, .nullsFirst, .nullsLast: ""
+    case .isNull, .isNotNull, .ascending, .descending, .nullsFirst, .nullsLast, .grouping: ""
     }
   }
 
@@ -114,7 +116,7 @@ package enum SQLOperator: UInt8, Sendable {
     case .negate, .bitwiseNot: .sign
     case .parentheses: .atom
     case .join, .leftJoin, .rightJoin, .fullJoin, .crossJoin, .on, .distinct, .ascending,
-      .descending, .nullsFirst, .nullsLast:
+      .descending, .nullsFirst, .nullsLast, .grouping:
       .lowest
     }
   }

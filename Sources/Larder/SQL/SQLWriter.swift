@@ -210,6 +210,17 @@ extension Database {
   }
 }
 
+extension DatabaseValue {
+  /// Whether it has the same bytes: Swift's texts are equal in several spellings, and zeros of either sign.
+  fileprivate func isIdentical(to other: DatabaseValue) -> Bool {
+    switch (self, other) {
+    case (.text(let text), .text(let other)): text.utf8.elementsEqual(other.utf8)
+    case (.real(let number), .real(let other)): number.bitPattern == other.bitPattern
+    default: self == other
+    }
+  }
+}
+
 /// Writes text and values in a dialect.
 struct DialectWriter: SQLWriter {
   typealias Failure = Never
@@ -244,12 +255,15 @@ struct DialectWriter: SQLWriter {
     appendPlaceholder(parameterCount + values.count)
   }
 
-  /// The number of the same value, of the same type. Few are looked at: long lists have no such.
+  /// The number of the same value, of the same type, where the type says how it is stored: what stands beside
+  /// others may be of another type at each place. Few are looked at: long lists have no such.
   private func number(of value: any DatabaseValueConvertible) -> Int? {
-    guard values.count < 64, let stored = try? value.databaseValue else { return nil }
+    guard values.count < 64, type(of: value).columnType.kind != .any,
+      let stored = try? value.databaseValue
+    else { return nil }
     return values.firstIndex { other in
       guard let other, type(of: other) == type(of: value) else { return false }
-      return (try? other.databaseValue) == stored
+      return (try? other.databaseValue)?.isIdentical(to: stored) ?? false
     }.map { $0 + 1 }
   }
 

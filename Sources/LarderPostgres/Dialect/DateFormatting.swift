@@ -1,7 +1,7 @@
 import Larder
 import LarderSQLite
 
-/// Parts of dates and spans of time, by `to_char` and intervals.
+/// Dates in each form in which they are stored: their parts, and spans of time, by `to_char` and intervals.
 ///
 /// See [Data Type Formatting](https://www.postgresql.org/docs/15/functions-formatting.html).
 enum DateFormatting {
@@ -10,13 +10,39 @@ enum DateFormatting {
     guard format.kind == .value, case .text(let text)? = try? format.value.databaseValue,
       let pattern = pattern(of: text)
     else { return .unsupported("date format like that") }
-    let moment: SQLFragment = "(\(date.grouped) AT TIME ZONE 'UTC')"
     switch text {
     // Sunday is 0, which only this tells.
-    case "%w": return "CAST(extract(dow FROM \(moment)) AS TEXT)"
-    case "%s": return "CAST(floor(extract(epoch FROM \(date.grouped))) AS TEXT)"
-    default: return "to_char(\(moment), \(SQLFragment(text: pattern.quotedText)))"
+    case "%w": return "CAST(extract(dow FROM \(time(date))) AS TEXT)"
+    case "%s": return "CAST(floor(extract(epoch FROM \(moment(date)))) AS TEXT)"
+    default: return self.text(time(date), pattern)
     }
+  }
+
+  /// Milliseconds are rounded, which `to_char` doesn't do.
+  private static func text(_ time: SQLFragment, _ pattern: String) -> SQLFragment {
+    let rounded: SQLFragment =
+      pattern.contains("MS") ? "\(time) + INTERVAL '0.0005 seconds'" : time
+    return "to_char(\(rounded), \(SQLFragment(text: pattern.quotedText)))"
+  }
+
+  /// A date as the type that the engine has for it.
+  static func moment(_ date: SQLFragment) -> SQLFragment {
+    switch date.dateFormat {
+    case nil: date.grouped
+    case .secondsSince1970: "to_timestamp(\(date))"
+    case .unixMilliseconds: "to_timestamp(\(date.grouped) / 1000.0)"
+    case .julianDay:
+      """
+      to_timestamp(round(CAST((\(date.grouped) - 2440587.5) * 86400000 AS NUMERIC)) / 1000)
+      """
+    // Text is in UTC, whether it says so or not.
+    default: "(CAST(\(date) AS TIMESTAMP) AT TIME ZONE 'UTC')"
+    }
+  }
+
+  /// A date as the time that clocks in UTC show.
+  private static func time(_ date: SQLFragment) -> SQLFragment {
+    "(\(moment(date)) AT TIME ZONE 'UTC')"
   }
 
   private static func pattern(of format: String) -> String? {
@@ -25,7 +51,9 @@ enum DateFormatting {
     var rest = Substring(format)
     while let character = rest.popFirst() {
       guard character == "%" else {
-        result += character.isLetter || character == "\"" ? "\"\(character)\"" : "\(character)"
+        result +=
+          character == "\"" || character == "\\"
+          ? "\\\(character)" : character.isLetter ? "\"\(character)\"" : "\(character)"
         continue
       }
       guard let part = rest.popFirst().flatMap({ parts[$0] }) else { return nil }
@@ -39,18 +67,30 @@ enum DateFormatting {
     "F": "YYYY-MM-DD", "T": "HH24:MI:SS", "R": "HH24:MI", "%": "%",
   ]
 
-  /// A date and spans after it, such as `3 days`. Months are refused before: SQLite goes on into the next
-  /// month where the day isn't there, PostgreSQL stays in the month.
-  static func adding(_ operands: [SQLFragment]) -> SQLFragment? {
-    guard let date = operands.first else { return nil }
-    var sum = date.grouped
-    for span in operands.dropFirst() {
-      guard span.kind == .value, case .text(let text)? = try? span.value.databaseValue else {
+  /// A date and spans after it, such as `3 days`, in the same form. Years and months, which come first, go on into
+  /// the next month where the day isn't there, as SQLite's do.
+  static func adding(
+    _ date: SQLFragment, _ spans: ArraySlice<SQLFragment>, months: Int
+  ) -> SQLFragment {
+    var sum = time(date)
+    for (number, span) in spans.enumerated() {
+      guard case .text(let text)? = try? span.value.databaseValue else {
         return .unsupported("span that isn't a value")
       }
-      sum = "\(sum) + CAST(\(SQLFragment(text: text.quotedText)) AS INTERVAL)"
+      let interval: SQLFragment = "CAST(\(SQLFragment(text: text.quotedText)) AS INTERVAL)"
+      let month: SQLFragment = "date_trunc('month', \(sum))"
+      sum =
+        number < months
+        ? "(\(month) + \(interval) + (\(sum) - \(month)))" : "(\(sum) + \(interval))"
     }
-    return "(\(sum))"
+    let seconds: SQLFragment = "extract(epoch FROM \(sum) - \(time(date)))"
+    switch date.dateFormat {
+    case nil: return "(\(sum) AT TIME ZONE 'UTC')"
+    case .secondsSince1970: return "(\(date.grouped) + CAST(\(seconds) AS DOUBLE PRECISION))"
+    case .unixMilliseconds: return "(\(date.grouped) + CAST(\(seconds) * 1000 AS BIGINT))"
+    case .julianDay: return "(\(date.grouped) + CAST(\(seconds) / 86400 AS DOUBLE PRECISION))"
+    case let format?: return pattern(of: format.strftime ?? "").map { text(sum, $0) } ?? sum
+    }
   }
 }
 

@@ -100,7 +100,15 @@ extension EngineCatalog {
         LEFT JOIN pg_collation o ON o.oid = i.indcollation[n - 1]
         JOIN pg_opclass p ON p.oid = i.indclass[n - 1]
       WHERE i.indrelid = $1::bigint::oid AND i.indisvalid ORDER BY c.oid, n
-      """)
+      """,
+    counting: { table, column, key in
+      """
+      (SELECT CASE WHEN has_sequence_privilege(s, 'UPDATE') THEN \
+      CASE WHEN \(key) > coalesce(pg_sequence_last_value(s), 0) THEN setval(s, \(key)) END END \
+      FROM (SELECT CAST(pg_get_serial_sequence(\(table.quotedIdentifier.quotedText), \
+      \(column.quotedText)) AS regclass) AS s) AS numbers)
+      """
+    })
 
   private static let isCurrent =
     "c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())"

@@ -50,9 +50,17 @@ struct PostgresDialect: Dialect {
 
   private func unary(_ fragment: SQLFragment, _ operand: SQLFragment) -> SQLFragment? {
     switch fragment.operation {
+    case .grouping: "\(operand.collated)"
     // For SQLite NULL is the smallest value.
-    case .ascending: operand.isNullable ? "\(operand) NULLS FIRST" : nil
-    case .descending: operand.isNullable ? "\(operand) DESC NULLS LAST" : nil
+    case .ascending: "\(operand.collated)\(text: operand.isNullable ? " NULLS FIRST" : "")"
+    case .descending:
+      "\(operand.collated)\(text: operand.isNullable ? " DESC NULLS LAST" : " DESC")"
+    case .nullsFirst, .nullsLast:
+      """
+      \((operand.orderedOperand ?? operand).collated)\
+      \(text: operand.operation == .descending ? " DESC" : "")\
+      \(text: fragment.operation == .nullsFirst ? " NULLS FIRST" : " NULLS LAST")
+      """
     case .not: "NOT \(operand.grouped)"
     case .negate: "- \(operand.grouped)"
     case .isNull: "\(operand.grouped) IS NULL"
@@ -69,42 +77,73 @@ struct PostgresDialect: Dialect {
     switch fragment.operation {
     case .join, .leftJoin, .rightJoin, .fullJoin, .on, .or, .and: nil
     case .crossJoin: "\(left) JOIN \(right)"
-    case .same: same(left, right)
-    case .notSame: "\(left.grouped) IS DISTINCT FROM \(right.grouped)"
+    case .equal, .notEqual, .same, .notSame, .less, .lessOrEqual, .greater, .greaterOrEqual:
+      comparison(fragment.operation, left, right)
     case .in: membership(left, right)
     case .like: "\(text(left)) ILIKE \(right.grouped) ESCAPE ''"
     case .escape: escaped(left, right)
     case .glob: glob(left, right)
-    case .divide: "\(left.grouped) / NULLIF(\(right), 0)"
-    case .remainder: "\(left.grouped) % NULLIF(\(right), 0)"
+    case .divide, .remainder:
+      SQLFragment(left.grouped, fragment.operation, "NULLIF(\(right), 0)")
     case .shiftLeft, .shiftRight: shift(fragment.operation, left, right)
-    case .collate: collated(left, right)
-    case .between: nil
+    case .collate: fragment.collation == "BINARY" ? fragment.collated : .collation
+    case .between: range(left, right)
     default: SQLFragment(left.grouped, fragment.operation, right.grouped)
+    }
+  }
+
+  private func comparison(
+    _ operation: SQLOperator, _ left: SQLFragment, _ right: SQLFragment
+  ) -> SQLFragment {
+    let collation = left.collation ?? right.collation
+    let (left, right) = (left.folded(by: collation), right.folded(by: collation))
+    switch operation {
+    case .same: return same(left, right)
+    case .notSame:
+      if left.isNull { return "\(right.grouped) IS NOT NULL" }
+      if right.isNull { return "\(left.grouped) IS NOT NULL" }
+      return "\(left.grouped) IS DISTINCT FROM \(right.grouped)"
+    default: return SQLFragment(left.grouped, operation, right.grouped)
     }
   }
 
   /// Null-safe equality. `IS NOT DISTINCT FROM` uses no index, so that it stands only where both can be
   /// NULL.
   private func same(_ left: SQLFragment, _ right: SQLFragment) -> SQLFragment {
-    switch (left.isNullable, right.isNullable && right.kind != .value) {
-    case (true, true): "\(left.grouped) IS NOT DISTINCT FROM \(right.grouped)"
-    case (true, false): "(\(left.grouped) = \(right.grouped) AND \(left.grouped) IS NOT NULL)"
-    case (false, true): "(\(left.grouped) = \(right.grouped) AND \(right.grouped) IS NOT NULL)"
-    case (false, false): "\(left.grouped) = \(right.grouped)"
+    if left.isNull { return "\(right.grouped) IS NULL" }
+    if right.isNull { return "\(left.grouped) IS NULL" }
+    let equal: SQLFragment = "\(left.grouped) = \(right.grouped)"
+    switch (left.isNullable && left.kind != .value, right.isNullable && right.kind != .value) {
+    case (true, true): return "\(left.grouped) IS NOT DISTINCT FROM \(right.grouped)"
+    case (true, false): return "(\(equal) AND \(left.grouped) IS NOT NULL)"
+    case (false, true): return "(\(equal) AND \(right.grouped) IS NOT NULL)"
+    case (false, false): return equal
     }
+  }
+
+  private func range(_ operand: SQLFragment, _ bounds: SQLFragment) -> SQLFragment? {
+    guard case .list(let bounds, _) = bounds.content, let collation = operand.collation else {
+      return nil
+    }
+    let ends = SQLFragment.list(bounds.map { $0.folded(by: collation) }, separator: " AND ")
+    return "\(operand.collated) BETWEEN \(ends)"
   }
 
   private func membership(_ left: SQLFragment, _ right: SQLFragment) -> SQLFragment? {
-    guard case .members(let list) = right.content else { return nil }
-    if let array = PostgresArray(list.values) {
+    guard case .members(let list) = right.content else {
+      return left.collation == nil ? nil : .collation
+    }
+    if left.collation == nil, let array = PostgresArray(list.values) {
       return "\(left.grouped) = ANY(\(SQLFragment(value: array)))"
     }
-    return "\(left.grouped) IN (\(.list(list.values.map { SQLFragment(value: $0) })))"
+    let values = list.values.map { SQLFragment(value: $0).folded(by: left.collation) }
+    return "\(left.collated.grouped) IN (\(.list(values)))"
   }
 
   /// Only ASCII letters are the same in both cases, as in SQLite.
-  private func text(_ operand: SQLFragment) -> SQLFragment { "\(operand.grouped) COLLATE \"C\"" }
+  private func text(_ operand: SQLFragment) -> SQLFragment {
+    "\(operand.withoutCollation.grouped) COLLATE \"C\""
+  }
 
   private func escaped(_ match: SQLFragment, _ character: SQLFragment) -> SQLFragment? {
     guard match.operation == .like, let left = match.left else { return nil }
@@ -133,14 +172,48 @@ struct PostgresDialect: Dialect {
     let bits = SQLFragment(text: "\(count.magnitude)")
     return goesLeft ? "(\(left.grouped) << \(bits))" : "(\(left.grouped) >> \(bits))"
   }
+}
 
-  private func collated(_ left: SQLFragment, _ name: SQLFragment) -> SQLFragment {
-    switch name.words?.uppercased() {
-    case "BINARY", "\"BINARY\"": "\(left.grouped) COLLATE \"C\""
-    case "\"NOCASE\"": "lower(\(left.grouped) COLLATE \"C\")"
-    case "\"RTRIM\"": "rtrim(\(left.grouped) COLLATE \"C\", ' ')"
-    default: .unsupported("collation \(name.words ?? "")")
-    }
+// MARK: Collations
+
+/// What SQLite compares by a collation is made a text here that is compared byte by byte.
+extension SQLFragment {
+  /// The collation that it names, in capital letters and without quotes.
+  var collation: String? {
+    if operation == .parentheses { return left?.collation }
+    guard operation == .collate else { return nil }
+    return right?.words?.uppercased().replacing("\"", with: "")
+  }
+
+  var withoutCollation: SQLFragment {
+    guard collation != nil, let left else { return self }
+    return left.withoutCollation
+  }
+
+  /// As it is compared by its own collation.
+  var collated: SQLFragment { folded(by: collation) }
+
+  func folded(by collation: String?) -> SQLFragment {
+    guard let collation, collation != "BINARY" || self.collation != nil else { return self }
+    let text = withoutCollation
+    let folded: SQLFragment.Composite.Content =
+      switch collation {
+      case "BINARY": "\(text.grouped) COLLATE \"C\""
+      case "NOCASE": "lower(\(text.grouped) COLLATE \"C\")"
+      case "RTRIM": "rtrim(\(text.grouped) COLLATE \"C\", ' ')"
+      default: "\(.unsupported("collation \(collation)"))"
+      }
+    return SQLFragment(folded, isNullable: text.isNullable)
+  }
+
+  static let collation = unsupported("collation here: only where text is compared or put in order")
+
+  /// A value that is nil.
+  var isNull: Bool { kind == .value && (try? value.databaseValue) == .null }
+
+  /// What a term of ORDER BY is made of.
+  fileprivate var orderedOperand: SQLFragment? {
+    operation == .ascending || operation == .descending ? left : nil
   }
 }
 

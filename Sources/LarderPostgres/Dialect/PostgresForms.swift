@@ -8,9 +8,8 @@ enum PostgresForms {
   static func rewrite(_ fragment: SQLFragment) -> SQLFragment? {
     switch fragment.content {
     case .call(let name, let arguments): call("\(name)", arguments, fragment)
-    case .form(let form, let operands, _): self.form(form, operands)
-    case .cast(let operand, let type):
-      "CAST(\(operand) AS \(SQLFragment(text: castName(of: type))))"
+    case .form(let form, let operands, _): self.form(form, operands, fragment)
+    case .cast(let operand, let type, let kind): cast(operand, from: kind, to: type.kind)
     case .members(let list):
       if let array = PostgresArray(list.values) {
         "(SELECT unnest(\(SQLFragment(value: array))::\(text: array.typeName)))"
@@ -23,9 +22,24 @@ enum PostgresForms {
     }
   }
 
-  /// Without a collation, which isn't part of a type.
-  private static func castName(of type: ColumnType) -> String {
-    type.kind == .text ? "TEXT" : PostgresDialect().typeName(of: type)
+  /// A cast that gives what SQLite's gives: whole numbers without their fraction, Bools as 0 and 1.
+  private static func cast(
+    _ operand: SQLFragment, from kind: ColumnType.Kind?, to target: ColumnType.Kind
+  ) -> SQLFragment {
+    let number = kind == .bool ? "CAST(\(operand) AS INTEGER)" : operand
+    switch (kind, target) {
+    case (.real, .text): return .unsupported("text of real numbers as SQLite writes it")
+    case (.date, _), (.uuid, .text), (.text, .blob): return .unsupported("cast like that")
+    case (_, .text): return "(CAST(\(number) AS TEXT) COLLATE \"C\")"
+    // The shortest digits that are the number: those of a cast alone are fifteen.
+    case (.real, .decimal): return "CAST(CAST(\(operand) AS TEXT) AS NUMERIC)"
+    case (.real, .integer): return "CAST(trunc(\(operand)) AS BIGINT)"
+    case (.text, .integer): return "CAST(trunc(CAST(\(operand) AS NUMERIC)) AS BIGINT)"
+    case (.integer, .bool), (.real, .bool): return "\(operand.grouped) <> 0"
+    default:
+      let type = PostgresDialect().typeName(of: ColumnType(target))
+      return "CAST(\(number) AS \(text: type))"
+    }
   }
 
   private static func limit(_ count: Int?, _ offset: Int) -> SQLFragment {
@@ -52,33 +66,60 @@ enum PostgresForms {
   private static func call(
     _ name: String, _ arguments: [SQLFragment], _ fragment: SQLFragment
   ) -> SQLFragment? {
+    if name == "instr", arguments.count == 2 {
+      return "strpos(\(arguments[0].withoutCollation), \(arguments[1]))"
+    }
+    if arguments.contains(where: { ($0.left ?? $0).collation != nil }) { return .collation }
     switch (name, arguments.count) {
-    case ("instr", 2): "strpos(\(arguments[0]), \(arguments[1]))"
-    case ("substr", 2...): substring(arguments)
-    case ("length", 1): nil
+    case ("substr", 2...): return substring(arguments)
     case ("lower", 1), ("upper", 1):
-      "\(text: name)(\(arguments[0].grouped) COLLATE \"C\")"
-    case ("trim", 1): "btrim(\(arguments[0]), ' ')"
-    case ("group_concat", 2): "string_agg(CAST(\(arguments[0]) AS TEXT), \(arguments[1]))"
-    case ("total", 1): "coalesce(CAST(sum(\(arguments[0])) AS DOUBLE PRECISION), 0)"
-    case ("avg", 1): "CAST(avg(\(arguments[0])) AS DOUBLE PRECISION)"
+      return "\(text: name)(\(arguments[0].grouped) COLLATE \"C\")"
+    case ("trim", 1): return "btrim(\(arguments[0]), ' ')"
+    case ("total", 1), ("avg", 1): return aggregate(fragment, nil)
     case ("min", 2...), ("max", 2...):
-      """
-      CASE WHEN \(anyIsNull(arguments)) THEN NULL \
-      ELSE \(text: name == "min" ? "least" : "greatest")(\(.list(arguments))) END
-      """
-    case ("round", 1): "CAST(round(CAST(\(arguments[0]) AS NUMERIC)) AS DOUBLE PRECISION)"
-    case ("round", 2):
-      """
-      CAST(round(CAST(\(arguments[0]) AS NUMERIC), CAST(\(arguments[1]) AS INTEGER)) \
-      AS DOUBLE PRECISION)
-      """
-    case ("iif", 3): "CASE WHEN \(arguments[0]) THEN \(arguments[1]) ELSE \(arguments[2]) END"
-    case ("ntile", 1), ("lag", 2), ("lead", 2), ("nth_value", 2): withInteger(name, arguments)
+      let operands = arguments.map(\.number)
+      if operands.contains(where: \.isNull) { return "NULL" }
+      let least: SQLFragment =
+        "\(text: name == "min" ? "least" : "greatest")(\(.list(arguments)))"
+      let nullable = operands.filter { $0.kind != .value && $0.isNullable }
+      if nullable.isEmpty { return least }
+      return "CASE WHEN \(anyIsNull(nullable)) THEN NULL ELSE \(least) END"
+    case ("round", 1...2):
+      let digits: SQLFragment =
+        arguments.count == 1 ? "0" : "greatest(CAST(\(arguments[1]) AS INTEGER), 0)"
+      return """
+        CAST(round(CAST(CAST(\(arguments[0]) AS TEXT) AS NUMERIC), \(digits)) AS DOUBLE PRECISION)
+        """
+    case ("iif", 3):
+      return "CASE WHEN \(arguments[0]) THEN \(arguments[1]) ELSE \(arguments[2]) END"
+    case ("ntile", 1), ("lag", 2), ("lead", 2), ("nth_value", 2):
+      return withInteger(name, arguments)
     case ("strftime", _), ("julianday", _), ("date", _), ("time", _), ("datetime", _),
-      ("json_extract", _), ("json_array_length", _), ("typeof", _), ("likelihood", _):
-      .unsupported("function \(name)")
-    default: nil
+      ("typeof", _),
+      ("likelihood", _):
+      return .unsupported("function \(name)")
+    default: return nil
+    }
+  }
+
+  /// An aggregate's call with the clauses that belong to it, inside of what makes its result SQLite's.
+  private static func aggregate(_ call: SQLFragment, _ clauses: SQLFragment?) -> SQLFragment? {
+    switch call.content {
+    case .form(.clause, let operands, _):
+      return aggregate(operands[0], "\(operands[1])\(clauses)")
+    case .form(.integerSum, let operands, _):
+      return "CAST(sum(\(operands[0]))\(clauses) AS BIGINT)"
+    case .form(.decimalSum, let operands, _): return "sum(\(operands[0]))\(clauses)"
+    case .form(.joinedText(let kind), let operands, _):
+      return "string_agg(\(cast(operands[0], from: kind, to: .text)), \(operands[1]))\(clauses)"
+    case .call(let name, let arguments):
+      switch "\(name)" {
+      case "total":
+        return "coalesce(CAST(sum(\(arguments[0]))\(clauses) AS DOUBLE PRECISION), 0)"
+      case "avg": return "CAST(avg(\(arguments[0]))\(clauses) AS DOUBLE PRECISION)"
+      default: return "\(call)\(clauses)"
+      }
+    default: return "\(call)\(clauses)"
     }
   }
 
@@ -122,23 +163,34 @@ enum PostgresForms {
 
   // MARK: Forms
 
-  private static func form(_ form: SQLForm, _ operands: [SQLFragment]) -> SQLFragment? {
+  private static func form(
+    _ form: SQLForm, _ operands: [SQLFragment], _ fragment: SQLFragment
+  ) -> SQLFragment? {
+    guard let first = operands.first else { return nil }
     switch form {
-    case .decimal, .decimalKey, .float, .withoutAffinity, .withAffinity: operands.first
-    case .decimalAdd: infix(operands, " + ")
+    case .decimal, .decimalKey, .withoutAffinity, .withAffinity: return "\(first)"
+    case .float: return "CAST(CAST(\(first) AS REAL) AS DOUBLE PRECISION)"
+    case .decimalAdd: return infix(operands, " + ")
     case .decimalSubtract:
-      operands.count == 1 ? "(- \(operands[0].grouped))" : infix(operands, " - ")
-    case .decimalMultiply: infix(operands, " * ")
-    case .decimalMagnitude: operands.first.map { "abs(\($0))" }
-    case .decimalSum: operands.first.map { "sum(\($0))" }
-    case .integer: operands.first.map { checked($0, operands.dropFirst().map { $0 }) }
-    case .position: "nullif(strpos(\(operands[0]), \(operands[1])), 0) - 1"
+      return operands.count == 1 ? "(- \(first.grouped))" : infix(operands, " - ")
+    case .decimalMultiply: return infix(operands, " * ")
+    case .decimalMagnitude: return "abs(\(first))"
+    case .decimalSum, .integerSum, .joinedText, .clause: return aggregate(fragment, nil)
+    case .integer: return checked(first, Array(operands.dropFirst()))
+    case .position: return "nullif(strpos(\(first), \(operands[1])), 0) - 1"
     case .hasSuffix:
-      "right(\(operands[0]), length(\(operands[1]))) = \(operands[1])"
-    case .strftime: operands.count == 2 ? DateFormatting.text(operands[0], operands[1]) : nil
-    case .dateAddingMonths: .unsupported("months and years to add as SQLite does")
-    case .dateAdding: DateFormatting.adding(operands)
-    case .hasPrefix: nil
+      let end = SQLFragment("right(\(first.withoutCollation), length(\(operands[1])))")
+      return "\(end.folded(by: first.collation)) = \(operands[1].folded(by: first.collation))"
+    case .hasPrefix:
+      guard let collation = first.collation else { return nil }
+      let start = SQLFragment("left(\(first.withoutCollation), length(\(operands[1])))")
+      return "\(start.folded(by: collation)) = \(operands[1].folded(by: collation))"
+    case .strftime: return DateFormatting.text(first, operands[1])
+    case .seconds: return "extract(epoch FROM \(DateFormatting.moment(operands[0])))"
+    case .dateAdding(let months):
+      return DateFormatting.adding(first, operands.dropFirst(), months: months)
+    case .jsonValue(let type): return PostgresJSON.value(first, operands[1], type.kind)
+    case .jsonCount: return PostgresJSON.count(first, operands[1])
     }
   }
 
@@ -152,8 +204,16 @@ enum PostgresForms {
       """
   }
 
-  private static func infix(_ operands: [SQLFragment], _ sign: String) -> SQLFragment? {
-    guard operands.count == 2 else { return nil }
-    return "(\(operands[0].grouped)\(text: sign)\(operands[1].grouped))"
+  private static func infix(_ operands: [SQLFragment], _ sign: String) -> SQLFragment {
+    "(\(operands[0].grouped)\(text: sign)\(operands[1].grouped))"
+  }
+}
+
+extension SQLFragment {
+  /// What a decimal number is made of.
+  fileprivate var number: SQLFragment {
+    if case .form(.decimalKey, let operands, _) = content { return operands[0].number }
+    if case .form(.decimal, let operands, _) = content { return operands[0].number }
+    return self
   }
 }

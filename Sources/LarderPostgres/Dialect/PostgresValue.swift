@@ -5,8 +5,9 @@ import LarderSQLite
 enum PostgresValue {
   /// The placeholder of a value with its type; nil where the type doesn't say how it is stored.
   static func typed(_ fragment: SQLFragment) -> SQLFragment? {
+    let value = fragment.value
     let type: String? =
-      switch Swift.type(of: fragment.value).columnType.kind {
+      switch Swift.type(of: value).columnType.kind {
       case .integer: "bigint"
       case .bool: "boolean"
       case .real: "double precision"
@@ -15,29 +16,11 @@ enum PostgresValue {
       case .uuid: "uuid"
       case .date: "timestamptz"
       case .decimal: "numeric"
-      case .any: nil
+      // What can't be stored says so once it is bound.
+      case .any: (try? value.databaseValue) == nil ? "text" : nil
       }
-    return type.map { "\(bare(fragment.value))::\(text: $0)" }
+    return type.map { SQLFragment(.typed(value, "::" + $0)) }
   }
-
-  private static func bare<Value: DatabaseValueConvertible>(_ value: Value) -> SQLFragment {
-    SQLFragment(value: Bare(value: value))
-  }
-}
-
-/// A value's placeholder alone, which isn't looked at again.
-private struct Bare<Value: DatabaseValueConvertible>: DatabaseValueConvertible {
-  let value: Value
-
-  init(value: Value) { self.value = value }
-
-  var databaseValue: DatabaseValue { get throws { try value.databaseValue } }
-
-  init(databaseValue: DatabaseValue) throws {
-    value = try Value(databaseValue: databaseValue)
-  }
-
-  func bind(to parameter: ParameterBinder) throws { try value.bind(to: parameter) }
 }
 
 /// Integers, numbers or texts as one parameter: an array in the server's own syntax.
@@ -62,7 +45,8 @@ struct PostgresArray: DatabaseValueConvertible {
       case .text(let text):
         guard !text.utf8.contains(0) else { return nil }
         elements.append(Self.quoted(text))
-      case .null, .blob: return nil
+      case .blob(let bytes): elements.append(#""\\x\#(PostgresDialect.hexadecimal(bytes))""#)
+      case .null: return nil
       }
     }
     guard classes.count <= 1 else { return nil }
@@ -70,12 +54,13 @@ struct PostgresArray: DatabaseValueConvertible {
       switch classes.first {
       case .integer: "bigint[]"
       case .real: "double precision[]"
+      case .blob: "bytea[]"
       default: "text[]"
       }
     text = "{" + elements.joined(separator: ",") + "}"
   }
 
-  private static let kinds: Set<ColumnType.Kind> = [.integer, .real, .text]
+  private static let kinds: Set<ColumnType.Kind> = [.integer, .real, .text, .blob]
 
   private static func quoted(_ text: String) -> String {
     var quoted = "\""
@@ -90,44 +75,5 @@ struct PostgresArray: DatabaseValueConvertible {
 
   init(databaseValue: DatabaseValue) throws {
     throw ConversionError(.malformed, PostgresArray.self)
-  }
-}
-
-/// GLOB's patterns as regular expressions.
-enum GlobPattern {
-  static func regularExpression(_ glob: String) -> String {
-    var result = "^"
-    var rest = Substring(glob)
-    while let character = rest.popFirst() {
-      switch character {
-      case "*": result += ".*"
-      case "?": result += "."
-      case "[": result += set(&rest)
-      default: result += escaped(character)
-      }
-    }
-    return result + "$"
-  }
-
-  /// A set, in which `^` excludes, and a `]` that comes first stands for itself.
-  private static func set(_ rest: inout Substring) -> String {
-    var members = "["
-    if rest.first == "^" {
-      rest.removeFirst()
-      members += "^"
-    }
-    var isFirst = true
-    while let member = rest.popFirst() {
-      if member == "]", !isFirst { return members + "]" }
-      members += member == "\\" || member == "[" || member == "]" ? "\\\(member)" : "\(member)"
-      isFirst = false
-    }
-    // Without an end nothing matches.
-    return "(?!)"
-  }
-
-  private static func escaped(_ character: Character) -> String {
-    character.isLetter || character.isNumber || !character.isASCII
-      ? "\(character)" : "\\\(character)"
   }
 }

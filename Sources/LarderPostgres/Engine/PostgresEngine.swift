@@ -5,10 +5,10 @@ import LarderSQLite
 final class PostgresEngine: DialectEngine {
   let connection: PostgresConnection
   let name = "PostgreSQL"
-  let dialect: any Dialect = PostgresDialect()
+  let dialect: any Dialect
   let isReadOnly = false
-  /// The protocol counts parameters in 16 bits.
-  let variableLimit = Int(UInt16.max)
+  /// The protocol counts parameters in 16 bits, but libpq takes no longer description of them than 30,000 bytes.
+  let variableLimit = 7_498
   let interrupts: InterruptHandle
   private var hadTransaction = false
   private let isolation: PostgresConfiguration.Isolation
@@ -23,7 +23,11 @@ final class PostgresEngine: DialectEngine {
   private var searchPath = ""
 
   /// Connects. Throws ``DatabaseError`` where that fails, without the password.
-  init(_ address: String, _ configuration: PostgresConfiguration) throws {
+  init(
+    _ address: String, _ configuration: PostgresConfiguration,
+    _ dialect: any Dialect = PostgresDialect()
+  ) throws {
+    self.dialect = dialect
     isolation = configuration.isolation
     var options = PostgresConnection.Options()
     options.preparesStatements = configuration.preparesStatements

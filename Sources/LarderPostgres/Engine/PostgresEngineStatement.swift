@@ -1,4 +1,5 @@
 import CLibPQ
+import Larder
 import LarderSQLite
 
 /// A statement on the server, behind a `Database`'s prepared statement.

@@ -69,5 +69,9 @@ enum SQLState {
 
 extension PostgresFailure {
   var resultCode: ResultCode { SQLState.resultCode(of: sqlState) }
-  var constraintKind: ConstraintViolation.Kind? { SQLState.constraintKind(of: sqlState) }
+  var constraintKind: ConstraintViolation.Kind? {
+    // The name that the server gives to a primary key that has none.
+    if let table, constraint == "\(table)_pkey", sqlState == "23505" { return .primaryKey }
+    return SQLState.constraintKind(of: sqlState)
+  }
 }

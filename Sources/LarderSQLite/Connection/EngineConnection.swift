@@ -63,10 +63,13 @@ package struct EngineCatalog: Sendable {
   /// The indexes, a row for each term: name, kind (as `IndexSchema.Kind`), whether unique, condition, statement,
   /// column if it is one, term.
   package let indexes: String
+  /// An expression that has the numbers of a table's column go on behind a key, which is an expression too.
+  package let counting: @Sendable (_ table: String, _ column: String, _ key: String) -> String
 
   package init(
     tableExists: String, columnExists: String, entries: String, relation: String, columns: String,
-    constraints: String, foreignKeys: String, indexes: String
+    constraints: String, foreignKeys: String, indexes: String,
+    counting: @escaping @Sendable (_ table: String, _ column: String, _ key: String) -> String
   ) {
     self.tableExists = tableExists
     self.columnExists = columnExists
@@ -76,5 +79,6 @@ package struct EngineCatalog: Sendable {
     self.constraints = constraints
     self.foreignKeys = foreignKeys
     self.indexes = indexes
+    self.counting = counting
   }
 }

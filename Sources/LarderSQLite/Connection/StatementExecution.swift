@@ -53,7 +53,18 @@ extension Database {
   /// A statement whose values are bound, which the caller gives back.
   @usableFromInline
   func take(_ sql: SQL, _ arguments: Arguments) throws -> PreparedStatement {
-    try bound(take(sql)) { try $0.bind(sql, arguments) }
+    try bound(takeOrTell(sql)) { try $0.bind(sql, arguments) }
+  }
+
+  /// The statement, or what is wrong with its values where another engine has refused it: without them it may have
+  /// been no better.
+  private func takeOrTell(_ sql: SQL) throws -> PreparedStatement {
+    do {
+      return try take(sql)
+    } catch  where engine != nil {
+      for value in sql.values { _ = try value?.databaseValue }
+      throw error
+    }
   }
 
   /// A statement with the SQL's own values, which the caller gives back.

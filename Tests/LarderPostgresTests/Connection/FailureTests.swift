@@ -41,7 +41,7 @@ struct FailureTests {
     }
     let insert = "INSERT INTO city VALUES ($1, $2)"
     let duplicate = error(insert, 1, "geheim")
-    #expect(duplicate?.constraintKind == .unique)
+    #expect(duplicate?.constraintKind == .primaryKey)
     #expect(duplicate?.constraint == "city_pkey")
     #expect(duplicate?.table == "city")
     let missing = error(insert, 2, .null)

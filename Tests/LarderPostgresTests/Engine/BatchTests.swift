@@ -158,7 +158,8 @@ struct BatchTests {
         place.population += 1
         try place.upsert(db)
         var other = Place.some("other \(number)", number)
-        other.id = Int64(1000 + number)
+        // Those that the server chooses go on behind the greatest.
+        other.id = Int64(-number)
         try other.upsert(db)
         #expect(try !other.insert(db, or: .ignore))
       }

@@ -78,7 +78,7 @@ struct PoolTests {
           try db.executeUpdate("INSERT INTO counter VALUES (1, 1)")
         }
       }
-      #expect(error?.constraint?.kind == .unique)
+      #expect(error?.constraint?.kind == .primaryKey)
       #expect(error?.constraint?.table == "counter")
       #expect(error?.constraint?.columns == ["id"])
       #expect(error?.description.hasPrefix("PostgreSQL error 23505") == true)

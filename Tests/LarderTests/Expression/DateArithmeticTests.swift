@@ -70,13 +70,15 @@ struct DateArithmeticTests {
 
   /// Whole days, which each format holds.
   private static let dates: [Date] = [
-    "1969-12-31", "2024-02-29", "2016-07-04", "0001-01-01", "9998-12-31", "2000-01-31",
+    // Before the year 1 a server counts otherwise.
+    "1969-12-31", "2024-02-29", "2016-07-04", TestEngine.isPostgres ? "0002-01-01" : "0001-01-01",
+    "9998-12-31", "2000-01-31",
   ].map { (try? Date("\($0)T00:00:00Z", strategy: .iso8601)) ?? .distantPast }
 
   private func database(_ format: DateFormat) throws -> Database {
     var configuration = Configuration()
     configuration.dateFormat = format
-    let db = try Database(configuration: configuration)
+    let db = try Database.empty(configuration)
     try Event.table.create(db)
     try Event.insert(
       db,
@@ -151,6 +153,7 @@ struct DateArithmeticTests {
       for (text, (_, date)) in zip(texts, events) {
         let seconds = date.timeIntervalSinceReferenceDate.rounded(.down) + 978_307_200
         #expect(text.1 == "\(Int(seconds))", "\(date) \(place)")
+        if TestEngine.isPostgres { continue }
         #expect(try db.value("SELECT unixepoch(\(text.0))", as: Double.self) == seconds)
       }
       // Where a fraction is asked for, the whole time is rounded to milliseconds.
@@ -165,7 +168,8 @@ struct DateArithmeticTests {
     for date in later.flatMap({ [$0.0, $0.1] }) {
       #expect(abs(date.timeIntervalSince(lastOfJanuary) - 31 * 86_400) < 0.001)
     }
-    try db.executeUpdate("UPDATE event SET plain = 7, maybe = NULL WHERE id = \(id)")
+    let seven: SQL = TestEngine.isPostgres ? "to_timestamp(7)" : "7"
+    try db.executeUpdate("UPDATE event SET plain = \(seven), maybe = NULL WHERE id = \(id)")
     let foreign = Event.filter { $0.id == id }.select { ($0.plain.second, $0.maybe.second) }
     #expect(try foreign.fetchOne(db).map { $0.0 == 7 && $0.1 == nil } == true)
   }

@@ -128,7 +128,7 @@ private struct Account: Record, Equatable {
     #expect(try ids { $0.limit + 1 == $0.limit - -1 } == [1, 2, 3, 4, 5])
   }
 
-  @Test("that no Decimal holds are errors, as is what is no number")
+  @Test("that no Decimal holds are errors, as is what is no number", .onlySQLite(.anyTyped))
   func overflow() throws {
     let square = Account.all.select { $0.balance * $0.balance * $0.balance }
     #expect(
@@ -153,9 +153,9 @@ private struct Account: Record, Equatable {
     #expect(
       try Account.order { $0.id }.fetchAll(db).map(\.balance)
         == ["20", "22", "203", "1", "24691357802469135782.24"].map { try decimal($0) })
-    #expect(try db.value("SELECT \"limit\" FROM account WHERE id = 4", as: String.self) == "101")
+    #expect(try db.value("SELECT CAST(\"limit\" AS TEXT) FROM account WHERE id = 4") == "101")
     try Account.all.update(db) { $0.balance = 3 }
-    #expect(try db.value("SELECT DISTINCT balance FROM account", as: String.self) == "3")
+    #expect(try db.value("SELECT DISTINCT CAST(balance AS TEXT) FROM account") == "3")
     try Account.all.update(db) { $0.balance = when($0.id == 1, then: 7).otherwise($0.balance) }
     #expect(try ids { $0.balance == 7 } == [1])
   }
@@ -250,6 +250,7 @@ private struct Account: Record, Equatable {
     #expect(
       try table.all.filter { $0.columns.1 > 9 }.order { $0.columns.1.desc }
         .select { $0.columns.0 }.fetchAll(db) == [5, 3, 2])
+    if TestEngine.isPostgres { return }
     try db.createFunction("half", argumentCount: 1) { _ in "0.50" }
     #expect(try ids { function("half", $0.balance, as: Decimal.self) == -$0.balance } == [4])
     #expect(
@@ -260,7 +261,7 @@ private struct Account: Record, Equatable {
     #expect(try ids { $0.balance == json } == [1])
   }
 
-  @Test("of columns that other programs made are numbers of any kind")
+  @Test("of columns that other programs made are numbers of any kind", .onlySQLite(.anyTyped))
   func numericColumn() throws {
     try db.executeStatements(
       """
@@ -312,14 +313,16 @@ private struct Account: Record, Equatable {
         """)
   }
 
-  @Test("cost a table nothing that it isn't asked for, and no schema calls their functions")
+  @Test(
+    "cost a table nothing that it isn't asked for, and no schema calls their functions",
+    .onlySQLite(.functions))
   func schema() throws {
     #expect(try Account.table.schema().sql.contains(#""balance" TEXT NOT NULL"#))
     try db.executeUpdate("CREATE VIEW v AS SELECT larder_decimal(balance) AS b FROM account")
     #expect(throws: DatabaseError.self) { try db.value("SELECT b FROM v", as: String.self) }
   }
 
-  @Test("of random digits are what Swift computes")
+  @Test("of random digits are what Swift computes", .onlySQLite(.functions))
   func random() throws {
     var generator = SeededGenerator(seed: 18)
     func number() -> Decimal {

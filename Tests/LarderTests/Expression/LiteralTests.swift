@@ -50,16 +50,16 @@ struct LiteralTests {
       .blob(Array(0...255)),
     ]
 
-  @Test("SQLite reads a literal as exactly the value", arguments: values)
+  @Test("SQLite reads a literal as exactly the value", .onlySQLite(.files), arguments: values)
   func roundTrip(value: DatabaseValue) throws {
     for encoding in ["UTF-8", "UTF-16le"] {
       let db = try Database.empty()
       try db.executeUpdate(SQL(raw: "PRAGMA encoding = '\(encoding)'"))
-      try db.executeUpdate("CREATE TABLE city (name TEXT)")
+      try db.define("CREATE TABLE city (name TEXT)")
       let literal = try value.literal
       #expect(try db.value(SQL(raw: "SELECT \(literal)"), as: DatabaseValue.self) == value)
       // As a default it has to be constant.
-      try db.executeUpdate(
+      try db.define(
         SQL(raw: "CREATE TABLE place (id INTEGER PRIMARY KEY, value ANY DEFAULT \(literal)) STRICT")
       )
       try db.executeUpdate("INSERT INTO place (id) VALUES (1)")
@@ -67,7 +67,7 @@ struct LiteralTests {
     }
   }
 
-  @Test("SQLite reads any number exactly")
+  @Test("SQLite reads any number exactly", .onlySQLite(.catalog))
   func randomNumbers() throws {
     let db = try Database.empty()
     var generator = SystemRandomNumberGenerator()

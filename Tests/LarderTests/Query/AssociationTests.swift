@@ -1,5 +1,6 @@
 import Larder
 import LarderTesting
+import PostgresSupport
 import Testing
 
 /// A language, and where it is spoken.
@@ -51,7 +52,7 @@ struct AssociationTests {
 
   init() throws {
     db = try .world(repeated.watching(Configuration()))
-    try db.executeStatements(
+    try db.define(
       """
       CREATE TABLE language (code TEXT PRIMARY KEY NOT NULL);
       CREATE TABLE spoken (country TEXT, language TEXT, PRIMARY KEY (country, language));
@@ -68,6 +69,7 @@ struct AssociationTests {
       #expect(rows.map { $0.1.map(\.id) } == [[], [2, 1, 4], [3]])
     }
     #expect(statements.values.allSatisfy { $0 == 1 })
+    if TestEngine.isPostgres { return }
     #expect(
       statements.keys.sorted() == [
         #"SELECT "country"."code", "country"."name", "country"."capital" FROM "country" "#
@@ -95,6 +97,7 @@ struct AssociationTests {
       #expect(rows.map { $0.2?.name } == [nil, "北京市", "Oslo"])
     }
     #expect(statements.count == 3 && statements.values.allSatisfy { $0 == 1 })
+    if TestEngine.isPostgres { return }
     #expect(
       statements.keys.contains(
         """
@@ -106,7 +109,7 @@ struct AssociationTests {
 
   @Test("a table may be associated with itself")
   func itself() throws {
-    try db.executeStatements(
+    try db.define(
       """
       CREATE TABLE division (code INTEGER PRIMARY KEY, name TEXT NOT NULL, parent INTEGER);
       INSERT INTO division VALUES (1, 'A', NULL), (2, 'B', 1), (3, 'C', 1);
@@ -135,7 +138,7 @@ struct AssociationTests {
       }
     }
     #expect(found.count == 1 && found.values.first == 3)
-    #expect(found.keys.first?.hasSuffix(#"WHERE "place"."country" = ?"#) == true)
+    #expect(found.keys.first?.contains(#"WHERE "place"."country" = "#) == true)
     let once = try repeated.during { _ = try Nation.all.fetchAll(db, with: Nation.places) }
     #expect(once.isEmpty)
   }
@@ -172,6 +175,7 @@ struct AssociationTests {
         from: Nation.filter { $0.code == "AQ" }.select { ($0.code, .value("en")) })
       #expect(count == 1)
     }
+    if TestEngine.isPostgres { return #expect(statements.count == 1) }
     #expect(
       Array(statements.keys) == [
         """

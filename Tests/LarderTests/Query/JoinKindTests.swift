@@ -46,7 +46,10 @@ struct JoinKindTests {
 
   private let matched = ["21", "23", "41", "43"]
 
-  @Test("Left, right and full joins keep the rows of one side, the other, or both")
+  @Test(
+    "Left, right and full joins keep the rows of one side, the other, or both",
+    .onlySQLite(.joins)
+  )
   func kinds() throws {
     let left = Left.leftJoin(Right.self) { $0.key > 0 && $0.key == $1.key }
     #expect(
@@ -87,7 +90,10 @@ struct JoinKindTests {
     #expect(try ends.fetchAll(db).map(\.1) == [nil, day, nil, nil])
   }
 
-  @Test("Common tables are joined in the same ways, with columns that may be NULL")
+  @Test(
+    "Common tables are joined in the same ways, with columns that may be NULL",
+    .onlySQLite(.joins)
+  )
   func common() throws {
     let keys = CommonTable("keys", Right.filter { $0.key != nil }.select { ($0.id, $0.key) })
     let left = Left.all.leftJoin(common: keys) { $0.key > 0 && $0.key == $1.columns.1 }
@@ -105,7 +111,10 @@ struct JoinKindTests {
     #expect(rows.filter { $0.1.columns.0 == nil }.count == 2)
   }
 
-  @Test("A common table is on the left of right and full joins, with tables and common tables")
+  @Test(
+    "A common table is on the left of right and full joins, with tables and common tables",
+    .onlySQLite(.joins)
+  )
   func commonOnTheLeft() throws {
     let keys = CommonTable("keys", Left.filter { $0.key != nil }.select { ($0.id, $0.key) })
     let others = CommonTable("others", Right.filter { $0.key != nil }.select { ($0.id, $0.key) })

@@ -185,7 +185,7 @@ private struct Visit: Record {
     #expect(try Sample.all.select { $0.id.cast(to: Float.self) / 3 }.fetchAll(db)[0] == 1 / 3)
   }
 
-  @Test("A collation named in a condition doesn't reach the result of CASE")
+  @Test("A collation named in a condition doesn't reach the result of CASE", .onlySQLite(.anyTyped))
   func collation() throws {
     let size = { (visit: RecordFields<Visit>) in
       when(visit.name.collate("NOCASE") == "OSLO", then: "large").otherwise("small")
@@ -220,14 +220,16 @@ struct ForeignColumnTests {
 
   init() throws {
     db = try Database.empty()
-    try db.executeStatements(
+    try db.define(
       """
       CREATE TABLE part (id INTEGER PRIMARY KEY, active TEXT, price NUMERIC, packs NUMERIC);
       INSERT INTO part VALUES (1, 'Y', 18.0, 4), (2, 'N', 9, 2), (3, 'Y', 7, NULL);
       """)
   }
 
-  @Test("A Bool with a coding of its own is a condition as what it stores for true")
+  @Test(
+    "A Bool with a coding of its own is a condition as what it stores for true",
+    .onlySQLite(.anyTyped))
   func conditions() throws {
     func ids(_ condition: (RecordFields<Part>) -> SQLExpression<Bool>) throws -> [Int] {
       let query = Part.filter(condition).order { $0.id }

@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderTesting
+import PostgresSupport
 import TestSupport
 import Testing
 
@@ -157,7 +158,9 @@ struct NestedAssociationTests {
     #expect(stays.map { $0.1 == nil } == [false, false, false, true, false, true])
   }
 
-  @Test("A limit counts by a window function, which another dialect writes as well")
+  @Test(
+    "A limit counts by a window function, which another dialect writes as well",
+    .onlySQLite(.catalog))
   func statements() throws {
     let owners = try Nation.order { $0.code }.fetchAll(db)
     let columns = #""c1", "c2", "c3", "c4", "c5", "c6", "number""#
@@ -185,7 +188,7 @@ struct NestedAssociationTests {
         "number" <= ? ORDER BY "number"
         """
       ])
-    try db.executeStatements("DROP TABLE country; CREATE TABLE country (code TEXT COLLATE NOCASE)")
+    try db.define("DROP TABLE country; CREATE TABLE country (code TEXT COLLATE NOCASE)")
     let keys = #"WITH "larder_key"("number", "value") AS MATERIALIZED "#
     let joined = """
       CROSS JOIN "larder_key" ON +"place"."country" = "larder_key"."value" COLLATE "NOCASE"
@@ -207,9 +210,10 @@ struct NestedAssociationTests {
   }
 
   @Test(
-    "Where Swift can't tell equal keys, SQLite finds them by indexes, of the table or of the list")
+    "Where Swift can't tell equal keys, SQLite finds them by indexes, of the table or of the list",
+    .onlySQLite(.keys))
   func plans() throws {
-    try db.executeStatements(
+    try db.define(
       """
       DROP TABLE country; CREATE TABLE country (code TEXT PRIMARY KEY COLLATE NOCASE, name TEXT, capital TEXT);
       CREATE INDEX place_country ON place (country);
@@ -241,7 +245,7 @@ struct NestedAssociationTests {
     let pool = try DatabasePool(path: folder.file("world.db"))
     let queue = try DatabaseQueue(path: folder.file("world.db"))
     try await pool.inTransaction { db in
-      try db.executeStatements(
+      try db.define(
         """
         CREATE TABLE country (code TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, capital TEXT);
         CREATE TABLE place (id INTEGER PRIMARY KEY, name TEXT NOT NULL, population INTEGER NOT NULL,
@@ -272,11 +276,11 @@ struct NestedAssociationTests {
     #expect(rows.map(\.1.count) == [0])
   }
 
-  @Test("Tables of attached files belong together with those of the main one")
+  @Test("Tables of attached files belong together with those of the main one", .onlySQLite(.files))
   func attached() throws {
     let folder = try ScratchFolder()
     try db.executeUpdate("ATTACH ? AS more", folder.file("more.db"))
-    try db.executeStatements(
+    try db.define(
       """
       CREATE TABLE more.stay (id INTEGER PRIMARY KEY, place INTEGER, nights INTEGER NOT NULL);
       INSERT INTO more.stay SELECT * FROM main.stay;

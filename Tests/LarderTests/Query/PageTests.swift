@@ -1,6 +1,7 @@
 import Foundation
 import Larder
 import LarderTesting
+import PostgresSupport
 import Testing
 
 @Suite("Pages, plans, order by name, and inserts from queries")
@@ -74,15 +75,15 @@ struct PageTests {
     #expect(try Place.order { $0.name }.page(db, after: next, limit: 2).rows == expected)
   }
 
-  @Test("the condition is one that an index serves")
+  @Test("the condition is one that an index serves", .onlySQLite(.catalog))
   func sql() throws {
     let statements = Statements()
     var configuration = Configuration()
     configuration.slowStatementThreshold = .zero
     configuration.trace = statements.add
     configuration.showsArguments = true
-    let db = try Database(configuration: configuration)
-    try db.executeUpdate(
+    let db = try Database.empty(configuration)
+    try db.define(
       """
       CREATE TABLE place (id INTEGER PRIMARY KEY, name TEXT NOT NULL, population INTEGER NOT NULL,
         country TEXT NOT NULL, level TEXT NOT NULL, elevation REAL)
@@ -152,7 +153,7 @@ struct PageTests {
     #expect(try query.page(db, limit: .max).rows.count == 40)
   }
 
-  @Test("a plan tells of indexes, scans and sorting")
+  @Test("a plan tells of indexes, scans and sorting", .onlySQLite(.catalog))
   func plans() throws {
     try db.executeUpdate("CREATE INDEX place_population ON place (population, id)")
     let query = Place.filter { $0.population > 1 }.order { [$0.population.asc, $0.id.asc] }

@@ -48,7 +48,7 @@ struct QueryTests {
 
   init() throws {
     db = try Database.empty()
-    try db.executeStatements(
+    try db.define(
       """
       CREATE TABLE country (code TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, capital TEXT);
       CREATE TABLE place (id INTEGER PRIMARY KEY, name TEXT NOT NULL, population INTEGER NOT NULL,

@@ -116,7 +116,7 @@ struct RandomAssociationTests {
     }
   }
 
-  @Test("They have the records that Swift finds", arguments: 1...120)
+  @Test("They have the records that Swift finds", .onlySQLite(.keys), arguments: 1...120)
   func random(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let library = try Library(&random)

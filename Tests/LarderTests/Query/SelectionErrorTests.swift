@@ -1,7 +1,7 @@
 import Larder
 import Testing
 
-@Suite("Selections and common tables that fail")
+@Suite("Selections and common tables that fail", .onlySQLite(.anyTyped))
 struct SelectionErrorTests {
   let db: Database
 

@@ -1,5 +1,6 @@
 import Larder
 import TestSupport
+import PostgresSupport
 import Testing
 
 @Suite("Steps behind a selection")
@@ -73,12 +74,12 @@ struct SelectionStepTests {
 
   @Test("Rows become values of a type of one's own")
   func values() throws {
-    let query = Place.all.group { $0.country }
+    let query = Place.order { $0.country }.group { $0.country }
       .select(Total.init) { ($0.country, $0.population.sum()) }
     let totals = [
       Total(country: "CN", population: 46_883_990), Total(country: "NO", population: 709_037),
     ]
-    #expect(query.limit(2).snapshot().hasSuffix(#" GROUP BY "place"."country" LIMIT ?"#))
+    #expect(query.limit(2).snapshot().contains(#" GROUP BY "place"."country" ORDER BY "#))
     #expect(try query.limit(2).fetchAll(db) == totals)
     #expect(try query.fetchOne(db) == totals[0])
     #expect(try query.fetchCount(db) == 2)
@@ -86,7 +87,12 @@ struct SelectionStepTests {
     try query.forEach(db) { last = $0 }
     #expect(last == totals[1])
     let pairs = Place.order { $0.id }.select({ ($1, $0) }) { ($0.country, $0.level) }
-    #expect(try pairs.distinct().fetchAll(db).map(\.1) == ["CN", "NO", "CN"])
+    if TestEngine.isPostgres {
+      // What rows are put in order by has to be selected there.
+      #expect(throws: DatabaseError.self) { try pairs.distinct().fetchAll(db) }
+    } else {
+      #expect(try pairs.distinct().fetchAll(db).map(\.1) == ["CN", "NO", "CN"])
+    }
     #expect(try Place.select({ -$0 }) { $0.population }.fetchAll(db).max() == -120_000)
   }
 
@@ -144,7 +150,7 @@ struct SelectionStepTests {
     #expect(row.3 == 709_038)
   }
 
-  @Test("nil is IS NULL, with which SQLite uses a partial index")
+  @Test("nil is IS NULL, with which SQLite uses a partial index", .onlySQLite(.catalog))
   func partialIndex() throws {
     try db.executeUpdate("CREATE INDEX high ON place (elevation) WHERE elevation IS NOT NULL")
     let missing: Double? = nil
@@ -164,7 +170,7 @@ struct SelectionStepTests {
     #expect(try db.value(sql, as: String.self) == "Oslo")
   }
 
-  @Test("A rebuild takes expressions by the key paths of columns")
+  @Test("A rebuild takes expressions by the key paths of columns", .onlySQLite(.catalog))
   func rebuild() throws {
     try db.executeUpdate("ALTER TABLE place RENAME COLUMN population TO inhabitants")
     try Place.table.rebuild(db, copying: [\.population: "inhabitants + 1"])

@@ -47,8 +47,9 @@ struct UpsertExpressionTests {
     #expect(more.id == 1 && more.version == 2)
     var other = item("c", 7)
     try other.upsert(db, onConflict: Item.columns.name) { $0.quantity += $1.quantity }
-    #expect(other.id == 2 && other.version == 1)
-    let again = try Item(id: 2, name: "c", quantity: 1, small: 1, version: 1).upsert(db) {
+    // A server has counted the row that was there, too.
+    #expect(other.id == (TestEngine.isPostgres ? 3 : 2) && other.version == 1)
+    let again = try Item(id: other.id, name: "c", quantity: 1, small: 1, version: 1).upsert(db) {
       $0.quantity = $0.quantity * 10 + $1.quantity
     }
     #expect(again.version == 2)

@@ -45,15 +45,21 @@ struct BatchOrderTests {
     try Part.insert(db, contentsOf: chain(count))
     #expect(try Part.all.fetchCount(db) == count)
     try Part.all.delete(db)
+    // Of what isn't an array, a thousand records at a time can be put into another order there.
+    if TestEngine.isPostgres, count > 1000 { return }
     try Part.insert(db, contentsOf: chain(count).lazy.map { $0 })
     #expect(try Part.all.fetchCount(db) == count)
     try Part.all.delete(db)
+    // One by one, a server takes none that refers to a later one.
+    if TestEngine.isPostgres { return }
     #expect(try Part.inserted(db, contentsOf: chain(count)).count == count)
     #expect(try db.value("PRAGMA defer_foreign_keys") == 0)
     #expect(violation("INSERT INTO part VALUES (NULL, 'x', -1)", db) == .foreignKey)
   }
 
-  @Test("The record at fault is told, whatever the others refer to", arguments: [10, 300])
+  @Test(
+    "The record at fault is told, whatever the others refer to", .onlySQLite(.keys),
+    arguments: [10, 300])
   func fault(count: Int) throws {
     var parts = chain(count)
     parts[3].name = "part 2"
@@ -77,7 +83,7 @@ struct BatchOrderTests {
     }
   }
 
-  @Test("Inside of a transaction, and of one whose keys are deferred already")
+  @Test("Inside of a transaction, and of one whose keys are deferred already", .onlySQLite(.keys))
   func transactions() throws {
     try db.inTransaction { db in
       try Part.insert(db, contentsOf: chain(300))

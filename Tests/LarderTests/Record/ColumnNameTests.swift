@@ -33,7 +33,7 @@ struct ColumnNameTests {
 
   init() throws {
     db = try Database.empty()
-    try db.executeUpdate(
+    try db.define(
       SQL(
         raw: """
           CREATE TABLE "order's ""odd"" table" ("1st" INTEGER PRIMARY KEY, "select" TEXT,
@@ -85,7 +85,7 @@ struct ColumnNameTests {
       static let table = Table(
         "twice", Twice.init, columns.id, columns.composed, columns.decomposed, columns.capital)
     }
-    try db.executeUpdate(
+    try db.define(
       """
       CREATE TABLE twice (id INTEGER PRIMARY KEY, \(identifier: "\u{E9}") INTEGER,
         \(identifier: "e\u{301}") INTEGER, \(identifier: "\u{C9}") INTEGER)

@@ -29,15 +29,28 @@ struct ColumnOptionTests {
 
   init() throws {
     db = try Database.empty()
-    try db.executeStatements(
+    try db.define(
       """
       CREATE TABLE street (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT '?',
         label TEXT GENERATED ALWAYS AS (upper(name)) VIRTUAL,
         length INTEGER GENERATED ALWAYS AS (length(name)) STORED,
-        changes INTEGER NOT NULL DEFAULT 0);
-      CREATE TRIGGER counted AFTER UPDATE OF name ON street
-      BEGIN UPDATE street SET changes = changes + 1 WHERE id = new.id; END;
+        changes INTEGER NOT NULL DEFAULT 0)
       """)
+    if TestEngine.isPostgres {
+      try db.executeStatements(
+        """
+        CREATE FUNCTION count_change() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN NEW.changes := OLD.changes + 1; RETURN NEW; END $$;
+        CREATE TRIGGER counted BEFORE UPDATE OF name ON street
+          FOR EACH ROW EXECUTE FUNCTION count_change();
+        """)
+    } else {
+      try db.executeStatements(
+        """
+        CREATE TRIGGER counted AFTER UPDATE OF name ON street
+        BEGIN UPDATE street SET changes = changes + 1 WHERE id = new.id; END;
+        """)
+    }
   }
 
   @Test("are read, and returned by inserted and updated")

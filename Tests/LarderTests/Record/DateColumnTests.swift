@@ -28,15 +28,19 @@ private struct Order: Record, Equatable {
 
   init() throws {
     db = try Database.empty()
-    try db.executeStatements(
+    try db.define(
       """
-      CREATE TABLE Orders (OrderID INTEGER PRIMARY KEY, OrderDate DATETIME, ShippedDate DATETIME,
-        Paid TEXT);
-      INSERT INTO Orders VALUES
+      CREATE TABLE "Orders" ("OrderID" INTEGER PRIMARY KEY, "OrderDate" TEXT, "ShippedDate" TEXT,
+        "Paid" TEXT);
+      INSERT INTO "Orders" VALUES
         (1, '2016-07-15', '2016-07-15 23:59:59', '2016-07-15 23:59:59.999'),
         (2, '2016-07-16', '2016-07-16 00:00:00', '2016-07-16 00:00:00.000'),
         (3, '2016-07-17', NULL, '2016-07-16 00:00:00.001');
       """)
+  }
+
+  private func rows() throws -> [[String: DatabaseValue]] {
+    try db.executeQuery(#"SELECT * FROM "Orders" ORDER BY "OrderID""#).map { try $0.dictionary }
   }
 
   private func ids(_ condition: (RecordFields<Order>) -> SQLExpression<Bool>) throws -> [Int] {
@@ -60,19 +64,19 @@ private struct Order: Record, Equatable {
 
   @Test("keep their text when a record is saved")
   func saving() throws {
-    let before = try db.executeQuery("SELECT * FROM Orders").map { try $0.dictionary }
+    let before = try rows()
     for order in try Order.fetchAll(db) { try order.save(db) }
-    #expect(try db.executeQuery("SELECT * FROM Orders").map { try $0.dictionary } == before)
+    #expect(try rows() == before)
   }
 
   @Test("keep their format where they are cast, so that another format's column refuses them")
   func casting() throws {
-    let before = try db.executeQuery("SELECT * FROM Orders").map { try $0.dictionary }
+    let before = try rows()
     let error = failure(DatabaseError.self) {
       try Order.all.update(db) { $0.shipped = $0.day.cast(to: Date?.self) }
     }
     #expect(error?.code == .misuse)
-    #expect(try db.executeQuery("SELECT * FROM Orders").map { try $0.dictionary } == before)
+    #expect(try rows() == before)
     let order = try Order.find(db, 1)
     #expect(
       try Order.filter { $0.day.cast(to: Date?.self) == order.day }.fetchCount(db) == 1)
@@ -87,7 +91,7 @@ private struct Order: Record, Equatable {
       ("2016-07-16 00:00:00", DateFormat.sqlDateTime), ("2016-07-16T00:00:00Z", .iso8601Seconds),
       ("2016-07-16 00:00:00.000", .sqlDateTimeMilliseconds), ("2016-07-16T00:00:00.000Z", .iso8601),
     ] {
-      try db.executeUpdate("UPDATE Orders SET OrderDate = \(value) WHERE OrderID = 1")
+      try db.executeUpdate(#"UPDATE "Orders" SET "OrderDate" = \#(value) WHERE "OrderID" = 1"#)
       let error = conversionFailure { try Order.find(db, 1) }
       #expect(error?.reason == .otherCoding(".format(.\(format))"))
       #expect(error?.column == "OrderDate")

@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Finding records")
@@ -34,7 +35,11 @@ struct FindTests {
     #expect(try City.find(db, id) == City.norwegian[2])
     #expect(try City.find(db, UInt8(3)) == City.norwegian[2])
     #expect(try City.fetchOne(db, Int?.none) == nil)
-    #expect(try City.fetchOne(db, "three") == nil)
+    if TestEngine.isPostgres {
+      #expect(throws: DatabaseError.self) { try City.fetchOne(db, "three") }
+    } else {
+      #expect(try City.fetchOne(db, "three") == nil)
+    }
   }
 
   @Test("A key that can't be stored is an error")
@@ -74,13 +79,14 @@ struct FindTests {
       static let columns = Columns()
       static let table = Table("name", Name.init, columns.text)
     }
-    try db.executeUpdate("CREATE TABLE name (text TEXT PRIMARY KEY)")
+    try db.define("CREATE TABLE name (text TEXT PRIMARY KEY)")
     let names = ["caf\u{E9}", "cafe\u{301}"]
     try Name.insert(db, contentsOf: names.map { Name(text: $0) })
-    #expect(try Name.fetchAll(db, keys: names).count == 2)
+    let found = try Name.fetchAll(db, keys: names)
+    #expect(found.map { Array($0.text.utf8).count }.sorted() == [5, 6])
   }
 
-  @Test("Connections that take few parameters are asked several times")
+  @Test("Connections that take few parameters are asked several times", .onlySQLite(.limits))
   func fewParameters() throws {
     try db.setLimit(.variables, 5)
     try City.insert(
@@ -169,6 +175,6 @@ struct FetchTests {
     let cities = try City.fetchAll(
       db, sql: "UPDATE city SET population = population + 1 WHERE id < 3 RETURNING *")
     #expect(cities.map(\.population) == [709_038, 291_941])
-    #expect(try City.fetchAll(db).map(\.population) == [709_038, 291_941, 214_565])
+    #expect(try City.order { $0.id }.fetchAll(db).map(\.population) == [709_038, 291_941, 214_565])
   }
 }

@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Inserting records")
@@ -41,10 +42,12 @@ struct InsertTests {
     #expect(error?.constraint?.kind == .primaryKey)
     #expect(error?.constraint?.table == "city")
     #expect(error?.constraint?.columns == ["id"])
-    #expect(error?.sql == City.table.insertSQL)
+    #expect(error?.sql?.hasPrefix("INSERT INTO \"city\" (") == true)
   }
 
-  @Test("A trigger that ignores the row makes the insertion fail, since there is no key to return")
+  @Test(
+    "A trigger that ignores the row makes the insertion fail, since there is no key to return",
+    .onlySQLite(.triggers))
   func ignoredByTrigger() throws {
     var oslo = City(id: nil, name: "Oslo", population: 709_037)
     try oslo.insert(db)
@@ -63,9 +66,9 @@ struct InsertTests {
     #expect(try City.fetchAll(db) == [oslo])
   }
 
-  @Test("A trigger that inserts elsewhere doesn't get into the key")
+  @Test("A trigger that inserts elsewhere doesn't get into the key", .onlySQLite(.triggers))
   func triggerInsertsElsewhere() throws {
-    try db.executeStatements(
+    try db.define(
       """
       CREATE TABLE log (id INTEGER PRIMARY KEY, name TEXT);
       INSERT INTO log VALUES (99, 'the first');
@@ -95,10 +98,11 @@ struct ConflictPolicyTests {
     #expect(try City.fetchAll(db) == City.norwegian)
     var hamar = City(id: nil, name: "Hamar", population: 28_535)
     #expect(try hamar.insert(db, or: .ignore))
-    #expect(hamar.id == 4)
+    // A server has counted the row that was left out.
+    #expect(hamar.id == (TestEngine.isPostgres ? 5 : 4))
   }
 
-  @Test(".replace deletes the row in the way, and fills the key")
+  @Test(".replace deletes the row in the way, and fills the key", .refused(.replacing))
   func replace() throws {
     var bergen = bergen()
     #expect(try bergen.insert(db, or: .replace))
@@ -107,7 +111,7 @@ struct ConflictPolicyTests {
     #expect(try City.find(db, 4).population == 300_000)
   }
 
-  @Test(".fail throws and lets the transaction go on")
+  @Test(".fail throws and lets the transaction go on", .onlySQLite(.replacing))
   func fail() throws {
     try db.inTransaction { db in
       var hamar = City(id: nil, name: "Hamar", population: 28_535)
@@ -119,7 +123,7 @@ struct ConflictPolicyTests {
     #expect(try City.fetchAll(db).count == 4)
   }
 
-  @Test(".rollback throws and undoes the whole transaction")
+  @Test(".rollback throws and undoes the whole transaction", .onlySQLite(.replacing))
   func rollback() throws {
     #expect(throws: DatabaseError.self) {
       try db.inTransaction { db in
@@ -133,7 +137,9 @@ struct ConflictPolicyTests {
     #expect(try City.fetchAll(db) == City.norwegian)
   }
 
-  @Test("Conditions that a policy isn't for are still errors", arguments: ConflictPolicy.allCases)
+  @Test(
+    "Conditions that a policy isn't for are still errors", .onlySQLite(.replacing),
+    arguments: ConflictPolicy.allCases)
   func otherConstraints(policy: ConflictPolicy) throws {
     var city = City(id: nil, name: "Atlantis", population: -1)
     if policy == .ignore {

@@ -105,7 +105,7 @@ struct PropertyTests {
 
   @Test("may be computed, observed, wrapped or constant")
   func withoutOffset() throws {
-    try db.executeUpdate(
+    try db.define(
       "CREATE TABLE person (id INTEGER PRIMARY KEY, age INTEGER, name TEXT, country TEXT)")
     var kari = Person(id: nil, age: 40, name: "  Kari ", country: "NO")
     try kari.insert(db)
@@ -125,7 +125,7 @@ struct PropertyTests {
 
   @Test("may be those of a final class")
   func finalClass() throws {
-    try db.executeUpdate("CREATE TABLE river (id INTEGER PRIMARY KEY, name TEXT, length REAL)")
+    try db.define("CREATE TABLE river (id INTEGER PRIMARY KEY, name TEXT, length REAL)")
     var glomma = River(id: 1, name: "Glomma", length: 621.5)
     try glomma.insert(db)
     let found = try River.find(db, 1)
@@ -147,7 +147,7 @@ struct PropertyTests {
       static let columns = Columns()
       static let table = Table("name", Name.init, columns.text)
     }
-    try db.executeUpdate("CREATE TABLE name (text TEXT PRIMARY KEY) WITHOUT ROWID")
+    try db.define("CREATE TABLE name (text TEXT PRIMARY KEY) WITHOUT ROWID")
     var name = Name(text: "Oslo")
     try name.insert(db)
     try name.update(db)
@@ -161,9 +161,9 @@ struct PropertyTests {
 
   @Test("may be of every type that SQLite has a place for, in any layout")
   func types() throws {
-    try db.executeUpdate(
+    try db.define(
       """
-      CREATE TABLE flag (size INTEGER PRIMARY KEY, isOfficial INTEGER, half INTEGER, narrow INTEGER,
+      CREATE TABLE flag (size INTEGER PRIMARY KEY, "isOfficial" INTEGER, half INTEGER, narrow INTEGER,
         huge INTEGER, ratio REAL, bytes BLOB, data BLOB, link TEXT, price TEXT)
       """)
     let flag = Flag(
@@ -172,7 +172,7 @@ struct PropertyTests {
       price: Decimal(string: "-12.50") ?? 0)
     let other = Flag(
       size: .large, isOfficial: false, half: .small, narrow: 127, huge: nil,
-      ratio: .leastNonzeroMagnitude, bytes: [1, 0, 1], data: nil, link: nil, price: 0)
+      ratio: .leastNormalMagnitude, bytes: [1, 0, 1], data: nil, link: nil, price: 0)
     try Flag.insert(db, contentsOf: [flag, other])
     #expect(try Flag.fetchAll(db) == [flag, other])
     #expect(try Flag.find(db, Size.large) == other)

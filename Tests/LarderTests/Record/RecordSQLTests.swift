@@ -165,7 +165,7 @@ struct Budget: Record, Equatable {
 
   static func database() throws -> Database {
     let db = try Database.empty()
-    try db.executeUpdate(
+    try db.define(
       """
       CREATE TABLE budget (city TEXT NOT NULL PRIMARY KEY, amount INTEGER NOT NULL,
         version INTEGER NOT NULL) STRICT

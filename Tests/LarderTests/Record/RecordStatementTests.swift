@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 /// A record whose table is another one each time that it is asked for.
@@ -44,7 +45,7 @@ struct RecordStatementTests {
     }
   }
 
-  @Test("are compiled once")
+  @Test("are compiled once", .onlySQLite(.limits))
   func compiledOnce() throws {
     try everyOperation(10)
     // Nothing of more than ten bytes compiles any more.
@@ -53,7 +54,7 @@ struct RecordStatementTests {
     try everyOperation(20)
   }
 
-  @Test("are in the cache's figures, and within its capacity")
+  @Test("are in the cache's figures, and within its capacity", .onlySQLite(.limits))
   func cacheFigures() throws {
     db.clearStatementCache()
     var before = db.statementCacheStatistics
@@ -72,7 +73,7 @@ struct RecordStatementTests {
     #expect(db.statementCacheStatistics.hits == before.hits)
   }
 
-  @Test("are the same for a table that is declared over and over again")
+  @Test("are the same for a table that is declared over and over again", .onlySQLite(.limits))
   func declaredAgain() throws {
     db.clearStatementCache()
     let before = db.statementCacheStatistics
@@ -109,9 +110,9 @@ struct RecordStatementTests {
     #expect(try City.fetchAll(db, sql: all) == City.norwegian)
     try everyOperation(10)
     try db.executeUpdate("DROP TABLE city")
-    #expect(failure(DatabaseError.self) { try City.fetchAll(db) }?.message == "no such table: city")
-    try db.executeUpdate(
-      "CREATE TABLE city (more, population INTEGER, name TEXT UNIQUE, id INTEGER PRIMARY KEY)")
+    #expect(failure(DatabaseError.self) { try City.fetchAll(db) }?.message.contains("city") == true)
+    try db.define(
+      "CREATE TABLE city (more TEXT, population INTEGER, name TEXT UNIQUE, id INTEGER PRIMARY KEY)")
     try City.insert(db, contentsOf: City.norwegian)
     #expect(try City.fetchAll(db) == City.norwegian)
     #expect(try City.fetchAll(db, sql: all) == City.norwegian)
@@ -123,7 +124,7 @@ struct RecordStatementTests {
     #expect(try City.fetchAll(db).count == 3)
     try db.executeUpdate("ALTER TABLE city RENAME COLUMN population TO people")
     let error = failure(DatabaseError.self) { try City.fetchAll(db) }
-    #expect(error?.message == "no such column: population")
+    #expect(error?.message.contains("population") == true)
     #expect(error?.sql == City.table.selectSQL)
     try db.executeUpdate("ALTER TABLE city RENAME COLUMN people TO population")
     #expect(try City.fetchAll(db) == City.norwegian)
@@ -147,14 +148,15 @@ struct RecordStatementTests {
   @Test("may write while others read")
   func writingWhileReading() throws {
     var seen: [Int64?] = []
-    try City.forEach(db, sql: "SELECT * FROM city ORDER BY +name") { city in
+    try City.forEach(db, sql: "SELECT * FROM city ORDER BY name || ''") { city in
       seen.append(city.id)
       var copy = City(id: nil, name: city.name + " II", population: 0)
       try copy.insert(db)
       try city.delete(db)
     }
     #expect(seen == [2, 1, 3])
-    #expect(try City.fetchAll(db).map(\.name) == ["Bergen II", "Oslo II", "Trondheim II"])
+    #expect(
+      try City.order { $0.id }.fetchAll(db).map(\.name) == ["Bergen II", "Oslo II", "Trondheim II"])
   }
 
   @Test("end where the closure throws, and can be used again")
@@ -189,7 +191,10 @@ struct RecordStatementTests {
     #expect(failure(DatabaseError.self) { try City.insert(db, contentsOf: [oslo]) } != nil)
   }
 
-  @Test("refuse what would change their table while they run, and can be used again")
+  @Test(
+    "refuse what would change their table while they run, and can be used again",
+    .onlySQLite(.locking)
+  )
   func droppingMeanwhile() throws {
     try City.forEach(db) { _ in
       let error = failure(DatabaseError.self) { try db.executeUpdate("DROP TABLE city") }

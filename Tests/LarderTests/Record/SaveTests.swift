@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Saving records")
@@ -11,7 +12,7 @@ struct SaveTests {
   func updates() throws {
     var oslo = City(id: 1, name: "Oslo", population: 1)
     try oslo.save(db)
-    #expect(try City.fetchAll(db) == [oslo] + City.norwegian[1...])
+    #expect(try City.order { $0.id }.fetchAll(db) == [oslo] + City.norwegian[1...])
   }
 
   @Test("inserts where the key is nil, and fills it")
@@ -57,7 +58,8 @@ struct UpsertTests {
     try oslo.upsert(db)
     var hamar = City(id: 50, name: "Hamar", population: 28_535)
     try hamar.upsert(db)
-    #expect(try City.fetchAll(db) == [oslo] + City.norwegian[1...] + [hamar])
+    #expect(
+      try City.order { $0.id }.fetchAll(db) == [oslo] + City.norwegian[1...] + [hamar])
   }
 
   @Test("inserts where the key is nil, and fills it")
@@ -74,7 +76,7 @@ struct UpsertTests {
 
   @Test("finds the row by the target, updates the columns that are named, and takes its key over")
   func target() throws {
-    try db.executeStatements(
+    try db.define(
       "CREATE TABLE other (id INTEGER PRIMARY KEY); INSERT INTO other VALUES (99)")
     var bergen = City(id: nil, name: "Bergen", population: 1)
     try bergen.upsert(
@@ -88,7 +90,8 @@ struct UpsertTests {
     #expect(try City.find(db, 2) == bergen)
     var hamar = City(id: nil, name: "Hamar", population: 28_535)
     try hamar.upsert(db, onConflict: City.columns.name)
-    #expect(hamar.id == 4)
+    // A server has counted the row that was there, too.
+    #expect(hamar.id == (TestEngine.isPostgres ? 5 : 4))
     #expect(try City.fetchAll(db).count == 4)
   }
 
@@ -165,7 +168,7 @@ struct UpsertTests {
       static let columns = Columns()
       static let table = Table("name", Name.init, columns.id, columns.name)
     }
-    try db.executeStatements(
+    try db.define(
       """
       CREATE TABLE name (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
       INSERT INTO name VALUES (5, 'Oslo'), (6, 'Bergen');
@@ -189,7 +192,7 @@ struct UpsertTests {
     let error = failure(DatabaseError.self) {
       try oslo.upsert(db, onConflict: City.columns.population)
     }
-    #expect(error?.message.contains("ON CONFLICT clause does not match") == true)
+    #expect(error?.message.contains("ON CONFLICT") == true)
   }
 
   @Test("raises the version of a row that is there, whatever it was, and tells it")
@@ -221,7 +224,7 @@ struct DeleteTests {
 
   @Test("is refused where a foreign key is in the way")
   func foreignKey() throws {
-    try db.executeStatements(
+    try db.define(
       "CREATE TABLE street (city INTEGER REFERENCES city (id)); INSERT INTO street VALUES (1)")
     let error = failure(DatabaseError.self) { try City.norwegian[0].delete(db) }
     #expect(error?.constraint?.kind == .foreignKey)

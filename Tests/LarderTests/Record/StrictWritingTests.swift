@@ -23,7 +23,7 @@ struct StrictWritingTests {
 
   init() throws {
     db = try Database.empty()
-    try db.executeUpdate(
+    try db.define(
       "CREATE TABLE reading (id INTEGER PRIMARY KEY, level REAL, serial INTEGER)")
     try Reading.insert(db, contentsOf: [Reading(id: 1, level: 0, serial: nil)])
   }
@@ -55,13 +55,14 @@ struct StrictWritingTests {
   @Test("are refused by every operation, with column, key and SQL", arguments: 0..<8)
   func refused(index: Int) throws {
     let (sql, operation) = Self.operations[index]
+    if TestEngine.isPostgres, sql.text.hasPrefix("INSERT OR REPLACE") { return }
     var reading = Reading(id: 1, level: .nan, serial: 5)
     var error = conversionFailure { try operation(&reading, db) }
     #expect(error?.table == "reading")
     #expect(error?.column == "level")
     #expect(error?.key == [1])
     #expect(error?.reason == .notANumber)
-    #expect(error?.sql == sql.text)
+    if !TestEngine.isPostgres { #expect(error?.sql == sql.text) }
     reading = Reading(id: 1, level: 0, serial: .max)
     error = conversionFailure { try operation(&reading, db) }
     #expect(error?.column == "serial")
@@ -89,11 +90,11 @@ struct StrictWritingTests {
     for reading in readings { #expect(try Reading.find(db, reading.id) == reading) }
   }
 
-  @Test("A key that no integer is left for is SQLite's error")
+  @Test("A key that no integer is left for is SQLite's error", .onlySQLite(.catalog))
   func fullTable() throws {
     var last = Reading(id: .max, level: 0, serial: nil)
     try last.insert(db)
-    try db.executeStatements(
+    try db.define(
       """
       CREATE TABLE counted (id INTEGER PRIMARY KEY AUTOINCREMENT);
       INSERT INTO counted VALUES (9223372036854775807);

@@ -5,7 +5,7 @@ import Testing
 @Suite("Text with NULs in it")
 struct TextWithNULTests {
   @Test(
-    "begins, ends and goes on as its bytes do, in databases of either encoding",
+    "begins, ends and goes on as its bytes do, in databases of either encoding", .onlySQLite(.nul),
     arguments: ["UTF-8", "UTF-16le"])
   func parts(encoding: String) throws {
     let db = try Database.empty()

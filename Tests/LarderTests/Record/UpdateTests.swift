@@ -1,4 +1,5 @@
 import Larder
+import PostgresSupport
 import Testing
 
 @Suite("Updating records")
@@ -11,7 +12,7 @@ struct UpdateTests {
   func whole() throws {
     var oslo = City(id: 1, name: "Christiania", population: 10)
     try oslo.update(db)
-    #expect(try City.fetchAll(db) == [oslo] + City.norwegian[1...])
+    #expect(try City.order { $0.id }.fetchAll(db) == [oslo] + City.norwegian[1...])
   }
 
   @Test("writes the columns that are named, and no others")
@@ -95,11 +96,11 @@ struct UpdateTests {
     var error = failure(DatabaseError.self) { try oslo.update(db) }
     #expect(error?.constraint?.kind == .unique)
     #expect(error?.constraint?.columns == ["name"])
-    #expect(error?.sql == City.table.updateSQL)
+    #expect(error?.sql?.hasPrefix("UPDATE \"city\" SET ") == true)
     oslo.population = -1
     error = failure(DatabaseError.self) { try oslo.update(db, City.columns.population) }
     #expect(error?.constraint?.kind == .check)
-    #expect(error?.sql == #"UPDATE "city" SET "population" = :population WHERE "id" = :id"#)
+    #expect(error?.sql?.hasPrefix(#"UPDATE "city" SET "population" = "#) == true)
   }
 }
 
@@ -182,7 +183,7 @@ struct VersionTests {
     #expect(try Budget.fetchAll(db) == [Budget(city: "Oslo", amount: 100, version: 1)])
   }
 
-  @Test("stay as they are where an update fails")
+  @Test("stay as they are where an update fails", .onlySQLite(.triggers))
   func failing() throws {
     try db.executeStatements(
       """
@@ -210,7 +211,7 @@ struct VersionTests {
       static let columns = Columns()
       static let table = Table("note", Note.init, columns.id, columns.version)
     }
-    try db.executeUpdate("CREATE TABLE note (id INTEGER PRIMARY KEY, version INTEGER)")
+    try db.define("CREATE TABLE note (id INTEGER PRIMARY KEY, version INTEGER)")
     var note = Note(id: 1, version: 254)
     try note.insert(db)
     try note.update(db)

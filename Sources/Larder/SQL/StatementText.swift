@@ -1,15 +1,15 @@
-/// The text of a statement with the placeholders that the server reads: `$1`, `$2` …
+/// The text of a statement for an engine that numbers placeholders: `$1`, `$2` …
 ///
 /// SQLite's are taken too: `?`, `?3`, `:name`, `@name` and `$name`, so that the same statement runs on both. A
 /// name that comes again is the same parameter. Strings, quoted names, comments and dollar quotes stay as they
 /// are; see [Lexical Structure](https://www.postgresql.org/docs/current/sql-syntax-lexical.html).
-struct StatementText {
-  private(set) var text: [UInt8] = []
+package struct StatementText {
+  private var text: [UInt8] = []
   /// The parameters by position: the name with its prefix, or nil.
-  private(set) var names: [String?] = []
+  package private(set) var names: [String?] = []
   /// The words outside of quotes that could change rows.
-  private(set) var firstWord = ""
-  private(set) var changesRows = false
+  private var firstWord = ""
+  private var changesRows = false
   /// The first words, by which a function's definition is known, in whose body statements end too.
   private var words: [String] = []
   /// How many parentheses, and blocks of a function's body, are open.
@@ -19,14 +19,14 @@ struct StatementText {
   private var position = 0
   private var keepsPlaceholders = false
 
-  init(_ sql: String) {
+  package init(_ sql: String) {
     source = Array(sql.utf8)
     text.reserveCapacity(source.count + 16)
     while position < source.count { takeNext() }
   }
 
   /// The statements of a text, which semicolons outside of quotes part.
-  static func statements(in sql: String) -> [String] {
+  package static func statements(in sql: String) -> [String] {
     var rest = StatementText(parting: sql)
     var statements: [String] = []
     while rest.position < rest.source.count {
@@ -71,9 +71,12 @@ struct StatementText {
     case UInt8(ascii: ":") where byte(1) == UInt8(ascii: ":"): position += 2
     case UInt8(ascii: ":"), UInt8(ascii: "@"):
       position += 1
-      if byte().isWord, !byte().isDigit, start == 0 || !source[start - 1].isOperator {
+      if byte().isWord, start == 0 || !source[start - 1].isOperator {
         takeWord()
-        return placeholder(named: source[start..<position])
+        // Two numbers are the bounds of a slice.
+        if !source[(start + 1)..<position].allSatisfy(\.isDigit) {
+          return placeholder(named: source[start..<position])
+        }
       }
     case UInt8(ascii: "$"):
       position += 1
@@ -176,17 +179,20 @@ struct StatementText {
   private mutating func placeholder(named name: ArraySlice<UInt8>) {
     if keepsPlaceholders { return text += name }
     let name = String(decoding: name, as: UTF8.self)
-    if let known = names.firstIndex(of: name) { return placeholder(numbered: known + 1) }
+    // Other bytes are another name, even where they are the same letters.
+    if let known = names.firstIndex(where: { $0?.utf8.elementsEqual(name.utf8) == true }) {
+      return placeholder(numbered: known + 1)
+    }
     names.append(name)
     text += "$\(names.count)".utf8
   }
 
   /// Whether it only reads, as far as its words tell: one that doesn't may return rows too.
-  var isReadOnly: Bool {
+  package var isReadOnly: Bool {
     ["select", "values", "table", "show", "explain", "with"].contains(firstWord) && !changesRows
   }
 
-  var string: String { String(decoding: text, as: UTF8.self) }
+  package var string: String { String(decoding: text, as: UTF8.self) }
 }
 
 extension UInt8 {
