@@ -108,8 +108,10 @@ public struct Compound<Row>: CombinableStatement, Sendable {
   @_documentation(visibility: internal)
   public var compound: Compound { self }
 
-  func combined(_ operation: SQLFragment, _ other: Self) -> Self {
-    let left = part(of: self)
+  /// - Parameter isTighter: whether other engines combine by this operation first, so that what is compound on
+  ///   the left becomes one table too.
+  func combined(_ operation: SQLFragment, _ other: Self, isTighter: Bool = false) -> Self {
+    let left = isTighter && isCompound ? fragment.asTable : part(of: self)
     // SQLite combines from left to right: what is compound on the right becomes one table.
     let right = other.isCompound ? other.fragment.asTable : part(of: other)
     let isMatched = zip(columns, other.columns).allSatisfy { $1.matching($0) === $1 }

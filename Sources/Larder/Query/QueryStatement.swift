@@ -56,7 +56,7 @@ extension CombinableStatement {
   }
   /// What is in both, each row once.
   public func intersect(_ other: some CombinableStatement<Row>) -> Compound<Row> {
-    compound.combined(" INTERSECT ", other.compound)
+    compound.combined(" INTERSECT ", other.compound, isTighter: true)
   }
   /// What is in this but not in the other, each row once.
   public func except(_ other: some CombinableStatement<Row>) -> Compound<Row> {

@@ -70,6 +70,22 @@ struct CompoundTests {
     #expect(try right.order(byColumn: 1).fetchAll(db).map(\.id) == [1, 2, 3])
   }
 
+  @Test("parts are combined from left to right, also where an engine would intersect first")
+  func leftToRight() throws {
+    let small = chinese.except(large)
+    #expect(try small.intersect(large).fetchAll(db).isEmpty)
+    #expect(try small.intersect(chinese).fetchAll(db).map(\.id) == [4])
+    let some = chinese.select { $0.id }.union(large.select { $0.id })
+      .intersect(Place.filter { $0.id > 2 }.select { $0.id })
+    #expect(
+      some.snapshot == """
+        SELECT * FROM (SELECT "place"."id" FROM "place" WHERE "place"."country" = ? UNION \
+        SELECT "place"."id" FROM "place" WHERE "place"."population" > ?) AS combined \
+        INTERSECT SELECT "place"."id" FROM "place" WHERE "place"."id" > ?
+        """)
+    #expect(try some.order(byColumn: 1).fetchAll(db) == [3, 4])
+  }
+
   @Test("selections of the same types are combined")
   func selections() throws {
     let names = Nation.all.select { ($0.name, .value(0)) }
