@@ -53,6 +53,14 @@ public struct Case<Value: Sendable>: Sendable {
     SQLExpression<Value?>(fragment(results, isNullable: true))
   }
 
+  /// Whether a collation means something for the values: not for numbers, nor for dates.
+  private static var isCompared: Bool {
+    switch (Value.self as? any DatabaseValueConvertible.Type)?.columnType.kind {
+    case .integer, .real, .bool, .decimal, .date: false
+    default: true
+    }
+  }
+
   private func fragment(_ results: [SQLFragment], isNullable: Bool) -> SQLFragment {
     // Values on their own are stored as the expressions among the results are.
     let coding = results.lazy.compactMap(\.coding).first
@@ -62,7 +70,9 @@ public struct Case<Value: Sendable>: Sendable {
     }
     let choice = SQLFragment(.choice(conditions, results), isNullable: isNullable, coding: coding)
     // SQLite would compare the result by a collation that stands anywhere in it.
-    guard (conditions + results).contains(where: \.namesCollation) else { return choice }
+    guard Self.isCompared, (conditions + results).contains(where: \.namesCollation) else {
+      return choice
+    }
     return SQLFragment(choice, .collate, "BINARY", isNullable: isNullable, coding: coding)
       .parenthesized
   }

@@ -265,4 +265,19 @@ struct FunctionTests {
     let kept = try db.value("SELECT at FROM event", as: Date.self)
     #expect(try abs(#require(kept).timeIntervalSince(date)) < 0.000_05)
   }
+
+  @Test("A collation in a condition reaches no text that is chosen, and numbers have none")
+  func choiceByCollation() throws {
+    let byName = Place.filter { place in
+      when(place.name.collate("NOCASE") == "oslo", then: place.population).otherwise(0) > 5
+    }
+    #expect(
+      byName.snapshot.hasSuffix(
+        "COLLATE \"NOCASE\" = ? THEN \"place\".\"population\" ELSE ? END > ?"))
+    #expect(try byName.fetchAll(db).map(\.name) == ["Oslo"])
+    let text = Place.filter { place in
+      when(place.name.collate("NOCASE") == "oslo", then: place.name).otherwise("") == "OSLO"
+    }
+    #expect(try text.fetchCount(db) == 0)
+  }
 }
