@@ -2,11 +2,11 @@ import LarderSQLite
 
 /// An operand that can't be right: a statement with it throws before it runs.
 struct RefusedOperand: DatabaseValueConvertible {
-  private let problem: String
+  private let error: any Error
 
-  init(_ problem: String) { self.problem = problem }
+  init(_ error: any Error) { self.error = error }
 
-  var databaseValue: DatabaseValue { get throws { throw DatabaseError(.misuse, problem) } }
+  var databaseValue: DatabaseValue { get throws { throw error } }
 
   init(databaseValue: DatabaseValue) throws {
     throw ConversionError(.malformed, RefusedOperand.self)
@@ -17,6 +17,11 @@ extension SQLFragment {
   /// A fragment whose statement throws a misuse error when it is run: for what a query can't say, and what
   /// the compiler can't see.
   package static func misuse(_ message: String) -> SQLFragment {
-    SQLFragment(value: RefusedOperand(message))
+    refused(DatabaseError(.misuse, message))
+  }
+
+  /// A fragment whose statement throws an error when it is run: for what an engine hasn't.
+  package static func refused(_ error: any Error) -> SQLFragment {
+    SQLFragment(value: RefusedOperand(error))
   }
 }

@@ -234,6 +234,6 @@ extension SQLFragment {
 
   /// What has no counterpart: a statement with it throws when it is run.
   static func unsupported(_ feature: String) -> SQLFragment {
-    .misuse("PostgreSQL has no \(feature)")
+    .refused(PostgresDefinitions.unsupported(feature))
   }
 }
