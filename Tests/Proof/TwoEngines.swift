@@ -17,7 +17,7 @@ enum TwoEngines: ProofRow {
       result.skipped = PostgresServer.whySkipped
       return result
     }
-    let server = try PostgresServer()
+    let server = try PostgresServer(["-c", "jit=off"])
     var refused: [String: Int] = [:]
     let kinds = options.rest.compactMap(QueryKind.init(rawValue:))
     var equal = Dictionary(

@@ -42,10 +42,10 @@ struct RandomMoments {
     1_706_659_200_000, 1_709_164_799_999, 4_107_542_399_000,
   ]
 
-  init(_ generator: inout SeededGenerator) {
+  init(_ generator: inout SeededGenerator, hasFirst: Bool) {
     moments = (0..<16).map { index in
       if index < Self.ends.count, index % 2 == 0 || Bool.random(using: &generator) {
-        return Moment(Self.ends[index])
+        return Moment(index == 0 && !hasFirst ? -30_000_000_000_000 : Self.ends[index])
       }
       if Int.random(in: 0..<5, using: &generator) == 0 { return nil }
       // From the year 1600 to 2400, or about 1970.

@@ -85,8 +85,9 @@ package struct RandomData {
   let sales: RandomSales
   let moments: RandomMoments
 
-  /// - Parameter hasNULs: whether texts may have NULs, which not every engine stores.
-  package init(_ generator: inout SeededGenerator, hasNULs: Bool = true) {
+  /// - Parameter isForSQLite: whether there are texts with NULs and dates of the year 0, which not every engine
+  ///   stores.
+  package init(_ generator: inout SeededGenerator, isForSQLite: Bool = true) {
     let codes = ["CN", "NO", "it's", "北", "", "no"]
     areas = codes.map { code in
       RandomArea(
@@ -110,8 +111,8 @@ package struct RandomData {
         parent: Self.maybe(&generator) { Int.random(in: 1...24, using: &$0) },
         area: Self.maybe(&generator) { codes.randomElement(using: &$0) ?? "" })
     }
-    sales = RandomSales(&generator, hasNULs: hasNULs)
-    moments = RandomMoments(&generator)
+    sales = RandomSales(&generator, hasNULs: isForSQLite)
+    moments = RandomMoments(&generator, hasFirst: isForSQLite)
   }
 
   private static func maybe<T>(
