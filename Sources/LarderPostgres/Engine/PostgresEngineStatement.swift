@@ -16,8 +16,8 @@ final class PostgresEngineStatement: EngineStatement {
   @exclusivity(unchecked) private var cells = UnsafeMutableBufferPointer<EngineValue>(
     start: nil, count: 0)
   private var hasBegun = false
-  /// Where values go while rows are copied.
-  @exclusivity(unchecked) private var copying: PostgresCopy?
+  /// Where values go while rows are copied, not retained: who copies keeps it.
+  @exclusivity(unchecked) private var copying: Unmanaged<PostgresCopy>?
 
   init(
     _ statement: PostgresStatement, of engine: PostgresEngine, _ sql: String, _ text: StatementText
@@ -35,7 +35,7 @@ final class PostgresEngineStatement: EngineStatement {
   var changes: Int { statement.changes }
 
   func bind(_ value: DatabaseValue, at index: Int) throws {
-    if let copying { return try copying.bind(value) }
+    if let copying { return try copying._withUnsafeGuaranteedRef { try $0.bind(value) } }
     do {
       try statement.parameters.bind(value, at: index - 1)
     } catch let failure as PostgresFailure {
@@ -65,13 +65,13 @@ final class PostgresEngineStatement: EngineStatement {
     into table: String, _ columns: [String], until deadline: Duration?, failedRow: inout Int?,
     _ bindNext: () throws -> Bool
   ) throws {
-    // What isn't finished is cancelled with the object.
-    defer { copying = nil }
     try engine.perform(sql, until: deadline) {
       do {
         let copy = try PostgresCopy(
           into: table, columns, statement.parameters.types, on: engine.connection)
-        copying = copy
+        copying = .passUnretained(copy)
+        // What isn't finished is cancelled with the object.
+        defer { withExtendedLifetime(copy) { copying = nil } }
         while try bindNext() { try copy.endRow() }
         _ = try copy.finish()
       } catch let failure as PostgresFailure {

@@ -62,7 +62,7 @@ public struct ParameterBinder {
 
   @usableFromInline
   func bindInEngine(_ value: DatabaseValue) throws {
-    try arena.engine?.bind(value, at: Int(index))
+    try arena.bindInEngine(value, at: Int(index))
   }
 
   @inlinable
@@ -117,8 +117,10 @@ package final class BindingArena {
     memory = .allocate(byteCount: capacity, alignment: 16)
   }
 
-  /// The statement, where the engine isn't SQLite.
-  var engine: (any EngineStatement)? { cursor?.statement }
+  /// Binds a value to a statement of another engine.
+  func bindInEngine(_ value: DatabaseValue, at index: Int) throws {
+    try cursor?.statement.bind(value, at: index)
+  }
 
   /// Whether the engine isn't SQLite.
   @inlinable

@@ -30,7 +30,7 @@ extension String {
 
   /// Calls a closure with the bytes of the text.
   @inlinable @inline(__always)
-  func withBytes<T>(_ body: (UnsafeBufferPointer<UInt8>) throws -> T) rethrows -> T {
+  package func withBytes<T>(_ body: (UnsafeBufferPointer<UInt8>) throws -> T) rethrows -> T {
     if let result = try utf8.withContiguousStorageIfAvailable(body) { return result }
     return try Array(utf8).withUnsafeBufferPointer(body)
   }
