@@ -33,7 +33,7 @@ public final class PostgresPool: DatabaseAccess {
   public init(_ address: String, configuration: PostgresConfiguration = .init()) throws {
     connections = Connections(
       maximum: configuration.connections, timeout: configuration.scopeTimeout,
-      retryLimit: configuration.retryLimit, isLoss: SQLState.isLoss
+      retryLimit: configuration.retryLimit, isTransient: SQLState.isTransient
     ) {
       try Database.postgres(address, configuration: configuration)
     }

@@ -24,6 +24,8 @@ final class PostgresStatement {
   /// On the server; empty where it doesn't keep statements.
   private var name = ""
   private var isPrepared = false
+  /// Whether it has run since, so that only its plan can be what an error is about.
+  private var hasRun = false
   @exclusivity(unchecked) private(set) var parameters = PostgresParameters(types: [])
   private(set) var columnNames: [String] = []
   @exclusivity(unchecked) private(set) var columnTypes: [Oid] = []
@@ -77,6 +79,7 @@ final class PostgresStatement {
 
   private func nameAnew() {
     guard connection.options.preparesStatements else { return }
+    hasRun = false
     connection.statementCount += 1
     name = "larder_\(connection.statementCount)"
   }
@@ -116,13 +119,16 @@ final class PostgresStatement {
     let types = parameters.types
     do {
       try start(streaming: streaming)
-    } catch let failure as PostgresFailure {
+    } catch var failure as PostgresFailure {
       // The schema has changed under the plan, or the pooler or somebody's DISCARD has lost the statement.
       let isStale =
         failure.sqlState == SQLState.notSupported || failure.sqlState == SQLState.unknownStatement
-      guard isStale, isPrepared, !name.isEmpty else { throw failure }
+      guard isStale, hasRun else { throw failure }
       forget()
-      guard connection.status == .idle else { throw failure }
+      guard connection.status == .idle else {
+        failure.isStalePlan = true
+        throw failure
+      }
       if !types.isEmpty { try prepare() }
       // Values are bound for the types that parameters had.
       guard parameters.types == types else { throw failure }
@@ -156,6 +162,7 @@ final class PostgresStatement {
     connection.streaming = self
     stand(on: try fetch())
     try checkColumns()
+    hasRun = isPrepared && !name.isEmpty
   }
 
   /// Reads on to a result with rows; nil at the end.

@@ -143,7 +143,6 @@ final class PostgresEngine: DialectEngine {
       try connection.run("COMMIT")
     } catch var failure as PostgresFailure where failure.isConnectionLost && matters {
       failure.sqlState = SQLState.unknownOutcome
-      failure.message += ": look whether the transaction was committed before it runs again"
       throw failure
     }
   }
@@ -229,9 +228,7 @@ extension DatabaseError {
   init(_ failure: PostgresFailure, sql: String? = nil) {
     var message = failure.message
     if let hint = failure.hint { message += " (\(hint))" }
-    if failure.sqlState == "25P02" {
-      message += ": a statement has failed before; what may fail belongs into inSavepoint"
-    }
+    if let advice = SQLState.advice(on: failure.sqlState) { message += ": \(advice)" }
     let constraint = failure.constraintKind.map {
       ConstraintViolation(
         kind: $0, table: failure.table,

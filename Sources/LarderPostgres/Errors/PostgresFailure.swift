@@ -22,6 +22,8 @@ struct PostgresFailure: Error, Hashable, Sendable {
   var row: Int?
   /// The statement, where it isn't the one that was called for: the BEGIN that travelled before it.
   var sql: String?
+  /// Whether a plan was out of date, in a transaction that this has aborted.
+  var isStalePlan = false
   /// Whether the connection is gone, so that nobody knows what became of the statement.
   var isConnectionLost = false
 

@@ -15,14 +15,32 @@ enum SQLState {
   static let canceled = "57014"
   static let unknownStatement = "26000"
 
-  /// Whether a connection was lost before its transaction was committed, or can't be had for now: the
-  /// transaction may run again.
-  static func isLoss(_ error: DatabaseError) -> Bool {
-    switch error.sqlState {
+  /// A plan that the schema has changed under.
+  static let stalePlan = ResultCode(rawValue: 17)
+
+  /// Whether a transaction may run again: its connection was lost before it was committed, or can't be had for
+  /// now, or the schema has changed under a statement's plan.
+  static func isTransient(_ error: DatabaseError) -> Bool {
+    if error.extendedCode == stalePlan { return true }
+    return switch error.sqlState {
     case cannotConnect, "08003", "08004", connectionFailure: true
     // Ended by others, by its crash, or for idling; starting or stopping; too many connections.
     case "57P01", "57P02", "57P03", "57P05", "25P03", "53300": true
     default: false
+    }
+  }
+
+  /// What to do about an error, where the server doesn't say.
+  static func advice(on sqlState: String) -> String? {
+    switch sqlState {
+    case "28P01", "28000": "user and password come from the address, the environment or ~/.pgpass"
+    case "3D000": "CREATE DATABASE makes one"
+    case "53300": "PostgresConfiguration.connections may be less, or the server's max_connections more"
+    case "57P03": "it is starting or stopping, and may be there soon"
+    case "25006": "only transactions write, on a server that isn't a standby"
+    case "25P02": "a statement has failed before; what may fail belongs into inSavepoint"
+    case unknownOutcome: "look whether the transaction was committed before it runs again"
+    default: nil
     }
   }
 
@@ -68,7 +86,9 @@ enum SQLState {
 }
 
 extension PostgresFailure {
-  var resultCode: ResultCode { SQLState.resultCode(of: sqlState) }
+  var resultCode: ResultCode {
+    isStalePlan ? SQLState.stalePlan : SQLState.resultCode(of: sqlState)
+  }
   var constraintKind: ConstraintViolation.Kind? {
     // The name that the server gives to a primary key that has none.
     if let table, constraint == "\(table)_pkey", sqlState == "23505" { return .primaryKey }

@@ -13,8 +13,8 @@ public final class Connections: Sendable {
   private let processGeneration = ProcessGeneration.watch()
   private let owner: ObjectIdentifier
   private let retryLimit: Duration?
-  /// Whether an error is that of a connection that was lost.
-  private let isLoss: (@Sendable (DatabaseError) -> Bool)?
+  /// Whether an error is one that another attempt may not meet.
+  private let isTransient: (@Sendable (DatabaseError) -> Bool)?
   private let retries = Atomic<Int>(0)
   /// The same as ``readers``, which keeps them, not retained: a count of references that all threads share
   /// would make those wait for one another that read.
@@ -27,7 +27,7 @@ public final class Connections: Sendable {
     self.readers = readers
     owner = ObjectIdentifier(writer)
     retryLimit = writer.retryLimit
-    isLoss = nil
+    isTransient = nil
     readersReference = readers.map(Unmanaged.passUnretained)
     writerReference = .passUnretained(writer)
     waitGraph = readers.map { WaitGraph(maximumReaders: $0.maximum) }
@@ -40,12 +40,12 @@ public final class Connections: Sendable {
   ///   - timeout: how long a scope waits for one.
   ///   - retryLimit: for how long a transaction is tried again that others were in the way of, or whose
   ///     connection was lost.
-  ///   - isLoss: whether an error is that of a connection that was lost, with all that the scope has done, or
-  ///     that can't be had for now.
+  ///   - isTransient: whether an error has undone all that the scope has done, and another attempt may not meet
+  ///     it: a connection was lost, or can't be had for now.
   ///   - open: opens one.
   package init(
     maximum: Int, timeout: Duration, retryLimit: Duration?,
-    isLoss: @escaping @Sendable (DatabaseError) -> Bool,
+    isTransient: @escaping @Sendable (DatabaseError) -> Bool,
     open: @escaping @Sendable () throws -> Database
   ) {
     let readers = Readers(maximum: maximum, timeout: timeout, open: open)
@@ -53,7 +53,7 @@ public final class Connections: Sendable {
     self.readers = readers
     owner = readers.owner
     self.retryLimit = retryLimit
-    self.isLoss = isLoss
+    self.isTransient = isTransient
     readersReference = .passUnretained(readers)
     writerReference = nil
     waitGraph = WaitGraph(maximumReaders: readers.maximum)
@@ -100,7 +100,7 @@ public final class Connections: Sendable {
     guard let limit = retryLimit, isRetried(kind) else {
       return try runOnce(kind, call, body)
     }
-    var retry = Retry(limit: limit, isLoss: isLoss)
+    var retry = Retry(limit: limit, isTransient: isTransient)
     while true {
       do {
         return try runOnce(kind, call, body)
@@ -197,7 +197,7 @@ public final class Connections: Sendable {
     _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    var retry = Retry(limit: isRetried(kind) ? retryLimit : nil, isLoss: isLoss)
+    var retry = Retry(limit: isRetried(kind) ? retryLimit : nil, isTransient: isTransient)
     while true {
       do {
         return try await performOnce(kind, call, body)

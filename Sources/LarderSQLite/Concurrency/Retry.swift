@@ -2,15 +2,15 @@
 /// in the way of, or whose connection was lost.
 struct Retry {
   private let deadline: Duration?
-  private let isLoss: (@Sendable (DatabaseError) -> Bool)?
+  private let isTransient: (@Sendable (DatabaseError) -> Bool)?
   private var attempts = 0
 
   /// - Parameters:
   ///   - limit: for how long to try; nil for once.
-  ///   - isLoss: whether an error is that of a connection that was lost, or can't be had.
-  init(limit: Duration?, isLoss: (@Sendable (DatabaseError) -> Bool)? = nil) {
+  ///   - isTransient: whether an error is one that another attempt may not meet, such as a lost connection.
+  init(limit: Duration?, isTransient: (@Sendable (DatabaseError) -> Bool)? = nil) {
     deadline = limit.map { MonotonicClock.now + $0.bounded }
-    self.isLoss = isLoss
+    self.isTransient = isTransient
   }
 
   /// How long to wait before the next attempt, with jitter so that two that met once don't meet again.
@@ -19,7 +19,7 @@ struct Retry {
     guard let deadline, let known = error as? DatabaseError else { throw error }
     // A wait for a queue's or pool's own lock that took too long is a busy timeout of another kind.
     let isBusy = known.code == .busy && known.extendedCode != .busyTimeout
-    guard isBusy || isLoss?(known) == true else { throw error }
+    guard isBusy || isTransient?(known) == true else { throw error }
     attempts += 1
     // A server that has gone takes its time to come back.
     let longest =

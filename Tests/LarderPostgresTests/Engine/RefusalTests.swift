@@ -1,0 +1,157 @@
+import Foundation
+import Larder
+import LarderPostgres
+import PostgresSupport
+import Testing
+
+private struct Verbose: Record {
+  var id: Int64
+  var name: String
+
+  struct Columns: Sendable {
+    let id = Column("id", \Verbose.id, .primaryKey)
+    let name = Column(String(repeating: "name", count: 16), \Verbose.name)
+  }
+  static let columns = Columns()
+  static let table = Table("verbose", Verbose.init, columns.id, columns.name)
+}
+
+@Suite(
+  "What a server refuses, and what to do",
+  .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
+struct RefusalTests {
+  private func error(_ address: String, retryLimit: Duration? = .seconds(30)) -> DatabaseError? {
+    var configuration = PostgresConfiguration()
+    configuration.connectTimeout = .seconds(20)
+    configuration.retryLimit = retryLimit
+    return #expect(throws: DatabaseError.self) {
+      _ = try PostgresPool(address, configuration: configuration)
+    }
+  }
+
+  @Test("A wrong address, user or database is told when the pool is opened, with what to do")
+  func addresses() throws {
+    let folder = try PostgresServer.shared.folder
+    let nowhere = error("host=/nowhere user=larder dbname=postgres")
+    #expect(nowhere?.code == .cannotOpen && nowhere?.sqlState == "08001")
+    #expect(nowhere?.message.contains("/nowhere") == true)
+    let unreadable = error("postgres//larder")
+    #expect(unreadable?.message.contains("neither a URL") == true)
+    let database = error("host=\(folder) user=larder dbname=nowhere")
+    #expect(database?.code == .cannotOpen && database?.sqlState == "3D000")
+    #expect(database?.message.contains("CREATE DATABASE") == true)
+    let user = error("host=\(folder) user=nobody dbname=postgres")
+    #expect(user?.code == .authorization)
+    #expect(user?.message.contains("~/.pgpass") == true)
+    #expect(user?.engine == "PostgreSQL")
+  }
+
+  @Test("A server with too many connections, or one that shuts down, says so")
+  func full() throws {
+    let server = try PostgresServer([
+      "-c", "max_connections=2", "-c", "superuser_reserved_connections=0", "-c",
+      "max_wal_senders=0",
+    ])
+    var configuration = PostgresConfiguration()
+    configuration.retryLimit = nil
+    let pool = try PostgresPool(server.address, configuration: configuration)
+    let found = try pool.read { _ in
+      try pool.read { _ in #expect(throws: DatabaseError.self) { try pool.read { _ in } } }
+    }
+    #expect(found?.code == .cannotOpen && found?.sqlState == "53300")
+    #expect(found?.message.contains("PostgresConfiguration.connections") == true)
+    // It waits for those who are connected, and accepts nobody else.
+    kill(server.identifier, SIGTERM)
+    var late: DatabaseError?
+    repeat { late = error(server.address, retryLimit: nil) } while late?.sqlState == "53300"
+    #expect(late?.code == .cannotOpen && late?.sqlState == "57P03")
+    #expect(late?.message.contains("starting or stopping") == true)
+    #expect(try pool.read { try $0.value("SELECT 1", as: Int.self) } == 1)
+  }
+
+  @Test("A database that is read only, and a read scope, refuse what writes")
+  func readOnly() throws {
+    let address = try PostgresServer.shared.database()
+    let pool = try PostgresPool(address + " options=-cdefault_transaction_read_only=on")
+    let table = #expect(throws: DatabaseError.self) {
+      try pool.inTransaction { try $0.executeUpdate("CREATE TABLE city (id BIGINT)") }
+    }
+    let scope = #expect(throws: DatabaseError.self) {
+      try PostgresPool(address).read { try $0.executeUpdate("CREATE TABLE city (id BIGINT)") }
+    }
+    #expect(table?.code == .readOnly && scope?.code == .readOnly)
+    #expect(table?.message.contains("only transactions write") == true)
+  }
+
+  @Test(
+    "Text with NUL is refused wherever it is bound, and names that the server would cut are too")
+  func texts() throws {
+    let pool = try PostgresPool(try PostgresServer.shared.database())
+    try pool.inTransaction { db in
+      try Place.table.create(db)
+      #expect(throws: ConversionError.self) {
+        try Place.filter { $0.name == "a\0b" }.fetchAll(db)
+      }
+      #expect(throws: ConversionError.self) {
+        _ = try db.value("SELECT ?::text", "a\0b", as: String.self)
+      }
+      #expect(throws: DatabaseError.self) { try db.executeUpdate("SELECT 'a\0b'") }
+      // Nothing of it came to the server.
+      #expect(try Place.all.fetchCount(db) == 0)
+    }
+    let name = #expect(throws: (any Error).self) {
+      try pool.inTransaction { try Verbose.table.create($0) }
+    }
+    #expect("\(String(describing: name))".contains("63"))
+    #expect(try pool.read { try $0.tableExists("verbose") } == false)
+  }
+
+  @Test("A statement that fails in a transaction says where what may fail belongs")
+  func aborted() throws {
+    let pool = try PostgresPool(try PostgresServer.shared.database())
+    try pool.inTransaction { db in
+      #expect(throws: DatabaseError.self) { try db.executeUpdate("SELECT nothing") }
+      let error = #expect(throws: DatabaseError.self) { try db.executeUpdate("SELECT 1") }
+      #expect(error?.code == .abort && error?.sqlState == "25P02")
+      #expect(error?.message.contains("inSavepoint") == true)
+      db.setRollbackOnly()
+    }
+    let kept = try pool.inTransaction { db in
+      _ = try? db.inSavepoint { try $0.executeUpdate("SELECT nothing") }
+      return try db.value("SELECT 1", as: Int.self)
+    }
+    #expect(kept == 1)
+  }
+
+  @Test(
+    "A transaction whose plan is out of date runs again by a new one; an error that stays doesn't")
+  func stalePlan() throws {
+    let address = try PostgresServer.shared.database()
+    var configuration = PostgresConfiguration()
+    configuration.connections = 1
+    let pool = try PostgresPool(address, configuration: configuration)
+    try pool.inTransaction { db in
+      try db.executeStatements("CREATE TABLE city (id BIGINT); INSERT INTO city VALUES (7)")
+    }
+    func columns() throws -> Int {
+      try pool.inTransaction { db in
+        let rows = try db.executeQuery("SELECT * FROM city WHERE id = ?", 7)
+        #expect(try rows.next())
+        return rows.columnCount
+      }
+    }
+    #expect(try columns() == 1)
+    try PostgresPool(address).inTransaction { db in
+      try db.executeUpdate("ALTER TABLE city ADD COLUMN name TEXT")
+    }
+    #expect(try columns() == 2)
+    #expect(pool.statistics.retries == 1)
+    let error = #expect(throws: DatabaseError.self) {
+      try pool.inTransaction { db in
+        for _ in 0..<3 { try db.executeUpdate("SELECT '{}'::int[]") }
+      }
+    }
+    #expect(error?.sqlState == "0A000")
+    #expect(pool.statistics.retries == 1)
+  }
+}
