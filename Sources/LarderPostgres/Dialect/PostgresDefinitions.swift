@@ -14,16 +14,16 @@ struct PostgresDefinitions: DefinitionDialect {
   ) throws {
     for name in [column, table] { try check(name: name) }
     if type.kind == .any {
-      throw unsupported("column for values of any kind: \(table).\(column)")
+      throw Self.unsupported("column for values of any kind: \(table).\(column)")
     }
     if let collation, collation.uppercased() != "BINARY" {
-      throw unsupported("collation \(collation): \(table).\(column)")
+      throw Self.unsupported("collation \(collation): \(table).\(column)")
     }
   }
 
   func check(name: String) throws {
     guard name.utf8.count > Self.longestName else { return }
-    throw unsupported("name of more than \(Self.longestName) bytes: \(name)")
+    throw Self.unsupported("name of more than \(Self.longestName) bytes: \(name)")
   }
 
   /// NULL stands first in an order, as for SQLite.
@@ -42,8 +42,8 @@ struct PostgresDefinitions: DefinitionDialect {
     """
   }
 
-  private func unsupported(_ feature: String) -> UnsupportedByEngine {
-    UnsupportedByEngine(engine: engine, feature: feature)
+  static func unsupported(_ feature: String) -> UnsupportedByEngine {
+    UnsupportedByEngine(engine: "PostgreSQL", feature: feature)
   }
 }
 
