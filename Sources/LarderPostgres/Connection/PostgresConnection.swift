@@ -81,11 +81,10 @@ final class PostgresConnection {
     self.options = options
     self.interrupts = try interrupts ?? PostgresInterrupt()
     self.deadline = deadline
-    let address = try ServerAddress(address)
-    handle = try address.start(options)
+    handle = try ServerAddress(address).start()
     do {
       try connect()
-      for setting in address.missingSettings(options, on: handle) { try run(setting) }
+      try run(options.sql)
     } catch {
       drop()
       throw error

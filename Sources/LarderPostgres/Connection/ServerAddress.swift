@@ -2,8 +2,7 @@ import CLibPQ
 import Glibc
 import LarderSQLite
 
-/// Where a server is and who connects to it: a connection string, as libpq reads it, and the settings that
-/// this library relies on.
+/// Where a server is and who connects to it: a connection string, as libpq reads it.
 ///
 /// No error repeats any of it that might be a part of a password that was written without the quotes or
 /// percent-encodings it needs.
@@ -11,8 +10,6 @@ import LarderSQLite
 /// See [Connection Strings](https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING).
 struct ServerAddress {
   private var keywords: [(name: String, value: String)] = []
-  /// Whether settings can travel in `options`: not where a service file may have some of its own.
-  private let takesOptions: Bool
 
   init(_ address: String) throws {
     guard !address.utf8.contains(0), Self.isClear(address),
@@ -26,7 +23,6 @@ struct ServerAddress {
       }
       next += 1
     }
-    takesOptions = getenv("PGSERVICE") == nil && !keywords.contains { $0.name == "service" }
     let ports = keywords.first { $0.name == "port" }?.value ?? ""
     guard ports.utf8.allSatisfy("0123456789,".utf8.contains) else { throw Self.unreadable }
   }
@@ -50,36 +46,9 @@ struct ServerAddress {
     return !path.drop { $0 != "/" }.contains("@")
   }
 
-  // MARK: Settings
-
-  /// What the library relies on. Values are read in binary, so that these are for what SQL itself makes text
-  /// of.
-  private static func settings(_ options: PostgresConnection.Options) -> [(String, String)] {
-    // A pooler takes these few as parameters of a connection, and refuses others.
-    var settings = [
-      ("standard_conforming_strings", "on"), ("TimeZone", "UTC"), ("DateStyle", "ISO"),
-    ]
-    if options.preparesStatements {
-      settings += [("IntervalStyle", "postgres"), ("extra_float_digits", "1")]
-      if let isolation = options.isolation {
-        settings.append(("default_transaction_isolation", isolation))
-      }
-    }
-    return settings
-  }
-
-  /// Begins to connect. The settings travel in the first message, behind the options of the address.
-  func start(_ options: PostgresConnection.Options) throws -> OpaquePointer {
-    var all = keywords + [("client_encoding", "UTF8")]
-    if takesOptions {
-      let own = keywords.last { $0.name == "options" }?.value
-      let settings = Self.settings(options).map { name, value in
-        "-c \(name)=\(value.replacing(" ", with: "\\ "))"
-      }
-      let first = own ?? getenv("PGOPTIONS").map { String(cString: $0) } ?? ""
-      all.append(("options", ([first] + settings).joined(separator: " ")))
-    }
-    let string = all.map { name, value in
+  /// Begins to connect.
+  func start() throws -> OpaquePointer {
+    let string = (keywords + [("client_encoding", "UTF8")]).map { name, value in
       let escaped = value.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
       return "\(name)='\(escaped)'"
     }.joined(separator: " ")
@@ -91,19 +60,24 @@ struct ServerAddress {
     PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
     return handle
   }
+}
 
-  /// What still has to be set: all of it where the settings could not travel, else nothing, unless the
-  /// environment has overridden them (`PGTZ`, `PGDATESTYLE`).
-  func missingSettings(
-    _ options: PostgresConnection.Options, on handle: OpaquePointer?
-  ) -> [String] {
-    func reported(_ name: String) -> String? {
-      PQparameterStatus(handle, name).map { String(cString: $0) }
+extension PostgresConnection.Options {
+  /// Sets what the library relies on, whatever address, environment and server say. Values are read in binary,
+  /// so that this is for what SQL itself makes text of.
+  ///
+  /// Not in the first message, as `options`, of which the address, the environment and service files have
+  /// their own, and which poolers don't take.
+  var sql: String {
+    // A pooler keeps these few for each of its clients, and no others.
+    var settings = [
+      ("standard_conforming_strings", "on"), ("TimeZone", "UTC"), ("DateStyle", "ISO"),
+    ]
+    if preparesStatements {
+      settings += [("IntervalStyle", "postgres"), ("extra_float_digits", "1")]
+      if let isolation { settings.append(("default_transaction_isolation", isolation)) }
     }
-    let isSet =
-      takesOptions && reported("TimeZone") == "UTC"
-      && reported("DateStyle")?.hasPrefix("ISO") ?? false
-      && reported("standard_conforming_strings") == "on"
-    return isSet ? [] : Self.settings(options).map { "SET \($0) TO '\($1)'" }
+    return "SELECT "
+      + settings.map { "set_config('\($0)', '\($1)', false)" }.joined(separator: ", ")
   }
 }

@@ -35,7 +35,7 @@ enum SQLState {
     switch sqlState {
     case "28P01", "28000": "user and password come from the address, the environment or ~/.pgpass"
     case "3D000": "CREATE DATABASE makes one"
-    case "53300": "PostgresConfiguration.connections may be less, or the server's max_connections more"
+    case "53300": "fewer PostgresConfiguration.connections, or more max_connections, may help"
     case "57P03": "it is starting or stopping, and may be there soon"
     case "25006": "only transactions write, on a server that isn't a standby"
     case "25P02": "a statement has failed before; what may fail belongs into inSavepoint"

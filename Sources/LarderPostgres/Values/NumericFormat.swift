@@ -27,29 +27,17 @@ enum NumericFormat {
     case notANumber: return "NaN"
     default: return nil
     }
-    func group(_ index: Int) -> Int {
-      (0..<count).contains(index) ? Int(bytes.bigEndian(UInt16.self, at: 8 + 2 * index)) : 0
+    var digits = String(repeating: "0000", count: max(0, -1 - weight))
+    for index in 0..<count {
+      let group = String(bytes.bigEndian(UInt16.self, at: 8 + 2 * index))
+      digits += String(repeating: "0", count: max(0, 4 - group.utf8.count)) + group
     }
-    var text = sign == negative ? "-" : ""
-    text += String(group(weight >= 0 ? 0 : -1))
-    if weight > 0 {
-      for index in 1...weight { text += fourDigits(group(index)) }
-    }
-    guard scale > 0 else { return text }
-    text += "."
-    var left = scale
-    var index = weight + 1
-    while left > 0 {
-      text += fourDigits(group(index)).prefix(left)
-      left -= 4
-      index += 1
-    }
-    return text
-  }
-
-  private static func fourDigits(_ group: Int) -> String {
-    let digits = String(group)
-    return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    let wholeCount = max(0, 4 * (weight + 1))
+    digits += String(repeating: "0", count: max(0, wholeCount + scale - digits.utf8.count))
+    let whole = digits.prefix(wholeCount).drop { $0 == "0" }
+    let fraction = digits.dropFirst(wholeCount).prefix(scale)
+    return (sign == negative ? "-" : "") + (whole.isEmpty ? "0" : whole)
+      + (scale > 0 ? ".\(fraction)" : "")
   }
 }
 

@@ -32,7 +32,7 @@ struct ConnectingTests {
     }
   }
 
-  @Test("Settings travel with the first message, after those of the address")
+  @Test("The library's settings come after those of the address, which stay otherwise")
   func settings() throws {
     let own = #"-c TimeZone=Europe/Oslo -c search_path=a\\\\,\\ \'b -c lock_timeout=7s"#
     let db = try PostgresConnection(
@@ -47,7 +47,7 @@ struct ConnectingTests {
     #expect(try value("lock_timeout") == "'7s'")
   }
 
-  @Test("A service file says where the server is; settings follow then")
+  @Test("A service file says where the server is, and sets what it likes")
   func service() throws {
     let db = try PostgresConnection("service=larder application_name='it\\'s'")
     #expect(try db.rows("SHOW application_name") == [["'it's'"]])

@@ -145,7 +145,7 @@ struct WaitingTests {
     let address = "host=\(proxy.folder) user=larder dbname=postgres"
     var connected = 0
     var whole = 0
-    for bytes in stride(from: 1, to: 2000, by: 37) {
+    for bytes in stride(from: 1, to: 3000, by: 37) {
       proxy.cut(after: bytes)
       do {
         let db = try PostgresConnection(address, deadline: deadline(milliseconds: 5000))
