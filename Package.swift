@@ -1,4 +1,5 @@
 // swift-tools-version: 6.0
+import CompilerPluginSupport
 import PackageDescription
 
 let package = Package(
@@ -8,6 +9,7 @@ let package = Package(
     .library(name: "LarderSQLite", targets: ["LarderSQLite"]),
     .library(name: "LarderTesting", targets: ["LarderTesting"]),
     .library(name: "LarderPostgres", targets: ["LarderPostgres"]),
+    .library(name: "LarderMacros", targets: ["LarderMacros"]),
   ],
   targets: [
     .systemLibrary(
@@ -23,6 +25,9 @@ let package = Package(
       providers: [.apt(["libpq-dev"])]
     ),
     .target(name: "LarderPostgres", dependencies: ["Larder", "CLibPQ"]),
+    .target(name: "LarderMacros", dependencies: ["Larder", "LarderMacrosPlugin"]),
+    .macro(name: "LarderMacrosPlugin", dependencies: ["LarderMacroExpansion"]),
+    .target(name: "LarderMacroExpansion"),
     .target(name: "LarderTesting", dependencies: ["Larder"], path: "Tests/LarderTesting"),
     .executableTarget(
       name: "gazetteer",
@@ -35,7 +40,8 @@ let package = Package(
       dependencies: ["Larder", "CSQLite", "TestSupport"],
       path: "Tests/Benchmarks"
     ),
-    .testTarget(name: "SampleTests",
+    .testTarget(
+      name: "SampleTests",
       dependencies: ["Larder", "PostgresSupport", "TestSupport", "gazetteer"]),
     .target(name: "TestSupport", dependencies: ["Larder"], path: "Tests/TestSupport"),
     .target(
@@ -64,11 +70,15 @@ let package = Package(
     .testTarget(
       name: "LarderPostgresTests",
       dependencies: ["LarderPostgres", "PostgresSupport", "TestSupport", "test-process"]),
+    .testTarget(
+      name: "LarderMacrosTests",
+      dependencies: ["LarderMacros", "LarderMacroExpansion", "TestSupport"]),
     .target(name: "CFaultInjection", dependencies: ["CSQLite"], path: "Tests/FaultInjection"),
     .executableTarget(
       name: "proof",
       dependencies: [
-        "Larder", "LarderTesting", "CFaultInjection", "PostgresSupport", "RandomQueries",
+        "Larder", "LarderMacroExpansion", "LarderTesting", "CFaultInjection", "PostgresSupport",
+        "RandomQueries",
         "TestSupport",
       ],
       path: "Tests/Proof",

@@ -1,0 +1,64 @@
+/// An attribute with its arguments.
+struct Attribute {
+  /// The name without modules and generic arguments.
+  let name: String
+  /// Where its `@` stands.
+  let offset: Int
+  /// Nil without brackets.
+  let arguments: [Argument]?
+}
+
+/// An argument of an attribute.
+struct Argument {
+  let label: String?
+  /// The text of the value.
+  let range: Range<Int>
+  /// The value's first token.
+  let first: Token
+}
+
+extension SourceScanner {
+  /// The attribute that begins here.
+  mutating func attribute() throws -> Attribute {
+    let offset = try next().start
+    var name = ""
+    repeat {
+      name = text(try next())
+      if byte(position) == UInt8(ascii: "<") { try genericArguments() }
+    } while try skip(".") || skip("::")
+    // Before brackets with a space, the attribute is over.
+    guard self.is(try peek(), "("), try peek().isLeftBound else {
+      return Attribute(name: name, offset: offset, arguments: nil)
+    }
+    var end = self
+    try end.skipGroup()
+    let macros = ["Record", "Column", "NotStored"]
+    let arguments = macros.contains(name) ? try arguments() : []
+    let source = source
+    self = SourceScanner(source, at: end.position)
+    return Attribute(name: name, offset: offset, arguments: arguments)
+  }
+
+  /// The arguments in the brackets that begin here.
+  private mutating func arguments() throws -> [Argument] {
+    try next()
+    var all: [Argument] = []
+    while try !self.is(peek(), ")") {
+      var label: String?
+      var inner = self
+      let word = try inner.next()
+      if word.kind == .identifier, try inner.skip(":") {
+        label = text(word)
+        self = inner
+      }
+      let first = try peek()
+      try expression()
+      all.append(Argument(label: label, range: first.start..<position, first: first))
+      if try !skip(",") { break }
+    }
+    guard self.is(try peek(), ")") else {
+      throw SourceProblem("this argument can't be read", at: try peek().start)
+    }
+    return all
+  }
+}

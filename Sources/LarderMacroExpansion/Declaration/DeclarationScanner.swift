@@ -1,0 +1,277 @@
+// Declarations: of a type, and of its members as far as its table is made of them.
+extension SourceScanner {
+  /// The declaration of a type with its members.
+  mutating func typeDeclaration() throws -> TypeDeclaration {
+    let prefix = try declarationPrefix()
+    let keyword = try next()
+    guard keyword.kind == .identifier, Keywords.types.contains(text(keyword)) else {
+      throw SourceProblem("this declaration can't be read", at: keyword.start)
+    }
+    let name = try next()
+    guard name.kind == .identifier || name.kind == .quotedIdentifier else {
+      throw SourceProblem("this declaration can't be read", at: name.start)
+    }
+    let following = try peek()
+    let isGeneric = following.kind == .operator && byte(following.start) == UInt8(ascii: "<")
+    var declaration = TypeDeclaration(
+      prefix: prefix, keyword: text(keyword), name: text(name), offset: keyword.start,
+      genericOffset: isGeneric ? following.start : nil)
+    guard declaration.keyword == "struct" || declaration.keyword == "class", !isGeneric else {
+      return declaration
+    }
+    while !self.is(try peek(), "{") {
+      if try peek().kind == .end {
+        throw SourceProblem("this declaration has no body", at: try peek().start)
+      }
+      if try self.is(peek(), "(") || self.is(peek(), "[") { try skipGroup() } else { try next() }
+    }
+    try next()
+    try members(of: &declaration)
+    guard try peek().kind == .end else {
+      throw SourceProblem("this can't be read", at: try peek().start)
+    }
+    return declaration
+  }
+
+  /// Attributes and modifiers.
+  mutating func declarationPrefix() throws -> DeclarationPrefix {
+    var prefix = DeclarationPrefix()
+    while true {
+      let token = try peek()
+      if self.is(token, "@") {
+        prefix.attributes.append(try attribute())
+        continue
+      }
+      guard token.kind == .identifier else { return prefix }
+      let word = text(token)
+      if word == "class" {
+        // `class func`, which is a modifier, or a class.
+        var inner = self
+        try inner.next()
+        let following = inner.text(try inner.peek())
+        guard
+          Keywords.modifiers.contains(following)
+            || ["var", "let", "func", "subscript"].contains(following)
+        else { return prefix }
+      } else if !Keywords.modifiers.contains(word) {
+        return prefix
+      }
+      try next()
+      if self.is(try peek(), "(") {
+        try skipGroup()
+        if word == "nonisolated" || word == "unowned" { prefix.modifiers.insert(word) }
+      } else {
+        prefix.modifiers.insert(word)
+        if let access = AccessLevel(rawValue: word) { prefix.access = access }
+      }
+    }
+  }
+
+  private mutating func members(of declaration: inout TypeDeclaration) throws {
+    while true {
+      let token = try peek()
+      if self.is(token, "}") {
+        try next()
+        return
+      }
+      if try skip(";") { continue }
+      if self.is(token, "#") {
+        try conditional(of: &declaration)
+      } else {
+        try member(of: &declaration)
+      }
+    }
+  }
+
+  /// One declaration.
+  private mutating func member(of declaration: inout TypeDeclaration) throws {
+    let prefix = try declarationPrefix()
+    let keyword = try next()
+    let word = keyword.kind == .identifier ? text(keyword) : ""
+    switch word {
+    case "var", "let":
+      declaration.properties += try properties(prefix, isConstant: word == "let")
+    case "init":
+      declaration.initializerOffset = declaration.initializerOffset ?? keyword.start
+      try skipFunction()
+    case _ where Keywords.functions.contains(word):
+      try skipFunction()
+    case "typealias":
+      let name = try next()
+      declaration.others.append((text(name), name.start))
+      try skipAlias()
+    case _ where Keywords.types.contains(word):
+      let name = try next()
+      declaration.others.append((text(name), name.start))
+      while !self.is(try peek(), "{") {
+        guard try next().kind != .end else {
+          throw SourceProblem("this declaration has no body", at: keyword.start)
+        }
+      }
+      try skipGroup()
+    default:
+      throw SourceProblem("@Record can't read this", at: keyword.start)
+    }
+  }
+
+  /// The parameters, result and body of a function, or what there is of them.
+  private mutating func skipFunction() throws {
+    var isComplete = true
+    while true {
+      let token = try peek()
+      if self.is(token, "{") { return try skipGroup() }
+      if self.is(token, "}") || self.is(token, ";") || token.kind == .end { return }
+      if self.is(token, "(") || self.is(token, "[") {
+        try skipGroup()
+      } else if isComplete, token.isFirstOnLine, try beginsDeclaration() {
+        return
+      } else {
+        isComplete = try next().kind != .operator
+      }
+    }
+  }
+
+  /// The type behind `typealias Name`.
+  private mutating func skipAlias() throws {
+    while !self.is(try peek(), "=") {
+      guard try next().kind != .end else {
+        throw SourceProblem("this declaration can't be read", at: position)
+      }
+    }
+    try next()
+    _ = try type()
+    guard try skip("where") else { return }
+    while true {
+      let token = try peek()
+      if self.is(token, "}") || self.is(token, ";") || token.kind == .end { return }
+      if token.isFirstOnLine, try beginsDeclaration() { return }
+      try next()
+    }
+  }
+
+  /// Whether the next word is one that only declarations begin with.
+  private func beginsDeclaration() throws -> Bool {
+    var inner = self
+    let token = try inner.next()
+    if inner.is(token, "@") || inner.is(token, "#") { return true }
+    guard token.kind == .identifier else { return false }
+    let word = text(token)
+    return ["var", "let", "typealias", "case"].contains(word) || Keywords.functions.contains(word)
+      || Keywords.types.contains(word) || Keywords.modifiers.contains(word)
+  }
+
+  // MARK: Properties
+
+  /// The properties behind `var` or `let`.
+  private mutating func properties(
+    _ prefix: DeclarationPrefix, isConstant: Bool
+  ) throws -> [PropertyDeclaration] {
+    var all: [PropertyDeclaration] = []
+    repeat {
+      let name = try next()
+      if self.is(name, "("), prefix.isStatic {
+        self = SourceScanner(source, at: name.start)
+        try skipGroup()
+      } else if name.kind != .identifier && name.kind != .quotedIdentifier {
+        throw SourceProblem(
+          self.is(name, "(")
+            ? "@Record needs a declaration for each property, not a tuple of names"
+            : "this declaration can't be read", at: name.start)
+      }
+      let type = try skip(":") ? try self.type() : nil
+      var value: Range<Int>?
+      if self.is(try peek(), "=") {
+        try next()
+        let start = try peek().start
+        try expression()
+        value = start..<position
+      }
+      var storage: PropertyDeclaration.Storage =
+        prefix.isStatic ? .ofType : prefix.modifiers.contains("lazy") ? .lazy : .stored
+      if self.is(try peek(), "{") {
+        if try !beginsObservers(), storage == .stored { storage = .computed }
+        try skipGroup()
+      }
+      all.append(
+        PropertyDeclaration(
+          prefix: prefix, isConstant: isConstant, name: text(name), offset: name.start,
+          storage: storage, type: type, value: value))
+    } while try skip(",")
+    for index in all.indices.reversed().dropFirst()
+    where all[index].type == nil && all[index].value == nil {
+      all[index].type = all[index + 1].type
+    }
+    return all
+  }
+
+  // MARK: Conditional compilation
+
+  /// `#if` with its branches: what is in them must not matter for the table.
+  private mutating func conditional(
+    of declaration: inout TypeDeclaration, depth: Int = 0
+  ) throws {
+    let hash = try next()
+    guard depth < Self.greatestDepth else {
+      throw SourceProblem("conditions are nested too deep to be read", at: hash.start)
+    }
+    let word = try next()
+    switch text(word) {
+    case "warning", "error", "sourceLocation":
+      try skipGroup()
+      return
+    case "if": break
+    default:
+      throw SourceProblem(
+        "@Record can't tell what this macro declares: write it in an extension", at: hash.start)
+    }
+    try skipCondition()
+    var inner = declaration
+    inner.initializerOffset = nil
+    while true {
+      if try skip(";") { continue }
+      guard self.is(try peek(), "#") else {
+        let first = try peek().start
+        try member(of: &inner)
+        if inner.initializerOffset != nil
+          || inner.properties.dropFirst(declaration.properties.count).contains(where: {
+            $0.isStored
+          })
+        {
+          throw SourceProblem(
+            "@Record can't tell whether this is compiled: a table has the same columns, and a type the same initializers, under all conditions",
+            at: first)
+        }
+        continue
+      }
+      var directive = self
+      try directive.next()
+      switch directive.text(try directive.next()) {
+      case "elseif":
+        self = directive
+        try skipCondition()
+      case "else": self = directive
+      case "endif":
+        self = directive
+        declaration.others = inner.others
+        declaration.properties = inner.properties
+        return
+      default: try conditional(of: &inner, depth: depth + 1)
+      }
+    }
+  }
+
+  /// The rest of the line; a condition goes on behind an operator.
+  private mutating func skipCondition() throws {
+    var last = try next()
+    while true {
+      let token = try peek()
+      if token.kind == .end || token.isFirstOnLine && last.kind != .operator { return }
+      if self.is(token, "(") {
+        try skipGroup()
+        last = token
+      } else {
+        last = try next()
+      }
+    }
+  }
+}

@@ -1,0 +1,56 @@
+/// A property that is a column.
+struct ColumnDeclaration {
+  let property: PropertyDeclaration
+  /// The text of the column's name, which is a string literal.
+  let name: String
+  /// The texts of the options and of the coding, as they stand in the attribute.
+  let options: [String]
+
+  /// Whether it is in the primary key.
+  var isKey: Bool {
+    options.contains { $0 == ".primaryKey" || $0 == ".autoincrement" }
+  }
+
+  init(_ property: PropertyDeclaration, in scanner: SourceScanner) throws {
+    self.property = property
+    let arguments = property.prefix.attribute("Column")?.arguments ?? []
+    var name: String?
+    var options: [String] = []
+    for (index, argument) in arguments.enumerated() {
+      let text = scanner.text(argument.range)
+      if let label = argument.label {
+        options.append("\(label): \(text)")
+      } else if scanner.is(argument.first, ".") {
+        options.append(text)
+      } else if index == 0, argument.first.kind == .string {
+        name = text
+      } else {
+        throw SourceProblem(
+          index == 0
+            ? "write the column's name as a string, or an option with its dot: .unique"
+            : "write the option with its dot: .unique", at: argument.range.lowerBound)
+      }
+    }
+    self.name = name ?? Identifier.literal(property.name)
+    self.options = options
+  }
+
+  /// The type that a parameter for it has, or nil where it has to be written.
+  func parameterType(in scanner: SourceScanner) -> String? {
+    if let type = property.type {
+      return (type.isFunction ? "@escaping " : "") + scanner.text(type.range)
+    }
+    guard let value = property.value else { return nil }
+    var inner = SourceScanner(scanner.source, at: value.lowerBound)
+    guard let first = try? inner.next(), first.range == value else { return nil }
+    switch first.kind {
+    case .string: return "String"
+    case .number:
+      let text = scanner.text(first)
+      let isReal = text.hasPrefix("0x") ? text.contains(".") : text.contains { ".eE".contains($0) }
+      return isReal ? "Double" : "Int"
+    case .identifier: return scanner.is(first, "true") || scanner.is(first, "false") ? "Bool" : nil
+    default: return nil
+    }
+  }
+}

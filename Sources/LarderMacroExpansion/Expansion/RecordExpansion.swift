@@ -1,0 +1,100 @@
+/// What `@Record` writes for a declaration: the lines that one would write by hand.
+package struct RecordExpansion {
+  private let record: RecordDeclaration
+  private let isNestedPrivate: Bool
+
+  /// - Parameters:
+  ///   - declaration: the text of the type's declaration.
+  ///   - attribute: the text of the attribute.
+  ///   - isNested: whether it stands in another type.
+  package init(declaration: String, attribute: String, isNested: Bool = false) throws {
+    record = try RecordDeclaration(
+      SourceScanner(Array(declaration.utf8)), attribute: SourceScanner(Array(attribute.utf8)))
+    isNestedPrivate = isNested && record.type.prefix.access == .private
+  }
+
+  /// The members: columns, table, and an initializer where the type has others.
+  package var members: String {
+    let access = record.type.prefix.access.isPrivate ? "" : record.type.prefix.access.prefix
+    var lines = ["\(access)struct Columns: Sendable {"]
+    for column in record.columns {
+      let property = column.property
+      let visibility = property.prefix.access.prefix
+      let arguments = [column.name, "\\\(record.type.name).\(property.name)"] + column.options
+      lines.append(
+        "  \(visibility)let \(property.name) = Larder.Column(\(arguments.joined(separator: ", ")))")
+    }
+    lines += [
+      "}", "\(access)static let columns = Columns()",
+      "\(access)static let table: Larder.Table<\(record.type.name)> = " + table,
+    ]
+    if case .written(let types, isMember: true) = record.initializer {
+      lines.append(initializer(types, indent: ""))
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  /// The extension: the conformance, and an initializer where the compiler's is kept beside it.
+  package func extensions(of type: String, conforms: Bool) throws -> String {
+    if isNestedPrivate, conforms {
+      throw SourceProblem(
+        "a private type in another can't be extended: make it fileprivate, or write its conformance, : Record",
+        at: record.type.offset)
+    }
+    var head = "extension \(type)"
+    if conforms { head += ": Larder.Record" }
+    if case .written(let types, isMember: false) = record.initializer {
+      return "\(head) {\n\(initializer(types, indent: "  "))\n}"
+    }
+    return conforms ? head + " {}" : ""
+  }
+
+  private var table: String {
+    let name = record.arguments.name ?? Identifier.tableName(record.type.name)
+    let columns = record.columns.map { "columns.\($0.property.name)" }
+    let labelled = record.arguments.labelled.map { "\($0.label): \($0.text)" }
+    return "Larder.Table(\n  \(wrapped([name, make] + columns + labelled)))"
+  }
+
+  /// The arguments in lines of up to 100 characters, if none is longer.
+  private func wrapped(_ arguments: [String]) -> String {
+    var text = ""
+    var column = 2
+    for (index, argument) in arguments.enumerated() {
+      if index > 0 {
+        let isFull = column + argument.count + 3 > 100
+        text += isFull ? ",\n  " : ", "
+        column = isFull ? 2 : column + 2
+      }
+      text += argument
+      column += argument.count
+    }
+    return text
+  }
+
+  /// The function of the columns' values.
+  private var make: String {
+    let names = record.columns.map { Identifier.label($0.property.name) }
+    switch record.initializer {
+    case .memberwise:
+      return "\(record.type.name).init(\(names.map { $0 + ":" }.joined()))"
+    case .memberwiseWithDefaults:
+      let arguments = names.enumerated().map { "\($1): $\($0)" }
+      return "{ \(record.type.name)(\(arguments.joined(separator: ", "))) }"
+    case .written:
+      return "\(record.type.name).init(columns:\(names.dropFirst().map { $0 + ":" }.joined()))"
+    }
+  }
+
+  private func initializer(_ types: [String], indent: String) -> String {
+    let names = record.columns.map(\.property.name)
+    // A label of its own, by which it is no other that the type has.
+    let parameters = zip(names, types).enumerated().map { index, parameter in
+      (index == 0 ? "columns " : "") + "\(parameter.0): \(parameter.1)"
+    }
+    let assignments = names.map { "\(indent)  self.\($0) = \($0)" }
+    return
+      (["\(indent)fileprivate init(\(parameters.joined(separator: ", "))) {"] + assignments
+      + ["\(indent)}"]).joined(separator: "\n")
+  }
+}

@@ -1,0 +1,103 @@
+/// The message `expandAttachedMacro`: which macro, in which role, at which declaration.
+struct ExpansionRequest {
+  private let macro: String
+  private let role: String
+  private let attribute: SourceText
+  private let declaration: SourceText
+  /// The type to be extended, and whether its conformance is to be written.
+  private let extendedType: String?
+  private let conforms: Bool
+  /// The declarations around it, from the innermost on; nil from compilers that don't tell.
+  private let context: [String]?
+
+  init?(_ content: JSONValue) {
+    guard let macro = content["macro"]?["typeName"]?.string,
+      let role = content["macroRole"]?.string,
+      let attribute = SourceText(content["attributeSyntax"]),
+      let declaration = SourceText(content["declSyntax"])
+    else { return nil }
+    self.macro = macro
+    self.role = role
+    self.attribute = attribute
+    self.declaration = declaration
+    extendedType = content["extendedTypeSyntax"]?["source"]?.string
+    conforms = content["conformanceListSyntax"]?["source"]?.string != nil
+    context = content["lexicalContext"]?.array?.compactMap { $0["source"]?.string }
+  }
+
+  /// What the macro writes.
+  func expansion() throws -> String {
+    switch (macro, role) {
+    case ("RecordMacro", "member"):
+      let record = try record()
+      for type in context ?? [] where try Self.isGeneric(type) {
+        throw SourceProblem(
+          "a type in a generic one can't be a record, since it has no static properties", at: 0)
+      }
+      return record.members
+    case ("RecordMacro", "extension"):
+      // What is wrong with the declaration, the members tell.
+      guard let extendedType, let record = try? record() else { return "" }
+      return try record.extensions(of: extendedType, conforms: conforms)
+    case ("PropertyMacro", "peer"):
+      if let type = context?.first, try !Self.isRecord(type) {
+        throw AttributeProblem(
+          problem: SourceProblem("this says something of a property of a @Record only", at: 0))
+      }
+      return ""
+    default:
+      throw SourceProblem("Larder has no macro \(macro) that is a \(role)", at: 0)
+    }
+  }
+
+  private func record() throws -> RecordExpansion {
+    try RecordExpansion(
+      declaration: declaration.text, attribute: attribute.text, isNested: context?.isEmpty == false)
+  }
+
+  private static func isRecord(_ type: String) throws -> Bool {
+    var scanner = SourceScanner(Array(type.utf8))
+    return try scanner.declarationPrefix().attribute("Record") != nil
+  }
+
+  private static func isGeneric(_ type: String) throws -> Bool {
+    var scanner = SourceScanner(Array(type.utf8))
+    _ = try scanner.declarationPrefix()
+    guard Keywords.types.contains(scanner.text(try scanner.next())) else { return false }
+    try scanner.next()
+    return scanner.byte(scanner.position) == UInt8(ascii: "<")
+  }
+
+  /// The error at its place in the program's file.
+  func diagnostic(_ error: any Error) -> JSONValue {
+    let attributeProblem = (error as? AttributeProblem)?.problem
+    let place = attributeProblem == nil ? declaration : attribute
+    guard let problem = attributeProblem ?? error as? SourceProblem else {
+      return place.location(0).diagnostic("\(error)")
+    }
+    return place.location(problem.offset).diagnostic(problem.message)
+  }
+}
+
+/// A part of a file of the program.
+struct SourceText {
+  let text: String
+  private let file: String
+  private let offset: Int
+
+  init?(_ syntax: JSONValue?) {
+    guard let text = syntax?["source"]?.string, let file = syntax?["location"]?["fileName"]?.string,
+      let offset = syntax?["location"]?["offset"]?.integer
+    else { return nil }
+    self.text = text
+    self.file = file
+    self.offset = offset
+  }
+
+  /// A place in it; the first is that of its first token.
+  func location(_ offset: Int) -> SourceLocation {
+    var scanner = SourceScanner(Array(text.utf8))
+    let first = (try? scanner.peek().start) ?? 0
+    return SourceLocation(file: file, offset: self.offset &+ max(offset, first))
+  }
+}

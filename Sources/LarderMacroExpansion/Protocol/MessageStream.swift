@@ -1,0 +1,78 @@
+import Glibc
+
+/// The messages on two file descriptors: each is its size in bytes, in eight bytes with the lowest first, and
+/// then JSON.
+package struct MessageStream {
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  private let input: Int32
+  private let output: Int32
+  /// The greatest size of a message in bytes; the compiler's hold a declaration and its surroundings.
+  private static let greatestSize: UInt64 = 64 << 20
+
+  package init(input: Int32, output: Int32) {
+    self.input = input
+    self.output = output
+  }
+
+  /// Answers messages until there are no more.
+  package func run() throws {
+    var messages = PluginMessages()
+    while let message = try next() {
+      try send(messages.answer(JSONReader.value(message)))
+    }
+  }
+
+  /// The next message; nil where there are no more, which the compiler says by an empty one.
+  private func next() throws -> [UInt8]? {
+    let header = try read(8)
+    if header.isEmpty { return nil }
+    guard header.count == 8 else { throw Failure(description: "the size of a message is cut off") }
+    let size = header.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    if size == 0 { return nil }
+    guard size <= Self.greatestSize else {
+      throw Failure(description: "a message of \(size) bytes is too large")
+    }
+    let message = try read(Int(size))
+    guard message.count == Int(size) else { throw Failure(description: "a message is cut off") }
+    return message
+  }
+
+  /// That many bytes, or as many as there are. Takes memory for what has come, not for what was said to come.
+  private func read(_ count: Int) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < count {
+      let wanted = min(count - bytes.count, 1 << 16)
+      let part = try [UInt8](unsafeUninitializedCapacity: wanted) { buffer, filled in
+        filled = try Self.retried { Glibc.read(input, buffer.baseAddress, wanted) }
+      }
+      if part.isEmpty { break }
+      bytes += part
+    }
+    return bytes
+  }
+
+  private func send(_ message: JSONValue) throws {
+    let text = Array(message.text.utf8)
+    let size = UInt64(text.count)
+    let bytes = (0..<8).map { UInt8(truncatingIfNeeded: size >> (8 * UInt64($0))) } + text
+    var sent = 0
+    while sent < bytes.count {
+      sent += try bytes[sent...].withUnsafeBytes { rest in
+        try Self.retried { write(output, rest.baseAddress, rest.count) }
+      }
+    }
+  }
+
+  private static func retried(_ call: () -> Int) throws -> Int {
+    while true {
+      let result = call()
+      if result >= 0 { return result }
+      guard errno == EINTR else {
+        throw Failure(description: String(cString: strerror(errno)))
+      }
+    }
+  }
+}

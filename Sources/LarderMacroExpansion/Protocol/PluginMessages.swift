@@ -1,0 +1,89 @@
+/// Answers the compiler's messages to a plugin. They are JSON, objects of one member that names the message; see
+/// `PluginMessages.swift` of [swift-syntax](https://github.com/swiftlang/swift-syntax), which defines them.
+package struct PluginMessages {
+  /// The version of the protocol, which Swift 5.9 and later speak.
+  package static let version = 7
+  /// Compilers before this one want a list of expansions.
+  private static let versionOfOneExpansion = 5
+  private var hostVersion = version
+
+  package init() {}
+
+  /// The answer to a message. Those that aren't known are answered by an error.
+  package mutating func answer(_ message: JSONValue) -> JSONValue {
+    guard case .object(let members) = message, members.count == 1,
+      let (name, content) = members.first
+    else { return failure("a message that isn't one") }
+    switch name {
+    case "getCapability":
+      hostVersion = content["capability"]?["protocolVersion"]?.integer ?? 0
+      return .object([
+        "getCapabilityResult": .object([
+          "capability": .object([
+            "protocolVersion": .integer(Self.version), "features": .array([]),
+          ])
+        ])
+      ])
+    case "expandAttachedMacro":
+      guard let request = ExpansionRequest(content) else {
+        return failure("an expandAttachedMacro that lacks something")
+      }
+      do {
+        return expansion(try request.expansion())
+      } catch {
+        return expansion(nil, [request.diagnostic(error)])
+      }
+    case "loadPluginLibrary":
+      return .object([
+        "loadPluginLibraryResult": .object([
+          "loaded": .bool(false),
+          "diagnostics": .array([diagnostic(unknown("the message loadPluginLibrary"))]),
+        ])
+      ])
+    default: return failure("the message \(name)")
+    }
+  }
+
+  private func unknown(_ what: String) -> String {
+    "Larder's macros don't know \(what) of the compiler; they speak version \(Self.version) of its protocol for plugins, the compiler \(hostVersion)"
+  }
+
+  private func failure(_ what: String) -> JSONValue { expansion(nil, [diagnostic(unknown(what))]) }
+
+  private func diagnostic(_ message: String) -> JSONValue {
+    SourceLocation(file: "", offset: 0).diagnostic(message)
+  }
+
+  private func expansion(_ source: String?, _ diagnostics: [JSONValue] = []) -> JSONValue {
+    let source = source.map(JSONValue.string)
+    guard hostVersion < Self.versionOfOneExpansion else {
+      return .object([
+        "expandMacroResult": .object([
+          "expandedSource": source ?? .null, "diagnostics": .array(diagnostics),
+        ])
+      ])
+    }
+    return .object([
+      "expandAttachedMacroResult": .object([
+        "expandedSources": source.map { .array([$0]) } ?? .null,
+        "diagnostics": .array(diagnostics),
+      ])
+    ])
+  }
+}
+
+/// A place in one of the program's files.
+struct SourceLocation {
+  let file: String
+  /// In UTF-8 bytes.
+  let offset: Int
+
+  /// The error with this text there, as the compiler wants it.
+  func diagnostic(_ message: String) -> JSONValue {
+    .object([
+      "message": .string(message), "severity": .string("error"),
+      "position": .object(["fileName": .string(file), "offset": .integer(offset)]),
+      "highlights": .array([]), "notes": .array([]), "fixIts": .array([]),
+    ])
+  }
+}

@@ -1,0 +1,198 @@
+// Initial values: where does the expression end? In a type's body only a declaration can follow it, so
+// that it ends where an operand is complete and a line begins with what can't go on with it.
+extension SourceScanner {
+  /// Goes on behind an expression.
+  mutating func expression() throws {
+    var needsOperand = true
+    var conditionals = 0
+    while true {
+      let token = try peek()
+      if try endsExpression(token, needsOperand, conditionals) {
+        if needsOperand {
+          throw SourceProblem("this expression can't be read", at: token.start)
+        }
+        return
+      }
+      switch token.kind {
+      case .end: return
+      case .number, .string, .regex, .quotedIdentifier:
+        try operand(&needsOperand)
+      case .identifier where needsOperand: try word(&needsOperand)
+      case .identifier: try wordAfterOperand(token)
+      case .operator: try anOperator(token, &needsOperand, &conditionals)
+      case .punctuation: try punctuation(token, &needsOperand, &conditionals)
+      }
+    }
+  }
+
+  private mutating func endsExpression(
+    _ token: Token, _ needsOperand: Bool, _ conditionals: Int
+  ) throws -> Bool {
+    if token.kind == .end || [",", ";", "}", ")", "]"].contains(where: { self.is(token, $0) }) {
+      return true
+    }
+    guard !needsOperand else { return false }
+    if self.is(token, "{") { return try beginsObservers() }
+    guard token.isFirstOnLine else { return false }
+    switch token.kind {
+    case .operator: return false
+    case .punctuation: return !self.is(token, ".") && !(self.is(token, ":") && conditionals > 0)
+    case .identifier:
+      return try !self.is(token, "as") && !self.is(token, "is") && !beginsLabelledClosure()
+    default: return true
+    }
+  }
+
+  private mutating func operand(_ needsOperand: inout Bool) throws {
+    let token = try next()
+    guard needsOperand else {
+      throw SourceProblem("this expression can't be read", at: token.start)
+    }
+    needsOperand = false
+    try genericArgumentsOfOperand()
+  }
+
+  /// A name, or a keyword before an operand.
+  private mutating func word(_ needsOperand: inout Bool) throws {
+    let token = try next()
+    if self.is(token, "if") || self.is(token, "switch") {
+      try branches()
+      needsOperand = false
+      return
+    }
+    if Keywords.operandSpecifiers.contains(text(token)) {
+      if self.is(token, "try"), try self.is(peek(), "?") || self.is(peek(), "!") {
+        try next()
+        return
+      }
+      // `copy` may be a name; it isn't one where an operand follows.
+      let following = try peek()
+      let isOperand =
+        following.kind == .operator || following.kind == .punctuation
+        ? ["(", "[", "{", "\\"].contains { self.is(following, $0) } && !following.isLeftBound
+        : following.kind != .end
+      if self.is(token, "try") || self.is(token, "await") || isOperand && !following.isFirstOnLine {
+        return
+      }
+    }
+    needsOperand = false
+    try genericArgumentsOfOperand()
+  }
+
+  /// `as`, `is`, or the label of a further trailing closure.
+  private mutating func wordAfterOperand(_ token: Token) throws {
+    if self.is(token, "as") || self.is(token, "is") {
+      try next()
+      if try self.is(peek(), "?") || self.is(peek(), "!") { try next() }
+      _ = try type()
+    } else if try beginsLabelledClosure() {
+      try next()
+      try next()
+      try skipGroup()
+    } else {
+      throw SourceProblem("this expression can't be read", at: token.start)
+    }
+  }
+
+  private mutating func anOperator(
+    _ token: Token, _ needsOperand: inout Bool, _ conditionals: inout Int
+  ) throws {
+    try next()
+    if needsOperand {
+      // A prefix operator, or an operator as a function.
+      if !isRightBound(token.end) { needsOperand = false }
+    } else if token.isLeftBound,
+      self.is(token, "?") || self.is(token, "!") || !isRightBound(token.end)
+    {
+      // A postfix operator. A dot goes on behind it.
+    } else {
+      if self.is(token, "?") { conditionals += 1 }
+      needsOperand = true
+    }
+  }
+
+  private mutating func punctuation(
+    _ token: Token, _ needsOperand: inout Bool, _ conditionals: inout Int
+  ) throws {
+    switch source[token.start] {
+    case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"):
+      try skipGroup()
+      needsOperand = false
+    case UInt8(ascii: "."):
+      try next()
+      let member = try peek()
+      if member.kind == .identifier || member.kind == .quotedIdentifier || member.kind == .number {
+        try next()
+        try genericArgumentsOfOperand()
+      } else if !self.is(member, "["), !self.is(member, "?"), !self.is(member, "!") {
+        throw SourceProblem("this expression can't be read", at: member.start)
+      }
+      needsOperand = false
+    case UInt8(ascii: ":") where conditionals > 0 && token.range.count == 1 && !needsOperand:
+      try next()
+      conditionals -= 1
+      needsOperand = true
+    case UInt8(ascii: ":") where token.range.count == 2 && !needsOperand:
+      try next()
+      needsOperand = true
+    case UInt8(ascii: "\\") where needsOperand: try next()
+    case UInt8(ascii: "#") where needsOperand:
+      try next()
+      try operand(&needsOperand)
+    default: throw SourceProblem("this expression can't be read", at: token.start)
+    }
+  }
+
+  /// Goes on behind the blocks of an `if` or `switch` that is an expression.
+  private mutating func branches() throws {
+    repeat {
+      while !self.is(try peek(), "{") {
+        let token = try peek()
+        if token.kind == .end {
+          throw SourceProblem("this expression can't be read", at: token.start)
+        }
+        if self.is(token, "(") || self.is(token, "[") { try skipGroup() } else { try next() }
+      }
+      try skipGroup()
+    } while try skip("else")
+  }
+
+  /// Goes on behind `<…>` if it is arguments of a generic name, which is told by what stands behind.
+  private mutating func genericArgumentsOfOperand() throws {
+    let token = try peek()
+    guard token.kind == .operator, byte(token.start) == UInt8(ascii: "<") else { return }
+    var tried = self
+    guard (try? tried.genericArguments()) != nil, let following = try? tried.peek() else { return }
+    let isArguments: Bool
+    switch following.kind {
+    case .end: isArguments = true
+    case .punctuation: isArguments = !["@", "#", "\\"].contains { self.is(following, $0) }
+    case .operator:
+      isArguments = following.isLeftBound && (self.is(following, "?") || self.is(following, "!"))
+    default: isArguments = following.isFirstOnLine
+    }
+    if isArguments { self = tried }
+  }
+
+  private func beginsLabelledClosure() throws -> Bool {
+    var inner = self
+    try inner.next()
+    return try inner.skip(":") && self.is(inner.peek(), "{")
+  }
+
+  /// Whether the braces hold `willSet` or `didSet`. With an initial value that alone tells them from a
+  /// trailing closure, by Swift's own rule.
+  func beginsObservers() throws -> Bool {
+    var inner = self
+    guard try inner.skip("{") else { return false }
+    while try inner.skip("@") {
+      try inner.next()
+      if self.is(try inner.peek(), "("), try inner.peek().isLeftBound { try inner.skipGroup() }
+    }
+    while ["mutating", "nonmutating"].contains(inner.text(try inner.peek())) { try inner.next() }
+    let word = try inner.next()
+    guard self.is(word, "willSet") || self.is(word, "didSet") else { return false }
+    let following = try inner.peek()
+    return self.is(following, "{") || self.is(following, "(")
+  }
+}

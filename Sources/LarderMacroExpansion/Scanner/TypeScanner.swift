@@ -1,0 +1,127 @@
+/// A type as it is written.
+struct TypeText: Equatable {
+  let range: Range<Int>
+  /// Whether it is a function, whose parameter has to be escaping.
+  let isFunction: Bool
+  /// Whether a variable of it that has no value is nil.
+  let isOptional: Bool
+}
+
+// Types, by the grammar of
+// <https://docs.swift.org/swift-book/documentation/the-swift-programming-language/types/>.
+extension SourceScanner {
+  /// Goes on behind a type.
+  mutating func type(depth: Int = 0) throws -> TypeText {
+    let start = try peek().start
+    guard depth < Self.greatestDepth else {
+      throw SourceProblem("types are nested too deep to be read", at: start)
+    }
+    try typeSpecifiers()
+    var isOptional = false
+    var isTuple = try typeBase(depth)
+    while true {
+      let token = try peek()
+      if token.kind == .operator, token.isLeftBound, self.is(token, "?") || self.is(token, "!") {
+        try next()
+        (isOptional, isTuple) = (true, false)
+      } else if self.is(token, "&") {
+        try next()
+        try typeSpecifiers()
+        _ = try typeBase(depth)
+        isTuple = false
+      } else if self.is(token, ".") {
+        try next()
+        try typeName(depth)
+        (isOptional, isTuple) = (false, false)
+      } else if isTuple, isFunctionEffect(token) || self.is(token, "->") {
+        while try isFunctionEffect(peek()) {
+          try next()
+          if self.is(try peek(), "("), try peek().isLeftBound { try skipGroup() }
+        }
+        guard try skip("->") else {
+          throw SourceProblem("this type can't be read", at: token.start)
+        }
+        _ = try type(depth: depth + 1)
+        return TypeText(range: start..<position, isFunction: true, isOptional: false)
+      } else {
+        let isNamedOptional = has("Optional<", at: start) || has("Swift.Optional<", at: start)
+        return TypeText(
+          range: start..<position, isFunction: false, isOptional: isOptional || isNamedOptional)
+      }
+    }
+  }
+
+  private func isFunctionEffect(_ token: Token) -> Bool {
+    token.kind == .identifier
+      && ["async", "throws", "rethrows", "reasync"].contains { self.is(token, $0) }
+  }
+
+  /// Goes on behind attributes and words such as `any`.
+  private mutating func typeSpecifiers() throws {
+    while true {
+      let token = try peek()
+      if self.is(token, "@") {
+        try next()
+        try next()
+        // `@escaping (Int) -> Void`: only brackets without a space are the attribute's.
+        if self.is(try peek(), "("), try peek().isLeftBound { try skipGroup() }
+      } else if self.is(token, "~") {
+        try next()
+      } else if token.kind == .identifier, Keywords.typeSpecifiers.contains(text(token)) {
+        try next()
+        if self.is(token, "nonisolated"), self.is(try peek(), "("), try peek().isLeftBound {
+          try skipGroup()
+        }
+      } else {
+        return
+      }
+    }
+  }
+
+  /// Goes on behind a name, or brackets; tells whether these are round.
+  private mutating func typeBase(_ depth: Int) throws -> Bool {
+    let token = try peek()
+    if self.is(token, "(") {
+      try skipGroup()
+      return true
+    }
+    if self.is(token, "[") {
+      try skipGroup()
+    } else {
+      try typeName(depth)
+    }
+    return false
+  }
+
+  private mutating func typeName(_ depth: Int) throws {
+    let token = try next()
+    guard token.kind == .identifier || token.kind == .quotedIdentifier else {
+      throw SourceProblem("this type can't be read", at: token.start)
+    }
+    if try skip("::") { return try typeName(depth) }
+    let following = try peek()
+    if following.kind == .operator, byte(following.start) == UInt8(ascii: "<") {
+      try genericArguments(depth)
+    }
+  }
+
+  /// Goes on behind `<…>`.
+  mutating func genericArguments(_ depth: Int = 0) throws {
+    let open = try next()
+    if open.range.count > 1 { split(open) }
+    while true {
+      let token = try peek()
+      if token.kind == .operator, source[token.start] == UInt8(ascii: ">") {
+        split(token)
+        return
+      }
+      if token.kind == .number || self.is(token, "-") {
+        try next()  // InlineArray<3, Int>
+      } else if self.is(token, ",") {
+        try next()
+      } else {
+        _ = try type(depth: depth + 1)
+      }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import Larder
+
+/// What the attributes `@Record` and `@Column` take.
+///
+/// The compiler checks an attribute's arguments before there is a table, when it can't know the type of a
+/// column yet, so that they are of these types, which have the same members as ``Larder/ColumnOption`` and
+/// ``Larder/TableConstraint``. The macros copy their text; none of them is ever made.
+public enum RecordAttribute {
+  /// What a column is besides its name and type; see ``Larder/ColumnOption``.
+  public struct Option {
+    /// The primary key, or a part of it.
+    public static var primaryKey: Self { Self() }
+    /// An integer primary key whose values are never used again after a deletion.
+    public static var autoincrement: Self { Self() }
+    /// No two rows have the same value; NULLs don't count.
+    public static var unique: Self { Self() }
+    /// Has an index of its own.
+    public static var indexed: Self { Self() }
+    /// Read, but never written.
+    public static var readOnly: Self { Self() }
+    /// Optimistic locking: a number that goes up with every update.
+    public static var version: Self { Self() }
+
+    /// The value of rows that are inserted without this column. Its type is written where it isn't a literal:
+    /// `.default(Status.active)`.
+    public static func `default`(_ value: Any?) -> Self { Self() }
+    /// An expression for the value of rows that are inserted without this column.
+    public static func `default`(sql: SQL) -> Self { Self() }
+    /// An expression that must not be false.
+    public static func check(_ condition: SQL) -> Self { Self() }
+    /// How text is compared.
+    public static func collate(_ name: String) -> Self { Self() }
+    /// An expression over other columns that the value is computed from.
+    public static func generated(_ expression: SQL, stored: Bool = false) -> Self { Self() }
+    /// A foreign key: the value is the primary key of a row of another record's table, or NULL.
+    public static func references(
+      _ target: Any.Type, onDelete: ForeignKeyAction = .noAction,
+      onUpdate: ForeignKeyAction = .noAction, deferred: Bool = false
+    ) -> Self { Self() }
+  }
+
+  /// The coding that is of no type: `as: .json`.
+  public struct JSON {
+    /// As JSON; see ``Larder/ColumnCoding``.
+    public static var json: Self { Self() }
+  }
+
+  /// Stands for a record that isn't there yet: `\.name` names a property of it.
+  @dynamicMemberLookup
+  public struct Properties {
+    /// Any property: whether there is one, the macro tells.
+    public subscript(dynamicMember name: String) -> Any? { nil }
+  }
+
+  /// A constraint on several columns of a table, or an index; see ``Larder/TableConstraint``.
+  public struct Constraint {
+    /// No two rows have the same values in all these columns; NULLs don't count.
+    public static func unique(_ columns: PartialKeyPath<Properties>...) -> Self { Self() }
+    /// An expression that must not be false.
+    public static func check(_ condition: SQL) -> Self { Self() }
+    /// An index, or a unique one, on columns, or on those of its rows that meet a condition.
+    public static func index(
+      _ columns: PartialKeyPath<Properties>..., unique: Bool = false, where condition: SQL? = nil,
+      name: String? = nil
+    ) -> Self { Self() }
+    /// A foreign key: these columns are the primary key of a row of another record's table, or one of
+    /// them is NULL.
+    public static func foreignKey(
+      _ columns: PartialKeyPath<Properties>..., references target: Any.Type,
+      onDelete: ForeignKeyAction = .noAction, onUpdate: ForeignKeyAction = .noAction,
+      deferred: Bool = false
+    ) -> Self { Self() }
+  }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import LarderMacroExpansion
+import Testing
+
+/// What the macro writes for a declaration that begins with its attribute.
+struct Expansion {
+  let members: String
+  let extensions: String
+
+  init(_ declaration: String, of type: String = "T", conforms: Bool = true) throws {
+    let attribute = declaration.prefix { $0 != "\n" }
+    let expansion = try RecordExpansion(
+      declaration: declaration, attribute: String(attribute))
+    members = expansion.members
+    extensions = try expansion.extensions(of: type, conforms: conforms)
+  }
+}
+
+/// Expects that a structure with these members has columns for these properties, and no others.
+func expectColumns(
+  _ names: String..., in members: String, sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+  let expansion = try Expansion(
+    "@Record(options: .noPrimaryKey)\nstruct T {\n" + members + "\n}")
+  // The words before the name say who sees it.
+  let columns = expansion.members.components(separatedBy: " = Larder.Column(").dropLast()
+  #expect(
+    columns.map { String($0.split(separator: " ").last ?? "") } == names,
+    sourceLocation: sourceLocation)
+}
+
+/// Expects that a declaration isn't expanded, with the mark ⚠️ where the error stands.
+func expectProblem(
+  _ message: String, in declaration: String, sourceLocation: SourceLocation = #_sourceLocation
+) {
+  let parts = declaration.split(separator: "⚠️", maxSplits: 1, omittingEmptySubsequences: false)
+  #expect(parts.count == 2, sourceLocation: sourceLocation)
+  let error = #expect(throws: SourceProblem.self, sourceLocation: sourceLocation) {
+    _ = try Expansion(parts.joined())
+  }
+  #expect(error?.offset == parts[0].utf8.count, sourceLocation: sourceLocation)
+  #expect(error?.message == message, sourceLocation: sourceLocation)
+}

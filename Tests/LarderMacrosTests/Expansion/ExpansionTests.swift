@@ -1,0 +1,151 @@
+import Testing
+
+@Suite("What @Record writes")
+struct ExpansionTests {
+  @Test("The lines that one writes by hand")
+  func structure() throws {
+    let expansion = try Expansion(
+      """
+      @Record
+      struct City {
+        @Column(.primaryKey) var id: Int64?
+        var name: String
+      }
+      """, of: "City")
+    #expect(
+      expansion.members == #"""
+        struct Columns: Sendable {
+          let id = Larder.Column("id", \City.id, .primaryKey)
+          let name = Larder.Column("name", \City.name)
+        }
+        static let columns = Columns()
+        static let table: Larder.Table<City> = Larder.Table(
+          "city", City.init(id:name:), columns.id, columns.name)
+        """#)
+    #expect(expansion.extensions == "extension City: Larder.Record {}")
+  }
+
+  @Test("Name, options, codings and constraints are copied, properties in them become columns")
+  func arguments() throws {
+    let expansion = try Expansion(
+      #"""
+      @Record("cities", constraints: [.unique(\.name, \.`default`)], indexes: [.index(\.name, where: "\(1) > 0")], options: [.notStrict])
+      struct City {
+        @Column("number", .primaryKey, .check("id > \(0)")) var id: Int64?
+        @Column(.unique, // why
+          .collate("a, \"b\")"), as: .json) var name: [String]
+        @LarderMacros.Column(as: ColumnCoding<Color>(encode: { $0.hue }, decode: { Color($0) })) var `default`: Color
+      }
+      """#)
+    #expect(
+      expansion.members == #"""
+        struct Columns: Sendable {
+          let id = Larder.Column("number", \City.id, .primaryKey, .check("id > \(0)"))
+          let name = Larder.Column("name", \City.name, .unique, .collate("a, \"b\")"), as: .json)
+          let `default` = Larder.Column("default", \City.`default`, as: ColumnCoding<Color>(encode: { $0.hue }, decode: { Color($0) }))
+        }
+        static let columns = Columns()
+        static let table: Larder.Table<City> = Larder.Table(
+          "cities", City.init(id:name:default:), columns.id, columns.name, columns.`default`,
+          constraints: [.unique(columns.name, columns.`default`)],
+          indexes: [.index(columns.name, where: "\(1) > 0")], options: [.notStrict])
+        """#)
+  }
+
+  @Test("What is public stays public, what is private is as private as it can be")
+  func access() throws {
+    let expansion = try Expansion(
+      """
+      @Record
+      public struct City {
+        @Column(.primaryKey) public private(set) var id: Int64?
+        package var name: String
+        internal var population = 0, area = 1.5
+        private var secret: [Int]?
+      }
+      """, of: "Outer.City", conforms: false)
+    #expect(
+      expansion.members == #"""
+        public struct Columns: Sendable {
+          public let id = Larder.Column("id", \City.id, .primaryKey)
+          package let name = Larder.Column("name", \City.name)
+          let population = Larder.Column("population", \City.population)
+          let area = Larder.Column("area", \City.area)
+          fileprivate let secret = Larder.Column("secret", \City.secret)
+        }
+        public static let columns = Columns()
+        public static let table: Larder.Table<City> = Larder.Table(
+          "city", City.init(columns:name:population:area:secret:), columns.id, columns.name,
+          columns.population, columns.area, columns.secret)
+        """#)
+    #expect(
+      expansion.extensions == """
+        extension Outer.City {
+          fileprivate init(columns id: Int64?, name: String, population: Int, area: Double, secret: [Int]?) {
+            self.id = id
+            self.name = name
+            self.population = population
+            self.area = area
+            self.secret = secret
+          }
+        }
+        """)
+  }
+
+  @Test("What isn't stored keeps its value")
+  func notStored() throws {
+    let expansion = try Expansion(
+      """
+      @Record
+      struct City {
+        @Column(.primaryKey) var id: Int64?
+        @NotStored var isSelected = false
+        lazy var cache = 5
+        @NotStored let limit = 3
+      }
+      """)
+    #expect(
+      expansion.members.hasSuffix(
+        """
+        Larder.Table(
+          "city", { City(id: $0) }, columns.id)
+        """))
+  }
+
+  @Test("A type with an initializer of its own gets another, in the type")
+  func ownInitializer() throws {
+    let expansion = try Expansion(
+      """
+      @Record
+      final class City {
+        @Column(.primaryKey) let id: Int64
+        let done: () -> Void, x: @Sendable (Int) async throws -> Int, isNew: Bool
+        init() {}
+      }
+      """)
+    #expect(
+      expansion.members.hasSuffix(
+        """
+          "city", City.init(columns:done:x:isNew:), columns.id, columns.done, columns.x, columns.isNew)
+        fileprivate init(columns id: Int64, done: @escaping () -> Void, x: @escaping @Sendable (Int) async throws -> Int, isNew: Bool) {
+          self.id = id
+          self.done = done
+          self.x = x
+          self.isNew = isNew
+        }
+        """))
+    #expect(expansion.extensions == "extension T: Larder.Record {}")
+  }
+
+  @Test(
+    "The table's name is that of the type with a small letter",
+    arguments: [
+      ("City", "city"), ("JobQueue", "jobQueue"), ("HTTPRequest", "httpRequest"), ("ISBN", "isbn"),
+      ("URL2", "url2"), ("X", "x"), ("city", "city"), ("`Type`", "type"), ("Élan", "élan"),
+    ])
+  func tableName(type: String, name: String) throws {
+    let expansion = try Expansion(
+      "@Record\nstruct \(type) { @Column(.primaryKey) var id: Int }")
+    #expect(expansion.members.contains("\n  \"\(name)\", "))
+  }
+}

@@ -1,0 +1,136 @@
+import LarderMacroExpansion
+import Testing
+
+@Suite("The compiler's messages, and their answers")
+struct PluginMessageTests {
+  /// The answer to a message of JSON.
+  func answer(_ text: String, host: Int = 7) throws -> JSONValue {
+    var messages = PluginMessages()
+    _ = messages.answer(
+      try json(#"{"getCapability":{"capability":{"protocolVersion":\#(host)}}}"#))
+    return messages.answer(try json(text))
+  }
+
+  func json(_ text: String) throws -> JSONValue { try JSONReader.value(Array(text.utf8)) }
+
+  func syntax(_ source: String, at offset: Int = 100) -> JSONValue {
+    .object([
+      "source": .string(source),
+      "location": .object(["fileName": .string("city.swift"), "offset": .integer(offset)]),
+    ])
+  }
+
+  func expand(
+    _ macro: String, _ role: String, _ declaration: String, context: [String] = [],
+    extending type: String? = nil, host: Int = 7
+  ) throws -> JSONValue {
+    var members: [String: JSONValue] = [
+      "macro": .object(["typeName": .string(macro)]), "macroRole": .string(role),
+      "attributeSyntax": syntax("\n@Record "), "declSyntax": syntax(declaration),
+      "lexicalContext": .array(context.map { syntax($0) }),
+    ]
+    members["extendedTypeSyntax"] = type.map { syntax($0) }
+    members["conformanceListSyntax"] = type.map { _ in syntax("struct Placeholder: Record {}") }
+    return try answer(
+      JSONValue.object(["expandAttachedMacro": .object(members)]).text, host: host)
+  }
+
+  func diagnostics(_ answer: JSONValue) -> [String] {
+    (answer["expandMacroResult"]?["diagnostics"]?.array ?? []).map {
+      "\($0["position"]?["offset"]?.integer ?? -1): \($0["message"]?.string ?? "")"
+    }
+  }
+
+  @Test("It tells the version that it speaks")
+  func capability() throws {
+    var messages = PluginMessages()
+    #expect(
+      messages.answer(try json(#"{"getCapability":{}}"#)).text
+        == #"{"getCapabilityResult":{"capability":{"features":[],"protocolVersion":7}}}"#)
+  }
+
+  @Test("A record is expanded in two roles, its properties' attributes to nothing")
+  func roles() throws {
+    let city = "\n@Record struct City { @Column(.primaryKey) var id: Int }"
+    let members = try expand("RecordMacro", "member", city)
+    let text = members["expandMacroResult"]?["expandedSource"]?.string
+    #expect(text?.hasPrefix("struct Columns: Sendable {\n") == true)
+    #expect(
+      try expand("RecordMacro", "extension", city, extending: "Outer.City").text
+        == #"{"expandMacroResult":{"diagnostics":[],"expandedSource":"extension Outer.City: Larder.Record {}"}}"#
+    )
+    #expect(
+      try expand("PropertyMacro", "peer", "@Column var x: Int", context: ["@Record struct S {}"])
+        .text == #"{"expandMacroResult":{"diagnostics":[],"expandedSource":""}}"#)
+    #expect(
+      try expand("PropertyMacro", "peer", "@Column var x: Int", host: 4).text
+        == #"{"expandAttachedMacroResult":{"diagnostics":[],"expandedSources":[""]}}"#)
+  }
+
+  @Test("A problem is told at its place in the file, by one role only")
+  func problems() throws {
+    let city = "\n@Record struct City { let id = 5 }"
+    #expect(
+      diagnostics(try expand("RecordMacro", "member", city)) == [
+        "127: a constant that has its value can't be read from a row: make it var, or static, or add @NotStored"
+      ])
+    #expect(diagnostics(try expand("RecordMacro", "extension", city, extending: "City")) == [])
+    #expect(
+      diagnostics(
+        try expand("PropertyMacro", "peer", "@Column var x: Int", context: ["struct S {}"]))
+        == ["101: this says something of a property of a @Record only"])
+    let nested = "\n@Record private struct City { @Column(.primaryKey) var id: Int }"
+    #expect(
+      diagnostics(
+        try expand(
+          "RecordMacro", "extension", nested, context: ["enum Outer {}"], extending: "Outer.City"))
+        == [
+          "117: a private type in another can't be extended: make it fileprivate, or write its conformance, : Record"
+        ])
+    #expect(
+      diagnostics(
+        try expand("RecordMacro", "member", nested, context: ["struct Outer<T> {}"]))
+        == ["101: a type in a generic one can't be a record, since it has no static properties"])
+  }
+
+  @Test(
+    "A message that it doesn't know is answered by an error with the versions",
+    arguments: [
+      #"{"expandFreestandingMacro":{}}"#, #"{"somethingNew":{"x":[1.5e3,null,true]}}"#, "{}", "[]",
+      #"{"expandAttachedMacro":{}}"#, #"{"expandAttachedMacro":{"macro":5}}"#, "5", "null",
+      #"{"a":1,"b":2}"#,
+    ])
+  func unknown(message: String) throws {
+    let told = diagnostics(try answer(message, host: 99))
+    #expect(told.count == 1)
+    #expect(told.first?.contains("version 7 of its protocol for plugins, the compiler 99") == true)
+  }
+
+  @Test("Libraries aren't loaded, and unknown macros and roles are errors")
+  func refused() throws {
+    let loaded = try answer(#"{"loadPluginLibrary":{"libraryPath":"/x","moduleName":"X"}}"#)
+    #expect(loaded["loadPluginLibraryResult"]?["loaded"] == .bool(false))
+    #expect(
+      diagnostics(try expand("RecordMacro", "body", "struct S {}"))
+        == ["100: Larder has no macro RecordMacro that is a body"])
+  }
+
+  @Test("JSON is read exactly, and what is none is refused")
+  func reading() throws {
+    #expect(
+      try json(#" {"a\n\u00e9\ud83d\ude00":[ -5 , 1.5e3,{}, "é" ]} "#)
+        == .object(["a\né😀": .array([.integer(-5), .number("1.5e3"), .object([:]), .string("é")])]))
+    let text = "\u{0}\u{1F}\"\\\n\t/é😀\u{7F}"
+    #expect(try json(JSONValue.string(text).text) == .string(text))
+    for wrong in [
+      "", "{", "[1,]", "{\"a\"}", "\"\\x\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"", "nul",
+      "1 2",
+      "--1", "\"\n\"", "\"\\u12g4\"", String(repeating: "[", count: 100_000),
+    ] {
+      #expect(throws: JSONReader.Failure.self, "\(wrong.prefix(20))") { try json(wrong) }
+    }
+    #expect(throws: JSONReader.Failure.self) {
+      try JSONReader.value([UInt8(ascii: "\""), 0xFF, UInt8(ascii: "\"")])
+    }
+  }
+}

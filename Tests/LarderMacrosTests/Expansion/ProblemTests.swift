@@ -1,0 +1,151 @@
+import Testing
+
+@Suite("What @Record refuses, and where it says so")
+struct ProblemTests {
+  @Test("Types that can't be records")
+  func types() {
+    expectProblem(
+      "@Record makes records of structures and final classes", in: "@Record\n⚠️enum E { case a }")
+    expectProblem(
+      "@Record makes records of structures and final classes",
+      in: "@Record\npublic ⚠️actor A<T> { }")
+    expectProblem(
+      "a generic type can't be a record, since it has no static properties",
+      in: "@Record\nstruct S⚠️<T> { var x: T }")
+    expectProblem(
+      "a class has to be final to be a record",
+      in: "@Record\npublic ⚠️class C { let x: Int; init() { x = 5 } }")
+    expectProblem(
+      "a class needs an initializer of its own to be a record",
+      in: "@Record\nfinal ⚠️class C { var x = 5 }")
+    expectProblem(
+      "“S” has no properties that are stored", in: "@Record\n⚠️struct S { var x: Int { 5 } }")
+    expectProblem(
+      "no property is the primary key: mark it @Column(.primaryKey), or say options: .noPrimaryKey",
+      in: "@Record\n⚠️struct S { var x: Int }")
+  }
+
+  @Test("Properties that can't be columns")
+  func properties() {
+    expectProblem(
+      "@Clamped could be a property wrapper or a macro, with which this isn't simply stored: add @NotStored, or store a property without it",
+      in: "@Record\nstruct S { @Column(.primaryKey) ⚠️@Clamped(0...5) var x = 5 }")
+    expectProblem(
+      "a constant that has its value can't be read from a row: make it var, or static, or add @NotStored",
+      in: "@Record\nstruct S { let ⚠️x = 5 }")
+    expectProblem(
+      "a reference that isn't kept is no column: add @NotStored",
+      in: "@Record\nstruct S { weak var ⚠️x: C? }")
+    expectProblem(
+      "@Record needs a declaration for each property, not a tuple of names",
+      in: "@Record\nstruct S { var ⚠️(x, y) = (1, 2) }")
+    expectProblem(
+      "only a property that is stored in its record is a column",
+      in: "@Record\nstruct S { ⚠️@Column(.unique) var x: Int { 5 } }")
+    expectProblem(
+      "only a property that is stored in its record is a column",
+      in: "@Record\nstruct S { ⚠️@Column lazy var x = 5 }")
+    expectProblem(
+      "@Record writes a static property of this name: choose another, and the column's name with @Column",
+      in: "@Record\nstruct S { var ⚠️columns = 5 }")
+    expectProblem(
+      "@Record writes a static property of this name: choose another, and the column's name with @Column",
+      in: "@Record\nstruct S { @Column(.primaryKey) var x: Int; static let ⚠️table = 5 }")
+    expectProblem(
+      "@Record writes a type of this name itself",
+      in: "@Record\nstruct S { @Column(.primaryKey) var x: Int; struct ⚠️Columns {} }")
+    expectProblem(
+      "write the type of “x”: @Record has to write an initializer that takes it",
+      in: "@Record\nstruct S { @Column(.primaryKey) var ⚠️x = f(); init() {} }")
+    expectProblem(
+      "write the type of “y”: @Record has to write an initializer that takes it",
+      in: "@Record\nstruct S { @Column(.primaryKey) private var x = 5; var ⚠️y = -1 }")
+  }
+
+  @Test("Attributes that contradict each other or can't be read")
+  func attributes() {
+    expectProblem(
+      "a property is a column, or @NotStored",
+      in: "@Record\nstruct S { @NotStored ⚠️@Column var x = 5 }")
+    expectProblem(
+      "a property has one @Column",
+      in: "@Record\nstruct S { @Column(.unique) ⚠️@Column(.primaryKey) var x = 5 }")
+    expectProblem(
+      "@Column is one property's: declare each by itself",
+      in: "@Record\nstruct S { ⚠️@Column(.unique) var x, y: Int }")
+    expectProblem(
+      "“x” needs a value, since none is read from rows",
+      in: "@Record\nstruct S { @NotStored var ⚠️x: Int }")
+    expectProblem(
+      "“x” needs a value, since none is read from rows",
+      in: "@Record\nstruct S { @NotStored let ⚠️x: Int? }")
+    expectProblem(
+      "write the column's name as a string, or an option with its dot: .unique",
+      in: "@Record\nstruct S { @Column(⚠️name) var x = 5 }")
+    expectProblem(
+      "write the option with its dot: .unique",
+      in: "@Record\nstruct S { @Column(\"x\", ⚠️RecordAttribute.Option.unique) var x = 5 }")
+  }
+
+  @Test("Members that depend on a condition, or that a macro declares")
+  func conditions() {
+    let condition = """
+      @Record can't tell whether this is compiled: a table has the same columns, and a type the same \
+      initializers, under all conditions
+      """
+    expectProblem(
+      condition, in: "@Record\nstruct S {\n#if DEBUG\n#else\n⚠️var x: Int\n#endif\n}")
+    expectProblem(
+      condition, in: "@Record\nstruct S {\n#if A\n#if B\n⚠️@inlinable init() {}\n#endif\n#endif\n}")
+    expectProblem(
+      "@Record can't tell what this macro declares: write it in an extension",
+      in: "@Record\nstruct S { ⚠️#properties(5) }")
+  }
+
+  @Test("The attribute's own arguments")
+  func arguments() {
+    for (attribute, message, offset) in [
+      ("@Record(\"\")", "a table's name isn't empty", 8),
+      (#"@Record(indexes: [.index(\.a, \.b)])"#, #"the table has no column for “\.b”"#, 30),
+      (#"@Record(indexes: [.index(\.a.b)])"#, #"the table has no column for “\.a”"#, 25),
+      (#"@Record(indexes: [.index(\S.a)])"#, #"name a property of this type: \.name"#, 25),
+    ] {
+      let error = #expect(throws: (any Error).self) {
+        _ = try Expansion(attribute + "\nstruct S { @Column(.primaryKey) var a: Int }")
+      }
+      #expect("\(error as Any)".contains("offset: \(offset)"))
+      #expect("\(error as Any)".contains("\(message.debugDescription)"))
+    }
+  }
+
+  @Test("Text that isn't Swift is an error, whatever it is")
+  func broken() {
+    for text in [
+      "", "@", "@Record", "struct", "struct S", "struct S {", "struct S { var",
+      "struct S { var x: }",
+      "struct S { var x = }", "struct S { var x: Int = \"", "struct S { /* ", "struct S { var `x",
+      "struct S { var x = #/ }", "struct S { ) }", "struct S { var x: [Int }", "struct S { #if }",
+      "struct S { #", "struct S { var x = a ? b }", "struct S { x }", "struct S { } }",
+      "struct S { var x: Int = \"\\(", "struct S { @Column( var x: Int }", "struct S { \u{1} }",
+      "struct S { typealias X }", "struct S { func", "struct S { struct X }",
+    ] {
+      #expect(throws: (any Error).self, "\(text)") { _ = try Expansion("@Record\n" + text) }
+    }
+  }
+
+  @Test("What is nested without end is an error and takes no more stack")
+  func nested() {
+    for deep in [
+      "var x = " + String(repeating: "\"\\(", count: 100_000),
+      "var x: " + String(repeating: "A<", count: 100_000),
+      "var x: " + String(repeating: "() -> ", count: 100_000) + "Int",
+      "var x: " + String(repeating: "[", count: 100_000),
+      String(repeating: "#if A\n", count: 100_000),
+      "var x = " + String(repeating: "if a {} else ", count: 10_000),
+    ] {
+      #expect(throws: (any Error).self) {
+        _ = try Expansion("@Record\nstruct S {\n\(deep)\n}")
+      }
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Larder
+import Testing
+
+/// What is made of a declaration: a macro's has to give the same text as that by hand.
+struct DeclaredSQL: Equatable {
+  let schema: [String]
+  let statements: [String]
+
+  init<R: Record>(_ type: R.Type, with others: any Record.Type...) throws {
+    let table = R.table
+    statements = [
+      table.name, table.insertSQL, table.updateSQL, table.upsertSQL, table.deleteSQL,
+      table.findSQL, table.selectSQL,
+    ]
+    let db = try Database()
+    for other in others { try Self.create(other, db) }
+    try table.create(db)
+    schema = try db.fetch(
+      String.self, "SELECT sql FROM sqlite_schema WHERE sql NOT NULL ORDER BY rowid")
+  }
+
+  private static func create<R: Record>(_ type: R.Type, _ db: Database) throws {
+    try R.table.create(db)
+  }
+}
+
+@Suite("Records by macro and by hand")
+struct SameTableTests {
+  @Test("Both give the same SQL, for every option there is")
+  func sameSQL() throws {
+    try #expect(
+      DeclaredSQL(ByMacro.City.self, with: ByMacro.Country.self)
+        == DeclaredSQL(ByHand.City.self, with: ByHand.Country.self))
+    try #expect(DeclaredSQL(ByMacro.Country.self) == DeclaredSQL(ByHand.Country.self))
+    let measurement = try DeclaredSQL(
+      ByMacro.Measurement.self, with: ByMacro.Country.self, ByMacro.City.self)
+    try #expect(
+      measurement
+        == DeclaredSQL(ByHand.Measurement.self, with: ByHand.Country.self, ByHand.City.self))
+    // The comparison sees what it is about.
+    #expect(measurement.schema.joined().contains("DEFERRABLE"))
+    #expect(measurement.schema.joined().contains("\"by_value\""))
+    try #expect(DeclaredSQL(ByMacro.Job.self) == DeclaredSQL(ByHand.Job.self))
+    try #expect(DeclaredSQL(ByMacro.Line.self) == DeclaredSQL(ByHand.Line.self))
+  }
+}

@@ -1,0 +1,5 @@
+// one error: a constant that has its value can't be read from a row: make it var, or static, or add @NotStored
+import LarderMacros
+
+@Record
+struct City { @Column(.primaryKey) let name = "Oslo" }

@@ -1,0 +1,5 @@
+// one error: write the option with its dot: .unique
+import LarderMacros
+
+@Record
+struct City { @Column("id", RecordAttribute.Option.primaryKey) var id: Int }

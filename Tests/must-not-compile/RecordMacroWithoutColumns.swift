@@ -1,0 +1,5 @@
+// one error: “City” has no properties that are stored
+import LarderMacros
+
+@Record
+struct City { var name: String { "Oslo" } }
