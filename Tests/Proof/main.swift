@@ -14,7 +14,8 @@ let rows: [any ProofRow.Type] = [
   HostileFiles.self, HostileTexts.self,
   Injection.self, IOFaults.self,
   Kills.self,
-  Leaks.self, MisuseMatrix.self, OutOfMemory.self, PowerLoss.self, Processes.self, RoundTrip.self,
+  Leaks.self, Macros.self, MisuseMatrix.self, OutOfMemory.self, PowerLoss.self, Processes.self,
+  RoundTrip.self,
   SchemaChanges.self,
   ThreadSanitizer.self, Threads.self, TwoEngines.self, TypesAndOperators.self,
 ]

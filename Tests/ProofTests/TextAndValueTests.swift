@@ -10,4 +10,7 @@ struct TextAndValueTests {
 
   @Test("Every type has with every operator what Swift computes, or an error and nothing written")
   func types() async throws { try await Proof.expectSuccess("types", "--count", "200") }
+
+  @Test("@Record writes what is right for declarations of any kind, or an error in its place")
+  func macros() async throws { try await Proof.expectSuccess("macros", "--count", "300") }
 }
