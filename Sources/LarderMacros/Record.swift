@@ -32,8 +32,8 @@
 @attached(member, names: named(Columns), named(columns), named(table), named(init))
 @attached(extension, conformances: Record, names: named(init))
 public macro Record(
-  _ name: String = "", constraints: [RecordAttribute.Constraint] = [],
-  indexes: [RecordAttribute.Constraint] = [], options: TableOptions = []
+  _ name: String = "", constraints: [RecordAttribute.TableConstraint] = [],
+  indexes: [RecordAttribute.TableConstraint] = [], options: TableOptions = []
 ) = #externalMacro(module: "LarderMacrosPlugin", type: "RecordMacro")
 
 /// What a property's column is besides its name and type, in a type that is a ``Record(_:constraints:indexes:options:)``.
@@ -45,26 +45,26 @@ public macro Record(
 /// ```
 @attached(peer)
 public macro Column(
-  _ options: RecordAttribute.Option..., as coding: RecordAttribute.JSON? = nil
+  _ options: RecordAttribute.ColumnOption..., as coding: RecordAttribute.JSON? = nil
 ) = #externalMacro(module: "LarderMacrosPlugin", type: "PropertyMacro")
 
 /// The same with the column's name, where that isn't the property's: `@Column("inhabitants", .indexed)`.
 @attached(peer)
 public macro Column(
-  _ name: String, _ options: RecordAttribute.Option..., as coding: RecordAttribute.JSON? = nil
+  _ name: String, _ options: RecordAttribute.ColumnOption..., as coding: RecordAttribute.JSON? = nil
 ) = #externalMacro(module: "LarderMacrosPlugin", type: "PropertyMacro")
 
 /// A column with a coding other than JSON: `@Column(as: .iso8601)`. A coding by two closures has its type written:
 /// `as: ColumnCoding<Color>(encode: …, decode: …)`.
 @attached(peer)
 public macro Column<Value: Sendable>(
-  _ options: RecordAttribute.Option..., as coding: ColumnCoding<Value>
+  _ options: RecordAttribute.ColumnOption..., as coding: ColumnCoding<Value>
 ) = #externalMacro(module: "LarderMacrosPlugin", type: "PropertyMacro")
 
 /// The same with the column's name: `@Column("founding", as: .iso8601)`.
 @attached(peer)
 public macro Column<Value: Sendable>(
-  _ name: String, _ options: RecordAttribute.Option..., as coding: ColumnCoding<Value>
+  _ name: String, _ options: RecordAttribute.ColumnOption..., as coding: ColumnCoding<Value>
 ) = #externalMacro(module: "LarderMacrosPlugin", type: "PropertyMacro")
 
 /// A stored property that is no column. It has a value, with which records come from the database.

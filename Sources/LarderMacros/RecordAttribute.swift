@@ -7,7 +7,7 @@ import Larder
 /// ``Larder/TableConstraint``. The macros copy their text; none of them is ever made.
 public enum RecordAttribute {
   /// What a column is besides its name and type; see ``Larder/ColumnOption``.
-  public struct Option {
+  public struct ColumnOption {
     /// The primary key, or a part of it.
     public static var primaryKey: Self { Self() }
     /// An integer primary key whose values are never used again after a deletion.
@@ -53,7 +53,7 @@ public enum RecordAttribute {
   }
 
   /// A constraint on several columns of a table, or an index; see ``Larder/TableConstraint``.
-  public struct Constraint {
+  public struct TableConstraint {
     /// No two rows have the same values in all these columns; NULLs don't count.
     public static func unique(_ columns: PartialKeyPath<Properties>...) -> Self { Self() }
     /// An expression that must not be false.

@@ -2,4 +2,4 @@
 import LarderMacros
 
 @Record
-struct City { @Column("id", RecordAttribute.Option.primaryKey) var id: Int }
+struct City { @Column("id", RecordAttribute.ColumnOption.primaryKey) var id: Int }

@@ -72,3 +72,45 @@ private enum ArgumentLayout {
       && offsetInPair > 0 && type(nil) == 0 && type(0) != 0 && type("") != 0
   }()
 }
+
+extension PreparedStatement {
+  /// Binds what a closure binds. Values are the caller's code, which must not get at the statement
+  /// while they are bound. Errors are thrown with the statement's text.
+  @usableFromInline
+  func bind(_ bind: (BindingArena) throws -> Void) throws {
+    beginBinding()
+    do {
+      try bind(arena)
+    } catch {
+      throw endBinding(after: error)
+    }
+    try endBinding()
+  }
+
+  @usableFromInline
+  func beginBinding() {
+    state = .running
+    connection.callDepth &+= 1
+    arena.rewind()
+  }
+
+  @usableFromInline
+  func endBinding() throws {
+    connection.callDepth &-= 1
+    let isClosing = state == .closing
+    state = .ready
+    if isClosing { throw closedError() }
+  }
+
+  @usableFromInline
+  func endBinding(after error: any Error) -> any Error {
+    connection.callDepth &-= 1
+    state = .ready
+    if let error = error as? DatabaseError {
+      return DatabaseError(error.extendedCode, error.message, sql: sql)
+    }
+    guard var error = error as? ConversionError else { return error }
+    error.sql = sql
+    return error
+  }
+}

@@ -31,7 +31,7 @@ package final class PreparedStatement {
   lazy var parameters = ParameterNames(
     engine?.parameterNames ?? ParameterNames.names(of: handle, count: parameterCount))
 
-  @exclusivity(unchecked) private(set) var state = State.ready
+  @exclusivity(unchecked) var state = State.ready
   /// The number of the execution that is under way.
   @exclusivity(unchecked) private(set) var execution = 0
   /// Goes up with every row, reset and finalization, so that a row is known by its number. 0 is no
@@ -147,50 +147,8 @@ package final class PreparedStatement {
       .misuse, "the statement is used by something that it calls, or while it is read", sql: sql)
   }
 
-  private func closedError() -> DatabaseError {
+  func closedError() -> DatabaseError {
     DatabaseError(.misuse, "the statement was closed by something that it called", sql: sql)
-  }
-
-  // MARK: Binding
-
-  /// Binds what a closure binds. Values are the caller's code, which must not get at the statement
-  /// while they are bound. Errors are thrown with the statement's text.
-  @usableFromInline
-  func bind(_ bind: (BindingArena) throws -> Void) throws {
-    beginBinding()
-    do {
-      try bind(arena)
-    } catch {
-      throw endBinding(after: error)
-    }
-    try endBinding()
-  }
-
-  @usableFromInline
-  func beginBinding() {
-    state = .running
-    connection.callDepth &+= 1
-    arena.rewind()
-  }
-
-  @usableFromInline
-  func endBinding() throws {
-    connection.callDepth &-= 1
-    let isClosing = state == .closing
-    state = .ready
-    if isClosing { throw closedError() }
-  }
-
-  @usableFromInline
-  func endBinding(after error: any Error) -> any Error {
-    connection.callDepth &-= 1
-    state = .ready
-    if let error = error as? DatabaseError {
-      return DatabaseError(error.extendedCode, error.message, sql: sql)
-    }
-    guard var error = error as? ConversionError else { return error }
-    error.sql = sql
-    return error
   }
 
   // MARK: Execution

@@ -84,7 +84,7 @@ struct ProblemTests {
       in: "@Record\nstruct S { @Column(⚠️name) var x = 5 }")
     expectProblem(
       "write the option with its dot: .unique",
-      in: "@Record\nstruct S { @Column(\"x\", ⚠️RecordAttribute.Option.unique) var x = 5 }")
+      in: "@Record\nstruct S { @Column(\"x\", ⚠️RecordAttribute.ColumnOption.unique) var x = 5 }")
   }
 
   @Test("Members that depend on a condition, or that a macro declares")
