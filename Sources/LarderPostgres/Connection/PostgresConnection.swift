@@ -62,8 +62,8 @@ final class PostgresConnection {
   var statementCount = 0
   /// Whether the end of the round trip has been read.
   var hasReadSync = false
-  /// Whether rows of a COPY are being written, beside which nothing else runs.
-  var isCopying = false
+  /// The COPY whose rows are being written, beside which nothing else runs.
+  @exclusivity(unchecked) var copying: ObjectIdentifier?
   /// The statement whose rows are on the way. Unretained: it takes itself out before it goes.
   unowned(unsafe) var streaming: PostgresStatement?
 
@@ -148,7 +148,7 @@ final class PostgresConnection {
         SQLState.connectionFailure, "the connection belongs to the process that forked this one",
         isConnectionLost: true)
     }
-    guard !isCopying else {
+    guard copying == nil else {
       throw PostgresFailure(SQLState.wrongState, "nothing else runs while rows are copied")
     }
     if let streaming { try streaming.takeRest() }

@@ -15,7 +15,7 @@ final class PostgresCopy {
   @exclusivity(unchecked) private var buffer = PostgresCopy.header
   @exclusivity(unchecked) private var rowStart = 0
   @exclusivity(unchecked) private var column = 0
-  @exclusivity(unchecked) private var isOpen = false
+  private var isOpen: Bool { connection.copying == ObjectIdentifier(self) }
 
   /// How much is handed to libpq at a time.
   private static let chunk = 1 << 16
@@ -47,8 +47,7 @@ final class PostgresCopy {
       try connection.enterPipeline()
       throw failure
     }
-    connection.isCopying = true
-    isOpen = true
+    connection.copying = ObjectIdentifier(self)
     beginRow()
   }
 
@@ -109,8 +108,7 @@ final class PostgresCopy {
         try connection.flush(handle)
       }
     } catch {
-      isOpen = false
-      connection.isCopying = false
+      connection.copying = nil
       throw error
     }
   }
@@ -137,8 +135,7 @@ final class PostgresCopy {
 
   @discardableResult
   private func end(_ reason: String?) throws -> Int {
-    isOpen = false
-    connection.isCopying = false
+    connection.copying = nil
     try put { PQputCopyEnd($0, reason) }
     var count = 0
     let failure = try connection.outcome(sql: sql, copyingInto: table) {

@@ -49,8 +49,11 @@ struct ServerAddress {
   /// Begins to connect.
   func start() throws -> OpaquePointer {
     let string = (keywords + [("client_encoding", "UTF8")]).map { name, value in
-      let escaped = value.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
-      return "\(name)='\(escaped)'"
+      // Bytes, since an accent that follows a quote makes one character of both.
+      let escaped = value.utf8.flatMap { (byte: UInt8) -> [UInt8] in
+        "\\'".utf8.contains(byte) ? [UInt8(ascii: "\\"), byte] : [byte]
+      }
+      return "\(name)='\(String(decoding: escaped, as: UTF8.self))'"
     }.joined(separator: " ")
     guard let handle = PQconnectStart(string) else {
       throw PostgresFailure("53200", "out of memory")

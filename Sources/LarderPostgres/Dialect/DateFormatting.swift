@@ -96,5 +96,5 @@ enum DateFormatting {
 
 extension String {
   /// A literal in single quotes.
-  var quotedText: String { "'" + replacing("'", with: "''") + "'" }
+  var quotedText: String { quoted(by: UInt8(ascii: "'")) }
 }

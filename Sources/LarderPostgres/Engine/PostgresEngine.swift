@@ -129,12 +129,7 @@ final class PostgresEngine: DialectEngine {
   private func commit() throws {
     if connection.status == .failedTransaction {
       try rollback()
-      throw DatabaseError(
-        .abort,
-        """
-        a statement of the transaction has failed, so all of it was rolled back: what may fail \
-        belongs into inSavepoint
-        """, engine: name, sqlState: "25P02")
+      throw PostgresFailure("25P02", "all of the transaction was rolled back")
     }
     savepointCount = 0
     if connection.discardDeferredBegin() { return }

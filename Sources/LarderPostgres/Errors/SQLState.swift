@@ -72,17 +72,6 @@ enum SQLState {
       }
     }
   }
-
-  /// Which kind of constraint was broken; nil where none was.
-  static func constraintKind(of sqlState: String) -> ConstraintViolation.Kind? {
-    switch sqlState {
-    case "23505": .unique
-    case "23503", "23001": .foreignKey
-    case "23502": .notNull
-    case "23514": .check
-    default: sqlState.hasPrefix("23") ? .other : nil
-    }
-  }
 }
 
 extension PostgresFailure {
@@ -92,6 +81,6 @@ extension PostgresFailure {
   var constraintKind: ConstraintViolation.Kind? {
     // The name that the server gives to a primary key that has none.
     if let table, constraint == "\(table)_pkey", sqlState == "23505" { return .primaryKey }
-    return SQLState.constraintKind(of: sqlState)
+    return ConstraintViolation.Kind(resultCode)
   }
 }

@@ -48,19 +48,8 @@ public struct ConstraintViolation: Hashable, Sendable {
   /// - Parameter exists: whether a table has a column. Names may hold dots and commas, so that
   ///   `a.b.c` alone doesn't tell where the table's name ends.
   init?(code: ResultCode, message: String, exists: (_ table: String, _ column: String) -> Bool) {
-    guard code.primary == .constraint else { return nil }
-    kind =
-      switch code {
-      case .constraintUnique: .unique
-      case .constraintPrimaryKey: .primaryKey
-      case .constraintRowID: .rowID
-      case .constraintNotNull: .notNull
-      case .constraintCheck: .check
-      case .constraintForeignKey: .foreignKey
-      case .constraintDatatype: .datatype
-      case .constraintTrigger: .trigger
-      default: .other
-      }
+    guard let kind = Kind(code) else { return nil }
+    self.kind = kind
     var table: String?
     var columns: [String] = []
     var name: String?
@@ -118,5 +107,24 @@ public struct ConstraintViolation: Hashable, Sendable {
     guard let dot = dots.first else { return (nil, [], nil) }
     let table = text(bytes[..<dot])
     return (table, names(bytes[(dot + 1)...], of: table), nil)
+  }
+}
+
+extension ConstraintViolation.Kind {
+  /// The kind that an extended result code tells; nil where it is no constraint's.
+  package init?(_ code: ResultCode) {
+    guard code.primary == .constraint else { return nil }
+    self =
+      switch code {
+      case .constraintUnique: .unique
+      case .constraintPrimaryKey: .primaryKey
+      case .constraintRowID: .rowID
+      case .constraintNotNull: .notNull
+      case .constraintCheck: .check
+      case .constraintForeignKey: .foreignKey
+      case .constraintDatatype: .datatype
+      case .constraintTrigger: .trigger
+      default: .other
+      }
   }
 }

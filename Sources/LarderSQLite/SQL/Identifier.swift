@@ -9,7 +9,7 @@ extension String {
   /// The text between two quotes, those in it doubled.
   ///
   /// Bytes are looked at, since an accent that follows a quote makes one character of both.
-  func quoted(by quote: UInt8) -> String {
+  package func quoted(by quote: UInt8) -> String {
     let doubled =
       utf8.contains(quote)
       ? String(decoding: utf8.flatMap { $0 == quote ? [quote, quote] : [$0] }, as: UTF8.self) : self

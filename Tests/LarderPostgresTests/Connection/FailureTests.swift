@@ -21,7 +21,7 @@ struct FailureTests {
     ])
   func codes(_ sqlState: String, _ code: ResultCode) {
     #expect(SQLState.resultCode(of: sqlState) == code)
-    #expect((SQLState.constraintKind(of: sqlState) != nil) == (code.primary == .constraint))
+    #expect((PostgresFailure(sqlState, "").constraintKind != nil) == (code.primary == .constraint))
   }
 
   @Test("A constraint is named with its table and columns, and no value is in the message")
