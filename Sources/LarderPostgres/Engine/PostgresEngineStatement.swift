@@ -16,6 +16,8 @@ final class PostgresEngineStatement: EngineStatement {
   @exclusivity(unchecked) private var cells = UnsafeMutableBufferPointer<EngineValue>(
     start: nil, count: 0)
   private var hasBegun = false
+  /// Whether the values are those of an execution, after which all are bound anew.
+  private var isUsed = false
   /// Where values go while rows are copied, not retained: who copies keeps it.
   @exclusivity(unchecked) private var copying: Unmanaged<PostgresCopy>?
 
@@ -36,6 +38,8 @@ final class PostgresEngineStatement: EngineStatement {
 
   func bind(_ value: DatabaseValue, at index: Int) throws {
     if let copying { return try copying._withUnsafeGuaranteedRef { try $0.bind(value) } }
+    if isUsed { statement.parameters.removeAll() }
+    isUsed = false
     do {
       try statement.parameters.bind(value, at: index - 1)
     } catch let failure as PostgresFailure {
@@ -48,6 +52,7 @@ final class PostgresEngineStatement: EngineStatement {
     return try engine.perform(sql, until: deadline) {
       if !hasBegun {
         hasBegun = true
+        isUsed = true
         try statement.execute(streaming: isReadOnly && !readsAtOnce)
         if cells.count != statement.columnNames.count { allocateCells() }
       }

@@ -170,12 +170,36 @@ struct BatchTests {
     #expect(try pool.read { try Place.all.fetchCount($0) } == 100)
   }
 
+  private func resident() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+    return Int(status.split(separator: " ")[1]) ?? 0
+  }
+
+  @Test("A statement that runs again and again keeps the values of the last time only")
+  func values() throws {
+    let text = String(repeating: "x", count: 200_000)
+    try pool.inDatabase { db in
+      var before = 0
+      for number in 0..<1000 {
+        if number == 100 { before = try resident() }
+        #expect(try db.value("SELECT length(?::text)", text, as: Int.self) == 200_000)
+      }
+      // 180 MB in all.
+      #expect(try resident() - before < 60_000_000 / 4096)
+      let statement = try db.prepare("SELECT ?::bigint + coalesce(?::bigint, 0)")
+      for (first, second, sum) in [(1, 2, 3), (4, nil, 4), (5, 6, 11)] as [(Int, Int?, Int)] {
+        try statement.bind(first, second)
+        for _ in 0..<2 {
+          #expect(try statement.step())
+          #expect(try statement.get(at: 0, as: Int.self) == sum)
+          try statement.reset()
+        }
+      }
+    }
+  }
+
   @Test("Rows that are asked for one by one are in memory one by one")
   func flatMemory() throws {
-    func resident() throws -> Int {
-      let status = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
-      return Int(status.split(separator: " ")[1]) ?? 0
-    }
     let sql: SQL =
       "SELECT i AS id, repeat('x', 1000) AS \"the name\", NULL::bigint AS next FROM generate_series(1, 100000) i"
     var (count, before, most) = (0, 0, 0)
