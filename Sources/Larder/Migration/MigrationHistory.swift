@@ -111,8 +111,7 @@ struct MigrationHistory {
   /// What there is of the bookkeeping's table: its own statement, and those of triggers and indexes
   /// that somebody may have put on it.
   static func objects(in db: Database) throws -> [SchemaEntry] {
-    if db.engine != nil { return [] }
-    return try db.schema().filter { $0.table.foldedName == Array("larder_migration".utf8) }
+    try db.schema(ofTable: "larder_migration")
   }
 
   /// Removes a migration.

@@ -38,7 +38,9 @@ package struct StatementText {
         rest.takeNext()
       }
       rest.position += 1
-      if !rest.firstWord.isEmpty { statements.append(String(decoding: rest.text, as: UTF8.self)) }
+      if !rest.firstWord.isEmpty {
+        statements.append(String(decoding: rest.text.drop { $0 <= 0x20 }, as: UTF8.self))
+      }
     }
     return statements
   }

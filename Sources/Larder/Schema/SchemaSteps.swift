@@ -97,6 +97,7 @@ extension Schema {
         let known = other.others.filter { $0.isVirtualTable && $0.names(table.name) }
         return steps(for: table, found: found.table(table.name), knownTo: known)
       }
+      + tables.filter { found.table($0.name) == nil }.flatMap { references(of: $0) }
       // Those that were made last refer to the others.
       + surplusTables.reversed().map {
         SchemaStep(dropping: .table, $0.name, isDestructive: true, " with its rows")
@@ -126,9 +127,20 @@ extension Schema {
   }
 
   private func creation(of table: TableSchema) -> [SchemaStep] {
-    let entry = SchemaEntry(kind: .table, name: table.name, table: table.name, sql: table.sql)
+    let entry = SchemaEntry(
+      kind: .table, name: table.name, table: table.name, sql: table.unreferencedSQL ?? table.sql)
     return [SchemaStep("create the table “\(table.name)”", .create(entry))]
       + table.indexes.map { creation(of: $0, table) }
+  }
+
+  /// The foreign keys of a new table, which come once all tables are there.
+  private func references(of table: TableSchema) -> [SchemaStep] {
+    guard table.unreferencedSQL != nil else { return [] }
+    return table.foreignKeys.map { key in
+      SchemaStep(
+        "add the foreign key of “\(table.name)” to “\(key.referencedTable)”",
+        .execute(DDL.alterTable(table.name, ["ADD FOREIGN KEY \(key.sql)"])))
+    }
   }
 
   private func creation(of index: IndexSchema, _ table: TableSchema) -> SchemaStep {

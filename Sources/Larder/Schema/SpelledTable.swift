@@ -48,6 +48,7 @@ extension TableSchema {
   private func with(_ spelled: TableSchema) -> TableSchema {
     var table = spelled
     table.foreignKeys = foreignKeys
+    table.unreferencedSQL = spelled.sql
     for key in foreignKeys {
       if key.columns.count == 1,
         let index = table.columns.firstIndex(where: { $0.name == key.columns[0] })

@@ -18,7 +18,8 @@ extension Table {
   ///
   /// The table is [STRICT](https://www.sqlite.org/stricttables.html) unless it is declared with
   /// ``TableOptions/notStrict``; what isn't Optional is NOT NULL, and so is a primary key. Tables
-  /// may refer to one another, and be created in any order.
+  /// may refer to one another, and be created in any order; on another engine after those that they refer to,
+  /// unless `Schema.steps(from:)` creates them.
   ///
   /// Throws ``RecordError/declaration(table:problem:)`` where the declaration is wrong, and
   /// ``LarderSQLite/DatabaseError`` where the table is there.

@@ -31,7 +31,22 @@ extension Database {
   /// made; on another engine, of the first schema of the path, in that engine's words. Throws ``DatabaseError`` where the database can't be read.
   public func schema() throws -> [SchemaEntry] {
     guard let engine else { return try schema(of: "main") }
-    return try entries(executeQuery(SQL(raw: engine.catalog.entries))).map { entry in
+    return try entries(in: engine) { _ in true }
+  }
+
+  /// Those of a table: its own, and those of its indexes and triggers.
+  package func schema(ofTable name: String) throws -> [SchemaEntry] {
+    guard let engine else {
+      return try schema(of: "main").filter { $0.table.foldedName == name.foldedName }
+    }
+    return try entries(in: engine) { $0.table == name }
+  }
+
+  private func entries(
+    in engine: any EngineConnection, where isIncluded: (SchemaEntry) -> Bool
+  ) throws -> [SchemaEntry] {
+    let all = try entries(executeQuery(SQL(raw: engine.catalog.entries)))
+    return try all.filter(isIncluded).map { entry in
       guard entry.kind == .table else { return entry }
       return SchemaEntry(
         kind: .table, name: entry.name, table: entry.table,

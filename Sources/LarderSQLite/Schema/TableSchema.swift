@@ -34,6 +34,8 @@ public struct TableSchema: Hashable, Sendable {
   package var conflictClauses: [ConflictClause] = []
   /// The engine whose words it is written in; nil for SQLite's. Others compare names exactly.
   package var engine: String?
+  /// The CREATE TABLE without foreign keys, where the engine wants the other tables to be there.
+  package var unreferencedSQL: String?
   /// The names of the CHECK constraints, where the engine has given them some.
   package var checkNames: [String] = []
 

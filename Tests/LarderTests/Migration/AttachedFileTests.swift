@@ -3,7 +3,8 @@ import TestSupport
 import PostgresSupport
 import Testing
 
-@Suite("Migrations and attached files")
+@Suite(
+  "Migrations and attached files", .onlySQLite(.files))
 struct AttachedFileTests {
   private let folder: ScratchFolder
   private let archive: String
@@ -34,7 +35,7 @@ struct AttachedFileTests {
     sql: """
       CREATE TABLE scratch.names AS SELECT name FROM archive.old;
       INSERT INTO archive.old SELECT name FROM scratch.names;
-      CREATE TABLE done (x);
+      CREATE TABLE done (x TEXT);
       """)
 
   @Test("A dry run writes to copies of the files that are attached")
@@ -65,9 +66,9 @@ struct AttachedFileTests {
 
   @Test("A check of migrations writes to copies too")
   func check() throws {
-    try Database(path: folder.file("old.db")).executeStatements("CREATE TABLE city (name)")
+    try Database(path: folder.file("old.db")).executeStatements("CREATE TABLE city (name TEXT)")
     try? Migrator([archiving]).check(
-      oldDatabases: [.file(folder.file("old.db")), .dump("CREATE TABLE city (name)")],
+      oldDatabases: [.file(folder.file("old.db")), .dump("CREATE TABLE city (name TEXT)")],
       configuration: configuration)
     #expect(try count() == 1)
   }

@@ -5,11 +5,11 @@ import Testing
 @Suite("Migrating down")
 struct MigratingDownTests {
   private let migrator = Migrator([
-    Migration("city", sql: "CREATE TABLE city (name)", down: "DROP TABLE city"),
+    Migration("city", sql: "CREATE TABLE city (name TEXT)", down: "DROP TABLE city"),
     Migration("river", down: { try $0.executeStatements("DROP TABLE river") }) { db in
-      try db.executeUpdate("CREATE TABLE river (name)")
+      try db.executeUpdate("CREATE TABLE river (name TEXT)")
     },
-    Migration("lake", sql: "CREATE TABLE lake (name)", down: "DROP TABLE lake"),
+    Migration("lake", sql: "CREATE TABLE lake (name TEXT)", down: "DROP TABLE lake"),
   ])
 
   private func tables(_ db: Database) throws -> [String] {
@@ -48,7 +48,7 @@ struct MigratingDownTests {
   func irreversible() throws {
     let db = try Database.empty()
     let migrator = Migrator(
-      [Migration("mountain", sql: "CREATE TABLE mountain (name)")] + migrator.migrations)
+      [Migration("mountain", sql: "CREATE TABLE mountain (name TEXT)")] + migrator.migrations)
     try migrator.migrate(db)
     let error = failure(MigrationError.self) { try migrator.migrateDown(db, to: nil) }
     #expect(error?.description == "the migration “mountain” can't be undone: it has no “down”")
@@ -61,14 +61,15 @@ struct MigratingDownTests {
   func failing() throws {
     let db = try Database.empty()
     let migrator = Migrator([
-      Migration("sea", sql: "CREATE TABLE sea (name)", down: "DROP TABLE sea; DROP TABLE ocean"),
+      Migration(
+        "sea", sql: "CREATE TABLE sea (name TEXT)", down: "DROP TABLE sea; DROP TABLE ocean"),
       migrator.migrations[2],
     ])
     try migrator.migrate(db)
     let error = failure(MigrationError.self) { try migrator.migrateDown(db, to: nil) }
-    #expect(error?.sql == " DROP TABLE ocean")
+    #expect(error?.sql?.trimmingPrefix(" ") == "DROP TABLE ocean")
     #expect(try tables(db) == ["sea"])
     #expect(try migrator.applied(db).map(\.name) == ["sea"])
-    #expect(try db.effectiveSettings.foreignKeys)
+    if !TestEngine.isPostgres { #expect(try db.effectiveSettings.foreignKeys) }
   }
 }

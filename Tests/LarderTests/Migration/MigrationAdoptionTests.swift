@@ -2,13 +2,15 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Databases that carry a user_version")
+@Suite(
+  "Databases that carry a user_version",
+  .onlySQLite(.migrations))
 struct MigrationAdoptionTests {
   private let migrator = Migrator([
-    Migration("create city", sql: "CREATE TABLE city (name)").replacing(userVersion: 1),
-    Migration("create river", sql: "CREATE TABLE river (name)"),
+    Migration("create city", sql: "CREATE TABLE city (name TEXT)").replacing(userVersion: 1),
+    Migration("create river", sql: "CREATE TABLE river (name TEXT)"),
     Migration("add length", sql: "ALTER TABLE river ADD COLUMN length").replacing(userVersion: 4),
-    Migration("create lake", sql: "CREATE TABLE lake (name)"),
+    Migration("create lake", sql: "CREATE TABLE lake (name TEXT)"),
   ])
 
   private func database(version: Int32, _ sql: SQL) throws -> Database {
@@ -20,7 +22,7 @@ struct MigrationAdoptionTests {
 
   @Test("They go on after the migration that replaces their version")
   func adopted() throws {
-    let db = try database(version: 1, "CREATE TABLE city (name)")
+    let db = try database(version: 1, "CREATE TABLE city (name TEXT)")
     #expect(try migrator.pending(db) == ["create river", "add length", "create lake"])
     let adopted = try migrator.applied(db)
     #expect(adopted.map(\.name) == ["create city"])
@@ -39,7 +41,7 @@ struct MigrationAdoptionTests {
   func upToDate() throws {
     let first = Migrator(Array(migrator.migrations.prefix(3)))
     let db = try database(
-      version: 4, "CREATE TABLE city (name); CREATE TABLE river (name, length)")
+      version: 4, "CREATE TABLE city (name TEXT); CREATE TABLE river (name, length)")
     #expect(try first.pending(db) == [])
     #expect(try !db.tableExists("larder_migration"))
     try first.migrate(db)
@@ -52,7 +54,7 @@ struct MigrationAdoptionTests {
   @Test("A version that is newer than the list, or for which nothing stands, is refused")
   func refused() throws {
     func refusal(_ version: Int32) throws -> String? {
-      let db = try database(version: version, "CREATE TABLE city (name)")
+      let db = try database(version: version, "CREATE TABLE city (name TEXT)")
       let error = failure(MigrationError.self) { try migrator.migrate(db) }
       #expect(try db.schema().count == 1)
       return error.map { "\($0)" }
@@ -68,8 +70,8 @@ struct MigrationAdoptionTests {
   @Test("Version 0 means that nothing is there, and no marks that the version means nothing")
   func unmarked() throws {
     try migrator.migrate(try Database.empty())
-    let db = try database(version: 7, "CREATE TABLE mountain (name)")
-    let plain = Migrator([Migration("create city", sql: "CREATE TABLE city (name)")])
+    let db = try database(version: 7, "CREATE TABLE mountain (name TEXT)")
+    let plain = Migrator([Migration("create city", sql: "CREATE TABLE city (name TEXT)")])
     try plain.migrate(db)
     #expect(try db.userVersion == 7)
     #expect(try plain.applied(db).count == 1)
@@ -77,7 +79,8 @@ struct MigrationAdoptionTests {
 
   @Test("A first migration that fails leaves such a database as it was")
   func failing() throws {
-    let db = try database(version: 1, "CREATE TABLE city (name); CREATE TABLE river (name)")
+    let db = try database(
+      version: 1, "CREATE TABLE city (name TEXT); CREATE TABLE river (name TEXT)")
     let schema = try db.schema()
     #expect(throws: MigrationError.self) { try migrator.migrate(db) }
     #expect(try db.schema() == schema)

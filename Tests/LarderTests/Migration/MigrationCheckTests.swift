@@ -93,7 +93,7 @@ struct MigrationCheckTests {
   func failing() throws {
     let found = problems {
       try migrator.check(oldDatabases: [
-        .dump("CREATE TABLE city (name)"), .dump("PRAGMA user_version = 9"), .dump(dump),
+        .dump("CREATE TABLE city (name TEXT)"), .dump("PRAGMA user_version = 9"), .dump(dump),
       ])
     }
     #expect(found.count == 2)

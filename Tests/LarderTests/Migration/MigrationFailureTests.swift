@@ -13,7 +13,7 @@ struct MigrationFailureTests {
     "create city",
     sql: """
       CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-      INSERT INTO city (name) VALUES ('Oslo'), ('Bergen');
+      INSERT INTO city VALUES (1, 'Oslo'), (2, 'Bergen');
       """)
 
   /// Runs a migration after one that works: it has to throw and to leave nothing behind.
@@ -23,7 +23,7 @@ struct MigrationFailureTests {
     let db = try db ?? Database()
     try Migrator([create]).migrate(db)
     let schema = try db.schema()
-    let later = Migration("later", sql: "CREATE TABLE later (x)")
+    let later = Migration("later", sql: "CREATE TABLE later (x TEXT)")
     let error = #expect(throws: MigrationError.self) {
       try Migrator([create, migration, later]).migrate(db)
     }
@@ -48,7 +48,7 @@ struct MigrationFailureTests {
     let error = try failure(
       of: Migration("new") { db in
         try db.executeUpdate("DELETE FROM city")
-        try db.executeUpdate("CREATE TABLE river (name)")
+        try db.executeUpdate("CREATE TABLE river (name TEXT)")
         throw Doubt()
       })
     guard case .failed("new", is Doubt) = error else {
@@ -67,7 +67,7 @@ struct MigrationFailureTests {
         sql: """
           CREATE TABLE river (name TEXT NOT NULL);
           UPDATE city SET name = 'Oslo' WHERE name = 'Bergen';
-          CREATE TABLE lake (name);
+          CREATE TABLE lake (name TEXT);
           """))
     #expect(cause(error)?.constraint?.kind == .unique)
     #expect(
@@ -80,7 +80,7 @@ struct MigrationFailureTests {
     let error = try failure(
       of: Migration(
         "new",
-        sql: "CREATE TABLE river (name); DELETE FROM city; CRATE TABLE lake (name); SELECT 1"))
+        sql: "CREATE TABLE river (name TEXT); DELETE FROM city; CRATE TABLE lake (name); SELECT 1"))
     #expect(error.sql == " CRATE TABLE lake (name);")
     #expect(cause(error)?.offset == 1)
     #expect("\(error)".hasPrefix("the migration “new” failed and was undone: SQLite error 1: near"))
@@ -146,7 +146,7 @@ struct MigrationFailureTests {
     let db = try Database(path: folder.file("cities.db"))
     try Migrator([create]).migrate(db)
     let fill: SQL = """
-      CREATE TABLE river (name);
+      CREATE TABLE river (name TEXT);
       WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 1000)
       INSERT INTO river SELECT zeroblob(1000) FROM n;
       """
@@ -252,7 +252,7 @@ struct MigrationFailureTests {
   @Test("A migration in a temporary table's shadow still finds its bookkeeping")
   func shadow() throws {
     let db = try Database.empty()
-    try db.executeUpdate("CREATE TEMP TABLE larder_migration (x)")
+    try db.executeUpdate("CREATE TEMP TABLE larder_migration (x TEXT)")
     try Migrator([create]).migrate(db)
     try Migrator([create]).migrate(db)
     #expect(try Migrator([create]).applied(db).count == 1)

@@ -3,7 +3,9 @@ import TestSupport
 import PostgresSupport
 import Testing
 
-@Suite("Migrations and foreign keys")
+@Suite(
+  "Migrations and foreign keys",
+  .onlySQLite(.keys))
 struct MigrationForeignKeyTests {
   private let db: Database
   private let create = Migration(
@@ -146,7 +148,7 @@ struct MigrationForeignKeyTests {
     try Migrator([create]).migrate(careless)
     try careless.executeUpdate("DELETE FROM country WHERE id = 1")
     let db = try Database(path: folder.file("old.db"))
-    let later = Migration("later", sql: "CREATE TABLE river (name)")
+    let later = Migration("later", sql: "CREATE TABLE river (name TEXT)")
     let clean = Migration(
       "clean", foreignKeys: .enforced,
       sql: "DELETE FROM city WHERE country NOT IN (SELECT id FROM country)")

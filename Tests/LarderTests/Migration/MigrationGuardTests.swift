@@ -20,24 +20,29 @@ struct MigrationGuardTests {
       "CREATE UNIQUE INDEX i ON larder_migration (applied_at)",
     ])
   func bookkeeping(sql: String) throws {
-    let first = Migration("first", sql: "CREATE TABLE city (name)")
+    let first = Migration("first", sql: "CREATE TABLE city (name TEXT)")
     try Migrator([first]).migrate(db)
     let before = try db.schema()
     let bad = Migration("bad") { try $0.executeStatements(SQL(raw: sql)) }
     #expect(throws: MigrationError.self) { try Migrator([first, bad]).migrate(db) }
     #expect(try db.schema() == before)
-    try Migrator([first, Migration("later", sql: "CREATE TABLE later (x)")]).migrate(db)
+    try Migrator([first, Migration("later", sql: "CREATE TABLE later (x TEXT)")]).migrate(db)
   }
 
-  @Test("A foreign key that points nowhere undoes a migration, though no row has it yet")
+  @Test(
+    "A foreign key that points nowhere undoes a migration, though no row has it yet",
+    .onlySQLite(.keys))
   func missingKeys() throws {
     for (sql, other): (SQL, String) in [
       ("CREATE TABLE city (country REFERENCES country)", "country"),
       (
-        "CREATE TABLE country (name); CREATE TABLE city (country REFERENCES country(name))",
+        "CREATE TABLE country (name TEXT); CREATE TABLE city (country REFERENCES country(name))",
         "country"
       ),
-      ("CREATE TABLE country (name); CREATE TABLE city (country REFERENCES country)", "country"),
+      (
+        "CREATE TABLE country (name TEXT); CREATE TABLE city (country REFERENCES country)",
+        "country"
+      ),
       (
         """
         CREATE TABLE country (name PRIMARY KEY);
@@ -68,7 +73,9 @@ struct MigrationGuardTests {
     ]).migrate(db)
   }
 
-  @Test("What was violated before is no migration's fault, and doesn't keep it from running")
+  @Test(
+    "What was violated before is no migration's fault, and doesn't keep it from running",
+    .onlySQLite(.keys))
   func oldViolations() throws {
     try db.withForeignKeysOff(
       """
@@ -79,7 +86,7 @@ struct MigrationGuardTests {
       INSERT INTO city VALUES (1, 7), (2, 8); INSERT INTO visit VALUES ('a', 9), ('b', 9);
       """)
     let harmless = Migration(
-      "harmless", sql: "CREATE TABLE river (name); INSERT INTO city VALUES (3, NULL)")
+      "harmless", sql: "CREATE TABLE river (name TEXT); INSERT INTO city VALUES (3, NULL)")
     try Migrator([harmless]).migrate(db)
     func violations(_ sql: SQL) -> [ForeignKeyViolation] {
       let error = failure(MigrationError.self) {
@@ -98,7 +105,9 @@ struct MigrationGuardTests {
     #expect(violations("CREATE TABLE sea (city REFERENCES nowhere)").map(\.table) == ["sea"])
   }
 
-  @Test("A semicolon at the end is no change")
+  @Test(
+    "A semicolon at the end is no change",
+    .onlySQLite(.migrations))
   func semicolons() throws {
     let sums = [
       "CREATE TABLE city (name)", "CREATE TABLE city (name);",
@@ -126,7 +135,8 @@ struct MigrationGuardTests {
     let path = folder.file("cities.db")
     func table(_ name: String) -> Migration {
       Migration(
-        name, sql: "CREATE TABLE \(identifier: name) (x)", down: "DROP TABLE \(identifier: name)")
+        name, sql: "CREATE TABLE \(identifier: name) (x TEXT)",
+        down: "DROP TABLE \(identifier: name)")
     }
     let migrations = [table("city"), table("lake"), table("river")]
     try Migrator(Array(migrations.prefix(2))).migrate(Database(path: path))

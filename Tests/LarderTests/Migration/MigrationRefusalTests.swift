@@ -12,7 +12,7 @@ struct MigrationRefusalTests {
   }
 
   private func migration(_ name: String, _ more: String = "") -> Migration {
-    Migration(name, sql: SQL(raw: "CREATE TABLE \"\(name)\" (x\(more))"))
+    Migration(name, sql: SQL(raw: "CREATE TABLE \"\(name)\" (x TEXT\(more))"))
   }
 
   private func migrator(_ names: String...) -> Migrator { Migrator(names.map { migration($0) }) }
@@ -72,11 +72,12 @@ struct MigrationRefusalTests {
   @Test("One whose applied migration has changed")
   func changed() throws {
     let text = "the migration “b” has changed since it was applied"
-    #expect(try refusal(Migrator([migration("a"), migration("b", ", y"), migration("c")])) == text)
+    #expect(
+      try refusal(Migrator([migration("a"), migration("b", ", y TEXT"), migration("c")])) == text)
     #expect(
       try refusal(Migrator([migration("a"), Migration("b") { _ in }, migration("c")])) == text)
     try Migrator([
-      migration("a"), Migration("b", sql: #"create table "b" ( x ) -- the second"#),
+      migration("a"), Migration("b", sql: #"create table "b" ( x text ) -- the second"#),
       migration("c"),
     ]).migrate(db)
   }

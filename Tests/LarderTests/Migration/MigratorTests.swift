@@ -11,7 +11,7 @@ struct MigratorTests {
     sql: """
       CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
       CREATE INDEX city_name ON city (name);
-      INSERT INTO city (name) VALUES ('Oslo'), ('Bergen');
+      INSERT INTO city VALUES (1, 'Oslo'), (2, 'Bergen');
       """)
   private let addPopulation = Migration(
     "add population", sql: "ALTER TABLE city ADD COLUMN population INTEGER NOT NULL DEFAULT 0")
@@ -105,12 +105,12 @@ struct MigratorTests {
     "A name may hold anything",
     arguments: [
       "O'Higgins", #"the "old" names"#, "  ", "北京 市", "'; DROP TABLE larder_migration; --",
-      "two\nlines", "a\0b", "[x]", "%s",
-    ])
+      "two\nlines", "[x]", "%s",
+    ] + (TestEngine.isPostgres ? [] : ["a\0b"]))
   func names(name: String) throws {
     let db = try Database.empty()
     let migrator = Migrator([
-      Migration(name, sql: "CREATE TABLE city (name)", down: "DROP TABLE city"),
+      Migration(name, sql: "CREATE TABLE city (name TEXT)", down: "DROP TABLE city"),
       Migration(name + " 2") { _ in },
     ])
     #expect(try migrator.pending(db) == [name, name + " 2"])
@@ -131,7 +131,7 @@ struct MigratorTests {
   @Test("Values are bound, and are a part of the checksum")
   func values() throws {
     func migration(_ name: String) -> Migration {
-      Migration("fill", sql: "CREATE TABLE city (name); INSERT INTO city VALUES (\(name))")
+      Migration("fill", sql: "CREATE TABLE city (name TEXT); INSERT INTO city VALUES (\(name))")
     }
     let db = try Database.empty()
     try Migrator([migration("O'Higgins")]).migrate(db)
@@ -155,7 +155,7 @@ struct MigratorTests {
   @Test("Hundreds are applied and remembered in order")
   func many() throws {
     let migrator = Migrator(
-      (0..<300).map { Migration("\($0)", sql: SQL(raw: "CREATE TABLE city_\($0) (name)")) })
+      (0..<300).map { Migration("\($0)", sql: SQL(raw: "CREATE TABLE city_\($0) (name TEXT)")) })
     let db = try Database.empty()
     try migrator.migrate(db)
     #expect(try migrator.applied(db).map(\.name) == (0..<300).map { "\($0)" })

@@ -19,7 +19,9 @@ struct ConstraintCreationTests {
 
   init() throws { db = try Database.empty() }
 
-  @Test("A composite key and UNIQUE rule doubles out")
+  @Test(
+    "A composite key and UNIQUE rule doubles out",
+    .onlySQLite(.catalog))
   func uniqueness() throws {
     try road(constraints: [.unique(Road.columns.country, Road.columns.length)]).create(db)
     try db.executeUpdate("INSERT INTO road VALUES (1, 2, 'NO', 5)")
@@ -31,7 +33,9 @@ struct ConstraintCreationTests {
     #expect(violation("INSERT INTO country VALUES ('N', 'Norway')", db) == .unique)
   }
 
-  @Test("A collation decides what is unique")
+  @Test(
+    "A collation decides what is unique",
+    .onlySQLite(.functions))
   func collation() throws {
     try town(Column("name", \.name, .collate("NOCASE"), .unique)).create(db)
     try db.executeUpdate("INSERT INTO town (name) VALUES ('Oslo')")
@@ -48,7 +52,9 @@ struct ConstraintCreationTests {
     #expect(violation("INSERT INTO road VALUES (1, 2, NULL, 1)", db) == nil)
   }
 
-  @Test("Generated columns are computed")
+  @Test(
+    "Generated columns are computed",
+    .onlySQLite(.definitions))
   func generated() throws {
     for stored in [false, true] {
       let db = try Database.empty()
@@ -59,7 +65,9 @@ struct ConstraintCreationTests {
     }
   }
 
-  @Test("Indexes are used, a unique partial one rules doubles out where its condition holds")
+  @Test(
+    "Indexes are used, a unique partial one rules doubles out where its condition holds",
+    .onlySQLite(.catalog))
   func indexes() throws {
     try road(indexes: [
       .index(Road.columns.length, unique: true, where: "country = \("NO")", name: "norway")
@@ -75,8 +83,8 @@ struct ConstraintCreationTests {
 
   @Test("Foreign keys are enforced, with their actions, at once or at the end")
   func foreignKeys() throws {
-    try Bridge.table.create(db)
     try Road.table.create(db)
+    try Bridge.table.create(db)
     try db.inTransaction { db in
       // Deferred: the road comes after the bridge.
       try db.executeUpdate(#"INSERT INTO bridge ("from", "to") VALUES (1, 2)"#)
@@ -94,7 +102,11 @@ struct ConstraintCreationTests {
     #expect(violation(#"INSERT INTO bridge ("from", "to") VALUES (1, 2)"#, db) == .foreignKey)
   }
 
-  @Test("Tables that refer to one another can be created in any order, and dropped")
+  @Test(
+    "Tables that refer to one another can be created in any order, and dropped",
+    .enabled(
+      if: !TestEngine.isPostgres,
+      "a server wants the other table first: CatalogTests has steps make both"))
   func circle() throws {
     for isReversed in [false, true] {
       let db = try Database.empty()

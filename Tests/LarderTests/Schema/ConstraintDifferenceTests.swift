@@ -2,7 +2,9 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Differences of keys and constraints")
+@Suite(
+  "Differences of keys and constraints",
+  .onlySQLite(.definitions))
 struct ConstraintDifferenceTests {
   private func differences<R>(_ table: Table<R>, _ sql: SQL) throws -> [String] {
     let db = try Database.empty()

@@ -3,7 +3,9 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Differences between a table and its declaration")
+@Suite(
+  "Differences between a table and its declaration",
+  .onlySQLite(.definitions))
 struct DifferencesTests {
   /// The differences of a table that was made with this SQL, as text.
   private func differences<R>(_ table: Table<R>, _ statements: SQL...) throws -> [String] {

@@ -3,7 +3,9 @@ import TestSupport
 import PostgresSupport
 import Testing
 
-@Suite("SQL behind an entry of a schema that somebody else has made")
+@Suite(
+  "SQL behind an entry of a schema that somebody else has made",
+  .onlySQLite(.definitions))
 struct ForeignStatementTests {
   private let folder: ScratchFolder
   private let path: String

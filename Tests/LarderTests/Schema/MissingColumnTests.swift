@@ -2,7 +2,9 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Adding columns that are missing")
+@Suite(
+  "Adding columns that are missing",
+  .onlySQLite(.definitions))
 struct MissingColumnTests {
   let db: Database
 

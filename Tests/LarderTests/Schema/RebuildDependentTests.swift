@@ -3,7 +3,9 @@ import TestSupport
 import PostgresSupport
 import Testing
 
-@Suite("What depends on a table that is rebuilt")
+@Suite(
+  "What depends on a table that is rebuilt",
+  .onlySQLite(.triggers))
 struct RebuildDependentTests {
   let db: Database
 

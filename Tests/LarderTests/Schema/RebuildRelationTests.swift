@@ -3,7 +3,9 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Rebuilding a table that others refer to")
+@Suite(
+  "Rebuilding a table that others refer to",
+  .onlySQLite(.keys))
 struct RebuildRelationTests {
   let db: Database
 

@@ -2,7 +2,8 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Row ids in a rebuild")
+@Suite(
+  "Row ids in a rebuild", .onlySQLite(.definitions))
 struct RebuildRowIDTests {
   let db: Database
 

@@ -2,7 +2,9 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Values in a rebuild")
+@Suite(
+  "Values in a rebuild",
+  .onlySQLite(.anyTyped))
 struct RebuildValueTests {
   let db: Database
 

@@ -4,7 +4,10 @@ import TestSupport
 import PostgresSupport
 import Testing
 
-@Suite("Reading and comparing schemas")
+@Suite(
+  "Reading and comparing schemas",
+  .onlySQLite(.definitions)
+)
 struct SchemaReadingTests {
   let db: Database
 

@@ -2,7 +2,9 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("The steps that change a schema to what is declared")
+@Suite(
+  "The steps that change a schema to what is declared",
+  .onlySQLite(.definitions))
 struct SchemaStepTests {
   /// The steps from what this SQL makes, and whether they close all differences.
   private func steps(to declared: Schema, from statements: SQL) throws -> [String] {

@@ -3,7 +3,8 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("The SQL that creates tables")
+@Suite(
+  "The SQL that creates tables", .onlySQLite(.definitions))
 struct SchemaTextTests {
   /// The CREATE TABLE of a town whose column is this.
   static func townSQL(_ name: String, _ more: String...) -> String {
