@@ -84,13 +84,16 @@ enum DateFormatting {
         ? "(\(month) + \(interval) + (\(sum) - \(month)))" : "(\(sum) + \(interval))"
     }
     let seconds: SQLFragment = "extract(epoch FROM \(sum) - \(time(date)))"
-    switch date.dateFormat {
-    case nil: return "(\(sum) AT TIME ZONE 'UTC')"
-    case .secondsSince1970: return "(\(date.grouped) + CAST(\(seconds) AS DOUBLE PRECISION))"
-    case .unixMilliseconds: return "(\(date.grouped) + CAST(\(seconds) * 1000 AS BIGINT))"
-    case .julianDay: return "(\(date.grouped) + CAST(\(seconds) / 86400 AS DOUBLE PRECISION))"
-    case let format?: return pattern(of: format.strftime ?? "").map { text(sum, $0) } ?? sum
-    }
+    let moved: SQLFragment =
+      switch date.dateFormat {
+      case nil: "\(sum) AT TIME ZONE 'UTC'"
+      case .secondsSince1970: "\(date.grouped) + CAST(\(seconds) AS DOUBLE PRECISION)"
+      case .unixMilliseconds: "\(date.grouped) + CAST(\(seconds) * 1000 AS BIGINT)"
+      case .julianDay: "\(date.grouped) + CAST(\(seconds) / 86400 AS DOUBLE PRECISION)"
+      case let format?: pattern(of: format.strftime ?? "").map { text(sum, $0) } ?? sum
+      }
+    // The server's calendar has no year 0.
+    return "CASE WHEN \(sum) >= '0001-01-01' AND \(sum) < '10000-01-01' THEN \(moved) END"
   }
 }
 
