@@ -1,0 +1,237 @@
+import Foundation
+import Larder
+import PostgresSupport
+import Testing
+
+/// Answers that engines give in different ways unless the dialect sees to it.
+@Suite("Answers that are the same on each engine") struct SemanticsTests {
+  private struct Sample: Record, Equatable {
+    var id: Int64?
+    var number: Int
+    var maybe: Int?
+    var real: Double
+    var text: String
+    var flag: Bool
+
+    struct Columns: Sendable {
+      let id = Column("id", \Sample.id, .primaryKey)
+      let number = Column("number", \Sample.number)
+      let maybe = Column("maybe", \Sample.maybe)
+      let real = Column("real", \Sample.real)
+      let text = Column("text", \Sample.text)
+      let flag = Column("flag", \Sample.flag)
+    }
+    static let columns = Columns()
+    static let table = Table(
+      "sample", Sample.init, columns.id, columns.number, columns.maybe, columns.real,
+      columns.text, columns.flag)
+  }
+
+  private let db: Database
+
+  init() throws {
+    db = try Database.empty()
+    try Sample.table.create(db)
+    try Sample.insert(
+      db,
+      contentsOf: [
+        Sample(id: 1, number: 7, maybe: nil, real: 2.7, text: "Oslo", flag: true),
+        Sample(id: 2, number: -7, maybe: 0, real: -2.7, text: "oslo", flag: false),
+        Sample(id: 3, number: 0, maybe: 3, real: 0.5, text: #"50%_\'""#, flag: true),
+      ])
+  }
+
+  private func values<V: DatabaseValueConvertible>(
+    _ expression: (RecordFields<Sample>) -> SQLExpression<V>
+  ) throws -> [V] {
+    try Sample.order { $0.id }.select { expression($0) }.fetchAll(db)
+  }
+
+  private func ids(
+    _ condition: (RecordFields<Sample>) -> SQLExpression<Bool>
+  ) throws -> [Int64?] {
+    try Sample.filter(condition).order { $0.id }.select { $0.id }.fetchAll(db)
+  }
+
+  @Test("NULL equals NULL, a value that is nil too, and NOT keeps to that")
+  func nullSafety() throws {
+    #expect(try ids { $0.maybe == nil } == [1])
+    #expect(try ids { $0.maybe == .value(nil) } == [1])
+    #expect(try ids { $0.maybe != .value(nil) } == [2, 3])
+    #expect(try ids { $0.maybe == 3 } == [3])
+    #expect(try ids { !($0.maybe == 3) } == [1, 2])
+    #expect(try ids { $0.maybe != 3 } == [1, 2])
+    #expect(try ids { $0.maybe == $0.maybe } == [1, 2, 3])
+    #expect(try ids { $0.maybe == $0.number } == [])
+  }
+
+  @Test("NULL is the smallest in an order, in both directions, unless the order says otherwise")
+  func nullOrder() throws {
+    #expect(try Sample.order { $0.maybe }.fetchAll(db).map(\.id) == [1, 2, 3])
+    #expect(try Sample.order { $0.maybe.desc }.fetchAll(db).map(\.id) == [3, 2, 1])
+    #expect(try Sample.order { $0.maybe.asc.nullsLast }.fetchAll(db).map(\.id) == [2, 3, 1])
+    #expect(try Sample.order { $0.maybe.desc.nullsFirst }.fetchAll(db).map(\.id) == [1, 3, 2])
+  }
+
+  @Test("Quotients and remainders by zero are NULL, others go towards zero")
+  func division() throws {
+    #expect(try ids { ($0.number / $0.maybe) == nil } == [1, 2])
+    #expect(try ids { ($0.number % $0.maybe) == nil } == [1, 2])
+    #expect(try values { $0.number / 2 } == [3, -3, 0])
+    #expect(try values { $0.number % 4 } == [3, -3, 0])
+  }
+
+  @Test("A shift by 64 bits or more leaves nothing, or the sign")
+  func shifts() throws {
+    #expect(try values { $0.number << 64 } == [0, 0, 0])
+    #expect(try values { $0.number >> 70 } == [0, -1, 0])
+    #expect(try values { $0.number << 2 } == [28, -28, 0])
+    #expect(try values { $0.number << -1 } == [3, -4, 0])
+  }
+
+  @Test("Sums of integers are integers, means are real, and both are NULL of nothing")
+  func sums() throws {
+    let sums = Sample.filter { $0.id < 3 && $0.number > 0 }
+      .select { ($0.number.sum(), $0.number.average(), $0.number.total()) }
+    let row = try #require(try sums.fetchOne(db))
+    #expect(row.0 == 7 && row.1 == 7 && row.2 == 7)
+    let half = Sample.all.group { $0.flag }.having { $0.number.sum() / 2 == 3 }
+      .select { $0.flag }
+    #expect(try half.fetchAll(db) == [true])
+    let nothing = Sample.filter { $0.id == 99 }
+      .select { ($0.number.sum(), $0.number.average(), $0.number.total()) }
+    let none = try #require(try nothing.fetchOne(db))
+    #expect(none.0 == nil && none.1 == nil && none.2 == 0)
+    let filtered = Sample.all.select {
+      ($0.number.sum().filter(where: $0.flag), $0.number.total().filter(where: !$0.flag))
+    }
+    #expect(try filtered.fetchAll(db).map(\.0) == [7])
+    #expect(try filtered.fetchAll(db).map(\.1) == [-7])
+  }
+
+  @Test("Real numbers lose their fraction, and are rounded with all of their digits")
+  func numbers() throws {
+    #expect(try values { $0.real.integer } == [2, -2, 0])
+    #expect(try values { $0.real.rounded() } == [3, -3, 1])
+    try Sample.filter { $0.id == 1 }.update(db) { $0.real = 123_456_789_012_345.67 }
+    #expect(try values { $0.real.rounded(1) }[0] == 123_456_789_012_345.7)
+    #expect(try values { $0.maybe.greatest(1) } == [nil, 1, 3])
+    #expect(try values { $0.maybe.least(1) } == [nil, 0, 1])
+    #expect(try values { $0.flag.cast(to: Int.self) } == [1, 0, 1])
+  }
+
+  @Test("Parts of texts count from both ends")
+  func parts() throws {
+    #expect(try values { $0.text.position(of: "s") } == [1, 1, nil])
+    #expect(try values { $0.text.substring(from: 1, count: 2) }[0] == "sl")
+    #expect(try ids { $0.text.hasSuffix("lo") } == [1, 2])
+    #expect(try ids { $0.text.hasPrefix("Os") } == [1])
+    #expect(try values { $0.text.lowercased }[0] == "oslo")
+  }
+
+  @Test("Wildcards, quotes and backslashes mean themselves but in patterns")
+  func patterns() throws {
+    #expect(try ids { $0.text.like("OSL_") } == [1, 2])
+    #expect(try ids { $0.text.like("%!%!_%", escape: "!") } == [3])
+    #expect(try ids { $0.text.like(#"%\%"#) } == [3])
+    #expect(try ids { $0.text.glob("O*") } == [1])
+    #expect(try ids { $0.text.glob("[a-z]sl?") } == [2])
+    #expect(try ids { $0.text.contains("%") } == [3])
+    #expect(try ids { $0.text.contains(#"\'"#) } == [3])
+    #expect(try ids { $0.text.hasPrefix("50%_") } == [3])
+    #expect(try ids { $0.text.hasSuffix(#"'""#) } == [3])
+    #expect(try ids { $0.text == #"50%_\'""# } == [3])
+    #expect(try ids { $0.text.in(["oslo", #"50%_\'""#]) } == [2, 3])
+  }
+
+  @Test("A collation compares, orders and groups; where it can't be had it is refused")
+  func collations() throws {
+    #expect(try ids { $0.text.collate("NOCASE") == "OSLO" } == [1, 2])
+    #expect(try ids { $0.text.collate("NOCASE").in(["OSLO"]) } == [1, 2])
+    #expect(try ids { $0.text.collate("NOCASE").between("OSL"..."OSLP") } == [1, 2])
+    #expect(try ids { $0.text.collate("RTRIM") == "Oslo  " } == [1])
+    let groups = Sample.all.group { $0.text.collate("NOCASE") }.select { _ in count() }
+    #expect(try groups.fetchAll(db).sorted() == [1, 2])
+    let order = Sample.order { ($0.text.collate("NOCASE").desc, $0.id) }
+    #expect(try order.fetchAll(db).map(\.id) == [1, 2, 3])
+    let smallest = Sample.all.select { $0.text.collate("NOCASE").min() }
+    if TestEngine.isPostgres {
+      #expect(throws: (any Error).self) { try smallest.fetchAll(db) }
+    } else {
+      #expect(try smallest.fetchAll(db) == [#"50%_\'""#])
+    }
+  }
+
+  @Test("Values that look equal stand beside one another as what they are")
+  func likeness() throws {
+    let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+    let texts = Sample.filter { $0.id == 1 }
+      .select { _ in (SQLExpression.value(composed), SQLExpression.value(decomposed)) }
+    let row = try #require(try texts.fetchOne(db))
+    #expect(row.0.utf8.count == 5 && row.1.utf8.count == 6)
+    let zeros = Sample.filter { $0.id == 1 }
+      .select { _ in (SQLExpression.value(0.0), SQLExpression.value(-0.0)) }
+    #expect(try zeros.fetchOne(db)?.1.sign == .minus)
+  }
+
+  @Test("Numbers that the engine chooses go on behind the greatest that was given")
+  func identity() throws {
+    var next = Sample(id: nil, number: 1, maybe: nil, real: 0, text: "a", flag: true)
+    try next.insert(db)
+    #expect(next.id == 4)
+    var given = Sample(id: 50, number: 1, maybe: nil, real: 0, text: "b", flag: true)
+    try given.insert(db)
+    next.id = nil
+    try next.upsert(db)
+    #expect(next.id == 51)
+    _ = try Sample(id: 60, number: 1, maybe: nil, real: 0, text: "c", flag: true).inserted(db)
+    next.id = nil
+    #expect(try next.insert(db, or: .ignore))
+    #expect(next.id == 61)
+    given.id = 70
+    try given.upsert(db)
+    next = try Sample.inserted(
+      db,
+      contentsOf: [next].map { sample in
+        var sample = sample
+        sample.id = nil
+        return sample
+      })[0]
+    #expect(next.id == 71)
+    #expect(try Sample.find(db, 1).text == "Oslo")
+  }
+
+  @Test("A statement that fails in a savepoint leaves the transaction as it was")
+  func savepoints() throws {
+    try db.inTransaction { db in
+      try Sample.filter { $0.id == 1 }.update(db) { $0.number = 8 }
+      #expect(throws: DatabaseError.self) {
+        try db.inSavepoint { db in
+          var twin = Sample(id: 2, number: 1, maybe: nil, real: 0, text: "", flag: true)
+          try twin.insert(db)
+        }
+      }
+    }
+    #expect(try Sample.find(db, 1).number == 8)
+  }
+
+  @Test("What a server has no place for is refused, with the column where there is one")
+  func refusals() throws {
+    var sample = try Sample.find(db, 1)
+    sample.real = .nan
+    #expect(conversionFailure { try sample.update(db) }?.column == "real")
+    guard TestEngine.isPostgres else { return }
+    sample.real = 1
+    sample.text = "a\0b"
+    let failure = conversionFailure { try sample.update(db) }
+    #expect(failure?.column == "text")
+    #expect(failure?.reason == .malformed)
+    #expect(throws: UnsupportedByEngine.self) { try Everything.table.create(db) }
+    struct Long: Record {
+      var id: Int
+      static let columns = [Column("id", \Long.id, .primaryKey)]
+      static let table = Table(String(repeating: "n", count: 64), Long.init, columns[0])
+    }
+    #expect(throws: UnsupportedByEngine.self) { try Long.table.create(db) }
+  }
+}
