@@ -18,7 +18,7 @@ enum KnownDifference: String, CaseIterable {
   case joins = "FULL JOIN on other conditions than equality"
   case locking = "what a lock refuses while rows are read, or another connection writes"
   case keys = "foreign keys that are deferred for a batch, and compared by affinity"
-  case rebuilding = "the rebuild of a table in SQLite's steps, with row ids"
+  case migrations = "migrations and schemas that are read from a file"
 }
 
 extension Trait where Self == ConditionTrait {
