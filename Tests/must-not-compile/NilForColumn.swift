@@ -1,4 +1,4 @@
-// one error: ambiguous use of 'subscript(dynamicMember:)'
+// one error: the column's type isn't Optional: it can't be NULL
 import Larder
 
 func query() throws {

@@ -22,3 +22,16 @@ func associations(_ db: Database) throws {
   let names: [[String?]] = rows.map { $0.1.map { $0.1?.name } }
   _ = (names, rows.map(\.2.count))
 }
+
+func lifted(_ db: Database) throws {
+  try City.all.update(db) {
+    $0.elevation = $0.elevation.coalesce(0) + 1
+    $0.elevation = $0.population.real.greatest(5) * 2
+  }
+  try Country.all.update(db) { country in
+    let name = country.name
+    country.capital = name
+    country.name = country.capital.coalesce(name) + "x"
+  }
+  _ = City.select { ($0.name, $0.population) }.filter { $1.real.greatest(5) * 2 > 5 }
+}

@@ -9,34 +9,16 @@ extension SQLExpression where Value: Numeric & DatabaseValueConvertible {
     SQLExpression(left.node.infix(.add, right))
   }
 
-  /// The sum.
-  @inlinable
-  public static func + (left: Self, right: Self) -> Self {
-    SQLExpression(left.node.infix(.add, right.node))
-  }
-
   /// The difference.
   @inlinable
   public static func - (left: Self, right: Value) -> Self {
     SQLExpression(left.node.infix(.subtract, right))
   }
 
-  /// The difference.
-  @inlinable
-  public static func - (left: Self, right: Self) -> Self {
-    SQLExpression(left.node.infix(.subtract, right.node))
-  }
-
   /// The product.
   @inlinable
   public static func * (left: Self, right: Value) -> Self {
     SQLExpression(left.node.infix(.multiply, right))
-  }
-
-  /// The product.
-  @inlinable
-  public static func * (left: Self, right: Self) -> Self {
-    SQLExpression(left.node.infix(.multiply, right.node))
   }
 
   /// Adds to an assignment's value.
@@ -128,5 +110,37 @@ extension SQLExpression where Value: FixedWidthInteger & DatabaseValueConvertibl
     Self(
       SQLFragment(
         .bitwiseNot, operand.node.computed.inside(.sign), isNullable: operand.node.isNullable))
+  }
+}
+
+// MARK: Two expressions
+
+/// What is computed with: only for its extension, in which the compiler looks last. A literal can be an
+/// expression too, and behind a function, as in `$0.count.coalesce(0) + 1`, both would fit equally.
+@_documentation(visibility: internal)
+public protocol ArithmeticOperand {}
+
+extension SQLExpression: ArithmeticOperand {}
+
+extension ArithmeticOperand {
+  /// The sum.
+  @inlinable
+  public static func + <Value: Numeric & DatabaseValueConvertible>(left: Self, right: Self) -> Self
+  where Self == SQLExpression<Value> {
+    SQLExpression(left.node.infix(.add, right.node))
+  }
+
+  /// The difference.
+  @inlinable
+  public static func - <Value: Numeric & DatabaseValueConvertible>(left: Self, right: Self) -> Self
+  where Self == SQLExpression<Value> {
+    SQLExpression(left.node.infix(.subtract, right.node))
+  }
+
+  /// The product.
+  @inlinable
+  public static func * <Value: Numeric & DatabaseValueConvertible>(left: Self, right: Self) -> Self
+  where Self == SQLExpression<Value> {
+    SQLExpression(left.node.infix(.multiply, right.node))
   }
 }

@@ -52,10 +52,15 @@ extension SQLExpression {
   /// The value as SQLite converts it to the storage class of a type: `CAST(… AS INTEGER)`.
   ///
   /// NULL stays NULL, so that what may be NULL is cast to an Optional type. For a type that stores
-  /// values of any class, nothing is converted.
+  /// values of any class, and for the Optional of the expression's own type, nothing is converted.
   /// See [CAST](https://www.sqlite.org/lang_expr.html#castexpr).
   public func cast<Other: DatabaseValueConvertible>(to type: Other.Type) -> SQLExpression<Other> {
-    switch Other.columnType.kind {
+    if type == Value?.self {
+      return SQLExpression<Other>(
+        SQLFragment(
+          .sequence([.part(node)]), node.precedence, isNullable: true, coding: node.coding))
+    }
+    return switch Other.columnType.kind {
     case .decimal:
       SQLExpression<Other>(
         node.decimal(as: .own(of: type), from: node.storedKind(of: Value.self)))

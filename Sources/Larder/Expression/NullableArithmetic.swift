@@ -13,14 +13,6 @@ extension SQLExpression {
   }
 
   /// The sum; NULL where one of them is.
-  @inlinable
-  public static func + <Wrapped: Numeric & DatabaseValueConvertible>(
-    left: Self, right: Self
-  ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(.add, right.node))
-  }
-
-  /// The sum; NULL where one of them is.
   @inlinable @_disfavoredOverload
   public static func + <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Wrapped>
@@ -42,14 +34,6 @@ extension SQLExpression {
     left: Self, right: Wrapped
   ) -> Self where Value == Wrapped? {
     SQLExpression(left.node.infix(.subtract, right))
-  }
-
-  /// The difference; NULL where one of them is.
-  @inlinable
-  public static func - <Wrapped: Numeric & DatabaseValueConvertible>(
-    left: Self, right: Self
-  ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(.subtract, right.node))
   }
 
   /// The difference; NULL where one of them is.
@@ -77,14 +61,6 @@ extension SQLExpression {
   }
 
   /// The product; NULL where one of them is.
-  @inlinable
-  public static func * <Wrapped: Numeric & DatabaseValueConvertible>(
-    left: Self, right: Self
-  ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.infix(.multiply, right.node))
-  }
-
-  /// The product; NULL where one of them is.
   @inlinable @_disfavoredOverload
   public static func * <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Wrapped>
@@ -106,14 +82,6 @@ extension SQLExpression {
     left: Self, right: Wrapped
   ) -> Self where Value == Wrapped? {
     SQLExpression(left.node.infix(.divide, right))
-  }
-
-  /// The quotient; NULL where one of them is.
-  @inlinable
-  public static func / <Wrapped: Numeric & BinaryNumberValue>(
-    left: Self, right: Self
-  ) -> Self where Value == Wrapped? {
-    SQLExpression(left.node.divided(by: right.node, isReal: Wrapped.isReal))
   }
 
   /// The quotient; NULL where one of them is.
@@ -209,4 +177,39 @@ extension SQLExpression {
   public static func -= <Wrapped: Numeric & DatabaseValueConvertible>(
     left: inout Self, right: SQLExpression<Wrapped>
   ) where Value == Wrapped? { left = left - right }
+}
+
+// See `ArithmeticOperand`.
+extension ArithmeticOperand {
+  /// The sum; NULL where one of them is.
+  @inlinable
+  public static func + <Wrapped: Numeric & DatabaseValueConvertible>(
+    left: Self, right: Self
+  ) -> Self where Self == SQLExpression<Wrapped?> {
+    SQLExpression(left.node.infix(.add, right.node))
+  }
+
+  /// The difference; NULL where one of them is.
+  @inlinable
+  public static func - <Wrapped: Numeric & DatabaseValueConvertible>(
+    left: Self, right: Self
+  ) -> Self where Self == SQLExpression<Wrapped?> {
+    SQLExpression(left.node.infix(.subtract, right.node))
+  }
+
+  /// The product; NULL where one of them is.
+  @inlinable
+  public static func * <Wrapped: Numeric & DatabaseValueConvertible>(
+    left: Self, right: Self
+  ) -> Self where Self == SQLExpression<Wrapped?> {
+    SQLExpression(left.node.infix(.multiply, right.node))
+  }
+
+  /// The quotient; NULL where one of them is.
+  @inlinable
+  public static func / <Wrapped: Numeric & BinaryNumberValue>(
+    left: Self, right: Self
+  ) -> Self where Self == SQLExpression<Wrapped?> {
+    SQLExpression(left.node.divided(by: right.node, isReal: Wrapped.isReal))
+  }
 }

@@ -55,20 +55,8 @@ public struct Assignments<R: Record> {
   }
 
   // Values are Optionals of Optionals here, which any value becomes by itself, and which no operator takes:
-  // for `$0.count += 1` the compiler would take Int's and not look at those of expressions.
-
-  /// A column, to which a value is assigned, which is bound. What it was can't be read.
-  @_disfavoredOverload
-  public subscript<Value>(
-    dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
-  ) -> Value?? {
-    @available(*, unavailable, message: "a column's value is known to the database only")
-    get { nil }
-    set {
-      let column = R.columns[keyPath: keyPath].storage
-      assign((newValue ?? nil).map(column.stored) ?? "NULL", to: column.definition)
-    }
-  }
+  // for `$0.count += 1` the compiler would take Int's and not look at those of expressions. What a protocol's
+  // extension has (below) is taken where what stands here fits less well.
 
   /// A column that may be NULL, to which a value or nil is assigned.
   @_disfavoredOverload
@@ -94,7 +82,24 @@ public struct Assignments<R: Record> {
     set {}
   }
 
-  private mutating func assign(_ value: SQLFragment, to column: ColumnDefinition) {
+  /// Not available: what may be nil or NULL for a column that can't be.
+  @_disfavoredOverload
+  public subscript<Value>(
+    dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
+  ) -> any ValueOrNone<Value> {
+    @available(*, unavailable, message: "a column's value is known to the database only")
+    get { SQLExpression<Value?>.wrong }
+    @available(
+      *, unavailable,
+      message: """
+        the column can't be NULL, and what it shall become can: unwrap the value, or say with coalesce(…) \
+        what stands for NULL
+        """
+    )
+    set {}
+  }
+
+  fileprivate mutating func assign(_ value: SQLFragment, to column: ColumnDefinition) {
     guard let index = index(of: column) else {
       assignments.append(Assignment(column: column, value: value))
       return
@@ -125,5 +130,55 @@ public struct Assignments<R: Record> {
       pieces.append("\(name: core.columns[version].name) = \(raised(version))")
     }
     return .list(pieces)
+  }
+}
+
+extension Assignments: ColumnAssignments {}
+
+/// What assigns to columns: only for its extension, in which the compiler looks last.
+@_documentation(visibility: internal)
+public protocol ColumnAssignments {}
+
+extension ColumnAssignments {
+  /// A column that may be NULL, to which an expression is assigned that can't be.
+  public subscript<R, Value>(
+    dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value?>>
+  ) -> any ExpressionOfTheColumnsType<Value> where Self == Assignments<R> {
+    @available(*, unavailable, message: "a column's value is known to the database only")
+    get { SQLExpression<Value>.wrong }
+    set {
+      let column = R.columns[keyPath: keyPath].storage
+      self.assign(column.assigned(newValue.fragment), to: column.definition)
+    }
+  }
+
+  /// A column, to which a value is assigned, which is bound. What it was can't be read.
+  @_disfavoredOverload
+  public subscript<R, Value>(
+    dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
+  ) -> Value?? where Self == Assignments<R> {
+    @available(*, unavailable, message: "a column's value is known to the database only")
+    get { nil }
+    set {
+      let column = R.columns[keyPath: keyPath].storage
+      self.assign((newValue ?? nil).map(column.stored) ?? "NULL", to: column.definition)
+    }
+  }
+
+  /// Not available: an expression of another type.
+  @_disfavoredOverload
+  public subscript<R, Value>(
+    dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
+  ) -> any ExpressionOfTheColumnsType where Self == Assignments<R> {
+    @available(*, unavailable, message: "a column's value is known to the database only")
+    get { SQLExpression<Value>.wrong }
+    @available(
+      *, unavailable,
+      message: """
+        the expression has another type than the column: make it the column's with .real, .integer or \
+        .cast(to:)
+        """
+    )
+    set {}
   }
 }

@@ -5,7 +5,8 @@ import LarderSQLite
 extension Query where From: SingleSource {
   /// Each row with each of another common table for which a condition holds.
   public func join<Other: QueryTable>(
-    common other: Other, on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
+    common other: Other,
+    @SQLCondition on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
   ) -> Query<Join2<From, Other>> {
     joined(.join, other.definition) { condition($0.0, $0.1) }
   }
@@ -13,7 +14,8 @@ extension Query where From: SingleSource {
   /// Each row with each of another common table for which a condition holds, or with nil if there is none.
   public func leftJoin<Other: QueryTable>(
     common other: Other,
-    on condition: (From.QueryFields, Other.QueryNullable.QueryFields) -> SQLExpression<Bool>
+    @SQLCondition on condition: (From.QueryFields, Other.QueryNullable.QueryFields) ->
+      SQLExpression<Bool>
   ) -> Query<Join2<From, Other.QueryNullable>> where Other.QueryNullable: QuerySource {
     joined(.leftJoin, other.definition) { condition($0.0, $0.1) }
   }
@@ -21,7 +23,8 @@ extension Query where From: SingleSource {
   /// Each row of another common table with each for which a condition holds, or with nil if there is none.
   public func rightJoin<Other: QueryTable>(
     common other: Other,
-    on condition: (From.QueryNullable.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
+    @SQLCondition on condition: (From.QueryNullable.QueryFields, Other.QueryFields) ->
+      SQLExpression<Bool>
   ) -> Query<Join2<From.QueryNullable, Other>> where From.QueryNullable: QuerySource {
     joined(.rightJoin, other.definition) { condition($0.0, $0.1) }
   }
@@ -29,7 +32,7 @@ extension Query where From: SingleSource {
   /// Each row with each of another common table for which a condition holds, or either with nil.
   public func fullJoin<Other: QueryTable>(
     common other: Other,
-    on condition: (From.QueryNullable.QueryFields, Other.QueryNullable.QueryFields) ->
+    @SQLCondition on condition: (From.QueryNullable.QueryFields, Other.QueryNullable.QueryFields) ->
       SQLExpression<Bool>
   ) -> Query<Join2<From.QueryNullable, Other.QueryNullable>>
   where From.QueryNullable: QuerySource, Other.QueryNullable: QuerySource {
@@ -41,7 +44,9 @@ extension Query {
   /// Each row with each of a third common table for which a condition holds.
   public func join<A, B, Other: QueryTable>(
     common other: Other,
-    on condition: (A.QueryFields, B.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
+    @SQLCondition on condition: (A.QueryFields, B.QueryFields, Other.QueryFields) -> SQLExpression<
+      Bool
+    >
   ) -> Query<Join3<A, B, Other>> where From == Join2<A, B> {
     joined(.join, other.definition) { condition($0.0, $0.1, $0.2) }
   }
@@ -49,9 +54,10 @@ extension Query {
   /// Each row with each of a third common table for which a condition holds, or with nil if there is none.
   public func leftJoin<A, B, Other: QueryTable>(
     common other: Other,
-    on condition: (A.QueryFields, B.QueryFields, Other.QueryNullable.QueryFields) -> SQLExpression<
-      Bool
-    >
+    @SQLCondition on condition: (A.QueryFields, B.QueryFields, Other.QueryNullable.QueryFields) ->
+      SQLExpression<
+        Bool
+      >
   ) -> Query<Join3<A, B, Other.QueryNullable>>
   where From == Join2<A, B>, Other.QueryNullable: QuerySource {
     joined(.leftJoin, other.definition) { condition($0.0, $0.1, $0.2) }
@@ -60,7 +66,9 @@ extension Query {
   /// Each row of a third common table with each for which a condition holds, or with nil if there is none.
   public func rightJoin<A, B, Other: QueryTable>(
     common other: Other,
-    on condition: (A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, Other.QueryFields) ->
+    @SQLCondition on condition: (
+      A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, Other.QueryFields
+    ) ->
       SQLExpression<Bool>
   ) -> Query<Join3<A.QueryNullable, B.QueryNullable, Other>>
   where From == Join2<A, B>, A.QueryNullable: QuerySource, B.QueryNullable: QuerySource {
@@ -70,7 +78,7 @@ extension Query {
   /// Each row with each of a third common table for which a condition holds, or either with nil.
   public func fullJoin<A, B, Other: QueryTable>(
     common other: Other,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, Other.QueryNullable.QueryFields
     ) -> SQLExpression<Bool>
   ) -> Query<Join3<A.QueryNullable, B.QueryNullable, Other.QueryNullable>>
@@ -84,9 +92,10 @@ extension Query {
   /// Each row with each of a fourth common table for which a condition holds.
   public func join<A, B, C, Other: QueryTable>(
     common other: Other,
-    on condition: (A.QueryFields, B.QueryFields, C.QueryFields, Other.QueryFields) -> SQLExpression<
-      Bool
-    >
+    @SQLCondition on condition: (A.QueryFields, B.QueryFields, C.QueryFields, Other.QueryFields) ->
+      SQLExpression<
+        Bool
+      >
   ) -> Query<Join4<A, B, C, Other>> where From == Join3<A, B, C> {
     joined(.join, other.definition) { condition($0.0, $0.1, $0.2, $0.3) }
   }
@@ -94,7 +103,9 @@ extension Query {
   /// Each row with each of a fourth common table for which a condition holds, or with nil if there is none.
   public func leftJoin<A, B, C, Other: QueryTable>(
     common other: Other,
-    on condition: (A.QueryFields, B.QueryFields, C.QueryFields, Other.QueryNullable.QueryFields) ->
+    @SQLCondition on condition: (
+      A.QueryFields, B.QueryFields, C.QueryFields, Other.QueryNullable.QueryFields
+    ) ->
       SQLExpression<Bool>
   ) -> Query<Join4<A, B, C, Other.QueryNullable>>
   where From == Join3<A, B, C>, Other.QueryNullable: QuerySource {
@@ -104,7 +115,7 @@ extension Query {
   /// Each row of a fourth common table with each for which a condition holds, or with nil if there is none.
   public func rightJoin<A, B, C, Other: QueryTable>(
     common other: Other,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       Other.QueryFields
     ) -> SQLExpression<Bool>
@@ -119,7 +130,7 @@ extension Query {
   /// Each row with each of a fourth common table for which a condition holds, or either with nil.
   public func fullJoin<A, B, C, Other: QueryTable>(
     common other: Other,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       Other.QueryNullable.QueryFields
     ) -> SQLExpression<Bool>
@@ -134,7 +145,9 @@ extension Query {
   /// Each row with each of a fifth common table for which a condition holds.
   public func join<A, B, C, D, Other: QueryTable>(
     common other: Other,
-    on condition: (A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, Other.QueryFields) ->
+    @SQLCondition on condition: (
+      A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, Other.QueryFields
+    ) ->
       SQLExpression<Bool>
   ) -> Query<Join5<A, B, C, D, Other>> where From == Join4<A, B, C, D> {
     joined(.join, other.definition) { condition($0.0, $0.1, $0.2, $0.3, $0.4) }
@@ -143,7 +156,7 @@ extension Query {
   /// Each row with each of a fifth common table for which a condition holds, or with nil if there is none.
   public func leftJoin<A, B, C, D, Other: QueryTable>(
     common other: Other,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, Other.QueryNullable.QueryFields
     ) -> SQLExpression<Bool>
   ) -> Query<Join5<A, B, C, D, Other.QueryNullable>>
@@ -154,7 +167,7 @@ extension Query {
   /// Each row of a fifth common table with each for which a condition holds, or with nil if there is none.
   public func rightJoin<A, B, C, D, Other: QueryTable>(
     common other: Other,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       D.QueryNullable.QueryFields, Other.QueryFields
     ) -> SQLExpression<Bool>
@@ -169,7 +182,7 @@ extension Query {
   /// Each row with each of a fifth common table for which a condition holds, or either with nil.
   public func fullJoin<A, B, C, D, Other: QueryTable>(
     common other: Other,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       D.QueryNullable.QueryFields, Other.QueryNullable.QueryFields
     ) -> SQLExpression<Bool>
@@ -186,7 +199,7 @@ extension Query {
   /// Each row with each of a sixth common table for which a condition holds.
   public func join<A, B, C, D, E, Other: QueryTable>(
     common other: Other,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, Other.QueryFields
     ) -> SQLExpression<Bool>
   ) -> Query<Join6<A, B, C, D, E, Other>> where From == Join5<A, B, C, D, E> {
@@ -196,7 +209,7 @@ extension Query {
   /// Each row with each of a sixth common table for which a condition holds, or with nil if there is none.
   public func leftJoin<A, B, C, D, E, Other: QueryTable>(
     common other: Other,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields,
       Other.QueryNullable.QueryFields
     ) -> SQLExpression<Bool>
@@ -208,7 +221,7 @@ extension Query {
   /// Each row of a sixth common table with each for which a condition holds, or with nil if there is none.
   public func rightJoin<A, B, C, D, E, Other: QueryTable>(
     common other: Other,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       D.QueryNullable.QueryFields, E.QueryNullable.QueryFields, Other.QueryFields
     ) -> SQLExpression<Bool>
@@ -227,7 +240,7 @@ extension Query {
   /// Each row with each of a sixth common table for which a condition holds, or either with nil.
   public func fullJoin<A, B, C, D, E, Other: QueryTable>(
     common other: Other,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       D.QueryNullable.QueryFields, E.QueryNullable.QueryFields, Other.QueryNullable.QueryFields
     ) -> SQLExpression<Bool>
@@ -248,7 +261,7 @@ extension Query {
   /// Each row with each of a seventh common table for which a condition holds.
   public func join<A, B, C, D, E, F, Other: QueryTable>(
     common other: Other,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, F.QueryFields,
       Other.QueryFields
     ) -> SQLExpression<Bool>
@@ -259,7 +272,7 @@ extension Query {
   /// Each row with each of a seventh common table for which a condition holds, or with nil if there is none.
   public func leftJoin<A, B, C, D, E, F, Other: QueryTable>(
     common other: Other,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, F.QueryFields,
       Other.QueryNullable.QueryFields
     ) -> SQLExpression<Bool>
@@ -271,7 +284,7 @@ extension Query {
   /// Each row of a seventh common table with each for which a condition holds, or with nil if there is none.
   public func rightJoin<A, B, C, D, E, F, Other: QueryTable>(
     common other: Other,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       D.QueryNullable.QueryFields, E.QueryNullable.QueryFields, F.QueryNullable.QueryFields,
       Other.QueryFields
@@ -293,7 +306,7 @@ extension Query {
   /// Each row with each of a seventh common table for which a condition holds, or either with nil.
   public func fullJoin<A, B, C, D, E, F, Other: QueryTable>(
     common other: Other,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       D.QueryNullable.QueryFields, E.QueryNullable.QueryFields, F.QueryNullable.QueryFields,
       Other.QueryNullable.QueryFields
@@ -315,7 +328,7 @@ extension Query {
   /// Each row with each of an eighth common table for which a condition holds.
   public func join<A, B, C, D, E, F, G, Other: QueryTable>(
     common other: Other,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, F.QueryFields,
       G.QueryFields, Other.QueryFields
     ) -> SQLExpression<Bool>
@@ -326,7 +339,7 @@ extension Query {
   /// Each row with each of an eighth common table for which a condition holds, or with nil if there is none.
   public func leftJoin<A, B, C, D, E, F, G, Other: QueryTable>(
     common other: Other,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, F.QueryFields,
       G.QueryFields, Other.QueryNullable.QueryFields
     ) -> SQLExpression<Bool>
@@ -340,7 +353,7 @@ extension Query {
   /// Each row of an eighth common table with each for which a condition holds, or with nil if there is none.
   public func rightJoin<A, B, C, D, E, F, G, Other: QueryTable>(
     common other: Other,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       D.QueryNullable.QueryFields, E.QueryNullable.QueryFields, F.QueryNullable.QueryFields,
       G.QueryNullable.QueryFields, Other.QueryFields
@@ -364,7 +377,7 @@ extension Query {
   /// Each row with each of an eighth common table for which a condition holds, or either with nil.
   public func fullJoin<A, B, C, D, E, F, G, Other: QueryTable>(
     common other: Other,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       D.QueryNullable.QueryFields, E.QueryNullable.QueryFields, F.QueryNullable.QueryFields,
       G.QueryNullable.QueryFields, Other.QueryNullable.QueryFields

@@ -16,7 +16,8 @@ extension Query where From: SingleSource {
   /// `==` is null-safe here too: of two columns that both may be NULL, NULL meets NULL, unlike in SQL's `=`
   /// and in associations. Behind a left join, `$0.id == $1.owner && $1.owner != nil` is what `=` says.
   public func join<Other: Record>(
-    _ other: Other.Type, on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
+    _ other: Other.Type,
+    @SQLCondition on condition: (From.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
   ) -> Query<Join2<From, Other>> {
     joined(.join, Other.tableDefinition) { condition($0.0, $0.1) }
   }
@@ -24,7 +25,7 @@ extension Query where From: SingleSource {
   /// Each row with each of another table for which a condition holds, or with nil if there is none.
   public func leftJoin<Other: Record>(
     _ other: Other.Type,
-    on condition: (From.QueryFields, OptionalFields<Other>) -> SQLExpression<Bool>
+    @SQLCondition on condition: (From.QueryFields, OptionalFields<Other>) -> SQLExpression<Bool>
   ) -> Query<Join2<From, Other?>> {
     joined(.leftJoin, Other.tableDefinition) { condition($0.0, $0.1) }
   }
@@ -32,7 +33,8 @@ extension Query where From: SingleSource {
   /// Each row of another table with each for which a condition holds, or with nil if there is none.
   public func rightJoin<Other: Record>(
     _ other: Other.Type,
-    on condition: (From.QueryNullable.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
+    @SQLCondition on condition: (From.QueryNullable.QueryFields, Other.QueryFields) ->
+      SQLExpression<Bool>
   ) -> Query<Join2<From.QueryNullable, Other>> where From.QueryNullable: QuerySource {
     joined(.rightJoin, Other.tableDefinition) { condition($0.0, $0.1) }
   }
@@ -40,7 +42,8 @@ extension Query where From: SingleSource {
   /// Each row with each of another table for which a condition holds, or either with nil.
   public func fullJoin<Other: Record>(
     _ other: Other.Type,
-    on condition: (From.QueryNullable.QueryFields, OptionalFields<Other>) -> SQLExpression<Bool>
+    @SQLCondition on condition: (From.QueryNullable.QueryFields, OptionalFields<Other>) ->
+      SQLExpression<Bool>
   ) -> Query<Join2<From.QueryNullable, Other?>> where From.QueryNullable: QuerySource {
     joined(.fullJoin, Other.tableDefinition) { condition($0.0, $0.1) }
   }
@@ -50,7 +53,9 @@ extension Query {
   /// Each row with each of a third table for which a condition holds.
   public func join<A, B, Other: Record>(
     _ other: Other.Type,
-    on condition: (A.QueryFields, B.QueryFields, Other.QueryFields) -> SQLExpression<Bool>
+    @SQLCondition on condition: (A.QueryFields, B.QueryFields, Other.QueryFields) -> SQLExpression<
+      Bool
+    >
   ) -> Query<Join3<A, B, Other>> where From == Join2<A, B> {
     joined(.join, Other.tableDefinition) { condition($0.0, $0.1, $0.2) }
   }
@@ -58,7 +63,8 @@ extension Query {
   /// Each row with each of a third table for which a condition holds, or with nil if there is none.
   public func leftJoin<A, B, Other: Record>(
     _ other: Other.Type,
-    on condition: (A.QueryFields, B.QueryFields, OptionalFields<Other>) -> SQLExpression<Bool>
+    @SQLCondition on condition: (A.QueryFields, B.QueryFields, OptionalFields<Other>) ->
+      SQLExpression<Bool>
   ) -> Query<Join3<A, B, Other?>> where From == Join2<A, B> {
     joined(.leftJoin, Other.tableDefinition) { condition($0.0, $0.1, $0.2) }
   }
@@ -66,7 +72,9 @@ extension Query {
   /// Each row of a third table with each for which a condition holds, or with nil if there is none.
   public func rightJoin<A, B, Other: Record>(
     _ other: Other.Type,
-    on condition: (A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, Other.QueryFields) ->
+    @SQLCondition on condition: (
+      A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, Other.QueryFields
+    ) ->
       SQLExpression<Bool>
   ) -> Query<Join3<A.QueryNullable, B.QueryNullable, Other>>
   where From == Join2<A, B>, A.QueryNullable: QuerySource, B.QueryNullable: QuerySource {
@@ -76,7 +84,9 @@ extension Query {
   /// Each row with each of a third table for which a condition holds, or either with nil.
   public func fullJoin<A, B, Other: Record>(
     _ other: Other.Type,
-    on condition: (A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, OptionalFields<Other>)
+    @SQLCondition on condition: (
+      A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, OptionalFields<Other>
+    )
       -> SQLExpression<Bool>
   ) -> Query<Join3<A.QueryNullable, B.QueryNullable, Other?>>
   where From == Join2<A, B>, A.QueryNullable: QuerySource, B.QueryNullable: QuerySource {
@@ -86,9 +96,10 @@ extension Query {
   /// Each row with each of a fourth table for which a condition holds.
   public func join<A, B, C, Other: Record>(
     _ other: Other.Type,
-    on condition: (A.QueryFields, B.QueryFields, C.QueryFields, Other.QueryFields) -> SQLExpression<
-      Bool
-    >
+    @SQLCondition on condition: (A.QueryFields, B.QueryFields, C.QueryFields, Other.QueryFields) ->
+      SQLExpression<
+        Bool
+      >
   ) -> Query<Join4<A, B, C, Other>> where From == Join3<A, B, C> {
     joined(.join, Other.tableDefinition) { condition($0.0, $0.1, $0.2, $0.3) }
   }
@@ -96,7 +107,8 @@ extension Query {
   /// Each row with each of a fourth table for which a condition holds, or with nil if there is none.
   public func leftJoin<A, B, C, Other: Record>(
     _ other: Other.Type,
-    on condition: (A.QueryFields, B.QueryFields, C.QueryFields, OptionalFields<Other>) ->
+    @SQLCondition on condition: (A.QueryFields, B.QueryFields, C.QueryFields, OptionalFields<Other>)
+      ->
       SQLExpression<Bool>
   ) -> Query<Join4<A, B, C, Other?>> where From == Join3<A, B, C> {
     joined(.leftJoin, Other.tableDefinition) { condition($0.0, $0.1, $0.2, $0.3) }
@@ -105,7 +117,7 @@ extension Query {
   /// Each row of a fourth table with each for which a condition holds, or with nil if there is none.
   public func rightJoin<A, B, C, Other: Record>(
     _ other: Other.Type,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       Other.QueryFields
     ) -> SQLExpression<Bool>
@@ -120,7 +132,7 @@ extension Query {
   /// Each row with each of a fourth table for which a condition holds, or either with nil.
   public func fullJoin<A, B, C, Other: Record>(
     _ other: Other.Type,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       OptionalFields<Other>
     ) -> SQLExpression<Bool>
@@ -135,7 +147,9 @@ extension Query {
   /// Each row with each of a fifth table for which a condition holds.
   public func join<A, B, C, D, Other: Record>(
     _ other: Other.Type,
-    on condition: (A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, Other.QueryFields) ->
+    @SQLCondition on condition: (
+      A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, Other.QueryFields
+    ) ->
       SQLExpression<Bool>
   ) -> Query<Join5<A, B, C, D, Other>> where From == Join4<A, B, C, D> {
     joined(.join, Other.tableDefinition) { condition($0.0, $0.1, $0.2, $0.3, $0.4) }
@@ -144,7 +158,7 @@ extension Query {
   /// Each row with each of a fifth table for which a condition holds, or with nil if there is none.
   public func leftJoin<A, B, C, D, Other: Record>(
     _ other: Other.Type,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, OptionalFields<Other>
     ) -> SQLExpression<Bool>
   ) -> Query<Join5<A, B, C, D, Other?>> where From == Join4<A, B, C, D> {
@@ -154,7 +168,7 @@ extension Query {
   /// Each row of a fifth table with each for which a condition holds, or with nil if there is none.
   public func rightJoin<A, B, C, D, Other: Record>(
     _ other: Other.Type,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       D.QueryNullable.QueryFields, Other.QueryFields
     ) -> SQLExpression<Bool>
@@ -169,7 +183,7 @@ extension Query {
   /// Each row with each of a fifth table for which a condition holds, or either with nil.
   public func fullJoin<A, B, C, D, Other: Record>(
     _ other: Other.Type,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       D.QueryNullable.QueryFields, OptionalFields<Other>
     ) -> SQLExpression<Bool>
@@ -184,7 +198,7 @@ extension Query {
   /// Each row with each of a sixth table for which a condition holds.
   public func join<A, B, C, D, E, Other: Record>(
     _ other: Other.Type,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, Other.QueryFields
     ) -> SQLExpression<Bool>
   ) -> Query<Join6<A, B, C, D, E, Other>> where From == Join5<A, B, C, D, E> {
@@ -194,7 +208,7 @@ extension Query {
   /// Each row with each of a sixth table for which a condition holds, or with nil if there is none.
   public func leftJoin<A, B, C, D, E, Other: Record>(
     _ other: Other.Type,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields,
       OptionalFields<Other>
     ) -> SQLExpression<Bool>
@@ -205,7 +219,7 @@ extension Query {
   /// Each row of a sixth table with each for which a condition holds, or with nil if there is none.
   public func rightJoin<A, B, C, D, E, Other: Record>(
     _ other: Other.Type,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       D.QueryNullable.QueryFields, E.QueryNullable.QueryFields, Other.QueryFields
     ) -> SQLExpression<Bool>
@@ -224,7 +238,7 @@ extension Query {
   /// Each row with each of a sixth table for which a condition holds, or either with nil.
   public func fullJoin<A, B, C, D, E, Other: Record>(
     _ other: Other.Type,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       D.QueryNullable.QueryFields, E.QueryNullable.QueryFields, OptionalFields<Other>
     ) -> SQLExpression<Bool>
@@ -243,7 +257,7 @@ extension Query {
   /// Each row with each of a seventh table for which a condition holds.
   public func join<A, B, C, D, E, F, Other: Record>(
     _ other: Other.Type,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, F.QueryFields,
       Other.QueryFields
     ) -> SQLExpression<Bool>
@@ -254,7 +268,7 @@ extension Query {
   /// Each row with each of a seventh table for which a condition holds, or with nil if there is none.
   public func leftJoin<A, B, C, D, E, F, Other: Record>(
     _ other: Other.Type,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, F.QueryFields,
       OptionalFields<Other>
     ) -> SQLExpression<Bool>
@@ -265,7 +279,7 @@ extension Query {
   /// Each row of a seventh table with each for which a condition holds, or with nil if there is none.
   public func rightJoin<A, B, C, D, E, F, Other: Record>(
     _ other: Other.Type,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       D.QueryNullable.QueryFields, E.QueryNullable.QueryFields, F.QueryNullable.QueryFields,
       Other.QueryFields
@@ -289,7 +303,7 @@ extension Query {
   /// Each row with each of a seventh table for which a condition holds, or either with nil.
   public func fullJoin<A, B, C, D, E, F, Other: Record>(
     _ other: Other.Type,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       D.QueryNullable.QueryFields, E.QueryNullable.QueryFields, F.QueryNullable.QueryFields,
       OptionalFields<Other>
@@ -311,7 +325,7 @@ extension Query {
   /// Each row with each of an eighth table for which a condition holds.
   public func join<A, B, C, D, E, F, G, Other: Record>(
     _ other: Other.Type,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, F.QueryFields,
       G.QueryFields, Other.QueryFields
     ) -> SQLExpression<Bool>
@@ -324,7 +338,7 @@ extension Query {
   /// Each row with each of an eighth table for which a condition holds, or with nil if there is none.
   public func leftJoin<A, B, C, D, E, F, G, Other: Record>(
     _ other: Other.Type,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, F.QueryFields,
       G.QueryFields, OptionalFields<Other>
     ) -> SQLExpression<Bool>
@@ -337,7 +351,7 @@ extension Query {
   /// Each row of an eighth table with each for which a condition holds, or with nil if there is none.
   public func rightJoin<A, B, C, D, E, F, G, Other: Record>(
     _ other: Other.Type,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       D.QueryNullable.QueryFields, E.QueryNullable.QueryFields, F.QueryNullable.QueryFields,
       G.QueryNullable.QueryFields, Other.QueryFields
@@ -361,7 +375,7 @@ extension Query {
   /// Each row with each of an eighth table for which a condition holds, or either with nil.
   public func fullJoin<A, B, C, D, E, F, G, Other: Record>(
     _ other: Other.Type,
-    on condition: (
+    @SQLCondition on condition: (
       A.QueryNullable.QueryFields, B.QueryNullable.QueryFields, C.QueryNullable.QueryFields,
       D.QueryNullable.QueryFields, E.QueryNullable.QueryFields, F.QueryNullable.QueryFields,
       G.QueryNullable.QueryFields, OptionalFields<Other>

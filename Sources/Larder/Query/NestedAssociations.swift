@@ -19,7 +19,9 @@ extension RecordAssociation {
   }
 
   /// Only records for which a condition holds, besides those that were named before.
-  public func filter(_ condition: (RecordFields<Target>) -> SQLExpression<Bool>) -> Self {
+  public func filter(@SQLCondition _ condition: (RecordFields<Target>) -> SQLExpression<Bool>)
+    -> Self
+  {
     with { $0.query = $0.query.filter(condition) }
   }
 
@@ -35,6 +37,13 @@ extension RecordAssociation {
 
   /// In the order of several terms, where those that were named before are equal.
   public func order(_ terms: (RecordFields<Target>) -> [OrderingTerm]) -> Self {
+    with { $0.query = $0.query.order(terms) }
+  }
+
+  /// In the order of several terms or expressions, where those that were named before are equal.
+  public func order<each Term: OrderTerm>(
+    _ terms: (RecordFields<Target>) -> (repeat each Term)
+  ) -> Self {
     with { $0.query = $0.query.order(terms) }
   }
 }

@@ -70,7 +70,7 @@ public struct Query<From: QuerySource>: Sendable {
   /// Only rows for which a condition holds, besides those that were named before.
   @inlinable
   public consuming func filter(
-    _ condition: (From.QueryFields) -> SQLExpression<Bool>
+    @SQLCondition _ condition: (From.QueryFields) -> SQLExpression<Bool>
   ) -> Self {
     var query = consume self
     query.select.moveIntoScope()
@@ -157,7 +157,7 @@ public struct Query<From: QuerySource>: Sendable {
   /// Only groups for which a condition holds, besides those that were named before.
   @inlinable
   public consuming func having(
-    _ condition: (From.QueryFields) -> SQLExpression<Bool>
+    @SQLCondition _ condition: (From.QueryFields) -> SQLExpression<Bool>
   ) -> Self {
     select.add(groupCondition: scoped { condition($0).node })
     return self
@@ -184,7 +184,7 @@ extension Record {
   /// See ``Query/filter(_:)``.
   @inlinable
   public static func filter(
-    _ condition: (RecordFields<Self>) -> SQLExpression<Bool>
+    @SQLCondition _ condition: (RecordFields<Self>) -> SQLExpression<Bool>
   ) -> Query<Self> {
     Query.filtered(table.core.allRows, condition)
   }

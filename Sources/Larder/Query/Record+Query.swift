@@ -42,7 +42,7 @@ extension Record {
   /// See `Query.join`.
   public static func join<Other: Record>(
     _ other: Other.Type,
-    on condition: (RecordFields<Self>, RecordFields<Other>) -> SQLExpression<Bool>
+    @SQLCondition on condition: (RecordFields<Self>, RecordFields<Other>) -> SQLExpression<Bool>
   ) -> Query<Join2<Self, Other>> {
     all.join(other, on: condition)
   }
@@ -50,7 +50,9 @@ extension Record {
   /// See `Query.leftJoin`.
   public static func leftJoin<Other: Record>(
     _ other: Other.Type,
-    on condition: (RecordFields<Self>, OptionalFields<Other>) -> SQLExpression<Bool>
+    @SQLCondition on condition: (RecordFields<Self>, OptionalFields<Other>) -> SQLExpression<
+      Bool
+    >
   ) -> Query<Join2<Self, Other?>> {
     all.leftJoin(other, on: condition)
   }
@@ -58,7 +60,9 @@ extension Record {
   /// See `Query.rightJoin`.
   public static func rightJoin<Other: Record>(
     _ other: Other.Type,
-    on condition: (OptionalFields<Self>, RecordFields<Other>) -> SQLExpression<Bool>
+    @SQLCondition on condition: (OptionalFields<Self>, RecordFields<Other>) -> SQLExpression<
+      Bool
+    >
   ) -> Query<Join2<Self?, Other>> {
     all.rightJoin(other, on: condition)
   }
@@ -66,7 +70,9 @@ extension Record {
   /// See `Query.fullJoin`.
   public static func fullJoin<Other: Record>(
     _ other: Other.Type,
-    on condition: (OptionalFields<Self>, OptionalFields<Other>) -> SQLExpression<Bool>
+    @SQLCondition on condition: (OptionalFields<Self>, OptionalFields<Other>) -> SQLExpression<
+      Bool
+    >
   ) -> Query<Join2<Self?, Other?>> {
     all.fullJoin(other, on: condition)
   }

@@ -34,7 +34,9 @@ extension Selection {
 
   /// Only groups for which a condition holds, besides those that were named before.
   public func having<A, B, each Value>(
-    _ condition: (SQLExpression<A>, SQLExpression<B>, repeat SQLExpression<each Value>) ->
+    @SQLCondition _ condition: (
+      SQLExpression<A>, SQLExpression<B>, repeat SQLExpression<each Value>
+    ) ->
       SQLExpression<Bool>
   ) -> Self where Row == (A, B, repeat each Value) {
     changed {
@@ -53,7 +55,9 @@ extension Selection {
   /// // AS "selection" WHERE "selection"."c2" <= ?
   /// ```
   public func filter<A, B, each Value>(
-    _ condition: (SQLExpression<A>, SQLExpression<B>, repeat SQLExpression<each Value>) ->
+    @SQLCondition _ condition: (
+      SQLExpression<A>, SQLExpression<B>, repeat SQLExpression<each Value>
+    ) ->
       SQLExpression<Bool>
   ) -> Self where Row == (A, B, repeat each Value) {
     asTable.changed {
@@ -79,14 +83,18 @@ extension Selection where Row: DatabaseValueConvertible {
   }
 
   /// Only groups for which a condition holds, besides those that were named before.
-  public func having(_ condition: (SQLExpression<Row>) -> SQLExpression<Bool>) -> Self {
+  public func having(@SQLCondition _ condition: (SQLExpression<Row>) -> SQLExpression<Bool>)
+    -> Self
+  {
     changed { $0.add(groupCondition: condition($1.next()).node) }
   }
 
   /// Only those of the selection's rows for which a condition holds, whatever they are: groups, numbers
   /// of windows, or the first ones of a limited query.
   /// See `Selection.filter`.
-  public func filter(_ condition: (SQLExpression<Row>) -> SQLExpression<Bool>) -> Self {
+  public func filter(@SQLCondition _ condition: (SQLExpression<Row>) -> SQLExpression<Bool>)
+    -> Self
+  {
     asTable.changed { $0.add(condition: condition($1.next()).node) }
   }
 }

@@ -1,0 +1,7 @@
+// one error: the column can't be NULL, and what it shall become can
+import Larder
+
+func query() throws {
+  let db = try Database()
+  try Country.all.update(db) { $0.name = $0.capital }
+}
