@@ -135,3 +135,20 @@ extension ValueThatOnlyACodingStores {
   @_disfavoredOverload
   public static func != (left: Self, right: Value) -> SQLExpression<Bool> { .wrong }
 }
+
+/// The actor of what can't be called; its name is for the compiler's message. (An unavailable operator would lose
+/// against Swift's own, which compiles with a warning: an expression is never nil.)
+@globalActor
+@_documentation(visibility: internal)
+public actor WriteCoalesceForWhatIsNULL {
+  /// The only one.
+  @_documentation(visibility: internal)
+  public static let shared = WriteCoalesceForWhatIsNULL()
+}
+
+extension SQLExpression {
+  /// Not available: what stands for NULL is said by `coalesce`.
+  @_documentation(visibility: internal)
+  @WriteCoalesceForWhatIsNULL
+  public static func ?? <Other>(left: Self, right: Other) -> SQLExpression<Other> { .wrong }
+}

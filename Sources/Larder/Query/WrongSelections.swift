@@ -9,41 +9,41 @@ import LarderSQLite
 /// expressions.
 @globalActor
 @_documentation(visibility: internal)
-public actor ClosureHasToReturnExpressions {
+public actor ClosureHasToReturnExpressionsOfTheTypesAskedFor {
   /// The only one.
   @_documentation(visibility: internal)
-  public static let shared = ClosureHasToReturnExpressions()
+  public static let shared = ClosureHasToReturnExpressionsOfTheTypesAskedFor()
 }
 
 extension Query {
   /// Not available: the closure has to return expressions.
   @_documentation(visibility: internal)
-  @ClosureHasToReturnExpressions
+  @ClosureHasToReturnExpressionsOfTheTypesAskedFor
   public func select(_ expressions: (From.QueryFields) -> Void) -> Selection<()> {
     Selection(select, .misuse("a selection without expressions"), []) { _ in }
   }
 
   /// Not available: the closure has to return expressions.
   @_documentation(visibility: internal)
-  @ClosureHasToReturnExpressions
+  @ClosureHasToReturnExpressionsOfTheTypesAskedFor
   public func group(_ terms: (From.QueryFields) -> Void) -> Self { self }
 
   /// Not available: the closure has to return terms.
   @_documentation(visibility: internal)
-  @ClosureHasToReturnExpressions
+  @ClosureHasToReturnExpressionsOfTheTypesAskedFor
   public func order(_ terms: (From.QueryFields) -> Void) -> Self { self }
 }
 
 extension Record {
   /// Not available: the closure has to return expressions.
   @_documentation(visibility: internal)
-  @ClosureHasToReturnExpressions
+  @ClosureHasToReturnExpressionsOfTheTypesAskedFor
   public static func select(_ expressions: (RecordFields<Self>) -> Void) -> Selection<()> {
     all.select(expressions)
   }
 
   /// Not available: the closure has to return terms.
   @_documentation(visibility: internal)
-  @ClosureHasToReturnExpressions
+  @ClosureHasToReturnExpressionsOfTheTypesAskedFor
   public static func order(_ terms: (RecordFields<Self>) -> Void) -> Query<Self> { all }
 }
