@@ -9,9 +9,6 @@ import LarderSQLite
 ///
 /// See [Pipeline Mode](https://www.postgresql.org/docs/current/libpq-pipeline-mode.html).
 extension PostgresConnection {
-  /// Has a BEGIN travel with the next statement.
-  func beginLater(_ sql: String) { deferredBegin = sql }
-
   /// Ends a transaction whose BEGIN has not been sent: whether that is so.
   func discardDeferredBegin() -> Bool {
     defer { deferredBegin = nil }

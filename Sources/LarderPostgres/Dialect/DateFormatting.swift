@@ -7,9 +7,9 @@ import LarderSQLite
 enum DateFormatting {
   /// What `strftime` makes of a date, in UTC.
   static func text(_ format: SQLFragment, _ date: SQLFragment) -> SQLFragment {
-    guard format.kind == .value, case .text(let text)? = try? format.value.databaseValue,
-      let pattern = pattern(of: text)
-    else { return .unsupported("date format like that") }
+    guard case .text(let text)? = format.boundValue, let pattern = pattern(of: text) else {
+      return .unsupported("date format like that")
+    }
     switch text {
     // Sunday is 0, which only this tells.
     case "%w": return "CAST(extract(dow FROM \(time(date))) AS TEXT)"
@@ -74,7 +74,7 @@ enum DateFormatting {
   ) -> SQLFragment {
     var sum = time(date)
     for (number, span) in spans.enumerated() {
-      guard case .text(let text)? = try? span.value.databaseValue else {
+      guard case .text(let text)? = span.boundValue else {
         return .unsupported("span that isn't a value")
       }
       let interval: SQLFragment = "CAST(\(SQLFragment(text: text.quotedText)) AS INTERVAL)"
@@ -95,9 +95,4 @@ enum DateFormatting {
     // The server's calendar has no year 0.
     return "CASE WHEN \(sum) >= '0001-01-01' AND \(sum) < '10000-01-01' THEN \(moved) END"
   }
-}
-
-extension String {
-  /// A literal in single quotes.
-  var quotedText: String { quoted(by: UInt8(ascii: "'")) }
 }

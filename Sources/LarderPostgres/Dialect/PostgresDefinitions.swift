@@ -54,16 +54,12 @@ extension PostgresDialect {
     switch (value, type.kind) {
     case (.integer(let number), .bool): return number == 0 ? "FALSE" : "TRUE"
     case (.real(let seconds), .date): return "to_timestamp(\(seconds))"
-    case (.blob(let bytes), .uuid): return "'\(Self.hexadecimal(bytes))'::uuid"
-    case (.blob(let bytes), _): return "'\\x\(Self.hexadecimal(bytes))'::bytea"
+    case (.blob(let bytes), .uuid): return "'\(bytes.hexadecimal)'::uuid"
+    case (.blob(let bytes), _): return "'\\x\(bytes.hexadecimal)'::bytea"
     case (.text(let text), _):
       guard !text.utf8.contains(0) else { throw ConversionError(.malformed, String.self) }
       return text.quotedText
     default: return try value.literal
     }
-  }
-
-  static func hexadecimal(_ bytes: [UInt8]) -> String {
-    bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
 }

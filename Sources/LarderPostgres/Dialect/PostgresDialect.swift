@@ -86,7 +86,7 @@ struct PostgresDialect: Dialect {
     case .divide, .remainder:
       SQLFragment(left.grouped, fragment.operation, "NULLIF(\(right), 0)")
     case .shiftLeft, .shiftRight: shift(fragment.operation, left, right)
-    case .collate: fragment.collation == "BINARY" ? fragment.collated : .collation
+    case .collate: fragment.collation == "BINARY" ? fragment.collated : .misplacedCollation
     case .between: range(left, right)
     default: SQLFragment(left.grouped, fragment.operation, right.grouped)
     }
@@ -131,7 +131,7 @@ struct PostgresDialect: Dialect {
 
   private func membership(_ left: SQLFragment, _ right: SQLFragment) -> SQLFragment? {
     guard case .members(let list) = right.content else {
-      return left.collation == nil ? nil : .collation
+      return left.collation == nil ? nil : .misplacedCollation
     }
     if left.collation == nil, let array = PostgresArray(list.values) {
       return "\(left.grouped) = ANY(\(SQLFragment(value: array)))"
@@ -152,7 +152,7 @@ struct PostgresDialect: Dialect {
   }
 
   private func glob(_ left: SQLFragment, _ pattern: SQLFragment) -> SQLFragment {
-    guard pattern.kind == .value, case .text(let glob)? = try? pattern.value.databaseValue else {
+    guard case .text(let glob)? = pattern.boundValue else {
       return .unsupported("GLOB with a pattern that isn't a value")
     }
     return "\(text(left)) ~ \(SQLFragment(value: GlobPattern.regularExpression(glob)))"
@@ -162,7 +162,7 @@ struct PostgresDialect: Dialect {
   private func shift(
     _ operation: SQLOperator, _ left: SQLFragment, _ right: SQLFragment
   ) -> SQLFragment {
-    guard right.kind == .value, case .integer(let count)? = try? right.value.databaseValue else {
+    guard case .integer(let count)? = right.boundValue else {
       return .unsupported("shift by what isn't a value")
     }
     let goesLeft = (operation == .shiftLeft) == (count >= 0)
@@ -178,18 +178,6 @@ struct PostgresDialect: Dialect {
 
 /// What SQLite compares by a collation is made a text here that is compared byte by byte.
 extension SQLFragment {
-  /// The collation that it names, in capital letters and without quotes.
-  var collation: String? {
-    if operation == .parentheses { return left?.collation }
-    guard operation == .collate else { return nil }
-    return right?.words?.uppercased().replacing("\"", with: "")
-  }
-
-  var withoutCollation: SQLFragment {
-    guard collation != nil, let left else { return self }
-    return left.withoutCollation
-  }
-
   /// As it is compared by its own collation.
   var collated: SQLFragment { folded(by: collation) }
 
@@ -206,31 +194,8 @@ extension SQLFragment {
     return SQLFragment(folded, isNullable: text.isNullable)
   }
 
-  static let collation = unsupported("collation here: only where text is compared or put in order")
-
-  /// A value that is nil.
-  var isNull: Bool { kind == .value && (try? value.databaseValue) == .null }
-
-  /// What a term of ORDER BY is made of.
-  fileprivate var orderedOperand: SQLFragment? {
-    operation == .ascending || operation == .descending ? left : nil
-  }
-}
-
-extension SQLFragment {
-  /// In parentheses, unless nothing of it could belong to an operator beside it.
-  var grouped: SQLFragment {
-    switch kind {
-    case .text, .value: self
-    case .unary where operation == .parentheses: self
-    case .composite:
-      switch content {
-      case .call, .cast: self
-      default: "(\(self))"
-      }
-    default: "(\(self))"
-    }
-  }
+  static let misplacedCollation = unsupported(
+    "collation here: only where text is compared or put in order")
 
   /// What has no counterpart: a statement with it throws when it is run.
   static func unsupported(_ feature: String) -> SQLFragment {

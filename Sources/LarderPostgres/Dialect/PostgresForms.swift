@@ -69,7 +69,9 @@ enum PostgresForms {
     if name == "instr", arguments.count == 2 {
       return "strpos(\(arguments[0].withoutCollation), \(arguments[1]))"
     }
-    if arguments.contains(where: { ($0.left ?? $0).collation != nil }) { return .collation }
+    if arguments.contains(where: { ($0.left ?? $0).collation != nil }) {
+      return .misplacedCollation
+    }
     switch (name, arguments.count) {
     case ("substr", 2...): return substring(arguments)
     case ("lower", 1), ("upper", 1):
@@ -77,13 +79,14 @@ enum PostgresForms {
     case ("trim", 1): return "btrim(\(arguments[0]), ' ')"
     case ("total", 1), ("avg", 1): return aggregate(fragment, nil)
     case ("min", 2...), ("max", 2...):
-      let operands = arguments.map(\.number)
+      let operands = arguments.map(\.decimalOperand)
       if operands.contains(where: \.isNull) { return "NULL" }
       let least: SQLFragment =
         "\(text: name == "min" ? "least" : "greatest")(\(.list(arguments)))"
       let nullable = operands.filter { $0.kind != .value && $0.isNullable }
       if nullable.isEmpty { return least }
-      return "CASE WHEN \(anyIsNull(nullable)) THEN NULL ELSE \(least) END"
+      let tests = nullable.map { SQLFragment("\($0.grouped) IS NULL") }
+      return "CASE WHEN \(.list(tests, separator: " OR ")) THEN NULL ELSE \(least) END"
     case ("round", 1...2):
       let digits: SQLFragment =
         arguments.count == 1 ? "0" : "greatest(CAST(\(arguments[1]) AS INTEGER), 0)"
@@ -93,10 +96,11 @@ enum PostgresForms {
     case ("iif", 3):
       return "CASE WHEN \(arguments[0]) THEN \(arguments[1]) ELSE \(arguments[2]) END"
     case ("ntile", 1), ("lag", 2), ("lead", 2), ("nth_value", 2):
-      return withInteger(name, arguments)
+      // The last argument is an int, to which nothing converts a bigint unasked.
+      let last: SQLFragment = "CAST(\(arguments[arguments.count - 1]) AS INTEGER)"
+      return "\(text: name)(\(.list(arguments.dropLast() + [last])))"
     case ("strftime", _), ("julianday", _), ("date", _), ("time", _), ("datetime", _),
-      ("typeof", _),
-      ("likelihood", _):
+      ("typeof", _), ("likelihood", _):
       return .unsupported("function \(name)")
     default: return nil
     }
@@ -123,24 +127,12 @@ enum PostgresForms {
     }
   }
 
-  private static func anyIsNull(_ arguments: [SQLFragment]) -> SQLFragment {
-    .list(arguments.map { "\($0.grouped) IS NULL" }, separator: " OR ")
-  }
-
-  /// The last argument is an int, to which nothing converts a bigint unasked.
-  private static func withInteger(_ name: String, _ arguments: [SQLFragment]) -> SQLFragment? {
-    guard let last = arguments.last else { return nil }
-    return """
-      \(text: name)(\(.list(arguments.dropLast() + ["CAST(\(last) AS INTEGER)"])))
-      """
-  }
-
   /// For SQLite a negative start counts from the end.
   private static func substring(_ arguments: [SQLFragment]) -> SQLFragment {
     let text = arguments[0]
-    guard arguments[1].kind == .value || arguments[1].words != nil,
-      let start = integer(arguments[1])
-    else { return .unsupported("substring from what isn't a value") }
+    guard let start = integer(arguments[1]) else {
+      return .unsupported("substring from what isn't a value")
+    }
     let count = arguments.count > 2 ? integer(arguments[2]) : Int64.max
     guard let count, count >= 0 else { return .unsupported("substring of a length like that") }
     let length = SQLFragment(text: "\(min(count, Int64(Int32.max)))")
@@ -157,8 +149,7 @@ enum PostgresForms {
 
   private static func integer(_ fragment: SQLFragment) -> Int64? {
     if let words = fragment.words { return Int64(words) }
-    guard case .integer(let number)? = try? fragment.value.databaseValue else { return nil }
-    return number
+    return if case .integer(let number)? = fragment.boundValue { number } else { nil }
   }
 
   // MARK: Forms
@@ -206,14 +197,5 @@ enum PostgresForms {
 
   private static func infix(_ operands: [SQLFragment], _ sign: String) -> SQLFragment {
     "(\(operands[0].grouped)\(text: sign)\(operands[1].grouped))"
-  }
-}
-
-extension SQLFragment {
-  /// What a decimal number is made of.
-  fileprivate var number: SQLFragment {
-    if case .form(.decimalKey, let operands, _) = content { return operands[0].number }
-    if case .form(.decimal, let operands, _) = content { return operands[0].number }
-    return self
   }
 }

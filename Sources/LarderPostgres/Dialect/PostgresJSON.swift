@@ -37,9 +37,9 @@ enum PostgresJSON {
   private static func found(
     _ json: SQLFragment, _ path: SQLFragment, _ result: SQLFragment
   ) -> SQLFragment {
-    guard path.kind == .value, case .text(let text)? = try? path.value.databaseValue,
-      let steps = JSONPathStep.steps(of: text)
-    else { return .unsupported("path like that in JSON") }
+    guard case .text(let text)? = path.boundValue, let steps = JSONPathStep.steps(of: text) else {
+      return .unsupported("path like that in JSON")
+    }
     let path = SQLFragment(text: ("strict $" + steps.map(self.text).joined()).quotedText)
     return """
       (SELECT \(result) FROM jsonb_path_query(CAST(\(json) AS JSONB), \(path), '{}', true) AS v LIMIT 1)

@@ -45,7 +45,7 @@ struct PostgresArray: DatabaseValueConvertible {
       case .text(let text):
         guard !text.utf8.contains(0) else { return nil }
         elements.append(Self.quoted(text))
-      case .blob(let bytes): elements.append(#""\\x\#(PostgresDialect.hexadecimal(bytes))""#)
+      case .blob(let bytes): elements.append(#""\\x\#(bytes.hexadecimal)""#)
       case .null: return nil
       }
     }

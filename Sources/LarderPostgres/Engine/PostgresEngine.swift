@@ -122,7 +122,7 @@ final class PostgresEngine: DialectEngine {
     savepointCount = 0
     isSavepointOutermost = false
     // It travels with the first statement.
-    connection.beginLater(sql)
+    connection.deferredBegin = sql
   }
 
   /// COMMIT of a transaction that an error has aborted would roll back without a word.

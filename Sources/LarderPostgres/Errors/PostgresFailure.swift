@@ -101,10 +101,3 @@ struct PostgresFailure: Error, Hashable, Sendable {
     message.split(whereSeparator: \.isNewline).joined(separator: "; ")
   }
 }
-
-extension PostgresFailure: CustomStringConvertible {
-  /// Code, message and hint on one line, without values.
-  var description: String {
-    "PostgreSQL error \(sqlState): \(message)" + (hint.map { " (\($0))" } ?? "")
-  }
-}

@@ -17,13 +17,16 @@ extension DatabaseValue {
         guard !value.isNaN else { throw ConversionError(.notANumber, Double.self) }
         return value.literal
       case .text(let value): return value.literal
-      case .blob(let value): return "x'" + value.map(\.hexadecimal).joined() + "'"
+      case .blob(let value): return "x'\(value.hexadecimal)'"
       }
     }
   }
 }
 
 extension String {
+  /// In single quotes, for an engine in which a text can't hold NUL.
+  package var quotedText: String { quoted(by: UInt8(ascii: "'")) }
+
   /// In single quotes. A text in SQL ends at a NUL, which is why it takes an expression; one that
   /// casts a blob would depend on the encoding of the database.
   fileprivate var literal: String {
@@ -35,12 +38,14 @@ extension String {
   }
 }
 
-extension UInt8 {
-  fileprivate var hexadecimal: String {
-    let text = String(self, radix: 16)
-    return text.utf8.count == 1 ? "0" + text : text
+extension [UInt8] {
+  /// Two digits for each byte.
+  package var hexadecimal: String {
+    map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
+}
 
+extension UInt8 {
   fileprivate var endsOrBeginsWord: Bool { isSQLWord || self == UInt8(ascii: "'") }
 }
 
