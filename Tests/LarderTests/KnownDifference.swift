@@ -15,7 +15,6 @@ enum KnownDifference: String, CaseIterable {
   case files = "files: attached, copied, in another encoding, or asked by SQLite's shell"
   case nul = "NUL in text"
   case dateFormats = "a connection's own format of dates"
-  case joins = "FULL JOIN on other conditions than equality"
   case locking = "what a lock refuses while rows are read, or another connection writes"
   case keys = "foreign keys that are deferred for a batch, and compared by affinity"
   case migrations = "migrations and schemas that are read from a file"

@@ -22,7 +22,16 @@ enum DateFormatting {
   private static func text(_ time: SQLFragment, _ pattern: String) -> SQLFragment {
     let rounded: SQLFragment =
       pattern.contains("MS") ? "\(time) + INTERVAL '0.0005 seconds'" : time
-    return "to_char(\(rounded), \(SQLFragment(text: pattern.quotedText)))"
+    func text(_ pattern: String) -> SQLFragment {
+      "to_char(\(rounded), \(SQLFragment(text: pattern.quotedText)))"
+    }
+    guard pattern.contains("YYYY") else { return text(pattern) }
+    // The year before 1 is called 1 too, before Christ.
+    return """
+      CASE WHEN \(time) < '0001-01-01 BC' OR \(time) >= '10000-01-01' THEN NULL \
+      WHEN \(time) < '0001-01-01' THEN \(text(pattern.replacing("YYYY", with: "\"0000\""))) \
+      ELSE \(text(pattern)) END
+      """
   }
 
   /// A date as the type that the engine has for it.

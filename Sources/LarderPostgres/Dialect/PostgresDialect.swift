@@ -63,8 +63,7 @@ struct PostgresDialect: Dialect {
       """
     case .not: "NOT \(operand.grouped)"
     case .negate: "- \(operand.grouped)"
-    case .isNull: "\(operand.grouped) IS NULL"
-    case .isNotNull: "\(operand.grouped) IS NOT NULL"
+    case .isNull, .isNotNull: operand.isNull(fragment.operation == .isNull)
     default: nil
     }
   }
@@ -75,6 +74,7 @@ struct PostgresDialect: Dialect {
     _ fragment: SQLFragment, _ left: SQLFragment, _ right: SQLFragment
   ) -> SQLFragment? {
     switch fragment.operation {
+    case .on where left.operation == .fullJoin: "\(left) ON \(hashed(right))"
     case .join, .leftJoin, .rightJoin, .fullJoin, .on, .or, .and: nil
     case .crossJoin: "\(left) JOIN \(right)"
     case .equal, .notEqual, .same, .notSame, .less, .lessOrEqual, .greater, .greaterOrEqual:
@@ -100,8 +100,8 @@ struct PostgresDialect: Dialect {
     switch operation {
     case .same: return same(left, right)
     case .notSame:
-      if left.isNull { return "\(right.grouped) IS NOT NULL" }
-      if right.isNull { return "\(left.grouped) IS NOT NULL" }
+      if left.isNull { return right.isNull(false) }
+      if right.isNull { return left.isNull(false) }
       return "\(left.grouped) IS DISTINCT FROM \(right.grouped)"
     default: return SQLFragment(left.grouped, operation, right.grouped)
     }
@@ -110,14 +110,28 @@ struct PostgresDialect: Dialect {
   /// Null-safe equality. `IS NOT DISTINCT FROM` uses no index, so that it stands only where both can be
   /// NULL.
   private func same(_ left: SQLFragment, _ right: SQLFragment) -> SQLFragment {
-    if left.isNull { return "\(right.grouped) IS NULL" }
-    if right.isNull { return "\(left.grouped) IS NULL" }
+    if left.isNull { return right.isNull(true) }
+    if right.isNull { return left.isNull(true) }
     let equal: SQLFragment = "\(left.grouped) = \(right.grouped)"
     switch (left.isNullable && left.kind != .value, right.isNullable && right.kind != .value) {
     case (true, true): return "\(left.grouped) IS NOT DISTINCT FROM \(right.grouped)"
     case (true, false): return "(\(equal) AND \(left.grouped) IS NOT NULL)"
     case (false, true): return "(\(equal) AND \(right.grouped) IS NOT NULL)"
     case (false, false): return equal
+    }
+  }
+
+  /// A full join's condition, which has to have an equality that the server can hash: arrays have one, in which
+  /// NULL equals NULL.
+  private func hashed(_ condition: SQLFragment) -> SQLFragment {
+    guard let left = condition.left, let right = condition.right else { return condition.grouped }
+    switch condition.operation {
+    case .and: return "\(hashed(left)) AND \(hashed(right))"
+    case .same
+    where left.isNullable && right.isNullable && left.kind != .value && right.kind != .value:
+      let collation = left.collation ?? right.collation
+      return "ARRAY[\(left.folded(by: collation))] = ARRAY[\(right.folded(by: collation))]"
+    default: return condition.grouped
     }
   }
 
@@ -134,7 +148,9 @@ struct PostgresDialect: Dialect {
       return left.collation == nil ? nil : .misplacedCollation
     }
     if left.collation == nil, let array = PostgresArray(list.values) {
-      return "\(left.grouped) = ANY(\(SQLFragment(value: array)))"
+      // Of no values there is no type.
+      if list.values.isEmpty { return "(1 = 0)" }
+      return "\(left.grouped) = ANY(\(array.fragment))"
     }
     let values = list.values.map { SQLFragment(value: $0).folded(by: left.collation) }
     return "\(left.collated.grouped) IN (\(.list(values)))"
@@ -196,6 +212,12 @@ extension SQLFragment {
 
   static let misplacedCollation = unsupported(
     "collation here: only where text is compared or put in order")
+
+  /// Whether it is NULL, or isn't. Of a value, of which the server might not know the type, it is known here.
+  fileprivate func isNull(_ toBeNull: Bool) -> SQLFragment {
+    if kind == .value { return isNull == toBeNull ? "(1 = 1)" : "(1 = 0)" }
+    return "\(grouped)\(text: toBeNull ? " IS NULL" : " IS NOT NULL")"
+  }
 
   /// What has no counterpart: a statement with it throws when it is run.
   static func unsupported(_ feature: String) -> SQLFragment {

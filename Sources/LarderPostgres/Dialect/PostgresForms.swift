@@ -12,7 +12,7 @@ enum PostgresForms {
     case .cast(let operand, let type, let kind): cast(operand, from: kind, to: type.kind)
     case .members(let list):
       if let array = PostgresArray(list.values) {
-        "(SELECT unnest(\(SQLFragment(value: array))::\(text: array.typeName)))"
+        "(SELECT unnest(\(array.fragment)))"
       } else {
         "(\(.list(list.values.map { SQLFragment(value: $0) })))"
       }
@@ -56,7 +56,7 @@ enum PostgresForms {
         })
     }
     return """
-      SELECT ordinality - 1, value FROM unnest(\(SQLFragment(value: array))::\(text: array.typeName)) \
+      SELECT ordinality - 1, value FROM unnest(\(array.fragment)) \
       WITH ORDINALITY AS list (value, ordinality)
       """
   }
@@ -159,7 +159,8 @@ enum PostgresForms {
   ) -> SQLFragment? {
     guard let first = operands.first else { return nil }
     switch form {
-    case .decimal, .decimalKey, .withoutAffinity, .withAffinity: return "\(first)"
+    case .decimal, .decimalKey: return "\(numeric(first))"
+    case .withoutAffinity, .withAffinity: return "\(first)"
     case .float: return "CAST(CAST(\(first) AS REAL) AS DOUBLE PRECISION)"
     case .decimalAdd: return infix(operands, " + ")
     case .decimalSubtract:
@@ -195,7 +196,12 @@ enum PostgresForms {
       """
   }
 
+  /// Of two values the server would take texts.
+  private static func numeric(_ operand: SQLFragment) -> SQLFragment {
+    operand.kind == .value ? "CAST(\(operand) AS NUMERIC)" : operand.grouped
+  }
+
   private static func infix(_ operands: [SQLFragment], _ sign: String) -> SQLFragment {
-    "(\(operands[0].grouped)\(text: sign)\(operands[1].grouped))"
+    "(\(numeric(operands[0]))\(text: sign)\(numeric(operands[1])))"
   }
 }

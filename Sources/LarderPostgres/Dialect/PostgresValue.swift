@@ -27,8 +27,12 @@ enum PostgresValue {
 ///
 /// See [Array Value Input](https://www.postgresql.org/docs/15/arrays.html#ARRAYS-INPUT).
 struct PostgresArray: DatabaseValueConvertible {
-  let typeName: String
+  private let typeName: String
   private let text: String
+
+  /// With its type: the same array is the same parameter wherever it stands.
+  var fragment: SQLFragment { SQLFragment(.typed(self, "::" + typeName)) }
+  static var columnType: ColumnType { .text }
 
   /// Nil where the values are of several classes, or of one that arrays aren't made of here.
   init?(_ values: [any DatabaseValueConvertible]) {

@@ -128,6 +128,19 @@ private struct Account: Record, Equatable {
     #expect(try ids { $0.limit + 1 == $0.limit - -1 } == [1, 2, 3, 4, 5])
   }
 
+  @Test("are computed of values alone")
+  func values() throws {
+    let (ten, tenth) = (try decimal("10"), try decimal("0.1"))
+    let query = Account.limit(1).select { _ in
+      (
+        SQLExpression<Decimal>.value(ten) - tenth,
+        when(SQLExpression<Decimal?>.value(nil).isNull, then: 1).otherwise(0)
+      )
+    }
+    #expect(try query.fetchOne(db)?.0 == decimal("9.9"))
+    #expect(try query.fetchOne(db)?.1 == 1)
+  }
+
   @Test("that no Decimal holds are errors, as is what is no number", .onlySQLite(.anyTyped))
   func overflow() throws {
     let square = Account.all.select { $0.balance * $0.balance * $0.balance }

@@ -47,6 +47,16 @@ struct ListTests {
     #expect(try Picture.filter { $0.at.in(dates) }.fetchAll(db).map(\.id) == [1])
   }
 
+  @Test("rows are grouped by whether a value is in a list")
+  func groups() throws {
+    let groups = Place.all.group { $0.country.in(["CN", "NO"]) }.select {
+      ($0.country.in(["CN", "NO"]), count())
+    }.order { $1 }
+    #expect(try groups.fetchAll(db).map(\.1).reduce(0, +) == 4)
+    let none: [String] = []
+    #expect(try Place.filter { !$0.country.in(none) }.fetchCount(db) == 4)
+  }
+
   @Test("NULL has no prefix and no suffix, not even an empty one")
   func emptyParts() throws {
     #expect(try Nation.filter { $0.capital.hasPrefix("") }.fetchCount(db) == 2)

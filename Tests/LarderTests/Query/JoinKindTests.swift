@@ -47,9 +47,7 @@ struct JoinKindTests {
   private let matched = ["21", "23", "41", "43"]
 
   @Test(
-    "Left, right and full joins keep the rows of one side, the other, or both",
-    .onlySQLite(.joins)
-  )
+    "Left, right and full joins keep the rows of one side, the other, or both")
   func kinds() throws {
     let left = Left.leftJoin(Right.self) { $0.key > 0 && $0.key == $1.key }
     #expect(
@@ -91,9 +89,7 @@ struct JoinKindTests {
   }
 
   @Test(
-    "Common tables are joined in the same ways, with columns that may be NULL",
-    .onlySQLite(.joins)
-  )
+    "Common tables are joined in the same ways, with columns that may be NULL")
   func common() throws {
     let keys = CommonTable("keys", Right.filter { $0.key != nil }.select { ($0.id, $0.key) })
     let left = Left.all.leftJoin(common: keys) { $0.key > 0 && $0.key == $1.columns.1 }
@@ -112,9 +108,7 @@ struct JoinKindTests {
   }
 
   @Test(
-    "A common table is on the left of right and full joins, with tables and common tables",
-    .onlySQLite(.joins)
-  )
+    "A common table is on the left of right and full joins, with tables and common tables")
   func commonOnTheLeft() throws {
     let keys = CommonTable("keys", Left.filter { $0.key != nil }.select { ($0.id, $0.key) })
     let others = CommonTable("others", Right.filter { $0.key != nil }.select { ($0.id, $0.key) })
