@@ -122,10 +122,14 @@ struct PluginMessageTests {
         == .object(["a\né😀": .array([.integer(-5), .number("1.5e3"), .object([:]), .string("é")])]))
     let text = "\u{0}\u{1F}\"\\\n\t/é😀\u{7F}"
     #expect(try json(JSONValue.string(text).text) == .string(text))
+    #expect(
+      try json(#"{"a":1,"staticBuildConfiguration": "{\"x\\\":5\\\\" , "b":2}"#)
+        == .object(["a": .integer(1), "b": .integer(2)]))
     for wrong in [
-      "", "{", "[1,]", "{\"a\"}", "\"\\x\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"", "nul",
+      "", #"{"staticBuildConfiguration":"\"}"#, "{", "[1,]", "{\"a\"}", "\"\\x\"", "\"\\ud800\"",
+      "\"\\ud800\\u0041\"", "\"", "nul",
       "1 2",
-      "--1", "\"\n\"", "\"\\u12g4\"", String(repeating: "[", count: 100_000),
+      "--1", "\"\\u12g4\"", String(repeating: "[", count: 100_000),
     ] {
       #expect(throws: JSONReader.Failure.self, "\(wrong.prefix(20))") { try json(wrong) }
     }
