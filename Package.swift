@@ -37,7 +37,7 @@ let package = Package(
     ),
     .executableTarget(
       name: "benchmarks",
-      dependencies: ["Larder", "CSQLite", "TestSupport"],
+      dependencies: ["LarderMacros", "CSQLite", "TestSupport"],
       path: "Tests/Benchmarks"
     ),
     .testTarget(

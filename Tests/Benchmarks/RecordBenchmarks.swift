@@ -5,6 +5,7 @@ import Larder
 enum RecordBenchmarks {
   static let all =
     [insert, insertArray, fetchAll, stream, findOne, update] + OtherRecordBenchmarks.all
+    + MacroRecordBenchmarks.all
 
   static let find = "SELECT id, name, score, ratio, email FROM player WHERE id = ?"
   private static let select = "SELECT id, name, score, ratio, email FROM player"
