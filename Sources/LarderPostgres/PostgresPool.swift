@@ -34,12 +34,24 @@ public final class PostgresPool: DatabaseAccess {
     connections = Connections(
       maximum: configuration.connections, timeout: configuration.scopeTimeout,
       retryLimit: configuration.retryLimit, isTransient: SQLState.isTransient
-    ) {
-      try Database.postgres(address, configuration: configuration)
-    }
+    ) { try .postgres(address, configuration: configuration) }
     try connections.connect()
   }
 
   /// Closes the connections that nobody uses.
   public func releaseIdleConnections() { connections.releaseIdle() }
+}
+
+extension Database {
+  /// One connection to a server, for one user at a time. Throws as ``PostgresPool`` does.
+  ///
+  /// - Parameter change: makes another dialect of the server's.
+  package static func postgres(
+    _ address: String, configuration: PostgresConfiguration = .init(),
+    written change: (any Dialect) -> any Dialect = { $0 }
+  ) throws -> Database {
+    Database(
+      engine: try PostgresEngine(address, configuration, change(PostgresDialect())), path: "",
+      configuration: configuration.common)
+  }
 }

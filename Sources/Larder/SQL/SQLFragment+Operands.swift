@@ -8,6 +8,9 @@ extension SQLFragment {
   /// A value that is nil.
   package var isNull: Bool { boundValue == .null }
 
+  /// Whether it may be NULL only once it is run.
+  package var mayBeNull: Bool { isNullable && kind != .value }
+
   /// The collation that it names, in capital letters and without quotes.
   package var collation: String? {
     if operation == .parentheses { return left?.collation }

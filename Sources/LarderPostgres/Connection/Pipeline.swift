@@ -107,7 +107,7 @@ extension PostgresConnection {
     while !hasReadSync, let handle {
       // Else there would be nothing to wait for.
       guard PQtransactionStatus(handle) == PQTRANS_ACTIVE else {
-        throw abandon(SQLState.protocolViolation, "the end of the results is missing")
+        throw abandon("08P01", "the end of the results is missing")
       }
       let next = try outcome(sql: nil)
       failed = failed ?? next

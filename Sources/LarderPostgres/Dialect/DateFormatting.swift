@@ -7,14 +7,14 @@ import LarderSQLite
 enum DateFormatting {
   /// What `strftime` makes of a date, in UTC.
   static func text(_ format: SQLFragment, _ date: SQLFragment) -> SQLFragment {
-    guard case .text(let text)? = format.boundValue, let pattern = pattern(of: text) else {
-      return .unsupported("date format like that")
-    }
+    guard case .text(let text)? = format.boundValue else { return .unsupported("date format") }
     switch text {
     // Sunday is 0, which only this tells.
     case "%w": return "CAST(extract(dow FROM \(time(date))) AS TEXT)"
     case "%s": return "CAST(floor(extract(epoch FROM \(moment(date)))) AS TEXT)"
-    default: return self.text(time(date), pattern)
+    default:
+      return pattern(of: text).map { self.text(time(date), $0) }
+        ?? .unsupported("date format \(text)")
     }
   }
 
@@ -55,7 +55,6 @@ enum DateFormatting {
   }
 
   private static func pattern(of format: String) -> String? {
-    if format == "%w" || format == "%s" { return format }
     var result = ""
     var rest = Substring(format)
     while let character = rest.popFirst() {

@@ -113,7 +113,7 @@ struct PostgresDialect: Dialect {
     if left.isNull { return right.isNull(true) }
     if right.isNull { return left.isNull(true) }
     let equal: SQLFragment = "\(left.grouped) = \(right.grouped)"
-    switch (left.isNullable && left.kind != .value, right.isNullable && right.kind != .value) {
+    switch (left.mayBeNull, right.mayBeNull) {
     case (true, true): return "\(left.grouped) IS NOT DISTINCT FROM \(right.grouped)"
     case (true, false): return "(\(equal) AND \(left.grouped) IS NOT NULL)"
     case (false, true): return "(\(equal) AND \(right.grouped) IS NOT NULL)"
@@ -127,8 +127,7 @@ struct PostgresDialect: Dialect {
     guard let left = condition.left, let right = condition.right else { return condition.grouped }
     switch condition.operation {
     case .and: return "\(hashed(left)) AND \(hashed(right))"
-    case .same
-    where left.isNullable && right.isNullable && left.kind != .value && right.kind != .value:
+    case .same where left.mayBeNull && right.mayBeNull:
       let collation = left.collation ?? right.collation
       return "ARRAY[\(left.folded(by: collation))] = ARRAY[\(right.folded(by: collation))]"
     default: return condition.grouped
@@ -147,10 +146,10 @@ struct PostgresDialect: Dialect {
     guard case .members(let list) = right.content else {
       return left.collation == nil ? nil : .misplacedCollation
     }
-    if left.collation == nil, let array = PostgresArray(list.values) {
+    if left.collation == nil, let array = PostgresValue.array(list.values) {
       // Of no values there is no type.
       if list.values.isEmpty { return "(1 = 0)" }
-      return "\(left.grouped) = ANY(\(array.fragment))"
+      return "\(left.grouped) = ANY(\(array))"
     }
     let values = list.values.map { SQLFragment(value: $0).folded(by: left.collation) }
     return "\(left.collated.grouped) IN (\(.list(values)))"

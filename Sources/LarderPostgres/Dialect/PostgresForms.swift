@@ -11,8 +11,8 @@ enum PostgresForms {
     case .form(let form, let operands, _): self.form(form, operands, fragment)
     case .cast(let operand, let type, let kind): cast(operand, from: kind, to: type.kind)
     case .members(let list):
-      if let array = PostgresArray(list.values) {
-        "(SELECT unnest(\(array.fragment)))"
+      if let array = PostgresValue.array(list.values) {
+        "(SELECT unnest(\(array)))"
       } else {
         "(\(.list(list.values.map { SQLFragment(value: $0) })))"
       }
@@ -49,15 +49,14 @@ enum PostgresForms {
 
   /// The number of each value from 0, and the value.
   private static func rows(_ values: [any DatabaseValueConvertible]) -> SQLFragment {
-    guard let array = PostgresArray(values) else {
+    guard let array = PostgresValue.array(values) else {
       return .list(
         values.enumerated().map { number, value in
           "\(text: number == 0 ? "VALUES " : "")(\(text: "\(number)"), \(SQLFragment(value: value)))"
         })
     }
     return """
-      SELECT ordinality - 1, value FROM unnest(\(array.fragment)) \
-      WITH ORDINALITY AS list (value, ordinality)
+      SELECT ordinality - 1, value FROM unnest(\(array)) WITH ORDINALITY AS list (value, ordinality)
       """
   }
 
@@ -83,7 +82,7 @@ enum PostgresForms {
       if operands.contains(where: \.isNull) { return "NULL" }
       let least: SQLFragment =
         "\(text: name == "min" ? "least" : "greatest")(\(.list(arguments)))"
-      let nullable = operands.filter { $0.kind != .value && $0.isNullable }
+      let nullable = operands.filter(\.mayBeNull)
       if nullable.isEmpty { return least }
       let tests = nullable.map { SQLFragment("\($0.grouped) IS NULL") }
       return "CASE WHEN \(.list(tests, separator: " OR ")) THEN NULL ELSE \(least) END"

@@ -48,9 +48,7 @@ enum PostgresJSON {
 
   private static func text(_ step: JSONPathStep) -> String {
     switch step {
-    case .name(let name):
-      let escaped = name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-      return ".\"\(escaped)\""
+    case .name(let name): return ".\"\(name.escaping("\\\""))\""
     case .element(let index): return "[\(index)]"
     case .last(let index): return "[last - \(index)]"
     }

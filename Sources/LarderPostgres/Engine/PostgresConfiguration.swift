@@ -13,8 +13,6 @@ public struct PostgresConfiguration: Sendable {
     /// Each statement sees what was committed before it: a value that was read may have been changed when
     /// it is written, and that change is lost.
     case readCommitted = "read committed"
-
-    var sql: String { rawValue.uppercased() }
   }
 
   /// The most connections at a time.

@@ -102,7 +102,7 @@ final class PostgresEngine: DialectEngine {
     try perform(control.sql) {
       switch control {
       case .beginDeferred, .beginImmediate, .beginExclusive:
-        try begin("BEGIN ISOLATION LEVEL \(isolation.sql)")
+        try begin("BEGIN ISOLATION LEVEL \(isolation.rawValue)")
       case .beginReading:
         try begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", isReading: true)
       case .commit: try commit()
@@ -151,7 +151,7 @@ final class PostgresEngine: DialectEngine {
 
   private func savepoint() throws {
     if !hasTransaction {
-      try begin("BEGIN ISOLATION LEVEL \(isolation.sql)")
+      try begin("BEGIN ISOLATION LEVEL \(isolation.rawValue)")
       isSavepointOutermost = true
     }
     try connection.run("SAVEPOINT \(Self.savepoint)")

@@ -104,7 +104,4 @@ final class PostgresEngineStatement: EngineStatement {
     readsAtOnce = false
     try engine.perform(sql) { try statement.reset() }
   }
-
-  /// Nobody is left to be told.
-  func finalize() { try? reset() }
 }

@@ -4,7 +4,7 @@ import LarderSQLite
 /// Why the server, or the way to it, failed: the fields of an error response as data.
 ///
 /// See [Error and Notice Message Fields](https://www.postgresql.org/docs/current/protocol-error-fields.html).
-struct PostgresFailure: Error, Hashable, Sendable {
+struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// The five characters of [the error's code](https://www.postgresql.org/docs/current/errcodes-appendix.html),
   /// the server's or of what the client has found itself.
   var sqlState: String
@@ -42,7 +42,7 @@ struct PostgresFailure: Error, Hashable, Sendable {
     message =
       field(LARDER_PG_MESSAGE)
       ?? Self.line(PQresultErrorMessage(result).map { String(cString: $0) } ?? "")
-    if sqlState.hasPrefix(SQLState.dataClass) { message = Self.withoutQuoted(message) }
+    if sqlState.hasPrefix("22") { message = Self.withoutQuoted(message) }
     detail = field(LARDER_PG_DETAIL)
     hint = field(LARDER_PG_HINT)
     table = field(LARDER_PG_TABLE)
@@ -57,6 +57,9 @@ struct PostgresFailure: Error, Hashable, Sendable {
     // After these the server closes the connection.
     isConnectionLost = ["FATAL", "PANIC"].contains(field(LARDER_PG_SEVERITY) ?? "FATAL")
   }
+
+  /// Without values.
+  var description: String { "PostgreSQL error \(sqlState): \(message)" }
 
   /// Positions count characters, which for the server are code points, from 1.
   static func byteOffset(ofCharacter position: Int, in sql: String) -> Int? {

@@ -4,13 +4,10 @@ import LarderSQLite
 ///
 /// See [PostgreSQL Error Codes](https://www.postgresql.org/docs/current/errcodes-appendix.html).
 enum SQLState {
-  static let dataClass = "22"
   static let cannotConnect = "08001"
   static let connectionFailure = "08006"
   static let unknownOutcome = "08007"
-  static let protocolViolation = "08P01"
   static let notSupported = "0A000"
-  static let tooManyBytes = "54000"
   static let wrongState = "55000"
   static let canceled = "57014"
   static let unknownStatement = "26000"

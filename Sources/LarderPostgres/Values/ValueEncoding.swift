@@ -114,7 +114,7 @@ extension [UInt8] {
   /// The server takes a gigabyte at most, of a row too.
   func checkLength(_ count: Int) throws {
     guard count < 1 << 30 else {
-      throw PostgresFailure(SQLState.tooManyBytes, "a value of \(count) bytes is too long")
+      throw PostgresFailure("54000", "a value of \(count) bytes is too long")
     }
   }
 }

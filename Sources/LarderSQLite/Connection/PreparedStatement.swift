@@ -104,7 +104,8 @@ package final class PreparedStatement {
     handle = nil
     if connection.isOpen, connection.isOfThisProcess {
       sqlite3_finalize(closing)
-      engine?.finalize()
+      // Nobody is left to be told.
+      try? engine?.reset()
     }
     engine = nil
     if let event { connection.report(event) }

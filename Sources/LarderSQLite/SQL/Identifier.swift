@@ -16,4 +16,10 @@ extension String {
     let mark = String(UnicodeScalar(quote))
     return mark + doubled + mark
   }
+
+  /// With a backslash before each of these ASCII characters; by bytes likewise.
+  package func escaping(_ special: String) -> String {
+    let escaped = utf8.flatMap { special.utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
+    return String(decoding: escaped, as: UTF8.self)
+  }
 }

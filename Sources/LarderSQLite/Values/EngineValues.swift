@@ -36,8 +36,6 @@ package protocol EngineStatement: AnyObject {
   /// Ends an execution; the values stay bound. A statement that writes runs to its end. Throws what has
   /// failed since the last step.
   func reset() throws
-  /// Gives it back.
-  func finalize()
 }
 
 /// A statement of another engine, behind the pointer that for SQLite's is the statement itself.
