@@ -81,15 +81,17 @@ enum DateFormatting {
     _ date: SQLFragment, _ spans: ArraySlice<SQLFragment>, months: Int
   ) -> SQLFragment {
     var sum = time(date)
+    // The server's calendar has no year 0, and none of five digits is written: NULL, also on the way.
+    var tests: [SQLFragment] = []
     for (number, span) in spans.enumerated() {
       guard case .text(let text)? = span.boundValue else {
         return .unsupported("span that isn't a value")
       }
       let interval: SQLFragment = "CAST(\(SQLFragment(text: text.quotedText)) AS INTERVAL)"
       let month: SQLFragment = "date_trunc('month', \(sum))"
-      sum =
-        number < months
-        ? "(\(month) + \(interval) + (\(sum) - \(month)))" : "(\(sum) + \(interval))"
+      let usesDay: SQLFragment = "(\(month) + \(interval) + (\(sum) - \(month)))"
+      sum = number < months ? usesDay : "(\(sum) + \(interval))"
+      tests.append("\(sum) >= '0001-01-01' AND \(sum) < '10000-01-01'")
     }
     let seconds: SQLFragment = "extract(epoch FROM \(sum) - \(time(date)))"
     let moved: SQLFragment =
@@ -100,7 +102,6 @@ enum DateFormatting {
       case .julianDay: "\(date.grouped) + CAST(\(seconds) / 86400 AS DOUBLE PRECISION)"
       case let format?: pattern(of: format.strftime ?? "").map { text(sum, $0) } ?? sum
       }
-    // The server's calendar has no year 0.
-    return "CASE WHEN \(sum) >= '0001-01-01' AND \(sum) < '10000-01-01' THEN \(moved) END"
+    return "CASE WHEN \(.list(tests, separator: " AND ")) THEN \(moved) END"
   }
 }
