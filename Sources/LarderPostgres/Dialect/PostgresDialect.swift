@@ -214,7 +214,7 @@ extension SQLFragment {
 
   /// Whether it is NULL, or isn't. Of a value, of which the server might not know the type, it is known here.
   fileprivate func isNull(_ toBeNull: Bool) -> SQLFragment {
-    if kind == .value { return isNull == toBeNull ? "(1 = 1)" : "(1 = 0)" }
+    if let boundValue { return (boundValue == .null) == toBeNull ? "(1 = 1)" : "(1 = 0)" }
     return "\(grouped)\(text: toBeNull ? " IS NULL" : " IS NOT NULL")"
   }
 
