@@ -27,6 +27,10 @@ extension MisuseCall {
     },
     MisuseCall("TableSchema.drop(_:ifExists:)") { try Land.table.schema().drop($0.db) },
     MisuseCall("Schema.init(_:)") { _ = try Schema($0.db) },
+    MisuseCall("Schema.init(_:in:)", outcome: .either) { _ = try Schema(Town.self, in: $0.db) },
+    MisuseCall(
+      "TableSchema.init(_:_:constraints:indexes:options:in:)", outcome: .either
+    ) { _ = try TableSchema("harbour", [.column("name", .text)], in: $0.db) },
     MisuseCall("SchemaEntry.create(_:ifNotExists:)") { try view().create($0.db) },
     MisuseCall("SchemaEntry.drop(_:ifExists:)") { try view().drop($0.db, ifExists: true) },
     MisuseCall("SchemaStep.execute(_:)") { stage in
