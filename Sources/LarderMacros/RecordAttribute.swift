@@ -40,12 +40,14 @@ public enum RecordAttribute {
   }
 
   /// The coding that is of no type: `as: .json`.
+  @_documentation(visibility: internal)
   public struct JSON {
     /// As JSON; see ``Larder/ColumnCoding``.
     public static var json: Self { Self() }
   }
 
   /// Stands for a record that isn't there yet: `\.name` names a property of it.
+  @_documentation(visibility: internal)
   @dynamicMemberLookup
   public struct Properties {
     /// Any property: whether there is one, the macro tells.

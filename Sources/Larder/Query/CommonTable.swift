@@ -144,8 +144,10 @@ extension [ExpressionCoding?] {
 @_documentation(visibility: internal)
 public enum RecursiveStep<Row> {
   /// The step.
+  @_documentation(visibility: internal)
   public static func buildExpression(_ selection: Selection<Row>) -> Selection<Row> { selection }
   /// The step.
+  @_documentation(visibility: internal)
   public static func buildBlock(_ selection: Selection<Row>) -> Selection<Row> { selection }
 }
 
@@ -167,13 +169,17 @@ public struct NullableCommonTable<each Value: DatabaseValueConvertible>: SingleS
   private typealias Table = CommonTable<repeat (each Value).AsOptional>
 
   /// What a query's closures get: the columns as expressions.
+  @_documentation(visibility: internal)
   public typealias QueryFields = NullableCommonFields<repeat each Value>
   /// What a row of the table is.
+  @_documentation(visibility: internal)
   public typealias QueryRow = CommonRow<repeat (each Value).AsOptional>
   /// What may be missing may be so twice.
+  @_documentation(visibility: internal)
   public typealias QueryNullable = Self
 
   /// The columns as expressions.
+  @_documentation(visibility: internal)
   public static func queryTables(_ names: inout QueryNames) -> QueryFields {
     let table = names.next()
     var number = 0
@@ -185,6 +191,7 @@ public struct NullableCommonTable<each Value: DatabaseValueConvertible>: SingleS
   }
 
   /// Reads the columns.
+  @_documentation(visibility: internal)
   public static func queryReader(_ columns: inout QueryColumns) -> (QueryCursor) throws -> QueryRow
   {
     Table.queryReader(&columns)

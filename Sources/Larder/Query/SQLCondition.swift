@@ -5,12 +5,14 @@
 @_documentation(visibility: internal)
 public enum SQLCondition {
   /// The condition.
+  @_documentation(visibility: internal)
   @inlinable
   public static func buildExpression(_ condition: SQLExpression<Bool>) -> SQLExpression<Bool> {
     condition
   }
 
   /// The condition.
+  @_documentation(visibility: internal)
   @inlinable
   public static func buildBlock(_ condition: SQLExpression<Bool>) -> SQLExpression<Bool> {
     condition
