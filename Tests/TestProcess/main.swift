@@ -7,6 +7,7 @@ import TestSupport
 //   test-process pay PATH FIRST       commits transactions of two tables until it is killed
 //   test-process hold PATH            holds the lock for writing until a line comes in
 //   test-process count PATH NUMBER    adds one to a counter that often
+//   test-process execute PATH         executes each line of SQL that comes in, as a transaction
 //   test-process migrate PATH COUNT   applies that many migrations
 //   test-process example              the example, in the folder where it is run
 
@@ -17,6 +18,7 @@ do {
   case ("pay", 3): try Paying.run(path: arguments[1], from: Int(arguments[2]) ?? 0)
   case ("hold", 2): try LockHolder.run(path: arguments[1])
   case ("count", 3): try Counting.run(path: arguments[1], Int(arguments[2]) ?? 0)
+  case ("execute", 2): try Executing.run(path: arguments[1])
   case ("migrate", 3): try Migrating.run(path: arguments[1], count: Int(arguments[2]) ?? 0)
   case ("example", 1): try example()
   default: exit(64)

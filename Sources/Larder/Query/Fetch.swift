@@ -71,6 +71,7 @@ extension Table {
         repeat try bind(each key)
       }
     } _: { statement in
+      db.isReading(row: core.rowID(key: repeat each key))
       statement.readAtOnce()
       guard try statement.step() else { return nil }
       return try record(statement, core.identity.first)
@@ -85,6 +86,16 @@ extension TableCore {
       throw DatabaseError(
         .misuse, "the key of “\(name)” has \(sql.key.count) values, not \(count)")
     }
+  }
+
+  /// The id of the row with a key, where the key is one.
+  @usableFromInline
+  func rowID<each Key: DatabaseValueConvertible>(key: repeat each Key) -> Int64? {
+    guard rowIDColumn != nil else { return nil }
+    var values: [DatabaseValue?] = []
+    repeat values.append(try? (each key).databaseValue)
+    guard values.count == 1, case .integer(let id) = values[0] else { return nil }
+    return id
   }
 
   /// The values of a key as the columns store them.

@@ -10,6 +10,8 @@ public final class Connections: Sendable {
   let readers: Readers?
   private let waitGraph: WaitGraph?
   let briefScopes = BriefScopes()
+  /// Who observes what is committed; nil where nobody ever has.
+  let observer = Lock<(any ScopeObserver)?>(nil)
   private let processGeneration = ProcessGeneration.watch()
   private let owner: ObjectIdentifier
   private let retryLimit: Duration?
@@ -285,6 +287,7 @@ public final class Connections: Sendable {
       readers?.reopen()
       throw error
     }
+    observer.withLock { $0 }?.hasClosed()
   }
 
   /// Moves the log into the file. In a pool, where that waits for readers, others are kept waiting for

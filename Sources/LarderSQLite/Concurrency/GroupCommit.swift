@@ -76,14 +76,8 @@ final class GroupCommit: @unchecked Sendable {
     resume(database)
     guard !isSuspended else { return nil }
     connection.onAnnouncedCommit = { [unowned self] in takeBackAnnouncement() }
-    sqlite3_commit_hook(
-      handle,
-      { context in
-        if let context {
-          Unmanaged<GroupCommit>.fromOpaque(context).takeUnretainedValue().willCommit()
-        }
-        return 0
-      }, Unmanaged.passUnretained(self).toOpaque())
+    connection.hooks.willCommit = { [unowned self] in willCommit() }
+    connection.hooks.installCommitHook(on: handle)
   }
 
   /// Makes commits leave the sync to those who made them, where the log is a write-ahead log. With the
@@ -141,7 +135,7 @@ final class GroupCommit: @unchecked Sendable {
   private func willCommit() {
     guard !isSuspended else { return }
     announced.store(committed.load(ordering: .relaxed) + 1, ordering: .sequentiallyConsistent)
-    connection.hasAnnouncedCommit = true
+    connection.afterSteps.insert(.announcedCommit)
   }
 
   /// Notes a commit that was written to the log of the main database, also one that SQLite didn't announce,
@@ -158,7 +152,7 @@ final class GroupCommit: @unchecked Sendable {
   /// After a statement, and before the writer lock is released: what was announced and not written to the
   /// log never will be, such as the commit of a transaction that has changed nothing.
   private func takeBackAnnouncement() {
-    connection.hasAnnouncedCommit = false
+    connection.afterSteps.remove(.announcedCommit)
     guard !isSuspended, !isSettled else { return }
     // A statement that was reset has committed without a call of the hook, which the next one makes up for.
     sqlite3_exec(handle, "SELECT 1", nil, nil, nil)

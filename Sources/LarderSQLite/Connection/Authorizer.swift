@@ -17,25 +17,56 @@ public enum Authorizer: Hashable, Sendable {
   case tables([String])
 }
 
-/// Applies a preset. SQLite keeps an unretained pointer to this object: the connection keeps the
-/// object as long as the handle.
+/// Applies a preset, and collects what statements read and write where that is followed. SQLite keeps an
+/// unretained pointer to this object: the connection keeps the object as long as the handle.
 final class AuthorizerHandler {
   private(set) var preset: Authorizer?
+  /// What SQLite has asked for; nil where nobody wants to know.
+  private(set) var actions: AuthorizedActions?
+  private var isPaused = false
   private var tables: Set<[UInt8]> = []
 
   func set(_ preset: Authorizer?, on handle: OpaquePointer) {
     self.preset = preset
     tables = []
     if case .tables(let names) = preset { tables = Set(names.map(\.foldedName)) }
-    guard preset != nil else {
+    install(on: handle)
+  }
+
+  /// Begins to collect what statements that are compiled from now on read and write. Statements that are
+  /// prepared already are compiled anew, by SQLite, before they run again.
+  func collectActions(on handle: OpaquePointer) {
+    actions = actions ?? AuthorizedActions()
+    install(on: handle)
+  }
+
+  func stopCollecting(on handle: OpaquePointer) {
+    actions = nil
+    // Nothing is compiled anew where SQLite is told that there is none.
+    if preset == nil { install(on: handle) }
+  }
+
+  /// Allows everything and collects nothing, for statements of the library's own.
+  func whilePaused<T>(_ body: () throws -> T) rethrows -> T {
+    let outer = isPaused
+    isPaused = true
+    defer { isPaused = outer }
+    return try body()
+  }
+
+  private func install(on handle: OpaquePointer) {
+    guard preset != nil || actions != nil else {
       sqlite3_set_authorizer(handle, nil, nil)
       return
     }
     sqlite3_set_authorizer(
       handle,
-      { context, action, first, second, _, _ in
+      { context, action, first, second, database, inner in
         guard let context else { return SQLITE_DENY }
         let handler = Unmanaged<AuthorizerHandler>.fromOpaque(context).takeUnretainedValue()
+        if handler.isPaused { return SQLITE_OK }
+        handler.actions?.note(action, first, second, database, isInner: inner != nil)
+        guard handler.preset != nil else { return SQLITE_OK }
         let name = (action == SQLITE_FUNCTION ? second : first).map { String(cString: $0) }
         return handler.allows(action, name, hasSecond: second != nil) ? SQLITE_OK : SQLITE_DENY
       }, Unmanaged.passUnretained(self).toOpaque())

@@ -12,4 +12,6 @@ struct BlockedReasons: OptionSet {
   static let innerRollback = BlockedReasons(rawValue: 8)
   /// Settings that a scope has changed could not be put back yet.
   static let settings = BlockedReasons(rawValue: 16)
+  /// A hook runs, which SQLite doesn't allow to use the connection.
+  static let hook = BlockedReasons(rawValue: 32)
 }

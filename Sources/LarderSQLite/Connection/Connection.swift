@@ -34,6 +34,7 @@ final class Connection {
   let busyHandler: BusyHandler
   let deadlines = DeadlineHandler()
   let authorizer = AuthorizerHandler()
+  let hooks = ConnectionHooks()
 
   /// How many calls of `sqlite3_step` and the like are under way: more than one where a custom
   /// function runs statements, and not none where it tries to close the database.
@@ -63,8 +64,14 @@ final class Connection {
   var onSyncFailure: (() -> Void)?
   /// Called before a PRAGMA changes the journal mode, which closes the file of the log.
   var willChangeJournalMode: (() throws -> Void)?
-  /// Whether SQLite has begun to commit in the statement that runs, as its commit hook tells.
-  @exclusivity(unchecked) var hasAnnouncedCommit = false
+  /// What has to be done after a statement's last step; mostly nothing.
+  @exclusivity(unchecked) var afterSteps: AfterSteps = []
+  /// Observes what statements write; nil where nobody does.
+  var follower: (any StatementFollower)? { didSet { noteFollowers() } }
+  /// Records what statements read, for one who observes that; nil where nobody does.
+  @exclusivity(unchecked) var recorder: ReadRecorder? { didSet { noteFollowers() } }
+  /// Whether there is one of these.
+  @exclusivity(unchecked) private(set) var isFollowed = false
   /// Called after a statement in which SQLite has begun to commit.
   var onAnnouncedCommit: (() -> Void)?
   /// Whether databases were attached or detached since statements that begin transactions were
@@ -116,6 +123,11 @@ final class Connection {
       timeout: busyTimeout, interrupts: interruptHandle, deadlines: deadlines)
   }
 
+  private func noteFollowers() {
+    isFollowed = follower != nil || recorder != nil
+    if isFollowed { afterSteps.insert(.followed) } else { afterSteps.remove(.followed) }
+  }
+
   /// Whether it hasn't been closed.
   var isOpen: Bool { handle != nil || engine?.isOpen == true }
 
@@ -145,7 +157,7 @@ final class Connection {
 
   /// Makes up for what is owed, if nothing else is in the way.
   private func checkAgain() throws {
-    guard isOpen, isAccessible, reasons.isDisjoint(with: [.cancellation, .backup]) else {
+    guard isOpen, isAccessible, reasons.isDisjoint(with: [.cancellation, .backup, .hook]) else {
       throw accessError()
     }
     if owesRollback {
@@ -260,6 +272,9 @@ final class Connection {
     if !isOfThisProcess { return Self.processError }
     if !isOpen { return engine?.lossError ?? DatabaseError(.misuse, "database is closed") }
     if isAccessible {
+      if reasons.contains(.hook) {
+        return DatabaseError(.misuse, "a hook can't use the connection that calls it")
+      }
       return reasons.contains(.cancellation)
         ? Self.cancellationError
         : DatabaseError(.busy, "a backup is being written into the database")
@@ -296,6 +311,8 @@ final class Connection {
     if extended == .busy, let reason = busyHandler.takeInterruption() {
       extended = .interrupt
       message = reason
+    } else if extended == .constraintCommitHook, let refusal = hooks.takeRefusal() {
+      message = refusal
     } else if let handle, sqlite3_errcode(handle) & 0xff == code & 0xff {
       message =
         deadlines.message(for: extended)

@@ -30,12 +30,15 @@ extension Connection {
     if case .scopeSavepoint = kind {
       throw Self.savepointError(text.string(from: start, to: text.endOfStatement(from: start)))
     }
-    let (code, handle, end) =
+    let ((code, handle, end), region) = try collectingRegion(
+      of: text, from: start
+    ) {
       if case .pragma(let pragma) = kind, pragma.acts {
         try compileBlanked(pragma, from: start)
       } else {
         try compileFirst(of: text, from: start, isPersistent: isPersistent)
       }
+    }
     guard code == SQLITE_OK else {
       throw error(code, sql: text.string(from: start, to: text.endOfStatement(from: start)))
     }
@@ -43,16 +46,21 @@ extension Connection {
       PreparedStatement(
         handle: $0, sql: sql ?? text.string(from: start, to: end), kind: kind, connection: self)
     }
+    statement?.region = region
     return (statement, end)
   }
 
   /// Compiles one of the statements that scopes are made of.
   func prepare(_ control: TransactionControl) throws -> PreparedStatement {
-    let (code, handle, _) = try compileFirst(
-      of: try SQLText(control.sql), isPersistent: true)
+    let text = try SQLText(control.sql)
+    let ((code, handle, _), region) = try collectingRegion(of: text, from: 0) {
+      try compileFirst(of: text, isPersistent: true)
+    }
     guard code == SQLITE_OK, let handle else { throw error(code, sql: control.sql) }
-    return PreparedStatement(
+    let statement = PreparedStatement(
       handle: handle, sql: control.sql, kind: .ordinary, connection: self)
+    statement.region = region
+    return statement
   }
 
   private func compileBlanked(

@@ -23,6 +23,8 @@ package final class PreparedStatement {
 
   /// Who has it.
   @exclusivity(unchecked) var user = User.call
+  /// What it reads and writes; nil where nobody wanted to know when it was compiled.
+  @exclusivity(unchecked) var region: StatementRegion?
   /// What the ``StatementCache`` has noted of it.
   @exclusivity(unchecked) var cacheEntry = CacheEntry()
 
@@ -164,6 +166,7 @@ package final class PreparedStatement {
     }
     if state != .ready { reset() }
     if isPreparedToRun { try connection.prepareToRun(self) }
+    if connection.isFollowed { connection.tellWillRun(self) }
     measurement.begin(connection.isMeasuring)
     execution &+= 1
     return execution
@@ -289,7 +292,7 @@ package final class PreparedStatement {
     connection.callDepth &+= 1
     let code = sqlite3_step(handle)
     connection.callDepth &-= 1
-    if code != SQLITE_ROW, connection.hasAnnouncedCommit { connection.onAnnouncedCommit?() }
+    if code != SQLITE_ROW, !connection.afterSteps.isEmpty { connection.tellHasRun(self, code) }
     return code
   }
 
@@ -308,10 +311,12 @@ package final class PreparedStatement {
   func reset() {
     guard !isRunning else { return }
     let wasReady = state == .ready
+    let endsEarly = connection.isFollowed && state == .row
     let event = wasReady || !connection.measures ? nil : traceEvent()
     invalidate()
     guard !wasReady, connection.isOpen, connection.isOfThisProcess else { return }
     if let handle { sqlite3_reset(handle) } else { resetInEngine() }
+    if endsEarly { connection.tellFollower(self, SQLITE_DONE) }
     if let event { connection.report(event) }
   }
 

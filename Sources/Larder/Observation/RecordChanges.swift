@@ -1,0 +1,142 @@
+import LarderSQLite
+
+/// What became of a record: it was inserted, updated or deleted.
+public enum RecordChange<Model: Sendable>: Sendable {
+  /// It wasn't there before.
+  case inserted(Model)
+  /// It was another one before.
+  case updated(from: Model, to: Model)
+  /// It isn't there any more.
+  case deleted(Model)
+
+  /// The record as it is now; nil for one that was deleted.
+  public var new: Model? {
+    switch self {
+    case .inserted(let record), .updated(_, let record): record
+    case .deleted: nil
+    }
+  }
+
+  /// The record as it was; nil for one that was inserted.
+  public var old: Model? {
+    switch self {
+    case .deleted(let record), .updated(let record, _): record
+    case .inserted: nil
+    }
+  }
+}
+
+extension RecordChange: Equatable where Model: Equatable {}
+extension RecordChange: Hashable where Model: Hashable {}
+
+extension DatabaseAccess {
+  /// A feed of what is committed to a record's table, transaction by transaction. See
+  /// `changes(of:limit:beginning:)` for tables by their names, which this does the same as.
+  ///
+  /// ```swift
+  /// for try await transaction in pool.changes(of: City.self) {
+  ///   for case .updated(let old, let new) in transaction.changes where old.name != new.name {
+  ///     print("\(old.name) is called \(new.name) now")
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// Throws, beside what the untyped feed does, what reading a record throws: a row that isn't one.
+  public func changes<R: Record>(
+    of type: R.Type, limit: Int = 100_000,
+    beginning: (@Sendable (Database) throws -> Void)? = nil
+  ) -> ChangeFeed<RecordChange<R>> {
+    ChangeFeed(of: [R.table.name], access: self, limit: limit, beginning: beginning) { format in
+      let decoder = try RecordDecoder(format)
+      return { try decoder.change(R.self, $0) }
+    }
+  }
+
+  /// The same for several types of records, told apart by a `switch` with casts:
+  ///
+  /// ```swift
+  /// for change in transaction.changes {
+  ///   switch change.new {
+  ///   case let city as City: print(city.name)
+  ///   case let country as Country: print(country.code)
+  ///   default: break
+  ///   }
+  /// }
+  /// ```
+  @_disfavoredOverload
+  public func changes(
+    of types: any Record.Type..., limit: Int = 100_000,
+    beginning: (@Sendable (Database) throws -> Void)? = nil
+  ) -> ChangeFeed<RecordChange<any Record>> {
+    let tables = types.map { $0.tableName }
+    let known = RecordTypes(types)
+    return ChangeFeed(of: tables, access: self, limit: limit, beginning: beginning) { format in
+      let decoder = try RecordDecoder(format)
+      return { try known.change($0, decoder) }
+    }
+  }
+}
+
+/// Types of records by the names of their tables.
+private struct RecordTypes: Sendable {
+  private var byTable: [String: any Record.Type] = [:]
+
+  init(_ types: [any Record.Type]) {
+    for type in types { byTable[type.tableName.lowercased()] = type }
+  }
+
+  func change(_ row: RowChange, _ decoder: RecordDecoder) throws -> RecordChange<any Record> {
+    guard let type = byTable[row.table.lowercased()] else {
+      throw DatabaseError(.internal, "no record for the table \(row.table)")
+    }
+    return try type.change(row, decoder)
+  }
+}
+
+extension Record {
+  fileprivate static var tableName: String { table.name }
+
+  fileprivate static func change(
+    _ row: RowChange, _ decoder: RecordDecoder
+  ) throws -> RecordChange<any Record> {
+    switch try decoder.change(Self.self, row) {
+    case .inserted(let record): .inserted(record)
+    case .updated(let old, let new): .updated(from: old, to: new)
+    case .deleted(let record): .deleted(record)
+    }
+  }
+}
+
+/// Makes records of rows that were told by values: SQLite hands the values through a statement of its own, from
+/// which they are read as those of a table.
+private final class RecordDecoder {
+  private let database: Database
+
+  init(_ format: DateFormat) throws {
+    var configuration = Configuration()
+    configuration.dateFormat = format
+    database = try Database(configuration: configuration)
+  }
+
+  func change<R: Record>(_ type: R.Type, _ row: RowChange) throws -> RecordChange<R> {
+    switch (row.old, row.new) {
+    case (let old?, let new?):
+      .updated(from: try record(row.columns, old), to: try record(row.columns, new))
+    case (let old?, nil): .deleted(try record(row.columns, old))
+    case (nil, let new): .inserted(try record(row.columns, new ?? []))
+    }
+  }
+
+  private func record<R: Record>(_ columns: [String], _ values: [DatabaseValue]) throws -> R {
+    var sql: SQL = "SELECT"
+    for (index, (column, value)) in zip(columns, values).enumerated() {
+      sql =
+        index == 0
+        ? "\(sql) \(value) AS \(identifier: column)" : "\(sql), \(value) AS \(identifier: column)"
+    }
+    guard let record = try R.fetchAll(database, sql: sql).first else {
+      throw DatabaseError(.internal, "a row can't be read")
+    }
+    return record
+  }
+}

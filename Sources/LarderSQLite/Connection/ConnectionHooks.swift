@@ -1,0 +1,92 @@
+import CSQLite
+
+/// The commit, rollback and update hooks of a connection. SQLite has room for one of each, which all who
+/// need one share. None is installed before.
+///
+/// SQLite keeps an unretained pointer to this object: the connection keeps the object as long as the handle.
+/// See [Commit And Rollback Notification Callbacks](https://www.sqlite.org/c3ref/commit_hook.html) and
+/// [Data Change Notification Callbacks](https://www.sqlite.org/c3ref/update_hook.html).
+final class ConnectionHooks {
+  /// Called before each commit.
+  var willCommit: (() -> Void)?
+  /// Called when a transaction is rolled back as a whole.
+  var hasRolledBack: (() -> Void)?
+  /// The program's own, by number. Whoever gives a token back may be on any thread.
+  let closures = Lock(Closures())
+  /// Why a commit was refused, as the closure has told.
+  private var refusal: String?
+  /// Rules out that a closure uses the connection, for which SQLite isn't made.
+  var isRunning: ((Bool) -> Void)?
+
+  struct Closures {
+    var last = 0
+    var onCommit: [Int: @Sendable () throws -> Void] = [:]
+    var onRollback: [Int: @Sendable () -> Void] = [:]
+    var onUpdate: [Int: @Sendable (UpdatedRow) -> Void] = [:]
+  }
+
+  func takeRefusal() -> String? { refusal.take() }
+
+  private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+  private static func hooks(_ context: UnsafeMutableRawPointer?) -> ConnectionHooks? {
+    context.map { Unmanaged<ConnectionHooks>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  func installCommitHook(on handle: OpaquePointer) {
+    sqlite3_commit_hook(handle, { ConnectionHooks.hooks($0)?.commit() ?? 0 }, context)
+  }
+
+  func installRollbackHook(on handle: OpaquePointer) {
+    sqlite3_rollback_hook(handle, { ConnectionHooks.hooks($0)?.rollBack() }, context)
+  }
+
+  func installUpdateHook(on handle: OpaquePointer) {
+    sqlite3_update_hook(
+      handle,
+      { context, operation, database, table, rowID in
+        guard let hooks = ConnectionHooks.hooks(context), let database, let table else { return }
+        hooks.update(operation, database, table, rowID)
+      }, context)
+  }
+
+  private func commit() -> Int32 {
+    let closures = closures.withLock { $0.onCommit }
+    do {
+      if !closures.isEmpty { try calling { for closure in inOrder(closures) { try closure() } } }
+    } catch {
+      refusal = "the commit was refused: \(error)"
+      return 1
+    }
+    willCommit?()
+    return 0
+  }
+
+  private func rollBack() {
+    hasRolledBack?()
+    let closures = closures.withLock { $0.onRollback }
+    if !closures.isEmpty { calling { for closure in inOrder(closures) { closure() } } }
+  }
+
+  private func update(
+    _ operation: Int32, _ database: UnsafePointer<CChar>, _ table: UnsafePointer<CChar>,
+    _ rowID: Int64
+  ) {
+    let closures = closures.withLock { $0.onUpdate }
+    guard !closures.isEmpty else { return }
+    let row = UpdatedRow(
+      operation: .init(code: operation), database: String(cString: database),
+      table: String(cString: table), rowID: rowID)
+    calling { for closure in inOrder(closures) { closure(row) } }
+  }
+
+  private func inOrder<Closure>(_ closures: [Int: Closure]) -> [Closure] {
+    closures.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  private func calling(_ body: () throws -> Void) rethrows {
+    isRunning?(true)
+    defer { isRunning?(false) }
+    try body()
+  }
+}

@@ -1,0 +1,88 @@
+/// What is read or written of a database: tables, and of these columns and rows.
+struct Region: Equatable, Sendable {
+  /// Whether it is all that there is: the schema, or what can't be told.
+  var isEverything = false
+  private(set) var tables: [TableName: Part] = [:]
+
+  /// A table of one of a connection's databases; names in lower case.
+  struct TableName: Hashable, Sendable {
+    let database: String
+    let table: String
+  }
+
+  /// Columns and rows of a table.
+  struct Part: Equatable, Sendable {
+    /// Names in lower case; nil for all. None where only the number of rows matters.
+    var columns: Set<String>?
+    /// Row ids; nil for all.
+    var rows: Set<Int64>?
+
+    static let all = Part()
+
+    func intersects(_ other: Part) -> Bool {
+      if rows?.isEmpty == true || other.rows?.isEmpty == true { return false }
+      return Self.meet(columns, other.columns) && Self.meet(rows, other.rows)
+    }
+
+    private static func meet<T>(_ first: Set<T>?, _ second: Set<T>?) -> Bool {
+      guard let first, let second else { return true }
+      return !first.isDisjoint(with: second)
+    }
+
+    mutating func formUnion(_ other: Part) {
+      columns = Self.union(columns, other.columns)
+      rows = Self.union(rows, other.rows)
+      if let rows, rows.count > Self.maximumRows { self.rows = nil }
+    }
+
+    private static func union<T>(_ first: Set<T>?, _ second: Set<T>?) -> Set<T>? {
+      guard let first, let second else { return nil }
+      return first.union(second)
+    }
+
+    /// Beyond as many rows a table counts as a whole, so that transactions of any size are followed in flat
+    /// memory.
+    private static let maximumRows = 1000
+  }
+
+  static let everything: Region = {
+    var region = Region()
+    region.isEverything = true
+    return region
+  }()
+
+  var isEmpty: Bool { !isEverything && tables.isEmpty }
+
+  func intersects(_ other: Region) -> Bool {
+    if isEmpty || other.isEmpty { return false }
+    if isEverything || other.isEverything { return true }
+    let (small, large) = tables.count < other.tables.count ? (self, other) : (other, self)
+    return small.tables.contains { name, part in large.tables[name]?.intersects(part) ?? false }
+  }
+
+  mutating func formUnion(_ other: Region) {
+    isEverything = isEverything || other.isEverything
+    for (name, part) in other.tables { insert(part, of: name) }
+  }
+
+  mutating func insert(_ part: Part, of name: TableName) {
+    guard tables[name]?.formUnion(part) == nil else { return }
+    tables[name] = part
+  }
+
+  /// Adds rows to a table's, unless it counts as a whole.
+  mutating func insert(row: Int64, of name: TableName) {
+    guard let part = tables[name], part.rows?.contains(row) == false else { return }
+    tables[name]?.formUnion(Part(columns: part.columns, rows: [row]))
+  }
+
+  /// Lets tables have no rows yet, which are told one by one.
+  mutating func expectRows(of names: Set<TableName>) {
+    for name in tables.keys where names.contains(name) { tables[name]?.rows = [] }
+  }
+
+  /// Leaves rows only of its tables.
+  mutating func limit(to rows: Set<Int64>) {
+    for name in tables.keys { tables[name]?.rows = rows }
+  }
+}

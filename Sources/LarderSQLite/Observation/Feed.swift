@@ -1,0 +1,72 @@
+/// What a feed holds until its consumer asks for it. The lock of ``Observers`` guards it.
+final class Feed {
+  let tables: Set<Region.TableName>
+  let limit: Int
+  var waiter: Observers.Waiter?
+  private var items: [FeedItem] = []
+  /// The first item that wasn't delivered.
+  private var first = 0
+  private var count = 0
+  private var overflow: FeedOverflow?
+
+  init(tables: [Region.TableName], limit: Int) {
+    self.tables = Set(tables)
+    self.limit = limit
+  }
+
+  var hasNext: Bool { first < items.count || overflow != nil }
+
+  /// Adds what a transaction has changed; returns who is to be woken.
+  func append(_ log: RowLog, _ number: Int, _ position: Int) -> Observers.Waiter? {
+    guard overflow == nil else { return nil }
+    let changes = log.changes.filter {
+      tables.contains(.init(database: $0.database, table: $0.table.lowercased()))
+    }
+    guard !log.hasOverflown, count + changes.count <= limit else {
+      overflow = FeedOverflow(firstMissing: number, limit: limit)
+      return waiter.take()
+    }
+    guard !changes.isEmpty else { return nil }
+    add(FeedItem(number: number, changes: changes, isFromElsewhere: false, position: position))
+    return waiter.take()
+  }
+
+  func appendUnknown(_ number: Int) -> Observers.Waiter? {
+    // One says as much as many.
+    guard overflow == nil, items.last?.isFromElsewhere != true || first == items.count else {
+      return nil
+    }
+    add(FeedItem(number: number, changes: [], isFromElsewhere: true, position: 0))
+    return waiter.take()
+  }
+
+  private func add(_ item: FeedItem) {
+    items.append(item)
+    count += item.changes.count
+  }
+
+  /// Takes the next item out. Throws where there is none any more since there were too many.
+  func removeFirst() throws -> FeedItem? {
+    guard first < items.count else {
+      if let overflow { throw overflow }
+      return nil
+    }
+    let item = items[first]
+    first += 1
+    count -= item.changes.count
+    if first * 2 > items.count {
+      items.removeFirst(first)
+      first = 0
+    }
+    return item
+  }
+}
+
+/// A transaction, as a feed holds it.
+struct FeedItem: Sendable {
+  let number: Int
+  let changes: [RowChange]
+  let isFromElsewhere: Bool
+  /// What has to be on disk before it is told.
+  let position: Int
+}

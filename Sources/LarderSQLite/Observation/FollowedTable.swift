@@ -1,0 +1,121 @@
+import CSQLite
+
+/// A table whose rows are followed: its columns, and how its rows are found again.
+final class FollowedTable {
+  let name: Region.TableName
+  /// As the schema spells it.
+  let table: String
+  let columns: [String]
+  /// Which columns hold whole numbers as integers although they are REAL.
+  let isReal: [Bool]
+  /// The constant defaults of columns that were added to the table, for rows that are older, of which SQLite
+  /// tells NULL.
+  let defaults: [DatabaseValue]
+  /// The columns by which a row is found: none for the row id.
+  let key: [Int]
+
+  /// Reads a table's columns from the schema. Throws for what has no rows of its own, and for tables with
+  /// columns that are computed when they are read.
+  init(_ name: Region.TableName, of database: Database) throws {
+    let schema = name.database.quotedIdentifier
+    let found = try database.executeQuery(
+      SQL(
+        raw: "SELECT name, sql FROM \(schema).sqlite_schema WHERE type = 'table' AND "
+          + "name = \(name.table.quotedText) COLLATE NOCASE"))
+    guard try found.next() else {
+      throw DatabaseError(.error, "no table that can be followed: \(name.database).\(name.table)")
+    }
+    let spelled = try found.get(at: 0, as: String.self)
+    let declaration = try found.get(at: 1, as: String.self)
+    found.close()
+    guard larder_mentions(declaration, "virtual table") == 0 else {
+      throw DatabaseError(.error, "the rows of a virtual table can't be followed: \(spelled)")
+    }
+    var columns: [String] = []
+    var isReal: [Bool] = []
+    var defaults: [DatabaseValue] = []
+    var key: [(place: Int, column: Int)] = []
+    let rows = try database.executeQuery(
+      "SELECT name, dflt_value, pk, hidden, type FROM pragma_table_xinfo(\(spelled), \(name.database))"
+    )
+    while try rows.next() {
+      guard try rows.get(at: 3, as: Int.self) != 2 else {
+        let column = try rows.get(at: 0, as: String.self)
+        throw DatabaseError(
+          .error,
+          "\(spelled).\(column) is computed when it is read, of which SQLite doesn't tell; "
+            + "a STORED column can be followed")
+      }
+      let place = try rows.get(at: 2, as: Int.self)
+      if place > 0 { key.append((place, columns.count)) }
+      columns.append(try rows.get(at: 0, as: String.self))
+      isReal.append(
+        ColumnAffinity(type: try rows.get(at: 4, as: String.self), isStrict: false) == .real)
+      defaults.append(try Self.constant(try rows.get(at: 1, as: String?.self), of: database))
+    }
+    rows.close()
+    let isWithoutRowID =
+      try database.value(
+        "SELECT wr FROM pragma_table_list WHERE schema = \(name.database) AND name = \(spelled)",
+        as: Int.self) == 1
+    self.name = name
+    self.table = spelled
+    self.columns = columns
+    self.isReal = isReal
+    self.defaults = defaults
+    self.key = isWithoutRowID ? key.sorted { $0.place < $1.place }.map(\.column) : []
+  }
+
+  private static func constant(_ text: String?, of database: Database) throws -> DatabaseValue {
+    guard let text else { return .null }
+    return try database.value(SQL(raw: "SELECT \(text)"), as: DatabaseValue.self) ?? .null
+  }
+
+  /// The values of a row, column by column.
+  func values(
+    _ format: StorageFormat, _ value: (Int32, UnsafeMutablePointer<OpaquePointer?>) -> Int32
+  ) -> [DatabaseValue] {
+    columns.indices.map { index in
+      var found: OpaquePointer?
+      guard value(Int32(index), &found) == SQLITE_OK, let found else { return .null }
+      // SQLite's answer for a column that the row doesn't have, as it doesn't where the column was added
+      // later: the same as for a statement that isn't there.
+      if found == sqlite3_column_value(nil, 0) { return defaults[index] }
+      guard let value = try? DatabaseValue(column: ColumnReader(value: found, format: format))
+      else { return .null }
+      if isReal[index], case .integer(let number) = value { return .real(Double(number)) }
+      return value
+    }
+  }
+
+  /// What is stored now in the row that a change has left behind, or taken away; nil where there is none.
+  func row(at place: RowPlace, of database: Database) throws -> [DatabaseValue]? {
+    let condition: SQL
+    switch place {
+    case .rowID(let id):
+      let name = ["rowid", "_rowid_", "oid"].first { !columns.map { $0.lowercased() }.contains($0) }
+      condition = "\(identifier: name ?? "rowid") = \(id)"
+    case .key(let values):
+      condition = zip(key, values).reduce("1") { condition, part in
+        "\(condition) AND \(identifier: columns[part.0]) = \(part.1)"
+      }
+    }
+    let rows = try database.executeQuery(
+      "SELECT * FROM \(identifier: name.database).\(identifier: table) WHERE \(condition)")
+    defer { rows.close() }
+    guard try rows.next() else { return nil }
+    return try columns.indices.map { try rows.get(at: $0, as: DatabaseValue.self) }
+  }
+
+  /// Where a row is, by its values or, in a table with row ids, by that.
+  func place(_ values: [DatabaseValue]?, _ rowID: Int64) -> RowPlace? {
+    guard let values else { return nil }
+    return key.isEmpty ? .rowID(rowID) : .key(key.map { values[$0] })
+  }
+}
+
+/// How a row is found again.
+enum RowPlace: Hashable {
+  case rowID(Int64)
+  case key([DatabaseValue])
+}

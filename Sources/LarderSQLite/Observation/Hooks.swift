@@ -1,0 +1,76 @@
+/// A row that a statement has just changed, as SQLite tells the update hook.
+public struct UpdatedRow: Hashable, Sendable {
+  /// INSERT, UPDATE or DELETE.
+  public let operation: RowChange.Operation
+  /// `main`, `temp`, or the name of an attached database.
+  public let database: String
+  /// The table.
+  public let table: String
+  /// The row's id, after an update the new one.
+  public let rowID: Int64
+}
+
+extension Database {
+  /// Calls a closure before each commit of this connection: an error that it throws makes the commit fail, as
+  /// `ResultCode.constraintCommitHook` with that error's text, and rolls all back.
+  ///
+  /// The closure can't use the connection. It is called as long as the observation that is returned is
+  /// kept, beyond the scope too. See [sqlite3_commit_hook](https://www.sqlite.org/c3ref/commit_hook.html).
+  /// Throws ``UnsupportedByEngine`` where the engine isn't SQLite.
+  public func onCommit(_ body: @escaping @Sendable () throws -> Void) throws -> Observation {
+    connection.hooks.installCommitHook(on: try hookable())
+    return observation {
+      $0.onCommit[$1] = body
+    } end: {
+      $0.onCommit[$1] = nil
+    }
+  }
+
+  /// Calls a closure after each rollback of a transaction of this connection, not of a savepoint; otherwise as
+  /// ``onCommit(_:)``.
+  public func onRollback(_ body: @escaping @Sendable () -> Void) throws -> Observation {
+    connection.hooks.installRollbackHook(on: try hookable())
+    return observation {
+      $0.onRollback[$1] = body
+    } end: {
+      $0.onRollback[$1] = nil
+    }
+  }
+
+  /// Calls a closure for each row that a statement of this connection inserts, updates or deletes, whatever
+  /// becomes of the transaction; otherwise as ``onCommit(_:)``.
+  ///
+  /// SQLite tells of rows of ordinary tables only: not of those without row ids, of rows that REPLACE
+  /// removes, or that a DELETE without WHERE does. See
+  /// [sqlite3_update_hook](https://www.sqlite.org/c3ref/update_hook.html). To follow what is committed,
+  /// use ``DatabaseAccess/changes(of:limit:beginning:)``.
+  public func onUpdate(_ body: @escaping @Sendable (UpdatedRow) -> Void) throws -> Observation {
+    connection.hooks.installUpdateHook(on: try hookable())
+    return observation {
+      $0.onUpdate[$1] = body
+    } end: {
+      $0.onUpdate[$1] = nil
+    }
+  }
+
+  private func hookable(_ feature: StaticString = #function) throws -> OpaquePointer {
+    let handle = try connection.sqlite(feature)
+    connection.hooks.isRunning = { [unowned connection] isRunning in
+      if isRunning { connection.block(.hook) } else { connection.unblock(.hook) }
+    }
+    return handle
+  }
+
+  private func observation(
+    begin: (inout ConnectionHooks.Closures, Int) -> Void,
+    end: @escaping @Sendable (inout ConnectionHooks.Closures, Int) -> Void
+  ) -> Observation {
+    let closures = connection.hooks.closures
+    let number = closures.withLock { closures in
+      closures.last += 1
+      begin(&closures, closures.last)
+      return closures.last
+    }
+    return Observation { closures.withLock { end(&$0, number) } }
+  }
+}

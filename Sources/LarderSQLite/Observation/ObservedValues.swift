@@ -1,0 +1,141 @@
+/// A value that follows the database: what a closure reads, and again after each commit that touches what it
+/// has read. See ``DatabaseAccess/values(of:label:line:)``.
+public struct ObservedValues<Value: Sendable>: AsyncSequence, Sendable {
+  fileprivate let access: any DatabaseAccess
+  fileprivate let call: ScopeCall
+  fileprivate let fetch: @Sendable (Database) throws -> Value
+
+  /// Begins to observe, when the first value is asked for.
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(observation: ValueObservation(self))
+  }
+
+  /// Values one after the other; ends the observation when it is let go of.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    fileprivate let observation: ValueObservation<Value>
+
+    /// The next value; nil at the end, which is where the task is cancelled, the queue or pool is closed, or
+    /// the closure has read nothing. Throws what the closure throws, after which there is no further value.
+    public mutating func next() async throws -> Value? { try await observation.next() }
+  }
+}
+
+/// One observation of a value: of one consumer, which asks for the values one after the other.
+private final class ValueObservation<Value: Sendable> {
+  private let source: ObservedValues<Value>
+  private let observers: Observers
+  private var id: Int?
+  private var last: Value?
+  private var isOver = false
+
+  init(_ source: ObservedValues<Value>) {
+    self.source = source
+    observers = source.access.connections.observers
+  }
+
+  func next() async throws -> Value? {
+    if isOver { return nil }
+    do {
+      if let value = try await read() { return value }
+    } catch {
+      end()
+      if error is CancellationError, Task.isCancelled { return nil }
+      throw error
+    }
+    end()
+    return nil
+  }
+
+  private func read() async throws -> Value? {
+    let id = try await begin()
+    while true {
+      if last != nil, try await !observers.wait(for: id) { return nil }
+      observers.willRead(id)
+      let fetch = source.fetch
+      let (value, region) = try await source.access.connections.perform(.read, source.call) {
+        try $0.recordingReads(fetch)
+      }
+      observers.hasRead(region, id)
+      if let last, Self.areEqual(last, value) { continue }
+      last = value
+      return value
+    }
+  }
+
+  private func begin() async throws -> Int {
+    if let id { return id }
+    let id = observers.addObserver()
+    self.id = id
+    try await observers.install()
+    return id
+  }
+
+  private func end() {
+    isOver = true
+    last = nil
+    if let id { observers.remove(id) }
+    id = nil
+  }
+
+  deinit { if let id { observers.remove(id) } }
+
+  private static func areEqual(_ first: Value, _ second: Value) -> Bool {
+    func isEqual<T: Equatable>(_ first: T) -> Bool { first == second as? T }
+    return (first as? any Equatable).map { isEqual($0) } ?? false
+  }
+}
+
+extension DatabaseAccess {
+  /// A value that follows the database: what the closure reads now, and again after each commit that touches
+  /// the tables, columns or, where records are found by their integer key, rows that it has read.
+  ///
+  /// ```swift
+  /// for try await count in pool.values(of: { db in
+  ///   try db.value("SELECT count(*) FROM city", as: Int.self)
+  /// }) { print(count ?? 0) }
+  /// ```
+  ///
+  /// The closure runs in a read scope, once at first and then when a value is asked for and something was
+  /// committed: a slow consumer gets the newest value and no queue grows. Values that are `Equatable` and equal
+  /// to the one before are left out. Commits of other processes count too, within 50 ms where the file system
+  /// tells of writing (inotify) and a second where it doesn't; what they have changed nobody knows, so
+  /// that everything is read again.
+  ///
+  /// The sequence ends when its task is cancelled, when the queue or pool is closed, and after a closure that
+  /// has read nothing of this database. It throws what the closure throws, as `ResultCode.readOnly` for
+  /// writing; `ResultCode.readOnlyMoved` when another file has taken the place of the database's; and
+  /// ``UnsupportedByEngine`` where the engine isn't SQLite. Each loop over it observes by itself.
+  public func values<Value: Sendable>(
+    of fetch: @escaping @Sendable (Database) throws -> Value,
+    label: StaticString = #function, line: UInt = #line
+  ) -> ObservedValues<Value> {
+    ObservedValues(access: self, call: ScopeCall(label, line), fetch: fetch)
+  }
+
+  /// The same with a callback, called with one value after the other in a task of its own, until the
+  /// observation that is returned is cancelled or released.
+  ///
+  /// - Parameters:
+  ///   - fetch: reads the value.
+  ///   - onError: is called with what ends the observation, if that is an error.
+  ///   - onValue: is called with each value; the next one isn't read before it returns.
+  public func values<Value: Sendable>(
+    of fetch: @escaping @Sendable (Database) throws -> Value,
+    label: StaticString = #function, line: UInt = #line,
+    onError: @escaping @Sendable (any Error) -> Void,
+    onValue: @escaping @Sendable (Value) -> Void
+  ) -> Observation {
+    let values = values(of: fetch, label: label, line: line)
+    let task = Task.detached {
+      do {
+        for try await value in values {
+          if Task.isCancelled { break }
+          onValue(value)
+        }
+      } catch {
+        onError(error)
+      }
+    }
+    return Observation { task.cancel() }
+  }
+}

@@ -1,0 +1,261 @@
+import Synchronization
+
+/// Who observes a queue or a pool: the observers of values, and the feeds. There is one for each queue or pool
+/// that was ever observed; the connection that writes tells it of each commit.
+///
+/// What makes it Sendable: all is guarded by its lock, but for the connections, which are Sendable.
+final class Observers: ScopeObserver, @unchecked Sendable {
+  private weak var connections: Connections?
+  private let state = Lock(ObserverRegistry())
+  /// Whether other rows are wanted than the ``WriteFollower`` knows of.
+  private let wishes = Atomic<Bool>(false)
+
+  init(_ connections: Connections) { self.connections = connections }
+
+  // MARK: Coming and going
+
+  /// Adds an observer of a value, which is told of anything until it has read once.
+  func addObserver() -> Int {
+    state.withLock { state in
+      state.lastID += 1
+      state.values[state.lastID] = ValueObserver()
+      state.ofAnything.insert(state.lastID)
+      return state.lastID
+    }
+  }
+
+  func addFeed(of tables: [Region.TableName], limit: Int) -> Int {
+    state.withLock { state in
+      state.lastID += 1
+      state.feeds[state.lastID] = Feed(tables: tables, limit: limit)
+      return state.lastID
+    }
+  }
+
+  func remove(_ id: Int) {
+    let (waiter, watcher) = state.withLock { state in
+      state.forget(id)
+      let waiter =
+        state.values.removeValue(forKey: id)?.waiter ?? state.feeds.removeValue(forKey: id)?.waiter
+      wishes.store(true, ordering: .releasing)
+      return (waiter, state.isUnused ? state.watcher.take() : nil)
+    }
+    watcher?.stop()
+    waiter?.resume()
+  }
+
+  /// Has the connection that writes tell of its commits. Throws where the engine can't.
+  func install(beginning: (@Sendable (Database) throws -> Void)? = nil) async throws {
+    let (isInstalled, hasFeeds) = state.withLock { ($0.isInstalled, !$0.feeds.isEmpty) }
+    if !isInstalled || hasFeeds {
+      try await connections?.perform(.plain, ScopeCall("observe()")) { [self] db in
+        try WriteFollower.install(on: db, for: self)
+        let follower = db.connection.follower as? WriteFollower
+        state.withLock { state in
+          state.isInstalled = true
+          state.path = follower?.path
+          state.dateFormat = db.dateFormat
+        }
+        try follower?.configure()
+        try beginning?(db)
+      }
+    }
+    let watcher = state.withLock { state -> FileWatcher? in
+      guard !state.isClosed, !state.isUnused, state.watcher == nil, let path = state.path else {
+        return nil
+      }
+      state.watcher = FileWatcher(path: path) { [weak self] in self?.lookForOthers() }
+      return state.watcher
+    }
+    watcher?.start()
+  }
+
+  /// Whether nobody observes any more; then nobody is told until somebody has it installed anew.
+  func uninstallIfUnused() -> Bool {
+    state.withLock { state in
+      if state.isUnused { state.isInstalled = false }
+      return state.isUnused
+    }
+  }
+
+  /// Ends all observations: the queue or pool was closed.
+  func hasClosed() {
+    let (waiters, watcher) = state.withLock { state in
+      state.isClosed = true
+      let waiters =
+        state.values.values.map { $0.waiter.take() } + state.feeds.values.map { $0.waiter.take() }
+      return (waiters, state.watcher.take())
+    }
+    watcher?.stop()
+    for waiter in waiters { waiter?.resume() }
+  }
+
+  /// Ends all observations with an error.
+  func fail(_ error: DatabaseError) {
+    state.withLock { $0.failure = error }
+    hasClosed()
+  }
+
+  func check() throws {
+    if let failure = state.withLock({ $0.failure }) { throw failure }
+  }
+
+  /// The format of dates of the connection that writes.
+  var dateFormat: DateFormat { state.withLock { $0.dateFormat } }
+
+  // MARK: Commits
+
+  var hasNewWishes: Bool { wishes.load(ordering: .acquiring) }
+
+  /// The tables whose changed row ids are wanted, and those whose rows are.
+  var wantedRows: (rows: Set<Region.TableName>, tables: Set<Region.TableName>) {
+    wishes.store(false, ordering: .releasing)
+    return state.withLock { state in
+      var rows: Set<Region.TableName> = []
+      for observer in state.values.values {
+        for (name, part) in observer.region.tables where part.rows != nil { rows.insert(name) }
+      }
+      return (rows, state.feeds.values.reduce(into: []) { $0.formUnion($1.tables) })
+    }
+  }
+
+  /// How many rows of one transaction any feed takes.
+  var longestTransaction: Int {
+    state.withLock { $0.feeds.values.map(\.limit).max() ?? 0 }
+  }
+
+  func hasCommitted(_ touched: Region, _ log: RowLog) {
+    let position = connections?.writer?.groupCommit?.position ?? 0
+    let waiters = state.withLock { state in
+      if !state.feeds.isEmpty { state.number += 1 }
+      return state.tell(touched) + state.feed(log, position)
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  func hasCommittedElsewhere() {
+    let waiters = state.withLock { state in
+      if !state.feeds.isEmpty { state.number += 1 }
+      return state.tell(.everything) + state.feedUnknown()
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  /// In a task of its own, once the connection that writes is free.
+  private func lookForOthers() {
+    Task {
+      do {
+        try await connections?.perform(.plain, ScopeCall("observe()")) { db in
+          (db.connection.follower as? WriteFollower)?.lookForOthers()
+        }
+        state.withLock { $0.watcher }?.hasLooked()
+      } catch {
+        state.withLock { $0.watcher }?.hasLooked()
+      }
+    }
+  }
+
+  // MARK: Values
+
+  /// Before an observer reads: what is committed from now on may not be in what it reads.
+  func willRead(_ id: Int) {
+    state.withLock { state in
+      state.forget(id)
+      state.ofAnything.insert(id)
+      state.values[id]?.begin()
+    }
+  }
+
+  /// After it has read a region.
+  func hasRead(_ region: Region, _ id: Int) {
+    state.withLock { state in
+      guard let observer = state.values[id] else { return }
+      let knew = observer.region
+      observer.end(region)
+      if region.tables.contains(where: { $1.rows != nil && knew.tables[$0]?.rows == nil }) {
+        wishes.store(true, ordering: .releasing)
+      }
+      if !region.isEverything { state.ofAnything.remove(id) }
+      guard !observer.isDirty else { return }
+      for name in region.tables.keys { state.byTable[name, default: []].insert(id) }
+    }
+  }
+
+  /// Waits until something was committed that an observer has read. False where that can't be any more: it
+  /// read nothing, or the queue or pool is closed, or the task is cancelled.
+  func wait(for id: Int) async throws -> Bool {
+    let goesOn = await wait { state, waiter in
+      guard let observer = state.values[id], !state.isClosed, !observer.region.isEmpty else {
+        return false
+      }
+      guard !observer.isDirty else { return true }
+      if let waiter { observer.waiter = waiter }
+      return nil
+    } cancel: {
+      $0.values[id]?.waiter.take()
+    }
+    if !goesOn { try check() }
+    return goesOn
+  }
+
+  // MARK: Feeds
+
+  /// The next transaction of a feed; nil where none can come any more.
+  func next(of id: Int) async throws -> FeedItem? {
+    let goesOn = await wait { state, waiter in
+      guard let feed = state.feeds[id] else { return false }
+      if feed.hasNext { return true }
+      if state.isClosed { return false }
+      if let waiter { feed.waiter = waiter }
+      return nil
+    } cancel: {
+      $0.feeds[id]?.waiter.take()
+    }
+    guard goesOn else {
+      try check()
+      return nil
+    }
+    let item = try state.withLock { try $0.feeds[id]?.removeFirst() }
+    // As for every other call: what is told is on disk.
+    if let item, item.position > 0 {
+      try await connections?.writer?.groupCommit?.wait(for: item.position)
+    }
+    return item
+  }
+
+  typealias Waiter = CheckedContinuation<Void, Never>
+
+  /// Waits until a closure, called under the lock, has an answer; false where the task is cancelled.
+  private func wait(
+    _ answer: @escaping @Sendable (inout ObserverRegistry, Waiter?) -> Bool?,
+    cancel: @escaping @Sendable (inout ObserverRegistry) -> Waiter?
+  ) async -> Bool {
+    while !Task.isCancelled {
+      if let known = state.withLock({ answer(&$0, nil) }) { return known }
+      await withTaskCancellationHandler {
+        await withCheckedContinuation { (waiter: Waiter) in
+          let isAnswered = state.withLock { state in
+            // A cancellation before this point has found nobody to wake.
+            Task.isCancelled || answer(&state, waiter) != nil
+          }
+          if isAnswered { waiter.resume() }
+        }
+      } onCancel: {
+        state.withLock { cancel(&$0) }?.resume()
+      }
+    }
+    return false
+  }
+}
+
+extension Connections {
+  /// Who observes these connections.
+  var observers: Observers {
+    observer.withLock { observer in
+      if let known = observer as? Observers { return known }
+      let new = Observers(self)
+      observer = new
+      return new
+    }
+  }
+}

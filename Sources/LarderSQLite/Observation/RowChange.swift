@@ -1,0 +1,62 @@
+import CSQLite
+
+/// A row as it was and as it is: what a statement of a transaction has changed.
+public struct RowChange: Hashable, Sendable {
+  /// What became of the row.
+  public enum Operation: Hashable, Sendable {
+    /// INSERT, and REPLACE of nothing.
+    case insert
+    /// UPDATE, and an upsert's.
+    case update
+    /// DELETE, also by a foreign key, or to make room for another row.
+    case delete
+
+    init(code: Int32) {
+      self = code == SQLITE_INSERT ? .insert : code == SQLITE_UPDATE ? .update : .delete
+    }
+  }
+
+  /// What became of the row.
+  public var operation: Operation { old == nil ? .insert : new == nil ? .delete : .update }
+  /// `main`, `temp`, or the name of an attached database.
+  public let database: String
+  /// The table, as it is spelled in the schema.
+  public let table: String
+  /// The names of the table's columns, in its order.
+  public let columns: [String]
+  /// The values before, in the order of ``columns``; nil for a row that was inserted.
+  public let old: [DatabaseValue]?
+  /// The values after; nil for a row that was deleted.
+  public let new: [DatabaseValue]?
+  let oldRowID: Int64
+  let newRowID: Int64
+}
+
+/// What a transaction has changed of the tables that a feed follows.
+public struct CommittedChanges<Change: Sendable>: Sendable {
+  /// Goes up with each commit that a feed of the queue or pool has been told of; not the same in another
+  /// process, or after the database was opened anew.
+  public let number: Int
+  /// Row by row, in the order in which statements have changed them; a row that was changed twice is there
+  /// twice.
+  public let changes: [Change]
+  /// Whether another process, or a connection that isn't the queue's or pool's, has committed something: nobody
+  /// knows what, so that ``changes`` is empty. Read anew what depends on it.
+  public let isFromElsewhere: Bool
+}
+
+/// A feed ended because its consumer was too slow: it held as many changes as it may.
+///
+/// What was committed before was delivered. To go on, read anew what the feed was for, and begin another feed.
+public struct FeedOverflow: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The number of the first transaction that is missing.
+  public let firstMissing: Int
+  /// How many changes the feed may hold.
+  public let limit: Int
+
+  /// What happened, and what to do.
+  public var description: String {
+    "the feed held \(limit) changes that nobody has read, and ended before transaction "
+      + "\(firstMissing); read the tables anew, and begin another feed"
+  }
+}

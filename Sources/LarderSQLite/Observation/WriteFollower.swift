@@ -1,0 +1,278 @@
+import CSQLite
+import Glibc
+
+/// Follows the transactions of the connection that writes, for those who observe what it changes: which tables,
+/// columns and rows each touches, and, for feeds, what every row was and is. Tells the ``Observers`` once the
+/// transaction is committed, and nobody of one that is rolled back.
+///
+/// What makes the unsafe pointers sound: SQLite calls the preupdate hook during a step of the connection, which
+/// keeps this object as its follower, and takes it off before it lets go of it.
+final class WriteFollower: StatementFollower {
+  private unowned let database: Database
+  private var connection: Connection { database.connection }
+  private let observers: Observers
+  /// What the transaction may have touched.
+  private var touched = Region()
+  private var log = RowLog()
+  /// How many changes the log had before the statement that runs.
+  private var start = 0
+  /// Whether the schema may be another one than when tables were looked at.
+  private var isStale = false
+  /// Whether rows are looked at by statements of the follower's own.
+  private var isLooking = false
+  /// SQLite's count of changed rows when the last transaction ended.
+  private var changesBefore: Int64 = 0
+  /// Whether rows are told of, in this transaction from its beginning on.
+  private var tellsRows = false
+  /// How many rows of one transaction are kept at most.
+  private var limit = 0
+  private var followed: [Region.TableName: FollowedTable] = [:]
+  private var followsRowsOf: Set<Region.TableName> = []
+  /// The table of the last row that was told of: mostly that of the next one.
+  private var last: (database: [CChar], table: [CChar], Target)?
+  private var dataVersion: Int64 = 0
+
+  private struct Target {
+    let name: Region.TableName
+    let table: FollowedTable?
+    let tellsRow: Bool
+  }
+
+  /// Begins to follow. In a scope of the connection that writes.
+  static func install(on database: Database, for observers: Observers) throws {
+    guard database.connection.follower == nil else { return }
+    let handle = try database.connection.sqlite("values(of:) and changes(of:)")
+    database.collectRegions()
+    let follower = WriteFollower(database, observers)
+    follower.changesBefore = sqlite3_total_changes64(handle)
+    follower.dataVersion = follower.currentDataVersion() ?? 0
+    database.connection.follower = follower
+    database.connection.hooks.hasRolledBack = { [unowned follower] in follower.forget() }
+    database.connection.hooks.installRollbackHook(on: handle)
+    try database.prepareToEnd()
+  }
+
+  private init(_ database: Database, _ observers: Observers) {
+    self.database = database
+    self.observers = observers
+  }
+
+  private func uninstall() {
+    guard let handle = connection.handle else { return }
+    setTellsRows(false, on: handle)
+    connection.hooks.hasRolledBack = nil
+    connection.authorizer.stopCollecting(on: handle)
+    connection.follower = nil
+  }
+
+  // MARK: Rows
+
+  /// Follows the tables whose rows somebody wants to know, from the next transaction on. Throws for what can't
+  /// be followed.
+  func configure() throws {
+    let wanted = observers.wantedRows
+    limit = observers.longestTransaction
+    followsRowsOf = wanted.rows
+    var tables: [Region.TableName: FollowedTable] = [:]
+    for name in wanted.tables {
+      tables[name] = try followed[name] ?? FollowedTable(name, of: database)
+    }
+    followed = tables
+    last = nil
+    guard let handle = connection.handle else { return }
+    let isNeeded = !followed.isEmpty || (!followsRowsOf.isEmpty && PreupdateHook.found != nil)
+    if isNeeded != tellsRows { setTellsRows(isNeeded, on: handle) }
+  }
+
+  private func setTellsRows(_ isOn: Bool, on handle: OpaquePointer) {
+    tellsRows = isOn
+    guard let hook = PreupdateHook.found else { return }
+    guard isOn else {
+      _ = hook.install(handle, nil, nil)
+      return
+    }
+    _ = hook.install(
+      handle,
+      { context, handle, operation, database, table, old, new in
+        guard let context, let handle, let database, let table else { return }
+        Unmanaged<WriteFollower>.fromOpaque(context).takeUnretainedValue()
+          .willChange(operation, database, table, old, new, handle)
+      }, Unmanaged.passUnretained(self).toOpaque())
+    // Statements that are compiled already empty tables without a look at the rows: SQLite compiles them
+    // anew when an authorizer is set.
+    connection.authorizer.collectActions(on: handle)
+  }
+
+  private func willChange(
+    _ operation: Int32, _ database: UnsafePointer<CChar>, _ table: UnsafePointer<CChar>,
+    _ old: Int64, _ new: Int64, _ handle: OpaquePointer
+  ) {
+    let target = target(database, table)
+    if target.tellsRow {
+      if operation != SQLITE_INSERT { touched.insert(row: old, of: target.name) }
+      if operation != SQLITE_DELETE { touched.insert(row: new, of: target.name) }
+    }
+    guard let followed = target.table, let hook = PreupdateHook.found else { return }
+    guard hook.columnCount(handle) == followed.columns.count else { return log.lose() }
+    let change = RowChange(
+      database: target.name.database, table: followed.table, columns: followed.columns,
+      old: operation == SQLITE_INSERT
+        ? nil : followed.values(connection.storageFormat) { hook.oldValue(handle, $0, $1) },
+      new: operation == SQLITE_DELETE
+        ? nil : followed.values(connection.storageFormat) { hook.newValue(handle, $0, $1) },
+      oldRowID: old, newRowID: new)
+    log.append(change, limit: limit)
+  }
+
+  private func target(
+    _ database: UnsafePointer<CChar>, _ table: UnsafePointer<CChar>
+  ) -> Target {
+    if let last, strcmp(last.table, table) == 0, strcmp(last.database, database) == 0 {
+      return last.2
+    }
+    let name = Region.TableName(
+      database: String(cString: database).lowercased(), table: String(cString: table).lowercased())
+    let target = Target(
+      name: name, table: followed[name], tellsRow: followsRowsOf.contains(name))
+    let copy = { (text: UnsafePointer<CChar>) in
+      Array(UnsafeBufferPointer(start: text, count: strlen(text) + 1))
+    }
+    last = (copy(database), copy(table), target)
+    return target
+  }
+
+  // MARK: Statements
+
+  func willRun(_ statement: PreparedStatement) {
+    guard !statement.isReadOnly, !isLooking else { return }
+    start = log.count
+    if touched.isEmpty, log.isEmpty, observers.hasNewWishes || isStale { refresh() }
+    touch(statement)
+  }
+
+  func hasTouchedMore(_ statement: PreparedStatement) {
+    if !statement.isReadOnly, !isLooking { touch(statement) }
+  }
+
+  private func touch(_ statement: PreparedStatement) {
+    guard let region = statement.region else { return touched.isEverything = true }
+    if case .pragma = statement.kind { touched.isEverything = true }
+    var writes = region.writes
+    if tellsRows, !followsRowsOf.isEmpty { writes.expectRows(of: followsRowsOf) }
+    touched.formUnion(writes)
+  }
+
+  func hasRun(_ statement: PreparedStatement, _ code: Int32) {
+    if isLooking { return }
+    if code != SQLITE_DONE {
+      undoIfNeeded()
+    } else if let step = statement.region?.savepoint {
+      log.follow(step)
+    } else if !followed.isEmpty, statement.region?.writes.isEverything == true {
+      // The tables may have other columns from now on.
+      refresh()
+    }
+    guard !touched.isEmpty || !log.isEmpty, let handle = connection.handle,
+      sqlite3_txn_state(handle, nil) != SQLITE_TXN_WRITE, sqlite3_get_autocommit(handle) != 0
+    else { return }
+    end(handle)
+  }
+
+  private func refresh() {
+    isLooking = true
+    defer { isLooking = false }
+    isStale = false
+    followed = [:]
+    connection.authorizer.whilePaused { try? configure() }
+  }
+
+  /// After a statement that has failed: mostly SQLite has undone it, but what came before the row that
+  /// failed stays with FAIL. Nothing tells which, but the rows do.
+  private func undoIfNeeded() {
+    guard log.count > start else { return }
+    isLooking = true
+    defer { isLooking = false }
+    if !isKept(log.changes[start...]) { log.truncate(to: start) }
+  }
+
+  /// Whether rows are as they were after the last of some changes rather than before the first one.
+  private func isKept(_ changes: ArraySlice<RowChange>) -> Bool {
+    for change in changes.reversed() {
+      let name = Region.TableName(
+        database: change.database, table: change.table.lowercased())
+      guard let table = followed[name],
+        let place = table.place(change.new, change.newRowID)
+          ?? table.place(change.old, change.oldRowID)
+      else { continue }
+      let before = changes.first {
+        table.place($0.old, $0.oldRowID) == place || table.place($0.new, $0.newRowID) == place
+      }
+      let isOwn = before.map { table.place($0.old, $0.oldRowID) == place } ?? false
+      let old = isOwn ? before?.old : nil
+      guard change.new != old else { continue }
+      let now = try? connection.authorizer.whilePaused { try table.row(at: place, of: database) }
+      return now == change.new
+    }
+    return false
+  }
+
+  /// The transaction was rolled back as a whole.
+  private func forget() {
+    isStale = isStale || touched.isEverything
+    touched = Region()
+    log.removeAll()
+    start = 0
+  }
+
+  private func end(_ handle: OpaquePointer) {
+    let changes = sqlite3_total_changes64(handle)
+    let hasChanged = changes != changesBefore || touched.isEverything
+    changesBefore = changes
+    defer { forget() }
+    if hasChanged { observers.hasCommitted(touched, log) }
+    if log.isUnknown { observers.hasCommittedElsewhere() }
+    if observers.uninstallIfUnused() { uninstall() }
+  }
+
+  func hasReplacedContent() { observers.hasCommittedElsewhere() }
+
+  // MARK: Others
+
+  /// The file's path; nil for a database in memory, and a temporary one.
+  var path: String? {
+    guard let handle = connection.handle, let path = sqlite3_db_filename(handle, "main"),
+      path.pointee != 0
+    else { return nil }
+    return String(cString: path)
+  }
+
+  /// What was committed by connections that aren't the queue's or pool's is told to everybody. In a scope of
+  /// the connection that writes.
+  func lookForOthers() {
+    guard !hasMoved else {
+      return observers.fail(
+        DatabaseError(.readOnlyMoved, "another file has taken the place of the database's"))
+    }
+    guard let version = currentDataVersion(), version != dataVersion else { return }
+    dataVersion = version
+    isStale = true
+    observers.hasCommittedElsewhere()
+  }
+
+  private var hasMoved: Bool {
+    guard let handle = connection.handle else { return false }
+    var hasMoved: Int32 = 0
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+    return hasMoved != 0
+  }
+
+  /// Goes up with commits of other connections, which only ``Checkpointer`` makes of our own, and seldom.
+  ///
+  /// See [PRAGMA data_version](https://www.sqlite.org/pragma.html#pragma_data_version).
+  private func currentDataVersion() -> Int64? {
+    guard let handle = connection.handle else { return nil }
+    return connection.authorizer.whilePaused {
+      Connection.text("PRAGMA data_version", on: handle).flatMap { Int64($0) }
+    }
+  }
+}

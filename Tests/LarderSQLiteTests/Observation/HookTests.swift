@@ -1,0 +1,103 @@
+import LarderSQLite
+import TestSupport
+import Testing
+
+@Suite("Hooks of commits, rollbacks and updates")
+struct HookTests {
+  struct Refusal: Error {}
+
+  @Test("They are called as long as their observation is kept", arguments: Company.threads)
+  func life(company: Company) throws {
+    let folder = try ScratchFolder()
+    let access = try company.open(in: folder)
+    let events = Recorder<String>()
+    var observations = try access.inDatabase { db in
+      [
+        try db.onCommit { events.add("commit") },
+        try db.onRollback { events.add("rollback") },
+        try db.onUpdate { events.add("\($0.operation) \($0.table) \($0.rowID)") },
+      ]
+    }
+    try access.inTransaction { try $0.executeUpdate("UPDATE city SET area = 1 WHERE id < 3") }
+    try? access.inTransaction { db in
+      try db.executeUpdate("DELETE FROM city WHERE id = 1")
+      throw Refusal()
+    }
+    let expected = ["update city 1", "update city 2", "commit", "delete city 1", "rollback"]
+    #expect(events.elements == expected)
+    observations[2].cancel()
+    observations.removeFirst()
+    try access.inTransaction { try $0.executeUpdate("UPDATE city SET area = 1 WHERE id < 3") }
+    #expect(events.elements == expected)
+    try access.inDatabase { db in
+      try db.begin()
+      try db.rollback()
+    }
+    #expect(events.elements == expected + ["rollback"])
+    _ = observations
+  }
+
+  @Test("A commit can be refused, for a reason that its caller is told", arguments: Company.threads)
+  func refused(company: Company) throws {
+    let folder = try ScratchFolder()
+    let access = try company.open(in: folder)
+    let observation = try access.inDatabase { db in
+      try db.onCommit { throw Refusal() }
+    }
+    for call in [
+      { try access.inTransaction { try $0.executeUpdate("DELETE FROM city") } },
+      { try access.inDatabase { try $0.executeUpdate("DELETE FROM city") } },
+      {
+        try access.inDatabase { db in
+          try db.inSavepoint { try $0.executeUpdate("DELETE FROM city") }
+        }
+      },
+    ] {
+      let error = #expect(throws: DatabaseError.self) { try call() }
+      #expect(error?.extendedCode == .constraintCommitHook)
+      #expect(error?.message == "the commit was refused: Refusal()")
+    }
+    #expect(try access.read { try $0.cityCount() } == 4)
+    observation.cancel()
+    try access.inTransaction { try $0.executeUpdate("DELETE FROM city") }
+    #expect(try access.read { try $0.cityCount() } == 0)
+  }
+
+  @Test("A hook can't use its connection, and what it tries does no harm")
+  func misuse() throws {
+    let db = try makeCities()
+    let handed = Handed(db)
+    let errors = Recorder<String>()
+    let observation = try db.onUpdate { _ in
+      do { try handed.content.executeUpdate("DELETE FROM city") } catch { errors.add("\(error)") }
+    }
+    try db.executeUpdate("UPDATE city SET area = 1 WHERE id = 1")
+    #expect(errors.elements.count == 1)
+    #expect(try db.cityCount() == 4)
+    observation.cancel()
+  }
+
+  @Test("Hooks, values and feeds go together", .promptly)
+  func together() async throws {
+    let access = try DatabaseQueue()
+    let events = Recorder<String>()
+    let observations = try await access.inDatabase { db in
+      try createCities(in: db)
+      return [
+        try db.onCommit { events.add("commit") }, try db.onRollback { events.add("rollback") },
+        try db.onUpdate { events.add("\($0.operation)") },
+      ]
+    }
+    let values = ObservedReads(access) { try $0.cityCount() }
+    let feed = Followed(access.changes(of: ["city"]))
+    #expect(try await values.next() == 4)
+    try await feed.begin()
+    events.removeAll()
+    try await access.inTransaction { db in try db.executeUpdate("DELETE FROM city WHERE id = 1") }
+    #expect(try await values.next() == 3)
+    #expect(try await feed.next()?.changes.count == 1)
+    #expect(events.elements.filter { $0 == "delete" }.count == 1)
+    #expect(events.elements.contains("commit"))
+    _ = observations
+  }
+}

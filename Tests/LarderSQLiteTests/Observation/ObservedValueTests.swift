@@ -1,0 +1,248 @@
+import LarderSQLite
+import Testing
+import TestSupport
+
+@Suite("Observed values", .promptly)
+struct ObservedValueTests {
+  @Test("Whatever changes what was read is seen", arguments: SeenWrite.all)
+  func seen(write: SeenWrite) async throws {
+    for company in Company.threads where company.sharesSyncs || company.storage == .pool {
+      let folder = try ScratchFolder()
+      let access = try company.open(in: folder) { $0.trustsSchema = true }
+      try await access.inDatabase { try $0.executeStatements(SQL(raw: write.schema)) }
+      let values = ObservedReads(access) { try $0.rows(write.read) }
+      let first = try await values.next()
+      try await access.inTransaction { try $0.executeStatements(SQL(raw: write.write)) }
+      let second = try await values.next()
+      #expect(first != second)
+      let expected = try await access.read { try $0.rows(write.read) }
+      #expect(second == expected)
+      try access.close()
+    }
+  }
+
+  @Test(
+    "Whatever changes what was read is seen outside of transactions too", arguments: SeenWrite.all)
+  func seenWithoutTransaction(write: SeenWrite) async throws {
+    var configuration = Configuration()
+    configuration.trustsSchema = true
+    let access = try DatabaseQueue(configuration: configuration)
+    try await access.inDatabase {
+      try createCities(in: $0)
+      try $0.executeStatements(SQL(raw: write.schema))
+      // The statement is compiled before anybody observes.
+      try $0.inTransaction {
+        try $0.executeStatements(SQL(raw: write.write))
+        $0.setRollbackOnly()
+      }
+    }
+    let values = ObservedReads(access) { try $0.rows(write.read) }
+    let first = try await values.next()
+    try await access.inDatabase { try $0.executeStatements(SQL(raw: write.write)) }
+    let second = try await values.next()
+    #expect(first != second)
+    #expect(values.count == 2 || write.write.contains(";"))
+  }
+
+  @Test("What wasn't read isn't read again", arguments: Company.threads)
+  func unseen(company: Company) async throws {
+    let folder = try ScratchFolder()
+    let access = try company.open(in: folder)
+    try await access.inTransaction { try $0.executeStatements("CREATE TABLE other (a, b)") }
+    let values = ObservedReads(access) { try $0.texts("SELECT name FROM city ORDER BY id") }
+    _ = try await values.next()
+    try await access.inTransaction { db in try db.executeUpdate("INSERT INTO other VALUES (1, 2)") }
+    try await access.inTransaction { db in try db.executeUpdate("UPDATE city SET population = 1") }
+    try? await access.inTransaction { db in
+      try db.executeUpdate("UPDATE city SET name = 'x' WHERE id = 1")
+      throw CancellationError()
+    }
+    try await access.inTransaction { db in
+      try db.executeUpdate("DELETE FROM city")
+      db.setRollbackOnly()
+    }
+    await #expect(throws: DatabaseError.self) {
+      try await access.inDatabase {
+        try $0.executeUpdate("INSERT INTO city (name) VALUES ('a'), ('Oslo')")
+      }
+    }
+    try await access.inDatabase { db in try db.executeUpdate("DELETE FROM city WHERE id = 1000") }
+    try await access.inTransaction { db in
+      try db.executeUpdate("UPDATE city SET name = 'Roma' WHERE id = 1")
+    }
+    #expect(try await values.next() == ["Roma", "Oslo", "Lagos", "北京市"])
+    #expect(values.count == 2)
+  }
+
+  @Test("Values that are equal to the one before are left out")
+  func equal() async throws {
+    let access = try DatabaseQueue()
+    try await access.inDatabase { try createCities(in: $0) }
+    let values = ObservedReads(access) {
+      try $0.value("SELECT max(population) FROM city", as: Int.self)
+    }
+    #expect(try await values.next() == 21_893_095)
+    let next = Task { [values = Handed(values)] in try await values.content.next() }
+    try await access.inDatabase { db in
+      try db.executeUpdate("UPDATE city SET population = 7 WHERE id = 1")
+    }
+    while values.count < 2 { await Task.yield() }
+    try await access.inDatabase { db in try db.executeUpdate("UPDATE city SET population = 8") }
+    #expect(try await next.value == 8)
+  }
+
+  @Test("A slow consumer gets the newest value", arguments: Company.threads)
+  func newest(company: Company) async throws {
+    let folder = try ScratchFolder()
+    let access = try company.open(in: folder)
+    let values = ObservedReads(access) { try $0.cityCount() }
+    #expect(try await values.next() == 4)
+    for number in 0..<100 {
+      try await access.inTransaction { db in
+        try db.executeUpdate("INSERT INTO city (name) VALUES (?)", "city \(number)")
+      }
+    }
+    #expect(try await values.next() == 104)
+    #expect(values.count == 2)
+  }
+
+  @Test("A closure that writes throws, and ends")
+  func writing() async throws {
+    let access = try DatabaseQueue()
+    try await access.inDatabase { try createCities(in: $0) }
+    let values = ObservedReads(access) { try $0.executeUpdate("DELETE FROM city") }
+    let error = await #expect(throws: DatabaseError.self) { try await values.next() }
+    #expect(error?.code == .readOnly)
+    #expect(try await values.next() == nil)
+    #expect(try await access.read { try $0.cityCount() } == 4)
+  }
+
+  @Test("A closure that reads nothing of the database has one value")
+  func nothing() async throws {
+    let access = try DatabaseQueue()
+    let other = try DatabaseQueue()
+    let values = ObservedReads(access) { _ in
+      try other.read { try $0.value("SELECT 1", as: Int.self) }
+    }
+    #expect(try await values.next() == 1)
+    #expect(try await values.next() == nil)
+  }
+
+  @Test("Cancellation ends the sequence, also while it waits")
+  func cancelled() async throws {
+    let access = try DatabaseQueue()
+    try await access.inDatabase { try createCities(in: $0) }
+    let (stream, began) = AsyncStream<Void>.makeStream()
+    let task = Task {
+      var count = 0
+      for try await _ in access.values(of: { try $0.cityCount() }) {
+        count += 1
+        began.yield()
+      }
+      return count
+    }
+    for await _ in stream { break }
+    task.cancel()
+    #expect(try await task.value == 1)
+  }
+
+  @Test("Closing the database ends the sequence", arguments: Company.threads)
+  func closed(company: Company) async throws {
+    let folder = try ScratchFolder()
+    let access = try company.open(in: folder)
+    let values = ObservedReads(access) { try $0.cityCount() }
+    #expect(try await values.next() == 4)
+    try access.close()
+    #expect(try await values.next() == nil)
+    let late = ObservedReads(access) { try $0.cityCount() }
+    let error = await #expect(throws: DatabaseError.self) { try await late.next() }
+    #expect(error?.code == .misuse)
+  }
+
+  @Test("A callback is called until its observation is released")
+  func callback() async throws {
+    let access = try DatabaseQueue()
+    try await access.inDatabase { try createCities(in: $0) }
+    let (stream, sink) = AsyncStream<Int?>.makeStream()
+    var observation: Observation? = access.values(of: { try $0.cityCount() }) { error in
+      Issue.record(error)
+    } onValue: {
+      sink.yield($0)
+    }
+    var counts = stream.makeAsyncIterator()
+    #expect(await counts.next() == 4)
+    try await access.inDatabase { db in try db.executeUpdate("DELETE FROM city WHERE id = 1") }
+    #expect(await counts.next() == 3)
+    _ = observation
+    observation = nil
+    try await access.inDatabase { db in try db.executeUpdate("DELETE FROM city") }
+    #expect(try await ObservedReads(access, { try $0.cityCount() }).next() == 0)
+    sink.finish()
+    #expect(await counts.next() == nil)
+  }
+
+  @Test("What was observed once leaves the connection as it was")
+  func gone() async throws {
+    let access = try DatabaseQueue()
+    try await access.inDatabase { try createCities(in: $0) }
+    for _ in 0..<3 {
+      do {
+        let values = ObservedReads(access) { try $0.cityCount() }
+        _ = try await values.next()
+      }
+      try await access.inDatabase { db in try db.executeUpdate("DELETE FROM city WHERE id = 1") }
+    }
+    let values = ObservedReads(access) { try $0.cityCount() }
+    #expect(try await values.next() == 3)
+    try await access.inDatabase { db in try db.executeUpdate("DELETE FROM city WHERE id = 2") }
+    #expect(try await values.next() == 2)
+  }
+
+  @Test("Restoring a backup is seen")
+  func restored() async throws {
+    let other = try makeCities()
+    let access = try DatabaseQueue()
+    try await access.inDatabase { try createCities(in: $0) }
+    let values = ObservedReads(access) { try $0.cityCount() }
+    #expect(try await values.next() == 4)
+    let box = Handed(other)
+    try await access.inDatabase { db in
+      try box.content.executeUpdate("DELETE FROM city WHERE id < 3")
+      try db.restore(from: box.content)
+    }
+    #expect(try await values.next() == 2)
+  }
+
+  @Test("An authorizer of the program's own stays in force")
+  func authorizer() async throws {
+    let access = try DatabaseQueue()
+    try await access.inDatabase { try createCities(in: $0) }
+    let values = ObservedReads(access) { db in
+      db.authorizer = .tables(["city"])
+      return try db.cityCount()
+    }
+    #expect(try await values.next() == 4)
+    try await access.inDatabase { db in
+      db.authorizer = .readOnly
+      #expect(throws: DatabaseError.self) { try db.executeUpdate("DELETE FROM city") }
+      db.authorizer = nil
+      try db.executeUpdate("DELETE FROM city WHERE id = 1")
+    }
+    #expect(try await values.next() == 3)
+  }
+}
+
+/// Hands something over that only one uses at a time.
+struct Handed<Content>: @unchecked Sendable {
+  let content: Content
+  init(_ content: Content) { self.content = content }
+}
+
+extension Database {
+  /// All values of all rows.
+  fileprivate func rows(_ sql: String) throws -> [[DatabaseValue]] {
+    try executeQuery(SQL(raw: sql)).map { row in
+      try (0..<row.columnCount).map { try row.get(at: $0) }
+    }
+  }
+}
