@@ -30,7 +30,7 @@
 ///   - indexes: those that aren't a single column's: `.index(\.country, \.name, where: "population > 0")`.
 ///   - options: whether it has no row id, or no primary key, or isn't STRICT.
 @attached(member, names: named(Columns), named(columns), named(table), named(init))
-@attached(extension, conformances: Record, names: named(init))
+@attached(extension, conformances: Record, SingleSource, QuerySource, names: named(init))
 public macro Record(
   _ name: String = "", constraints: [RecordAttribute.TableConstraint] = [],
   indexes: [RecordAttribute.TableConstraint] = [], options: TableOptions = []

@@ -42,7 +42,9 @@ package struct RecordExpansion {
         at: record.type.offset)
     }
     var head = "extension \(type)"
-    if conforms { head += ": Larder.Record" }
+    // Those that follow from the first, too: in a file that names one of them before the first is looked up,
+    // the compiler doesn't find them in what is expanded for another file's type.
+    if conforms { head += ": Larder.Record, Larder.SingleSource, Larder.QuerySource" }
     if case .written(let types, isMember: false) = record.initializer {
       return "\(head) {\n\(initializer(types, indent: "  "))\n}"
     }

@@ -22,7 +22,9 @@ struct ExpansionTests {
         static let table: Larder.Table<City> = Larder.Table(
           "city", City.init(id:name:), columns.id, columns.name)
         """#)
-    #expect(expansion.extensions == "extension City: Larder.Record {}")
+    #expect(
+      expansion.extensions
+        == "extension City: Larder.Record, Larder.SingleSource, Larder.QuerySource {}")
   }
 
   @Test("Name, options, codings and constraints are copied, properties in them become columns")
@@ -134,7 +136,9 @@ struct ExpansionTests {
           self.isNew = isNew
         }
         """))
-    #expect(expansion.extensions == "extension T: Larder.Record {}")
+    #expect(
+      expansion.extensions
+        == "extension T: Larder.Record, Larder.SingleSource, Larder.QuerySource {}")
   }
 
   @Test(

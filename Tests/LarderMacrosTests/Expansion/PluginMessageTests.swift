@@ -57,7 +57,7 @@ struct PluginMessageTests {
     #expect(text?.hasPrefix("struct Columns: Sendable {\n") == true)
     #expect(
       try expand("RecordMacro", "extension", city, extending: "Outer.City").text
-        == #"{"expandMacroResult":{"diagnostics":[],"expandedSource":"extension Outer.City: Larder.Record {}"}}"#
+        == #"{"expandMacroResult":{"diagnostics":[],"expandedSource":"extension Outer.City: Larder.Record, Larder.SingleSource, Larder.QuerySource {}"}}"#
     )
     #expect(
       try expand("PropertyMacro", "peer", "@Column var x: Int", context: ["@Record struct S {}"])

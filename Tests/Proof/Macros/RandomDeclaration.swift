@@ -289,7 +289,7 @@ struct RandomDeclaration {
       "\(visibility)static let table: Larder.Table<\(type)> = Larder.Table( "
         + arguments.joined(separator: ", ") + ")",
     ]
-    var extensions = "extension T: Larder.Record {}"
+    var extensions = "extension T: Larder.Record, Larder.SingleSource, Larder.QuerySource {}"
     if isWritten {
       let parameters = columns.map { "\($0.name): \($0.type)" }.joined(separator: ", ")
       let lines =
@@ -298,7 +298,9 @@ struct RandomDeclaration {
       if hasInitializer {
         written += lines
       } else {
-        extensions = (["extension T: Larder.Record {"] + lines + ["}"]).joined(separator: " ")
+        extensions =
+          (["extension T: Larder.Record, Larder.SingleSource, Larder.QuerySource {"] + lines + ["}"])
+          .joined(separator: " ")
       }
     }
     expected = .expansion(
