@@ -9,7 +9,7 @@
 /// A profile sets every property to what suits its use; any of them can be changed before opening.
 /// Whatever the profile, connections are hardened: extended result codes, foreign keys enforced,
 /// [defensive mode](https://www.sqlite.org/c3ref/c_dbconfig_defensive.html), untrusted schema,
-/// no strings in double quotes, no extensions, cell checks, no URI names unless asked for; and
+/// no strings in double quotes and no URI names unless asked for, no extensions, cell checks; and
 /// files are created readable and writable by their owner only.
 public struct Configuration: Sendable {
   /// What a database is for.
@@ -120,6 +120,11 @@ public struct Configuration: Sendable {
   /// harmless: for triggers that keep an FTS5 table up to date. Not for files from elsewhere, whose
   /// schema could do harm; see [trusted_schema](https://www.sqlite.org/pragma.html#pragma_trusted_schema).
   public var trustsSchema = false
+  /// Whether `"text"` stands for a string where no column has that name, as SQLite once had it everywhere: for
+  /// databases whose views and triggers were written so, which can't be used without. In SQL of one's own a
+  /// misspelled name is no error then. See
+  /// [double-quoted string literals](https://www.sqlite.org/quirks.html#dblquote).
+  public var allowsDoubleQuotedStrings = false
   /// Limits to set on the connection.
   public var limits: [Limit: Int] = [:]
   /// Whether errors and trace events show the values of arguments, which may be private.

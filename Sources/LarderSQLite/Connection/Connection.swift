@@ -304,9 +304,15 @@ final class Connection {
   deinit { close() }
 
   /// The error for a result code, with what SQLite says of the last call, after telling the log.
-  func error(_ code: Int32, sql: String? = nil, statement: OpaquePointer? = nil) -> DatabaseError {
+  ///
+  /// - Parameter advice: what Larder adds to that; called once the message is read, as what it asks SQLite
+  ///   replaces it.
+  func error(
+    _ code: Int32, sql: String? = nil, statement: OpaquePointer? = nil,
+    advice: () -> String? = { nil }
+  ) -> DatabaseError {
     var extended = ResultCode(rawValue: code)
-    let message: String
+    var message: String
     var offset: Int?
     if extended == .busy, let reason = busyHandler.takeInterruption() {
       extended = .interrupt
@@ -327,6 +333,7 @@ final class Connection {
       return sqlite3_table_column_metadata(handle, nil, table, column, nil, nil, nil, nil, nil)
         == SQLITE_OK
     }
+    if let advice = advice() { message += "; \(advice)" }
     let error = DatabaseError(
       extended, message, sql: sql, offset: offset.flatMap { $0 < 0 ? nil : $0 },
       constraint: constraint,

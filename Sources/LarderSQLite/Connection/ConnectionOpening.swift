@@ -64,8 +64,9 @@ enum ConnectionOpening {
     larder_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     larder_db_config(
       handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, configuration.trustsSchema ? 1 : 0)
-    larder_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0)
-    larder_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, 0)
+    let hasQuotedStrings: Int32 = configuration.allowsDoubleQuotedStrings ? 1 : 0
+    larder_db_config(handle, SQLITE_DBCONFIG_DQS_DML, hasQuotedStrings)
+    larder_db_config(handle, SQLITE_DBCONFIG_DQS_DDL, hasQuotedStrings)
     larder_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0)
     // It takes and gives pointers as blobs, and Debian builds SQLite with it.
     larder_db_config(handle, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0)

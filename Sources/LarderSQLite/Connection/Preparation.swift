@@ -40,7 +40,8 @@ extension Connection {
       }
     }
     guard code == SQLITE_OK else {
-      throw error(code, sql: text.string(from: start, to: text.endOfStatement(from: start)))
+      let sql = text.string(from: start, to: text.endOfStatement(from: start))
+      throw error(code, sql: sql) { quotingAdvice(for: sql, kind, code) }
     }
     let statement = handle.map {
       PreparedStatement(

@@ -10,8 +10,9 @@ public struct EffectiveSettings: Hashable, Sendable {
   public let groupCommit: Bool
   /// Whether foreign keys are enforced.
   public let foreignKeys: Bool
-  /// Whether the connection is hardened, as all are: statements can't damage the file on purpose, pages are
-  /// checked as they are read, text in double quotes is never a string, and no extension can be loaded.
+  /// Whether the connection is hardened, as all are unless they allow strings in double quotes: statements
+  /// can't damage the file on purpose, pages are checked as they are read, text in double quotes is never a
+  /// string, and no extension can be loaded.
   public var isHardened: Bool {
     isDefensive && cellSizeCheck && !allowsDoubleQuotedStrings && !loadsExtensions
   }
@@ -29,10 +30,11 @@ public struct EffectiveSettings: Hashable, Sendable {
   public let runsTriggers: Bool
   /// Whether views can be used.
   public let allowsViews: Bool
+  /// Whether text in double quotes may be a string; see ``Configuration/allowsDoubleQuotedStrings``.
+  public let allowsDoubleQuotedStrings: Bool
   package let mmapSize: Int
   package let isDefensive: Bool
   package let cellSizeCheck: Bool
-  package let allowsDoubleQuotedStrings: Bool
   package let loadsExtensions: Bool
 }
 
@@ -60,10 +62,10 @@ extension Database {
         trustsSchema: isOn(SQLITE_DBCONFIG_TRUSTED_SCHEMA),
         runsTriggers: isOn(SQLITE_DBCONFIG_ENABLE_TRIGGER),
         allowsViews: isOn(SQLITE_DBCONFIG_ENABLE_VIEW),
+        allowsDoubleQuotedStrings: isOn(SQLITE_DBCONFIG_DQS_DML) || isOn(SQLITE_DBCONFIG_DQS_DDL),
         mmapSize: try value("PRAGMA mmap_size", as: Int.self) ?? 0,
         isDefensive: isOn(SQLITE_DBCONFIG_DEFENSIVE),
         cellSizeCheck: try value("PRAGMA cell_size_check", as: Bool.self) ?? false,
-        allowsDoubleQuotedStrings: isOn(SQLITE_DBCONFIG_DQS_DML) || isOn(SQLITE_DBCONFIG_DQS_DDL),
         loadsExtensions: isOn(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION))
     }
   }
