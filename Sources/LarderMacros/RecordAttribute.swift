@@ -28,6 +28,8 @@ public enum RecordAttribute {
     public static func `default`(sql: SQL) -> Self { Self() }
     /// An expression that must not be false.
     public static func check(_ condition: SQL) -> Self { Self() }
+    /// The column's type as it stands in CREATE TABLE.
+    public static func sqlType(_ type: String) -> Self { Self() }
     /// How text is compared.
     public static func collate(_ name: String) -> Self { Self() }
     /// An expression over other columns that the value is computed from.

@@ -17,6 +17,8 @@ final class PropertyAccess: Sendable {
   @usableFromInline let isStored: Bool
   /// Whether it can be set.
   @usableFromInline let isWritable: Bool
+  /// The property; nil for a value that is only read.
+  @usableFromInline let keyPath: (AnyKeyPath & Sendable)?
   /// The size and alignment of a value in bytes.
   @usableFromInline let size: Int
   @usableFromInline let alignment: Int
@@ -37,7 +39,8 @@ final class PropertyAccess: Sendable {
 
   @inlinable
   init<Value>(
-    _ type: Value.Type, offset: Int?, isWritable: Bool, number: PlainNumber? = nil,
+    _ type: Value.Type, offset: Int?, isWritable: Bool, keyPath: (AnyKeyPath & Sendable)?,
+    number: PlainNumber? = nil,
     read: @escaping @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void,
     bind: @escaping @Sendable (UnsafeRawPointer, ParameterBinder) throws -> Void,
     assign: @escaping @Sendable (UnsafeMutableRawPointer, Int64) throws -> Void,
@@ -47,6 +50,7 @@ final class PropertyAccess: Sendable {
     self.offset = offset ?? 0
     isStored = offset != nil
     self.isWritable = isWritable
+    self.keyPath = keyPath
     self.number = number
     size = MemoryLayout<Value>.size
     alignment = MemoryLayout<Value>.alignment
@@ -61,7 +65,7 @@ final class PropertyAccess: Sendable {
   /// A property that is stored in the record as it is, of a type that knows how it is stored.
   @inlinable
   static func plain<Value: DatabaseValueConvertible>(
-    _ type: Value.Type, offset: Int, isWritable: Bool
+    _ type: Value.Type, offset: Int, isWritable: Bool, keyPath: AnyKeyPath & Sendable
   ) -> PropertyAccess {
     let set: @Sendable (UnsafeMutableRawPointer, Int64) throws -> Void = {
       $0.assumingMemoryBound(to: Value.self).pointee = try Value(databaseValue: .integer($1))
@@ -72,7 +76,7 @@ final class PropertyAccess: Sendable {
     }
     let ignore: @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void = { _, _ in }
     return PropertyAccess(
-      type, offset: offset, isWritable: isWritable, number: PlainNumber(type),
+      type, offset: offset, isWritable: isWritable, keyPath: keyPath, number: PlainNumber(type),
       read: { $1.initializeMemory(as: Value.self, to: try Value(written: $0)) },
       bind: { try $0.assumingMemoryBound(to: Value.self).pointee.bind(to: $1) },
       assign: isWritable ? set : keep, take: isWritable ? replace : ignore,
@@ -85,7 +89,7 @@ final class PropertyAccess: Sendable {
     _ keyPath: KeyPath<R, Value> & Sendable, _ coding: ColumnCoding<Value>
   ) -> PropertyAccess {
     PropertyAccess(
-      Value.self, offset: nil, isWritable: keyPath is WritableKeyPath<R, Value>,
+      Value.self, offset: nil, isWritable: keyPath is WritableKeyPath<R, Value>, keyPath: keyPath,
       read: { $1.initializeMemory(as: Value.self, to: try coding.read($0)) },
       bind: { try coding.bind($0.assumingMemoryBound(to: R.self).pointee[keyPath: keyPath], $1) },
       assign: { record, integer in
@@ -125,7 +129,8 @@ extension PropertyAccess {
     read: @escaping @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void
   ) -> PropertyAccess {
     PropertyAccess(
-      type, offset: nil, isWritable: false, number: number, read: read, bind: { _, _ in },
+      type, offset: nil, isWritable: false, keyPath: nil, number: number, read: read,
+      bind: { _, _ in },
       assign: { _, _ in },
       take: { _, _ in }, value: { _, _ in .null })
   }

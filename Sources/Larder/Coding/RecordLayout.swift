@@ -88,6 +88,33 @@ final class RecordLayout: @unchecked Sendable {
     }
   }
 
+  /// Calls a closure with memory for a tuple of the values, which holds none before and after.
+  func withTuple(_ body: (UnsafeMutableRawPointer) -> Void) {
+    withUnsafeTemporaryAllocation(
+      byteCount: max(1, size), alignment: properties.map(\.alignment).max() ?? 1
+    ) { memory in
+      if let memory = memory.baseAddress { body(memory) }
+    }
+  }
+
+  /// Calls a closure with a column's value, in memory.
+  func withValue<T>(
+    of column: Int, _ reader: ColumnReader, _ body: (UnsafeRawPointer) -> T
+  ) throws -> T {
+    let property = properties[column]
+    return try withUnsafeTemporaryAllocation(
+      byteCount: max(1, property.size), alignment: property.alignment
+    ) { memory in
+      guard let memory = memory.baseAddress else { throw Self.noMemory() }
+      try property.read(reader, memory)
+      defer { property.destroy(memory) }
+      return body(memory)
+    }
+  }
+
+  /// Where a column's value is in a tuple, in bytes.
+  func offset(of column: Int) -> Int { elements[column].offset }
+
   /// The size of a property in bytes.
   func size(of column: Int) -> Int { properties[column].size }
 

@@ -1,4 +1,5 @@
 import LarderSQLite
+import Synchronization
 
 // Batches: many records inserted by few statements.
 
@@ -24,7 +25,7 @@ extension Record {
     _ db: Database, contentsOf records: some Sequence<Self>, or policy: ConflictPolicy? = nil
   ) throws {
     let table = table
-    try table.core.check()
+    try table.core.checkWritable()
     try BatchForeignKeys.inTransaction(table.name, db) { keys, db in
       if table.hooks == nil,
         try records.withContiguousStorageIfAvailable({
@@ -58,15 +59,19 @@ extension Record {
   public static func inserted(
     _ db: Database, contentsOf records: some Sequence<Self>
   ) throws -> [Self] {
-    try BatchForeignKeys.inTransaction(table.name, db) { keys, db in
+    let isConstant = table.core.isInState(.constantKey)
+    func insert(_ record: inout Self, _ db: Database) throws {
+      if isConstant { record = try record.inserted(db) } else { try record.insert(db) }
+    }
+    return try BatchForeignKeys.inTransaction(table.name, db) { keys, db in
       var inserted = Array(records)
       for index in inserted.indices {
         do {
           do {
-            try inserted[index].insert(db)
+            try insert(&inserted[index], db)
           } catch {
             guard try keys.deferKeys(after: error, or: nil) else { throw error }
-            try inserted[index].insert(db)
+            try insert(&inserted[index], db)
           }
         } catch {
           throw RecordError.batch(table: table.name, index: index, error: error)
@@ -123,6 +128,11 @@ extension TableCore {
   fileprivate func insert(
     _ records: RecordBuffer, _ db: Database, or policy: ConflictPolicy?, _ keys: BatchForeignKeys
   ) throws {
+    var looked = 0
+    while looked < records.count, state.load(ordering: .relaxed) != 0 {
+      try checkWriting(records[looked])
+      looked += 1
+    }
     if db.engine != nil { return try insertInEngine(records, db, or: policy) }
     let width = max(1, sql.written.count)
     // DEFAULT VALUES is for one row only.

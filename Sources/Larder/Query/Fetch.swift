@@ -1,4 +1,5 @@
 import LarderSQLite
+import Synchronization
 
 // Records by key, all of them, or those of any SQL.
 
@@ -9,7 +10,7 @@ extension Table {
     _ statement: PreparedStatement, _ positions: UnsafePointer<Int32>, _ body: (R) throws -> Void
   ) throws {
     // Loaded once: in the loop it would be retained and released for every row.
-    let read = read
+    let read = core.isInState(.unproven) ? looking.read : read
     let row = RecordRow(statement, positions, core.layout)
     while try statement.step() {
       let record: R
@@ -43,7 +44,7 @@ extension Table {
       if atOnce { statement.readAtOnce() }
       guard try statement.step() else { return }
       let positions = try core.positions(in: statement)
-      try body(record(statement, positions.first))
+      try body(proving.record(statement, positions.first))
       try readAll(statement, positions.first, body)
     }
   }
@@ -54,9 +55,13 @@ extension Table {
     _ db: Database, _ key: repeat each Key
   ) throws -> R? {
     try core.checkHasKey()
-    var count = 0
-    for _ in repeat each key { count += 1 }
-    try core.checkKeyCount(count)
+    var types: UInt = 1
+    repeat types = types &* 31 &+ UInt(bitPattern: ObjectIdentifier((each Key).self))
+    if types != core.knownKey.load(ordering: .relaxed) {
+      var key: [any DatabaseValueConvertible.Type] = []
+      repeat key.append((each Key).self)
+      try core.checkKey(key, types)
+    }
     return try db.withRows(core.find.sql) { arena in
       var index: Int32 = 0
       func bind(_ value: some DatabaseValueConvertible) throws {
@@ -74,7 +79,9 @@ extension Table {
       db.isReading(row: core.rowID(key: repeat each key))
       statement.readAtOnce()
       guard try statement.step() else { return nil }
-      return try record(statement, core.identity.first)
+      let record = try record(statement, core.identity.first)
+      if core.isInState(.unproven) { try prove(record) }
+      return record
     }
   }
 }
@@ -96,6 +103,28 @@ extension TableCore {
     repeat values.append(try? (each key).databaseValue)
     guard values.count == 1, case .integer(let id) = values[0] else { return nil }
     return id
+  }
+
+  /// Throws where values of these types are no key of the table's, and else keeps what they are known by.
+  @usableFromInline
+  func checkKey(_ types: [any DatabaseValueConvertible.Type], _ number: UInt) throws {
+    try checkKeyCount(types.count)
+    for (column, type) in zip(sql.key, types) { try checkKey(type, column) }
+    knownKey.store(number, ordering: .relaxed)
+  }
+
+  /// Throws where no value of a type can be a column's: as that of its property, or as what that is stored as.
+  func checkKey(_ type: any DatabaseValueConvertible.Type, _ column: Int) throws {
+    let property = propertyTypes[column]
+    func optional<T>(of type: T.Type) -> any Any.Type { T?.self }
+    let isSame =
+      type == property || _openExistential(type as any Any.Type, do: optional) == property
+      || type == _openExistential(property, do: optional)
+    if isSame || type.columnType.canBeCompared(with: columns[column].type) { return }
+    throw DatabaseError(
+      .misuse,
+      "the key “\(columns[column].name)” of “\(name)” is of type \(property), which no \(type) can equal"
+    )
   }
 
   /// The values of a key as the columns store them.
@@ -131,7 +160,8 @@ extension TableCore {
 extension Record {
   /// The record with this primary key, or nil if there is none.
   ///
-  /// A composite key is given in the order of its columns.
+  /// A composite key is given in the order of its columns. Throws ``LarderSQLite/DatabaseError`` for a value
+  /// that can be no key of the table's, such as a text for a number.
   @inlinable
   public static func fetchOne<each Key: DatabaseValueConvertible>(
     _ db: Database, _ key: repeat each Key
@@ -193,12 +223,13 @@ extension Record {
   /// The records with these primary keys, in no order that could be relied on; keys that aren't
   /// there are left out. Only for tables whose key is one column; keys that are the same only
   /// by their column's collation may give their record twice.
-  public static func fetchAll(
-    _ db: Database, keys: some Sequence<some DatabaseValueConvertible>
+  public static func fetchAll<Key: DatabaseValueConvertible>(
+    _ db: Database, keys: some Sequence<Key>
   ) throws -> [Self] {
     let table = table
     try table.core.checkHasKey()
     try table.core.checkKeyCount(1)
+    for column in table.core.sql.key { try table.core.checkKey(Key.self, column) }
     var records: [Self] = []
     var seen: Set<ExactValue> = []
     var rest = try keys.filter { seen.insert(ExactValue(try $0.databaseValue)).inserted }[...]

@@ -3,8 +3,9 @@ import LarderSQLite
 // INSERT, of a record and from a query.
 
 extension Record {
-  /// Inserts the record. A primary key that is an integer, a variable and nil gets its value from
-  /// SQLite.
+  /// Inserts the record. A primary key that is an integer and nil gets its value from SQLite. Where it is a
+  /// constant, this throws ``RecordError/declaration(table:problem:)``, and ``inserted(_:)`` returns the record
+  /// with its key.
   ///
   /// ```swift
   /// try city.insert(db)   // INSERT INTO "city" ("id", "name") VALUES (:id, :name)
@@ -42,7 +43,7 @@ extension Record {
   /// Takes about three times as long as ``insert(_:)``.
   public func inserted(_ db: Database) throws -> Self {
     let table = Self.table
-    try table.core.check()
+    try table.core.checkWritable()
     var record = self
     return try table.inScope(db, &record) { record, db in
       try table.hooks?.willInsert(&record, db)
@@ -67,6 +68,7 @@ extension TableCore {
   @usableFromInline
   func insert(_ record: UnsafeMutableRawPointer, _ db: Database) throws {
     try check()
+    if isInState(.constantKey) { try checkKeyCanBeSet(record, db) }
     if db.engine != nil {
       if try !insertInEngine(record, db) { throw Self.notInserted }
       return
@@ -79,6 +81,7 @@ extension TableCore {
     _ record: UnsafeMutableRawPointer, _ db: Database, or policy: ConflictPolicy
   ) throws -> Bool {
     try check()
+    if isInState(.constantKey) { try checkKeyCanBeSet(record, db) }
     if db.engine != nil { return try insertInEngine(record, db, or: policy) }
     guard try write(sql.insert(or: policy.rawValue), record, db) > 0 else { return false }
     try assignRowID(record, db)
@@ -172,7 +175,7 @@ extension Record {
     _ db: Database, _ columns: repeat Column<Self, each Value>,
     from selection: Selection<(repeat each Value)>
   ) throws -> Int {
-    try table.core.check()
+    try table.core.checkWritable()
     var definitions: [ColumnDefinition] = []
     repeat definitions.append((each columns).definition)
     var parts = selection.columns.parts

@@ -101,7 +101,7 @@ extension Query {
     _ type: R.Type, _ change: (inout Assignments<R>) -> Void
   ) throws -> SQLFragment? {
     let core = R.table.core
-    try core.check()
+    try core.checkWritable()
     let alias = select.tables.alias(at: 0)
     var assignments = Assignments<R>(alias)
     QueryScope.run(select.tables) { change(&assignments) }
@@ -112,7 +112,7 @@ extension Query {
 
   private func deletion<R: Record>(_ type: R.Type) throws -> SQLFragment {
     let core = R.table.core
-    try core.check()
+    try core.checkWritable()
     let table = select.tables.alias(at: 0).definition(of: core.name)
     return try changing("DELETE FROM \(table)", core)
   }

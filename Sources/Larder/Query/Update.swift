@@ -46,7 +46,7 @@ extension Record {
   @discardableResult
   public mutating func update(_ db: Database, changedSince copy: Self) throws -> Bool {
     let table = Self.table
-    try table.core.checkHasKey()
+    try table.core.checkChangesRows()
     return try table.inScope(db, &self) { record, db in
       try table.hooks?.willUpdate(&record, db)
       return try withUnsafeMutablePointer(to: &record) { record in
@@ -63,7 +63,7 @@ extension Record {
   /// as `update`.
   public func updated(_ db: Database) throws -> Self {
     let table = Self.table
-    try table.core.checkHasKey()
+    try table.core.checkChangesRows()
     var record = self
     return try table.inScope(db, &record) { record, db in
       try table.hooks?.willUpdate(&record, db)
@@ -95,14 +95,14 @@ extension Table {
 extension TableCore {
   @usableFromInline
   func update(_ record: UnsafeRawPointer, _ db: Database) throws {
-    try checkHasKey()
+    try checkChangesRows()
     if hasVersion { try checkVersion(record, db) }
     if try write(update, record, db) == 0 { throw try missing(record, db) }
   }
 
   @usableFromInline
   func update(_ record: UnsafeRawPointer, _ db: Database, _ chosen: [Int]) throws {
-    try checkHasKey()
+    try checkChangesRows()
     try checkChangeable(chosen)
     if hasVersion { try checkVersion(record, db) }
     let chosen = chosen.filter { !columns[$0].isVersion }

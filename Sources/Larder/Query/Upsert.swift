@@ -9,7 +9,7 @@ extension Record {
   /// Throws ``RecordError/stale(table:key:)`` if the row has another version.
   public mutating func save(_ db: Database) throws {
     let table = Self.table
-    try table.core.checkHasKey()
+    try table.core.checkChangesRows()
     let hasKey = withUnsafePointer(to: self) { table.core.hasKey($0, db) }
     guard hasKey else { return try insert(db) }
     // Both statements see the same rows.
@@ -200,7 +200,7 @@ private final class Upsert {
 
 extension Table {
   fileprivate func upsert(_ target: [Int], _ chosen: [Int]) throws -> Upsert {
-    if target.isEmpty { try core.checkHasKey() } else { try core.check() }
+    if target.isEmpty { try core.checkChangesRows() } else { try core.checkWritable() }
     try core.checkWritten(chosen)
     let isReady = target.isEmpty && chosen.isEmpty
     return Upsert(core, isReady: isReady, onConflict: target) { [sql = core.sql] left in
@@ -211,7 +211,7 @@ extension Table {
   fileprivate func upsert(
     _ target: [Int], _ change: (inout Assignments<R>, RecordFields<R>) -> Void
   ) throws -> Upsert {
-    if target.isEmpty { try core.checkHasKey() } else { try core.check() }
+    if target.isEmpty { try core.checkChangesRows() } else { try core.checkWritable() }
     var assignments = Assignments<R>(core.alias)
     QueryScope.run(core.tables) { change(&assignments, RecordFields(QueryAlias("excluded"))) }
     guard let list = try assignments.list(core, raised: core.sql.next) else {
@@ -232,6 +232,7 @@ extension TableCore {
   fileprivate func upsert(
     _ record: UnsafeMutableRawPointer, _ db: Database, _ upsert: Upsert
   ) throws {
+    if isInState(.constantKey) { try checkKeyCanBeSet(record, db) }
     var returned = sql.version.map { [$0] } ?? []
     // The row may be there under another key. (The last row id is that of an earlier INSERT then.)
     if !upsert.target.isEmpty || rowIDColumn != nil && !hasKey(record, db) { returned += sql.key }

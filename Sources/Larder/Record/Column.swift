@@ -28,7 +28,7 @@ public struct Column<R, Value: Sendable>: Sendable {
   ) where Value: DatabaseValueConvertible {
     let isWritable = keyPath is WritableKeyPath<R, Value>
     let access = MemoryLayout<R>.offset(of: keyPath).map {
-      PropertyAccess.plain(Value.self, offset: $0, isWritable: isWritable)
+      PropertyAccess.plain(Value.self, offset: $0, isWritable: isWritable, keyPath: keyPath)
     }
     storage = ColumnStorage(name, options, .plain, access ?? .coded(keyPath, .plain), nil)
   }
@@ -70,6 +70,11 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   /// The coding for expressions.
   let expressionCoding: ExpressionCoding?
   private let coding: ColumnCoding<Value>
+
+  /// A value as a connection with a format of dates stores it.
+  func databaseValue(of value: Value, _ format: DateFormat) throws -> DatabaseValue {
+    try coding.stored(value, format)
+  }
 
   /// A value as the column stores it.
   func stored(_ value: Value) -> SQLFragment {

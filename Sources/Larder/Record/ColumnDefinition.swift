@@ -18,6 +18,8 @@ public struct ColumnDefinition: Sendable {
   var greatestVersion: Int64?
   var isVersion: Bool { greatestVersion != nil }
   var collation: String?
+  /// The type in CREATE TABLE, where that isn't the one that ``type`` has.
+  var sqlType: String?
   var checks: [SQL] = []
   var defaultSQL: SQL?
   var generated: (expression: SQL, isStored: Bool)?
@@ -28,6 +30,9 @@ public struct ColumnDefinition: Sendable {
 
   /// Gives a value of the property's type the column's own coding, if it has one.
   var code: (@Sendable (any DatabaseValueConvertible) -> any DatabaseValueConvertible)?
+
+  /// Whether its type in CREATE TABLE can be that of a row id, which is INTEGER and no other word.
+  var isOfRowIDType: Bool { sqlType.map { $0.uppercased() == "INTEGER" } ?? true }
 
   /// Whether statements write it.
   var isWritten: Bool { generated == nil && !isReadOnly }

@@ -41,6 +41,15 @@ public struct ColumnOption<Value: Sendable>: Sendable {
   /// How text is compared: `BINARY`, `NOCASE`, `RTRIM`, or a collation of the program's own.
   public static func collate(_ name: String) -> Self { Self { $0.collation = name } }
 
+  /// The column's type as it stands in CREATE TABLE, where that is an existing database's own:
+  /// `.sqlType("NVARCHAR(160)")`; empty for a column without one. What is stored stays what the property's
+  /// type or coding says, as far as the type's [affinity](https://www.sqlite.org/datatype3.html#type_affinity)
+  /// leaves it alone: of the text `007` a `NUMERIC` column makes 7.
+  ///
+  /// A [STRICT table](https://www.sqlite.org/stricttables.html) takes SQLite's own types only, so that others
+  /// need ``TableOptions/notStrict``, and a row id is an `INTEGER`. Another engine is given the type as it is.
+  public static func sqlType(_ type: String) -> Self { Self { $0.sqlType = type } }
+
   /// An expression over other columns that the value is computed from; it is never written.
   /// See [generated columns](https://www.sqlite.org/gencol.html).
   ///

@@ -13,8 +13,11 @@ public enum RecordError: Error, Sendable {
   case batch(table: String, index: Int, error: any Error)
   /// A name that was chosen by a user isn't that of a column.
   case unknownColumn(table: String, column: String)
-  /// The declaration of the table doesn't hold together; all its operations throw this.
+  /// The declaration of the table doesn't hold together; all its operations throw this. An initializer that
+  /// gives two properties each other's values is found once a record with two different ones is read or written.
   case declaration(table: String, problem: String)
+  /// The record is one of a view, and only read: see ``TableOptions/view``.
+  case view(table: String)
 }
 
 extension RecordError: CustomStringConvertible {
@@ -34,6 +37,8 @@ extension RecordError: CustomStringConvertible {
       "“\(table)” has no column “\(column)”"
     case .declaration(let table, let problem):
       "the declaration of the table “\(table)” is wrong: \(problem)"
+    case .view(let table):
+      "“\(table)” is declared as a view, whose records are only read; SchemaEntry.view creates one"
     }
   }
 

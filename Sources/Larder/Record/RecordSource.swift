@@ -21,7 +21,7 @@ extension Record {
   public static func queryReader(
     _ columns: inout QueryColumns
   ) -> (QueryCursor) throws -> Self {
-    let table = table
+    let table = table.proving
     let positions = columns.add(table.core)
     return { try table.record($0, positions.first) }
   }
@@ -43,7 +43,7 @@ extension Optional: QuerySource where Wrapped: Record {
   public static func queryReader(
     _ columns: inout QueryColumns
   ) -> (QueryCursor) throws -> Wrapped? {
-    let table = Wrapped.table
+    let table = Wrapped.table.proving
     let positions = columns.add(table.core)
     let key = table.core.sql.key.isEmpty ? Array(table.core.columns.indices) : table.core.sql.key
     return { cursor in

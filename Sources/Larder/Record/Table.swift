@@ -8,8 +8,9 @@ import LarderSQLite
 ///
 /// The columns stand in the order of the initializer's parameters, which is that of the stored
 /// properties where the compiler makes it. That is checked, as far as it can be, when the table is
-/// first used: an operation on a table that is declared wrongly throws
-/// ``RecordError/declaration(table:problem:)``.
+/// first used, and by the first records that are read or written (up to 1000, until each two columns of one
+/// type had different values): an operation on a table that is declared wrongly throws
+/// ``RecordError/declaration(table:problem:)``. ``verify(_:)`` checks it in a test.
 public struct Table<R: Record>: Sendable {
   @usableFromInline let core: TableCore
   /// Makes a record of the row that a statement stands on.
@@ -38,7 +39,11 @@ public struct Table<R: Record>: Sendable {
     repeat builder.add(each columns)
     let core = TableCore(
       name, builder, TableDeclaration(constraints, indexes, options),
-      tupleSize: MemoryLayout<(repeat each Value)>.size)
+      tupleSize: MemoryLayout<(repeat each Value)>.size
+    ) { memory, body in
+      let values = memory.assumingMemoryBound(to: (repeat each Value).self).move()
+      withUnsafePointer(to: make(repeat each values)) { body($0) }
+    }
     // Captures nothing but a constant, so that the compiler inlines the initializer.
     self.init(core) { row in
       try withUnsafeTemporaryAllocation(
@@ -65,6 +70,14 @@ public struct Table<R: Record>: Sendable {
     } else {
       self.read = read
     }
+  }
+
+  /// The same with another way to make records.
+  init(_ table: Table, read: @escaping @Sendable (RecordRow) throws -> R) {
+    core = table.core
+    hooks = table.hooks
+    needsScope = table.needsScope
+    self.read = read
   }
 
   /// The table's name.

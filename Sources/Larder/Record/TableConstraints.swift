@@ -15,6 +15,9 @@ public struct TableOptions: OptionSet, Sendable {
   /// Its columns take values of other types too, as SQLite's tables do by default;
   /// see [STRICT](https://www.sqlite.org/stricttables.html).
   public static let notStrict = TableOptions(rawValue: 4)
+  /// It is a view: records are only read, also without a key. Writing throws ``RecordError/view(table:)``, and
+  /// so does creating it, which `SchemaEntry.view` does.
+  public static let view = TableOptions(rawValue: 8)
 }
 
 /// A constraint on several columns of a table, or an index.

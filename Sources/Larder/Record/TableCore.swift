@@ -1,4 +1,5 @@
 import LarderSQLite
+import Synchronization
 
 /// Where the columns of a table are in a row.
 ///
@@ -26,8 +27,17 @@ final class TableCore: Sendable {
   let columns: [ColumnDefinition]
   let constraints: [TableConstraintDefinition]
   let options: TableOptions
-  /// What is wrong with the declaration, if anything.
-  let problem: String?
+  /// What operations have to know of the declaration.
+  @usableFromInline let state: Atomic<UInt8>
+  /// What is wrong with the declaration, if anything: from the beginning, or since a record has shown it.
+  let foundProblem: Lock<String?>
+  let initializer: InitializerCheck
+  /// The name of the records' type.
+  let recordType: String
+  /// The types of the last key that a row was asked for by, as far as it could be one.
+  @usableFromInline let knownKey = Atomic<UInt>(0)
+  /// The type of each column's property.
+  let propertyTypes: [any Any.Type]
   let sql: RecordSQL
   /// The properties of the columns.
   @usableFromInline let layout: RecordLayout
@@ -57,22 +67,36 @@ final class TableCore: Sendable {
   private let further = Lock<[StatementKey: RecordStatement]>([:])
 
   @usableFromInline
-  init(_ name: String, _ builder: TableBuilder, _ declaration: TableDeclaration, tupleSize: Int) {
+  init(
+    _ name: String, _ builder: TableBuilder, _ declaration: TableDeclaration, tupleSize: Int,
+    make: @escaping RecordMaker
+  ) {
     self.name = name
     columns = builder.columns
     layout = RecordLayout(builder.properties)
     constraints = declaration.constraints
     options = declaration.options
-    problem =
+    recordType = builder.recordType
+    propertyTypes = builder.properties.map {
+      $0.keyPath.map { type(of: $0).valueType } ?? Never.self
+    }
+    let problem =
       layout.size == tupleSize
-      ? builder.problem(table: name, options) : "its columns' values can't be laid out in memory"
+      ? builder.problem(table: name, declaration)
+      : "its columns' values can't be laid out in memory"
+    foundProblem = Lock(problem)
+    initializer = InitializerCheck(builder.properties, builder.readers, layout, make)
     let key = columns.indices.filter { [columns] in columns[$0].isPrimaryKey }
     hasCodedKey = key.contains { [columns] in columns[$0].code != nil }
     hasDecimals = columns.contains { $0.type.kind == .decimal }
     rowIDColumn =
       key.count == 1 && columns[key[0]].type == .integer.optional
-        && !options.contains(.withoutRowID)
+        && columns[key[0]].isOfRowIDType && options.isDisjoint(with: [.withoutRowID, .view])
       ? key[0] : nil
+    var state: DeclarationState = problem != nil ? .wrong : initializer.isDone ? [] : .unproven
+    if options.contains(.view) { state.insert(.view) }
+    if let rowIDColumn, !builder.properties[rowIDColumn].isWritable { state.insert(.constantKey) }
+    self.state = Atomic(state.rawValue)
 
     sql = RecordSQL(table: name, columns: columns)
     alias = QueryAlias(name)
@@ -112,14 +136,19 @@ final class TableCore: Sendable {
   var primaryKey: [ColumnDefinition] { columns.filter(\.isPrimaryKey) }
 
   /// Throws where the declaration is wrong.
-  @usableFromInline @inline(__always)
+  @inlinable @inline(__always)
   func check() throws {
-    if problem != nil { throw declarationError() }
+    if isInState(.wrong) { throw declarationError() }
+  }
+
+  @inlinable @inline(__always)
+  func isInState(_ state: DeclarationState) -> Bool {
+    self.state.load(ordering: .relaxed) & state.rawValue != 0
   }
 
   @usableFromInline
   func declarationError() -> RecordError {
-    .declaration(table: name, problem: problem ?? "")
+    .declaration(table: name, problem: foundProblem.withLock { $0 } ?? "")
   }
 
   /// Throws where the declaration is wrong, or there is no key to tell rows by.

@@ -19,6 +19,8 @@ struct TableDeclaration {
 final class TableBuilder {
   private(set) var columns: [ColumnDefinition] = []
   private(set) var properties: [PropertyAccess] = []
+  private(set) var readers: [PropertyReader] = []
+  private(set) var recordType = ""
 
   @usableFromInline
   init() {}
@@ -27,12 +29,14 @@ final class TableBuilder {
   func add<R, Value>(_ column: Column<R, Value>) {
     columns.append(column.definition)
     properties.append(column.access)
+    readers.append(column.propertyReader)
+    if recordType.isEmpty { recordType = "\(R.self)" }
   }
 
   /// What is wrong with the declaration, if anything.
-  func problem(table name: String, _ options: TableOptions) -> String? {
-    Self.problem(ofNames: name, columns) ?? orderProblem ?? versionProblem
-      ?? Self.keyProblem(columns, options)
+  func problem(table name: String, _ declaration: TableDeclaration) -> String? {
+    Self.problem(ofNames: name, columns) ?? repeatedProblem ?? orderProblem ?? versionProblem
+      ?? Self.keyProblem(columns, declaration.options) ?? viewProblem(declaration)
   }
 
   /// The same for a table without a record.
@@ -55,6 +59,27 @@ final class TableBuilder {
       }
     }
     return nil
+  }
+
+  private var repeatedProblem: String? {
+    var known: [AnyKeyPath: Int] = [:]
+    for (index, property) in properties.enumerated() {
+      guard let keyPath = property.keyPath else { continue }
+      if let first = known.updateValue(index, forKey: keyPath) {
+        return """
+          the columns “\(columns[first].name)” and “\(columns[index].name)” have the same key path: \
+          a property is one column
+          """
+      }
+    }
+    return nil
+  }
+
+  private func viewProblem(_ declaration: TableDeclaration) -> String? {
+    guard declaration.options.contains(.view) else { return nil }
+    let hasIndex = columns.contains { $0.isIndexed || $0.isUnique || $0.isAutoincrement }
+    return hasIndex || !declaration.constraints.isEmpty
+      ? "a view has no indexes and no constraints" : nil
   }
 
   private var orderProblem: String? {
@@ -85,12 +110,14 @@ final class TableBuilder {
   ) -> String? {
     let key = columns.filter(\.isPrimaryKey)
     if key.isEmpty {
-      return options.contains(.noPrimaryKey)
+      return !options.isDisjoint(with: [.noPrimaryKey, .view])
         ? nil : "no column is its primary key; say .noPrimaryKey if it has none"
     }
     if options.contains(.noPrimaryKey) { return "it has a primary key, and says that it has none" }
     for column in key where column.isAutoincrement {
-      if key.count > 1 || column.type.kind != .integer || options.contains(.withoutRowID) {
+      if key.count > 1 || column.type.kind != .integer || !column.isOfRowIDType
+        || options.contains(.withoutRowID)
+      {
         return "“\(column.name)” can't be autoincremented: it isn't the row id"
       }
     }

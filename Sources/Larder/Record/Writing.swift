@@ -1,4 +1,5 @@
 import LarderSQLite
+import Synchronization
 
 // What insert, update, upsert and delete of a record have in common. Nothing is generic: a record is
 // its address, which the caller guarantees to be that of a value of the table's type.
@@ -8,6 +9,7 @@ extension TableCore {
   func write(
     _ statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database
   ) throws -> Int {
+    if state.load(ordering: .relaxed) != 0 { try checkWriting(record) }
     do {
       return try db.run(statement.sql) { try statement.bind(record, layout, to: $0) }
     } catch {
@@ -27,6 +29,7 @@ extension TableCore {
     of statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database,
     _ body: (PreparedStatement) throws -> T
   ) throws -> T {
+    if state.load(ordering: .relaxed) != 0 { try checkWriting(record) }
     do {
       return try db.withRows(
         statement.sql, bind: { try statement.bind(record, layout, to: $0) }, body)

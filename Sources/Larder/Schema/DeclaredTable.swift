@@ -48,15 +48,19 @@ struct DeclaredTable {
       column: name, definition.type, collation: definition.collation, of: schema.name)
     let isDate = definition.type.kind == .date && dialect.definitions == nil
     let type = isDate ? dateFormat.columnType : definition.type
+    if let sqlType = definition.sqlType { try check(sqlType, of: name) }
     let isRowID =
-      primaryKey == [name] && type.kind == .integer && !schema.isWithoutRowID
+      primaryKey == [name] && type.kind == .integer && definition.isOfRowIDType
+      && !schema.isWithoutRowID
       && (dialect.definitions == nil || definition.type.isNullable)
     if isRowID { schema.rowIDColumn = name }
     var column = ColumnSchema(name: name)
     // ANY would make numbers of text in a table that isn't STRICT.
     let takesAll = type.kind == .any && !schema.isStrict
-    column.type = takesAll ? "" : dialect.typeName(of: type)
-    if isRowID, let numbered = dialect.definitions?.rowIDType { column.type = numbered }
+    column.type = definition.sqlType ?? (takesAll ? "" : dialect.typeName(of: type))
+    if isRowID, definition.sqlType == nil, let numbered = dialect.definitions?.rowIDType {
+      column.type = numbered
+    }
     // In a key too: SQLite would allow NULL there, and several times over.
     column.isNotNull = !isRowID && (definition.isPrimaryKey || !definition.type.isNullable)
     column.defaultSQL =
@@ -78,6 +82,29 @@ struct DeclaredTable {
     schema.checks += column.checks
     if definition.isUnique { try add(.unique([name])) }
     if definition.isIndexed { try add(.index([name], isUnique: false, nil, name: nil)) }
+  }
+
+  /// Throws for what is no type: SQLite would take it for the constraints that follow one.
+  private func check(_ sqlType: String, of column: String) throws {
+    let tokens = sqlType.sqlTokens
+    let words = [
+      "constraint", "primary", "not", "null", "unique", "check", "default", "collate",
+      "references", "generated", "as",
+    ]
+    let depth = tokens.reduce(into: [0]) {
+      $0.append(($0.last ?? 0) + ($1.isSymbol("(") ? 1 : $1.isSymbol(")") ? -1 : 0))
+    }
+    let isType =
+      !sqlType.utf8.contains(0) && depth.last == 0 && !depth.contains { $0 < 0 }
+      && zip(tokens, depth).allSatisfy { token, depth in
+        !words.contains(where: token.isWord) && !token.isSymbol(";")
+          && (depth > 0 || !token.isSymbol(","))
+      }
+    guard isType else { throw problem("“\(column)” has a type that is none: \(sqlType)") }
+    let strict = ["INT", "INTEGER", "REAL", "TEXT", "BLOB", "ANY"]
+    guard schema.isStrict, !strict.contains(sqlType.uppercased()) else { return }
+    throw problem(
+      "“\(column)” has the type \(sqlType), which a STRICT table doesn't have; say .notStrict")
   }
 
   /// A fragment without parameters, which no declaration can have.
@@ -147,7 +174,8 @@ struct DeclaredTable {
 
 extension Table {
   /// The table as a value. Throws ``RecordError/declaration(table:problem:)`` where the declaration is
-  /// wrong, and ``LarderSQLite/ConversionError`` where a default can't be stored.
+  /// wrong, ``RecordError/view(table:)`` for a view, and ``LarderSQLite/ConversionError`` where a default can't
+  /// be stored.
   ///
   /// - Parameter dateFormat: the connection's ``LarderSQLite/Configuration/dateFormat``.
   public func schema(dateFormat: DateFormat = .secondsSince1970) throws -> TableSchema {
@@ -156,7 +184,7 @@ extension Table {
 
   /// The same with the names that another dialect has for types.
   package func schema(dateFormat: DateFormat, in dialect: any Dialect) throws -> TableSchema {
-    try core.check()
+    try core.checkWritable()
     return try DeclaredTable(
       core.name, core.columns, core.constraints, core.options, dateFormat, dialect
     ).schema

@@ -8,19 +8,24 @@ extension Table {
   ///
   /// ```swift
   /// for difference in try City.table.differences(db) { print(difference) }
-  /// // “city”.“name”, type: declared TEXT, found VARCHAR(80)
+  /// // “city”.“founded”, type: declared TEXT, found DATETIME
   /// ```
   ///
-  /// Names and types are compared in any case, expressions without spaces and comments. Not told are
-  /// indexes, UNIQUE and CHECK constraints and foreign keys that are there without being declared:
+  /// Names are compared in any case, expressions without spaces and comments, types by their
+  /// [affinity](https://www.sqlite.org/datatype3.html#type_affinity), as SQLite does the same with a `TEXT` and an
+  /// `NVARCHAR(160)`, and defaults by their values. A view has to have the columns that are declared. Not told
+  /// are indexes, UNIQUE and CHECK constraints and foreign keys that are there without being declared:
   /// see ``LarderSQLite/TableSchema/differences(from:)``. Another engine than SQLite is asked how it writes
   /// what is declared, for which it makes a temporary table: in a scope that only reads it throws
   /// ``LarderSQLite/UnsupportedByEngine``. Throws
   /// ``RecordError/declaration(table:problem:)`` where the declaration is wrong.
-  public func differences(_ db: Database) throws -> [TableDifference] {
+  ///
+  /// - `strictly`: whether to tell, too, what is only written otherwise; see ``TableDifference/isNote``.
+  public func differences(_ db: Database, strictly: Bool = false) throws -> [TableDifference] {
+    if core.isInState(.view) { return try viewDifferences(db).filter { strictly || !$0.isNote } }
     let declared = try schema(in: db)
     let surplus: Set<TableDifference.Kind> = [.index, .check, .foreignKey]
-    return declared.differences(from: try .found(name, in: db))
+    return declared.differences(from: try .found(name, in: db), strictly: strictly)
       .filter { $0.declared != nil || !surplus.contains($0.kind) }
   }
 }
@@ -29,9 +34,13 @@ extension TableSchema {
   /// In what another table, mostly one that a database has, isn't what is declared here; where there
   /// is none, that is the only difference.
   ///
-  /// Names and types are compared in any case, expressions without spaces and comments, and indexes
-  /// whatever their names.
-  public func differences(from other: TableSchema?) -> [TableDifference] {
+  /// Names are compared in any case, expressions without spaces and comments, types by their affinity,
+  /// defaults by their values, and indexes whatever their names.
+  ///
+  /// - `strictly`: whether to tell, too, what is only written otherwise; see ``TableDifference/isNote``.
+  public func differences(
+    from other: TableSchema?, strictly: Bool = false
+  ) -> [TableDifference] {
     guard let other else {
       return [
         TableDifference(kind: .table, table: name, column: nil, declared: sql, found: nil)
@@ -39,7 +48,7 @@ extension TableSchema {
     }
     var comparison = TableComparison(declared: self, found: other)
     comparison.run()
-    return comparison.differences
+    return strictly ? comparison.differences : comparison.differences.filter { !$0.isNote }
   }
 }
 
@@ -70,11 +79,13 @@ private struct TableComparison {
   }
 
   private mutating func add(
-    _ kind: TableDifference.Kind, _ column: String?, _ declared: String?, _ found: String?
+    _ kind: TableDifference.Kind, _ column: String?, _ declared: String?, _ found: String?,
+    isNote: Bool = false
   ) {
     differences.append(
       TableDifference(
-        kind: kind, table: self.declared.name, column: column, declared: declared, found: found))
+        kind: kind, table: self.declared.name, column: column, declared: declared, found: found,
+        isNote: isNote))
   }
 
   // MARK: Columns
@@ -87,14 +98,24 @@ private struct TableComparison {
     if type != found && (isRowID || Set([type, found]) != ["INTEGER", "INT"])
       || column.identity != other.identity
     {
-      add(.type, column.name, column.numberedType, other.numberedType)
+      add(
+        .type, column.name, column.numberedType, other.numberedType,
+        isNote: !isRowID && isSQLite && affinity(column, declared) == affinity(other, self.found))
     }
     if !isRowID, column.isNotNull != other.isNotNull {
       func text(_ isNotNull: Bool) -> String { isNotNull ? "NOT NULL" : "NULL" }
-      add(.nullability, column.name, text(column.isNotNull), text(other.isNotNull))
+      // By an old mistake of SQLite's, keys can be NULL where nothing is said; the record's isn't.
+      add(
+        .nullability, column.name, text(column.isNotNull), text(other.isNotNull),
+        isNote: isSQLite && column.isNotNull && other.primaryKeyPosition > 0)
     }
     if normalized(default: column.defaultSQL) != normalized(default: other.defaultSQL) {
-      add(.defaultValue, column.name, column.defaultSQL, other.defaultSQL)
+      add(
+        .defaultValue, column.name, column.defaultSQL, other.defaultSQL,
+        isNote: isSQLite
+          && DefaultValue(column.defaultSQL).stored(affinity(column, declared))
+            == DefaultValue(other.defaultSQL).stored(affinity(other, self.found))
+      )
     }
     if column.collation?.foldedName ?? binary != other.collation?.foldedName ?? binary {
       add(.collation, column.name, column.collation, other.collation)
@@ -102,16 +123,18 @@ private struct TableComparison {
     compareGenerated(column, other)
   }
 
+  private var isSQLite: Bool { declared.engine == nil && found.engine == nil }
+
+  private func affinity(_ column: ColumnSchema, _ table: TableSchema) -> ColumnAffinity {
+    ColumnAffinity(type: column.type, isStrict: table.isStrict)
+  }
+
   /// The collation of columns that have none.
   private var binary: [UInt8] { Array("binary".utf8) }
 
   /// A default in parentheses comes back without them, and NULL is the same as none.
   private func normalized(default text: String?) -> [String] {
-    var tokens = (text ?? "NULL").normalizedSQL
-    while tokens.first == "(", tokens.isParenthesized {
-      tokens = Array(tokens.dropFirst().dropLast())
-    }
-    return tokens
+    (text ?? "NULL").sqlTokens.withoutParentheses.normalized
   }
 
   private mutating func compareGenerated(_ column: ColumnSchema, _ other: ColumnSchema) {
@@ -226,18 +249,5 @@ extension ColumnSchema {
       name.quotedIdentifier, numberedType, isNotNull ? "NOT NULL" : "",
       defaultSQL.map { "DEFAULT \($0)" } ?? "", generatedSQL == nil ? "" : "GENERATED ALWAYS",
     ].filter { !$0.isEmpty }.joined(separator: " ")
-  }
-}
-
-extension [String] {
-  /// Whether the first parenthesis is closed by the last piece.
-  fileprivate var isParenthesized: Bool {
-    var depth = 0
-    for (index, piece) in enumerated() {
-      if piece == "(" { depth += 1 }
-      if piece == ")" { depth -= 1 }
-      if depth == 0 { return index == count - 1 }
-    }
-    return false
   }
 }

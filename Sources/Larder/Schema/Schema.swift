@@ -21,6 +21,9 @@ public struct Schema: Hashable, Sendable {
     didSet { others = Self.ordered(others) }
   }
 
+  /// The views that records read, which the schema of these records needs but doesn't make.
+  private(set) var views: [String] = []
+
   /// A schema of these tables, and of views, triggers and virtual tables in any order.
   public init(tables: [TableSchema], others: [SchemaEntry] = []) {
     self.tables = tables
@@ -57,7 +60,8 @@ public struct Schema: Hashable, Sendable {
   }
 
   /// The tables that records declare. Throws ``RecordError/declaration(table:problem:)`` where one is
-  /// declared wrongly.
+  /// declared wrongly. Of a record's view it is known that it has to be there: what it says is one of ``others``,
+  /// if it is to be compared or created.
   ///
   /// - `dateFormat`: the connection's ``LarderSQLite/Configuration/dateFormat``.
   public init(
@@ -66,14 +70,34 @@ public struct Schema: Hashable, Sendable {
     func schema<R: Record>(_ type: R.Type) throws -> TableSchema {
       try R.table.schema(dateFormat: dateFormat)
     }
-    self.init(tables: try records.map { try schema($0) })
+    try self.init(records) { try schema($0) }
   }
 
   /// The tables that records declare, as a database's engine writes them, to be compared with what that
   /// database has. Throws what ``Table/differences(_:)`` does.
   public init(_ records: any Record.Type..., in db: Database) throws {
     func schema<R: Record>(_ type: R.Type) throws -> TableSchema { try R.table.schema(in: db) }
-    self.init(tables: try records.map { try schema($0) })
+    try self.init(records) { try schema($0) }
+  }
+
+  private init(
+    _ records: [any Record.Type], _ schema: (any Record.Type) throws -> TableSchema
+  ) throws {
+    func view<R: Record>(_ type: R.Type) throws -> String? {
+      try R.table.core.check()
+      return R.table.core.isInState(.view) ? R.table.name : nil
+    }
+    var tables: [TableSchema] = []
+    var views: [String] = []
+    for record in records {
+      if let view = try view(record) {
+        views.append(view)
+      } else {
+        tables.append(try schema(record))
+      }
+    }
+    self.init(tables: tables)
+    self.views = views
   }
 
   /// The table of this name, in any case.
@@ -83,19 +107,22 @@ public struct Schema: Hashable, Sendable {
 
   /// In what another schema, mostly that of a database, isn't what is declared here, in any order
   /// of the tables and columns.
-  public func differences(from other: Schema) -> [TableDifference] {
+  ///
+  /// - `strictly`: whether to tell, too, what is only written otherwise; see ``TableDifference/isNote``.
+  public func differences(from other: Schema, strictly: Bool = false) -> [TableDifference] {
     func difference(
       _ kind: TableDifference.Kind, _ name: String, _ declared: String?, _ found: String?
     ) -> TableDifference {
       TableDifference(kind: kind, table: name, column: nil, declared: declared, found: found)
     }
-    return tables.flatMap { $0.differences(from: other.table($0.name)) }
+    return tables.flatMap { $0.differences(from: other.table($0.name), strictly: strictly) }
+      + missingViews(in: other)
       + other.surplusTables(for: self).map { difference(.table, $0.name, nil, $0.sql) }
       + others.filter { !other.others.contains(where: $0.isSame) }.map { entry in
         let found = other.others.first(where: entry.hasSameName)
         return difference(entry.differenceKind, entry.name, entry.sql, found?.sql)
       }
-      + other.others.filter { !others.contains(where: $0.hasSameName) }
+      + other.others.filter { !others.contains(where: $0.hasSameName) && !isRead($0.name) }
       .map { difference($0.differenceKind, $0.name, nil, $0.sql) }
   }
 
@@ -103,6 +130,7 @@ public struct Schema: Hashable, Sendable {
   func surplusTables(for declared: Schema) -> [TableSchema] {
     tables.filter {
       declared.table($0.name) == nil && $0.name.foldedName != Array("larder_migration".utf8)
+        && !declared.isRead($0.name)
     }
   }
 }

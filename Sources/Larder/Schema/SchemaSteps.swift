@@ -81,7 +81,10 @@ extension Schema {
   /// renamed looks like one that is gone and one that is new: write the rename by hand.
   public func steps(from other: Schema) -> [SchemaStep] {
     let changed = others.filter { !other.others.contains(where: $0.isSame) }
-    let surplus = other.others.filter { !others.contains(where: $0.isSame) }
+    let surplus = other.others.filter { entry in
+      !others.contains(where: entry.isSame)
+        && !(isRead(entry.name) && !others.contains(where: entry.hasSameName))
+    }
     // The triggers of a view go with it.
     let droppedViews = surplus.filter { $0.kind == .view }
     let orphans = others.filter { trigger in

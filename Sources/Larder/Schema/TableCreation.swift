@@ -21,8 +21,8 @@ extension Table {
   /// may refer to one another, and be created in any order; on another engine after those that they refer to,
   /// unless `Schema.steps(from:)` creates them.
   ///
-  /// Throws ``RecordError/declaration(table:problem:)`` where the declaration is wrong, and
-  /// ``LarderSQLite/DatabaseError`` where the table is there.
+  /// Throws ``RecordError/declaration(table:problem:)`` where the declaration is wrong,
+  /// ``RecordError/view(table:)`` for a view, and ``LarderSQLite/DatabaseError`` where the table is there.
   ///
   /// - `ifNotExists`: whether a table that is there is no error, whatever its columns are
   ///   (see ``differences(_:)``). Its indexes that are missing are created.
@@ -41,7 +41,7 @@ extension Table {
   ///
   /// - `ifExists`: whether a table that isn't there is no error.
   public func drop(_ db: Database, ifExists: Bool = false) throws {
-    try core.check()
+    try core.checkWritable()
     try db.drop(.table, name, ifExists: ifExists)
   }
 }

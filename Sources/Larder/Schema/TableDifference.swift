@@ -49,6 +49,22 @@ public struct TableDifference: Hashable, Sendable {
   public let declared: String?
   /// What the database has, as SQL; nil for nothing.
   public let found: String?
+  /// Whether it is one of words only, or of what the declaration need not know: a type of the same affinity, a
+  /// default of the same value, a key that SQLite would let be NULL, a view's further column. Told only where
+  /// one compares strictly; nothing has to be changed for it.
+  public let isNote: Bool
+
+  init(
+    kind: Kind, table: String, column: String?, declared: String?, found: String?,
+    isNote: Bool = false
+  ) {
+    self.kind = kind
+    self.table = table
+    self.column = column
+    self.declared = declared
+    self.found = found
+    self.isNote = isNote
+  }
 }
 
 extension TableDifference: CustomStringConvertible {

@@ -58,7 +58,7 @@ extension String {
 
 extension [SQLPiece] {
   /// See ``Swift/String/normalizedSQL``.
-  var normalized: [String] {
+  package var normalized: [String] {
     map { $0.identifier.map { String(decoding: $0.foldedName, as: UTF8.self) } ?? $0.text }
   }
 
@@ -73,6 +73,14 @@ extension [SQLPiece] {
       if depth == 0 { return (Array(self[(open + 1)..<index]), index) }
     }
     return nil
+  }
+
+  /// What stands in the parentheses that are around all of it.
+  package var withoutParentheses: [SQLPiece] {
+    guard first?.isSymbol("(") == true, let (tokens, end) = group(from: 0), end == count - 1 else {
+      return self
+    }
+    return tokens.withoutParentheses
   }
 
   /// What stands between the commas that are in no parentheses.

@@ -36,6 +36,24 @@ public struct ColumnType: Hashable, Sendable {
   static let date = ColumnType(.date)
   static let decimal = ColumnType(.decimal)
 
+  /// Whether values of another type may equal some of this one, as they are stored.
+  package func canBeCompared(with other: ColumnType) -> Bool {
+    !kind.forms.isDisjoint(with: other.kind.forms)
+  }
+
   /// The same type with NULL.
   public var optional: ColumnType { ColumnType(kind, isNullable: true) }
+}
+
+extension ColumnType.Kind {
+  /// Numbers, text or bytes: what values of the kind may be stored as.
+  fileprivate var forms: Set<StorageClass> {
+    switch self {
+    case .integer, .real, .bool: [.integer]
+    case .text: [.text]
+    case .blob, .uuid: [.blob]
+    case .date, .decimal: [.integer, .text]
+    case .any: [.integer, .text, .blob]
+    }
+  }
 }

@@ -100,7 +100,7 @@ enum ByHand {
 
     struct Columns: Sendable {
       let number = Column("number", \Job.number, .autoincrement)
-      let queue = Column("the \"queue\"", \Job.queue)
+      let queue = Column("the \"queue\"", \Job.queue, .sqlType("VARCHAR(40)"))
       let weight = Column("default", \Job.weight, .default(1))
       let color = Column(
         "color", \Job.color,
@@ -121,6 +121,16 @@ enum ByHand {
     static let columns = Columns()
     static let table = Table(
       "line", Line.init, columns.text, options: [.noPrimaryKey, .notStrict])
+  }
+
+  struct Label: Record {
+    var text: String
+
+    struct Columns: Sendable {
+      let text = Column("text", \Label.text)
+    }
+    static let columns = Columns()
+    static let table = Table("label", Label.init, columns.text, options: .view)
   }
 }
 

@@ -51,7 +51,7 @@ enum ByMacro {
   @Record("jobs", options: .notStrict)
   struct Job {
     @Column(.autoincrement) var number: Int64?
-    @Column("the \"queue\"") var queue: String
+    @Column("the \"queue\"", .sqlType("VARCHAR(40)")) var queue: String
     @Column("default", .default(1)) var weight: Int
     @Column(as: ColumnCoding<Color>(encode: { $0.hue }, decode: { Color(hue: $0) })) var color:
       Color
@@ -59,4 +59,7 @@ enum ByMacro {
 
   @Record(options: [.noPrimaryKey, .notStrict])
   struct Line { var text: String }
+
+  @Record(options: .view)
+  struct Label { var text: String }
 }

@@ -41,7 +41,11 @@ struct SameTableTests {
     // The comparison sees what it is about.
     #expect(measurement.schema.joined().contains("DEFERRABLE"))
     #expect(measurement.schema.joined().contains("\"by_value\""))
-    try #expect(DeclaredSQL(ByMacro.Job.self) == DeclaredSQL(ByHand.Job.self))
+    let job = try DeclaredSQL(ByMacro.Job.self)
+    try #expect(job == DeclaredSQL(ByHand.Job.self))
+    #expect(job.schema.joined().contains("VARCHAR(40)"))
     try #expect(DeclaredSQL(ByMacro.Line.self) == DeclaredSQL(ByHand.Line.self))
+    #expect(ByMacro.Label.table.selectSQL == ByHand.Label.table.selectSQL)
+    #expect(throws: RecordError.self) { try ByMacro.Label.table.schema() }
   }
 }

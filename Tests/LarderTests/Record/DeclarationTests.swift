@@ -161,9 +161,13 @@ struct DeclarationTests {
     #expect(
       try problem(of: Swapped.self)
         == "the columns “district” and “name” don't stand in the order of the record's properties")
+  }
+
+  @Test("A key path that is used twice")
+  func keyPaths() throws {
     #expect(
       try problem(of: SameProperty.self)
-        == "the columns “id” and “name” don't stand in the order of the record's properties")
+        == "the columns “id” and “name” have the same key path: a property is one column")
   }
 
   @Test("Names that are empty, hold a NUL, or come twice")

@@ -35,11 +35,6 @@ struct FindTests {
     #expect(try City.find(db, id) == City.norwegian[2])
     #expect(try City.find(db, UInt8(3)) == City.norwegian[2])
     #expect(try City.fetchOne(db, Int?.none) == nil)
-    if TestEngine.isPostgres {
-      #expect(throws: DatabaseError.self) { try City.fetchOne(db, "three") }
-    } else {
-      #expect(try City.fetchOne(db, "three") == nil)
-    }
   }
 
   @Test("A key that can't be stored is an error")

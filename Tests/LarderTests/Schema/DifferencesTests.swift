@@ -69,7 +69,6 @@ struct DifferencesTests {
         City.table,
         "CREATE TABLE city (id INTEGER PRIMARY KEY, name VARCHAR(80) NOT NULL, population)", index)
         == [
-          "“city”.“name”, type: declared TEXT, found VARCHAR(80)",
           "“city”.“population”, type: declared INTEGER, found no type",
           "“city”.“population”, nullability: declared NOT NULL, found NULL",
           "“city”, options: declared STRICT, found nothing",

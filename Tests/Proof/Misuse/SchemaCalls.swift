@@ -14,7 +14,7 @@ extension MisuseCall {
   /// What tables and schemas do.
   static let schemas = [
     MisuseCall("Table.create(_:ifNotExists:)") { try Town.table.create($0.db, ifNotExists: true) },
-    MisuseCall("Table.differences(_:)") { _ = try Town.table.differences($0.db) },
+    MisuseCall("Table.differences(_:strictly:)") { _ = try Town.table.differences($0.db) },
     MisuseCall("Table.addMissingColumns(_:)") { try Town.table.addMissingColumns($0.db) },
     MisuseCall("Table.rebuild(_:copying:losing:)") { try Town.table.rebuild($0.db) },
     MisuseCall("Table.drop(_:ifExists:)") { try Twinning.table.drop($0.db, ifExists: true) },

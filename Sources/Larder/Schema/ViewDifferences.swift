@@ -1,0 +1,51 @@
+import LarderSQLite
+
+// Records of views: what a database has of the view that a record reads.
+
+extension Table {
+  /// In what the view in a database isn't what is declared here: it has to be there, with these columns.
+  func viewDifferences(_ db: Database) throws -> [TableDifference] {
+    try core.check()
+    func difference(
+      _ kind: TableDifference.Kind, _ column: String?, declared: String?, found: String?,
+      isNote: Bool = false
+    ) -> TableDifference {
+      TableDifference(
+        kind: kind, table: name, column: column, declared: declared, found: found, isNote: isNote)
+    }
+    func isSame(_ one: String, _ other: String) -> Bool {
+      db.engine == nil ? one.foldedName == other.foldedName : one == other
+    }
+    let entries = try db.schema() + (db.engine == nil ? db.schema(of: "temp") : [])
+    let entry = entries.last { [.table, .view].contains($0.kind) && isSame($0.name, name) }
+    guard entry?.kind == .view else {
+      return [difference(.view, nil, declared: "a view", found: entry?.sql)]
+    }
+    let found = try db.columns(of: name).map(\.name)
+    let missing = columnNames.filter { column in !found.contains { isSame($0, column) } }
+    let surplus = found.filter { column in !columnNames.contains { isSame($0, column) } }
+    return missing.map {
+      difference(.column, $0, declared: $0.quotedIdentifier, found: nil)
+    }
+      + surplus.map {
+        difference(.column, $0, declared: nil, found: $0.quotedIdentifier, isNote: true)
+      }
+  }
+}
+
+extension Schema {
+  /// Whether a record reads a view, or what should be one, of this name.
+  func isRead(_ name: String) -> Bool { views.contains { $0.foldedName == name.foldedName } }
+
+  /// Those views of records that another schema doesn't have.
+  func missingViews(in other: Schema) -> [TableDifference] {
+    views.filter { view in
+      !(other.others + others).contains {
+        $0.kind == .view && $0.name.foldedName == view.foldedName
+      } && !other.isRead(view)
+    }.map {
+      TableDifference(
+        kind: .view, table: $0, column: nil, declared: "a view", found: other.table($0)?.sql)
+    }
+  }
+}
