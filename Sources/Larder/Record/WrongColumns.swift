@@ -61,6 +61,26 @@ extension ColumnOption {
   }
 }
 
+extension TableConstraint where R: Record {
+  /// Not available: a record's columns are named by its `Columns`.
+  @_disfavoredOverload
+  @available(
+    *, unavailable, message: "name the record's columns: .index(columns.country, columns.name)"
+  )
+  public static func index(
+    _ columns: String..., unique: Bool = false, where condition: SQL? = nil, name: String? = nil
+  ) -> Self {
+    Self(definition: .unique(columns))
+  }
+
+  /// Not available: a record's columns are named by its `Columns`.
+  @_disfavoredOverload
+  @available(
+    *, unavailable, message: "name the record's columns: .unique(columns.country, columns.name)"
+  )
+  public static func unique(_ columns: String...) -> Self { Self(definition: .unique(columns)) }
+}
+
 extension Column {
   /// Not available: nothing says how the type is stored.
   @_disfavoredOverload
