@@ -34,7 +34,8 @@ func run(_ options: Options) throws {
 
 func runSingle(_ options: Options, _ folder: ScratchFolder) throws -> [Measurement] {
   let benchmarks =
-    (WrapperBenchmarks.all + ScopeBenchmarks.all + PoolBenchmarks.all + RecordBenchmarks.all
+    (WrapperBenchmarks.all + ScopeBenchmarks.all + PoolBenchmarks.all + ObservationBenchmarks.all
+    + RecordBenchmarks.all
     + QueryBenchmarks.all + SchemaBenchmarks.all + GazetteerBenchmarks.all).filter {
       options.includes($0.name)
     }

@@ -40,6 +40,13 @@ final class AuthorizerHandler {
     install(on: handle)
   }
 
+  /// Has SQLite compile all statements anew before they run again.
+  func compileAnew(on handle: OpaquePointer) {
+    guard preset == nil, actions == nil else { return install(on: handle) }
+    sqlite3_set_authorizer(handle, { _, _, _, _, _, _ in SQLITE_OK }, nil)
+    install(on: handle)
+  }
+
   func stopCollecting(on handle: OpaquePointer) {
     actions = nil
     // Nothing is compiled anew where SQLite is told that there is none.

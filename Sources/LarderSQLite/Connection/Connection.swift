@@ -70,6 +70,8 @@ final class Connection {
   var follower: (any StatementFollower)? { didSet { noteFollowers() } }
   /// Records what statements read, for one who observes that; nil where nobody does.
   @exclusivity(unchecked) var recorder: ReadRecorder? { didSet { noteFollowers() } }
+  /// Whether a changeset is being recorded.
+  var isRecordingChanges = false
   /// Whether there is one of these.
   @exclusivity(unchecked) private(set) var isFollowed = false
   /// Called after a statement in which SQLite has begun to commit.

@@ -11,6 +11,11 @@ protocol StatementFollower: AnyObject {
   func hasRun(_ statement: PreparedStatement, _ code: Int32)
   /// After another database was copied into this one.
   func hasReplacedContent()
+  /// Before rows are changed by something else than a statement of the connection's.
+  func willChangeUnseen()
+  /// Around the recording of a changeset, for which SQLite's preupdate hook is taken.
+  func willRecord()
+  func hasRecorded()
 }
 
 /// Records what the statements of a scope read.
@@ -44,6 +49,9 @@ final class ReadRecorder: StatementFollower {
   func hasRun(_ statement: PreparedStatement, _ code: Int32) {}
 
   func hasReplacedContent() {}
+  func willChangeUnseen() {}
+  func willRecord() {}
+  func hasRecorded() {}
 
   /// What was read. Statements that were compiled anew while they ran have told of that by now.
   var region: Region {

@@ -22,6 +22,8 @@ final class WriteFollower: StatementFollower {
   private var isLooking = false
   /// SQLite's count of changed rows when the last transaction ended.
   private var changesBefore: Int64 = 0
+  /// The same when the recording of a changeset has begun, during which no rows are told of.
+  private var changesBeforeRecording: Int64?
   /// Whether rows are told of, in this transaction from its beginning on.
   private var tellsRows = false
   /// How many rows of one transaction are kept at most.
@@ -235,6 +237,20 @@ final class WriteFollower: StatementFollower {
   }
 
   func hasReplacedContent() { observers.hasCommittedElsewhere() }
+
+  func willChangeUnseen() { touched.isEverything = true }
+
+  func willRecord() {
+    guard let handle = connection.handle, tellsRows else { return }
+    setTellsRows(false, on: handle)
+    changesBeforeRecording = sqlite3_total_changes64(handle)
+  }
+
+  func hasRecorded() {
+    guard let handle = connection.handle, let before = changesBeforeRecording.take() else { return }
+    if !followed.isEmpty, sqlite3_total_changes64(handle) != before { log.lose() }
+    setTellsRows(true, on: handle)
+  }
 
   // MARK: Others
 

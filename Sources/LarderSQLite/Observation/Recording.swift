@@ -1,0 +1,61 @@
+import CSQLite
+
+extension Database {
+  /// Records what a closure changes of some tables, as a changeset.
+  ///
+  /// ```swift
+  /// let changeset = try db.record("city", "country") { db in try edit(db) }
+  /// try changeset.apply(to: other) { conflict in .omit }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - tables: names of tables of the main database; none for all that there are. Tables without a primary
+  ///     key aren't recorded.
+  ///   - isPatchset: whether the values before are left out.
+  ///   - body: changes the tables; what it throws is thrown, and nothing recorded.
+  ///
+  /// A row that is changed more than once is there once; what the closure has undone isn't there. A feed
+  /// of changes that follows the connection meanwhile says that something unknown was changed
+  /// (``CommittedChanges/isFromElsewhere``), since SQLite tells only one of both. Throws
+  /// ``UnsupportedByEngine`` where SQLite was built without its session extension.
+  public func record(
+    _ tables: String..., isPatchset: Bool = false, _ body: (Database) throws -> Void
+  ) throws -> Changeset {
+    try record(tables: tables, isPatchset: isPatchset, body)
+  }
+
+  package func record(
+    tables: [String], isPatchset: Bool, _ body: (Database) throws -> Void
+  ) throws -> Changeset {
+    let library = try SessionExtension.required()
+    let handle = try connection.sqlite("record(_:isPatchset:_:)")
+    guard !connection.isRecordingChanges else {
+      throw DatabaseError(.misuse, "changes are being recorded already")
+    }
+    for table in tables where try !tableExists(table) {
+      throw DatabaseError(.error, "no such table: \(table)")
+    }
+    connection.isRecordingChanges = true
+    connection.follower?.willRecord()
+    var session: OpaquePointer?
+    defer {
+      if let session { library.delete(session) }
+      connection.isRecordingChanges = false
+      connection.follower?.hasRecorded()
+    }
+    guard library.create(handle, "main", &session) == SQLITE_OK else {
+      throw DatabaseError(.noMemory, "no session can be made")
+    }
+    // Statements that are compiled already empty tables without a look at the rows.
+    connection.authorizer.compileAnew(on: handle)
+    for table in tables.isEmpty ? [nil] : tables.map(Optional.some) {
+      try Changeset.check(library.attach(session, table))
+    }
+    try body(self)
+    try connection.check()
+    return try Changeset.make { count, bytes in
+      isPatchset
+        ? library.patchset(session, count, bytes) : library.changeset(session, count, bytes)
+    }
+  }
+}

@@ -1,0 +1,213 @@
+import TestSupport
+import Testing
+
+@testable import LarderSQLite
+
+@Suite("Changesets")
+struct ChangesetTests {
+  private func edited(_ db: Database, isPatchset: Bool = false) throws -> Changeset {
+    try db.record("city", isPatchset: isPatchset) { db in
+      try db.executeUpdate("UPDATE city SET population = 5 WHERE id = 1")
+      try db.executeUpdate("UPDATE city SET area = 6 WHERE id = 1")
+      try db.executeUpdate("INSERT INTO city VALUES (7, 'Rome', 1, 2)")
+      try db.executeUpdate("DELETE FROM city WHERE id = 2")
+    }
+  }
+
+  private func rows(_ db: Database) throws -> [[DatabaseValue]] {
+    try db.executeQuery("SELECT * FROM city ORDER BY id").map { row in
+      try (0..<4).map { try row.get(at: $0) }
+    }
+  }
+
+  @Test(
+    "What was recorded makes another database the same, and its inverse undoes it",
+    arguments: [false, true])
+  func applied(isPatchset: Bool) throws {
+    let db = try makeCities()
+    let other = try makeCities()
+    let before = try rows(db)
+    let changeset = try edited(db, isPatchset: isPatchset)
+    try Changeset(data: changeset.data).apply(to: other)
+    #expect(try rows(other) == rows(db) && rows(db) != before)
+    if isPatchset {
+      #expect(throws: DatabaseError.self) { try changeset.inverted() }
+    } else {
+      try changeset.inverted().apply(to: other)
+      #expect(try rows(other) == before)
+      #expect(try changeset.combined(with: changeset.inverted()).isEmpty)
+    }
+  }
+
+  @Test("Rows are told with what is recorded of them")
+  func rowsOfChangeset() throws {
+    let changeset = try edited(makeCities())
+    var found: [Changeset.Row] = []
+    try changeset.forEach { found.append($0) }
+    found.sort { "\($0.operation)" < "\($1.operation)" }
+    #expect(found.map(\.operation) == [.delete, .insert, .update])
+    #expect(found.allSatisfy { $0.table == "city" && $0.isKey == [true, false, false, false] })
+    #expect(found[0].old == [2, "Oslo", 709037, 454.1] && found[0].new == [nil, nil, nil, nil])
+    #expect(found[1].new == [7, "Rome", 1, 2.0])
+    #expect(found[2].old == [1, nil, 291940, 464.7] && found[2].new == [nil, nil, 5, 6.0])
+  }
+
+  @Test("Conflicts are decided by a closure, one by one")
+  func conflicts() throws {
+    let changeset = try edited(makeCities())
+    func other() throws -> Database {
+      let other = try makeCities()
+      try other.executeUpdate("UPDATE city SET population = 77 WHERE id = 1")
+      try other.executeUpdate("INSERT INTO city VALUES (7, 'Roma', 0, 0)")
+      try other.executeUpdate("DELETE FROM city WHERE id = 2")
+      return other
+    }
+    let omitted = try other()
+    let before = try rows(omitted)
+    var kinds: Set<Changeset.Conflict.Kind> = []
+    var found: [[DatabaseValue]] = []
+    try changeset.apply(to: omitted) { conflict in
+      kinds.insert(conflict.kind)
+      if let row = conflict.found { found.append(row) }
+      return .omit
+    }
+    #expect(kinds == [.data, .notFound, .conflict])
+    #expect(Set(found) == [[1, "Bergen", 77, 464.7], [7, "Roma", 0, 0.0]])
+    #expect(try rows(omitted) == before)
+    let replaced = try other()
+    try changeset.apply(to: replaced) { $0.kind == .notFound ? .omit : .replace }
+    let expected = try makeCities()
+    _ = try edited(expected)
+    #expect(try rows(replaced) == rows(expected))
+    let aborted = try other()
+    let error = #expect(throws: DatabaseError.self) { try changeset.apply(to: aborted) }
+    #expect(error?.code == .abort)
+    #expect(try rows(aborted) == before)
+    let misuse = #expect(throws: DatabaseError.self) {
+      try changeset.apply(to: aborted) { $0.kind == .notFound ? .replace : .omit }
+    }
+    #expect(misuse?.code == .misuse)
+    #expect(throws: CancellationError.self) {
+      try changeset.apply(to: aborted) { _ in throw CancellationError() }
+    }
+    let using = #expect(throws: DatabaseError.self) {
+      try changeset.apply(to: aborted) { _ in
+        try aborted.executeUpdate("DELETE FROM city")
+        return .omit
+      }
+    }
+    #expect(using?.code == .misuse)
+    #expect(try rows(aborted) == before)
+  }
+
+  @Test("A foreign key that all changes together break is a conflict")
+  func foreignKeys() throws {
+    func open() throws -> Database {
+      let db = try makeCities()
+      try db.executeStatements(
+        "CREATE TABLE p (id INTEGER PRIMARY KEY, city REFERENCES city); INSERT INTO p VALUES (1, 1)"
+      )
+      return db
+    }
+    let db = try open()
+    try db.executeUpdate("DELETE FROM p")
+    let changeset = try db.record { try $0.executeUpdate("DELETE FROM city WHERE id = 1") }
+    let other = try open()
+    var kinds: [Changeset.Conflict.Kind] = []
+    #expect(throws: DatabaseError.self) {
+      try changeset.apply(to: other) { conflict in
+        kinds.append(conflict.kind)
+        return .abort
+      }
+    }
+    #expect(kinds == [.foreignKey])
+    #expect(try other.cityCount() == 4)
+  }
+
+  @Test("Bytes that are no changeset throw, whatever they are")
+  func broken() throws {
+    let db = try makeCities()
+    let before = try rows(db)
+    let good = try edited(makeCities()).data
+    var generator = SeededGenerator(seed: 5)
+    var broken = (0..<good.count).map { Array(good.prefix($0)) }.filter { !$0.isEmpty }
+    for _ in 0..<500 {
+      var bytes = good
+      for _ in 0...Int.random(in: 0..<3, using: &generator) {
+        bytes[Int.random(in: 0..<bytes.count, using: &generator)] = UInt8.random(
+          in: 0...255, using: &generator)
+      }
+      broken.append(bytes)
+    }
+    for bytes in broken {
+      let changeset = Changeset(data: bytes)
+      // Some are changesets by chance: nothing is expected but an end.
+      _ = try? changeset.forEach { _ in }
+      _ = try? changeset.inverted()
+      _ = try? changeset.combined(with: Changeset(data: good))
+      _ = try? db.inSavepoint { db in
+        _ = try changeset.apply(to: db) { _ in .omit }
+        db.setRollbackOnly()
+      }
+      #expect(try rows(db) == before)
+    }
+  }
+
+  @Test("What is undone isn't recorded, nor what throws; recordings don't nest")
+  func undone() throws {
+    let db = try makeCities()
+    let changeset = try db.record("city") { db in
+      try? db.inSavepoint { db in
+        try db.executeUpdate("DELETE FROM city")
+        throw CancellationError()
+      }
+    }
+    #expect(changeset.isEmpty)
+    #expect(throws: CancellationError.self) { try db.record { _ in throw CancellationError() } }
+    let error = #expect(throws: DatabaseError.self) {
+      try db.record { db in _ = try db.record { _ in } }
+    }
+    #expect(error?.code == .misuse)
+    #expect(throws: DatabaseError.self) { try db.record("none") { _ in } }
+    // Also a deletion that was compiled before.
+    try db.inTransaction { db in
+      try db.executeUpdate("DELETE FROM city")
+      db.setRollbackOnly()
+    }
+    var count = 0
+    try db.record { try $0.executeUpdate("DELETE FROM city") }.forEach { _ in count += 1 }
+    #expect(count == 4)
+  }
+
+  @Test("Recording and applying go together with values and feeds", .promptly)
+  func observed() async throws {
+    let queue = try DatabaseQueue()
+    try await queue.inDatabase { try createCities(in: $0) }
+    let changeset = try edited(makeCities())
+    let values = ObservedReads(queue) {
+      try $0.value("SELECT population FROM city WHERE id = 1", as: Int.self)
+    }
+    let feed = Followed(queue.changes(of: ["city"]))
+    #expect(try await values.next() == 291_940)
+    try await feed.begin()
+    try await queue.inDatabase { try changeset.apply(to: $0) }
+    #expect(try await values.next() == 5)
+    #expect(try await feed.next()?.changes.map(\.operation).count == 3)
+    try await queue.inTransaction { db in
+      try db.executeUpdate("UPDATE city SET area = 9 WHERE id = 7")
+      _ = try db.record("city") { try $0.executeUpdate("UPDATE city SET population = 8") }
+      try db.executeUpdate("UPDATE city SET area = 10 WHERE id = 7")
+    }
+    #expect(try await values.next() == 8)
+    #expect(try await feed.next()?.changes.map { $0.new?[3] } == [9.0, 10.0])
+    #expect(try await feed.next()?.isFromElsewhere == true)
+    try await queue.inDatabase { db in try db.executeUpdate("DELETE FROM city WHERE id = 7") }
+    #expect(try await feed.next()?.changes.count == 1)
+  }
+
+  @Test("Where SQLite has no sessions, that is what is thrown")
+  func missing() {
+    #expect(SessionExtension { _ in nil } == nil)
+    #expect(SessionExtension.found != nil && PreupdateHook.found != nil)
+  }
+}
