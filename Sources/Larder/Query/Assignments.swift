@@ -19,13 +19,6 @@ public struct Assignments<R: Record> {
   private let alias: QueryAlias
   private var assignments: [Assignment] = []
 
-  private struct Assignment {
-    let column: ColumnDefinition
-    var value: SQLFragment
-    /// Whether the value was read since it was assigned: what is assigned then builds on it.
-    var isRead = false
-  }
-
   init(_ alias: QueryAlias) { self.alias = alias }
 
   /// A column: what was assigned to it here, or else its value before the update. To swap two columns,
@@ -120,8 +113,9 @@ public struct Assignments<R: Record> {
   func list(_ core: TableCore, raised: (Int) -> SQLFragment) throws -> SQLFragment? {
     guard !assignments.isEmpty else { return nil }
     try core.checkWritten(
-      assignments.map(\.column.name).compactMap { name in
-        core.columns.firstIndex { $0.name.isSame(as: name) }
+      // Not by a key path, which is made anew each time where types are generic: 16,000 instructions.
+      assignments.compactMap { assignment in
+        core.columns.firstIndex { $0.name.isSame(as: assignment.column.name) }
       })
     var pieces = assignments.map {
       SQLFragment("\(name: $0.column.name) = \($0.value.inside(.lowest))")
@@ -131,6 +125,15 @@ public struct Assignments<R: Record> {
     }
     return .list(pieces)
   }
+}
+
+/// What is assigned to one column. Not inside of ``Assignments``: it would be generic too, and each copy of it a
+/// look at its type's metadata.
+private struct Assignment {
+  let column: ColumnDefinition
+  var value: SQLFragment
+  /// Whether the value was read since it was assigned: what is assigned then builds on it.
+  var isRead = false
 }
 
 extension Assignments: ColumnAssignments {}

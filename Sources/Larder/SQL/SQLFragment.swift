@@ -231,7 +231,7 @@ package final class SQLFragment: @unchecked Sendable {
 
   /// Writes the text, or binds the values, whatever the writer does.
   func write<W: SQLWriter>(to writer: inout W) throws(W.Failure) {
-    if W.hasDialect, let other = writer.dialect?.rewrite(self) {
+    if W.hasDialect, let other = writer.rewritten(self) {
       return try other.writeItself(to: &writer)
     }
     try writeItself(to: &writer)
@@ -257,7 +257,7 @@ package final class SQLFragment: @unchecked Sendable {
       writer.append(word: operation.text)
       try writer.append(value: value)
     case .composite:
-      for step in steps { try step.write(to: &writer) }
+      try composite?.forEachStep { step throws(W.Failure) in try step.write(to: &writer) }
     }
   }
 
@@ -281,7 +281,7 @@ package final class SQLFragment: @unchecked Sendable {
     var rest = Array(steps.reversed())
     while let step = rest.popLast() {
       if case .part(let part) = step, part.depth > Self.deepest {
-        let other = W.hasDialect ? writer.dialect?.rewrite(part) : nil
+        let other = W.hasDialect ? writer.rewritten(part) : nil
         rest += (other ?? part).steps.reversed()
       } else {
         try step.write(to: &writer)

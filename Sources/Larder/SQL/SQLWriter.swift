@@ -9,6 +9,8 @@ protocol SQLWriter {
   /// compiler knows where it would have to make an Optional to find out.
   static var hasDialect: Bool { get }
   var dialect: (any Dialect)? { get }
+  /// What the dialect has written in a fragment's place.
+  func rewritten(_ fragment: SQLFragment) -> SQLFragment?
   mutating func append(word: StaticString)
   /// Text in UTF-8.
   mutating func append(_ bytes: UnsafeBufferPointer<UInt8>)
@@ -26,11 +28,12 @@ protocol SQLWriter {
 extension SQLWriter {
   static var hasDialect: Bool { false }
   var dialect: (any Dialect)? { nil }
+  func rewritten(_ fragment: SQLFragment) -> SQLFragment? { nil }
 
   /// LIMIT and OFFSET, of which one isn't nil or zero.
   mutating func append(limit: Int?, offset: Int) throws(Failure) {
     if Self.hasDialect,
-      let fragment = dialect?.rewrite(SQLFragment(.limit(limit, offset: offset)))
+      let fragment = rewritten(SQLFragment(.limit(limit, offset: offset)))
     {
       return try fragment.write(to: &self)
     }
@@ -226,7 +229,8 @@ struct DialectWriter: SQLWriter {
   typealias Failure = Never
 
   static var hasDialect: Bool { true }
-  let dialect: (any Dialect)?
+  private let ownDialect: any Dialect
+  var dialect: (any Dialect)? { ownDialect }
   private var text: [UInt8] = []
   private var values: [(any DatabaseValueConvertible)?] = []
   private var isCacheable = true
@@ -234,7 +238,12 @@ struct DialectWriter: SQLWriter {
   fileprivate var columns: [Int] = []
   private var parameterCount = 0
 
-  init(_ dialect: any Dialect) { self.dialect = dialect }
+  init(_ dialect: any Dialect) {
+    ownDialect = dialect
+    text.reserveCapacity(256)
+  }
+
+  func rewritten(_ fragment: SQLFragment) -> SQLFragment? { ownDialect.rewrite(fragment) }
 
   var sql: SQL {
     var sql = SQL(raw: String(decoding: text, as: UTF8.self))
@@ -248,7 +257,7 @@ struct DialectWriter: SQLWriter {
   mutating func append(_ text: String) { self.text += text.utf8 }
 
   mutating func append(value: any DatabaseValueConvertible) {
-    if dialect?.reusesPlaceholders == true, let known = number(of: value) {
+    if ownDialect.reusesPlaceholders, let known = number(of: value) {
       return appendPlaceholder(parameterCount + known)
     }
     values.append(value)
@@ -268,14 +277,13 @@ struct DialectWriter: SQLWriter {
   }
 
   private mutating func appendPlaceholder(_ number: Int) {
-    if let dialect { text += dialect.placeholder(number).utf8 } else { append(word: "?") }
+    append(ownDialect.placeholder(number))
   }
 
   mutating func append(sql: SQL) {
     isCacheable = isCacheable && sql.isCacheable
-    guard dialect != nil, !sql.values.isEmpty else {
+    guard !sql.values.isEmpty else {
       append(sql.text)
-      values += sql.values
       return
     }
     // A program's own text is the only one whose placeholders have to be looked for.
@@ -297,6 +305,6 @@ struct DialectWriter: SQLWriter {
     if known == nil { columns.append(column) }
     parameterCount += name == nil || known == nil ? 1 : 0
     let number = name == nil ? parameterCount : (known ?? columns.count - 1) + 1
-    text += (dialect?.placeholder(number) ?? name ?? "?").utf8
+    append(ownDialect.placeholder(number))
   }
 }
