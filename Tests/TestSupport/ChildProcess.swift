@@ -43,7 +43,10 @@ package final class ChildProcess {
   }
 
   /// Held while a process is started, so that no other inherits its pipes and keeps them open.
-  private static let starting = Lock(())
+  ///
+  /// Not of Void: a state of no size lies where the lock's next property is, and the thread sanitizer takes who
+  /// reads that for one who reads the state.
+  private static let starting = Lock(0)
 
   private static func spawn(
     _ command: [String], _ streams: [Stream]
