@@ -22,8 +22,8 @@ final class PropertyAccess: Sendable {
   /// The size and alignment of a value in bytes.
   @usableFromInline let size: Int
   @usableFromInline let alignment: Int
-  /// Whether the type is a number that is in memory as SQLite has it.
-  @usableFromInline let number: PlainNumber?
+  /// What a layout reads without a call of ``read``.
+  @usableFromInline let plain: PlainValue?
   /// Puts a column's value into memory that holds none.
   @usableFromInline let read: @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void
   /// Ends the life of a value in memory.
@@ -40,7 +40,7 @@ final class PropertyAccess: Sendable {
   @inlinable
   init<Value>(
     _ type: Value.Type, offset: Int?, isWritable: Bool, keyPath: (AnyKeyPath & Sendable)?,
-    number: PlainNumber? = nil,
+    plain: PlainValue? = nil,
     read: @escaping @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void,
     bind: @escaping @Sendable (UnsafeRawPointer, ParameterBinder) throws -> Void,
     assign: @escaping @Sendable (UnsafeMutableRawPointer, Int64) throws -> Void,
@@ -51,7 +51,7 @@ final class PropertyAccess: Sendable {
     isStored = offset != nil
     self.isWritable = isWritable
     self.keyPath = keyPath
-    self.number = number
+    self.plain = plain
     size = MemoryLayout<Value>.size
     alignment = MemoryLayout<Value>.alignment
     self.read = read
@@ -76,7 +76,7 @@ final class PropertyAccess: Sendable {
     }
     let ignore: @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void = { _, _ in }
     return PropertyAccess(
-      type, offset: offset, isWritable: isWritable, keyPath: keyPath, number: PlainNumber(type),
+      type, offset: offset, isWritable: isWritable, keyPath: keyPath, plain: PlainValue(type),
       read: { $1.initializeMemory(as: Value.self, to: try Value(written: $0)) },
       bind: { try $0.assumingMemoryBound(to: Value.self).pointee.bind(to: $1) },
       assign: isWritable ? set : keep, take: isWritable ? replace : ignore,
@@ -112,7 +112,7 @@ extension PropertyAccess {
   /// A value that is only read, of a type that knows how it is stored.
   @inlinable
   static func value<Value: DatabaseValueConvertible>(_ type: Value.Type) -> PropertyAccess {
-    .value(type, number: PlainNumber(type)) {
+    .value(type, plain: PlainValue(type)) {
       $1.initializeMemory(as: Value.self, to: try Value(written: $0))
     }
   }
@@ -125,22 +125,22 @@ extension PropertyAccess {
   /// A value that is only read. What isn't called captures nothing: selections make these each time.
   @inlinable
   static func value<Value: Sendable>(
-    _ type: Value.Type, number: PlainNumber? = nil,
+    _ type: Value.Type, plain: PlainValue? = nil,
     read: @escaping @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void
   ) -> PropertyAccess {
     PropertyAccess(
-      type, offset: nil, isWritable: false, keyPath: nil, number: number, read: read,
+      type, offset: nil, isWritable: false, keyPath: nil, plain: plain, read: read,
       bind: { _, _ in },
       assign: { _, _ in },
       take: { _, _ in }, value: { _, _ in .null })
   }
 }
 
-/// A number that takes 64 bits in memory as it does in SQLite. A layout reads these itself: of what a
-/// closure took for one, three quarters were the way to it.
+/// A number that takes 64 bits in memory as it does in SQLite, or a String. A layout reads these numbers
+/// itself, and another engine's texts: of what a closure took for a number, three quarters were the way to it.
 @usableFromInline
-enum PlainNumber: Sendable {
-  case integer, real
+enum PlainValue: Sendable {
+  case integer, real, text
 
   @inlinable
   init?<Value>(_ type: Value.Type) {
@@ -148,6 +148,8 @@ enum PlainNumber: Sendable {
       self = .integer
     } else if type == Double.self {
       self = .real
+    } else if type == String.self {
+      self = .text
     } else {
       return nil
     }

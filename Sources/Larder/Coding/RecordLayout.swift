@@ -9,7 +9,7 @@ final class RecordLayout: @unchecked Sendable {
   private struct Element {
     // Neither the property nor its closures are retained for a call, as those of an array would be.
     let property: Unmanaged<PropertyAccess>
-    let number: PlainNumber?
+    let plain: PlainValue?
     /// Where the value is in a tuple of all, in bytes.
     let offset: Int
   }
@@ -30,7 +30,7 @@ final class RecordLayout: @unchecked Sendable {
       end = (end + property.alignment - 1) / property.alignment * property.alignment
       (elements + index).initialize(
         to: Element(
-          property: .passUnretained(property), number: property.number, offset: end))
+          property: .passUnretained(property), plain: property.plain, offset: end))
       end += property.size
     }
     size = end
@@ -46,14 +46,15 @@ final class RecordLayout: @unchecked Sendable {
     // Calls may change the object for all that the compiler knows: it would load them each time.
     let (count, elements) = (count, elements)
     do {
+      if row.format.isEngine { try readInEngine(row, into: memory, &index) }
       while index < count {
         let element = elements[index]
         let reader = ColumnReader(
           statement: row.statement, index: row.positions[index], format: row.format)
         let place = memory + element.offset
-        if element.number == .integer, let integer = reader.integerIfStored {
+        if element.plain == .integer, let integer = reader.integerIfStored {
           place.storeBytes(of: integer, as: Int64.self)
-        } else if element.number == .real, let real = reader.realIfStored {
+        } else if element.plain == .real, let real = reader.realIfStored {
           place.storeBytes(of: real, as: Double.self)
         } else {
           try element.property._withUnsafeGuaranteedRef { try $0.read(reader, place) }
@@ -63,6 +64,27 @@ final class RecordLayout: @unchecked Sendable {
     } catch {
       for done in 0..<index { properties[done].destroy(memory + elements[done].offset) }
       throw ColumnFailure(column: index, error: error)
+    }
+  }
+
+  /// Reads the columns of another engine's row, whose values lie side by side.
+  private func readInEngine(
+    _ row: RecordRow, into memory: UnsafeMutableRawPointer, _ index: inout Int
+  ) throws {
+    let values = EngineRow.values(row.statement)
+    while index < count {
+      let element = elements[index]
+      let place = memory + element.offset
+      let value = values + Int(row.positions[index])
+      switch (element.plain, value.pointee.storageClass) {
+      case (.integer, .integer): place.storeBytes(of: value.pointee.integer, as: Int64.self)
+      case (.real, .real): place.storeBytes(of: value.pointee.real, as: Double.self)
+      case (.text, .text): place.initializeMemory(as: String.self, to: try value.pointee.text())
+      default:
+        let reader = ColumnReader(value: OpaquePointer(value), format: row.format)
+        try element.property._withUnsafeGuaranteedRef { try $0.read(reader, place) }
+      }
+      index &+= 1
     }
   }
 

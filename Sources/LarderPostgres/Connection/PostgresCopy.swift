@@ -12,7 +12,7 @@ final class PostgresCopy {
   private let sql: String
   private let table: String
   private let types: [Oid]
-  @exclusivity(unchecked) private var buffer = PostgresCopy.header
+  @exclusivity(unchecked) private var buffer = WireBuffer()
   @exclusivity(unchecked) private var rowStart = 0
   @exclusivity(unchecked) private var column = 0
   private var isOpen: Bool { connection.copying == ObjectIdentifier(self) }
@@ -48,6 +48,7 @@ final class PostgresCopy {
       throw failure
     }
     connection.copying = ObjectIdentifier(self)
+    Self.header.withUnsafeBytes { buffer.append($0) }
     beginRow()
   }
 
@@ -63,7 +64,7 @@ final class PostgresCopy {
 
   /// Writes a value behind its length. Throws `ConversionError` for what the column can't hold; the row
   /// can't be ended then.
-  func bind(_ value: DatabaseValue) throws {
+  func bind(_ value: EngineValue) throws {
     guard isOpen, column < types.count else {
       throw PostgresFailure(SQLState.wrongState, "the row has \(types.count) columns, or has ended")
     }
@@ -89,11 +90,10 @@ final class PostgresCopy {
   /// Hands on what is written.
   private func send() throws {
     try put { handle in
-      buffer.withUnsafeBytes {
-        PQputCopyData(handle, $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32($0.count))
-      }
+      let start = buffer.bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+      return PQputCopyData(handle, start, Int32(buffer.count))
     }
-    buffer.removeAll(keepingCapacity: true)
+    buffer.count = 0
     if connection.isStopping { try end("interrupted") }
   }
 
@@ -120,7 +120,7 @@ final class PostgresCopy {
     guard isOpen else {
       throw PostgresFailure(SQLState.wrongState, "the rows have been stored, or given up")
     }
-    buffer.removeSubrange(rowStart...)
+    buffer.count = rowStart
     buffer.append(bigEndian: -1 as Int16)
     try send()
     return try end(nil)

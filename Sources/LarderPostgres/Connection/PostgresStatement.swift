@@ -36,7 +36,7 @@ final class PostgresStatement {
   @exclusivity(unchecked) private var row: Int32 = -1
   @exclusivity(unchecked) private var rowCount: Int32 = 0
   /// Texts of the row that the server sends in another form.
-  @exclusivity(unchecked) private(set) var texts: [UnsafeMutableRawBufferPointer] = []
+  @exclusivity(unchecked) private var texts: [UnsafeMutableRawBufferPointer] = []
   /// Whether results are on the way.
   @exclusivity(unchecked) private var isRunning = false
   /// What was read ahead because something else had to run, and how that ended.
@@ -142,14 +142,14 @@ final class PostgresStatement {
     if isNew { nameAnew() }
     try connection.roundTrip { handle in
       if isNew { try connection.check(PQsendPrepare(handle, name, sql, 0, nil)) }
-      let code = parameters.withPointers { count, values, lengths, formats in
+      let (count, values) = (Int32(parameters.count), parameters.pointers)
+      let (lengths, formats) = (parameters.lengths, parameters.formats)
+      let binary = ValueFormat.binary.rawValue
+      let code =
         name.isEmpty
-          ? PQsendQueryParams(
-            handle, sql, count, parameters.types, values, lengths, formats,
-            ValueFormat.binary.rawValue)
-          : PQsendQueryPrepared(
-            handle, name, count, values, lengths, formats, ValueFormat.binary.rawValue)
-      }
+        ? PQsendQueryParams(
+          handle, sql, count, parameters.types, values, lengths, formats, binary)
+        : PQsendQueryPrepared(handle, name, count, values, lengths, formats, binary)
       try connection.check(code)
     }
     if isNew {
@@ -271,12 +271,10 @@ final class PostgresStatement {
     if length == 0, PQgetisnull(current, row, column) == 1 { return EngineValue(.null) }
     let bytes = UnsafeRawBufferPointer(start: PQgetvalue(current, row, column), count: Int(length))
     let type = columnTypes[index]
-    var value = EngineValue(bytes, of: type)
     if type == TypeOID.numeric, var text = NumericFormat.text(of: bytes) {
-      value.storageClass = .text
-      value.bytes = text.withUTF8 { kept(UnsafeRawBufferPointer($0)) }
+      return EngineValue(.text, text.withUTF8 { kept(UnsafeRawBufferPointer($0)) })
     }
-    return value
+    return EngineValue(bytes, of: type)
   }
 
   private func kept(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {

@@ -4,8 +4,7 @@ import LarderSQLite
 
 /// A statement on the server, behind a `Database`'s prepared statement.
 ///
-/// What makes its unsafe memory sound: it belongs to this object alone, one cell for each column, and is
-/// given back with it. The bytes that a cell points to are the row's, and stay as they are until the next step.
+/// The bytes that its row's values point to are the result's, and stay as they are until the next step.
 final class PostgresEngineStatement: EngineStatement {
   private let statement: PostgresStatement
   private let engine: PostgresEngine
@@ -13,8 +12,7 @@ final class PostgresEngineStatement: EngineStatement {
   let parameterNames: [String?]
   let isReadOnly: Bool
   var readsAtOnce = false
-  @exclusivity(unchecked) private var cells = UnsafeMutableBufferPointer<EngineValue>(
-    start: nil, count: 0)
+  let row = EngineRow()
   private var hasBegun = false
   /// Whether the values are those of an execution, after which all are bound anew.
   private var isUsed = false
@@ -31,12 +29,10 @@ final class PostgresEngineStatement: EngineStatement {
     isReadOnly = text.isReadOnly
   }
 
-  deinit { cells.deallocate() }
-
   var columnNames: [String] { statement.columnNames }
   var changes: Int { statement.changes }
 
-  func bind(_ value: DatabaseValue, at index: Int) throws {
+  func bind(_ value: EngineValue, at index: Int) throws {
     if let copying { return try copying._withUnsafeGuaranteedRef { try $0.bind(value) } }
     if isUsed { statement.parameters.removeAll() }
     isUsed = false
@@ -48,22 +44,31 @@ final class PostgresEngineStatement: EngineStatement {
   }
 
   func step(until deadline: Duration?) throws -> Bool {
-    if statement.goOn() { return true }
+    if stepInMemory() { return true }
     return try engine.perform(sql, until: deadline) {
       if !hasBegun {
         hasBegun = true
         isUsed = true
         try statement.execute(streaming: isReadOnly && !readsAtOnce)
-        if cells.count != statement.columnNames.count { allocateCells() }
+        row.resize(to: statement.columnNames.count)
       }
-      return try statement.next()
+      return try statement.next() && readRow()
     }
   }
 
-  private func allocateCells() {
-    cells.deallocate()
-    cells = .allocate(capacity: statement.columnNames.count)
-    cells.initialize(repeating: EngineValue(.null))
+  func stepInMemory() -> Bool { statement.goOn() && readRow() }
+
+  private func readRow() -> Bool {
+    for index in row.values.indices {
+      row.values[index] = statement.column(index)
+      // Sums of integers are numeric numbers, and integers nonetheless.
+      if statement.columnTypes[index] == TypeOID.numeric,
+        let integer = Int64(String(decoding: row.values[index].bytes, as: UTF8.self))
+      {
+        row.values[index] = EngineValue(integer)
+      }
+    }
+    return true
   }
 
   func copy(
@@ -84,19 +89,6 @@ final class PostgresEngineStatement: EngineStatement {
         throw failure
       }
     }
-  }
-
-  func value(at index: Int) -> UnsafePointer<EngineValue> {
-    let cell = cells.baseAddress.unsafelyUnwrapped + index
-    cell.pointee = statement.column(index)
-    // Sums of integers are numeric numbers, and integers nonetheless.
-    if !statement.texts.isEmpty, statement.columnTypes[index] == TypeOID.numeric,
-      let integer = Int64(String(decoding: cell.pointee.bytes, as: UTF8.self))
-    {
-      cell.pointee.storageClass = .integer
-      cell.pointee.integer = integer
-    }
-    return UnsafePointer(cell)
   }
 
   func reset() throws {

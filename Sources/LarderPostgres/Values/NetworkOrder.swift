@@ -1,17 +1,43 @@
 import Glibc
 
-/// Integers in network order, as all of the protocol's are.
-extension [UInt8] {
+/// Bytes for the server, integers in network order, in memory that is used again: an array asks for each
+/// value whether it is shared.
+///
+/// What makes its memory sound: it belongs to this value alone, which can't be copied, and goes with it.
+struct WireBuffer: ~Copyable {
+  private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
+  /// How many bytes are written. Whoever makes it less takes back the last ones.
+  var count = 0
+  var capacity: Int { memory.count }
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[..<count]) }
+
+  deinit { memory.deallocate() }
+
   @inline(__always)
   mutating func append(bigEndian integer: some FixedWidthInteger) {
-    Swift.withUnsafeBytes(of: integer.bigEndian) { append(contentsOf: $0) }
+    withUnsafeBytes(of: integer.bigEndian) { append($0) }
+  }
+
+  @inline(__always)
+  mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    if capacity - count < bytes.count { grow(by: bytes.count) }
+    if let start = bytes.baseAddress {
+      memcpy(memory.baseAddress.unsafelyUnwrapped + count, start, bytes.count)
+    }
+    count += bytes.count
   }
 
   /// Writes an integer over one that was appended.
-  mutating func replace(at offset: Int, byBigEndian integer: Int32) {
-    Swift.withUnsafeBytes(of: integer.bigEndian) {
-      replaceSubrange(offset..<(offset + 4), with: $0)
-    }
+  func replace(at offset: Int, byBigEndian integer: Int32) {
+    memory.storeBytes(of: integer.bigEndian, toByteOffset: offset, as: Int32.self)
+  }
+
+  private mutating func grow(by size: Int) {
+    let larger = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: max(2 * capacity, count + size), alignment: 8)
+    larger.copyMemory(from: bytes)
+    memory.deallocate()
+    memory = larger
   }
 }
 

@@ -41,7 +41,7 @@ enum NumericFormat {
   }
 }
 
-extension [UInt8] {
+extension WireBuffer {
   /// Appends a number from its text. Equal numbers become the same bytes.
   mutating func writeNumeric(_ text: UnsafeRawBufferPointer) throws {
     guard let number = DecimalNumber(text) else { throw ConversionError(.malformed, String.self) }

@@ -13,25 +13,31 @@ enum ValueFormat: Int32 {
 ///
 /// Conversions are exact, or throw `ConversionError`; a real number is rounded to what REAL holds, as the
 /// server does.
-extension [UInt8] {
+extension WireBuffer {
   /// Appends a value, which isn't NULL.
   mutating func write(
-    _ value: DatabaseValue, as type: Oid, inBinary: Bool = false
+    _ value: EngineValue, as type: Oid, inBinary: Bool = false
   ) throws -> ValueFormat {
-    switch value {
+    switch value.storageClass {
     case .null: throw ConversionError(.null, DatabaseValue.self)
-    case .integer(let value): return try write(value, as: type, inBinary)
-    case .real(let value): return try write(value, as: type, inBinary)
-    case .text(let value):
-      return try value.withBytes { try write(UnsafeRawBufferPointer($0), as: type, inBinary) }
-    case .blob(let value):
-      try checkLength(value.count)
-      guard type == TypeOID.bytea || type == TypeOID.uuid && value.count == 16 else {
+    case .integer: return try write(value.integer, as: type, inBinary)
+    case .real: return try write(value.real, as: type, inBinary)
+    case .text: return try write(value.bytes, as: type, inBinary)
+    case .blob:
+      try checkLength(value.bytes.count)
+      guard type == TypeOID.bytea || type == TypeOID.uuid && value.bytes.count == 16 else {
         throw ConversionError(.storageClass(.blob), String.self)
       }
-      append(contentsOf: value)
+      append(value.bytes)
       return .binary
     }
+  }
+
+  private mutating func write(
+    _ text: String, as type: Oid, _ inBinary: Bool
+  ) throws -> ValueFormat {
+    var text = text
+    return try text.withUTF8 { try write(UnsafeRawBufferPointer($0), as: type, inBinary) }
   }
 
   private mutating func write(
@@ -46,10 +52,10 @@ extension [UInt8] {
     case TypeOID.int4: append(bigEndian: try exactly(Int32(exactly: value)))
     case TypeOID.int2: append(bigEndian: try exactly(Int16(exactly: value)))
     case TypeOID.oid: append(bigEndian: try exactly(UInt32(exactly: value)))
-    case TypeOID.bool: append(try exactly(0...1 ~= value ? UInt8(value) : nil))
+    case TypeOID.bool: append(bigEndian: try exactly(0...1 ~= value ? UInt8(value) : nil))
     case TypeOID.float8, TypeOID.float4:
       return try write(try exactly(Double(exactly: value)), as: type, inBinary)
-    default: return try write(.text(String(value)), as: type, inBinary: inBinary)
+    default: return try write(String(value), as: type, inBinary)
     }
     return .binary
   }
@@ -73,7 +79,7 @@ extension [UInt8] {
       return try write(integer, as: type, inBinary)
     default:
       let text = value.isFinite ? "\(value)" : value < 0 ? "-Infinity" : "Infinity"
-      return try write(.text(text), as: type, inBinary: inBinary)
+      return try write(text, as: type, inBinary)
     }
     return .binary
   }
@@ -85,19 +91,19 @@ extension [UInt8] {
     guard !text.hasNUL else { throw ConversionError(.malformed, String.self) }
     func string() -> String { String(decoding: text, as: UTF8.self) }
     if type == TypeOID.uuid, let uuid = UUID(uuidString: string())?.uuid {
-      Swift.withUnsafeBytes(of: uuid) { append(contentsOf: $0) }
+      withUnsafeBytes(of: uuid) { append($0) }
       return .binary
     }
     switch type {
-    case _ where TypeOID.isText(type): append(contentsOf: text)
+    case _ where TypeOID.isText(type): append(text)
     case TypeOID.bytea: throw ConversionError(.storageClass(.text), [UInt8].self)
     case _ where !inBinary:
-      append(contentsOf: text)
-      append(0)
+      append(text)
+      append(bigEndian: 0 as UInt8)
       return .text
     case TypeOID.jsonb:
-      append(1)
-      append(contentsOf: text)
+      append(bigEndian: 1 as UInt8)
+      append(text)
     case TypeOID.numeric: try writeNumeric(text)
     case TypeOID.timestamptz, TypeOID.timestamp:
       return try write(try CivilTime.secondsSince1970(string()), as: type, true)

@@ -243,7 +243,11 @@ package final class PreparedStatement {
 
   /// A step of another engine's statement.
   private func stepInEngine() throws -> Bool {
-    try runInEngine { try $0.step(until: connection.deadlines.current) }
+    if state == .row, !measurement.isOn, arena.stepsInEngine() {
+      rowNumber &+= 1
+      return true
+    }
+    return try runInEngine { try $0.step(until: connection.deadlines.current) }
   }
 
   /// Inserts many rows in the place of another engine's statement that inserts one.

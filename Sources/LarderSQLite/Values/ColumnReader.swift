@@ -25,9 +25,9 @@ public struct ColumnReader {
     self.format = format
   }
 
-  /// For arguments of custom functions, which are values too.
+  /// For arguments of custom functions, which are values too, and values of another engine.
   @inlinable
-  init(value: OpaquePointer?, format: StorageFormat) {
+  package init(value: OpaquePointer?, format: StorageFormat) {
     self.value = value
     self.format = format
   }

@@ -3,8 +3,9 @@
 /// A prepared statement of another engine.
 package protocol EngineStatement: AnyObject {
   /// Sets the value of a parameter, counted from 1, as the engine stores it in what the parameter
-  /// is compared with or assigned to. Throws ``ConversionError`` for what it can't hold.
-  func bind(_ value: DatabaseValue, at index: Int) throws
+  /// is compared with or assigned to. Its bytes are good during the call. Throws ``ConversionError`` for what
+  /// it can't hold.
+  func bind(_ value: EngineValue, at index: Int) throws
   /// By position: the name with its prefix, or nil for one without.
   var parameterNames: [String?] { get }
   /// The columns of its rows, as of the last step or, before one, of its preparation.
@@ -20,6 +21,8 @@ package protocol EngineStatement: AnyObject {
   ///
   /// - Parameter deadline: when it is to end, on the ``MonotonicClock``; nil for never.
   func step(until deadline: Duration?) throws -> Bool
+  /// Goes to the next row if that is in memory, as ``step(until:)`` does otherwise; false where it isn't.
+  func stepInMemory() -> Bool
   /// Inserts many rows in the place of this statement, which inserts one with these columns' values: all of
   /// them, or none. Throws where the engine has nothing faster than executions for them, too.
   ///
@@ -30,33 +33,51 @@ package protocol EngineStatement: AnyObject {
     into table: String, _ columns: [String], until deadline: Duration?, failedRow: inout Int?,
     _ bindNext: () throws -> Bool
   ) throws
-  /// A column of the row that it stands on, for an index below the number of columns; good until the next
-  /// step.
-  func value(at index: Int) -> UnsafePointer<EngineValue>
+  /// The row that it stands on, with a value for each column, after each step; always the same object.
+  var row: EngineRow { get }
   /// Ends an execution; the values stay bound. A statement that writes runs to its end. Throws what has
   /// failed since the last step.
   func reset() throws
 }
 
-/// A statement of another engine, behind the pointer that for SQLite's is the statement itself.
-final class EngineCursor {
-  let statement: any EngineStatement
+/// The row on which a statement of another engine stands, behind the pointer that for SQLite's is the
+/// statement itself: its values lie side by side, so that reading one is no call.
+///
+/// What makes its memory sound: it belongs to this object alone, and is given back with it.
+@usableFromInline
+package final class EngineRow {
+  /// One for each column.
+  @exclusivity(unchecked) package private(set) var values: UnsafeMutableBufferPointer<EngineValue> =
+    .allocate(capacity: 0)
 
-  init(_ statement: any EngineStatement) { self.statement = statement }
+  package init() {}
+
+  deinit { values.deallocate() }
+
+  /// Makes room for a value of each of so many columns.
+  package func resize(to count: Int) {
+    guard count != values.count else { return }
+    values.deallocate()
+    values = .allocate(capacity: count)
+    values.initialize(repeating: EngineValue(.null))
+  }
 
   var pointer: OpaquePointer { OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }
 
-  /// A column of the row that the statement behind a pointer stands on.
+  /// The values of the row behind a pointer.
   ///
   /// What makes the conversion sound: the pointer is that of a ``BindingArena`` of an engine, which keeps
-  /// the object.
-  static func value(_ pointer: OpaquePointer, at index: Int32) -> OpaquePointer {
-    let cursor = Unmanaged<EngineCursor>.fromOpaque(UnsafeRawPointer(pointer))
-    return cursor._withUnsafeGuaranteedRef { OpaquePointer($0.statement.value(at: Int(index))) }
+  /// the object. There are values once the statement has stepped, as many as columns.
+  @inline(__always)
+  package static func values(_ pointer: OpaquePointer) -> UnsafePointer<EngineValue> {
+    let row = Unmanaged<EngineRow>.fromOpaque(UnsafeRawPointer(pointer))
+    return UnsafePointer(
+      row._withUnsafeGuaranteedRef { $0.values.baseAddress.unsafelyUnwrapped })
   }
 }
 
-/// A value of the row on which a statement of another engine stands.
+/// A value of another engine's: of the row on which a statement stands, or for a parameter.
+@usableFromInline
 package struct EngineValue {
   package var storageClass: StorageClass
   package var integer: Int64 = 0
@@ -64,7 +85,36 @@ package struct EngineValue {
   /// Of text and blobs, good as long as the statement stands on the row.
   package var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
 
+  @inline(__always)
   package init(_ storageClass: StorageClass) { self.storageClass = storageClass }
+
+  @inline(__always)
+  package init(_ integer: Int64) {
+    storageClass = .integer
+    self.integer = integer
+  }
+
+  @inline(__always)
+  package init(_ real: Double) {
+    storageClass = .real
+    self.real = real
+  }
+
+  @inline(__always)
+  package init(_ storageClass: StorageClass, _ bytes: UnsafeRawBufferPointer) {
+    self.storageClass = storageClass
+    self.bytes = bytes
+  }
+
+  /// The text of one. Throws ``ConversionError`` where its bytes aren't UTF-8.
+  package func text() throws -> String {
+    let bytes = UnsafeBufferPointer(
+      start: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), count: bytes.count)
+    let text = String(decoding: bytes, as: UTF8.self)
+    // As in `ColumnReader.text`: `String(validating:as:)` takes 500 instructions more.
+    guard text.hasBytes(bytes) else { throw ConversionError(.malformed, String.self) }
+    return text
+  }
 
   /// A copy of what a pointer to one points to, with bytes of its own; for ``free(_:)``.
   static func copy(_ pointer: OpaquePointer?) -> OpaquePointer? {
@@ -87,7 +137,7 @@ package struct EngineValue {
 extension StorageFormat {
   /// Whether the engine isn't SQLite.
   @inlinable
-  var isEngine: Bool { bits & 0x80 != 0 }
+  package var isEngine: Bool { bits & 0x80 != 0 }
 
   /// The format of values of another engine.
   static func engine(_ dateFormat: DateFormat) -> StorageFormat {
@@ -98,34 +148,22 @@ extension StorageFormat {
 extension ColumnReader {
   @usableFromInline
   static func engineValue(_ statement: OpaquePointer, _ index: Int32) -> OpaquePointer? {
-    EngineCursor.value(statement, at: index)
+    OpaquePointer(EngineRow.values(statement) + Int(index))
   }
 
-  /// What makes the conversion sound: readers of this format are made by ``engineValue(_:_:)`` only.
-  private var engineValue: EngineValue? {
-    value.map { UnsafePointer<EngineValue>($0).pointee }
-  }
+  /// What makes the conversion sound: readers of this format are made by ``engineValue(_:_:)`` only, or of a copy.
+  private var engineValue: UnsafePointer<EngineValue>? { value.map { UnsafePointer($0) } }
 
-  @usableFromInline var engineClass: StorageClass { engineValue?.storageClass ?? .null }
-  @usableFromInline var engineInteger: Int64 { engineValue?.integer ?? 0 }
-  @usableFromInline var engineReal: Double { engineValue?.real ?? 0 }
+  @usableFromInline var engineClass: StorageClass { engineValue?.pointee.storageClass ?? .null }
+  @usableFromInline var engineInteger: Int64 { engineValue?.pointee.integer ?? 0 }
+  @usableFromInline var engineReal: Double { engineValue?.pointee.real ?? 0 }
   @usableFromInline var engineBytes: UnsafeRawBufferPointer {
-    engineValue?.bytes ?? UnsafeRawBufferPointer(start: nil, count: 0)
+    engineValue?.pointee.bytes ?? UnsafeRawBufferPointer(start: nil, count: 0)
   }
 
   @usableFromInline
   func engineText() throws -> String {
-    guard engineClass == .text else {
-      throw isNull
-        ? ConversionError(.null, String.self)
-        : ConversionError(.storageClass(engineClass), String.self)
-    }
-    let bytes = engineBytes
-    let text = String(decoding: bytes, as: UTF8.self)
-    // As in text(): `String(validating:as:)` takes 500 instructions more.
-    guard text.hasBytes(bytes.assumingMemoryBound(to: UInt8.self)) else {
-      throw ConversionError(.malformed, String.self)
-    }
-    return text
+    guard let engineValue, engineClass == .text else { throw unexpected(for: String.self) }
+    return try engineValue.pointee.text()
   }
 }

@@ -20,14 +20,14 @@ public struct ParameterBinder {
   /// Binds NULL.
   @inlinable
   package func bindNull() throws {
-    if arena.isEngine { return try bindInEngine(.null) }
+    if arena.isEngine { return try bindNullInEngine() }
     try check(sqlite3_bind_null(arena.statement, index))
   }
 
   /// Binds an integer. Throws as ``ParameterBinder`` says.
   @inlinable
   public func bind(_ value: Int64) throws {
-    if arena.isEngine { return try bindInEngine(.integer(value)) }
+    if arena.isEngine { return try bindInEngine(value) }
     try check(sqlite3_bind_int64(arena.statement, index, value))
   }
 
@@ -35,34 +35,56 @@ public struct ParameterBinder {
   @inlinable
   public func bind(_ value: Double) throws {
     guard !value.isNaN else { throw ConversionError.failure(.notANumber, Double.self) }
-    if arena.isEngine { return try bindInEngine(.real(value)) }
+    if arena.isEngine { return try bindInEngine(value) }
     try check(sqlite3_bind_double(arena.statement, index, value))
   }
 
   /// Binds text, NULs included. Throws as ``ParameterBinder`` says.
   @inlinable
   public func bind(_ value: String) throws {
-    if arena.isEngine { return try bindInEngine(.text(value)) }
+    if arena.isEngine { return try bindInEngine(value) }
     try check(value.withBytes { arena.bindText($0, at: index) })
   }
 
   /// Binds a copy of these bytes as a blob. Throws as ``ParameterBinder`` says.
   @inlinable
   public func bind(_ value: UnsafeRawBufferPointer) throws {
-    if arena.isEngine { return try bindInEngine(.blob([UInt8](value))) }
+    if arena.isEngine { return try bindInEngine(value) }
     try check(arena.bindBlob(value, at: index))
   }
 
   /// Binds bytes as a blob. Throws as ``ParameterBinder`` says.
   @inlinable
   public func bind(_ value: [UInt8]) throws {
-    if arena.isEngine { return try bindInEngine(.blob(value)) }
+    if arena.isEngine { return try value.withUnsafeBytes { try bindInEngine($0) } }
     try check(value.withUnsafeBytes { arena.bindBlob($0, at: index) })
   }
 
   @usableFromInline
-  func bindInEngine(_ value: DatabaseValue) throws {
-    try arena.bindInEngine(value, at: Int(index))
+  func bindNullInEngine() throws { try bindInEngine(EngineValue(.null)) }
+
+  @usableFromInline
+  func bindInEngine(_ value: Int64) throws { try bindInEngine(EngineValue(value)) }
+
+  @usableFromInline
+  func bindInEngine(_ value: Double) throws { try bindInEngine(EngineValue(value)) }
+
+  @usableFromInline
+  func bindInEngine(_ value: String) throws {
+    try value.withBytes { try bindInEngine(EngineValue(.text, UnsafeRawBufferPointer($0))) }
+  }
+
+  @usableFromInline
+  func bindInEngine(_ value: UnsafeRawBufferPointer) throws {
+    try bindInEngine(EngineValue(.blob, value))
+  }
+
+  @inline(__always)
+  private func bindInEngine(_ value: EngineValue) throws {
+    // Else it would be retained for each value.
+    try Unmanaged.passUnretained(arena)._withUnsafeGuaranteedRef {
+      try $0.bindInEngine(value, at: Int(index))
+    }
   }
 
   @inlinable
@@ -90,8 +112,8 @@ extension ParameterBinder: Sendable {}
 package final class BindingArena {
   /// Another one only between two executions.
   @exclusivity(unchecked) @usableFromInline package var statement: OpaquePointer
-  /// Of another engine: what ``statement`` points to then.
-  private let cursor: EngineCursor?
+  /// Of another engine; ``statement`` points to its row then.
+  private let engine: (any EngineStatement)?
   @usableFromInline package let format: StorageFormat
   @exclusivity(unchecked) @usableFromInline var memory: UnsafeMutableRawPointer
   @exclusivity(unchecked) @usableFromInline var capacity = 256
@@ -103,24 +125,28 @@ package final class BindingArena {
 
   init(statement: OpaquePointer, format: StorageFormat) {
     self.statement = statement
-    cursor = nil
+    engine = nil
     self.format = format
     memory = .allocate(byteCount: capacity, alignment: 16)
   }
 
   /// For a statement of another engine, which has no use for the memory.
   init(engine: any EngineStatement, format: StorageFormat) {
-    let cursor = EngineCursor(engine)
-    self.cursor = cursor
-    statement = cursor.pointer
+    self.engine = engine
+    statement = engine.row.pointer
     self.format = format
     memory = .allocate(byteCount: capacity, alignment: 16)
   }
 
   /// Binds a value to a statement of another engine.
-  func bindInEngine(_ value: DatabaseValue, at index: Int) throws {
-    try cursor?.statement.bind(value, at: index)
+  @inline(__always)
+  func bindInEngine(_ value: EngineValue, at index: Int) throws {
+    try engine?.bind(value, at: index)
   }
+
+  /// Goes to another engine's next row if that is in memory: whether it is.
+  @inline(__always)
+  func stepsInEngine() -> Bool { engine?.stepInMemory() ?? false }
 
   /// Whether the engine isn't SQLite.
   @inlinable

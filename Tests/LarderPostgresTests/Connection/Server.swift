@@ -40,7 +40,30 @@ extension PostgresStatement {
   }
 }
 
+extension PostgresParameters {
+  func bind(_ value: DatabaseValue, at index: Int) throws {
+    try value.withEngineValue { try bind($0, at: index) }
+  }
+}
+
+extension DatabaseValue {
+  fileprivate func withEngineValue(_ body: (EngineValue) throws -> Void) throws {
+    switch self {
+    case .null: try body(EngineValue(.null))
+    case .integer(let value): try body(EngineValue(value))
+    case .real(let value): try body(EngineValue(value))
+    case .text(let value):
+      try Array(value.utf8).withUnsafeBytes { try body(EngineValue(.text, $0)) }
+    case .blob(let value): try value.withUnsafeBytes { try body(EngineValue(.blob, $0)) }
+    }
+  }
+}
+
 extension PostgresCopy {
+  func bind(_ value: DatabaseValue) throws {
+    try value.withEngineValue { try bind($0) }
+  }
+
   /// Copies into columns of the types that the table says.
   convenience init(into table: String, columns: [String], on connection: PostgresConnection) throws
   {
