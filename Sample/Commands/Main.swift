@@ -4,7 +4,7 @@ extension Command {
   /// All of them, as the help lists them.
   static let all: [Command] = [
     .import, .search, .children, .path, .top, .nearest, .stats, .add, .edit, .remove,
-    .upgrade, .sql, .backup, .serveLoad,
+    .upgrade, .sql, .backup, .serveLoad, .watch,
   ]
 
   /// Runs the command that the words begin with, and returns the program's exit status.

@@ -11,7 +11,7 @@ enum ObservationBenchmarks {
   static let observedWrite = Benchmark(
     name: "observe-write", count: { min($0.rows, 20_000) }, storages: [.wal],
     makeReference: { reference, players in
-      let pool = try DatabasePool(path: reference.path)
+      let pool = try DatabasePool(path: reference.path ?? "")
       return .init(prepare: { try empty(pool) }) { try insert(players, pool) }
     },
     makeLarder: { side, players in

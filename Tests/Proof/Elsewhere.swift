@@ -17,14 +17,16 @@ enum Elsewhere {
   }
 
   /// Runs a closure in a task.
-  static func inTask(_ body: @escaping @Sendable () async throws -> Void) throws {
-    nonisolated(unsafe) var result: Result<Void, any Error>?
+  @discardableResult
+  static func inTask<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) throws -> T {
+    nonisolated(unsafe) var result: Result<T, any Error>?
     let hasEnded = DispatchSemaphore(value: 0)
     Task {
       do { result = .success(try await body()) } catch { result = .failure(error) }
       hasEnded.signal()
     }
     hasEnded.wait()
-    try result?.get()
+    guard let result else { throw WrongAnswer(description: "a task has no result") }
+    return try result.get()
   }
 }

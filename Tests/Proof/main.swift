@@ -14,7 +14,7 @@ let rows: [any ProofRow.Type] = [
   HostileFiles.self, HostileTexts.self,
   Injection.self, IOFaults.self,
   Kills.self,
-  Leaks.self, Macros.self, MisuseMatrix.self, OutOfMemory.self, PowerLoss.self, Processes.self,
+  Leaks.self, Macros.self, MisuseMatrix.self, ObservationRow.self, OutOfMemory.self, PowerLoss.self, Processes.self,
   RoundTrip.self,
   SchemaChanges.self,
   ThreadSanitizer.self, Threads.self, TwoEngines.self, TypesAndOperators.self,

@@ -65,6 +65,25 @@ struct ChangingTests {
     }
   }
 
+  @Test("watch follows what another process writes, each visit once and in their order")
+  func watch() throws {
+    let gazetteer = try Gazetteer.imported()
+    #expect(try gazetteer.run("watch", "--limit", "0").status == 2)
+    let watching = try gazetteer.start(["watch", "--all", "--json", "--limit", "50"])
+    // However far it has come by then: it begins with what is there.
+    for _ in 1...3 { _ = try gazetteer.run("serve-load", "--seconds", "0.2", "--tasks", "8") }
+    let result = try watching.end()
+    #expect(result.status == 0 && result.errors == "gazetteer: watching\n", "\(result.errors)")
+    let shown = try result.lines.map {
+      try JSONDecoder().decode([String: JSONValue].self, from: Data($0.utf8))
+    }
+    #expect(shown.map { $0["visit"] } == (1...50).map { .number(Double($0)) })
+    let interrupted = try gazetteer.start(["watch"])
+    while !interrupted.hasSaid("watching") { sched_yield() }
+    interrupted.interrupt()
+    #expect(try interrupted.end().status == 130)
+  }
+
   @Test("upgrade brings an old database up to date, and with --dry-run only says how")
   func upgrade() throws {
     let gazetteer = try Gazetteer()

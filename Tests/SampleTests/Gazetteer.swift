@@ -109,6 +109,11 @@ final class Run {
 
   func interrupt() { process.send(SIGINT) }
 
+  /// Whether it has written this to its standard error.
+  func hasSaid(_ text: String) -> Bool {
+    (try? String(contentsOfFile: errors, encoding: .utf8))?.contains(text) ?? false
+  }
+
   /// Opens a pipe that the program reads, as soon as it does. Throws if it ends before.
   func openForWriting(_ pipe: String) throws -> FileHandle {
     while true {
