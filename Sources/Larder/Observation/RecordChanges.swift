@@ -94,7 +94,7 @@ private struct RecordTypes: Sendable {
 }
 
 extension Record {
-  fileprivate static var tableName: String { table.name }
+  static var tableName: String { table.name }
 
   fileprivate static func change(
     _ row: RowChange, _ decoder: RecordDecoder
@@ -109,7 +109,7 @@ extension Record {
 
 /// Makes records of rows that were told by values: SQLite hands the values through a statement of its own, from
 /// which they are read as those of a table.
-private final class RecordDecoder {
+final class RecordDecoder {
   private let database: Database
 
   init(_ format: DateFormat) throws {
@@ -119,11 +119,17 @@ private final class RecordDecoder {
   }
 
   func change<R: Record>(_ type: R.Type, _ row: RowChange) throws -> RecordChange<R> {
-    switch (row.old, row.new) {
+    try change(type, row.columns, row.old, row.new)
+  }
+
+  func change<R: Record>(
+    _ type: R.Type, _ columns: [String], _ old: [DatabaseValue]?, _ new: [DatabaseValue]?
+  ) throws -> RecordChange<R> {
+    switch (old, new) {
     case (let old?, let new?):
-      .updated(from: try record(row.columns, old), to: try record(row.columns, new))
-    case (let old?, nil): .deleted(try record(row.columns, old))
-    case (nil, let new): .inserted(try record(row.columns, new ?? []))
+      .updated(from: try record(columns, old), to: try record(columns, new))
+    case (let old?, nil): .deleted(try record(columns, old))
+    case (nil, let new): .inserted(try record(columns, new ?? []))
     }
   }
 

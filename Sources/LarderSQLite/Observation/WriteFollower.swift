@@ -43,7 +43,9 @@ final class WriteFollower: StatementFollower {
   /// Begins to follow. In a scope of the connection that writes.
   static func install(on database: Database, for observers: Observers) throws {
     guard database.connection.follower == nil else { return }
-    let handle = try database.connection.sqlite("values(of:) and changes(of:)")
+    let handle = try database.connection.sqlite(
+      "observation (values(of:), changes(of:)), for which LISTEN, NOTIFY and triggers would be needed"
+    )
     database.collectRegions()
     let follower = WriteFollower(database, observers)
     follower.changesBefore = sqlite3_total_changes64(handle)

@@ -158,4 +158,32 @@ struct RecordChangeTests {
     }
     #expect(try await values.next() == [])
   }
+
+  @Test("A changeset of records is read as records, with what an update leaves as it is")
+  func changesets() throws {
+    let db = try Database()
+    try Visit.table.create(db)
+    var first = try visit.inserted(db)
+    let second = try visit.inserted(db)
+    let before = first
+    var third: Visit?
+    let changeset = try db.record(Visit.self) { db in
+      first.tags = ["x"]
+      try first.update(db)
+      _ = try second.delete(db)
+      third = try visit.inserted(db)
+    }
+    var found: [RecordChange<Visit>] = []
+    try changeset.forEach(Visit.self, in: db) { found.append($0) }
+    #expect(
+      Set(found.map { "\($0)" })
+        == Set(
+          [
+            RecordChange.updated(from: before, to: first), .deleted(second),
+            .inserted(try #require(third)),
+          ].map { "\($0)" }))
+    #expect(throws: DatabaseError.self) {
+      try Changeset(data: [1, 2, 3]).forEach(Visit.self, in: db) { _ in }
+    }
+  }
 }

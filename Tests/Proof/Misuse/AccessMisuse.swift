@@ -45,6 +45,32 @@ enum AccessMisuse {
     Call("DatabaseAccess.read(label:line:_:)", outcome: .either) { access, _ in
       try Elsewhere.inTask { try await access.read { _ in } }
     },
+    Call("DatabaseAccess.values(of:label:line:)", outcome: .either) { access, _ in
+      try Elsewhere.inTask {
+        var values = access.values { try $0.value("SELECT count(*) FROM town", as: Int.self) }
+          .makeAsyncIterator()
+        _ = try await values.next()
+      }
+    },
+    Call("DatabaseAccess.values(of:label:line:onError:onValue:)", outcome: .neutral) { access, _ in
+      access.values {
+        try $0.value("SELECT count(*) FROM town", as: Int.self)
+      } onError: { _ in
+      } onValue: { _ in
+      }.cancel()
+    },
+    Call(
+      "DatabaseAccess.changes(of:limit:beginning:)", outcome: .either
+    ) { access, _ in
+      try Elsewhere.inTask {
+        let feed = Task { for try await _ in access.changes(of: ["town"]) { break } }
+        feed.cancel()
+        try await feed.value
+        let records = Task { for try await _ in access.changes(of: Town.self) { break } }
+        records.cancel()
+        try await records.value
+      }
+    },
     Call("DatabaseAccess.checkpoint(_:)") { access, _ in try access.checkpoint(.truncate) },
     Call("DatabaseAccess.close()", outcome: .either) { access, _ in try access.close() },
     Call("DatabaseAccess.interrupt()", outcome: .neutral) { access, _ in access.interrupt() },

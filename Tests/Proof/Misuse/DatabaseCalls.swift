@@ -29,6 +29,19 @@ extension MisuseCall {
     MisuseCall("Database.value(_:arguments:as:)") {
       _ = try $0.db.value("SELECT count(*) FROM town", arguments: [], as: Int.self)
     },
+    MisuseCall("Database.onCommit(_:)") { try $0.db.onCommit {}.cancel() },
+    MisuseCall("Database.onRollback(_:)") { try $0.db.onRollback {}.cancel() },
+    MisuseCall("Database.onUpdate(_:)") { try $0.db.onUpdate { _ in }.cancel() },
+    MisuseCall(
+      "Database.record(_:isPatchset:_:)", "Database.record(_:_:isPatchset:_:)",
+      "Changeset.apply(to:onConflict:)", "Changeset.forEach(_:in:_:)"
+    ) {
+      let changeset = try $0.db.record("town") { db in
+        try db.executeUpdate("UPDATE town SET population = 9 WHERE id = 2")
+      }
+      _ = try $0.db.record(Town.self) { db in try changeset.inverted().apply(to: db) }
+      try changeset.forEach(Town.self, in: $0.db) { _ in }
+    },
     MisuseCall("Database.validate(_:)") { try $0.db.validate("SELECT name FROM town") },
     MisuseCall("Database.prepare(_:)") {
       _ = try $0.db.prepare("SELECT name FROM town").step()

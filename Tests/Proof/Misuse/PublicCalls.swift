@@ -15,11 +15,13 @@ enum PublicCalls {
   /// The types that are values: good anywhere, at any time.
   private static let values: Set = [
     "AccessStatistics", "AppliedMigration", "Arguments", "Assignments", "Association", "Authorizer",
-    "BatchControl", "BelongsTo", "Case", "CheckpointMode", "Column", "ColumnCoding",
+    "BatchControl", "BelongsTo", "Case", "ChangeFeed", "Changeset", "CheckpointMode",
+    "CommittedChanges", "Column", "ColumnCoding",
     "ColumnDefinition", "ColumnOption", "ColumnSchema", "ColumnType", "CommonFields", "CommonRow",
     "CommonTable", "Compound", "QueryStatement", "Configuration", "ConflictPolicy",
     "ConstraintViolation", "ConversionError", "DatabaseError", "DatabaseValue",
-    "DatabaseValueConvertible", "DateFormat", "EffectiveSettings",
+    "DatabaseValueConvertible", "DateFormat", "EffectiveSettings", "FeedOverflow", "Observation",
+    "ObservedValues", "RecordChange", "RowChange", "UpdatedRow",
     "ForeignKeyAction", "ForeignKeySchema", "ForeignKeyViolation", "HasMany", "HasManyThrough",
     "IndexSchema", "Join2", "Join3", "Join4", "Limit", "Mapped", "Migration", "MigrationError",
     "MigrationReport", "Migrator", "NoSuchColumn",

@@ -1,0 +1,60 @@
+import LarderSQLite
+
+extension Database {
+  /// Records what a closure changes of some records' tables, as `record(_:isPatchset:_:)` does of tables by their
+  /// names.
+  ///
+  /// ```swift
+  /// let changeset = try db.record(City.self, Country.self) { db in try edit(db) }
+  /// ```
+  public func record(
+    _ type: any Record.Type, _ more: any Record.Type..., isPatchset: Bool = false,
+    _ body: (Database) throws -> Void
+  ) throws -> Changeset {
+    try record(tables: ([type] + more).map { $0.tableName }, isPatchset: isPatchset, body)
+  }
+}
+
+extension Changeset {
+  /// Calls a closure for each change of a record's table. What an update leaves as it is comes from the
+  /// database, where the row is found by its key.
+  ///
+  /// - Parameters:
+  ///   - type: the records.
+  ///   - database: one in which the changes were made; rows that it hasn't are left out.
+  ///   - body: is called with each change.
+  ///
+  /// Throws what reading a record throws, what the closure throws, and `ResultCode.corrupt` for bytes that are no
+  /// changeset.
+  public func forEach<R: Record>(
+    _ type: R.Type, in database: Database, _ body: (RecordChange<R>) throws -> Void
+  ) throws {
+    let table = R.table.name
+    let decoder = try RecordDecoder(database.dateFormat)
+    let columns = try database.columns(of: table).map(\.name)
+    try forEach { row in
+      guard row.table.lowercased() == table.lowercased() else { return }
+      var values: [DatabaseValue] = []
+      if row.operation == .update {
+        var condition: SQL = "1"
+        for (index, isKey) in row.isKey.enumerated() where isKey {
+          guard let key = row.old[index] ?? row.new[index], columns.indices.contains(index) else {
+            return
+          }
+          condition = "\(condition) AND \(identifier: columns[index]) IS \(key)"
+        }
+        let found = try database.executeQuery(
+          "SELECT * FROM \(identifier: table) WHERE \(condition)")
+        defer { found.close() }
+        guard try found.next() else { return }
+        values = try columns.indices.map { try found.get(at: $0) }
+      }
+      func complete(_ part: [DatabaseValue?]) -> [DatabaseValue] {
+        part.indices.map { part[$0] ?? (values.indices.contains($0) ? values[$0] : .null) }
+      }
+      let old = row.operation == .insert ? nil : complete(row.old)
+      let new = row.operation == .delete ? nil : complete(row.new)
+      try body(try decoder.change(R.self, columns, old, new))
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import Larder
+import LarderPostgres
+import PostgresSupport
+import TestSupport
+import Testing
+
+@Suite("Observing a server", .enabled(if: PostgresServer.isInstalled))
+struct ObservationTests {
+  @Test("What SQLite has to offer there is refused, by name")
+  func refused() async throws {
+    let pool = try PostgresPool(try PostgresServer.shared.database())
+    await #expect(throws: UnsupportedByEngine.self) {
+      for try await _ in pool.values(of: { try $0.value("SELECT 1", as: Int.self) }) {}
+    }
+    await #expect(throws: UnsupportedByEngine.self) {
+      for try await _ in pool.changes(of: ["city"]) {}
+    }
+    try await pool.inDatabase { db in
+      #expect(throws: UnsupportedByEngine.self) { try db.onCommit {} }
+      #expect(throws: UnsupportedByEngine.self) { try db.onRollback {} }
+      #expect(throws: UnsupportedByEngine.self) { try db.onUpdate { _ in } }
+      #expect(throws: UnsupportedByEngine.self) { try db.record { _ in } }
+      #expect(throws: UnsupportedByEngine.self) { try Changeset(data: []).apply(to: db) }
+    }
+    try pool.close()
+  }
+}
