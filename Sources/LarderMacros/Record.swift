@@ -15,7 +15,7 @@
 /// }
 /// ```
 ///
-/// Each stored property is a column of its own name, unless ``Column(_:as:)`` says more of it, or
+/// Each stored property is a column of its own name, unless `@Column` says more of it, or
 /// ``NotStored()`` that it is none. Properties that are computed, lazy or static are none. What is written can be
 /// read: `swiftc -dump-macro-expansions`, or “expand macro” in an editor. Where the type has initializers of its
 /// own, or a property is private, an initializer for the table is written too, so that the types of properties
@@ -36,35 +36,27 @@ public macro Record(
   indexes: [RecordAttribute.TableConstraint] = [], options: TableOptions = []
 ) = #externalMacro(module: "LarderMacrosPlugin", type: "RecordMacro")
 
-/// What a property's column is besides its name and type, in a type that is a ``Record(_:constraints:indexes:options:)``.
+/// What a property's column is besides its type, in a type that is a ``Record(_:constraints:indexes:options:)``.
 ///
 /// ```swift
 /// @Column(.primaryKey) var id: Int64?
-/// @Column(.unique, .collate("NOCASE")) var name: String
+/// @Column("title", .unique, .collate("NOCASE")) var name: String
 /// @Column(as: .json) var tags: [String]
 /// ```
+///
+/// - Parameters:
+///   - options: the column's name as a string literal, where that isn't the property's, and then its options.
+///   - coding: how it is stored, where its type doesn't say so: `.json`.
 @attached(peer)
 public macro Column(
   _ options: RecordAttribute.ColumnOption..., as coding: RecordAttribute.JSON? = nil
 ) = #externalMacro(module: "LarderMacrosPlugin", type: "PropertyMacro")
 
-/// The same with the column's name, where that isn't the property's: `@Column("inhabitants", .indexed)`.
-@attached(peer)
-public macro Column(
-  _ name: String, _ options: RecordAttribute.ColumnOption..., as coding: RecordAttribute.JSON? = nil
-) = #externalMacro(module: "LarderMacrosPlugin", type: "PropertyMacro")
-
-/// A column with a coding other than JSON: `@Column(as: .iso8601)`. A coding by two closures has its type written:
-/// `as: ColumnCoding<Color>(encode: …, decode: …)`.
+/// A column with a coding other than JSON: `@Column(as: .iso8601)`, `@Column("founding", as: .iso8601)`. A coding
+/// by two closures has its type written: `as: ColumnCoding<Color>(encode: …, decode: …)`.
 @attached(peer)
 public macro Column<Value: Sendable>(
   _ options: RecordAttribute.ColumnOption..., as coding: ColumnCoding<Value>
-) = #externalMacro(module: "LarderMacrosPlugin", type: "PropertyMacro")
-
-/// The same with the column's name: `@Column("founding", as: .iso8601)`.
-@attached(peer)
-public macro Column<Value: Sendable>(
-  _ name: String, _ options: RecordAttribute.ColumnOption..., as coding: ColumnCoding<Value>
 ) = #externalMacro(module: "LarderMacrosPlugin", type: "PropertyMacro")
 
 /// A stored property that is no column. It has a value, with which records come from the database.

@@ -6,8 +6,15 @@ import Larder
 /// column yet, so that they are of these types, which have the same members as ``Larder/ColumnOption`` and
 /// ``Larder/TableConstraint``. The macros copy their text; none of them is ever made.
 public enum RecordAttribute {
-  /// What a column is besides its name and type; see ``Larder/ColumnOption``.
-  public struct ColumnOption {
+  /// What a column is besides its type: an option, see ``Larder/ColumnOption``, or its name as a string literal.
+  ///
+  /// The name is one of these, rather than a parameter, since the compiler checks each attribute against each form
+  /// that it could have, in each of its processes.
+  public struct ColumnOption: ExpressibleByStringLiteral {
+    /// The column's name, which stands before its options.
+    public init(stringLiteral name: StaticString) {}
+    private init() {}
+
     /// The primary key, or a part of it.
     public static var primaryKey: Self { Self() }
     /// An integer primary key whose values are never used again after a deletion.

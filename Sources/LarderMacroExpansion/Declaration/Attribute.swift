@@ -24,7 +24,7 @@ extension SourceScanner {
     var name = ""
     repeat {
       name = text(try next())
-      if byte(position) == UInt8(ascii: "<") { try genericArguments() }
+      if source[position] == .less { try genericArguments() }
     } while try skip(".") || skip("::")
     // Before brackets with a space, the attribute is over.
     guard self.is(try peek(), "("), try peek().isLeftBound else {
@@ -32,9 +32,8 @@ extension SourceScanner {
     }
     var end = self
     try end.skipGroup()
-    let macros = ["Record", "Column", "NotStored"]
-    let arguments = macros.contains(name) ? try arguments() : []
-    let source = source
+    let isOurs = name == "Record" || name == "Column" || name == "NotStored"
+    let arguments = isOurs ? try arguments() : []
     self = SourceScanner(source, at: end.position)
     return Attribute(name: name, offset: offset, arguments: arguments)
   }

@@ -4,7 +4,7 @@ extension SourceScanner {
   mutating func typeDeclaration() throws -> TypeDeclaration {
     let prefix = try declarationPrefix()
     let keyword = try next()
-    guard keyword.kind == .identifier, Keywords.types.contains(text(keyword)) else {
+    guard isOne(keyword, of: Keywords.types) else {
       throw SourceProblem("this declaration can't be read", at: keyword.start)
     }
     let name = try next()
@@ -12,7 +12,7 @@ extension SourceScanner {
       throw SourceProblem("this declaration can't be read", at: name.start)
     }
     let following = try peek()
-    let isGeneric = following.kind == .operator && byte(following.start) == UInt8(ascii: "<")
+    let isGeneric = following.kind == .operator && source[following.start] == .less
     var declaration = TypeDeclaration(
       prefix: prefix, keyword: text(keyword), name: text(name), offset: keyword.start,
       genericOffset: isGeneric ? following.start : nil)
@@ -42,20 +42,19 @@ extension SourceScanner {
         prefix.attributes.append(try attribute())
         continue
       }
-      guard token.kind == .identifier else { return prefix }
-      let word = text(token)
-      if word == "class" {
+      if self.is(token, "class") {
         // `class func`, which is a modifier, or a class.
         var inner = self
         try inner.next()
-        let following = inner.text(try inner.peek())
+        let following = try inner.peek()
         guard
-          Keywords.modifiers.contains(following)
-            || ["var", "let", "func", "subscript"].contains(following)
+          inner.isOne(following, of: Keywords.modifiers)
+            || inner.isOne(following, of: Keywords.membersOfClasses)
         else { return prefix }
-      } else if !Keywords.modifiers.contains(word) {
+      } else if !isOne(token, of: Keywords.modifiers) {
         return prefix
       }
+      let word = text(token)
       try next()
       if self.is(try peek(), "(") {
         try skipGroup()
@@ -87,20 +86,18 @@ extension SourceScanner {
   private mutating func member(of declaration: inout TypeDeclaration) throws {
     let prefix = try declarationPrefix()
     let keyword = try next()
-    let word = keyword.kind == .identifier ? text(keyword) : ""
-    switch word {
-    case "var", "let":
-      declaration.properties += try properties(prefix, isConstant: word == "let")
-    case "init":
-      declaration.initializerOffset = declaration.initializerOffset ?? keyword.start
+    if isOne(keyword, of: " var let ") {
+      try properties(prefix, isConstant: self.is(keyword, "let"), of: &declaration)
+    } else if isOne(keyword, of: Keywords.functions) {
+      if self.is(keyword, "init"), declaration.initializerOffset == nil {
+        declaration.initializerOffset = keyword.start
+      }
       try skipFunction()
-    case _ where Keywords.functions.contains(word):
-      try skipFunction()
-    case "typealias":
+    } else if isOne(keyword, of: " typealias ") {
       let name = try next()
       declaration.others.append((text(name), name.start))
       try skipAlias()
-    case _ where Keywords.types.contains(word):
+    } else if isOne(keyword, of: Keywords.types) {
       let name = try next()
       declaration.others.append((text(name), name.start))
       while !self.is(try peek(), "{") {
@@ -109,7 +106,7 @@ extension SourceScanner {
         }
       }
       try skipGroup()
-    default:
+    } else {
       throw SourceProblem("@Record can't read this", at: keyword.start)
     }
   }
@@ -154,19 +151,18 @@ extension SourceScanner {
     var inner = self
     let token = try inner.next()
     if inner.is(token, "@") || inner.is(token, "#") { return true }
-    guard token.kind == .identifier else { return false }
-    let word = text(token)
-    return ["var", "let", "typealias", "case"].contains(word) || Keywords.functions.contains(word)
-      || Keywords.types.contains(word) || Keywords.modifiers.contains(word)
+    return inner.isOne(token, of: " var let typealias case ")
+      || inner.isOne(token, of: Keywords.functions) || inner.isOne(token, of: Keywords.types)
+      || inner.isOne(token, of: Keywords.modifiers)
   }
 
   // MARK: Properties
 
   /// The properties behind `var` or `let`.
   private mutating func properties(
-    _ prefix: DeclarationPrefix, isConstant: Bool
-  ) throws -> [PropertyDeclaration] {
-    var all: [PropertyDeclaration] = []
+    _ prefix: DeclarationPrefix, isConstant: Bool, of declaration: inout TypeDeclaration
+  ) throws {
+    let first = declaration.properties.count
     repeat {
       let name = try next()
       if self.is(name, "("), prefix.isStatic {
@@ -192,16 +188,20 @@ extension SourceScanner {
         if try !beginsObservers(), storage == .stored { storage = .computed }
         try skipGroup()
       }
-      all.append(
+      declaration.properties.append(
         PropertyDeclaration(
           prefix: prefix, isConstant: isConstant, name: text(name), offset: name.start,
           storage: storage, type: type, value: value))
     } while try skip(",")
-    for index in all.indices.reversed().dropFirst()
-    where all[index].type == nil && all[index].value == nil {
-      all[index].type = all[index + 1].type
+    // `var latitude, longitude: Double`
+    var index = declaration.properties.count - 2
+    while index >= first {
+      let property = declaration.properties[index]
+      if property.type == nil, property.value == nil {
+        declaration.properties[index].type = declaration.properties[index + 1].type
+      }
+      index -= 1
     }
-    return all
   }
 
   // MARK: Conditional compilation

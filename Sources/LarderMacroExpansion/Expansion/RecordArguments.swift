@@ -29,7 +29,7 @@ struct RecordArguments {
 
   /// The text with `columns.name` in place of each `\.name`.
   private static func naming(
-    _ columns: [String], _ range: Range<Int>, in source: [UInt8]
+    _ columns: [String], _ range: Range<Int>, in source: SourceBytes
   ) throws -> String {
     var scanner = SourceScanner(source, at: range.lowerBound)
     var text = ""

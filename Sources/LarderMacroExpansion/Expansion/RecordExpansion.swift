@@ -9,7 +9,8 @@ package struct RecordExpansion {
   ///   - isNested: whether it stands in another type.
   package init(declaration: String, attribute: String, isNested: Bool = false) throws {
     record = try RecordDeclaration(
-      SourceScanner(Array(declaration.utf8)), attribute: SourceScanner(Array(attribute.utf8)))
+      SourceScanner(SourceBytes(declaration)),
+      attribute: SourceScanner(SourceBytes(attribute)))
     isNestedPrivate = isNested && record.type.prefix.access == .private
   }
 

@@ -26,10 +26,10 @@ struct ExpansionRequest {
   }
 
   /// What the macro writes.
-  func expansion() throws -> String {
+  func expansion(_ known: inout KnownDeclarations) throws -> String {
     switch (macro, role) {
     case ("RecordMacro", "member"):
-      let record = try record()
+      let record = try record(&known)
       for type in context ?? [] where try Self.isGeneric(type) {
         throw SourceProblem(
           "a type in a generic one can't be a record, since it has no static properties", at: 0)
@@ -37,10 +37,10 @@ struct ExpansionRequest {
       return record.members
     case ("RecordMacro", "extension"):
       // What is wrong with the declaration, the members tell.
-      guard let extendedType, let record = try? record() else { return "" }
+      guard let extendedType, let record = try? record(&known) else { return "" }
       return try record.extensions(of: extendedType, conforms: conforms)
     case ("PropertyMacro", "peer"):
-      if let type = context?.first, try !Self.isRecord(type) {
+      if let type = context?.first, try !known.isRecord(type) {
         throw AttributeProblem(
           problem: SourceProblem("this says something of a property of a @Record only", at: 0))
       }
@@ -50,22 +50,17 @@ struct ExpansionRequest {
     }
   }
 
-  private func record() throws -> RecordExpansion {
-    try RecordExpansion(
-      declaration: declaration.text, attribute: attribute.text, isNested: context?.isEmpty == false)
-  }
-
-  private static func isRecord(_ type: String) throws -> Bool {
-    var scanner = SourceScanner(Array(type.utf8))
-    return try scanner.declarationPrefix().attribute("Record") != nil
+  private func record(_ known: inout KnownDeclarations) throws -> RecordExpansion {
+    try known.record(
+      declaration.text, attribute: attribute.text, isNested: context?.isEmpty == false)
   }
 
   private static func isGeneric(_ type: String) throws -> Bool {
-    var scanner = SourceScanner(Array(type.utf8))
+    var scanner = SourceScanner(SourceBytes(type))
     _ = try scanner.declarationPrefix()
-    guard Keywords.types.contains(scanner.text(try scanner.next())) else { return false }
+    guard scanner.isOne(try scanner.next(), of: Keywords.types) else { return false }
     try scanner.next()
-    return scanner.byte(scanner.position) == UInt8(ascii: "<")
+    return scanner.source[scanner.position] == .less
   }
 
   /// The error at its place in the program's file.
@@ -96,7 +91,7 @@ struct SourceText {
 
   /// A place in it; the first is that of its first token.
   func location(_ offset: Int) -> SourceLocation {
-    var scanner = SourceScanner(Array(text.utf8))
+    var scanner = SourceScanner(SourceBytes(text))
     let first = (try? scanner.peek().start) ?? 0
     return SourceLocation(file: file, offset: self.offset &+ max(offset, first))
   }

@@ -1,40 +1,49 @@
-import Glibc
-
 /// Reads JSON. (Foundation's reader would take the compiler longer to load than all expansions take.)
 package struct JSONReader {
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
   }
 
-  private let bytes: [UInt8]
+  private let bytes: SourceBytes
   private var position = 0
-  private static let greatestDepth = 100
-  /// Members whose texts are left out: this one is longer than all else in a message.
-  private static let ignored: Set = ["staticBuildConfiguration"]
+  private static var greatestDepth: Int { 100 }
+  /// Members that no answer needs, each between its quotation marks. The build configuration is longer than all else
+  /// in a message.
+  private static var ignored: StaticString {
+    " \"column\" \"discriminator\" \"fileID\" \"kind\" \"line\" \"moduleName\" \"name\" \"staticBuildConfiguration\" "
+  }
 
   /// The value that the bytes are.
   package static func value(_ bytes: [UInt8]) throws -> JSONValue {
-    var reader = JSONReader(bytes: bytes)
+    var reader = JSONReader(bytes: SourceBytes(bytes))
     let value = try reader.value(depth: 0)
     reader.skipSpace()
     guard reader.position == bytes.count else { throw reader.failure() }
     return value
   }
 
-  private init(bytes: [UInt8]) { self.bytes = bytes }
+  private init(bytes: SourceBytes) { self.bytes = bytes }
 
   private func failure() -> Failure {
     Failure(description: "the message isn't JSON at byte \(position)")
   }
 
-  private var byte: UInt8 { position < bytes.count ? bytes[position] : 0 }
-
   private mutating func skipSpace() {
-    while byte == 32 || byte == 9 || byte == 10 || byte == 13 { position += 1 }
+    while position < bytes.count, bytes[position] <= .space {
+      let byte = bytes[position]
+      guard byte == .space || byte == .tab || byte.endsLine else { return }
+      position += 1
+    }
+  }
+
+  private mutating func skip(_ byte: UInt8) -> Bool {
+    guard bytes[position] == byte, byte != 0 else { return false }
+    position += 1
+    return true
   }
 
   private mutating func skip(_ text: StaticString) -> Bool {
-    guard text.withUTF8Buffer({ bytes[position...].starts(with: $0) }) else { return false }
+    guard bytes.has(text, at: position) else { return false }
     position += text.utf8CodeUnitCount
     return true
   }
@@ -44,26 +53,21 @@ package struct JSONReader {
       throw Failure(description: "the message is nested too deep")
     }
     skipSpace()
-    switch byte {
-    case UInt8(ascii: "\""): return .string(try string())
-    case UInt8(ascii: "["):
+    switch bytes[position] {
+    case .quote: return .string(try string())
+    case .openSquare:
+      position += 1
       var all: [JSONValue] = []
-      try list(until: "]") { all.append(try $0.value(depth: depth + 1)) }
+      skipSpace()
+      if skip(.closeSquare) { return .array([]) }
+      repeat { all.append(try value(depth: depth + 1)) } while try goesOn(.closeSquare)
       return .array(all)
-    case UInt8(ascii: "{"):
-      var members: [String: JSONValue] = [:]
-      try list(until: "}") { reader in
-        reader.skipSpace()
-        let key = try reader.string()
-        reader.skipSpace()
-        guard reader.skip(":") else { throw reader.failure() }
-        reader.skipSpace()
-        if reader.byte == UInt8(ascii: "\""), Self.ignored.contains(key) {
-          try reader.skipString()
-        } else {
-          members[key] = try reader.value(depth: depth + 1)
-        }
-      }
+    case .openCurly:
+      position += 1
+      var members: JSONObject = [:]
+      skipSpace()
+      if skip(.closeCurly) { return .object([:]) }
+      repeat { try member(of: &members, depth: depth) } while try goesOn(.closeCurly)
       return .object(members)
     default:
       if skip("null") { return .null }
@@ -73,24 +77,45 @@ package struct JSONReader {
     }
   }
 
-  private mutating func list(
-    until end: StaticString, _ element: (inout JSONReader) throws -> Void
-  ) throws {
-    position += 1
+  /// Whether there is a comma, rather than the end of an array or object.
+  private mutating func goesOn(_ end: UInt8) throws -> Bool {
     skipSpace()
-    if skip(end) { return }
-    while true {
-      try element(&self)
-      skipSpace()
-      if skip(end) { return }
-      guard skip(",") else { throw failure() }
+    if skip(.comma) { return true }
+    guard skip(end) else { throw failure() }
+    return false
+  }
+
+  private mutating func member(of members: inout JSONObject, depth: Int) throws {
+    skipSpace()
+    let start = position
+    guard bytes[start] == .quote, let end = bytes.find(.quote, from: start + 1) else {
+      throw failure()
+    }
+    let isIgnored = bytes.isWord(start, end + 1, of: Self.ignored)
+    let key = isIgnored ? "" : try string()
+    if isIgnored { position = end + 1 }
+    skipSpace()
+    guard skip(.colon) else { throw failure() }
+    skipSpace()
+    if !isIgnored {
+      members.append(key, try value(depth: depth + 1))
+    } else if bytes[position] == .quote {
+      try skipString()
+    } else {
+      _ = try value(depth: depth + 1)
     }
   }
 
   private mutating func number() throws -> JSONValue {
     let start = position
-    while "+-.0123456789eE".utf8.contains(byte) { position += 1 }
-    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    var value = 0
+    while bytes[position].isDigit, position - start < 18 {
+      value = value * 10 + Int(bytes[position] - .zero)
+      position += 1
+    }
+    if position > start, !continuesNumber(bytes[position]) { return .integer(value) }
+    while continuesNumber(bytes[position]) { position += 1 }
+    let text = bytes.text(start, position)
     if let integer = Int(text) { return .integer(integer) }
     guard Double(text) != nil else {
       position = start
@@ -99,49 +124,46 @@ package struct JSONReader {
     return .number(text)
   }
 
+  private func continuesNumber(_ byte: UInt8) -> Bool {
+    switch byte {
+    case .plus, .minus, .dot, .smallE, .largeE: true
+    default: byte.isDigit
+    }
+  }
+
   /// A string; control characters in it pass.
   private mutating func string() throws -> String {
-    guard byte == UInt8(ascii: "\"") else { throw failure() }
-    position += 1
-    var text: [UInt8] = []
-    while let quote = find(UInt8(ascii: "\""), before: bytes.count) {
-      let end = find(UInt8(ascii: "\\"), before: quote) ?? quote
-      text += bytes[position..<end]
-      position = end + 1
-      if end < quote {
-        try escape(&text)
-      } else {
-        guard let text = String(validating: text, as: UTF8.self) else { throw failure() }
-        return text
-      }
+    guard skip(.quote) else { throw failure() }
+    guard var quote = bytes.find(.quote, from: position) else { throw failure() }
+    var escape = bytes.find(.backslash, from: position, before: quote)
+    if escape == nil {
+      // Most strings have no escapes.
+      guard let text = bytes.validText(position, quote) else { throw failure() }
+      position = quote + 1
+      return text
     }
-    throw failure()
+    var text: [UInt8] = []
+    while true {
+      bytes.append(position, escape ?? quote, to: &text)
+      guard let place = escape else { break }
+      position = place + 1
+      try self.escape(&text)
+      guard let next = bytes.find(.quote, from: position) else { throw failure() }
+      quote = next
+      escape = bytes.find(.backslash, from: position, before: quote)
+    }
+    guard let text = String(validating: text, as: UTF8.self) else { throw failure() }
+    position = quote + 1
+    return text
   }
 
   private mutating func skipString() throws {
-    position += 1
-    while let quote = find(UInt8(ascii: "\""), before: bytes.count) {
-      var escapes = 0
-      while bytes[quote - 1 - escapes] == UInt8(ascii: "\\") { escapes += 1 }
-      position = quote + 1
-      if escapes.isMultiple(of: 2) { return }
-    }
-    throw failure()
-  }
-
-  /// Where a byte is next. By C: a plugin is mostly built without optimization, where a loop over the bytes of
-  /// the messages took half of its time.
-  private func find(_ byte: UInt8, before end: Int) -> Int? {
-    bytes.withUnsafeBytes { bytes in
-      guard position < end, let start = bytes.baseAddress,
-        let found = memchr(start + position, Int32(byte), end - position)
-      else { return nil }
-      return UnsafeRawPointer(found) - start
-    }
+    guard let end = bytes.findEndOfString(from: position + 1) else { throw failure() }
+    position = end + 1
   }
 
   private mutating func escape(_ text: inout [UInt8]) throws {
-    let byte = byte
+    let byte = bytes[position]
     position += 1
     switch byte {
     case UInt8(ascii: "n"): text.append(10)
@@ -149,7 +171,7 @@ package struct JSONReader {
     case UInt8(ascii: "r"): text.append(13)
     case UInt8(ascii: "b"): text.append(8)
     case UInt8(ascii: "f"): text.append(12)
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
+    case .quote, .backslash, .slash: text.append(byte)
     case UInt8(ascii: "u"):
       var value = try hexadecimal()
       if (0xD800..<0xDC00).contains(value) {
@@ -167,6 +189,7 @@ package struct JSONReader {
   private mutating func hexadecimal() throws -> UInt32 {
     var value: UInt32 = 0
     for _ in 0..<4 {
+      let byte = bytes[position]
       guard byte < 0x80, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
         throw failure()
       }

@@ -30,7 +30,7 @@ package struct MessageStream {
     let header = try read(8)
     if header.isEmpty { return nil }
     guard header.count == 8 else { throw Failure(description: "the size of a message is cut off") }
-    let size = header.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let size = header.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
     if size == 0 { return nil }
     guard size <= Self.greatestSize else {
       throw Failure(description: "a message of \(size) bytes is too large")
@@ -49,7 +49,8 @@ package struct MessageStream {
         filled = try Self.retried { Glibc.read(input, buffer.baseAddress, wanted) }
       }
       if part.isEmpty { break }
-      bytes += part
+      // Most messages come as one.
+      if bytes.isEmpty { bytes = part } else { bytes += part }
     }
     return bytes
   }
@@ -57,7 +58,7 @@ package struct MessageStream {
   private func send(_ message: JSONValue) throws {
     let text = Array(message.text.utf8)
     let size = UInt64(text.count)
-    let bytes = (0..<8).map { UInt8(truncatingIfNeeded: size >> (8 * UInt64($0))) } + text
+    let bytes = withUnsafeBytes(of: size.littleEndian) { Array($0) } + text
     var sent = 0
     while sent < bytes.count {
       sent += try bytes[sent...].withUnsafeBytes { rest in

@@ -6,21 +6,23 @@ package struct PluginMessages {
   /// Compilers before this one want a list of expansions.
   private static let versionOfOneExpansion = 5
   private var hostVersion = version
+  private var known = KnownDeclarations()
 
   package init() {}
 
   /// The answer to a message. Those that aren't known are answered by an error.
   package mutating func answer(_ message: JSONValue) -> JSONValue {
-    guard case .object(let members) = message, members.count == 1,
-      let (name, content) = members.first
+    guard case .object(let message) = message, message.members.count == 1,
+      let member = message.members.first
     else { return failure("a message that isn't one") }
-    switch name {
+    let content = member.value
+    switch member.key {
     case "getCapability":
       hostVersion = content["capability"]?["protocolVersion"]?.integer ?? 0
       return .object([
         "getCapabilityResult": .object([
           "capability": .object([
-            "protocolVersion": .integer(Self.version), "features": .array([]),
+            "features": .array([]), "protocolVersion": .integer(Self.version),
           ])
         ])
       ])
@@ -29,18 +31,18 @@ package struct PluginMessages {
         return failure("an expandAttachedMacro that lacks something")
       }
       do {
-        return expansion(try request.expansion())
+        return expansion(try request.expansion(&known))
       } catch {
         return expansion(nil, [request.diagnostic(error)])
       }
     case "loadPluginLibrary":
       return .object([
         "loadPluginLibraryResult": .object([
-          "loaded": .bool(false),
           "diagnostics": .array([diagnostic(unknown("the message loadPluginLibrary"))]),
+          "loaded": .bool(false),
         ])
       ])
-    default: return failure("the message \(name)")
+    default: return failure("the message \(member.key)")
     }
   }
 
@@ -59,14 +61,14 @@ package struct PluginMessages {
     guard hostVersion < Self.versionOfOneExpansion else {
       return .object([
         "expandMacroResult": .object([
-          "expandedSource": source ?? .null, "diagnostics": .array(diagnostics),
+          "diagnostics": .array(diagnostics), "expandedSource": source ?? .null,
         ])
       ])
     }
     return .object([
       "expandAttachedMacroResult": .object([
-        "expandedSources": source.map { .array([$0]) } ?? .null,
         "diagnostics": .array(diagnostics),
+        "expandedSources": source.map { .array([$0]) } ?? .null,
       ])
     ])
   }

@@ -28,7 +28,7 @@ extension SourceScanner {
   private mutating func endsExpression(
     _ token: Token, _ needsOperand: Bool, _ conditionals: Int
   ) throws -> Bool {
-    if token.kind == .end || [",", ";", "}", ")", "]"].contains(where: { self.is(token, $0) }) {
+    if token.kind == .end || isClosing(token) || self.is(token, ",") || self.is(token, ";") {
       return true
     }
     guard !needsOperand else { return false }
@@ -60,7 +60,7 @@ extension SourceScanner {
       needsOperand = false
       return
     }
-    if Keywords.operandSpecifiers.contains(text(token)) {
+    if isOne(token, of: Keywords.operandSpecifiers) {
       if self.is(token, "try"), try self.is(peek(), "?") || self.is(peek(), "!") {
         try next()
         return
@@ -69,7 +69,7 @@ extension SourceScanner {
       let following = try peek()
       let isOperand =
         following.kind == .operator || following.kind == .punctuation
-        ? ["(", "[", "{", "\\"].contains { self.is(following, $0) } && !following.isLeftBound
+        ? (isOpening(following) || self.is(following, "\\")) && !following.isLeftBound
         : following.kind != .end
       if self.is(token, "try") || self.is(token, "await") || isOperand && !following.isFirstOnLine {
         return
@@ -115,10 +115,10 @@ extension SourceScanner {
     _ token: Token, _ needsOperand: inout Bool, _ conditionals: inout Int
   ) throws {
     switch source[token.start] {
-    case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"):
+    case .openRound, .openSquare, .openCurly:
       try skipGroup()
       needsOperand = false
-    case UInt8(ascii: "."):
+    case .dot:
       try next()
       let member = try peek()
       if member.kind == .identifier || member.kind == .quotedIdentifier || member.kind == .number {
@@ -128,15 +128,15 @@ extension SourceScanner {
         throw SourceProblem("this expression can't be read", at: member.start)
       }
       needsOperand = false
-    case UInt8(ascii: ":") where conditionals > 0 && token.range.count == 1 && !needsOperand:
+    case .colon where conditionals > 0 && token.length == 1 && !needsOperand:
       try next()
       conditionals -= 1
       needsOperand = true
-    case UInt8(ascii: ":") where token.range.count == 2 && !needsOperand:
+    case .colon where token.length == 2 && !needsOperand:
       try next()
       needsOperand = true
-    case UInt8(ascii: "\\") where needsOperand: try next()
-    case UInt8(ascii: "#") where needsOperand:
+    case .backslash where needsOperand: try next()
+    case .hash where needsOperand:
       try next()
       try operand(&needsOperand)
     default: throw SourceProblem("this expression can't be read", at: token.start)
@@ -160,13 +160,15 @@ extension SourceScanner {
   /// Goes on behind `<…>` if it is arguments of a generic name, which is told by what stands behind.
   private mutating func genericArgumentsOfOperand() throws {
     let token = try peek()
-    guard token.kind == .operator, byte(token.start) == UInt8(ascii: "<") else { return }
+    guard token.kind == .operator, source[token.start] == .less else { return }
     var tried = self
     guard (try? tried.genericArguments()) != nil, let following = try? tried.peek() else { return }
     let isArguments: Bool
     switch following.kind {
     case .end: isArguments = true
-    case .punctuation: isArguments = !["@", "#", "\\"].contains { self.is(following, $0) }
+    case .punctuation:
+      let byte = source[following.start]
+      isArguments = byte != .at && byte != .hash && byte != .backslash
     case .operator:
       isArguments = following.isLeftBound && (self.is(following, "?") || self.is(following, "!"))
     default: isArguments = following.isFirstOnLine
@@ -189,7 +191,7 @@ extension SourceScanner {
       try inner.next()
       if self.is(try inner.peek(), "("), try inner.peek().isLeftBound { try inner.skipGroup() }
     }
-    while ["mutating", "nonmutating"].contains(inner.text(try inner.peek())) { try inner.next() }
+    while inner.isOne(try inner.peek(), of: " mutating nonmutating ") { try inner.next() }
     let word = try inner.next()
     guard self.is(word, "willSet") || self.is(word, "didSet") else { return false }
     let following = try inner.peek()

@@ -1,4 +1,4 @@
-/// The characters outside of ASCII that operators are made of; all others belong to names.
+/// The characters that operators are made of; outside of ASCII, all others belong to names.
 enum OperatorCharacters {
   private static let ranges: [ClosedRange<UInt32>] = [
     0xA1...0xA7, 0xA9...0xA9, 0xAB...0xAC, 0xAE...0xAE, 0xB0...0xB1, 0xB6...0xB6, 0xBB...0xBB,
@@ -7,15 +7,25 @@ enum OperatorCharacters {
     0x2E00...0x2E7F, 0x3001...0x3003, 0x3008...0x3020, 0x3030...0x3030,
   ]
 
-  /// How many bytes the character at this place takes, if it is one of an operator.
-  static func length(in source: [UInt8], at index: Int) -> Int? {
+  /// Whether one of ASCII is.
+  static func isOne(_ byte: UInt8) -> Bool {
+    switch byte {
+    case .slash, .equals, .minus, .plus, .exclamation, .star, .percent, .less, .greater,
+      .ampersand, .bar, .caret, .tilde, .question:
+      true
+    default: false
+    }
+  }
+
+  /// How many bytes the one outside of ASCII at this place takes, if it is one.
+  static func length(in source: SourceBytes, at index: Int) -> Int? {
     let first = source[index]
     let length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 0
     // None of them takes four.
     guard length == 2 || length == 3, index + length <= source.count else { return nil }
     var scalar = UInt32(first) & (length == 2 ? 0x1F : 0x0F)
-    for byte in source[(index + 1)..<(index + length)] {
-      scalar = scalar << 6 | UInt32(byte & 0x3F)
+    for place in (index + 1)..<(index + length) {
+      scalar = scalar << 6 | UInt32(source[place] & 0x3F)
     }
     return ranges.contains { $0.contains(scalar) } ? length : nil
   }

@@ -3,21 +3,20 @@
 enum RegexLiteral {
   /// The end of `/…/`, or nil if the slash is an operator's: a literal ends on its line, not behind a
   /// space, and closes no bracket that it hasn't opened.
-  static func end(of scanner: SourceScanner, from slash: Int) -> Int? {
-    let source = scanner.source
+  static func end(in source: SourceBytes, from slash: Int) -> Int? {
     var index = slash + 1
     var open = 0
     var classes = 0
-    while index < source.count, source[index] != 10, source[index] != 13 {
+    while index < source.count, !source[index].endsLine {
       switch source[index] {
-      case UInt8(ascii: "\\"): index += 1
-      case UInt8(ascii: "/"):
+      case .backslash: index += 1
+      case .slash:
         let last = source[index - 1]
-        return last == UInt8(ascii: " ") || last == 9 ? nil : index + 1
-      case UInt8(ascii: "["): classes += 1
-      case UInt8(ascii: "]"): classes = max(0, classes - 1)
-      case UInt8(ascii: "(") where classes == 0: open += 1
-      case UInt8(ascii: ")") where classes == 0:
+        return last == .space || last == .tab ? nil : index + 1
+      case .openSquare: classes += 1
+      case .closeSquare: classes = max(0, classes - 1)
+      case .openRound where classes == 0: open += 1
+      case .closeRound where classes == 0:
         open -= 1
         if open < 0 { return nil }
       default: break
@@ -28,13 +27,12 @@ enum RegexLiteral {
   }
 
   /// The end of `#/…/#`, which may have several lines.
-  static func end(of scanner: SourceScanner, from slash: Int, hashes: Int) throws -> Int {
-    let source = scanner.source
+  static func end(in source: SourceBytes, from slash: Int, hashes: Int) throws -> Int {
     var index = slash + 1
     while index < source.count {
-      if source[index] == UInt8(ascii: "\\") {
+      if source[index] == .backslash {
         index += 2
-      } else if source[index] == UInt8(ascii: "/"), scanner.hasHashes(hashes, at: index + 1) {
+      } else if source[index] == .slash, source.hasHashes(hashes, at: index + 1) {
         return index + 1 + hashes
       } else {
         index += 1

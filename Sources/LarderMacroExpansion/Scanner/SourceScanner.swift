@@ -1,7 +1,7 @@
 /// Reads Swift's tokens from source text, one after the other, as the language's lexical structure has
 /// them: <https://docs.swift.org/swift-book/documentation/the-swift-programming-language/lexicalstructure/>.
 struct SourceScanner {
-  let source: [UInt8]
+  let source: SourceBytes
   private(set) var position = 0
   private var ahead: Token?
   /// Whether what was read last ends an operand, after which `/` divides.
@@ -10,9 +10,9 @@ struct SourceScanner {
   private var depth = 0
 
   /// No person nests deeper, and what a program has written must not exhaust the stack.
-  static let greatestDepth = 50
+  static var greatestDepth: Int { 50 }
 
-  init(_ source: [UInt8], at position: Int = 0) {
+  init(_ source: SourceBytes, at position: Int = 0) {
     self.source = source
     self.position = position
   }
@@ -34,10 +34,10 @@ struct SourceScanner {
     ahead = nil
     position = token.end
     switch token.kind {
-    case .identifier: endsOperand = !Keywords.beforeOperand.contains(text(token))
+    case .identifier: endsOperand = !isOne(token, of: Keywords.beforeOperand)
     case .quotedIdentifier, .number, .string, .regex: endsOperand = true
     case .operator: endsOperand = token.isLeftBound && (self.is(token, "?") || self.is(token, "!"))
-    case .punctuation, .end: endsOperand = [")", "]", "}"].contains { self.is(token, $0) }
+    case .punctuation, .end: endsOperand = isClosing(token)
     }
     return token
   }
@@ -50,14 +50,27 @@ struct SourceScanner {
   }
 
   /// The token's text.
-  func text(_ token: Token) -> String { text(token.range) }
+  func text(_ token: Token) -> String { source.text(token.start, token.end) }
 
-  func text(_ range: Range<Int>) -> String { String(decoding: source[range], as: UTF8.self) }
+  func text(_ range: Range<Int>) -> String { source.text(range.lowerBound, range.upperBound) }
 
   /// Whether the token has this text; names between backticks are never keywords.
   func `is`(_ token: Token, _ text: StaticString) -> Bool {
-    guard token.range.count == text.utf8CodeUnitCount, token.kind != .string else { return false }
-    return text.withUTF8Buffer { source[token.range].elementsEqual($0) }
+    token.length == text.utf8CodeUnitCount && token.kind != .string
+      && source.has(text, at: token.start)
+  }
+
+  /// Whether the token is one of these words.
+  func isOne(_ token: Token, of words: StaticString) -> Bool {
+    token.kind == .identifier && source.isWord(token.start, token.end, of: words)
+  }
+
+  func isOpening(_ token: Token) -> Bool {
+    token.kind == .punctuation && source[token.start].isOpeningBracket
+  }
+
+  func isClosing(_ token: Token) -> Bool {
+    token.kind == .punctuation && source[token.start].isClosingBracket
   }
 
   /// Goes on behind the next token if it has this text.
@@ -76,10 +89,12 @@ struct SourceScanner {
       case .end:
         throw SourceProblem("there is no closing bracket", at: open.last?.start ?? token.start)
       case .punctuation:
-        if ["(", "[", "{"].contains(where: { self.is(token, $0) }) {
+        if isOpening(token) {
           open.append(token)
-        } else if [")", "]", "}"].contains(where: { self.is(token, $0) }) {
-          guard let last = open.popLast(), closes(token, last) else {
+        } else if isClosing(token) {
+          guard let last = open.popLast(),
+            source[token.start] == source[last.start].closingBracket
+          else {
             throw SourceProblem("a bracket closes what isn't open", at: token.start)
           }
         }
@@ -88,26 +103,20 @@ struct SourceScanner {
     } while !open.isEmpty
   }
 
-  private func closes(_ token: Token, _ open: Token) -> Bool {
-    // ( and ) are neighbours in ASCII; between the others is one character.
-    source[token.start] == source[open.start] + (source[open.start] == UInt8(ascii: "(") ? 1 : 2)
-  }
-
   // MARK: Bytes
-
-  func byte(_ index: Int) -> UInt8 { source.indices.contains(index) ? source[index] : 0 }
-
-  func has(_ text: StaticString, at index: Int) -> Bool {
-    text.withUTF8Buffer { source[min(index, source.count)...].starts(with: $0) }
-  }
 
   /// Whether what ends here has a word or an operand right behind it.
   func isRightBound(_ index: Int) -> Bool {
-    guard index < source.count, !has("//", at: index), !has("/*", at: index) else { return false }
-    return !isSpace(source[index]) && !")]},;:".utf8.contains(source[index])
+    guard index < source.count, !source.has("//", at: index), !source.has("/*", at: index) else {
+      return false
+    }
+    let byte = source[index]
+    return !isSpace(byte) && !byte.isClosingBracket && !byte.isSeparator
   }
 
-  private func isSpace(_ byte: UInt8) -> Bool { byte == 0 || byte == 32 || (9...13).contains(byte) }
+  private func isSpace(_ byte: UInt8) -> Bool {
+    byte == .space || byte == 0 || byte >= .tab && byte <= .carriageReturn
+  }
 
   // MARK: Scanning
 
@@ -115,12 +124,15 @@ struct SourceScanner {
   private func trivia(_ index: inout Int) throws -> Bool {
     var isFirstOnLine = index == 0
     while index < source.count {
-      if isSpace(source[index]) {
-        if source[index] == 10 || source[index] == 13 { isFirstOnLine = true }
+      let byte = source[index]
+      if isSpace(byte) {
+        if byte.endsLine { isFirstOnLine = true }
         index += 1
-      } else if has("//", at: index) {
-        while index < source.count, source[index] != 10, source[index] != 13 { index += 1 }
-      } else if has("/*", at: index) {
+      } else if byte != .slash {
+        break
+      } else if source.has("//", at: index) {
+        while index < source.count, !source[index].endsLine { index += 1 }
+      } else if source.has("/*", at: index) {
         try comment(&index, &isFirstOnLine)
       } else {
         break
@@ -134,14 +146,14 @@ struct SourceScanner {
     let start = index
     var open = 0
     repeat {
-      if has("/*", at: index) {
+      if source.has("/*", at: index) {
         open += 1
         index += 2
-      } else if has("*/", at: index) {
+      } else if source.has("*/", at: index) {
         open -= 1
         index += 2
       } else if index < source.count {
-        if source[index] == 10 || source[index] == 13 { isFirstOnLine = true }
+        if source[index].endsLine { isFirstOnLine = true }
         index += 1
       } else {
         throw SourceProblem("the comment doesn't end", at: start)
@@ -153,69 +165,70 @@ struct SourceScanner {
     var start = position
     let isFirstOnLine = try trivia(&start)
     let isLeftBound =
-      start == position && start > 0 && !"([{,;:".utf8.contains(byte(start - 1))
+      start == position && start > 0 && !source[start - 1].isOpeningBracket
+      && !source[start - 1].isSeparator
     func token(_ kind: Token.Kind, _ end: Int) -> Token {
       Token(
-        kind: kind, range: start..<end, isFirstOnLine: isFirstOnLine, isLeftBound: isLeftBound)
+        kind: kind, start: start, end: end, isFirstOnLine: isFirstOnLine, isLeftBound: isLeftBound)
     }
     guard start < source.count else { return token(.end, start) }
-    switch source[start] {
-    case UInt8(ascii: "`"):
-      guard
-        let end = source[(start + 1)...].firstIndex(where: { $0 == UInt8(ascii: "`") || $0 == 10 }),
-        source[end] != 10, end > start + 1
+    let byte = source[start]
+    let end = identifierEnd(start)
+    if end > start, !byte.isDigit { return token(.identifier, end) }
+    switch byte {
+    case .backtick:
+      guard let end = source.find(.backtick, from: start + 1), end > start + 1,
+        source.find(.lineFeed, from: start + 1) ?? source.count > end
       else { throw SourceProblem("the name has no closing backtick", at: start) }
       return token(.quotedIdentifier, end + 1)
-    case UInt8(ascii: "\""): return token(.string, try string(start, hashes: 0))
-    case UInt8(ascii: "#"):
+    case .quote: return token(.string, try string(start, hashes: 0))
+    case .hash:
       var end = start
-      while byte(end) == UInt8(ascii: "#") { end += 1 }
-      if byte(end) == UInt8(ascii: "\"") {
+      while source[end] == .hash { end += 1 }
+      if source[end] == .quote {
         return token(.string, try string(end, hashes: end - start))
       }
-      if byte(end) == UInt8(ascii: "/") {
-        return token(.regex, try RegexLiteral.end(of: self, from: end, hashes: end - start))
+      if source[end] == .slash {
+        return token(.regex, try RegexLiteral.end(in: source, from: end, hashes: end - start))
       }
       return token(.punctuation, start + 1)
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): return token(.number, number(start))
-    case UInt8(ascii: ":") where byte(start + 1) == UInt8(ascii: ":"):
-      return token(.punctuation, start + 2)
-    case let byte where "()[]{},;:@\\".utf8.contains(byte): return token(.punctuation, start + 1)
-    case UInt8(ascii: "."):
-      guard byte(start + 1) == UInt8(ascii: ".") || isOperator(at: start + 1) != nil else {
+    case .colon where source[start + 1] == .colon: return token(.punctuation, start + 2)
+    case .at, .backslash: return token(.punctuation, start + 1)
+    case .dot:
+      guard source[start + 1] == .dot || isOperator(at: start + 1) != nil else {
         return token(.punctuation, start + 1)
       }
       return token(.operator, operatorEnd(start))
-    case UInt8(ascii: "/"):
-      if !endsOperand || (isFirstOnLine && previousIsBrace), isRightBound(start + 1),
-        let end = RegexLiteral.end(of: self, from: start)
+    case .slash:
+      let isFirst = isFirstOnLine && position > 0 && source[position - 1] == .closeCurly
+      if !endsOperand || isFirst, isRightBound(start + 1),
+        let end = RegexLiteral.end(in: source, from: start)
       {
         return token(.regex, end)
       }
       return token(.operator, operatorEnd(start))
-    case UInt8(ascii: "?") where isLeftBound, UInt8(ascii: "!") where isLeftBound:
+    case .question where isLeftBound, .exclamation where isLeftBound:
       return token(.operator, start + 1)
+    case _ where byte.isDigit: return token(.number, number(start))
+    case _ where byte.isOpeningBracket || byte.isClosingBracket || byte.isSeparator:
+      return token(.punctuation, start + 1)
     default:
-      if isOperator(at: start) != nil { return token(.operator, operatorEnd(start)) }
-      let end = identifierEnd(start)
-      guard end > start else { throw SourceProblem("this character isn't Swift's", at: start) }
-      return token(.identifier, end)
+      guard isOperator(at: start) != nil else {
+        throw SourceProblem("this character isn't Swift's", at: start)
+      }
+      return token(.operator, operatorEnd(start))
     }
   }
-
-  private var previousIsBrace: Bool { position > 0 && source[position - 1] == UInt8(ascii: "}") }
 
   private func identifierEnd(_ start: Int) -> Int {
     var end = start
     while end < source.count {
       let byte = source[end]
-      let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 32)
-      let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
       if byte >= 0x80 {
         if isOperator(at: end) != nil { break }
         end += 1
-        while byte >= 0xC0, self.byte(end) & 0xC0 == 0x80 { end += 1 }
-      } else if isLetter || isDigit || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$") {
+        while byte >= 0xC0, source[end] & 0xC0 == 0x80 { end += 1 }
+      } else if byte.isLetter || byte.isDigit || byte == .underscore || byte == .dollar {
         end += 1
       } else {
         break
@@ -226,15 +239,17 @@ struct SourceScanner {
 
   private func number(_ start: Int) -> Int {
     var end = start
-    let isHexadecimal = has("0x", at: start)
+    let isHexadecimal = source.has("0x", at: start)
+    var hasPoint = false
     while true {
       end = identifierEnd(end)
-      let last = byte(end - 1) | 32
-      let isExponent = last == UInt8(ascii: isHexadecimal ? "p" : "e")
-      let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte(end + 1))
-      if isExponent, byte(end) == UInt8(ascii: "+") || byte(end) == UInt8(ascii: "-"), isDigit {
+      let last = source[end - 1]
+      let isExponent = isHexadecimal ? last | 32 == .smallP : last | 32 == .smallE
+      let isDigit = source[end + 1].isDigit
+      if isExponent, source[end] == .plus || source[end] == .minus, isDigit {
         end += 1
-      } else if byte(end) == UInt8(ascii: "."), isDigit, !source[start..<end].contains(46) {
+      } else if source[end] == .dot, isDigit, !hasPoint {
+        hasPoint = true
         end += 1
       } else {
         return end
@@ -244,10 +259,10 @@ struct SourceScanner {
 
   private func operatorEnd(_ start: Int) -> Int {
     var end = start
-    let takesDots = byte(start) == UInt8(ascii: ".")
+    let takesDots = source[start] == .dot
     while end < source.count {
-      if end > start, has("//", at: end) || has("/*", at: end) { break }
-      if byte(end) == UInt8(ascii: "."), takesDots {
+      if end > start, source.has("//", at: end) || source.has("/*", at: end) { break }
+      if source[end] == .dot, takesDots {
         end += 1
       } else if let length = isOperator(at: end) {
         end += length
@@ -261,35 +276,36 @@ struct SourceScanner {
   /// How many bytes the character takes if it is one of operators.
   private func isOperator(at index: Int) -> Int? {
     guard index < source.count else { return nil }
-    if source[index] < 0x80 { return "/=-+!*%<>&|^~?".utf8.contains(source[index]) ? 1 : nil }
-    return OperatorCharacters.length(in: source, at: index)
+    return source[index] < 0x80
+      ? OperatorCharacters.isOne(source[index]) ? 1 : nil
+      : OperatorCharacters.length(in: source, at: index)
   }
 
   // MARK: Strings
 
   /// Where a string literal ends whose quotation mark is here.
   private func string(_ quote: Int, hashes: Int) throws -> Int {
-    let isMultiline = has("\"\"\"", at: quote) && !endsOnLine(quote, hashes)
+    let isMultiline = source.has("\"\"\"", at: quote) && !endsOnLine(quote, hashes)
     let delimiter = (isMultiline ? 3 : 1)
     var index = quote + delimiter
     // An empty one: "" has no third mark behind it.
     while index < source.count {
       let byte = source[index]
-      if byte == UInt8(ascii: "\""), !isMultiline || has("\"\"\"", at: index),
-        hasHashes(hashes, at: index + delimiter)
+      if byte == .quote, !isMultiline || source.has("\"\"\"", at: index),
+        source.hasHashes(hashes, at: index + delimiter)
       {
         return index + delimiter + hashes
       }
-      if byte == UInt8(ascii: "\\"), hasHashes(hashes, at: index + 1) {
+      if byte == .backslash, source.hasHashes(hashes, at: index + 1) {
         let escaped = index + 1 + hashes
-        if self.byte(escaped) == UInt8(ascii: "(") {
+        if source[escaped] == .openRound {
           index = try interpolation(escaped)
         } else {
           index = escaped + 1
         }
         continue
       }
-      if !isMultiline, byte == 10 || byte == 13 { break }
+      if !isMultiline, byte.endsLine { break }
       index += 1
     }
     throw SourceProblem("the string doesn't end", at: quote)
@@ -298,15 +314,12 @@ struct SourceScanner {
   /// Whether a literal with hashes, such as `#"""#`, begins as those of several lines do, but ends on its own.
   private func endsOnLine(_ quote: Int, _ hashes: Int) -> Bool {
     guard hashes > 0 else { return false }
-    let line = source[(quote + 1)...].prefix { $0 != 10 && $0 != 13 }
-    return line.indices.contains {
-      source[$0] == UInt8(ascii: "\"") && hasHashes(hashes, at: $0 + 1)
+    var index = quote + 1
+    while index < source.count, !source[index].endsLine {
+      if source[index] == .quote, source.hasHashes(hashes, at: index + 1) { return true }
+      index += 1
     }
-  }
-
-  func hasHashes(_ count: Int, at index: Int) -> Bool {
-    index + count <= source.count
-      && source[index..<(index + count)].allSatisfy { $0 == UInt8(ascii: "#") }
+    return false
   }
 
   /// Where the brackets of an interpolation end.

@@ -18,12 +18,13 @@ struct Token: Equatable {
 
   let kind: Kind
   /// In UTF-8 bytes.
-  let range: Range<Int>
+  let start: Int
+  let end: Int
   /// Whether a line ends before it.
   let isFirstOnLine: Bool
   /// Whether it stands right behind another, which is no opening bracket, comma, semicolon or colon.
   let isLeftBound: Bool
 
-  var start: Int { range.lowerBound }
-  var end: Int { range.upperBound }
+  var length: Int { end - start }
+  var range: Range<Int> { start..<end }
 }

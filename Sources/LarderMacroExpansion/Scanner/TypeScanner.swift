@@ -44,7 +44,8 @@ extension SourceScanner {
         _ = try type(depth: depth + 1)
         return TypeText(range: start..<position, isFunction: true, isOptional: false)
       } else {
-        let isNamedOptional = has("Optional<", at: start) || has("Swift.Optional<", at: start)
+        let isNamedOptional =
+          source.has("Optional<", at: start) || source.has("Swift.Optional<", at: start)
         return TypeText(
           range: start..<position, isFunction: false, isOptional: isOptional || isNamedOptional)
       }
@@ -52,8 +53,7 @@ extension SourceScanner {
   }
 
   private func isFunctionEffect(_ token: Token) -> Bool {
-    token.kind == .identifier
-      && ["async", "throws", "rethrows", "reasync"].contains { self.is(token, $0) }
+    isOne(token, of: " async throws rethrows reasync ")
   }
 
   /// Goes on behind attributes and words such as `any`.
@@ -67,7 +67,7 @@ extension SourceScanner {
         if self.is(try peek(), "("), try peek().isLeftBound { try skipGroup() }
       } else if self.is(token, "~") {
         try next()
-      } else if token.kind == .identifier, Keywords.typeSpecifiers.contains(text(token)) {
+      } else if isOne(token, of: Keywords.typeSpecifiers) {
         try next()
         if self.is(token, "nonisolated"), self.is(try peek(), "("), try peek().isLeftBound {
           try skipGroup()
@@ -100,7 +100,7 @@ extension SourceScanner {
     }
     if try skip("::") { return try typeName(depth) }
     let following = try peek()
-    if following.kind == .operator, byte(following.start) == UInt8(ascii: "<") {
+    if following.kind == .operator, source[following.start] == .less {
       try genericArguments(depth)
     }
   }
@@ -108,10 +108,10 @@ extension SourceScanner {
   /// Goes on behind `<…>`.
   mutating func genericArguments(_ depth: Int = 0) throws {
     let open = try next()
-    if open.range.count > 1 { split(open) }
+    if open.length > 1 { split(open) }
     while true {
       let token = try peek()
-      if token.kind == .operator, source[token.start] == UInt8(ascii: ">") {
+      if token.kind == .operator, source[token.start] == .greater {
         split(token)
         return
       }

@@ -24,13 +24,15 @@ struct PluginMessageTests {
     _ macro: String, _ role: String, _ declaration: String, context: [String] = [],
     extending type: String? = nil, host: Int = 7
   ) throws -> JSONValue {
-    var members: [String: JSONValue] = [
+    var members: JSONObject = [
       "macro": .object(["typeName": .string(macro)]), "macroRole": .string(role),
       "attributeSyntax": syntax("\n@Record "), "declSyntax": syntax(declaration),
       "lexicalContext": .array(context.map { syntax($0) }),
     ]
-    members["extendedTypeSyntax"] = type.map { syntax($0) }
-    members["conformanceListSyntax"] = type.map { _ in syntax("struct Placeholder: Record {}") }
+    if let type {
+      members.append("extendedTypeSyntax", syntax(type))
+      members.append("conformanceListSyntax", syntax("struct Placeholder: Record {}"))
+    }
     return try answer(
       JSONValue.object(["expandAttachedMacro": .object(members)]).text, host: host)
   }
