@@ -31,7 +31,7 @@ let package = Package(
     .target(name: "LarderTesting", dependencies: ["Larder"], path: "Tests/LarderTesting"),
     .executableTarget(
       name: "gazetteer",
-      dependencies: ["Larder", "LarderPostgres"],
+      dependencies: ["LarderMacros", "LarderPostgres"],
       path: "Sample",
       exclude: ["run", "Data"]
     ),

@@ -1,36 +1,20 @@
-import Larder
+import LarderMacros
 
 /// A city of `world-cities.csv`, or one that was added.
-struct City: Record, Encodable, Equatable {
+@Record(
+  indexes: [.index(\.country, \.population), .index(\.latitude, \.longitude)])
+struct City: Encodable, Equatable {
   /// The number that GeoNames gave it.
-  var id: Int64?
+  @Column(.primaryKey) var id: Int64?
   var name: String
   var latitude: Double
   var longitude: Double
   /// The country's code.
-  var country: String
-  var population: Int
+  @Column(.references(Country.self)) var country: String
+  @Column(.indexed, .default(0)) var population: Int
   var timezone: String?
   /// The code of the region that it belongs to, within its country.
   var region: String?
-
-  struct Columns: Sendable {
-    let id = Column("id", \City.id, .primaryKey)
-    let name = Column("name", \City.name)
-    let latitude = Column("latitude", \City.latitude)
-    let longitude = Column("longitude", \City.longitude)
-    let country = Column("country", \City.country, .references(Country.self))
-    let population = Column("population", \City.population, .indexed, .default(0))
-    let timezone = Column("timezone", \City.timezone)
-    let region = Column("region", \City.region)
-  }
-  static let columns = Columns()
-  static let table = Table(
-    "city", City.init, columns.id, columns.name, columns.latitude, columns.longitude,
-    columns.country, columns.population, columns.timezone, columns.region,
-    indexes: [
-      .index(columns.country, columns.population), .index(columns.latitude, columns.longitude),
-    ])
 }
 
 extension City {

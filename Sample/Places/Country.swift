@@ -1,9 +1,10 @@
-import Larder
+import LarderMacros
 
 /// A country of `countries.csv`.
-struct Country: Record, Encodable, Equatable {
-  var code: String
-  var iso3: String
+@Record
+struct Country: Encodable, Equatable {
+  @Column(.primaryKey) var code: String
+  @Column(.unique) var iso3: String
   var name: String
   var capital: String?
   var continent: String
@@ -11,27 +12,9 @@ struct Country: Record, Encodable, Equatable {
   var area: Double
   var population: Int
   var currency: String?
-  var languages: [String]
+  @Column(as: .separatedByCommas) var languages: [String]
   /// The codes of the countries next to it.
-  var neighbours: [String]
-
-  struct Columns: Sendable {
-    let code = Column("code", \Country.code, .primaryKey)
-    let iso3 = Column("iso3", \Country.iso3, .unique)
-    let name = Column("name", \Country.name)
-    let capital = Column("capital", \Country.capital)
-    let continent = Column("continent", \Country.continent)
-    let area = Column("area", \Country.area)
-    let population = Column("population", \Country.population)
-    let currency = Column("currency", \Country.currency)
-    let languages = Column("languages", \Country.languages, as: .separatedByCommas)
-    let neighbours = Column("neighbours", \Country.neighbours, as: .separatedByCommas)
-  }
-  static let columns = Columns()
-  static let table = Table(
-    "country", Country.init, columns.code, columns.iso3, columns.name, columns.capital,
-    columns.continent, columns.area, columns.population, columns.currency, columns.languages,
-    columns.neighbours)
+  @Column(as: .separatedByCommas) var neighbours: [String]
 }
 
 extension ColumnCoding where Value == [String] {

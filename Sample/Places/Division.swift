@@ -1,24 +1,15 @@
-import Larder
+import LarderMacros
 
 /// A province, city or district of China, of `china-divisions.csv`.
 ///
 /// The six digits of its code say where it belongs: 11 00 00 is a province, 11 01 00 a city of it,
 /// and 11 01 01 a district of that. What is below a division is therefore a range of codes.
-struct Division: Record, Equatable {
-  var code: Int
+@Record
+struct Division: Equatable {
+  @Column(.primaryKey) var code: Int
   var name: String
   var longitude: Double?
   var latitude: Double?
-
-  struct Columns: Sendable {
-    let code = Column("code", \Division.code, .primaryKey)
-    let name = Column("name", \Division.name)
-    let longitude = Column("longitude", \Division.longitude)
-    let latitude = Column("latitude", \Division.latitude)
-  }
-  static let columns = Columns()
-  static let table = Table(
-    "division", Division.init, columns.code, columns.name, columns.longitude, columns.latitude)
 }
 
 extension Division {

@@ -1,17 +1,10 @@
-import Larder
+import LarderMacros
 
 /// A line that `serve-load` writes: somebody looked at a city.
-struct Visit: Record {
-  var id: Int64?
-  var city: Int64
+@Record
+struct Visit {
+  @Column(.primaryKey) var id: Int64?
+  @Column(.indexed, .references(City.self, onDelete: .cascade)) var city: Int64
   /// The number of the task that wrote it.
   var task: Int
-
-  struct Columns: Sendable {
-    let id = Column("id", \Visit.id, .primaryKey)
-    let city = Column("city", \Visit.city, .indexed, .references(City.self, onDelete: .cascade))
-    let task = Column("task", \Visit.task)
-  }
-  static let columns = Columns()
-  static let table = Table("visit", Visit.init, columns.id, columns.city, columns.task)
 }
