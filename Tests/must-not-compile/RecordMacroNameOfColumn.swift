@@ -1,4 +1,4 @@
-// one error: cannot convert value of type 'String' to expected argument type 'RecordAttribute.ColumnOption'
+// error: write the column's name as a string, or an option with its dot: .unique
 import LarderMacros
 
 let name = "key"
