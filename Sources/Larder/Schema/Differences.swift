@@ -15,7 +15,7 @@ extension Table {
   /// [affinity](https://www.sqlite.org/datatype3.html#type_affinity), as SQLite does the same with a `TEXT` and an
   /// `NVARCHAR(160)`, and defaults by their values. A view has to have the columns that are declared. Not told
   /// are indexes, UNIQUE and CHECK constraints and foreign keys that are there without being declared:
-  /// see ``LarderSQLite/TableSchema/differences(from:)``. Another engine than SQLite is asked how it writes
+  /// see ``LarderSQLite/TableSchema/differences(from:strictly:)``. Another engine than SQLite is asked how it writes
   /// what is declared, for which it makes a temporary table: in a scope that only reads it throws
   /// ``LarderSQLite/UnsupportedByEngine``. Throws
   /// ``RecordError/declaration(table:problem:)`` where the declaration is wrong.
@@ -37,7 +37,7 @@ extension TableSchema {
   /// Names are compared in any case, expressions without spaces and comments, types by their affinity,
   /// defaults by their values, and indexes whatever their names.
   ///
-  /// - `strictly`: whether to tell, too, what is only written otherwise; see ``TableDifference/isNote``.
+  /// - `strictly`: whether to tell, too, what is only written otherwise; see ``Larder/TableDifference/isNote``.
   public func differences(
     from other: TableSchema?, strictly: Bool = false
   ) -> [TableDifference] {

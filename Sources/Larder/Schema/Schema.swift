@@ -74,7 +74,7 @@ public struct Schema: Hashable, Sendable {
   }
 
   /// The tables that records declare, as a database's engine writes them, to be compared with what that
-  /// database has. Throws what ``Table/differences(_:)`` does.
+  /// database has. Throws what ``Table/differences(_:strictly:)`` does.
   public init(_ records: any Record.Type..., in db: Database) throws {
     func schema<R: Record>(_ type: R.Type) throws -> TableSchema { try R.table.schema(in: db) }
     try self.init(records) { try schema($0) }

@@ -25,7 +25,7 @@ extension Table {
   /// ``RecordError/view(table:)`` for a view, and ``LarderSQLite/DatabaseError`` where the table is there.
   ///
   /// - `ifNotExists`: whether a table that is there is no error, whatever its columns are
-  ///   (see ``differences(_:)``). Its indexes that are missing are created.
+  ///   (see ``differences(_:strictly:)``). Its indexes that are missing are created.
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
     try schema(dateFormat: db.dateFormat, in: db.dialect ?? SQLiteDialect())
       .create(db, ifNotExists: ifNotExists)

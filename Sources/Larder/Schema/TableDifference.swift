@@ -1,6 +1,6 @@
 /// Something in which a table, view or trigger of a database isn't what is declared.
 ///
-/// See ``Table/differences(_:)`` and ``Schema/differences(from:)``.
+/// See ``Table/differences(_:strictly:)`` and ``Schema/differences(from:strictly:)``.
 public struct TableDifference: Hashable, Sendable {
   /// What differs.
   public enum Kind: String, Hashable, Sendable {
