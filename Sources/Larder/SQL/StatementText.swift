@@ -10,6 +10,7 @@ package struct StatementText {
   /// The words outside of quotes that could change rows.
   private var firstWord = ""
   private var changesRows = false
+  package private(set) var effects: EngineEffects = []
   /// The first words, by which a function's definition is known, in whose body statements end too.
   private var words: [String] = []
   /// How many parentheses, and blocks of a function's body, are open.
@@ -73,7 +74,10 @@ package struct StatementText {
     case UInt8(ascii: ":") where byte(1) == UInt8(ascii: ":"): position += 2
     case UInt8(ascii: ":"), UInt8(ascii: "@"):
       position += 1
-      if byte().isWord, start == 0 || !source[start - 1].isOperator {
+      // There is no operator with a colon; @ is one, and part of others.
+      let isOperator =
+        source[start] != UInt8(ascii: ":") && start > 0 && source[start - 1].isOperator
+      if byte().isWord, !isOperator {
         takeWord()
         // Two numbers are the bounds of a slice.
         if !source[(start + 1)..<position].allSatisfy(\.isDigit) {
@@ -105,8 +109,9 @@ package struct StatementText {
     let word = word.lowercased()
     if firstWord.isEmpty { firstWord = word }
     if ["insert", "update", "delete", "merge"].contains(word) { changesRows = true }
-    guard keepsPlaceholders else { return }
     if words.count < 4 { words.append(word) }
+    noteEffects(of: word)
+    guard keepsPlaceholders else { return }
     guard words[0] == "create", words.contains("function") || words.contains("procedure") else {
       return
     }
@@ -114,6 +119,32 @@ package struct StatementText {
     if word == "begin" || word == "case" && depth > 0 { depth += 1 }
     if word == "end", depth > 0 { depth -= 1 }
   }
+
+  private mutating func noteEffects(of word: String) {
+    switch words[0] {
+    case "set":
+      if words.count == 2, !["local", "transaction", "constraints"].contains(word) {
+        effects.insert(.session)
+      }
+    case "reset", "discard", "load", "listen", "unlisten", "prepare", "deallocate":
+      effects.insert(.session)
+    case "declare": if word == "hold" { effects.insert(.session) }
+    // What their text does isn't looked at.
+    case "do", "call": effects.formUnion([.session, .schema])
+    case "create":
+      effects.insert(.schema)
+      if words.contains("temp") || words.contains("temporary") {
+        effects.insert(.session)
+      }
+    case "alter", "drop": effects.insert(.schema)
+    default: if Self.sessionFunctions.contains(word) { effects.insert(.session) }
+    }
+  }
+
+  private static let sessionFunctions: Set = [
+    "set_config", "pg_advisory_lock", "pg_advisory_lock_shared", "pg_try_advisory_lock",
+    "pg_try_advisory_lock_shared",
+  ]
 
   private mutating func takeQuoted(escapes: Bool) {
     let quote = byte()

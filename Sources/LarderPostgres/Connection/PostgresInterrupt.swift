@@ -34,15 +34,12 @@ final class PostgresInterrupt: Sendable {
   }
 
   /// Wakes whoever waits, to look again.
-  func wake() {
-    var one: UInt64 = 1
-    _ = write(file, &one, 8)
-  }
+  func wake() { eventfd_write(file, 1) }
 
   /// Whether an interruption was asked for, which is then forgotten.
   func take() -> Bool {
     var count: UInt64 = 0
-    _ = read(file, &count, 8)
+    eventfd_read(file, &count)
     return isRequested.exchange(false, ordering: .acquiring)
   }
 

@@ -121,8 +121,7 @@ final class PostgresStatement {
       try start(streaming: streaming)
     } catch var failure as PostgresFailure {
       // The schema has changed under the plan, or the pooler or somebody's DISCARD has lost the statement.
-      let isStale =
-        failure.sqlState == SQLState.notSupported || failure.sqlState == SQLState.unknownStatement
+      let isStale = failure.isStalePlan || failure.sqlState == SQLState.unknownStatement
       guard isStale, hasRun else { throw failure }
       forget()
       guard connection.status == .idle else {

@@ -33,15 +33,9 @@ struct PostgresDialect: Dialect {
     switch fragment.kind {
     case .text: nil
     case .value: PostgresValue.typed(fragment)
-    case .comparison:
-      fragment.left.flatMap { binary(fragment, $0, SQLFragment(value: fragment.value)) }
     case .unary: fragment.left.flatMap { unary(fragment, $0) }
-    case .binary:
-      if let left = fragment.left, let right = fragment.right {
-        binary(fragment, left, right)
-      } else {
-        nil
-      }
+    case .binary, .comparison:
+      fragment.left.flatMap { binary(fragment, $0, fragment.rightOperand) }
     case .composite: PostgresForms.rewrite(fragment)
     }
   }
@@ -162,8 +156,7 @@ struct PostgresDialect: Dialect {
 
   private func escaped(_ match: SQLFragment, _ character: SQLFragment) -> SQLFragment? {
     guard match.operation == .like, let left = match.left else { return nil }
-    let pattern = match.kind == .comparison ? SQLFragment(value: match.value) : match.right
-    return "\(text(left)) ILIKE \(pattern) ESCAPE \(character)"
+    return "\(text(left)) ILIKE \(match.rightOperand) ESCAPE \(character)"
   }
 
   private func glob(_ left: SQLFragment, _ pattern: SQLFragment) -> SQLFragment {
@@ -193,6 +186,9 @@ struct PostgresDialect: Dialect {
 
 /// What SQLite compares by a collation is made a text here that is compared byte by byte.
 extension SQLFragment {
+  /// What stands behind an operator between two.
+  fileprivate var rightOperand: SQLFragment { right ?? SQLFragment(value: value) }
+
   /// As it is compared by its own collation.
   var collated: SQLFragment { folded(by: collation) }
 

@@ -87,9 +87,7 @@ final class PostgresEngine: DialectEngine {
   }
 
   func validate(_ sql: String) throws {
-    try perform(sql) {
-      _ = try connection.prepare(StatementText(sql).string, parameterCount: nil)
-    }
+    _ = try perform(sql) { try connection.prepare(StatementText(sql).string) }
   }
 
   func statements(in sql: String) -> [String] { StatementText.statements(in: sql) }
@@ -98,8 +96,8 @@ final class PostgresEngine: DialectEngine {
 
   // MARK: Transactions
 
-  func execute(_ control: TransactionControl) throws {
-    try perform(control.sql) {
+  func execute(_ control: TransactionControl, until deadline: Duration?) throws {
+    try perform(control.sql, until: deadline) {
       switch control {
       case .beginDeferred, .beginImmediate, .beginExclusive:
         try begin("BEGIN ISOLATION LEVEL \(isolation.rawValue)")
@@ -134,6 +132,8 @@ final class PostgresEngine: DialectEngine {
     savepointCount = 0
     if connection.discardDeferredBegin() { return }
     let matters = connection.isOpen && !isReading
+    // What is lost by now isn't committed.
+    if matters { try connection.checkAlive() }
     do {
       try connection.run("COMMIT")
     } catch var failure as PostgresFailure where failure.isConnectionLost && matters {

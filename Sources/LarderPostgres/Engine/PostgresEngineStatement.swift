@@ -11,6 +11,7 @@ final class PostgresEngineStatement: EngineStatement {
   private let sql: String
   let parameterNames: [String?]
   let isReadOnly: Bool
+  let effects: EngineEffects
   var readsAtOnce = false
   let row = EngineRow()
   private var hasBegun = false
@@ -27,6 +28,8 @@ final class PostgresEngineStatement: EngineStatement {
     self.sql = sql
     parameterNames = text.names
     isReadOnly = text.isReadOnly
+    let losesDetail = statement.parameters.types.contains(where: TypeOID.losesDetail)
+    effects = text.effects.union(losesDetail ? .losesDetail : [])
   }
 
   var columnNames: [String] { statement.columnNames }
@@ -91,9 +94,9 @@ final class PostgresEngineStatement: EngineStatement {
     }
   }
 
-  func reset() throws {
+  func reset(until deadline: Duration?) throws {
     hasBegun = false
     readsAtOnce = false
-    try engine.perform(sql) { try statement.reset() }
+    try engine.perform(sql, until: deadline) { try statement.reset() }
   }
 }

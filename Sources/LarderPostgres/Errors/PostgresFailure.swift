@@ -22,7 +22,7 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
   var row: Int?
   /// The statement, where it isn't the one that was called for: the BEGIN that travelled before it.
   var sql: String?
-  /// Whether a plan was out of date, in a transaction that this has aborted.
+  /// Whether a plan was out of date, which only the server's function tells from other errors of its code.
   var isStalePlan = false
   /// Whether the connection is gone, so that nobody knows what became of the statement.
   var isConnectionLost = false
@@ -43,6 +43,7 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
       field(LARDER_PG_MESSAGE)
       ?? Self.line(PQresultErrorMessage(result).map { String(cString: $0) } ?? "")
     if sqlState.hasPrefix("22") { message = Self.withoutQuoted(message) }
+    isStalePlan = field(LARDER_PG_SOURCE_FUNCTION) == "RevalidateCachedQuery"
     detail = field(LARDER_PG_DETAIL)
     hint = field(LARDER_PG_HINT)
     table = field(LARDER_PG_TABLE)

@@ -20,9 +20,11 @@ enum SQLState {
   static func isTransient(_ error: DatabaseError) -> Bool {
     if error.extendedCode == stalePlan { return true }
     return switch error.sqlState {
-    case cannotConnect, "08003", "08004", connectionFailure: true
+    // No connection. Conflicts of isolation, and deadlocks; not 55P03: who says NOWAIT wants to be told.
     // Ended by others, by its crash, or for idling; starting or stopping; too many connections.
-    case "57P01", "57P02", "57P03", "57P05", "25P03", "53300": true
+    case cannotConnect, "08003", "08004", connectionFailure, "40001", "40P01", "57P01", "57P02",
+      "57P03", "57P05", "25P03", "53300":
+      true
     default: false
     }
   }

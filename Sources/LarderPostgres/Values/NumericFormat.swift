@@ -6,9 +6,10 @@ import LarderSQLite
 /// See [numeric_send](https://github.com/postgres/postgres/blob/master/src/backend/utils/adt/numeric.c).
 enum NumericFormat {
   static let negative: UInt16 = 0x4000
-  static let notANumber: UInt16 = 0xC000
-  static let infinity: UInt16 = 0xD000
-  static let negativeInfinity: UInt16 = 0xF000
+  /// What has no digits, by its sign.
+  private static let names: [UInt16: String] = [
+    0xC000: "NaN", 0xD000: "Infinity", 0xF000: "-Infinity",
+  ]
   /// As many digits behind the point as the server allows.
   static let largestScale = 16_383
 
@@ -20,13 +21,8 @@ enum NumericFormat {
     let sign = bytes.bigEndian(UInt16.self, at: 4)
     let scale = Int(bytes.bigEndian(UInt16.self, at: 6))
     guard bytes.count == 8 + 2 * count else { return nil }
-    switch sign {
-    case 0, negative: break
-    case infinity: return "Infinity"
-    case negativeInfinity: return "-Infinity"
-    case notANumber: return "NaN"
-    default: return nil
-    }
+    if let name = names[sign] { return name }
+    guard sign == 0 || sign == negative else { return nil }
     var digits = String(repeating: "0000", count: max(0, -1 - weight))
     for index in 0..<count {
       let group = String(bytes.bigEndian(UInt16.self, at: 8 + 2 * index))

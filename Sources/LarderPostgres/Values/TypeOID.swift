@@ -31,6 +31,11 @@ enum TypeOID {
     }
   }
 
+  /// Whether values lose something in a type that they keep in others, without an error.
+  static func losesDetail(_ type: Oid) -> Bool {
+    type == float4 || type == timestamp || type == date || type == bpchar
+  }
+
   /// Whether a value can be written in binary, as COPY needs it.
   static func canBeCopied(_ type: Oid) -> Bool {
     canBeRead(type) && type != date && type != oid && type != char

@@ -6,7 +6,8 @@ final class Cancellation: Sendable {
 
   /// Runs a scope for a task, from its beginning to its commit: wherever it is cancelled, in the body,
   /// waiting for the lock of another process, or in COMMIT, it is interrupted and undone. Throws
-  /// `CancellationError` then; a scope that has committed all the same returns.
+  /// `CancellationError` then; a scope that has committed all the same returns, and one of which nobody knows
+  /// throws what says so.
   func run(
     _ task: WaitingTask, on database: Database, _ scope: () throws -> Void
   ) throws {
@@ -17,7 +18,11 @@ final class Cancellation: Sendable {
     }
     running.withLock { $0 = nil }
     database.connection.unblock(.cancellation)
-    if case .failure = outcome { try task.checkCancellation() }
+    if case .failure(let error) = outcome,
+      (error as? DatabaseError)?.sqlState != DatabaseError.unknownOutcome
+    {
+      try task.checkCancellation()
+    }
     try outcome.get()
   }
 

@@ -278,7 +278,12 @@ final class Readers: ScopeRunner, @unchecked Sendable {
 
   /// Gives a reader to the first in the queue, or keeps it.
   func giveBack(_ reader: Reader) {
-    // One that was lost is opened anew by whoever is next.
+    // One that was lost is opened anew by whoever is next, and one that isn't as it was.
+    if areWriters, let connection = reader.database?.connection,
+      connection.engineEffects.contains(.session)
+    {
+      connection.engine?.close()
+    }
     if areWriters, reader.database?.isOpen == false { reader.database = nil }
     let state = reader.database == nil ? Reader.empty : Reader.idle
     reader.state.store(state, ordering: .sequentiallyConsistent)

@@ -7,7 +7,8 @@ struct Retry {
 
   /// - Parameters:
   ///   - limit: for how long to try; nil for once.
-  ///   - isTransient: whether an error is one that another attempt may not meet, such as a lost connection.
+  ///   - isTransient: for another engine, whether an error is one that another attempt may not meet, such as a
+  ///     conflict or a lost connection.
   init(limit: Duration?, isTransient: (@Sendable (DatabaseError) -> Bool)? = nil) {
     deadline = limit.map { MonotonicClock.now + $0.bounded }
     self.isTransient = isTransient
@@ -19,7 +20,7 @@ struct Retry {
     guard let deadline, let known = error as? DatabaseError else { throw error }
     // A wait for a queue's or pool's own lock that took too long is a busy timeout of another kind.
     let isBusy = known.code == .busy && known.extendedCode != .busyTimeout
-    guard isBusy || isTransient?(known) == true else { throw error }
+    guard isTransient.map({ $0(known) }) ?? isBusy else { throw error }
     attempts += 1
     // A server that has gone takes its time to come back.
     let longest =

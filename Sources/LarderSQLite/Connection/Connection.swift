@@ -16,6 +16,8 @@ final class Connection {
   private var isReporting = false
   let dateFormat: DateFormat
   @exclusivity(unchecked) var reporting: Reporting
+  /// What another engine's statements have done so far that has not been seen to.
+  @exclusivity(unchecked) var engineEffects: EngineEffects = []
   /// Whether the database stores text as UTF-16.
   @exclusivity(unchecked) var isUTF16 = false
   var storageFormat: StorageFormat {
@@ -180,7 +182,7 @@ final class Connection {
 
   private func rollBack() throws {
     guard let handle else {
-      try engine?.execute(.rollback)
+      try engine?.execute(.rollback, until: deadlines.next)
       return
     }
     let code = sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)

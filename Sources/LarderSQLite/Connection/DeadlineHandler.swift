@@ -10,6 +10,8 @@ final class DeadlineHandler {
   @exclusivity(unchecked) private(set) var limit: Duration?
   /// When the statement that runs now has to end, on the ``MonotonicClock``.
   var current: Duration?
+  /// When a statement has to end that begins now.
+  var next: Duration? { limit.map { MonotonicClock.now + $0 } }
   /// After how many steps it is asked.
   var interval: Int32 = 1000
   private var isExceeded = false

@@ -28,7 +28,9 @@ package protocol EngineConnection: AnyObject {
   /// How its catalog is asked.
   var catalog: EngineCatalog { get }
   /// Begins or ends a transaction or a scope's savepoint.
-  func execute(_ control: TransactionControl) throws
+  ///
+  /// - Parameter deadline: when it is to end, on the ``MonotonicClock``; nil for never.
+  func execute(_ control: TransactionControl, until deadline: Duration?) throws
   /// Has whoever else migrates wait: until the end of the transaction, which has just begun, and which then
   /// sees what they have done; or, outside of one, until ``endMigration(inTransaction:)``.
   func beginMigration(inTransaction: Bool) throws

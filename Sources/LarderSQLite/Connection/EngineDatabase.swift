@@ -10,6 +10,17 @@ extension Connection {
       engine: try reporting { try engine.prepare(sql) }, sql: sql, kind: kind, connection: self)
   }
 
+  /// The error of a statement that has written, in no transaction, where its answer never came: it may have been
+  /// done.
+  func unknownOutcome(_ error: any Error) -> any Error {
+    guard let known = error as? DatabaseError, engine?.lossError != nil,
+      known.sqlState == "08006" || known.code == .interrupt
+    else { return error }
+    return DatabaseError(
+      .ioError, known.message + ": look whether the statement was done before it runs again",
+      sql: known.sql, engine: known.engine, sqlState: DatabaseError.unknownOutcome)
+  }
+
   static func savepointError(_ sql: String) -> DatabaseError {
     DatabaseError(
       .misuse, "the savepoint “\(TransactionControl.savepointName)” is the scopes' own", sql: sql)
@@ -31,6 +42,18 @@ extension Database {
       path: path,
       configuration: configuration)
     statementDeadline = configuration.statementDeadline
+  }
+
+  /// Forgets another engine's compiled statements that may be out of date, once one of them has ended: all where
+  /// it may have changed the schema; itself where it has failed for what may be the types of columns, or would
+  /// lose something of values once they have changed, and no transaction keeps them as they are.
+  func forgetOutdated(_ statement: PreparedStatement) {
+    if connection.engineEffects.remove(.schema) != nil { cache.removeAll() }
+    if statement.isDoubtful
+      || statement.engine?.effects.contains(.losesDetail) == true && !hasTransaction
+    {
+      cache.removeAll { $0 === statement }
+    }
   }
 
   /// Inserts many rows in the place of a statement that inserts one; see ``EngineStatement``.

@@ -21,6 +21,8 @@ package final class PreparedStatement {
   /// The statement of another engine, in the handle's place; nil once it is finalized.
   @exclusivity(unchecked) private(set) var engine: (any EngineStatement)?
 
+  /// Whether another engine's has failed for what may be that columns have got other types since.
+  var isDoubtful = false
   /// Who has it.
   @exclusivity(unchecked) var user = User.call
   /// What it reads and writes; nil where nobody wanted to know when it was compiled.
@@ -107,7 +109,7 @@ package final class PreparedStatement {
     if connection.isOpen, connection.isOfThisProcess {
       sqlite3_finalize(closing)
       // Nobody is left to be told.
-      try? engine?.reset()
+      try? engine?.reset(until: connection.deadlines.next)
     }
     engine = nil
     if let event { connection.report(event) }
@@ -243,6 +245,8 @@ package final class PreparedStatement {
 
   /// A step of another engine's statement.
   private func stepInEngine() throws -> Bool {
+    // Rows that are there already are waited for by nobody who would notice.
+    if state == .row { try connection.checkCancellation() }
     if state == .row, !measurement.isOn, arena.stepsInEngine() {
       rowNumber &+= 1
       return true
@@ -270,6 +274,8 @@ package final class PreparedStatement {
     let isFirst = state == .ready
     state = .running
     rowNumber &+= 1
+    connection.engineEffects.formUnion(engine.effects)
+    let mayBeDone = isFirst && !isReadOnly && !connection.hasTransaction && connection.isOpen
     var outcome = Result<Bool, any Error>.success(false)
     func run() -> Bool {
       outcome = Result { try body(engine) }
@@ -281,6 +287,11 @@ package final class PreparedStatement {
     let isClosing = state == .closing
     state = .failed
     if isClosing { throw closedError() }
+    if mayBeDone { outcome = outcome.mapError(connection.unknownOutcome) }
+    if case .failure(let error as DatabaseError) = outcome, let sqlState = error.sqlState {
+      // Of data, or of syntax and names.
+      isDoubtful = sqlState.hasPrefix("22") || sqlState.hasPrefix("42")
+    }
     let hasRow = try connection.reporting { try outcome.get() }
     state = hasRow ? .row : .done
     if !hasRow, case .rowChange = kind { connection.engineChanges &+= engine.changes }
@@ -326,7 +337,7 @@ package final class PreparedStatement {
 
   /// What the statement's end throws, which nobody waits for, goes to the log.
   private func resetInEngine() {
-    _ = try? connection.reporting { try engine?.reset() }
+    _ = try? connection.reporting { try engine?.reset(until: connection.deadlines.next) }
   }
 
   private func traceEvent() -> TraceEvent? {

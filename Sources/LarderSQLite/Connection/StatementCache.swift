@@ -130,9 +130,9 @@ final class StatementCache {
     return statement.cacheEntry.place != nil
   }
 
-  /// Finalizes all that aren't in use, and forgets the others.
-  func removeAll() {
-    while let statement = statements.last { remove(statement) }
+  /// Finalizes those that aren't in use, and forgets the others.
+  func removeAll(where isGone: (PreparedStatement) -> Bool = { _ in true }) {
+    for statement in statements where isGone(statement) { remove(statement) }
   }
 
   /// The idle statement that has been unused for longest; nil if all are in use. Looking at them all

@@ -34,6 +34,7 @@ extension Database {
   package func giveBack(_ statement: PreparedStatement) {
     statement.reset()
     statement.arena.releaseCopies()
+    if statement.arena.isEngine { forgetOutdated(statement) }
     if !cache.giveBack(statement) { statement.finalize() }
   }
 
@@ -45,6 +46,7 @@ extension Database {
       try bind(statement)
       return statement
     } catch {
+      statement.isDoubtful = statement.engine != nil
       giveBack(statement)
       throw error
     }

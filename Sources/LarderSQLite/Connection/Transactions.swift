@@ -21,7 +21,10 @@ extension Database {
 
   private func executeSeldom(_ control: TransactionControl) throws {
     guard let engine else { return try prepared(control).runAsControl() }
-    try connection.reporting { try engine.execute(control) }
+    if !connection.hasTransaction, connection.engineEffects.remove(.losesDetail) != nil {
+      cache.removeAll { $0.engine?.effects.contains(.losesDetail) == true }
+    }
+    try connection.reporting { try engine.execute(control, until: connection.deadlines.next) }
   }
 
   private func prepared(_ control: TransactionControl) throws -> PreparedStatement {

@@ -110,6 +110,7 @@ extension Database {
       let statement = try connection.prepare(text, isPersistent: false)
       let arguments = Arguments(Array(values.prefix(statement.parameterCount)))
       values = values.dropFirst(statement.parameterCount)
+      defer { forgetOutdated(statement) }
       guard try run(statement, arguments, onRow) == .next else { return }
     }
     try checkTaken(values, statements.last ?? "")

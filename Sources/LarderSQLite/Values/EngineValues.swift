@@ -1,5 +1,21 @@
 // Where values go to and come from when the engine behind a `Database` isn't SQLite.
 
+/// What a statement of another engine does beside reading and writing rows, as far as its text tells.
+package struct EngineEffects: OptionSet {
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// It leaves something with the connection behind the end of its transaction: a setting, a role, a lock, a
+  /// temporary table, a cursor.
+  package static let session = EngineEffects(rawValue: 1)
+  /// It may change the schema, which statements that were compiled before don't know.
+  package static let schema = EngineEffects(rawValue: 2)
+  /// Its parameters have types that lose something of values without a word, such as REAL: once the columns have
+  /// other types it must not be used any more.
+  package static let losesDetail = EngineEffects(rawValue: 4)
+}
+
 /// A prepared statement of another engine.
 package protocol EngineStatement: AnyObject {
   /// Sets the value of a parameter, counted from 1, as the engine stores it in what the parameter
@@ -12,6 +28,7 @@ package protocol EngineStatement: AnyObject {
   var columnNames: [String] { get }
   /// Whether it only reads, as far as its text tells.
   var isReadOnly: Bool { get }
+  var effects: EngineEffects { get }
   /// How many rows the last execution has inserted, changed or deleted.
   var changes: Int { get }
   /// Whether the next execution reads all of its rows at once, which is faster, rather than as they are asked
@@ -37,7 +54,9 @@ package protocol EngineStatement: AnyObject {
   var row: EngineRow { get }
   /// Ends an execution; the values stay bound. A statement that writes runs to its end. Throws what has
   /// failed since the last step.
-  func reset() throws
+  ///
+  /// - Parameter deadline: when it is to end, on the ``MonotonicClock``; nil for never.
+  func reset(until deadline: Duration?) throws
 }
 
 /// The row on which a statement of another engine stands, behind the pointer that for SQLite's is the

@@ -104,6 +104,86 @@ struct LossTests {
     #expect(try pool.read { try $0.value("SELECT count(*) FROM line", as: Int.self) } == 0)
   }
 
+  @Test("A connection that was lost before its commit was sent is known to have done nothing")
+  func lostBeforeCommit() throws {
+    let pool = try pool()
+    var attempts = 0
+    try pool.inTransaction { db in
+      attempts += 1
+      try db.executeUpdate("INSERT INTO line VALUES (?)", attempts)
+      guard attempts == 1 else { return }
+      try terminate(try #require(try db.value("SELECT pg_backend_pid()", as: Int.self)))
+    }
+    #expect(attempts == 2)
+    #expect(try lines() == [2])
+  }
+
+  @Test("Nobody knows of a statement without a transaction whose answer never came")
+  func unknownStatement() throws {
+    let proxy = try Proxy(to: PostgresServer.shared.folder)
+    let pool = try pool(address.replacing(PostgresServer.shared.folder, with: proxy.folder))
+    let error = #expect(throws: DatabaseError.self) {
+      try pool.inDatabase { db in
+        db.statementDeadline = .milliseconds(100)
+        proxy.freeze()
+        try db.executeUpdate("INSERT INTO line VALUES (7)")
+      }
+    }
+    #expect(error?.sqlState == "08007")
+    #expect(error?.code == .ioError)
+  }
+
+  @Test("A deadline holds for what begins and ends transactions, too")
+  func frozenCommit() throws {
+    let proxy = try Proxy(to: PostgresServer.shared.folder)
+    let pool = try pool(address.replacing(PostgresServer.shared.folder, with: proxy.folder))
+    let error = #expect(throws: DatabaseError.self) {
+      try pool.inTransaction { db in
+        try db.executeUpdate("INSERT INTO line VALUES (7)")
+        db.statementDeadline = .milliseconds(100)
+        proxy.freeze()
+      }
+    }
+    #expect(error?.sqlState == "08007")
+  }
+
+  private func makeCommitsSlow() throws {
+    try pool().inTransaction { db in
+      try db.executeStatements(
+        """
+        CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN PERFORM pg_sleep(60); RETURN NULL; END $$;
+        CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON line DEFERRABLE INITIALLY DEFERRED
+          FOR EACH ROW EXECUTE FUNCTION wait();
+        """)
+    }
+  }
+
+  private func isCommitting() throws -> Bool {
+    try pool().read { db in
+      try db.value(
+        """
+        SELECT EXISTS (SELECT 1 FROM pg_stat_activity
+          WHERE query = 'COMMIT' AND state = 'active' AND datname = current_database())
+        """, as: Bool.self) == true
+    }
+  }
+
+  @Test("A task that is cancelled while its commit is on the way is told that nobody knows")
+  func cancelledCommit() async throws {
+    let proxy = try Proxy(to: PostgresServer.shared.folder)
+    let pool = try pool(address.replacing(PostgresServer.shared.folder, with: proxy.folder))
+    try makeCommitsSlow()
+    let task = Task {
+      try await pool.inTransaction { _ = try $0.executeUpdate("INSERT INTO line VALUES (7)") }
+    }
+    while try !isCommitting() { await Task.yield() }
+    proxy.freeze()
+    task.cancel()
+    let error = await #expect(throws: DatabaseError.self) { try await task.value }
+    #expect(error?.sqlState == "08007")
+  }
+
   @Test("A server that isn't there is told at once to who opens a pool, and waited for later")
   func restart() throws {
     let server = try PostgresServer()

@@ -166,6 +166,74 @@ struct PoolTests {
     #expect(try count() == 0)
   }
 
+  @Test(
+    "A parameter has its name right behind an operator, too",
+    arguments: [
+      "SELECT n FROM counter WHERE id=:id", "SELECT n FROM counter WHERE id>=:id",
+      "SELECT n FROM counter WHERE id+:id=2", "SELECT n FROM counter WHERE :id::bigint=id",
+      "SELECT n + (ARRAY[0, 0, 7])[1] FROM counter WHERE id=:id",
+    ])
+  func namedParameters(sql: String) throws {
+    let n = try pool.read {
+      try $0.value(SQL(raw: sql), arguments: ["id": 1], as: Int.self)
+    }
+    #expect(n == 0)
+  }
+
+  @Test(
+    "Who doesn't want to wait for a lock is told, and who fails for another database isn't run again"
+  )
+  func noRetry() throws {
+    let holds = DispatchSemaphore(value: 0)
+    let end = DispatchSemaphore(value: 0)
+    let pool = pool
+    let holder = Worker {
+      try pool.inTransaction { db in
+        try db.executeUpdate("UPDATE counter SET n = 1")
+        holds.signal()
+        end.wait()
+      }
+    }
+    holds.wait()
+    var attempts = 0
+    let error = #expect(throws: DatabaseError.self) {
+      try pool.inTransaction { db in
+        attempts += 1
+        _ = try db.value("SELECT n FROM counter FOR UPDATE NOWAIT", as: Int.self)
+      }
+    }
+    end.signal()
+    try holder.end()
+    #expect(error?.sqlState == "55P03")
+    #expect(error?.code == .busy)
+    #expect(throws: DatabaseError.self) {
+      try pool.inTransaction { _ in
+        attempts += 1
+        throw DatabaseError(.busy, "of another database")
+      }
+    }
+    #expect(attempts == 2)
+  }
+
+  @Test("A task that is cancelled while rows are there already ends at the next")
+  func cancelledRows() async throws {
+    let pool = pool
+    let count = Lock(0)
+    let task = Task {
+      try await pool.read { db in
+        let rows = try db.executeQuery("SELECT i FROM generate_series(1, 100000) AS i")
+        while try rows.next() {
+          count.withLock { $0 += 1 }
+          while count.withLock({ $0 }) == 10, !Task.isCancelled {}
+        }
+      }
+    }
+    while count.withLock({ $0 }) < 10 { await Task.yield() }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(count.withLock { $0 } < 100_000)
+  }
+
   @Test("A task that is cancelled ends its statement")
   func cancellation() async throws {
     let pool = pool
