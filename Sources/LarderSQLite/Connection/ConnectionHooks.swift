@@ -22,7 +22,8 @@ final class ConnectionHooks {
     var last = 0
     var onCommit: [Int: @Sendable () throws -> Void] = [:]
     var onRollback: [Int: @Sendable () -> Void] = [:]
-    var onUpdate: [Int: @Sendable (UpdatedRow) -> Void] = [:]
+    /// With SQLite's number of the operation, the names of database and table, and the row's id.
+    var onUpdate: [Int: @Sendable (Int32, String, String, Int64) -> Void] = [:]
   }
 
   func takeRefusal() -> String? { refusal.take() }
@@ -74,10 +75,8 @@ final class ConnectionHooks {
   ) {
     let closures = closures.withLock { $0.onUpdate }
     guard !closures.isEmpty else { return }
-    let row = UpdatedRow(
-      operation: .init(code: operation), database: String(cString: database),
-      table: String(cString: table), rowID: rowID)
-    calling { for closure in inOrder(closures) { closure(row) } }
+    let (database, table) = (String(cString: database), String(cString: table))
+    calling { for closure in inOrder(closures) { closure(operation, database, table, rowID) } }
   }
 
   private func inOrder<Closure>(_ closures: [Int: Closure]) -> [Closure] {

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A feed of committed changes, transaction by transaction, in the order of the commits. See
-/// ``DatabaseAccess/changes(of:limit:beginning:)``.
+/// `changes(of:)` of a queue or pool.
 public struct ChangeFeed<Change: Sendable>: AsyncSequence, Sendable {
   private let access: any DatabaseAccess
   private let tables: [Region.TableName]

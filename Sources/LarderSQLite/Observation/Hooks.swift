@@ -43,14 +43,16 @@ extension Database {
   /// SQLite tells of rows of ordinary tables only: not of those without row ids, of rows that REPLACE
   /// removes, or that a DELETE without WHERE does. See
   /// [sqlite3_update_hook](https://www.sqlite.org/c3ref/update_hook.html). To follow what is committed,
-  /// use ``DatabaseAccess/changes(of:limit:beginning:)``.
+  /// use `changes(of:)` of a queue or pool.
   public func onUpdate(_ body: @escaping @Sendable (UpdatedRow) -> Void) throws -> Observation {
     connection.hooks.installUpdateHook(on: try hookable())
-    return observation {
-      $0.onUpdate[$1] = body
-    } end: {
-      $0.onUpdate[$1] = nil
+    let tell: @Sendable (Int32, String, String, Int64) -> Void = {
+      operation, database, table, rowID in
+      body(
+        UpdatedRow(
+          operation: .init(code: operation), database: database, table: table, rowID: rowID))
     }
+    return observation { $0.onUpdate[$1] = tell } end: { $0.onUpdate[$1] = nil }
   }
 
   private func hookable(_ feature: StaticString = #function) throws -> OpaquePointer {

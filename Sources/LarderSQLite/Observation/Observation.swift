@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Keeps a closure called, as that of ``DatabaseAccess/values(of:onError:onValue:)`` or of a hook, until it is
+/// Keeps a closure called, as that of `values(of:onError:onValue:)` or of a hook, until it is
 /// cancelled or released.
 public final class Observation: Sendable {
   private let end: Lock<(@Sendable () -> Void)?>

@@ -1,5 +1,5 @@
 /// A value that follows the database: what a closure reads, and again after each commit that touches what it
-/// has read. See ``DatabaseAccess/values(of:label:line:)``.
+/// has read. See `values(of:)` of a queue or pool.
 public struct ObservedValues<Value: Sendable>: AsyncSequence, Sendable {
   fileprivate let access: any DatabaseAccess
   fileprivate let call: ScopeCall
@@ -117,6 +117,8 @@ extension DatabaseAccess {
   ///
   /// - Parameters:
   ///   - fetch: reads the value.
+  ///   - label: names the scope in errors of those who wait for it.
+  ///   - line: likewise.
   ///   - onError: is called with what ends the observation, if that is an error.
   ///   - onValue: is called with each value; the next one isn't read before it returns.
   public func values<Value: Sendable>(

@@ -171,7 +171,10 @@ struct RecordChangeTests {
       first.tags = ["x"]
       try first.update(db)
       _ = try second.delete(db)
-      third = try visit.inserted(db)
+      // Of another row: one of the same would be an update, or nothing.
+      var new = visit
+      new.id = 77
+      third = try new.inserted(db)
     }
     var found: [RecordChange<Visit>] = []
     try changeset.forEach(Visit.self, in: db) { found.append($0) }
