@@ -73,9 +73,11 @@ extension Migrator {
     } catch {
       return ["\(error)"]
     }
-    var statements = [table.selectSQL, table.insertSQL]
+    let isWritten = !table.core.isInState(.view)
+    var statements = [table.selectSQL] + (isWritten ? [table.insertSQL] : [])
     if !table.core.primaryKey.isEmpty {
-      statements += [table.findSQL, table.updateSQL, table.upsertSQL, table.deleteSQL]
+      statements.append(table.findSQL)
+      if isWritten { statements += [table.updateSQL, table.upsertSQL, table.deleteSQL] }
     }
     return problems(of: statements, db)
   }

@@ -134,4 +134,20 @@ struct MigrationCheckTests {
         "a new database: the declaration of the table “city” is wrong: ") == true)
     #expect(error?.description == problems.joined(separator: "\n"))
   }
+
+  @Test("Of a view's record only what reads is tried")
+  func views() throws {
+    struct Name: Record {
+      var id: Int
+      var name: String
+      static let columns = (Column("id", \Name.id, .primaryKey), Column("name", \Name.name))
+      static let table = Table("name", Name.init, columns.0, columns.1, options: .view)
+    }
+    let withView = Migrator(
+      migrator.migrations + [
+        Migration("create name", sql: "CREATE VIEW name AS SELECT id, name FROM city")
+      ])
+    try withView.check(records: [City.self, Name.self])
+    #expect(problems { try migrator.check(records: [Name.self]) }.count == 2)
+  }
 }
