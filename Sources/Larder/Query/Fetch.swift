@@ -9,8 +9,9 @@ extension Table {
   func readAll(
     _ statement: PreparedStatement, _ positions: UnsafePointer<Int32>, _ body: (R) throws -> Void
   ) throws {
+    if core.isInState(.unproven), try !readUnproven(statement, positions, body) { return }
     // Loaded once: in the loop it would be retained and released for every row.
-    let read = core.isInState(.unproven) ? looking.read : read
+    let read = read
     let row = RecordRow(statement, positions, core.layout)
     while try statement.step() {
       let record: R
@@ -21,6 +22,22 @@ extension Table {
       }
       try body(record)
     }
+  }
+
+  /// Calls a closure with each record while it isn't known that the initializer takes them as they are. Returns
+  /// whether there may be more.
+  @inline(never)
+  @usableFromInline
+  func readUnproven(
+    _ statement: PreparedStatement, _ positions: UnsafePointer<Int32>, _ body: (R) throws -> Void
+  ) throws -> Bool {
+    while core.isInState(.unproven) {
+      guard try statement.step() else { return false }
+      let record = try record(statement, positions)
+      try prove(record)
+      try body(record)
+    }
+    return true
   }
 
   /// Calls a closure with each record of the table.
@@ -44,7 +61,9 @@ extension Table {
       if atOnce { statement.readAtOnce() }
       guard try statement.step() else { return }
       let positions = try core.positions(in: statement)
-      try body(proving.record(statement, positions.first))
+      let record = try record(statement, positions.first)
+      if core.isInState(.unproven) { try prove(record) }
+      try body(record)
       try readAll(statement, positions.first, body)
     }
   }
@@ -58,11 +77,9 @@ extension Table {
     var types: UInt = 1
     repeat types = types &* 31 &+ UInt(bitPattern: ObjectIdentifier((each Key).self))
     if types != core.knownKey.load(ordering: .relaxed) {
-      var key: [any DatabaseValueConvertible.Type] = []
-      repeat key.append((each Key).self)
-      try core.checkKey(key, types)
+      try core.checkKey(types, repeat (each Key).self)
     }
-    return try db.withRows(core.find.sql) { arena in
+    let found: R? = try db.withRows(core.find.sql) { arena in
       var index: Int32 = 0
       func bind(_ value: some DatabaseValueConvertible) throws {
         index += 1
@@ -79,10 +96,10 @@ extension Table {
       db.isReading(row: core.rowID(key: repeat each key))
       statement.readAtOnce()
       guard try statement.step() else { return nil }
-      let record = try record(statement, core.identity.first)
-      if core.isInState(.unproven) { try prove(record) }
-      return record
+      return try record(statement, core.identity.first)
     }
+    if core.isInState(.unproven) { try found.map(prove) }
+    return found
   }
 }
 
@@ -106,8 +123,13 @@ extension TableCore {
   }
 
   /// Throws where values of these types are no key of the table's, and else keeps what they are known by.
+  @inline(never)
   @usableFromInline
-  func checkKey(_ types: [any DatabaseValueConvertible.Type], _ number: UInt) throws {
+  func checkKey<each Key: DatabaseValueConvertible>(
+    _ number: UInt, _ keyTypes: repeat (each Key).Type
+  ) throws {
+    var types: [any DatabaseValueConvertible.Type] = []
+    repeat types.append(each keyTypes)
     try checkKeyCount(types.count)
     for (column, type) in zip(sql.key, types) { try checkKey(type, column) }
     knownKey.store(number, ordering: .relaxed)

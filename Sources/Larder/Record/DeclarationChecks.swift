@@ -63,11 +63,8 @@ extension TableCore {
 }
 
 extension Table {
-  /// The table, which looks at the records that it reads while it isn't known that its initializer takes them
-  /// as they are.
-  @inlinable @inline(__always)
-  var proving: Table { core.isInState(.unproven) ? looking : self }
-
+  /// The table, which looks at the records that it reads: for while it isn't known that its initializer takes
+  /// them as they are.
   @usableFromInline var looking: Table {
     Table(self) { [self] row in
       let record = try read(row)

@@ -21,8 +21,12 @@ extension Record {
   public static func queryReader(
     _ columns: inout QueryColumns
   ) -> (QueryCursor) throws -> Self {
-    let table = table.proving
+    let table = table
     let positions = columns.add(table.core)
+    if table.core.isInState(.unproven) {
+      let table = table.looking
+      return { try table.record($0, positions.first) }
+    }
     return { try table.record($0, positions.first) }
   }
 }
@@ -43,7 +47,7 @@ extension Optional: QuerySource where Wrapped: Record {
   public static func queryReader(
     _ columns: inout QueryColumns
   ) -> (QueryCursor) throws -> Wrapped? {
-    let table = Wrapped.table.proving
+    let table = Wrapped.table.core.isInState(.unproven) ? Wrapped.table.looking : Wrapped.table
     let positions = columns.add(table.core)
     let key = table.core.sql.key.isEmpty ? Array(table.core.columns.indices) : table.core.sql.key
     return { cursor in
