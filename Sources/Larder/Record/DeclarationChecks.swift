@@ -63,16 +63,7 @@ extension TableCore {
 }
 
 extension Table {
-  /// The table, which looks at the records that it reads: for while it isn't known that its initializer takes
-  /// them as they are.
-  @usableFromInline var looking: Table {
-    Table(self) { [self] row in
-      let record = try read(row)
-      if core.isInState(.unproven) { try prove(record) }
-      return record
-    }
-  }
-
+  /// Looks at a record that was read.
   @usableFromInline
   func prove(_ record: R) throws { try withUnsafePointer(to: record) { try core.prove($0) } }
 }

@@ -23,11 +23,12 @@ extension Record {
   ) -> (QueryCursor) throws -> Self {
     let table = table
     let positions = columns.add(table.core)
-    if table.core.isInState(.unproven) {
-      let table = table.looking
-      return { try table.record($0, positions.first) }
+    // One closure, which the compiler makes a part of the loop that calls it.
+    return { cursor in
+      let record = try table.record(cursor, positions.first)
+      if table.core.isInState(.unproven) { try table.prove(record) }
+      return record
     }
-    return { try table.record($0, positions.first) }
   }
 }
 
@@ -47,7 +48,7 @@ extension Optional: QuerySource where Wrapped: Record {
   public static func queryReader(
     _ columns: inout QueryColumns
   ) -> (QueryCursor) throws -> Wrapped? {
-    let table = Wrapped.table.core.isInState(.unproven) ? Wrapped.table.looking : Wrapped.table
+    let table = Wrapped.table
     let positions = columns.add(table.core)
     let key = table.core.sql.key.isEmpty ? Array(table.core.columns.indices) : table.core.sql.key
     return { cursor in
@@ -56,7 +57,10 @@ extension Optional: QuerySource where Wrapped: Record {
           statement: cursor.handle, index: positions.first[$0], format: cursor.format
         ).isNull
       }
-      return isMissing ? nil : try table.record(cursor, positions.first)
+      if isMissing { return nil }
+      let record = try table.record(cursor, positions.first)
+      if table.core.isInState(.unproven) { try table.prove(record) }
+      return record
     }
   }
 }

@@ -72,14 +72,6 @@ public struct Table<R: Record>: Sendable {
     }
   }
 
-  /// The same with another way to make records.
-  init(_ table: Table, read: @escaping @Sendable (RecordRow) throws -> R) {
-    core = table.core
-    hooks = table.hooks
-    needsScope = table.needsScope
-    self.read = read
-  }
-
   /// The table's name.
   public var name: String { core.name }
   /// The columns in order.
