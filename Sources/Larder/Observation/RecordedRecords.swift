@@ -37,7 +37,7 @@ extension Changeset {
       var values: [DatabaseValue] = []
       if row.operation == .update {
         var condition: SQL = "1"
-        for (index, isKey) in row.isKey.enumerated() where isKey {
+        for index in row.primaryKey {
           guard let key = row.old[index] ?? row.new[index], columns.indices.contains(index) else {
             return
           }

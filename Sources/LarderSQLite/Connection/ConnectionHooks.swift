@@ -22,8 +22,8 @@ final class ConnectionHooks {
     var last = 0
     var onCommit: [Int: @Sendable () throws -> Void] = [:]
     var onRollback: [Int: @Sendable () -> Void] = [:]
-    /// With SQLite's number of the operation, the names of database and table, and the row's id.
-    var onUpdate: [Int: @Sendable (Int32, String, String, Int64) -> Void] = [:]
+    /// With SQLite's number of the operation, the table's name, and the row's id.
+    var onUpdate: [Int: @Sendable (Int32, String, Int64) -> Void] = [:]
   }
 
   func takeRefusal() -> String? { refusal.take() }
@@ -45,9 +45,9 @@ final class ConnectionHooks {
   func installUpdateHook(on handle: OpaquePointer) {
     sqlite3_update_hook(
       handle,
-      { context, operation, database, table, rowID in
-        guard let hooks = ConnectionHooks.hooks(context), let database, let table else { return }
-        hooks.update(operation, database, table, rowID)
+      { context, operation, _, table, rowID in
+        guard let hooks = ConnectionHooks.hooks(context), let table else { return }
+        hooks.update(operation, table, rowID)
       }, context)
   }
 
@@ -70,13 +70,12 @@ final class ConnectionHooks {
   }
 
   private func update(
-    _ operation: Int32, _ database: UnsafePointer<CChar>, _ table: UnsafePointer<CChar>,
-    _ rowID: Int64
+    _ operation: Int32, _ table: UnsafePointer<CChar>, _ rowID: Int64
   ) {
     let closures = closures.withLock { $0.onUpdate }
     guard !closures.isEmpty else { return }
-    let (database, table) = (String(cString: database), String(cString: table))
-    calling { for closure in inOrder(closures) { closure(operation, database, table, rowID) } }
+    let table = String(cString: table)
+    calling { for closure in inOrder(closures) { closure(operation, table, rowID) } }
   }
 
   private func inOrder<Closure>(_ closures: [Int: Closure]) -> [Closure] {

@@ -47,6 +47,8 @@ extension Connection {
       PreparedStatement(
         handle: $0, sql: sql ?? text.string(from: start, to: end), kind: kind, connection: self)
     }
+    // What a PRAGMA changes isn't told.
+    if case .pragma(let pragma) = kind, pragma.acts { region?.writes.isEverything = true }
     statement?.region = region
     return (statement, end)
   }

@@ -55,3 +55,27 @@ extension PreparedStatement {
     var lastUse = 0
   }
 }
+
+// Its errors.
+
+extension PreparedStatement {
+  func runningError() -> DatabaseError {
+    DatabaseError(
+      .misuse, "the statement is used by something that it calls, or while it is read", sql: sql)
+  }
+
+  func closedError() -> DatabaseError {
+    DatabaseError(.misuse, "the statement was closed by something that it called", sql: sql)
+  }
+
+  /// An error of a conversion, with the column and the statement.
+  @usableFromInline
+  func describe(_ error: any Error, at index: Int, _ names: [String]? = nil) -> any Error {
+    guard var error = error as? ConversionError else { return error }
+    let names = names ?? columnNames.names
+    error.index = index
+    error.column = names.indices.contains(index) ? names[index] : nil
+    error.sql = sql
+    return error
+  }
+}

@@ -55,14 +55,16 @@ extension ResultCode {
   /// The wait for the writer or a reader of a queue or pool was too long, rather than that for another
   /// connection's lock (`SQLITE_BUSY_TIMEOUT`).
   public static let busyTimeout: ResultCode = 773
-  /// The file was moved or deleted, or another has taken its place (`SQLITE_READONLY_DBMOVED`).
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  @_documentation(visibility: internal)
   public static let readOnlyMoved: ResultCode = 1032
   /// A file, or a folder, could not be synced (`SQLITE_IOERR_FSYNC`, `SQLITE_IOERR_DIR_FSYNC`).
   public static let ioErrorFsync: ResultCode = 1034, ioErrorDirectoryFsync: ResultCode = 1290
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
   @_documentation(visibility: internal)
   public static let constraintCheck: ResultCode = 275, constraintForeignKey: ResultCode = 787
-  /// A closure of ``Database/onCommit(_:)`` has refused the commit (`SQLITE_CONSTRAINT_COMMITHOOK`).
+  // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
+  @_documentation(visibility: internal)
   public static let constraintCommitHook: ResultCode = 531
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
   @_documentation(visibility: internal)

@@ -30,11 +30,13 @@ public struct ChangeFeed<Change: Sendable>: AsyncSequence, Sendable {
   }
 
   /// Begins to follow, when the first transaction is asked for.
+  @_documentation(visibility: internal)
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(subscription: Subscription(self))
   }
 
   /// Transactions one after the other; ends the feed when it is let go of.
+  @_documentation(visibility: internal)
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let subscription: Subscription
 

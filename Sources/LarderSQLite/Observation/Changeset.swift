@@ -13,9 +13,6 @@ public struct Changeset: Hashable, Sendable {
   /// A changeset that was kept. What isn't one throws when it is used.
   public init(data: [UInt8]) { self.data = data }
 
-  /// Whether nothing is changed.
-  public var isEmpty: Bool { data.isEmpty }
-
   /// A changed row. Values that aren't in the changeset, such as those of columns that an update leaves as
   /// they are, are nil.
   public struct Row: Hashable, Sendable {
@@ -23,8 +20,8 @@ public struct Changeset: Hashable, Sendable {
     public let operation: RowChange.Operation
     /// The table.
     public let table: String
-    /// Which columns are the primary key's.
-    public let isKey: [Bool]
+    /// The places of the primary key's columns.
+    public let primaryKey: [Int]
     /// The values before, by column; nil for all of a row that is inserted.
     public let old: [DatabaseValue?]
     /// The values after; nil for all of a row that is deleted.
@@ -197,7 +194,7 @@ extension Changeset.Row {
     try Changeset.check(library.primaryKey(iterator, &key, &count))
     self.operation = .init(code: operation)
     self.table = table.map { String(cString: $0) } ?? ""
-    isKey = (0..<Int(count)).map { key?[$0] != 0 }
+    primaryKey = (0..<Int(count)).filter { key?[$0] != 0 }
     old =
       operation == SQLITE_INSERT
       ? Array(repeating: nil, count: Int(count))
@@ -267,7 +264,7 @@ extension Changeset {
       let hasFound = kind == .data || kind == .conflict
       let found =
         hasFound
-        ? try values(Int32(row.isKey.count)) { library.conflictValue(iterator, $0, $1) } : nil
+        ? try values(Int32(row.old.count)) { library.conflictValue(iterator, $0, $1) } : nil
       return Conflict(kind: kind, row: row, found: found?.map { $0 ?? .null })
     }
   }

@@ -23,7 +23,7 @@ final class Feed {
       tables.contains(.init(database: $0.database, table: $0.table.lowercased()))
     }
     guard !log.hasOverflown, count + changes.count <= limit else {
-      overflow = FeedOverflow(firstMissing: number, limit: limit)
+      overflow = FeedOverflow(number: number, limit: limit)
       return waiter.take()
     }
     guard !changes.isEmpty else { return nil }

@@ -1,15 +1,3 @@
-/// A row that a statement has just changed, as SQLite tells the update hook.
-public struct UpdatedRow: Hashable, Sendable {
-  /// INSERT, UPDATE or DELETE.
-  public let operation: RowChange.Operation
-  /// `main`, `temp`, or the name of an attached database.
-  public let database: String
-  /// The table.
-  public let table: String
-  /// The row's id, after an update the new one.
-  public let rowID: Int64
-}
-
 extension Database {
   /// Calls a closure before each commit of this connection: an error that it throws makes the commit fail, as
   /// `ResultCode.constraintCommitHook` with that error's text, and rolls all back.
@@ -44,15 +32,20 @@ extension Database {
   /// removes, or that a DELETE without WHERE does. See
   /// [sqlite3_update_hook](https://www.sqlite.org/c3ref/update_hook.html). To follow what is committed,
   /// use `changes(of:)` of a queue or pool.
-  public func onUpdate(_ body: @escaping @Sendable (UpdatedRow) -> Void) throws -> Observation {
+  ///
+  /// - Parameter body: gets what became of the row, its table, and its id, after an update the new one.
+  public func onUpdate(
+    _ body: @escaping @Sendable (RowChange.Operation, _ table: String, _ rowID: Int64) -> Void
+  ) throws -> Observation {
     connection.hooks.installUpdateHook(on: try hookable())
-    let tell: @Sendable (Int32, String, String, Int64) -> Void = {
-      operation, database, table, rowID in
-      body(
-        UpdatedRow(
-          operation: .init(code: operation), database: database, table: table, rowID: rowID))
+    let tell: @Sendable (Int32, String, Int64) -> Void = { operation, table, rowID in
+      body(.init(code: operation), table, rowID)
     }
-    return observation { $0.onUpdate[$1] = tell } end: { $0.onUpdate[$1] = nil }
+    return observation {
+      $0.onUpdate[$1] = tell
+    } end: {
+      $0.onUpdate[$1] = nil
+    }
   }
 
   private func hookable(_ feature: StaticString = #function) throws -> OpaquePointer {

@@ -6,11 +6,13 @@ public struct ObservedValues<Value: Sendable>: AsyncSequence, Sendable {
   fileprivate let fetch: @Sendable (Database) throws -> Value
 
   /// Begins to observe, when the first value is asked for.
+  @_documentation(visibility: internal)
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(observation: ValueObservation(self))
   }
 
   /// Values one after the other; ends the observation when it is let go of.
+  @_documentation(visibility: internal)
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let observation: ValueObservation<Value>
 

@@ -50,13 +50,13 @@ public struct CommittedChanges<Change: Sendable>: Sendable {
 /// What was committed before was delivered. To go on, read anew what the feed was for, and begin another feed.
 public struct FeedOverflow: Error, Hashable, Sendable, CustomStringConvertible {
   /// The number of the first transaction that is missing.
-  public let firstMissing: Int
+  public let number: Int
   /// How many changes the feed may hold.
   public let limit: Int
 
   /// What happened, and what to do.
   public var description: String {
     "the feed held \(limit) changes that nobody has read, and ended before transaction "
-      + "\(firstMissing); read the tables anew, and begin another feed"
+      + "\(number); read the tables anew, and begin another feed"
   }
 }

@@ -147,32 +147,31 @@ final class WriteFollower: StatementFollower {
 
   // MARK: Statements
 
-  func willRun(_ statement: PreparedStatement) {
-    guard !statement.isReadOnly, !isLooking else { return }
+  func willRun(_ region: StatementRegion?, writes: Bool) {
+    guard writes, !isLooking else { return }
     start = log.count
     if touched.isEmpty, log.isEmpty, observers.hasNewWishes || isStale { refresh() }
-    touch(statement)
+    touch(region)
   }
 
-  func hasTouchedMore(_ statement: PreparedStatement) {
-    if !statement.isReadOnly, !isLooking { touch(statement) }
+  func hasTouchedMore(_ region: StatementRegion?, writes: Bool) {
+    if writes, !isLooking { touch(region) }
   }
 
-  private func touch(_ statement: PreparedStatement) {
-    guard let region = statement.region else { return touched.isEverything = true }
-    if case .pragma = statement.kind { touched.isEverything = true }
+  private func touch(_ region: StatementRegion?) {
+    guard let region else { return touched.isEverything = true }
     var writes = region.writes
     if tellsRows, !followsRowsOf.isEmpty { writes.expectRows(of: followsRowsOf) }
     touched.formUnion(writes)
   }
 
-  func hasRun(_ statement: PreparedStatement, _ code: Int32) {
+  func hasRun(_ region: StatementRegion?, _ code: Int32) {
     if isLooking { return }
     if code != SQLITE_DONE {
       undoIfNeeded()
-    } else if let step = statement.region?.savepoint {
+    } else if let step = region?.savepoint {
       log.follow(step)
-    } else if !followed.isEmpty, statement.region?.writes.isEverything == true {
+    } else if !followed.isEmpty, region?.writes.isEverything == true {
       // The tables may have other columns from now on.
       refresh()
     }

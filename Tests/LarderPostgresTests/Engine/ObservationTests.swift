@@ -18,7 +18,7 @@ struct ObservationTests {
     try await pool.inDatabase { db in
       #expect(throws: UnsupportedByEngine.self) { try db.onCommit {} }
       #expect(throws: UnsupportedByEngine.self) { try db.onRollback {} }
-      #expect(throws: UnsupportedByEngine.self) { try db.onUpdate { _ in } }
+      #expect(throws: UnsupportedByEngine.self) { try db.onUpdate { _, _, _ in } }
       #expect(throws: UnsupportedByEngine.self) { try db.record { _ in } }
       #expect(throws: UnsupportedByEngine.self) { try Changeset(data: []).apply(to: db) }
     }

@@ -178,7 +178,7 @@ struct ChangeFeedTests {
       last = transaction.number
     }
     let error = await #expect(throws: FeedOverflow.self) { try await feed.next() }
-    #expect(error?.firstMissing == last + 1 && error?.limit == 6)
+    #expect(error?.number == last + 1 && error?.limit == 6)
     #expect(try await feed.next() == nil)
     let second = try await begin(access, limit: 6)
     try await access.inTransaction { db in

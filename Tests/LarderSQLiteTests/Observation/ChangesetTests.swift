@@ -35,7 +35,7 @@ struct ChangesetTests {
     } else {
       try changeset.inverted().apply(to: other)
       #expect(try rows(other) == before)
-      #expect(try changeset.combined(with: changeset.inverted()).isEmpty)
+      #expect(try changeset.combined(with: changeset.inverted()).data.isEmpty)
     }
   }
 
@@ -46,7 +46,7 @@ struct ChangesetTests {
     try changeset.forEach { found.append($0) }
     found.sort { "\($0.operation)" < "\($1.operation)" }
     #expect(found.map(\.operation) == [.delete, .insert, .update])
-    #expect(found.allSatisfy { $0.table == "city" && $0.isKey == [true, false, false, false] })
+    #expect(found.allSatisfy { $0.table == "city" && $0.primaryKey == [0] })
     #expect(found[0].old == [2, "Oslo", 709037, 454.1] && found[0].new == [nil, nil, nil, nil])
     #expect(found[1].new == [7, "Rome", 1, 2.0])
     #expect(found[2].old == [1, nil, 291940, 464.7] && found[2].new == [nil, nil, 5, 6.0])
@@ -162,7 +162,7 @@ struct ChangesetTests {
         throw CancellationError()
       }
     }
-    #expect(changeset.isEmpty)
+    #expect(changeset.data.isEmpty)
     #expect(throws: CancellationError.self) { try db.record { _ in throw CancellationError() } }
     let error = #expect(throws: DatabaseError.self) {
       try db.record { db in _ = try db.record { _ in } }

@@ -15,7 +15,7 @@ struct HookTests {
       [
         try db.onCommit { events.add("commit") },
         try db.onRollback { events.add("rollback") },
-        try db.onUpdate { events.add("\($0.operation) \($0.table) \($0.rowID)") },
+        try db.onUpdate { events.add("\($0) \($1) \($2)") },
       ]
     }
     try access.inTransaction { try $0.executeUpdate("UPDATE city SET area = 1 WHERE id < 3") }
@@ -68,7 +68,7 @@ struct HookTests {
     let db = try makeCities()
     let handed = Handed(db)
     let errors = Recorder<String>()
-    let observation = try db.onUpdate { _ in
+    let observation = try db.onUpdate { _, _, _ in
       do { try handed.content.executeUpdate("DELETE FROM city") } catch { errors.add("\(error)") }
     }
     try db.executeUpdate("UPDATE city SET area = 1 WHERE id = 1")
@@ -85,7 +85,7 @@ struct HookTests {
       try createCities(in: db)
       return [
         try db.onCommit { events.add("commit") }, try db.onRollback { events.add("rollback") },
-        try db.onUpdate { events.add("\($0.operation)") },
+        try db.onUpdate { operation, _, _ in events.add("\(operation)") },
       ]
     }
     let values = ObservedReads(access) { try $0.cityCount() }

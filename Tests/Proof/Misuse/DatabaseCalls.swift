@@ -31,7 +31,7 @@ extension MisuseCall {
     },
     MisuseCall("Database.onCommit(_:)") { try $0.db.onCommit {}.cancel() },
     MisuseCall("Database.onRollback(_:)") { try $0.db.onRollback {}.cancel() },
-    MisuseCall("Database.onUpdate(_:)") { try $0.db.onUpdate { _ in }.cancel() },
+    MisuseCall("Database.onUpdate(_:)") { try $0.db.onUpdate { _, _, _ in }.cancel() },
     MisuseCall(
       "Database.record(_:isPatchset:_:)", "Database.record(_:_:isPatchset:_:)",
       "Changeset.apply(to:onConflict:)", "Changeset.forEach(_:in:_:)"

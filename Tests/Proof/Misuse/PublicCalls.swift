@@ -21,7 +21,7 @@ enum PublicCalls {
     "CommonTable", "Compound", "QueryStatement", "Configuration", "ConflictPolicy",
     "ConstraintViolation", "ConversionError", "DatabaseError", "DatabaseValue",
     "DatabaseValueConvertible", "DateFormat", "EffectiveSettings", "FeedOverflow", "Observation",
-    "ObservedValues", "RecordChange", "RowChange", "UpdatedRow",
+    "ObservedValues", "RecordChange", "RowChange",
     "ForeignKeyAction", "ForeignKeySchema", "ForeignKeyViolation", "HasMany", "HasManyThrough",
     "IndexSchema", "Join2", "Join3", "Join4", "Limit", "Mapped", "Migration", "MigrationError",
     "MigrationReport", "Migrator", "NoSuchColumn",

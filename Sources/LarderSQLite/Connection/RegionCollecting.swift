@@ -1,0 +1,129 @@
+import CSQLite
+
+// What statements read and write is collected when they are compiled.
+
+extension Connection {
+  /// Compiles by a closure, and returns what the statement that it has compiled reads and writes, where
+  /// that is collected.
+  func collectingRegion<T>(
+    of text: SQLText, from start: Int, _ compile: () throws -> T
+  ) rethrows -> (T, StatementRegion?) {
+    guard let actions = authorizer.actions else { return (try compile(), nil) }
+    // A statement that is under way, whose function compiles this one, is said to do the same.
+    let outer = actions.actions
+    actions.actions = []
+    defer { actions.actions = outer + actions.actions }
+    let result = try compile()
+    let region = StatementRegion()
+    let sql = text.string(from: start, to: text.endOfStatement(from: start))
+    add(actions.actions, to: region, sql: sql)
+    return (result, region)
+  }
+
+  /// Adds to a statement what SQLite has asked for while it ran: it was compiled anew, since the schema had
+  /// changed, or a virtual table has compiled statements of its own. True where there was something.
+  func addRecompiled(to statement: PreparedStatement) -> Bool {
+    guard let actions = authorizer.actions, !actions.isEmpty else { return false }
+    let found = actions.actions.filter { $0.code != SQLITE_PRAGMA }
+    actions.actions = []
+    let region = statement.region ?? StatementRegion()
+    add(found, to: region, sql: statement.sql)
+    statement.region = region
+    return true
+  }
+
+  private func add(
+    _ actions: [AuthorizedActions.Action], to region: StatementRegion, sql: String
+  ) {
+    var traits: [Region.TableName: TableTraits] = [:]
+    func traitsOf(_ name: Region.TableName) -> TableTraits {
+      if let known = traits[name] { return known }
+      let found = TableTraits(of: name, on: self)
+      traits[name] = found
+      return found
+    }
+    let replaces = larder_mentions(sql, "replace") != 0
+    for action in actions {
+      let name = Region.TableName(database: action.database, table: action.first ?? "")
+      switch action.code {
+      case SQLITE_READ:
+        if traitsOf(name).showsOthers { region.reads.isEverything = true }
+        let column = action.second ?? ""
+        region.reads.insert(.init(columns: column.isEmpty ? [] : [column]), of: name)
+      case SQLITE_INSERT, SQLITE_DELETE:
+        if Self.schemaTables.contains(name.table) { region.writes.isEverything = true }
+        region.writes.insert(.all, of: name)
+      case SQLITE_UPDATE:
+        if Self.schemaTables.contains(name.table) { region.writes.isEverything = true }
+        let column = action.second ?? ""
+        // Rows that make room for others, and columns that are computed, aren't told.
+        let isWhole =
+          action.isInner || replaces || column.isEmpty || column == "rowid"
+          || !traitsOf(name).isPlain
+        region.writes.insert(isWhole ? .all : .init(columns: [column]), of: name)
+      case SQLITE_PRAGMA:
+        region.reads.isEverything = true
+        if action.second != nil { region.writes.isEverything = true }
+      case SQLITE_SAVEPOINT:
+        let name = action.second ?? ""
+        region.savepoint =
+          switch action.first {
+          case "begin": .begin(name)
+          case "release": .release(name)
+          default: .rollBack(name)
+          }
+      case SQLITE_ALTER_TABLE, SQLITE_ATTACH, SQLITE_DETACH,
+        SQLITE_CREATE_INDEX...SQLITE_CREATE_VIEW,
+        SQLITE_DROP_INDEX...SQLITE_DROP_VIEW, SQLITE_CREATE_VTABLE, SQLITE_DROP_VTABLE:
+        region.writes.isEverything = true
+      default: break
+      }
+    }
+  }
+
+  private static let schemaTables: Set<String> = [
+    "sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_temp_schema",
+  ]
+}
+
+/// What has to be known of a table beyond what the authorizer tells.
+private struct TableTraits {
+  /// Whether an update of some columns changes nothing but these: none is generated, and no row has to
+  /// give way to another.
+  var isPlain = false
+  /// Whether it is a virtual table that shows what is written under other names.
+  var showsOthers = false
+
+  init(of name: Region.TableName, on connection: Connection) {
+    guard let handle = connection.handle else { return }
+    connection.authorizer.whilePaused { read(name, on: handle) }
+  }
+
+  private mutating func read(_ name: Region.TableName, on database: OpaquePointer) {
+    // A view has columns but no rows, eponymous virtual tables have no entry in the schema.
+    let schema = name.database.quotedIdentifier
+    let sql = """
+      SELECT sql, (SELECT count(*) FROM pragma_table_xinfo(?1, ?2) WHERE hidden > 1)
+      FROM \(schema).sqlite_schema WHERE type = 'table' AND lower(name) = ?1
+      """
+    var statement: OpaquePointer?
+    guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else { return }
+    defer { sqlite3_finalize(statement) }
+    for (index, text) in [name.table, name.database].enumerated() {
+      larder_bind_text_transient(statement, Int32(index + 1), text, UInt64(text.utf8.count))
+    }
+    guard sqlite3_step(statement) == SQLITE_ROW, let text = sqlite3_column_text(statement, 0) else {
+      return
+    }
+    let declaration = String(cString: text)
+    let isVirtual = larder_mentions(declaration, "virtual table") != 0
+    let showsOwnRows = ["using fts", "using rtree", "using geopoly"].contains {
+      (module: String) in larder_mentions(declaration, module) != 0
+    }
+    let isVocabulary = larder_mentions(declaration, "vocab") != 0
+    showsOthers = isVirtual && (!showsOwnRows || isVocabulary)
+    isPlain =
+      !isVirtual && larder_mentions(declaration, "replace") == 0
+      && sqlite3_column_int64(statement, 1) == 0
+  }
+}
