@@ -11,7 +11,10 @@ struct PoolTests {
   private let pool: PostgresPool
 
   init() throws {
-    pool = try PostgresPool(try PostgresServer.shared.database())
+    var configuration = PostgresConfiguration()
+    // On a busy machine sixteen that write the same row take longer than by default.
+    configuration.retryLimit = .seconds(600)
+    pool = try PostgresPool(try PostgresServer.shared.database(), configuration: configuration)
     try pool.inTransaction { db in
       try db.executeStatements(
         "CREATE TABLE counter (id BIGINT PRIMARY KEY, n BIGINT NOT NULL); INSERT INTO counter VALUES (1, 0)"
