@@ -20,6 +20,11 @@ struct UseTests {
     try await Proof.expectSuccess("as-if-alone", "--count", "200")
   }
 
+  @Test("Who observes sees each commit that matters, in order, and a feed replayed is the database")
+  func observation() async throws {
+    try await Proof.expectSuccess("observation", "--count", "1000")
+  }
+
   @Test("Files and memory are given back, whatever is opened, made or thrown")
   func leaks() async throws { try await Proof.expectSuccess("leaks", "--count", "10000") }
 }
