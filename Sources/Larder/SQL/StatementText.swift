@@ -10,6 +10,7 @@ package struct StatementText {
   /// The words outside of quotes that could change rows.
   private var firstWord = ""
   private var changesRows = false
+  private var returnsRows = false
   package private(set) var effects: EngineEffects = []
   /// The first words, by which a function's definition is known, in whose body statements end too.
   private var words: [String] = []
@@ -109,6 +110,7 @@ package struct StatementText {
     let word = word.lowercased()
     if firstWord.isEmpty { firstWord = word }
     if ["insert", "update", "delete", "merge"].contains(word) { changesRows = true }
+    if word == "returning" { returnsRows = true }
     if words.count < 4 { words.append(word) }
     noteEffects(of: word)
     guard keepsPlaceholders else { return }
@@ -224,6 +226,9 @@ package struct StatementText {
   package var isReadOnly: Bool {
     ["select", "values", "table", "show", "explain", "with"].contains(firstWord) && !changesRows
   }
+
+  /// Whether it changes rows and returns some of them.
+  package var returnsChanges: Bool { changesRows && returnsRows }
 
   package var string: String { String(decoding: text, as: UTF8.self) }
 }

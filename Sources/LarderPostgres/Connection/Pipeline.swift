@@ -21,9 +21,10 @@ extension PostgresConnection {
   /// failed.
   func roundTrip(_ send: (OpaquePointer) throws -> Void) throws {
     let handle = try begin()
+    isInTransaction = !isIdle || deferredBegin != nil
     // Not in a transaction, which an error would abort. They end with a Sync of their own.
     var names: [String] = []
-    if !discardedNames.isEmpty, PQtransactionStatus(handle) == PQTRANS_IDLE {
+    if !discardedNames.isEmpty, isIdle {
       swap(&names, &discardedNames)
       for name in names { try sendPlain("DEALLOCATE \(name)", handle) }
       try check(PQpipelineSync(handle))
@@ -69,10 +70,19 @@ extension PostgresConnection {
   func nextResult() throws -> OpaquePointer? {
     while true {
       guard let handle, isOpen else { throw lost() }
-      guard PQisBusy(handle) == 1 else { return PQgetResult(handle) }
+      guard PQisBusy(handle) == 1 else {
+        try stopIfDue()
+        return PQgetResult(handle)
+      }
       try wait(for: POLLIN)
       guard PQconsumeInput(handle) == 1 else { throw lost() }
     }
+  }
+
+  /// Whether there is one that has arrived.
+  func hasResult() -> Bool {
+    guard let handle, isOpen else { return true }
+    return PQisBusy(handle) == 0 || PQconsumeInput(handle) == 0 || PQisBusy(handle) == 0
   }
 
   /// Reads all results of a statement: its failure, if it has failed.

@@ -60,6 +60,8 @@ final class PostgresConnection {
   /// Names of statements that nobody needs any more, which travel likewise.
   var discardedNames: [String] = []
   var statementCount = 0
+  /// Whether what was sent last is in a transaction.
+  var isInTransaction = false
   /// Whether the end of the round trip has been read.
   var hasReadSync = false
   /// The COPY whose rows are being written, beside which nothing else runs.
@@ -121,7 +123,7 @@ final class PostgresConnection {
 
   var status: Status {
     guard let handle, isOpen else { return .unknown }
-    if streaming != nil { return .active }
+    if let streaming { return streaming.isUnwanted ? .transaction : .active }
     switch PQtransactionStatus(handle) {
     case PQTRANS_IDLE: return deferredBegin == nil ? .idle : .transaction
     case PQTRANS_INTRANS: return .transaction
@@ -130,6 +132,9 @@ final class PostgresConnection {
     default: return .unknown
     }
   }
+
+  /// Whether the server has no transaction open.
+  var isIdle: Bool { handle.map(PQtransactionStatus) == PQTRANS_IDLE }
 
   /// Notices that the server has closed the connection. It is asked only where it has said something, which
   /// may be that it leaves.
@@ -169,6 +174,20 @@ final class PostgresConnection {
         drop()
       }
       _ = interrupts.take()
+    }
+    // They would stay, and nobody can read them.
+    while let handle, let notification = PQnotifies(handle) { PQfreemem(notification) }
+  }
+
+  /// Ends the statement whose rows are on the way for nobody: by reading them, or, where they are too many for
+  /// that, by cancelling it, which aborts its transaction.
+  func endRows() throws {
+    guard let streaming, streaming.isUnwanted else { return }
+    let own = deadline
+    defer { deadline = own }
+    deadline = min(own ?? .max, MonotonicClock.nanoseconds + 50_000_000)
+    do { try streaming.readToEnd() } catch let failure as PostgresFailure {
+      guard failure.sqlState == SQLState.canceled, isOpen else { throw failure }
     }
   }
 
@@ -226,6 +245,15 @@ final class PostgresConnection {
     }
   }
 
+  /// Does the same for rows that have arrived already, for which nobody waits.
+  func stopIfDue() throws {
+    guard stopping == nil, isConnected else { return }
+    if interrupts.isRequested.load(ordering: .relaxed), interrupts.take() {
+      return try stop(Self.interruptReason)
+    }
+    if let deadline, MonotonicClock.nanoseconds >= deadline { try stop(Self.deadlineReason) }
+  }
+
   /// Whether the socket got ready, or something else has happened, before a time; for no events at all, whether
   /// anything has.
   private func isReady(for events: Int32, until limit: Int?) throws -> Bool {
@@ -259,7 +287,6 @@ final class PostgresConnection {
 
   /// Asks the server to cancel what it runs.
   private func stop(_ reason: String) throws {
-    let patience = Int(options.cancellationPatience / .nanoseconds(1))
     guard isConnected else {
       let isLate = reason == Self.deadlineReason
       throw abandon(
@@ -269,7 +296,7 @@ final class PostgresConnection {
     guard let handle, PQstatus(handle) == CONNECTION_OK,
       let request = CancelRequest(handle, waking: interrupts)
     else { throw abandon(SQLState.canceled, reason) }
-    stopping = Stopping(
-      reason: reason, limit: MonotonicClock.nanoseconds + patience, request: request)
+    let limit = MonotonicClock.nanoseconds + options.cancellationPatience.inNanoseconds
+    stopping = Stopping(reason: reason, limit: limit, request: request)
   }
 }

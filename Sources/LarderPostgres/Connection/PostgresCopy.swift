@@ -155,6 +155,7 @@ extension PostgresConnection {
       try finish()
     }
     let handle = try begin()
+    isInTransaction = !isIdle
     try check(PQexitPipelineMode(handle))
     return handle
   }

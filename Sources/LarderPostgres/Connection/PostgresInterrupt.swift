@@ -11,7 +11,7 @@ import Synchronization
 final class PostgresInterrupt: Sendable {
   /// What poll waits for.
   let file: Int32
-  private let isRequested = Atomic<Bool>(false)
+  let isRequested = Atomic<Bool>(false)
   private let generation = ProcessGeneration.watch()
 
   init() throws {

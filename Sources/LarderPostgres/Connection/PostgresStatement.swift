@@ -39,6 +39,8 @@ final class PostgresStatement {
   @exclusivity(unchecked) private var texts: [UnsafeMutableRawBufferPointer] = []
   /// Whether results are on the way.
   @exclusivity(unchecked) private var isRunning = false
+  /// Whether nobody reads them.
+  @exclusivity(unchecked) private(set) var isUnwanted = false
   /// What was read ahead because something else had to run, and how that ended.
   private var rest: OpaquePointer?
   private var restFailure: PostgresFailure?
@@ -51,6 +53,7 @@ final class PostgresStatement {
   deinit {
     // Nobody is left to be told.
     try? reset()
+    try? readToEnd()
     forget()
     if connection.streaming === self { connection.streaming = nil }
   }
@@ -201,6 +204,7 @@ final class PostgresStatement {
 
   private func stopRunning() {
     isRunning = false
+    isUnwanted = false
     connection.streaming = nil
   }
 
@@ -291,6 +295,7 @@ final class PostgresStatement {
   /// Reads the rows that are on the way into memory, since something else has to run. How that ends is told
   /// to whoever reads them.
   func takeRest() throws {
+    if isUnwanted { return try readToEnd() }
     guard let kept = PQcopyResult(current, PG_COPYRES_ATTRS) else {
       throw PostgresFailure("53200", "out of memory")
     }
@@ -318,8 +323,15 @@ final class PostgresStatement {
     }
   }
 
-  /// Ends the execution: reads what is on the way, since asking the server to cancel it would abort the
-  /// transaction. Throws what has failed there and nobody has seen yet.
+  /// Reads what is on the way, for nobody.
+  func readToEnd() throws {
+    while isRunning, let result = try fetch() { PQclear(result) }
+  }
+
+  /// Ends the execution: reads what has arrived, and throws what has failed there and nobody has seen yet.
+  ///
+  /// In a transaction what is still on the way is left there: to cancel it would abort the transaction, which
+  /// doesn't matter where that is what comes next. Whoever runs something else reads it all.
   func reset() throws {
     defer {
       dropTexts()
@@ -328,7 +340,12 @@ final class PostgresStatement {
       rest = nil
       restFailure = nil
     }
-    while isRunning, let result = try fetch() { PQclear(result) }
+    for _ in 0..<1_000 {
+      guard isRunning, connection.hasResult() else { break }
+      PQclear(try fetch())
+    }
+    isUnwanted = isRunning
+    if !connection.isInTransaction { try connection.endRows() }
     if let restFailure { throw restFailure }
   }
 }

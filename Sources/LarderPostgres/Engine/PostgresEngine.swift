@@ -10,7 +10,6 @@ final class PostgresEngine: DialectEngine {
   /// The protocol counts parameters in 16 bits, but libpq takes no longer description of them than 30,000 bytes.
   let variableLimit = 7_498
   let interrupts: InterruptHandle
-  private var hadTransaction = false
   private let isolation: PostgresConfiguration.Isolation
   private(set) var lossError: DatabaseError?
   /// Whether the transaction only reads, so that it doesn't matter what becomes of its commit.
@@ -35,7 +34,7 @@ final class PostgresEngine: DialectEngine {
     let deadline = MonotonicClock.now + configuration.connectTimeout
     do {
       connection = try PostgresConnection(
-        address, options: options, deadline: Int(deadline / .nanoseconds(1)))
+        address, options: options, deadline: deadline.inNanoseconds)
     } catch let failure as PostgresFailure {
       throw DatabaseError(failure)
     }
@@ -53,7 +52,7 @@ final class PostgresEngine: DialectEngine {
     case .transaction, .failedTransaction: true
     case .idle, .unknown: false
     // While rows are on the way libpq doesn't tell.
-    case .active: hadTransaction
+    case .active: connection.isInTransaction
     }
   }
 
@@ -63,8 +62,7 @@ final class PostgresEngine: DialectEngine {
   func perform<T>(
     _ sql: String? = nil, until deadline: Duration? = nil, _ body: () throws -> T
   ) throws -> T {
-    connection.deadline = deadline.map { Int($0 / .nanoseconds(1)) }
-    defer { hadTransaction = hasTransaction }
+    connection.deadline = deadline?.inNanoseconds
     do {
       return try body()
     } catch let failure as PostgresFailure {
@@ -80,8 +78,10 @@ final class PostgresEngine: DialectEngine {
       throw DatabaseError(
         .range, "a statement can have \(variableLimit) parameters", sql: sql, engine: name)
     }
+    // Whether its result can be read is known before anything is changed.
     let statement = try perform(sql) {
-      try connection.prepare(text.string, parameterCount: text.names.count)
+      try connection.prepare(
+        text.string, parameterCount: text.returnsChanges ? nil : text.names.count)
     }
     return PostgresEngineStatement(statement, of: self, sql, text)
   }
@@ -107,7 +107,9 @@ final class PostgresEngine: DialectEngine {
       case .rollback: try rollback()
       case .savepoint: try savepoint()
       case .release: try release()
-      case .rollbackTo: try connection.run("ROLLBACK TO SAVEPOINT \(Self.savepoint)")
+      case .rollbackTo:
+        try connection.endRows()
+        try connection.run("ROLLBACK TO SAVEPOINT \(Self.savepoint)")
       }
     }
   }
@@ -125,6 +127,8 @@ final class PostgresEngine: DialectEngine {
 
   /// COMMIT of a transaction that an error has aborted would roll back without a word.
   private func commit() throws {
+    // Rows that were left are cancelled; there is nothing to commit.
+    if isReading, connection.streaming != nil { return try rollback() }
     if connection.status == .failedTransaction {
       try rollback()
       throw PostgresFailure("25P02", "all of the transaction was rolled back")
@@ -144,7 +148,9 @@ final class PostgresEngine: DialectEngine {
 
   private func rollback() throws {
     savepointCount = 0
-    if !connection.discardDeferredBegin() { try connection.run("ROLLBACK") }
+    if connection.discardDeferredBegin() { return }
+    try connection.endRows()
+    try connection.run("ROLLBACK")
   }
 
   private static let savepoint = TransactionControl.savepointName.quotedIdentifier
@@ -223,7 +229,7 @@ extension DatabaseError {
   init(_ failure: PostgresFailure, sql: String? = nil) {
     var message = failure.message
     if let hint = failure.hint { message += " (\(hint))" }
-    if let advice = SQLState.advice(on: failure.sqlState) { message += ": \(advice)" }
+    if let advice = failure.advice { message += ": \(advice)" }
     let constraint = failure.constraintKind.map {
       ConstraintViolation(
         kind: $0, table: failure.table,

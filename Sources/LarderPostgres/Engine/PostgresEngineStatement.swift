@@ -33,7 +33,7 @@ final class PostgresEngineStatement: EngineStatement {
   }
 
   var columnNames: [String] { statement.columnNames }
-  var changes: Int { statement.changes }
+  private(set) var changes = 0
 
   func bind(_ value: EngineValue, at index: Int) throws {
     if let copying { return try copying._withUnsafeGuaranteedRef { try $0.bind(value) } }
@@ -55,6 +55,7 @@ final class PostgresEngineStatement: EngineStatement {
         try statement.execute(streaming: isReadOnly && !readsAtOnce)
         row.resize(to: statement.columnNames.count)
       }
+      defer { changes = statement.changes }
       return try statement.next() && readRow()
     }
   }
@@ -86,7 +87,7 @@ final class PostgresEngineStatement: EngineStatement {
         // What isn't finished is cancelled with the object.
         defer { withExtendedLifetime(copy) { copying = nil } }
         while try bindNext() { try copy.endRow() }
-        _ = try copy.finish()
+        changes = try copy.finish()
       } catch let failure as PostgresFailure {
         failedRow = failure.row
         throw failure

@@ -105,3 +105,28 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
     message.split(whereSeparator: \.isNewline).joined(separator: "; ")
   }
 }
+
+extension PostgresFailure {
+  var resultCode: ResultCode {
+    isStalePlan ? SQLState.stalePlan : SQLState.resultCode(of: sqlState)
+  }
+  var constraintKind: ConstraintViolation.Kind? {
+    // The name that the server gives to a primary key that has none.
+    if let table, constraint == "\(table)_pkey", sqlState == "23505" { return .primaryKey }
+    return ConstraintViolation.Kind(resultCode)
+  }
+
+  /// What to do about an error, where the server doesn't say.
+  var advice: String? {
+    switch sqlState {
+    case "28P01", "28000": "user and password come from the address, the environment or ~/.pgpass"
+    case "3D000": "CREATE DATABASE makes one"
+    case "53300": "fewer PostgresConfiguration.connections, or more max_connections, may help"
+    case "57P03": "it is starting or stopping, and may be there soon"
+    case "25006": "only transactions write, on a server that isn't a standby"
+    case "25P02": "a statement has failed before; what may fail belongs into inSavepoint"
+    case SQLState.unknownOutcome: "look whether the transaction was committed before it runs again"
+    default: nil
+    }
+  }
+}

@@ -19,7 +19,7 @@ final class Cancellation: Sendable {
     running.withLock { $0 = nil }
     database.connection.unblock(.cancellation)
     if case .failure(let error) = outcome,
-      (error as? DatabaseError)?.sqlState != DatabaseError.unknownOutcome
+      (error as? DatabaseError)?.sqlState != SQLState.unknownOutcome
     {
       try task.checkCancellation()
     }

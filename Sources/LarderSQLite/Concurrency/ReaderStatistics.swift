@@ -11,7 +11,13 @@ extension Readers {
     statistics.oldestReaderAge = oldestAge
     if areWriters {
       statistics.transactions = transactions.load(ordering: .relaxed)
-      statistics.waiting = waitingCount
+      statistics.timeInCommit = .nanoseconds(timeInCommit.load(ordering: .relaxed))
+      let (waiting, figures) = queue.withLock { ($0.waiting.count, $0.figures) }
+      statistics.waiting = waiting
+      statistics.mostWaiting = figures.mostWaiting
+      statistics.waits = figures.waits
+      statistics.waited = figures.waited
+      statistics.longestWait = figures.longestWait
     }
   }
 

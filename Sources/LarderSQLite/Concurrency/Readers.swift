@@ -27,6 +27,8 @@ final class Readers: ScopeRunner, @unchecked Sendable {
   /// What is the same for all scopes of the pool.
   let owner: ObjectIdentifier
   let transactions = Atomic<Int>(0)
+  /// In nanoseconds, where they write.
+  let timeInCommit = Atomic<Int>(0)
   /// When the pool was opened, by both clocks: from then to now tells how long a tick is.
   let start = (time: MonotonicClock.nanoseconds, ticks: larder_ticks())
 
@@ -38,6 +40,8 @@ final class Readers: ScopeRunner, @unchecked Sendable {
 
   struct Queue {
     var waiting = WaitQueue()
+    /// What is told of those who had to wait.
+    var figures = AccessStatistics()
     /// Who waits until nobody reads.
     var idling: [DispatchSemaphore] = []
   }
@@ -239,6 +243,7 @@ final class Readers: ScopeRunner, @unchecked Sendable {
         return reader
       }
       if queue.waiting.append(waiter) { sweepLater() }
+      queue.figures.mostWaiting = max(queue.figures.mostWaiting, queue.waiting.count)
       return nil
     }
   }
@@ -279,12 +284,11 @@ final class Readers: ScopeRunner, @unchecked Sendable {
   /// Gives a reader to the first in the queue, or keeps it.
   func giveBack(_ reader: Reader) {
     // One that was lost is opened anew by whoever is next, and one that isn't as it was.
-    if areWriters, let connection = reader.database?.connection,
-      connection.engineEffects.contains(.session)
-    {
-      connection.engine?.close()
+    if areWriters, let connection = reader.database?.connection {
+      timeInCommit.add(connection.takeTimeInCommit(), ordering: .relaxed)
+      if connection.engineEffects.contains(.session) { connection.engine?.close() }
+      if reader.database?.isOpen == false { reader.database = nil }
     }
-    if areWriters, reader.database?.isOpen == false { reader.database = nil }
     let state = reader.database == nil ? Reader.empty : Reader.idle
     reader.state.store(state, ordering: .sequentiallyConsistent)
     if isBarred(by: ~0) { serve() }
@@ -297,6 +301,7 @@ final class Readers: ScopeRunner, @unchecked Sendable {
       if !isBarred(by: Self.gated | Self.closed) {
         while let first = queue.waiting.first, let reader = take(Reader.idle) {
           queue.waiting.remove(first)
+          queue.figures.noteWait(MonotonicClock.now - first.start)
           first.reader = reader
           (first as? WaitingThread)?.tell(.granted)
           served.append(first)

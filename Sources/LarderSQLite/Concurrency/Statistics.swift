@@ -37,4 +37,11 @@ public struct AccessStatistics: Hashable, Sendable {
   public internal(set) var idleReaders = 0
   /// How often a transaction was tried again; see ``Configuration/retryLimit``.
   public internal(set) var retries = 0
+
+  /// Counts one who has waited, and got what it waited for.
+  mutating func noteWait(_ time: Duration) {
+    waits += 1
+    waited += time
+    longestWait = max(longestWait, time)
+  }
 }

@@ -56,7 +56,7 @@ final class WaitingThread: WaitingScope, @unchecked Sendable {
 
   /// Sleeps for a time, or until it is told something else than to compete.
   func pause(for time: Duration) {
-    larder_futex_wait(word, Signal.awake.rawValue, Int64(time / .nanoseconds(1)))
+    larder_futex_wait(word, Signal.awake.rawValue, Int64(time.inNanoseconds))
   }
 
   /// Sleeps until it is told something, or the time is up (`.none`).
@@ -67,7 +67,7 @@ final class WaitingThread: WaitingScope, @unchecked Sendable {
       }
       let left = deadline - MonotonicClock.now
       guard left > .zero else { return .none }
-      larder_futex_wait(word, Signal.none.rawValue, Int64(left / .nanoseconds(1)))
+      larder_futex_wait(word, Signal.none.rawValue, Int64(left.inNanoseconds))
     }
   }
 }

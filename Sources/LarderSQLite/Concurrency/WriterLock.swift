@@ -191,10 +191,7 @@ final class WriterLock: @unchecked Sendable {
     queue.lastHandOff = now
     // Whoever holds it raises the number by one.
     queue.seen = (holderNumber.load(ordering: .relaxed) &+ 1, now)
-    let waited = now - waiter.start
-    queue.figures.waits += 1
-    queue.figures.waited += waited
-    queue.figures.longestWait = max(queue.figures.longestWait, waited)
+    queue.figures.noteWait(now - waiter.start)
   }
 
   /// Releases the lock, for the first in the queue or whoever is faster.

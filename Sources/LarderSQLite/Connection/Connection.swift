@@ -50,6 +50,10 @@ final class Connection {
   let measuresCommits: Bool
   /// How many rows another engine's statements have changed.
   @exclusivity(unchecked) var engineChanges = 0
+  /// Those of the last statement.
+  @exclusivity(unchecked) var lastEngineChanges = 0
+  /// What was asked of an engine that it hasn't, and that nothing goes on without.
+  private var unsupported: String?
   /// The time spent in COMMIT, in nanoseconds.
   let timeInCommit = Atomic<Int>(0)
   /// What makes every call throw, or do something else first.
@@ -164,6 +168,9 @@ final class Connection {
     guard isOpen, isAccessible, reasons.isDisjoint(with: [.cancellation, .backup, .hook]) else {
       throw accessError()
     }
+    if let unsupported {
+      throw UnsupportedByEngine(engine: engine?.name ?? "", feature: unsupported)
+    }
     if owesRollback {
       if hasTransaction { try rollBack() }
       let isInner = reasons.contains(.innerRollback)
@@ -178,6 +185,15 @@ final class Connection {
         throw error(sqlite3_extended_errcode(handle))
       }
     }
+  }
+
+  /// Notes a restriction that another engine hasn't, or that it is taken back. To go on without would be to
+  /// allow what it forbids.
+  func noteUnsupported(_ feature: String?) {
+    guard engine != nil, isAccessible else { return }
+    // So that it is taken back at the scope's end.
+    if feature != nil { _ = settingsToRestore }
+    unsupported = feature
   }
 
   private func rollBack() throws {
@@ -252,6 +268,9 @@ final class Connection {
     timeInCommit.store(
       timeInCommit.load(ordering: .relaxed) &+ nanoseconds, ordering: .relaxed)
   }
+
+  /// That time, which begins anew.
+  func takeTimeInCommit() -> Int { timeInCommit.exchange(0, ordering: .relaxed) }
 
   /// Throws in a process that was forked from the one that opened the connection.
   @inline(__always)

@@ -122,14 +122,16 @@ public final class Database {
     }
   }
 
-  /// The row id of the last row that this connection inserted, or 0.
+  /// The row id of the last row that this connection inserted, or 0; always 0 where the engine is another,
+  /// for which `INSERT … RETURNING` is.
   public var lastInsertRowID: Int64 {
     connection.usableHandle.map { sqlite3_last_insert_rowid($0) } ?? 0
   }
 
   /// The number of rows that the last INSERT, UPDATE or DELETE changed, triggers aside, or 0.
   public var changes: Int {
-    connection.usableHandle.map { Int(sqlite3_changes64($0)) } ?? 0
+    if engine != nil { return connection.lastEngineChanges }
+    return connection.usableHandle.map { Int(sqlite3_changes64($0)) } ?? 0
   }
 
   /// The number of rows changed since the database was opened, triggers included (of SQLite), or 0.
@@ -178,11 +180,14 @@ public final class Database {
   }
 
   /// What statements may do from now on; nil for anything. Statements that are prepared already
-  /// are compiled anew under it.
+  /// are compiled anew under it. Where the engine is another, which has none, all calls throw
+  /// ``UnsupportedByEngine`` from then on, until it is nil again or the scope ends.
   public var authorizer: Authorizer? {
     get { connection.authorizer.preset }
     set {
-      guard let handle = connection.usableHandle else { return }
+      guard let handle = connection.usableHandle else {
+        return connection.noteUnsupported(newValue == nil ? nil : "authorizer")
+      }
       connection.settingsToRestore?.keep(\.authorizer, authorizer)
       connection.authorizer.set(newValue, on: handle)
     }

@@ -18,7 +18,7 @@ extension Connection {
     else { return error }
     return DatabaseError(
       .ioError, known.message + ": look whether the statement was done before it runs again",
-      sql: known.sql, engine: known.engine, sqlState: DatabaseError.unknownOutcome)
+      sql: known.sql, engine: known.engine, sqlState: SQLState.unknownOutcome)
   }
 
   static func savepointError(_ sql: String) -> DatabaseError {

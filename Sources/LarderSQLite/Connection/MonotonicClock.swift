@@ -26,6 +26,12 @@ extension Duration {
   /// Whole milliseconds, for messages.
   var inMilliseconds: Int { Int(self / .milliseconds(1)) }
 
+  /// Whole nanoseconds: no less than nothing, and at most those of a century.
+  package var inNanoseconds: Int {
+    let (seconds, attoseconds) = bounded.components
+    return Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+  }
+
   /// No less than nothing and no more than a century, so that sums can't overflow.
   var bounded: Duration { min(max(self, .zero), .seconds(100 * 366 * 86_400)) }
 }

@@ -285,7 +285,10 @@ package final class PreparedStatement {
     }
     let hasRow = try connection.reporting { try outcome.get() }
     state = hasRow ? .row : .done
-    if !hasRow, case .rowChange = kind { connection.engineChanges &+= engine.changes }
+    if !hasRow, case .rowChange = kind {
+      connection.engineChanges &+= engine.changes
+      if !isReadOnly { connection.lastEngineChanges = engine.changes }
+    }
     if isFirst, engine.columnNames.count != columnCount {
       names = nil
       columnCount = engine.columnNames.count

@@ -49,6 +49,7 @@ extension Connection {
   private func restore(_ changed: ChangedSettings) {
     if let timeout = changed.busyTimeout { busyHandler.timeout = timeout }
     if let limit = changed.statementDeadline { deadlines.set(limit, on: handle) }
+    noteUnsupported(nil)
   }
 }
 

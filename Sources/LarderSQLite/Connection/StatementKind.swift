@@ -6,7 +6,7 @@ enum StatementKind {
   case ordinary
   /// INSERT, REPLACE, UPDATE and DELETE, or WITH, behind which one of them may stand.
   case rowChange
-  /// BEGIN, COMMIT, END, and ROLLBACK but to a savepoint.
+  /// BEGIN, COMMIT, END, and ROLLBACK but to a savepoint; on servers START, ABORT and PREPARE TRANSACTION, too.
   case transactionControl
   /// What begins, ends or undoes a savepoint of the scopes' own name.
   case scopeSavepoint
@@ -35,7 +35,9 @@ enum StatementKind {
       self = Self.pragma(text, from: start, &scanner, isExplained: false)
     } else if begins("explain") {
       self = Self.explain(text, from: start, &scanner)
-    } else if begins("begin") || begins("commit") || begins("end") {
+    } else if begins("begin") || begins("commit") || begins("end") || begins("abort")
+      || begins("start") || begins("prepare") && Self.isNext("transaction", in: text, &scanner)
+    {
       self = .transactionControl
     } else if begins("attach") || begins("detach") {
       self = .attachment
@@ -46,6 +48,12 @@ enum StatementKind {
     } else {
       self = .ordinary
     }
+  }
+
+  private static func isNext(
+    _ word: StaticString, in text: SQLText, _ scanner: inout SQLScanner
+  ) -> Bool {
+    scanner.nextToken().map { text.isWord(word, at: $0.range) } ?? false
   }
 
   private static func pragma(

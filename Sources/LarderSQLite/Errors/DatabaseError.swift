@@ -33,9 +33,6 @@ public struct DatabaseError: Error, Hashable, Sendable {
   /// with which SQLite says the same.
   public let sqlState: String?
 
-  /// The ``sqlState`` of what may or may not have been done, since the answer never came.
-  static let unknownOutcome = "08007"
-
   @usableFromInline
   package init(
     _ extendedCode: ResultCode, _ message: String, sql: String? = nil, offset: Int? = nil,

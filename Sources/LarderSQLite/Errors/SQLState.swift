@@ -1,0 +1,59 @@
+/// The codes of servers' errors that the library tells apart, and what they are among SQLite's.
+///
+/// See [PostgreSQL Error Codes](https://www.postgresql.org/docs/current/errcodes-appendix.html).
+package enum SQLState {
+  package static let cannotConnect = "08001"
+  package static let connectionFailure = "08006"
+  /// What may or may not have been done, since the answer never came.
+  package static let unknownOutcome = "08007"
+  package static let notSupported = "0A000"
+  package static let wrongState = "55000"
+  package static let canceled = "57014"
+  package static let unknownStatement = "26000"
+
+  /// A plan that the schema has changed under.
+  package static let stalePlan = ResultCode(rawValue: 17)
+
+  /// Whether a transaction may run again: its connection was lost before it was committed, or can't be had for
+  /// now, or the schema has changed under a statement's plan.
+  package static func isTransient(_ error: DatabaseError) -> Bool {
+    if error.extendedCode == stalePlan { return true }
+    return switch error.sqlState {
+    // No connection. Conflicts of isolation, and deadlocks; not 55P03: who says NOWAIT wants to be told.
+    // Ended by others, by its crash, or for idling; starting or stopping; too many connections.
+    case cannotConnect, "08003", "08004", connectionFailure, "40001", "40P01", "57P01", "57P02",
+      "57P03", "57P05", "25P03", "53300":
+      true
+    default: false
+    }
+  }
+
+  /// The result code that a program for SQLite would look for.
+  package static func resultCode(of sqlState: String) -> ResultCode {
+    switch sqlState {
+    case "23505": .constraintUnique
+    case "23503", "23001": .constraintForeignKey
+    case "23502": .constraintNotNull
+    case "23514": .constraintCheck
+    case "40001", "40P01", "55P03": .busy
+    case canceled: .interrupt
+    case "25006": .readOnly
+    case "25P02": .abort
+    case "25P03", "57P01", "57P02", "57P05": .ioError
+    case "53100": .full
+    case "53200": .noMemory
+    case "53300", "57P03", "57P04", "3D000", cannotConnect, "08004": .cannotOpen
+    case "42501": .authorization
+    case wrongState: .misuse
+    case "XX001", "XX002": .corrupt
+    default:
+      switch sqlState.prefix(2) {
+      case "08", "58": .ioError
+      case "23": .constraint
+      case "28": .authorization
+      case "54": .tooBig
+      default: .error
+      }
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import Larder
+import LarderPostgres
+import PostgresSupport
+import Testing
+
+@Suite(
+  "Queries that are left before their end",
+  .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
+struct EarlyEndTests {
+  private let address: String
+  private let pool: PostgresPool
+
+  init() throws {
+    address = try PostgresServer.shared.database()
+    pool = try Self.pool(address)
+    try pool.inTransaction { try $0.executeStatements("CREATE TABLE t (a BIGINT)") }
+  }
+
+  private static func pool(
+    _ address: String, _ change: (inout PostgresConfiguration) -> Void = { _ in }
+  ) throws -> PostgresPool {
+    var configuration = PostgresConfiguration()
+    configuration.connections = 1
+    change(&configuration)
+    return try PostgresPool(address, configuration: configuration)
+  }
+
+  private func number(_ sql: SQL) throws -> Int? {
+    try pool.inDatabase { try $0.value(sql, as: Int?.self) ?? nil }
+  }
+
+  @Test(
+    "Leaving a query early cancels the rest where nothing comes behind it, and keeps the connection"
+  )
+  func early() throws {
+    struct Stop: Error {}
+    let endless = "SELECT a FROM generate_series(1, 100000) a, generate_series(1, 100000) b"
+    let process = try number("SELECT pg_backend_pid()")
+    let time = try ContinuousClock().measure {
+      try pool.read { db in
+        let rows = try db.executeQuery(SQL(raw: endless))
+        #expect(try rows.next())
+      }
+      #expect(try pool.read { try $0.value(SQL(raw: endless), as: Int.self) } == 1)
+      #expect(try pool.inDatabase { try $0.value(SQL(raw: endless), as: Int.self) } == 1)
+      #expect(throws: Stop.self) {
+        try pool.inTransaction { db in
+          try db.executeQuery(SQL(raw: endless)).forEach { _ in throw Stop() }
+        }
+      }
+      try pool.inTransaction { db in
+        try db.executeUpdate("INSERT INTO t VALUES (5)")
+        _ = try? db.inSavepoint { db in
+          _ = try db.value(SQL(raw: endless), as: Int.self)
+          throw Stop()
+        }
+      }
+    }
+    #expect(time < .seconds(20))
+    #expect(try number("SELECT sum(a) FROM t") == 5)
+    #expect(try number("SELECT pg_backend_pid()") == process)
+  }
+
+  @Test("In a transaction that goes on, the rest is read, within the deadline")
+  func earlyInTransaction() throws {
+    try pool.inTransaction { db in
+      #expect(try db.value("SELECT generate_series(1, 100000)", as: Int.self) == 1)
+      try db.executeUpdate("INSERT INTO t VALUES (6)")
+      #expect(try db.value("SELECT generate_series(1, 100000)", as: Int.self) == 1)
+    }
+    #expect(try number("SELECT sum(a) FROM t") == 6)
+    let error = #expect(throws: DatabaseError.self) {
+      try pool.inTransaction { db in
+        db.statementDeadline = .milliseconds(300)
+        _ = try db.value(
+          "SELECT a FROM generate_series(1, 100000) a, generate_series(1, 100000) b", as: Int.self)
+        try db.executeUpdate("INSERT INTO t VALUES (7)")
+      }
+    }
+    #expect(error?.code == .interrupt)
+    #expect(try number("SELECT sum(a) FROM t") == 6)
+  }
+
+  @Test("Rows that nobody waits for stop at the deadline, too")
+  func slowReader() throws {
+    let error = #expect(throws: DatabaseError.self) {
+      try pool.read { db in
+        db.statementDeadline = .milliseconds(200)
+        try db.executeQuery("SELECT generate_series(1, 10000000)").forEach { _ in }
+      }
+    }
+    #expect(error?.code == .interrupt)
+  }
+}

@@ -1,0 +1,118 @@
+import Larder
+import LarderPostgres
+import PostgresSupport
+import Testing
+
+@Suite(
+  "What scopes on a server allow and count",
+  .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
+struct ScopeTests {
+  private let address: String
+  private let pool: PostgresPool
+
+  init() throws {
+    address = try PostgresServer.shared.database()
+    pool = try Self.pool(address)
+    try pool.inTransaction { try $0.executeStatements("CREATE TABLE t (a BIGINT)") }
+  }
+
+  private static func pool(
+    _ address: String, _ change: (inout PostgresConfiguration) -> Void = { _ in }
+  ) throws -> PostgresPool {
+    var configuration = PostgresConfiguration()
+    configuration.connections = 1
+    change(&configuration)
+    return try PostgresPool(address, configuration: configuration)
+  }
+
+  private func number(_ sql: SQL) throws -> Int? {
+    try pool.inDatabase { try $0.value(sql, as: Int?.self) ?? nil }
+  }
+
+  @Test("The longest durations mean for ever")
+  func extremes() throws {
+    let pool = try Self.pool(address) { configuration in
+      configuration.connectTimeout = .seconds(Int64.max)
+      configuration.scopeTimeout = .seconds(Int64.max)
+      configuration.statementDeadline = .seconds(Int64.max)
+      configuration.retryLimit = .seconds(Int64.max)
+    }
+    try pool.inTransaction { _ = try $0.executeUpdate("INSERT INTO t VALUES (1)") }
+    try pool.close()
+    #expect(throws: DatabaseError.self) {
+      _ = try Self.pool(address) { $0.connectTimeout = .seconds(Int64.min) }
+    }
+  }
+
+  @Test("Preparing a transaction for others to commit is refused, as COMMIT is")
+  func preparedTransactions() throws {
+    for sql in ["PREPARE TRANSACTION 'x'", "ABORT", "START TRANSACTION", "COMMIT"] {
+      let error = #expect(throws: DatabaseError.self) {
+        try pool.inTransaction { try $0.executeUpdate(SQL(raw: sql)) }
+      }
+      #expect(error?.code == .misuse)
+    }
+  }
+
+  @Test("An authorizer, which the server hasn't, lets nothing through, until the scope ends")
+  func authorizer() throws {
+    #expect(throws: UnsupportedByEngine.self) {
+      try pool.inTransaction { db in
+        db.authorizer = .readOnly
+        try db.executeUpdate("INSERT INTO t VALUES (1)")
+      }
+    }
+    #expect(throws: UnsupportedByEngine.self) {
+      try pool.inTransaction { db in
+        try db.executeUpdate("INSERT INTO t VALUES (1)")
+        db.authorizer = .readOnly
+      }
+    }
+    #expect(try number("SELECT count(*) FROM t") == 0)
+    try pool.inDatabase { db in
+      db.authorizer = .readOnly
+      db.authorizer = nil
+      _ = try db.value("SELECT 1", as: Int.self)
+    }
+  }
+
+  @Test("The number of changes is that of the last statement that made some")
+  func changes() throws {
+    try pool.inTransaction { db in
+      try db.executeUpdate("INSERT INTO t VALUES (1), (2), (3)")
+      #expect(db.changes == 3)
+      try db.executeUpdate("UPDATE t SET a = 4 WHERE a > 1")
+      _ = try db.value("SELECT 1", as: Int.self)
+      #expect(db.changes == 2)
+    }
+  }
+
+  @Test("A pool's statistics tell who has waited, how long, and the time in COMMIT")
+  func statistics() async throws {
+    let pool = pool
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          _ = try await pool.inTransaction { db in
+            try db.executeUpdate("INSERT INTO t SELECT count(*) FROM t, pg_sleep(0.02)")
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let statistics = pool.statistics
+    #expect(statistics.waits > 0 && statistics.mostWaiting > 0)
+    #expect(statistics.longestWait > .zero && statistics.waited >= statistics.longestWait)
+    #expect(statistics.timeInCommit > .zero)
+  }
+
+  @Test("A statement whose result can't be read changes nothing")
+  func unreadable() throws {
+    #expect(throws: DatabaseError.self) {
+      try pool.inDatabase { db in
+        _ = try db.executeUpdate("INSERT INTO t VALUES (1) RETURNING ARRAY[a]")
+      }
+    }
+    #expect(try number("SELECT count(*) FROM t") == 0)
+  }
+}
