@@ -339,7 +339,9 @@ enum ObservationRow: ProofRow {
     let medians = [own, foreign].map { Double($0.sorted()[$0.count / 2]) / 1e6 }
     // Short forms run beside other tests.
     let isMeasured = times >= 1000
-    if isMeasured, medians[0] > 1 { ledger.fail("a commit reaches an observer after \(medians[0]) ms") }
+    if isMeasured, medians[0] > 1 {
+      ledger.fail("a commit reaches an observer after \(medians[0]) ms")
+    }
     if isMeasured, medians[1] > 20 { ledger.fail("another connection's after \(medians[1]) ms") }
     return [
       "seen after \(milliseconds(medians[0])) ms, of another connection after \(milliseconds(medians[1])) ms"
