@@ -173,10 +173,6 @@ final class Readers: ScopeRunner, @unchecked Sendable {
     for reader in readers { reader.cancellation.cancel(task) }
   }
 
-  private static var unopenedError: DatabaseError {
-    DatabaseError(.internal, "the reader isn't open")
-  }
-
   /// An idle reader, if anybody may take one.
   @inline(__always)
   private func takeIdle() -> Unmanaged<Reader>? {
@@ -357,8 +353,6 @@ final class Readers: ScopeRunner, @unchecked Sendable {
     return DatabaseError(
       .busyTimeout, "waited longer than \(timeout) for a reader to become free\(age)")
   }
-
-  static var closedError: DatabaseError { DatabaseError(.misuse, "the pool is closed") }
 
   // MARK: Barriers
 

@@ -80,3 +80,11 @@ extension Readers {
     } while readers.contains { $0.state.load(ordering: .sequentiallyConsistent) != Reader.empty }
   }
 }
+
+extension Readers {
+  static var closedError: DatabaseError { DatabaseError(.misuse, "the pool is closed") }
+
+  static var unopenedError: DatabaseError {
+    DatabaseError(.internal, "the reader isn't open")
+  }
+}

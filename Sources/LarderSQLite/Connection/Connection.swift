@@ -394,11 +394,4 @@ final class Connection {
     callDepth -= 1
     isReporting = false
   }
-
-  /// The text of a statement with its arguments written out.
-  static func expandedSQL(of statement: OpaquePointer?) -> String? {
-    guard let statement, let expanded = sqlite3_expanded_sql(statement) else { return nil }
-    defer { sqlite3_free(expanded) }
-    return String(cString: expanded)
-  }
 }

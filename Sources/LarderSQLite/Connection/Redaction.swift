@@ -79,3 +79,12 @@ extension Connection {
       wordsOf: expanded, butNotOf: String(cString: sql), in: DatabaseError.cut(message))
   }
 }
+
+extension Connection {
+  /// The text of a statement with its arguments written out.
+  static func expandedSQL(of statement: OpaquePointer?) -> String? {
+    guard let statement, let expanded = sqlite3_expanded_sql(statement) else { return nil }
+    defer { sqlite3_free(expanded) }
+    return String(cString: expanded)
+  }
+}
