@@ -46,7 +46,7 @@ enum ObservationBenchmarks {
       tasks = [
         Task {
           for try await _ in pool.values(of: {
-            try $0.value("SELECT max(id) FROM player", as: Int.self)
+            try $0.value("SELECT coalesce(max(id), 0) FROM player", as: Int.self)
           }) {
             values.count.add(1, ordering: .relaxed)
           }
