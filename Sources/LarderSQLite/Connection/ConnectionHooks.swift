@@ -15,7 +15,7 @@ final class ConnectionHooks {
   let closures = Lock(Closures())
   /// Why a commit was refused, as the closure has told.
   private var refusal: String?
-  /// Rules out that a closure uses the connection, for which SQLite isn't made.
+  /// Rules out that a closure uses the connection, for which SQLite isn't made. Nil as long as there was none.
   var isRunning: ((Bool) -> Void)?
 
   struct Closures {
@@ -52,9 +52,9 @@ final class ConnectionHooks {
   }
 
   private func commit() -> Int32 {
-    let closures = closures.withLock { $0.onCommit }
     do {
-      if !closures.isEmpty { try calling { for closure in inOrder(closures) { try closure() } } }
+      // Commits that share a sync come here too, without taking the lock.
+      if isRunning != nil { try call(closures.withLock { $0.onCommit }) { try $0() } }
     } catch {
       refusal = "the commit was refused: \(error)"
       return 1
@@ -65,8 +65,7 @@ final class ConnectionHooks {
 
   private func rollBack() {
     hasRolledBack?()
-    let closures = closures.withLock { $0.onRollback }
-    if !closures.isEmpty { calling { for closure in inOrder(closures) { closure() } } }
+    if isRunning != nil { call(closures.withLock { $0.onRollback }) { $0() } }
   }
 
   private func update(
@@ -75,16 +74,16 @@ final class ConnectionHooks {
     let closures = closures.withLock { $0.onUpdate }
     guard !closures.isEmpty else { return }
     let table = String(cString: table)
-    calling { for closure in inOrder(closures) { closure(operation, table, rowID) } }
+    call(closures) { $0(operation, table, rowID) }
   }
 
-  private func inOrder<Closure>(_ closures: [Int: Closure]) -> [Closure] {
-    closures.sorted { $0.key < $1.key }.map(\.value)
-  }
-
-  private func calling(_ body: () throws -> Void) rethrows {
+  /// Calls closures in the order of their coming.
+  private func call<Closure>(
+    _ closures: [Int: Closure], _ body: (Closure) throws -> Void
+  ) rethrows {
+    guard !closures.isEmpty else { return }
     isRunning?(true)
     defer { isRunning?(false) }
-    try body()
+    for (_, closure) in closures.sorted(by: { $0.key < $1.key }) { try body(closure) }
   }
 }

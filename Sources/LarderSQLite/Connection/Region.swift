@@ -61,6 +61,7 @@ struct Region: Equatable, Sendable {
   }
 
   mutating func formUnion(_ other: Region) {
+    if isEmpty { return self = other }
     isEverything = isEverything || other.isEverything
     for (name, part) in other.tables { insert(part, of: name) }
   }

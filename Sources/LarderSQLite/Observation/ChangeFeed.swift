@@ -57,6 +57,7 @@ public struct ChangeFeed<Change: Sendable>: AsyncSequence, Sendable {
     private var id: Int?
     private var decode: ((RowChange) throws -> Change)?
     private var isOver = false
+    private var pace = FetchPace()
 
     init(_ feed: ChangeFeed) {
       self.feed = feed
@@ -66,7 +67,8 @@ public struct ChangeFeed<Change: Sendable>: AsyncSequence, Sendable {
     func next() async throws -> CommittedChanges<Change>? {
       if isOver { return nil }
       do {
-        if let item = try await observers.next(of: try await begin()), let decode {
+        let id = try await begin()
+        if let item = try await observers.next(of: id, at: &pace), let decode {
           return CommittedChanges(
             number: item.number, changes: try item.changes.map(decode),
             isFromElsewhere: item.isFromElsewhere)

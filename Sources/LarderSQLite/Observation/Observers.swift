@@ -200,8 +200,11 @@ final class Observers: ScopeObserver, @unchecked Sendable {
 
   // MARK: Feeds
 
-  /// The next transaction of a feed; nil where none can come any more.
-  func next(of id: Int) async throws -> FeedItem? {
+  /// The next transaction of a feed; nil where none can come any more. Whoever has to wait for it is at that
+  /// pace.
+  func next(of id: Int, at pace: inout FetchPace) async throws -> FeedItem? {
+    if Task.isCancelled { return nil }
+    if let item = try takeNext(of: id) { return try await onDisk(item) }
     let goesOn = await wait { state, waiter in
       guard let feed = state.feeds[id] else { return false }
       if feed.hasNext { return true }
@@ -215,11 +218,18 @@ final class Observers: ScopeObserver, @unchecked Sendable {
       try check()
       return nil
     }
-    let item = try state.withLock { try $0.feeds[id]?.removeFirst() }
-    // As for every other call: what is told is on disk.
-    if let item, item.position > 0 {
-      try await connections?.writer?.groupCommit?.wait(for: item.position)
-    }
+    try await pace.wait()
+    guard let item = try takeNext(of: id) else { return nil }
+    return try await onDisk(item)
+  }
+
+  private func takeNext(of id: Int) throws -> FeedItem? {
+    try state.withLock { try $0.feeds[id]?.removeFirst() }
+  }
+
+  /// As for every other call: what is told is on disk.
+  private func onDisk(_ item: FeedItem) async throws -> FeedItem {
+    if item.position > 0 { try await connections?.writer?.groupCommit?.wait(for: item.position) }
     return item
   }
 
