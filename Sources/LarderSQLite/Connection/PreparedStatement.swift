@@ -176,8 +176,7 @@ package final class PreparedStatement {
     let code = measurement.isOn ? measuredStep(handle) : rawStep(handle)
     let isClosing = state == .closing
     state = code == SQLITE_ROW ? .row : code == SQLITE_DONE ? .done : .failed
-    if isClosing { throw closedError() }
-    if state == .failed { throw connection.error(code, sql: sql, statement: handle) }
+    if isClosing || state == .failed { throw failure(code, handle, isClosing: isClosing) }
     if isFirst, columnCount > 0 { updateColumns(handle) }
     return state == .row
   }
@@ -224,9 +223,22 @@ package final class PreparedStatement {
     }
     // Not one Optional for both: to make, move and test it took 5 % of an empty read's time.
     if code == SQLITE_DONE { return endAsControl(handle) }
-    let error = connection.error(code, sql: sql, statement: handle)
+    let error = failure(code, handle, isClosing: false)
     endAsControl(handle)
     throw error
+  }
+
+  /// The error of a step that has failed. It is made before those who follow are told, who may ask SQLite
+  /// something, after which its message is gone.
+  private func failure(
+    _ code: Int32, _ handle: OpaquePointer, isClosing: Bool
+  ) -> DatabaseError {
+    let error =
+      isClosing ? closedError() : connection.error(code, sql: sql, statement: handle)
+    if code != SQLITE_ROW, code != SQLITE_DONE, !connection.afterSteps.isEmpty {
+      connection.tellHasRun(self, code)
+    }
+    return error
   }
 
   @inline(__always)
@@ -301,7 +313,7 @@ package final class PreparedStatement {
     connection.callDepth &+= 1
     let code = sqlite3_step(handle)
     connection.callDepth &-= 1
-    if code != SQLITE_ROW, !connection.afterSteps.isEmpty { connection.tellHasRun(self, code) }
+    if code == SQLITE_DONE, !connection.afterSteps.isEmpty { connection.tellHasRun(self, code) }
     return code
   }
 

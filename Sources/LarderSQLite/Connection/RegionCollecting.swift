@@ -44,41 +44,65 @@ extension Connection {
     }
     let replaces = larder_mentions(sql, "replace") != 0
     for action in actions {
-      let name = Region.TableName(database: action.database, table: action.first ?? "")
-      switch action.code {
-      case SQLITE_READ:
-        if traitsOf(name).showsOthers { region.reads.isEverything = true }
-        let column = action.second ?? ""
-        region.reads.insert(.init(columns: column.isEmpty ? [] : [column]), of: name)
-      case SQLITE_INSERT, SQLITE_DELETE:
-        if Self.schemaTables.contains(name.table) { region.writes.isEverything = true }
-        region.writes.insert(.all, of: name)
-      case SQLITE_UPDATE:
-        if Self.schemaTables.contains(name.table) { region.writes.isEverything = true }
-        let column = action.second ?? ""
-        // Rows that make room for others, and columns that are computed, aren't told.
-        let isWhole =
-          action.isInner || replaces || column.isEmpty || column == "rowid"
-          || !traitsOf(name).isPlain
-        region.writes.insert(isWhole ? .all : .init(columns: [column]), of: name)
-      case SQLITE_PRAGMA:
-        region.reads.isEverything = true
-        if action.second != nil { region.writes.isEverything = true }
-      case SQLITE_SAVEPOINT:
-        let name = action.second ?? ""
-        region.savepoint =
-          switch action.first {
-          case "begin": .begin(name)
-          case "release": .release(name)
-          default: .rollBack(name)
-          }
-      case SQLITE_ALTER_TABLE, SQLITE_ATTACH, SQLITE_DETACH,
-        SQLITE_CREATE_INDEX...SQLITE_CREATE_VIEW,
-        SQLITE_DROP_INDEX...SQLITE_DROP_VIEW, SQLITE_CREATE_VTABLE, SQLITE_DROP_VTABLE:
-        region.writes.isEverything = true
-      default: break
+      // A table that isn't said to be of any database is looked for in all.
+      let isAnywhere = action.database == nil && action.code == SQLITE_READ
+      for database in isAnywhere ? databaseNames : [action.database ?? "main"] {
+        add(action, of: database, to: region, replaces: replaces, traitsOf)
       }
     }
+  }
+
+  private func add(
+    _ action: AuthorizedActions.Action, of database: String, to region: StatementRegion,
+    replaces: Bool, _ traitsOf: (Region.TableName) -> TableTraits
+  ) {
+    let name = Region.TableName(database: database, table: action.first ?? "")
+    switch action.code {
+    case SQLITE_READ:
+      if traitsOf(name).showsOthers { region.reads.isEverything = true }
+      let column = action.second ?? ""
+      region.reads.insert(.init(columns: column.isEmpty ? [] : [column]), of: name)
+    case SQLITE_INSERT, SQLITE_DELETE:
+      if Self.schemaTables.contains(name.table) { region.writes.isEverything = true }
+      region.writes.insert(.all, of: name)
+    case SQLITE_UPDATE:
+      if Self.schemaTables.contains(name.table) { region.writes.isEverything = true }
+      let column = action.second ?? ""
+      // Rows that make room for others, and columns that are computed, aren't told.
+      let isWhole =
+        action.isInner || replaces || column.isEmpty || column == "rowid"
+        || !traitsOf(name).isPlain
+      region.writes.insert(isWhole ? .all : .init(columns: [column]), of: name)
+    case SQLITE_PRAGMA:
+      region.reads.isEverything = true
+      if action.second != nil { region.writes.isEverything = true }
+    case SQLITE_SAVEPOINT:
+      let name = action.second ?? ""
+      region.savepoint =
+        switch action.first {
+        case "begin": .begin(name)
+        case "release": .release(name)
+        default: .rollBack(name)
+        }
+    case SQLITE_ALTER_TABLE, SQLITE_ATTACH, SQLITE_DETACH,
+      SQLITE_CREATE_INDEX...SQLITE_CREATE_VIEW,
+      SQLITE_DROP_INDEX...SQLITE_DROP_VIEW, SQLITE_CREATE_VTABLE, SQLITE_DROP_VTABLE:
+      region.writes.isEverything = true
+    default: break
+    }
+  }
+
+  /// `main`, `temp` and the attached databases, in lower case.
+  private var databaseNames: [String] {
+    var names: [String] = ["main", "temp"]
+    guard let handle, larder_has_attached(handle) != 0 else { return names }
+    let others = "SELECT lower(name) FROM pragma_database_list WHERE seq > 1 LIMIT 1 OFFSET"
+    authorizer.whilePaused {
+      while let name = Connection.text("\(others) \(names.count - 2)", on: handle) {
+        names.append(name)
+      }
+    }
+    return names
   }
 
   private static let schemaTables: Set<String> = [

@@ -24,7 +24,8 @@ final class AuthorizedActions {
     let code: Int32
     let first: String?
     let second: String?
-    let database: String
+    /// Nil where SQLite doesn't say: a table without its database, of which no column is read.
+    let database: String?
     /// Whether a trigger or a view does it.
     let isInner: Bool
   }
@@ -40,6 +41,6 @@ final class AuthorizedActions {
       Action(
         code: code, first: first.map { String(cString: $0).lowercased() },
         second: second.map { String(cString: $0).lowercased() },
-        database: database.map { String(cString: $0).lowercased() } ?? "main", isInner: isInner))
+        database: database.map { String(cString: $0).lowercased() }, isInner: isInner))
   }
 }

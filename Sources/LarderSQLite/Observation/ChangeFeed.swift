@@ -88,7 +88,7 @@ public struct ChangeFeed<Change: Sendable>: AsyncSequence, Sendable {
       let id = observers.addFeed(of: feed.tables, limit: feed.limit)
       self.id = id
       do {
-        try await observers.install(beginning: feed.beginning)
+        try await observers.install(following: feed.tables, beginning: feed.beginning)
         decode = try feed.decoder(observers.dateFormat)
       } catch {
         end()
@@ -119,8 +119,9 @@ extension DatabaseAccess {
   ///
   /// Transactions come in the order of their commits, once they are as durable as the caller who made them is
   /// told; what was rolled back, also to a savepoint, doesn't come. What triggers and foreign keys change
-  /// is there. Other processes' transactions can't be told: one without changes says that there were some
-  /// (``CommittedChanges/isFromElsewhere``).
+  /// is there. What can't be told row by row is told by a transaction without changes
+  /// (``CommittedChanges/isFromElsewhere``): other processes' transactions, tables that are dropped, renamed, altered
+  /// or rebuilt, and values that are written as an open ``Blob``.
   ///
   /// The feed begins when its first transaction is asked for, and ends when its task is cancelled and when the
   /// queue or pool is closed. To begin with what the tables hold, read them in `beginning`.

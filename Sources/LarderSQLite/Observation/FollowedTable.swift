@@ -5,6 +5,8 @@ final class FollowedTable {
   let name: Region.TableName
   /// As the schema spells it.
   let table: String
+  /// Where it is in the file, and how it was declared: another table of the name has others.
+  let definition: String
   let columns: [String]
   /// Which columns hold whole numbers as integers although they are REAL.
   let isReal: [Bool]
@@ -20,13 +22,14 @@ final class FollowedTable {
     let schema = name.database.quotedIdentifier
     let found = try database.executeQuery(
       SQL(
-        raw: "SELECT name, sql FROM \(schema).sqlite_schema WHERE type = 'table' AND "
+        raw: "SELECT name, sql, rootpage FROM \(schema).sqlite_schema WHERE type = 'table' AND "
           + "name = \(name.table.quotedText) COLLATE NOCASE"))
     guard try found.next() else {
       throw DatabaseError(.error, "no table that can be followed: \(name.database).\(name.table)")
     }
     let spelled = try found.get(at: 0, as: String.self)
     let declaration = try found.get(at: 1, as: String.self)
+    definition = "\(try found.get(at: 2, as: Int64.self)) \(declaration)"
     found.close()
     guard larder_mentions(declaration, "virtual table") == 0 else {
       throw DatabaseError(.error, "the rows of a virtual table can't be followed: \(spelled)")

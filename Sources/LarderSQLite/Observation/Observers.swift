@@ -44,8 +44,12 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     waiter?.resume()
   }
 
-  /// Has the connection that writes tell of its commits. Throws where the engine can't.
-  func install(beginning: (@Sendable (Database) throws -> Void)? = nil) async throws {
+  /// Has the connection that writes tell of its commits, and of the rows of some tables. Throws where the engine
+  /// can't.
+  func install(
+    following tables: [Region.TableName] = [],
+    beginning: (@Sendable (Database) throws -> Void)? = nil
+  ) async throws {
     let (isInstalled, hasFeeds) = state.withLock { ($0.isInstalled, !$0.feeds.isEmpty) }
     if !isInstalled || hasFeeds {
       try await connections?.perform(.plain, ScopeCall("observe()")) { [self] db in
@@ -56,7 +60,7 @@ final class Observers: ScopeObserver, @unchecked Sendable {
           state.path = follower?.path
           state.dateFormat = db.dateFormat
         }
-        try follower?.configure()
+        try follower?.configure(requiring: Set(tables))
         try beginning?(db)
       }
     }

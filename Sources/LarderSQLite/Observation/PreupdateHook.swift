@@ -21,6 +21,8 @@ struct PreupdateHook: Sendable {
   let install: Install
   let oldValue: Value
   let newValue: Value
+  /// The column that is written as an open blob; negative otherwise.
+  let blobColumn: (@convention(c) (OpaquePointer?) -> Int32)?
   /// How many columns the row has.
   let columnCount: @convention(c) (OpaquePointer?) -> Int32
 
@@ -33,6 +35,8 @@ struct PreupdateHook: Sendable {
     return PreupdateHook(
       install: unsafeBitCast(install, to: Install.self),
       oldValue: unsafeBitCast(old, to: Value.self), newValue: unsafeBitCast(new, to: Value.self),
+      blobColumn: dlsym(nil, "sqlite3_preupdate_blobwrite")
+        .map { unsafeBitCast($0, to: (@convention(c) (OpaquePointer?) -> Int32).self) },
       columnCount: unsafeBitCast(count, to: (@convention(c) (OpaquePointer?) -> Int32).self))
   }()
 

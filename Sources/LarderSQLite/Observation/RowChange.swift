@@ -40,8 +40,9 @@ public struct CommittedChanges<Change: Sendable>: Sendable {
   /// Row by row, in the order in which statements have changed them; a row that was changed twice is there
   /// twice.
   public let changes: [Change]
-  /// Whether another process, or a connection that isn't the queue's or pool's, has committed something: nobody
-  /// knows what, so that ``changes`` is empty. Read anew what depends on it.
+  /// Whether something was committed of which nobody knows what it has changed, so that ``changes`` is empty: by
+  /// another process, or a connection that isn't the queue's or pool's; or here, by a statement that drops, renames,
+  /// alters or rebuilds a table. Read anew what depends on it.
   public let isFromElsewhere: Bool
 }
 

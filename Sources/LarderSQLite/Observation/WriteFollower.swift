@@ -28,7 +28,10 @@ final class WriteFollower: StatementFollower {
   private var tellsRows = false
   /// How many rows of one transaction are kept at most.
   private var limit = 0
+  /// The tables whose rows feeds want to know, those of them that there are, and as they were at the last commit.
+  private var wanted: Set<Region.TableName> = []
   private var followed: [Region.TableName: FollowedTable] = [:]
+  private var committed: [Region.TableName: FollowedTable] = [:]
   private var followsRowsOf: Set<Region.TableName> = []
   /// The table of the last row that was told of: mostly that of the next one.
   private var last: (database: [CChar], table: [CChar], Target)?
@@ -71,21 +74,42 @@ final class WriteFollower: StatementFollower {
 
   // MARK: Rows
 
-  /// Follows the tables whose rows somebody wants to know, from the next transaction on. Throws for what can't
-  /// be followed.
-  func configure() throws {
-    let wanted = observers.wantedRows
+  /// Follows the tables whose rows somebody wants to know, from the next transaction on. Throws where one
+  /// that is required can't be followed.
+  func configure(requiring required: Set<Region.TableName>) throws {
+    try follow(requiring: required)
+    committed = followed
+  }
+
+  private func follow(requiring required: Set<Region.TableName>) throws {
+    let wishes = observers.wantedRows
     limit = observers.longestTransaction
-    followsRowsOf = wanted.rows
+    followsRowsOf = wishes.rows
+    wanted = wishes.tables
     var tables: [Region.TableName: FollowedTable] = [:]
-    for name in wanted.tables {
-      tables[name] = try followed[name] ?? FollowedTable(name, of: database)
+    try looking {
+      for name in wanted {
+        do {
+          tables[name] = try followed[name] ?? FollowedTable(name, of: database)
+        } catch {
+          // One that was dropped since is told to its feed.
+          if required.contains(name) { throw error }
+        }
+      }
     }
     followed = tables
     last = nil
     guard let handle = connection.handle else { return }
     let isNeeded = !followed.isEmpty || (!followsRowsOf.isEmpty && PreupdateHook.found != nil)
     if isNeeded != tellsRows { setTellsRows(isNeeded, on: handle) }
+  }
+
+  /// Calls a closure whose statements are the follower's own.
+  private func looking<T>(_ body: () throws -> T) rethrows -> T {
+    let outer = isLooking
+    isLooking = true
+    defer { isLooking = outer }
+    return try connection.authorizer.whilePaused(body)
   }
 
   private func setTellsRows(_ isOn: Bool, on handle: OpaquePointer) {
@@ -117,7 +141,10 @@ final class WriteFollower: StatementFollower {
       if operation != SQLITE_DELETE { touched.insert(row: new, of: target.name) }
     }
     guard let followed = target.table, let hook = PreupdateHook.found else { return }
-    guard hook.columnCount(handle) == followed.columns.count else { return log.lose() }
+    // A blob that is written tells neither what it was nor what it is.
+    guard hook.columnCount(handle) == followed.columns.count,
+      hook.blobColumn.map({ $0(handle) < 0 }) ?? true
+    else { return log.lose() }
     let change = RowChange(
       database: target.name.database, table: followed.table, columns: followed.columns,
       old: operation == SQLITE_INSERT
@@ -171,8 +198,9 @@ final class WriteFollower: StatementFollower {
       undoIfNeeded()
     } else if let step = region?.savepoint {
       log.follow(step)
-    } else if !followed.isEmpty, region?.writes.isEverything == true {
-      // The tables may have other columns from now on.
+      if case .rollBack = step, touched.isEverything { refresh() }
+    } else if !wanted.isEmpty, region?.writes.isEverything == true {
+      // The tables may be others from now on.
       refresh()
     }
     guard !touched.isEmpty || !log.isEmpty, let handle = connection.handle,
@@ -181,20 +209,20 @@ final class WriteFollower: StatementFollower {
     end(handle)
   }
 
+  /// Looks at the tables anew. Of rows that came or went with a table, as by DROP and RENAME, SQLite doesn't tell.
   private func refresh() {
-    isLooking = true
-    defer { isLooking = false }
     isStale = false
     followed = [:]
-    connection.authorizer.whilePaused { try? configure() }
+    try? follow(requiring: [])
+    if wanted.contains(where: { followed[$0]?.definition != committed[$0]?.definition }) {
+      log.lose()
+    }
   }
 
   /// After a statement that has failed: mostly SQLite has undone it, but what came before the row that
   /// failed stays with FAIL. Nothing tells which, but the rows do.
   private func undoIfNeeded() {
     guard log.count > start else { return }
-    isLooking = true
-    defer { isLooking = false }
     if !isKept(log.changes[start...]) { log.truncate(to: start) }
   }
 
@@ -213,7 +241,7 @@ final class WriteFollower: StatementFollower {
       let isOwn = before.map { table.place($0.old, $0.oldRowID) == place } ?? false
       let old = isOwn ? before?.old : nil
       guard change.new != old else { continue }
-      let now = try? connection.authorizer.whilePaused { try table.row(at: place, of: database) }
+      let now = try? looking { try table.row(at: place, of: database) }
       return now == change.new
     }
     return false
@@ -234,6 +262,7 @@ final class WriteFollower: StatementFollower {
     defer { forget() }
     if hasChanged { observers.hasCommitted(touched, log) }
     if log.isUnknown { observers.hasCommittedElsewhere() }
+    committed = followed
     if observers.uninstallIfUnused() { uninstall() }
   }
 

@@ -156,9 +156,75 @@ struct ChangeFeedTests {
       try db.executeStatements("ALTER TABLE t ADD COLUMN d; ALTER TABLE t RENAME COLUMN a TO x")
     }
     try await access.inTransaction { db in try db.executeUpdate("DELETE FROM t WHERE id = 1") }
+    #expect(try await feed.next()?.isFromElsewhere == true)
     let last = try await #require(feed.next()).changes
     #expect(last.map(\.old) == [[1, 2, "none", 7, nil]])
     #expect(last[0].columns == ["id", "x", "b", "c", "d"])
+  }
+
+  @Test(
+    "A table that is dropped, renamed or made anew is told as an unknown change, and then followed",
+    arguments: [
+      "DROP TABLE city; CREATE TABLE city (id INTEGER PRIMARY KEY, name, population, area)",
+      "CREATE TABLE n AS SELECT * FROM city; DROP TABLE city; ALTER TABLE n RENAME TO city",
+      "ALTER TABLE city ADD COLUMN x", "ALTER TABLE city RENAME COLUMN name TO names",
+    ])
+  func madeAnew(statements: String) async throws {
+    let access = try DatabaseQueue()
+    try await access.inDatabase {
+      try $0.executeStatements(
+        """
+        CREATE TABLE city (id INTEGER PRIMARY KEY, name, population, area);
+        INSERT INTO city (name) VALUES ('Bergen'), ('Oslo');
+        """)
+      try $0.executeUpdate("CREATE TABLE other (a)")
+    }
+    let feed = try await begin(access, ["city", "other"])
+    try? await access.inTransaction { db in
+      try db.executeStatements(SQL(raw: statements))
+      throw CancellationError()
+    }
+    try await access.inTransaction { try $0.executeUpdate("INSERT INTO other VALUES (1)") }
+    #expect(try await feed.next()?.changes.map(\.table) == ["other"])
+    try await access.inTransaction { try $0.executeStatements(SQL(raw: statements)) }
+    let unknown = try await feed.next()
+    #expect(unknown?.isFromElsewhere == true && unknown?.changes.isEmpty == true)
+    try await access.inTransaction { try $0.executeUpdate("INSERT INTO city (id) VALUES (9)") }
+    #expect(try await feed.next()?.changes.map(\.new?.first) == [9])
+  }
+
+  @Test("A table that is gone is told, and others are followed still")
+  func gone() async throws {
+    let access = try DatabaseQueue()
+    try await access.inDatabase {
+      try createCities(in: $0)
+      try $0.executeUpdate("CREATE TABLE other (a)")
+    }
+    let feed = try await begin(access)
+    try await access.inDatabase { try $0.executeUpdate("DROP TABLE city") }
+    #expect(try await feed.next()?.isFromElsewhere == true)
+    let others = try await begin(access, ["other"])
+    try await access.inTransaction { try $0.executeUpdate("INSERT INTO other VALUES (1)") }
+    #expect(try await others.next()?.changes.count == 1)
+    try await access.inDatabase { try createCities(in: $0) }
+    let first = try await feed.next()
+    #expect(first?.changes.isEmpty == false || first?.isFromElsewhere == true)
+  }
+
+  @Test("Who breaks a constraint of a table that is followed is told which")
+  func constraints() async throws {
+    let access = try DatabaseQueue()
+    try await access.inDatabase { try createCities(in: $0) }
+    let feed = try await begin(access)
+    let error = await #expect(throws: DatabaseError.self) {
+      try await access.inTransaction { db in
+        try db.executeUpdate("INSERT INTO city (name) VALUES ('new'), ('Oslo')")
+      }
+    }
+    #expect(error?.message == "UNIQUE constraint failed: city.name")
+    #expect(error?.constraint?.columns == ["name"])
+    try access.close()
+    #expect(try await feed.next() == nil)
   }
 
   @Test("A feed that nobody reads ends with an error once what it holds was read")

@@ -44,6 +44,43 @@ struct ObservedValueTests {
     #expect(values.count == 2 || write.write.contains(";"))
   }
 
+  @Test(
+    "The rows of a table that is named without its database are seen, whichever that is",
+    arguments: [
+      "SELECT count(*) FROM", "SELECT EXISTS (SELECT 1 FROM", "SELECT count(*) FROM city,",
+    ])
+  func otherDatabases(read: String) async throws {
+    let folder = try ScratchFolder()
+    let access = try DatabaseQueue(path: folder.file("a.db"))
+    let other = folder.file("b.db")
+    try await access.inDatabase { db in
+      try createCities(in: db)
+      try db.executeUpdate("ATTACH \(other) AS other")
+      try db.executeStatements("CREATE TEMP TABLE t (a); CREATE TABLE other.o (a)")
+    }
+    for table in ["t", "o"] {
+      let query = "\(read) \(table)" + (read.contains("(SELECT") ? ")" : "")
+      let values = ObservedReads(access) { try $0.rows(query) }
+      let first = try await values.next()
+      try await access.inTransaction {
+        try $0.executeUpdate(SQL(raw: "INSERT INTO \(table) VALUES (1)"))
+      }
+      #expect(try await values.next() != first)
+    }
+  }
+
+  @Test("A value whose table was dropped ends with an error that names it")
+  func dropped() async throws {
+    let folder = try ScratchFolder()
+    let access = try DatabasePool(path: folder.file("a.db"))
+    try await access.inTransaction { try createCities(in: $0) }
+    let values = ObservedReads(access) { try $0.texts("SELECT name FROM city") }
+    _ = try await values.next()
+    try await access.inTransaction { try $0.executeUpdate("DROP TABLE city") }
+    let error = await #expect(throws: DatabaseError.self) { try await values.next() }
+    #expect(error?.message == "no such table: city")
+  }
+
   @Test("What wasn't read isn't read again", arguments: Company.threads)
   func unseen(company: Company) async throws {
     let folder = try ScratchFolder()
