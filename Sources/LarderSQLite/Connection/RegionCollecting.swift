@@ -71,7 +71,7 @@ extension Connection {
       // Rows that make room for others, and columns that are computed, aren't told.
       let isWhole =
         action.isInner || replaces || column.isEmpty || column == "rowid"
-        || !traitsOf(name).isPlain
+        || !traitsOf(name).isPlain || traitsOf(name).keyColumn == column
       region.writes.insert(isWhole ? .all : .init(columns: [column]), of: name)
     case SQLITE_PRAGMA:
       region.reads.isEverything = true
@@ -115,6 +115,8 @@ private struct TableTraits {
   /// Whether an update of some columns changes nothing but these: none is generated, and no row has to
   /// give way to another.
   var isPlain = false
+  /// The column that is the row id, in lower case: rows are found in its order.
+  var keyColumn: String?
   /// Whether it is a virtual table that shows what is written under other names.
   var showsOthers = false
 
@@ -127,7 +129,8 @@ private struct TableTraits {
     // A view has columns but no rows, eponymous virtual tables have no entry in the schema.
     let schema = name.database.quotedIdentifier
     let sql = """
-      SELECT sql, (SELECT count(*) FROM pragma_table_xinfo(?1, ?2) WHERE hidden > 1)
+      SELECT sql, (SELECT count(*) FROM pragma_table_xinfo(?1, ?2) WHERE hidden > 1),
+        (SELECT lower(name) FROM pragma_table_xinfo(?1, ?2) WHERE pk = 1)
       FROM \(schema).sqlite_schema WHERE type = 'table' AND lower(name) = ?1
       """
     var statement: OpaquePointer?
@@ -140,6 +143,7 @@ private struct TableTraits {
       return
     }
     let declaration = String(cString: text)
+    keyColumn = sqlite3_column_text(statement, 2).map { String(cString: $0) }
     let isVirtual = larder_mentions(declaration, "virtual table") != 0
     let showsOwnRows = ["using fts", "using rtree", "using geopoly"].contains {
       (module: String) in larder_mentions(declaration, module) != 0

@@ -4,7 +4,8 @@ extension Database {
   ///
   /// The closure can't use the connection. It is called as long as the observation that is returned is
   /// kept, beyond the scope too. See [sqlite3_commit_hook](https://www.sqlite.org/c3ref/commit_hook.html).
-  /// Throws ``UnsupportedByEngine`` where the engine isn't SQLite.
+  /// Throws `ResultCode.readOnly` in a read scope, which commits nothing, and ``UnsupportedByEngine`` where the
+  /// engine isn't SQLite.
   public func onCommit(_ body: @escaping @Sendable () throws -> Void) throws -> Observation {
     connection.hooks.installCommitHook(on: try hookable())
     return observation {
@@ -50,6 +51,9 @@ extension Database {
 
   private func hookable(_ feature: StaticString = #function) throws -> OpaquePointer {
     let handle = try connection.sqlite(feature)
+    guard !connection.restrictions.contains(.writing) else {
+      throw DatabaseError(.readOnly, "a read scope writes nothing to tell of; use inDatabase")
+    }
     connection.hooks.isRunning = { [unowned connection] isRunning in
       if isRunning { connection.block(.hook) } else { connection.unblock(.hook) }
     }

@@ -10,7 +10,7 @@ extension Database {
   ///
   /// - Parameters:
   ///   - tables: names of tables of the main database; none for all that there are. Tables without a primary
-  ///     key aren't recorded.
+  ///     key aren't recorded, and those with generated columns can't be: SQLite's sessions don't know these.
   ///   - isPatchset: whether the values before are left out.
   ///   - body: changes the tables; what it throws is thrown, and nothing recorded.
   ///
@@ -35,6 +35,7 @@ extension Database {
     for table in tables where try !tableExists(table) {
       throw DatabaseError(.error, "no such table: \(table)")
     }
+    try checkRecordable(tables)
     connection.isRecordingChanges = true
     connection.follower?.willRecord()
     var session: OpaquePointer?
@@ -57,5 +58,23 @@ extension Database {
       isPatchset
         ? library.patchset(session, count, bytes) : library.changeset(session, count, bytes)
     }
+  }
+
+  private func checkRecordable(_ tables: [String]) throws {
+    let generated = try connection.authorizer.whilePaused {
+      try executeQuery(
+        """
+        SELECT DISTINCT t.name FROM main.sqlite_schema AS t, pragma_table_xinfo(t.name, 'main') AS c
+        WHERE t.type = 'table' AND c.hidden IN (2, 3)
+        """
+      ).map { try $0.get(at: 0, as: String.self) }
+    }
+    let wanted = Set(tables.map(\.foldedName))
+    guard let table = generated.first(where: { wanted.isEmpty || wanted.contains($0.foldedName) })
+    else { return }
+    throw DatabaseError(
+      .error,
+      "a table with generated columns can't be recorded: \(table)"
+        + (wanted.isEmpty ? "; name the tables that are to be" : ""))
   }
 }

@@ -46,7 +46,8 @@ public struct CommittedChanges<Change: Sendable>: Sendable {
   public let isFromElsewhere: Bool
 }
 
-/// A feed ended because its consumer was too slow: it held as many changes as it may.
+/// A feed ended because it would have held more changes than it may: its consumer was too slow, or one
+/// transaction was larger than the limit.
 ///
 /// What was committed before was delivered. To go on, read anew what the feed was for, and begin another feed.
 public struct FeedOverflow: Error, Hashable, Sendable, CustomStringConvertible {
@@ -57,7 +58,7 @@ public struct FeedOverflow: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// What happened, and what to do.
   public var description: String {
-    "the feed held \(limit) changes that nobody has read, and ended before transaction "
-      + "\(number); read the tables anew, and begin another feed"
+    "with transaction \(number) the feed would hold more than \(limit) changes that nobody has read, and "
+      + "ended before it; read the tables anew, and begin another feed, or raise its limit"
   }
 }

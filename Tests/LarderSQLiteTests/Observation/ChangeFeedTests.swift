@@ -246,6 +246,7 @@ struct ChangeFeedTests {
     let error = await #expect(throws: FeedOverflow.self) { try await feed.next() }
     #expect(error?.number == last + 1 && error?.limit == 6)
     #expect(try await feed.next() == nil)
+    await #expect(throws: DatabaseError.self) { _ = try await begin(access, limit: 0) }
     let second = try await begin(access, limit: 6)
     try await access.inTransaction { db in
       for number in 0..<7 { try db.executeUpdate("UPDATE city SET area = ? WHERE id = 1", number) }

@@ -205,6 +205,23 @@ struct ChangesetTests {
     #expect(try await feed.next()?.changes.count == 1)
   }
 
+  @Test("A table with generated columns is refused by its name, before anything is done")
+  func generatedColumns() throws {
+    let db = try makeCities()
+    try db.executeUpdate("CREATE TABLE g (a INTEGER PRIMARY KEY, b AS (a + 1) STORED)")
+    for tables in [["G"], []] {
+      let error = #expect(throws: DatabaseError.self) {
+        try db.record(tables: tables, isPatchset: false) {
+          try $0.executeUpdate("DELETE FROM city")
+        }
+      }
+      #expect(error?.message.contains(": g") == true)
+    }
+    #expect(try db.cityCount() == 4)
+    let changeset = try db.record("city") { try $0.executeUpdate("DELETE FROM city") }
+    #expect(!changeset.data.isEmpty)
+  }
+
   @Test("Where SQLite has no sessions, that is what is thrown")
   func missing() {
     #expect(SessionExtension { _ in nil } == nil)

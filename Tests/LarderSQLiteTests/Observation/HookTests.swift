@@ -100,4 +100,11 @@ struct HookTests {
     #expect(events.elements.contains("commit"))
     _ = observations
   }
+
+  @Test("In a read scope, where nothing is committed, a hook is refused")
+  func readScope() throws {
+    let queue = try DatabaseQueue()
+    let error = #expect(throws: DatabaseError.self) { try queue.read { _ = try $0.onCommit {} } }
+    #expect(error?.code == .readOnly)
+  }
 }

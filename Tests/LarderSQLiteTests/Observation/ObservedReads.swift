@@ -105,6 +105,9 @@ struct SeenWrite: Sendable, CustomStringConvertible {
     SeenWrite(
       name: "row id", read: "SELECT id FROM city", write: "UPDATE city SET rowid = 77 WHERE id = 1"),
     SeenWrite(
+      name: "a row's place", read: "SELECT json_group_array(population) FROM city",
+      write: "UPDATE city SET id = 77 WHERE id = 1"),
+    SeenWrite(
       name: "FTS5",
       schema: "CREATE VIRTUAL TABLE f USING fts5(t); INSERT INTO f VALUES ('one two')",
       read: "SELECT t FROM f WHERE f MATCH 'two'", write: "DELETE FROM f"),
