@@ -85,6 +85,9 @@ public struct ChangeFeed<Change: Sendable>: AsyncSequence, Sendable {
     func begin() async throws -> Int {
       if let id { return id }
       _ = try PreupdateHook.required()
+      guard !feed.tables.isEmpty else {
+        throw DatabaseError(.misuse, "a feed follows at least one table, by its name")
+      }
       guard feed.limit > 0 else {
         throw DatabaseError(.misuse, "a feed's limit is at least 1, and not \(feed.limit)")
       }
@@ -132,7 +135,7 @@ extension DatabaseAccess {
   /// - Parameters:
   ///   - tables: the tables' names, which throw when the feed begins if there is no such table, it is
   ///     virtual, or has columns that are computed when they are read; `aux.city` for one of an attached
-  ///     database.
+  ///     database, so that no table with a dot in its name can be followed.
   ///   - limit: how many changes are held for a consumer that doesn't ask, at least 1; with more, and for a
   ///     single transaction with more, the feed throws ``FeedOverflow`` once those of before are delivered.
   ///   - beginning: is called in the scope of the writing connection in which the feed begins: what it reads is

@@ -65,6 +65,10 @@ public struct Changeset: Hashable, Sendable {
   /// The changeset that undoes this one. Throws for a patch set, and for bytes that are none of both.
   public func inverted() throws -> Changeset {
     let library = try checked()
+    guard !isPatchset else {
+      throw DatabaseError(
+        .misuse, "a patch set has no values before to go back to; record without isPatchset")
+    }
     return try Self.make { count, bytes in
       data.withUnsafeBytes {
         library.invert(Int32(clamping: $0.count), $0.baseAddress, count, bytes)
@@ -77,6 +81,9 @@ public struct Changeset: Hashable, Sendable {
   public func combined(with other: Changeset) throws -> Changeset {
     let library = try checked()
     _ = try other.checked()
+    guard data.isEmpty || other.data.isEmpty || isPatchset == other.isPatchset else {
+      throw DatabaseError(.misuse, "a changeset and a patch set can't be one")
+    }
     return try withCopies(of: data, other.data) { first, second in
       try Self.make { count, bytes in
         library.concatenate(
@@ -151,6 +158,9 @@ public struct Changeset: Hashable, Sendable {
     return try SessionExtension.required()
   }
 
+  /// Its tables begin with P, those of a changeset with T.
+  private var isPatchset: Bool { data.first == UInt8(ascii: "P") }
+
   // MARK: Memory
 
   /// SQLite takes pointers to what it could change, and doesn't.
@@ -179,8 +189,11 @@ public struct Changeset: Hashable, Sendable {
 
   static func check(_ code: Int32) throws {
     guard code != SQLITE_OK else { return }
-    throw DatabaseError(
-      ResultCode(rawValue: code), "the changeset: \(String(cString: sqlite3_errstr(code)))")
+    let reason =
+      code == SQLITE_SCHEMA
+      ? "the table of one has other columns, or another key, than that of the other"
+      : String(cString: sqlite3_errstr(code))
+    throw DatabaseError(ResultCode(rawValue: code), "the changeset: \(reason)")
   }
 }
 

@@ -1,26 +1,21 @@
 import Dispatch
-import Glibc
 
 /// Watches a database file, its log and its journal for writing by others, by inotify: what has changed, if
 /// anything, is for whoever is told to find out. Where there is no inotify, it tells once a second.
 ///
 /// A write shows before the commit does whose part it is, so that it is followed by several looks, with
-/// exponential back-off. Each watch is for one event (`IN_ONESHOT`) and set anew before the second look: a queue or
-/// pool that writes itself would pay for each page (measured: 4 µs of a commit's 14). See
-/// [inotify(7)](https://man7.org/linux/man-pages/man7/inotify.7.html).
+/// exponential back-off. Each watch is for one event and set anew before the second look: a queue or pool that
+/// writes itself would pay for each page (measured: 4 µs of a commit's 14).
 ///
-/// What makes it Sendable: all happens on its queue.
+/// What makes it Sendable: all happens on the queue of ``FileEvents``.
 final class FileWatcher: @unchecked Sendable {
-  private let queue = DispatchQueue(label: "larder.watch")
+  private let events = FileEvents.shared
   private let paths: [String]
   private let look: @Sendable () -> Void
-  private var events: (any DispatchSourceRead)?
   private var timer: (any DispatchSourceTimer)?
   private var isLooking = false
   /// Whether something was written while others looked.
   private var isLate = false
-  /// Of inotify.
-  private var descriptor: Int32 = -1
   /// Goes up with each write that is told of.
   private var burst = 0
   /// How many looks there were since.
@@ -38,9 +33,10 @@ final class FileWatcher: @unchecked Sendable {
   }
 
   func start() {
-    queue.async { [self] in
-      watch()
-      let timer = DispatchSource.makeTimerSource(queue: queue)
+    events.queue.async { [self] in
+      events.add(self)
+      setWatches()
+      let timer = DispatchSource.makeTimerSource(queue: events.queue)
       timer.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(50))
       timer.setEventHandler { [weak self] in
         self?.setWatches()
@@ -52,51 +48,20 @@ final class FileWatcher: @unchecked Sendable {
   }
 
   func stop() {
-    queue.async { [self] in
-      events?.cancel()
+    events.queue.async { [self] in
       timer?.cancel()
-      (events, timer) = (nil, nil)
+      timer = nil
+      events.remove(self)
     }
-  }
-
-  private func watch() {
-    let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
-    guard descriptor >= 0 else { return }
-    let events = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-    events.setEventHandler { [weak self] in
-      if Self.readEvents(descriptor) { self?.hasWritten() }
-    }
-    events.setCancelHandler { close(descriptor) }
-    events.activate()
-    self.events = events
-    self.descriptor = descriptor
-    setWatches()
   }
 
   /// Watches the files that there are. What is watched already stays so.
   private func setWatches() {
-    guard events != nil else { return }
-    let mask = UInt32(IN_MODIFY | IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF) | UInt32(IN_ONESHOT)
-    for path in paths { inotify_add_watch(descriptor, path, mask) }
+    for path in paths { events.watch(path, for: self) }
   }
 
-  /// Reads what there is; false where that are ends of watches alone.
-  private static func readEvents(_ descriptor: Int32) -> Bool {
-    var isWriting = false
-    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
-      while case let count = read(descriptor, buffer.baseAddress, buffer.count), count > 0 {
-        var offset = 0
-        while offset + MemoryLayout<inotify_event>.size <= count {
-          let event = buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
-          offset += MemoryLayout<inotify_event>.size + Int(event.len)
-          if event.mask & UInt32(IN_IGNORED) == 0 { isWriting = true }
-        }
-      }
-    }
-    return isWriting
-  }
-
-  private func hasWritten() {
+  /// After one of the files was written.
+  func hasWritten() {
     burst += 1
     step = 0
     scheduleNext()
@@ -105,7 +70,7 @@ final class FileWatcher: @unchecked Sendable {
   private func scheduleNext() {
     guard step < Self.pauses.count, timer != nil else { return }
     let burst = burst
-    queue.asyncAfter(deadline: .now() + .milliseconds(Self.pauses[step])) { [weak self] in
+    events.queue.asyncAfter(deadline: .now() + .milliseconds(Self.pauses[step])) { [weak self] in
       guard let self, self.burst == burst else { return }
       step += 1
       if step >= Self.looksUnwatched { setWatches() }
@@ -121,7 +86,7 @@ final class FileWatcher: @unchecked Sendable {
   }
 
   func hasLooked() {
-    queue.async { [self] in
+    events.queue.async { [self] in
       isLooking = false
       guard isLate, timer != nil else { return }
       isLate = false

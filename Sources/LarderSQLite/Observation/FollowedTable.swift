@@ -19,13 +19,16 @@ final class FollowedTable {
   /// Reads a table's columns from the schema. Throws for what has no rows of its own, and for tables with
   /// columns that are computed when they are read.
   init(_ name: Region.TableName, of database: Database) throws {
+    guard sqlite3_db_readonly(database.connection.handle, name.database) >= 0 else {
+      throw DatabaseError(.error, "no such database: \(name.database)")
+    }
     let schema = name.database.quotedIdentifier
     let found = try database.executeQuery(
       SQL(
         raw: "SELECT name, sql, rootpage FROM \(schema).sqlite_schema WHERE type = 'table' AND "
           + "name = \(name.table.quotedText) COLLATE NOCASE"))
     guard try found.next() else {
-      throw DatabaseError(.error, "no table that can be followed: \(name.database).\(name.table)")
+      throw DatabaseError(.error, "no such table: \(name.database).\(name.table)")
     }
     let spelled = try found.get(at: 0, as: String.self)
     let declaration = try found.get(at: 1, as: String.self)

@@ -12,6 +12,8 @@ final class Observers: ScopeObserver, @unchecked Sendable {
 
   init(_ connections: Connections) { self.connections = connections }
 
+  deinit { state.withLock { $0.watcher?.stop() } }
+
   // MARK: Coming and going
 
   /// Adds an observer of a value, which is told of anything until it has read once.

@@ -297,7 +297,10 @@ final class WriteFollower: StatementFollower {
   func lookForOthers() {
     guard !hasMoved else {
       return observers.fail(
-        DatabaseError(.readOnlyMoved, "another file has taken the place of the database's"))
+        DatabaseError(
+          .readOnlyMoved,
+          "the file was removed, or another one has taken its place: \(path ?? ""); "
+            + "close the queue or pool and open it anew"))
     }
     guard let version = currentDataVersion(), version != dataVersion else { return }
     dataVersion = version
