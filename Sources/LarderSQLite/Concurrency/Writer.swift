@@ -265,6 +265,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     defer { database.connection.leave() }
     checkpointer?.close()
     groupCommit?.suspend(database)
+    if groupCommit?.hasFailed != true { database.optimizeBeforeClosing() }
     keepLogIfNeeded()
     database.closeEverything()
   }

@@ -106,6 +106,13 @@ final class AuthorizerHandler {
     }
   }
 
+  /// Whether a blob of a table may be opened, of which SQLite doesn't ask.
+  func allowsBlob(of table: String, isWritable: Bool) -> Bool {
+    guard preset != nil else { return true }
+    return allows(SQLITE_READ, table, hasSecond: true)
+      && (!isWritable || allows(SQLITE_UPDATE, table, hasSecond: true))
+  }
+
   private var isLimitedToTables: Bool {
     if case .tables = preset { true } else { false }
   }

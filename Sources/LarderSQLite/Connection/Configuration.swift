@@ -135,6 +135,19 @@ public struct Configuration: Sendable {
   public var slowStatementThreshold: Duration = .zero
   /// Told of each error that SQLite reports. Larder itself never prints.
   public var log: (@Sendable (DatabaseError) -> Void)?
+  /// Extensions that each connection loads once it is open, before ``prepareDatabase``: none from SQL, whatever
+  /// this holds.
+  public var extensions: [Extension] = []
+  /// The number that says whose file it is (`PRAGMA application_id`): opening a file with another one throws
+  /// `ResultCode.mismatch`, and one that is new gets it. Nil: any. See
+  /// [application_id](https://www.sqlite.org/pragma.html#pragma_application_id).
+  public var expectedApplicationID: Int32?
+  /// Whether what is deleted is overwritten with zeros in the file; nil as SQLite was built. See
+  /// [secure_delete](https://www.sqlite.org/pragma.html#pragma_secure_delete).
+  public var secureDelete: Bool?
+  /// Whether closing gathers what the query planner lacks, as ``Database/optimize()`` does: of a queue or pool, its
+  /// connection that writes.
+  public var optimizesOnClose = false
   /// Called for each connection once it is open and set up, to register functions and the like.
   /// What it throws makes opening fail.
   public var prepareDatabase: (@Sendable (Database) throws -> Void)?

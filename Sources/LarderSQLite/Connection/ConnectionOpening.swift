@@ -104,11 +104,13 @@ extension Database {
     statementDeadline = configuration.statementDeadline
     do {
       try verify(configuration)
+      try checkApplicationID()
       try applySettings(configuration)
     } catch let error as DatabaseError {
       guard let path, !path.isEmpty else { throw error }
       throw DatabaseError(error.extendedCode, "\(error.message): \(path)", sql: error.sql)
     }
+    try loadExtensions()
     authorizer = configuration.authorizer
     try configuration.prepareDatabase?(self)
     clearStatementCache()
@@ -155,6 +157,9 @@ extension Database {
       PRAGMA foreign_keys = \(configuration.foreignKeys ? "ON" : "OFF");
       PRAGMA cache_size = \(-max(1, configuration.cacheSize / 1024))
       """)
+    if let overwrites = configuration.secureDelete {
+      try set("PRAGMA secure_delete = \(overwrites ? "ON" : "OFF")")
+    }
     try setJournalMode(configuration)
     try set(
       """

@@ -23,6 +23,8 @@ public final class Database {
   let transactionStatements = TransactionStatements()
   /// Statements that result sets and ``Statement`` objects use, each with its place in here.
   @exclusivity(unchecked) private var open: [PreparedStatement] = []
+  /// Blobs that are open, which end with the scope too.
+  @exclusivity(unchecked) var openBlobs: [BlobHandle] = []
   /// Whether the transaction or savepoint of the innermost scope is to be undone.
   @exclusivity(unchecked) package var isRollbackOnly = false
   /// Whether the scope that runs has begun: BEGIN has succeeded.
@@ -94,6 +96,7 @@ public final class Database {
     guard !connection.isScoped else {
       throw DatabaseError(.misuse, "a scope can't close its database; close the queue or pool")
     }
+    optimizeBeforeClosing()
     closeEverything()
   }
 
@@ -235,11 +238,13 @@ public final class Database {
     }
   }
 
-  /// Whether result sets or statements are open.
-  public var hasOpenStatements: Bool { !open.isEmpty }
+  /// Whether result sets, statements or blobs are open.
+  public var hasOpenStatements: Bool { !open.isEmpty || !openBlobs.isEmpty }
 
-  /// Closes all result sets and statements that are open.
+  /// Closes all result sets, statements and blobs that are open.
   public func closeOpenStatements() {
+    for blob in openBlobs { blob.close() }
+    openBlobs = []
     for statement in open where !statement.closesLater() {
       removeOpen(statement)
       giveBack(statement)

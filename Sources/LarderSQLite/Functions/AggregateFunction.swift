@@ -19,11 +19,16 @@ extension Database {
   ///
   /// - `initial`: what a group begins with, and what `final` gets when it has no rows.
   /// - `step`: adds the arguments of a row.
-  /// - `final`: the result of a group.
+  /// - `inverse`: takes the arguments of a row out again, which makes the aggregate usable as a window
+  ///     function with a frame that moves; see
+  ///     [User-defined aggregate window functions](https://www.sqlite.org/windowfunctions.html#udfwinfunc).
+  ///     Nil: it is no window function.
+  /// - `final`: the result of a group or, in a window, of the rows that are in the frame.
   public func createAggregate<State: Sendable>(
     _ name: String, argumentCount: Int? = nil, deterministic: Bool = true, directOnly: Bool = true,
     initial: State,
     step: @escaping @Sendable (inout State, [DatabaseValue]) throws -> Void,
+    inverse: (@Sendable (inout State, [DatabaseValue]) throws -> Void)? = nil,
     final: @escaping @Sendable (State) throws -> (any DatabaseValueConvertible)?
   ) throws {
     _ = try connection.sqlite()
@@ -33,14 +38,19 @@ extension Database {
       var state = initial
       return Group {
         try step(&state, $0)
+      } inverse: {
+        try inverse?(&state, $0)
       } final: {
         try final(state)
       }
     }
     try connection.register(
       signature, aggregate,
-      step: { context, count, values in Aggregate.of(context)?.step(context, count, values) },
-      final: { context in Aggregate.of(context)?.final(context) })
+      step: { Aggregate.of($0)?.change($0, $1, $2) { try $0.step($1) } },
+      final: { Aggregate.of($0)?.final($0) },
+      value: inverse == nil ? nil : { Aggregate.of($0)?.value($0) },
+      inverse: inverse == nil
+        ? nil : { Aggregate.of($0)?.change($0, $1, $2) { try $0.inverse($1) } })
   }
 }
 
@@ -67,8 +77,10 @@ private final class Aggregate {
       .assumingMemoryBound(to: UnsafeRawPointer?.self)
   }
 
-  func step(
-    _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
+  /// Adds a row to a group, or takes one out.
+  func change(
+    _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?,
+    _ body: (Group, [DatabaseValue]) throws -> Void
   ) {
     guard let room = room(context, create: true) else {
       sqlite3_result_error_nomem(context)
@@ -85,7 +97,7 @@ private final class Aggregate {
     var arguments: [DatabaseValue] = []
     do {
       arguments = try context.arguments(count, values)
-      try group.step(arguments)
+      try body(group, arguments)
     } catch {
       group.hasFailed = true
       context.setError(error, arguments: arguments)
@@ -97,6 +109,17 @@ private final class Aggregate {
     let room = room(context, create: false)
     let group = room?.pointee.map { Unmanaged<Group>.fromOpaque($0).takeRetainedValue() }
     room?.pointee = nil
+    setResult(of: group, context)
+  }
+
+  /// The result of a window's frame, after which the group goes on.
+  func value(_ context: OpaquePointer?) {
+    let room = room(context, create: false)
+    setResult(
+      of: room?.pointee.map { Unmanaged<Group>.fromOpaque($0).takeUnretainedValue() }, context)
+  }
+
+  private func setResult(of group: Group?, _ context: OpaquePointer?) {
     guard group?.hasFailed != true else { return }
     let context = FunctionContext(context: context, format: format)
     do {
@@ -107,17 +130,20 @@ private final class Aggregate {
   }
 }
 
-/// The state of one group of rows, whatever its type, in two closures.
+/// The state of one group of rows, whatever its type, in three closures.
 private final class Group {
   let step: ([DatabaseValue]) throws -> Void
+  let inverse: ([DatabaseValue]) throws -> Void
   let final: () throws -> (any DatabaseValueConvertible)?
   var hasFailed = false
 
   init(
     step: @escaping ([DatabaseValue]) throws -> Void,
+    inverse: @escaping ([DatabaseValue]) throws -> Void,
     final: @escaping () throws -> (any DatabaseValueConvertible)?
   ) {
     self.step = step
+    self.inverse = inverse
     self.final = final
   }
 }

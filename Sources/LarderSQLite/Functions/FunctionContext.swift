@@ -108,16 +108,25 @@ extension Connection {
   /// here on and releases it, also when this call fails.
   func register(
     _ signature: FunctionSignature, _ function: AnyObject?, call: FunctionCallback? = nil,
-    step: FunctionCallback? = nil, final: (@convention(c) (OpaquePointer?) -> Void)? = nil
+    step: FunctionCallback? = nil, final: (@convention(c) (OpaquePointer?) -> Void)? = nil,
+    value: (@convention(c) (OpaquePointer?) -> Void)? = nil, inverse: FunctionCallback? = nil
   ) throws {
     let handle = try sqlite()
     // What it replaces is destroyed in this call, and may do anything.
     callDepth += 1
     defer { callDepth -= 1 }
-    let code = sqlite3_create_function_v2(
-      handle, signature.name, signature.argumentCount, signature.flags,
-      function.map { Unmanaged.passRetained($0).toOpaque() }, call, step, final,
-      { data in data.map { Unmanaged<AnyObject>.fromOpaque($0).release() } })
+    let data = function.map { Unmanaged.passRetained($0).toOpaque() }
+    let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { data in
+      data.map { Unmanaged<AnyObject>.fromOpaque($0).release() }
+    }
+    let code =
+      inverse == nil
+      ? sqlite3_create_function_v2(
+        handle, signature.name, signature.argumentCount, signature.flags, data, call, step, final,
+        release)
+      : sqlite3_create_window_function(
+        handle, signature.name, signature.argumentCount, signature.flags, data, step, final, value,
+        inverse, release)
     guard code == SQLITE_OK else { throw error(code) }
     if function != nil { forgetSchema() }
   }

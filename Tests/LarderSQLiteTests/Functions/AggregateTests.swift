@@ -136,4 +136,38 @@ struct AggregateTests {
     try db.removeCollation("backwards")
     #expect(throws: DatabaseError.self) { try db.texts(sql) }
   }
+
+  @Test("An aggregate that can take rows out again is a window function too")
+  func window() throws {
+    let db = try makeCities()
+    func create(_ name: String, takesOut: Bool) throws {
+      let takeOut: @Sendable (inout [String], [DatabaseValue]) throws -> Void = {
+        names, arguments in
+        let gone = try String(databaseValue: arguments[0])
+        if gone == "Lagos", arguments.count > 1 { throw CancellationError() }
+        names.removeFirst()
+      }
+      try db.createAggregate(
+        name, initial: [String](), step: { $0.append(try String(databaseValue: $1[0])) },
+        inverse: takesOut ? takeOut : nil, final: { $0.joined(separator: "+") })
+    }
+    try create("names", takesOut: true)
+    try create("all_names", takesOut: false)
+    let frame = "OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM city ORDER BY id"
+    #expect(
+      try db.texts(SQL(raw: "SELECT names(name) \(frame)"))
+        == ["Bergen", "Bergen+Oslo", "Oslo+Lagos", "Lagos+北京市"])
+    #expect(
+      try db.texts("SELECT names(name) FROM (SELECT name FROM city ORDER BY id LIMIT 9)")
+        == ["Bergen+Oslo+Lagos+北京市"])
+    #expect(throws: DatabaseError.self) {
+      try db.texts(SQL(raw: "SELECT all_names(name) \(frame)"))
+    }
+    try db.executeUpdate("INSERT INTO city VALUES (5, 'Rome', 1, 1)")
+    #expect(throws: DatabaseError.self) {
+      try db.texts(SQL(raw: "SELECT names(name, 1) \(frame)"))
+    }
+    #expect(
+      try db.texts("SELECT all_names(name) FROM city WHERE id = 2 OR id = 1") == ["Bergen+Oslo"])
+  }
 }

@@ -1,0 +1,196 @@
+import CSQLite
+
+/// Incremental I/O: one value of one row, a blob or a text, that is read and written in pieces without being in
+/// memory as a whole.
+///
+/// ```swift
+/// try queue.inTransaction { db in
+///   try db.executeUpdate("INSERT INTO file (id, content) VALUES (1, zeroblob(\(size)))")
+///   let blob = try db.openBlob("file", column: "content", row: 1, isWritable: true)
+///   var offset = 0
+///   while let piece = source.next() {
+///     try blob.write(piece, at: offset)
+///     offset += piece.count
+///   }
+/// }
+/// ```
+///
+/// The value's size is fixed: `zeroblob(n)` makes one of n bytes to be filled. A text is read as the bytes that
+/// the file holds, in its encoding. Offsets and sizes are bytes.
+///
+/// A blob is good only in the scope that has opened it, and until its row changes by anything else than writing
+/// through it: then everything throws `ResultCode.abort`, and it has to be opened anew. See
+/// [Incremental I/O](https://www.sqlite.org/c3ref/blob_open.html).
+public final class Blob {
+  private let database: Database
+  private let handle: BlobHandle
+  /// Whether it was opened for writing.
+  public let isWritable: Bool
+
+  fileprivate init(_ database: Database, _ handle: BlobHandle, isWritable: Bool) {
+    self.database = database
+    self.handle = handle
+    self.isWritable = isWritable
+    database.openBlobs.append(handle)
+  }
+
+  deinit { close() }
+
+  /// Closes it. Everything throws from now on. Closing again does nothing.
+  public func close() {
+    guard handle.pointer != nil, database.connection.isAccessible else { return }
+    handle.close()
+    database.openBlobs.removeAll { $0 === handle }
+  }
+
+  /// How many bytes there are; 0 where it is closed.
+  public var count: Int {
+    database.connection.isAccessible && handle.pointer != nil ? handle.size : 0
+  }
+
+  /// Reads bytes from an offset on, all that are left or so many. Throws `ResultCode.range` for bytes that
+  /// aren't there.
+  public func read(at offset: Int = 0, count: Int? = nil) throws -> [UInt8] {
+    let wanted = count ?? max(0, self.count - offset)
+    _ = try range(offset, wanted)
+    return try Array(unsafeUninitializedCapacity: wanted) { buffer, read in
+      try self.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+      read = wanted
+    }
+  }
+
+  /// Fills a buffer with the bytes from an offset on. Throws as the other form does.
+  public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws {
+    let range = try range(offset, buffer.count)
+    guard let start = buffer.baseAddress, range.count > 0 else { return try check() }
+    try call { sqlite3_blob_read($0, start, range.count, range.offset) }
+  }
+
+  /// Writes bytes at an offset. Throws `ResultCode.range` where they would go beyond the end, and nothing is
+  /// written then; `ResultCode.readOnly` for one that wasn't opened for writing; and `ResultCode.misuse` outside
+  /// of a transaction.
+  ///
+  /// Indexes, triggers and foreign keys don't notice; those who follow the table by `changes(of:)` are told that
+  /// something unknown was changed.
+  public func write(_ bytes: some Sequence<UInt8>, at offset: Int) throws {
+    let isWritten: Void? = try bytes.withContiguousStorageIfAvailable {
+      try write(UnsafeRawBufferPointer($0), at: offset)
+    }
+    if isWritten == nil { try Array(bytes).withUnsafeBytes { try write($0, at: offset) } }
+  }
+
+  private func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
+    guard isWritable else {
+      throw DatabaseError(.readOnly, "the blob was opened for reading; use isWritable")
+    }
+    let range = try range(offset, bytes.count)
+    try database.checkBlobWriting()
+    guard let start = bytes.baseAddress, range.count > 0 else { return }
+    database.connection.follower?.willChangeUnseen()
+    try call { sqlite3_blob_write($0, start, range.count, range.offset) }
+  }
+
+  /// Goes on with the same column of another row, which takes less than to open another blob. Throws as
+  /// ``Database/openBlob(_:column:row:database:isWritable:)`` does, after which everything throws.
+  public func reopen(row: Int64) throws {
+    try call { sqlite3_blob_reopen($0, row) }
+    handle.measure()
+  }
+
+  private func check() throws {
+    try database.connection.check()
+    guard handle.pointer != nil else { throw DatabaseError(.misuse, "the blob is closed") }
+  }
+
+  private func range(_ offset: Int, _ count: Int) throws -> (offset: Int32, count: Int32) {
+    try check()
+    let end = offset.addingReportingOverflow(count)
+    guard offset >= 0, count >= 0, !end.overflow, end.partialValue <= self.count else {
+      throw DatabaseError(
+        .range, "no \(count) bytes at \(offset): the blob has \(self.count)")
+    }
+    return (Int32(offset), Int32(count))
+  }
+
+  private func call(_ body: (OpaquePointer) -> Int32) throws {
+    try check()
+    guard let pointer = handle.pointer else { return }
+    let connection = database.connection
+    connection.callDepth += 1
+    let code = body(pointer)
+    connection.callDepth -= 1
+    guard code != SQLITE_OK else { return }
+    throw connection.error(code) {
+      code & 0xff == SQLITE_ABORT
+        ? "the row has changed, or isn't there: open the blob anew" : nil
+    }
+  }
+}
+
+@available(*, unavailable)
+extension Blob: Sendable {}
+
+/// SQLite's handle of a blob. What makes the pointer sound: it is nil once it is closed, which happens on the
+/// connection's thread, at the latest when the scope ends or the connection is closed.
+final class BlobHandle {
+  private(set) var pointer: OpaquePointer?
+  /// In bytes, of which SQLite tells no more once the row has changed.
+  private(set) var size = 0
+
+  init(_ pointer: OpaquePointer) {
+    self.pointer = pointer
+    measure()
+  }
+
+  func measure() { size = Int(sqlite3_blob_bytes(pointer)) }
+
+  func close() { sqlite3_blob_close(pointer.take()) }
+}
+
+extension Database {
+  /// Opens the value of a column in one row for reading and, if asked for, writing in pieces.
+  ///
+  /// - Parameters:
+  ///   - table: a table with row ids, in `main` or the database that is named.
+  ///   - column: for writing one that no index and no foreign key uses.
+  ///   - row: the row id.
+  ///   - database: `main`, `temp`, or the name of an attached database.
+  ///   - isWritable: whether it can be written as well, in a transaction.
+  ///
+  /// Throws `ResultCode.error` where there is no such table, column or row, or what is there is neither a blob
+  /// nor a text; `ResultCode.readOnly` for writing where nothing can be written, `ResultCode.authorization` for
+  /// what ``authorizer`` doesn't allow, and ``UnsupportedByEngine`` where the engine isn't SQLite.
+  public func openBlob(
+    _ table: String, column: String, row: Int64, database: String = "main",
+    isWritable: Bool = false
+  ) throws -> Blob {
+    let handle = try connection.sqlite()
+    guard ![table, column, database].contains(where: { $0.utf8.contains(0) }) else {
+      throw DatabaseError(.error, "a name contains NUL")
+    }
+    if isWritable { try checkBlobWriting() }
+    guard connection.authorizer.allowsBlob(of: table, isWritable: isWritable) else {
+      throw DatabaseError(.authorization, "the authorizer doesn't allow the blob of \(table)")
+    }
+    // What it reads is told to nobody by SQLite.
+    connection.recorder?.willRun(nil, writes: false)
+    var pointer: OpaquePointer?
+    connection.callDepth += 1
+    let code = connection.authorizer.whilePaused {
+      sqlite3_blob_open(handle, database, table, column, row, isWritable ? 1 : 0, &pointer)
+    }
+    connection.callDepth -= 1
+    guard code == SQLITE_OK, let pointer else { throw connection.error(code) }
+    return Blob(self, BlobHandle(pointer), isWritable: isWritable)
+  }
+
+  /// A commit of its own, for which a blob would have to be closed, is nothing that anybody is told of.
+  fileprivate func checkBlobWriting() throws {
+    guard !connection.restrictions.contains(.writing) else {
+      throw DatabaseError(.readOnly, "a read scope doesn't write; use inTransaction")
+    }
+    guard hasTransaction else {
+      throw DatabaseError(.misuse, "a blob is written in a transaction; use inTransaction")
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import CSQLite
+
+/// What a connection has in memory, and how its page cache has fared since it was opened. See
+/// [Status parameters](https://www.sqlite.org/c3ref/c_dbstatus_options.html).
+public struct ConnectionStatistics: Hashable, Sendable {
+  /// The memory of the page cache, in bytes.
+  public let cacheBytes: Int
+  /// The memory of the schema, in bytes.
+  public let schemaBytes: Int
+  /// The memory of compiled statements, in bytes.
+  public let statementBytes: Int
+  /// How many pages were in the cache when they were needed.
+  public let cacheHits: Int
+  /// How many pages had to be read.
+  public let cacheMisses: Int
+  /// How many pages were written to the file or the log.
+  public let cacheWrites: Int
+  /// How many of these had to be written in the middle of a transaction, as the cache was full.
+  public let cacheSpills: Int
+}
+
+/// What the executions of a statement have cost since it was prepared, which shows where an index is missing. See
+/// [Status parameters](https://www.sqlite.org/c3ref/c_stmtstatus_counter.html).
+public struct StatementStatistics: Hashable, Sendable {
+  /// How many steps went through rows of a table without an index.
+  public let fullScanSteps: Int
+  /// How many times rows were sorted.
+  public let sorts: Int
+  /// How many rows went into indexes that SQLite made for the statement alone.
+  public let automaticIndexRows: Int
+  /// How many instructions were run.
+  public let virtualMachineSteps: Int
+  /// How many times it ran.
+  public let runs: Int
+  /// Its memory, in bytes.
+  public let bytes: Int
+}
+
+extension Database {
+  /// The connection's figures, from SQLite's own counts. Throws ``UnsupportedByEngine`` where the engine isn't
+  /// SQLite.
+  public var statistics: ConnectionStatistics {
+    get throws {
+      let handle = try connection.sqlite()
+      func figure(_ status: Int32) -> Int {
+        var (current, highest) = (Int32(0), Int32(0))
+        sqlite3_db_status(handle, status, &current, &highest, 0)
+        return Int(current)
+      }
+      return ConnectionStatistics(
+        cacheBytes: figure(SQLITE_DBSTATUS_CACHE_USED),
+        schemaBytes: figure(SQLITE_DBSTATUS_SCHEMA_USED),
+        statementBytes: figure(SQLITE_DBSTATUS_STMT_USED),
+        cacheHits: figure(SQLITE_DBSTATUS_CACHE_HIT),
+        cacheMisses: figure(SQLITE_DBSTATUS_CACHE_MISS),
+        cacheWrites: figure(SQLITE_DBSTATUS_CACHE_WRITE),
+        cacheSpills: figure(SQLITE_DBSTATUS_CACHE_SPILL))
+    }
+  }
+}
+
+extension Statement {
+  /// What its executions have cost so far, from SQLite's own counts. Throws when it is closed, and
+  /// ``UnsupportedByEngine`` where the engine isn't SQLite.
+  public var statistics: StatementStatistics {
+    get throws {
+      _ = try prepared.connection.sqlite()
+      guard let handle = prepared.handle else {
+        throw DatabaseError(.misuse, "the statement is closed", sql: sql)
+      }
+      func figure(_ status: Int32) -> Int { Int(sqlite3_stmt_status(handle, status, 0)) }
+      return StatementStatistics(
+        fullScanSteps: figure(SQLITE_STMTSTATUS_FULLSCAN_STEP),
+        sorts: figure(SQLITE_STMTSTATUS_SORT),
+        automaticIndexRows: figure(SQLITE_STMTSTATUS_AUTOINDEX),
+        virtualMachineSteps: figure(SQLITE_STMTSTATUS_VM_STEP),
+        runs: figure(SQLITE_STMTSTATUS_RUN),
+        bytes: figure(SQLITE_STMTSTATUS_MEMUSED))
+    }
+  }
+}

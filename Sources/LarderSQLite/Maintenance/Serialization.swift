@@ -1,0 +1,77 @@
+import CSQLite
+
+// Databases as bytes.
+
+extension Database {
+  /// The database as the bytes that its file would have: what is committed, and what this connection's
+  /// transaction has changed so far. They are in memory twice while this runs.
+  ///
+  /// Throws `ResultCode.noMemory` where they don't fit, `ResultCode.error` where there is no such database, and
+  /// ``UnsupportedByEngine`` where the engine isn't SQLite. See
+  /// [sqlite3_serialize](https://www.sqlite.org/c3ref/serialize.html).
+  ///
+  /// - Parameter database: `main`, `temp`, or the name of an attached database.
+  public func serialized(_ database: String = "main") throws -> [UInt8] {
+    let handle = try connection.sqlite()
+    guard !database.utf8.contains(0), sqlite3_db_readonly(handle, database) >= 0 else {
+      throw DatabaseError(.error, "no such database: \(database)")
+    }
+    connection.recorder?.willRun(nil, writes: false)
+    var size: Int64 = 0
+    connection.callDepth += 1
+    let bytes = connection.authorizer.whilePaused {
+      sqlite3_serialize(handle, database, &size, 0)
+    }
+    connection.callDepth -= 1
+    guard let bytes else {
+      let code = sqlite3_extended_errcode(handle)
+      // An empty database has no pages.
+      if size == 0, code == SQLITE_OK { return [] }
+      throw connection.error(code == SQLITE_OK ? SQLITE_NOMEM : code)
+    }
+    defer { sqlite3_free(bytes) }
+    return Array(UnsafeBufferPointer(start: bytes, count: Int(size)))
+  }
+
+  /// Opens a database in memory that begins as what ``serialized(_:)`` has returned, or a file's bytes. It
+  /// grows as any other, unless the configuration says that it is only read.
+  ///
+  /// ```swift
+  /// let copy = try Database(serialized: bytes)
+  /// ```
+  ///
+  /// A queue in memory takes the content by `restore(from: copy)`. Bytes from elsewhere are for
+  /// ``Configuration/Profile/untrustedFile``, as files are.
+  ///
+  /// Throws `ResultCode.notADatabase` for bytes that are no database, and what opening throws. See
+  /// [sqlite3_deserialize](https://www.sqlite.org/c3ref/deserialize.html).
+  public convenience init(
+    serialized bytes: [UInt8], configuration: Configuration = .init()
+  ) throws {
+    self.init(
+      connection: try ConnectionOpening.open(path: nil, configuration: configuration), path: nil,
+      configuration: configuration)
+    if !bytes.isEmpty { try deserialize(bytes) }
+    try setUp(configuration)
+  }
+
+  private func deserialize(_ bytes: [UInt8]) throws {
+    let handle = try connection.sqlite()
+    // SQLite owns them from here on, and releases them also where this fails.
+    guard
+      let copy = sqlite3_malloc64(UInt64(bytes.count))?.assumingMemoryBound(to: UInt8.self)
+    else { throw DatabaseError(.noMemory, "no memory for \(bytes.count) bytes") }
+    copy.update(from: bytes, count: bytes.count)
+    // What was a file with a write-ahead log is none in memory: see the file format, bytes 18 and 19.
+    if bytes.count >= 100, copy[18] == 2, copy[19] == 2 { (copy[18], copy[19]) = (1, 1) }
+    let flags =
+      SQLITE_DESERIALIZE_FREEONCLOSE
+      | (configuration.readOnly ? SQLITE_DESERIALIZE_READONLY : SQLITE_DESERIALIZE_RESIZEABLE)
+    let code = sqlite3_deserialize(
+      handle, "main", copy, Int64(bytes.count), Int64(bytes.count), UInt32(flags))
+    guard code == SQLITE_OK else { throw connection.error(code) }
+    // Beyond the gibibyte that SQLite begins with.
+    var limit = Int64(1) << 40
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_SIZE_LIMIT, &limit)
+  }
+}

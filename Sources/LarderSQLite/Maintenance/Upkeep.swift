@@ -1,0 +1,60 @@
+import CSQLite
+
+// What is done to a file now and then, and what is asked of it at opening.
+
+extension Database {
+  /// Gathers the figures that the query planner lacks, of tables that have changed much and of at most 400 rows
+  /// an index: milliseconds on databases of any size. See
+  /// [PRAGMA optimize](https://www.sqlite.org/pragma.html#pragma_optimize).
+  ///
+  /// Throws as every statement that writes does. For all tables and rows there is `ANALYZE`.
+  public func optimize() throws {
+    let limit = try value("PRAGMA analysis_limit", as: Int.self) ?? 0
+    try executeUpdate("PRAGMA analysis_limit = 400")
+    defer { _ = try? executeUpdate(SQL(raw: "PRAGMA analysis_limit = \(limit)")) }
+    try executeUpdate("PRAGMA optimize")
+  }
+
+  /// Writes the database anew, without the room that deleted rows have left: in its place or, if a path is given,
+  /// into another file, which holds what this connection sees, and must not exist yet or be empty. See
+  /// [VACUUM](https://www.sqlite.org/lang_vacuum.html).
+  ///
+  /// Takes up to twice the database's size on the disk. Throws `ResultCode.error` in a transaction, and where the
+  /// other file holds something.
+  public func vacuum(into path: String? = nil) throws {
+    guard let path else {
+      try executeUpdate("VACUUM")
+      return
+    }
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw DatabaseError(.misuse, "a path isn't empty and has no NUL")
+    }
+    try executeUpdate("VACUUM INTO \(path)")
+  }
+
+  /// Before the connection is closed on purpose, if the configuration asks for it. What keeps it from being done
+  /// keeps nobody from closing.
+  func optimizeBeforeClosing() {
+    guard configuration.optimizesOnClose, !isReadOnly, !hasTransaction,
+      let handle = connection.usableHandle
+    else { return }
+    closeOpenStatements()
+    connection.busyHandler.timeout = .zero
+    connection.authorizer.whilePaused {
+      _ = sqlite3_exec(handle, "PRAGMA analysis_limit = 400; PRAGMA optimize", nil, nil, nil)
+    }
+  }
+
+  /// Throws where the file is another program's.
+  func checkApplicationID() throws {
+    guard let expected = configuration.expectedApplicationID else { return }
+    let found = try applicationID
+    guard found != expected else { return }
+    let isNew = try found == 0 && value("PRAGMA schema_version", as: Int.self) == 0
+    guard isNew, !isReadOnly else {
+      throw DatabaseError(
+        .mismatch, "the file's application_id is \(found), and \(expected) is expected")
+    }
+    try setApplicationID(expected)
+  }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import LarderSQLite
+import TestSupport
+import Testing
+
+@Suite("Upkeep of a file")
+struct UpkeepTests {
+  @Test("Closing gathers the planner's figures, where it is asked for")
+  func optimizesOnClose() throws {
+    for optimizes in [true, false] {
+      let folder = try ScratchFolder()
+      let path = folder.file("a.db")
+      var configuration = Configuration()
+      configuration.optimizesOnClose = optimizes
+      for access in try [
+        DatabaseQueue(path: path, configuration: configuration) as any DatabaseAccess,
+        DatabasePool(path: folder.file("b.db"), configuration: configuration),
+      ] {
+        try access.inTransaction { db in
+          try db.executeStatements(
+            "CREATE TABLE t (a); CREATE INDEX i ON t (a); INSERT INTO t VALUES (1), (2)")
+          _ = try db.texts("SELECT 'x' FROM t WHERE a = 1")
+        }
+        try access.close()
+      }
+      for name in ["a.db", "b.db"] {
+        let db = try Database(path: folder.file(name))
+        #expect(try db.tableExists("sqlite_stat1") == optimizes)
+      }
+    }
+  }
+
+  @Test("Asked for, the planner's figures are gathered at once, and the limit is as it was")
+  func optimize() throws {
+    let db = try makeCities()
+    try db.executeUpdate("CREATE INDEX i ON city (population, area)")
+    _ = try db.texts("SELECT name FROM city WHERE population = 1")
+    try db.executeUpdate("PRAGMA analysis_limit = 7")
+    try db.optimize()
+    #expect(try db.tableExists("sqlite_stat1"))
+    #expect(try db.value("PRAGMA analysis_limit", as: Int.self) == 7)
+  }
+
+  @Test("VACUUM writes the file anew, or another one")
+  func vacuum() throws {
+    let folder = try ScratchFolder()
+    let queue = try DatabaseQueue(path: folder.file("a.db"))
+    try queue.inTransaction { try createCities(in: $0) }
+    try queue.inDatabase { db in
+      try db.vacuum()
+      try db.vacuum(into: folder.file("it's.db"))
+    }
+    #expect(try Database(path: folder.file("it's.db")).cityCount() == 4)
+    let exists = #expect(throws: DatabaseError.self) {
+      try queue.inDatabase { try $0.vacuum(into: folder.file("it's.db")) }
+    }
+    #expect(exists?.code == .error)
+    #expect(throws: DatabaseError.self) { try queue.inTransaction { try $0.vacuum() } }
+    #expect(throws: DatabaseError.self) { try queue.inDatabase { try $0.vacuum(into: "a\0b") } }
+    #expect(throws: DatabaseError.self) { try queue.read { try $0.vacuum() } }
+    #expect(throws: DatabaseError.self) { try queue.read { try $0.optimize() } }
+  }
+
+  @Test("A file with another application_id is refused, and a new one gets it")
+  func applicationID() throws {
+    let folder = try ScratchFolder()
+    var configuration = Configuration()
+    configuration.expectedApplicationID = 0x4C41_5244
+    let own = try DatabasePool(path: folder.file("own.db"), configuration: configuration)
+    try own.inTransaction { try createCities(in: $0) }
+    #expect(try own.read { try $0.applicationID } == 0x4C41_5244)
+    try own.close()
+    #expect(
+      try Database(path: folder.file("own.db"), configuration: configuration).cityCount() == 4)
+    let other = try Database(path: folder.file("other.db"))
+    try createCities(in: other)
+    try other.close()
+    let error = #expect(throws: DatabaseError.self) {
+      try Database(path: folder.file("other.db"), configuration: configuration)
+    }
+    #expect(error?.code == .mismatch)
+  }
+
+  @Test("What is deleted is overwritten where that is asked for")
+  func secureDelete() throws {
+    for isOn in [true, false] {
+      let folder = try ScratchFolder()
+      var configuration = Configuration()
+      configuration.secureDelete = isOn
+      configuration.journalMode = .delete
+      let db = try Database(path: folder.file("a.db"), configuration: configuration)
+      try db.executeStatements(
+        "CREATE TABLE t (a); INSERT INTO t VALUES ('a secret that is long'), ('x'); DELETE FROM t WHERE a > 'b' OR a LIKE 'a%'"
+      )
+      try db.close()
+      let bytes = try Data(contentsOf: URL(filePath: folder.file("a.db")))
+      #expect((bytes.range(of: Data("a secret that is long".utf8)) == nil) == isOn)
+    }
+  }
+
+  @Test("A connection and a statement tell what SQLite counts")
+  func statistics() throws {
+    let db = try makeCities()
+    let figures = try db.statistics
+    #expect(figures.cacheBytes > 0 && figures.schemaBytes > 0)
+    let statement = try db.prepare("SELECT name FROM city WHERE area > ? ORDER BY population")
+    for _ in 0..<2 {
+      let rows = try statement.query(1.0)
+      while try rows.next() {}
+    }
+    let costs = try statement.statistics
+    #expect(costs.fullScanSteps == 6 && costs.sorts == 2 && costs.runs == 2)
+    #expect(costs.virtualMachineSteps > 20 && costs.bytes > 0)
+    #expect(try db.statistics.statementBytes > figures.statementBytes)
+    statement.close()
+    #expect(throws: DatabaseError.self) { try statement.statistics }
+    try db.close()
+    #expect(throws: DatabaseError.self) { try db.statistics }
+  }
+
+  @Test("An extension that isn't there, or isn't one, is told by its path, and SQL loads none")
+  func extensions() throws {
+    let folder = try ScratchFolder()
+    try Data("no library".utf8).write(to: URL(filePath: folder.file("text.so")))
+    for path in [folder.file("none.so"), folder.file("text.so"), "", "a\0b"] {
+      var configuration = Configuration()
+      configuration.extensions = [.init(path)]
+      let error = #expect(throws: DatabaseError.self) { try Database(configuration: configuration) }
+      #expect(error?.message.isEmpty == false)
+    }
+    let db = try Database()
+    #expect(throws: DatabaseError.self) {
+      try db.value("SELECT load_extension('none')", as: Int?.self)
+    }
+  }
+}
