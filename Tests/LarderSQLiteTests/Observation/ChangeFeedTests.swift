@@ -227,10 +227,12 @@ struct ChangeFeedTests {
     #expect(try await feed.next() == nil)
   }
 
-  @Test("A feed that nobody reads ends with an error once what it holds was read")
-  func overflow() async throws {
-    let access = try DatabaseQueue()
-    try await access.inDatabase { try createCities(in: $0) }
+  @Test(
+    "A feed that nobody reads ends with an error once what it holds was read",
+    arguments: Company.threads)
+  func overflow(company: Company) async throws {
+    let folder = try ScratchFolder()
+    let access = try company.open(in: folder)
     let feed = try await begin(access, limit: 6)
     for number in 0..<10 {
       try await access.inTransaction { db in
@@ -252,6 +254,24 @@ struct ChangeFeedTests {
       for number in 0..<7 { try db.executeUpdate("UPDATE city SET area = ? WHERE id = 1", number) }
     }
     await #expect(throws: FeedOverflow.self) { try await second.next() }
+  }
+
+  @Test("Closing the database ends a feed, also one that waits", arguments: Company.threads)
+  func closed(company: Company) async throws {
+    let folder = try ScratchFolder()
+    let access = try company.open(in: folder)
+    let feed = try await begin(access)
+    let unread = try await begin(access)
+    try await access.inTransaction { db in try db.executeUpdate("DELETE FROM city WHERE id = 1") }
+    #expect(try await feed.next()?.changes.count == 1)
+    let waiting = Task { [feed = Handed(feed)] in try await feed.content.next() == nil }
+    try access.close()
+    #expect(try await waiting.value)
+    // What was committed before is there still.
+    #expect(try await unread.next()?.changes.count == 1)
+    #expect(try await unread.next() == nil)
+    let error = await #expect(throws: DatabaseError.self) { try await begin(access) }
+    #expect(error?.code == .misuse)
   }
 
   @Test("What can't be followed is refused")
@@ -321,21 +341,22 @@ struct ChangeFeedTests {
   func replayed(company: Company, seed: Int) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
-    let replay = try RandomChanges(seed: UInt64(seed))
-    try await access.inDatabase { try replay.createTables(in: $0) }
+    let random = try RandomChanges(seed: UInt64(seed))
+    try await access.inDatabase { try random.createTables(in: $0) }
     let feed = try await begin(access, RandomChanges.tables, limit: 1_000_000)
     let copy = try Database()
-    try replay.createTables(in: copy)
-    for _ in 0..<60 { replay.runTransaction(access) }
+    try random.createTables(in: copy)
+    try copy.executeUpdate("PRAGMA foreign_keys = OFF")
+    for _ in 0..<60 { random.runTransaction(access) }
     try await access.inTransaction { db in try db.executeUpdate("INSERT INTO a (x) VALUES ('end')")
     }
     while let transaction = try await feed.next() {
-      try replay.apply(transaction.changes, to: copy)
+      for change in transaction.changes { try FeedReplay.apply(change, to: copy) }
       if transaction.changes.last?.new?.contains("end") == true { break }
     }
     for table in RandomChanges.tables {
-      let expected = try await access.read { try replay.rows(of: table, in: $0) }
-      #expect(try replay.rows(of: table, in: copy) == expected)
+      let expected = try await access.read { try FeedReplay.rows(of: table, in: $0) }
+      #expect(try FeedReplay.rows(of: table, in: copy) == expected)
     }
   }
 }

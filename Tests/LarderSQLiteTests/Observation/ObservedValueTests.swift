@@ -111,10 +111,10 @@ struct ObservedValueTests {
     #expect(values.count == 2)
   }
 
-  @Test("Values that are equal to the one before are left out")
-  func equal() async throws {
-    let access = try DatabaseQueue()
-    try await access.inDatabase { try createCities(in: $0) }
+  @Test("Values that are equal to the one before are left out", arguments: Company.threads)
+  func equal(company: Company) async throws {
+    let folder = try ScratchFolder()
+    let access = try company.open(in: folder)
     let values = ObservedReads(access) {
       try $0.value("SELECT max(population) FROM city", as: Int.self)
     }
@@ -143,10 +143,10 @@ struct ObservedValueTests {
     #expect(values.count == 2)
   }
 
-  @Test("A closure that writes throws, and ends")
-  func writing() async throws {
-    let access = try DatabaseQueue()
-    try await access.inDatabase { try createCities(in: $0) }
+  @Test("A closure that writes throws, and ends", arguments: Company.threads)
+  func writing(company: Company) async throws {
+    let folder = try ScratchFolder()
+    let access = try company.open(in: folder)
     let values = ObservedReads(access) { try $0.executeUpdate("DELETE FROM city") }
     let error = await #expect(throws: DatabaseError.self) { try await values.next() }
     #expect(error?.code == .readOnly)
@@ -154,9 +154,10 @@ struct ObservedValueTests {
     #expect(try await access.read { try $0.cityCount() } == 4)
   }
 
-  @Test("A closure that reads nothing of the database has one value")
-  func nothing() async throws {
-    let access = try DatabaseQueue()
+  @Test("A closure that reads nothing of the database has one value", arguments: Company.threads)
+  func nothing(company: Company) async throws {
+    let folder = try ScratchFolder()
+    let access = try company.open(in: folder)
     let other = try DatabaseQueue()
     let values = ObservedReads(access) { _ in
       try other.read { try $0.value("SELECT 1", as: Int.self) }
@@ -165,10 +166,10 @@ struct ObservedValueTests {
     #expect(try await values.next() == nil)
   }
 
-  @Test("Cancellation ends the sequence, also while it waits")
-  func cancelled() async throws {
-    let access = try DatabaseQueue()
-    try await access.inDatabase { try createCities(in: $0) }
+  @Test("Cancellation ends the sequence, also while it waits", arguments: Company.threads)
+  func cancelled(company: Company) async throws {
+    let folder = try ScratchFolder()
+    let access = try company.open(in: folder)
     let (stream, began) = AsyncStream<Void>.makeStream()
     let task = Task {
       var count = 0
@@ -196,10 +197,10 @@ struct ObservedValueTests {
     #expect(error?.code == .misuse)
   }
 
-  @Test("A callback is called until its observation is released")
-  func callback() async throws {
-    let access = try DatabaseQueue()
-    try await access.inDatabase { try createCities(in: $0) }
+  @Test("A callback is called until its observation is released", arguments: Company.threads)
+  func callback(company: Company) async throws {
+    let folder = try ScratchFolder()
+    let access = try company.open(in: folder)
     let (stream, sink) = AsyncStream<Int?>.makeStream()
     var observation: Observation? = access.values(of: { try $0.cityCount() }) { error in
       Issue.record(error)
@@ -218,10 +219,10 @@ struct ObservedValueTests {
     #expect(await counts.next() == nil)
   }
 
-  @Test("What was observed once leaves the connection as it was")
-  func gone() async throws {
-    let access = try DatabaseQueue()
-    try await access.inDatabase { try createCities(in: $0) }
+  @Test("What was observed once leaves the connection as it was", arguments: Company.threads)
+  func gone(company: Company) async throws {
+    let folder = try ScratchFolder()
+    let access = try company.open(in: folder)
     for _ in 0..<3 {
       do {
         let values = ObservedReads(access) { try $0.cityCount() }

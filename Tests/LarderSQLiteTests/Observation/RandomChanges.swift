@@ -74,39 +74,4 @@ final class RandomChanges: @unchecked Sendable {
       "INSERT INTO a (x) VALUES ('u\(id)') RETURNING id",
     ].randomElement(using: &generator) ?? ""
   }
-
-  /// Does to a copy what was done to a database: rows are found by all their values.
-  func apply(_ changes: [RowChange], to copy: Database) throws {
-    try copy.executeUpdate("PRAGMA foreign_keys = OFF")
-    for change in changes {
-      let table: SQL = "\(identifier: change.table)"
-      if let old = change.old {
-        var condition: SQL = "1"
-        for (column, value) in zip(change.columns, old) {
-          condition = "\(condition) AND \(identifier: column) IS \(value)"
-        }
-        let key: SQL = change.table == "w" ? "k" : "rowid"
-        let removed = try copy.executeUpdate(
-          "DELETE FROM \(table) WHERE \(key) = (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT 1)"
-        )
-        guard removed == 1 else { throw MissingRow(change: change) }
-      }
-      if let new = change.new {
-        let values = new.map { "\($0)" as SQL }.reduce("" as SQL) { list, value in
-          list.text.isEmpty ? value : "\(list), \(value)"
-        }
-        try copy.executeUpdate("INSERT INTO \(table) VALUES (\(values))")
-      }
-    }
-  }
-
-  struct MissingRow: Error {
-    let change: RowChange
-  }
-
-  func rows(of table: String, in db: Database) throws -> [[String]] {
-    try db.executeQuery(SQL(raw: "SELECT * FROM \(table) ORDER BY 1, 2")).map { row in
-      try (0..<row.columnCount).map { "\(try row.get(at: $0, as: DatabaseValue.self))" }
-    }
-  }
 }
