@@ -6,7 +6,7 @@ import LarderSQLite
 /// In a program of its own because it has one thread. A fork of the process that runs the tests would
 /// copy the locks that its other threads hold at that moment, and no thread to release them.
 enum ForkCheck: String {
-  case connection, properties, release, ownConnection, silence, heldQueue
+  case connection, properties, release, ownConnection, silence, heldQueue, observers
 
   /// Runs a check on a new database in this folder. Returns 0 if it holds; 1, with a line on standard
   /// error for each expectation that doesn't; 2 if there is no check of that name.
@@ -35,6 +35,9 @@ enum ForkCheck: String {
     case .release: try Self.release(db, path, report)
     case .ownConnection: try Self.ownConnection(db, path, report)
     case .silence: try Self.silence(db, folder + "/output", report)
+    case .observers:
+      try ObserversFork.check(try DatabaseQueue(path: path), path, report)
+      try ObserversFork.check(try DatabasePool(path: path), path, report)
     case .heldQueue:
       try Self.held(try DatabaseQueue(path: path), report)
       try Self.held(try DatabasePool(path: path), report)

@@ -257,8 +257,11 @@ public final class Connections: Sendable {
 
   /// Throws in a process that was forked: there nobody lets go of what was held before.
   private func checkProcess() throws {
-    if processGeneration != ProcessGeneration.current { throw Connection.processError }
+    if !isOfThisProcess { throw Connection.processError }
   }
+
+  /// Whether this process opened them.
+  var isOfThisProcess: Bool { processGeneration == ProcessGeneration.current }
 
   /// Connects, where nobody has yet, and throws where that fails, at once.
   package func connect() throws {

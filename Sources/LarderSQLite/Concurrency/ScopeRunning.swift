@@ -85,6 +85,8 @@ extension Database {
   private func runPlain(_ body: (Database) throws -> Void) throws {
     hasBegun = true
     try undoOnError { try runBody([], body) }
+    // What an error has left to be undone, of which the body may not have thrown.
+    if connection.owesRollback { try connection.check() }
     guard !hasTransaction else {
       ensureUndone { try execute(.rollback) }
       throw DatabaseError(

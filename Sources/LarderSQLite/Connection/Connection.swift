@@ -176,7 +176,7 @@ final class Connection {
       let isInner = reasons.contains(.innerRollback)
       unblock([.rollback, .innerRollback])
       guard !isInner else {
-        throw DatabaseError(.abort, "a savepoint could not be undone, so all was rolled back")
+        throw DatabaseError(.abort, "an error has made all be rolled back")
       }
     }
     if reasons.contains(.settings) {
@@ -234,6 +234,11 @@ final class Connection {
 
   /// Lets nothing be done until the transaction is rolled back.
   func oweRollback(isInner: Bool) { block(isInner ? .innerRollback : .rollback) }
+
+  /// Doesn't tell of a transaction that was lost, once its owner knows, or is gone.
+  func forgetLostTransaction() {
+    if reasons.contains(.innerRollback), !hasTransaction { unblock(.innerRollback) }
+  }
 
   /// The same without an error, for properties that have a neutral value.
   var usableHandle: OpaquePointer? { isAccessible ? handle : nil }

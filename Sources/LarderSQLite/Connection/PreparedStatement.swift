@@ -159,7 +159,11 @@ package final class PreparedStatement {
     }
     if state != .ready { reset() }
     if isPreparedToRun { try connection.prepareToRun(self) }
-    if connection.isFollowed { connection.tellWillRun(self) }
+    if connection.isFollowed {
+      connection.tellWillRun(self)
+      // Who follows may have looked at tables, and lost the transaction by an error.
+      try connection.check()
+    }
     measurement.begin(connection.isMeasuring)
     execution &+= 1
     return execution

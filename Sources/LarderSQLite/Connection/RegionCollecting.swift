@@ -9,10 +9,11 @@ extension Connection {
     of text: SQLText, from start: Int, _ compile: () throws -> T
   ) rethrows -> (T, StatementRegion?) {
     guard let actions = authorizer.actions else { return (try compile(), nil) }
-    // A statement that is under way, whose function compiles this one, is said to do the same.
+    // What was asked for before is of a statement that is under way, whose function compiles this one. What is asked
+    // for now is of this one alone, and of nobody's where it doesn't compile.
     let outer = actions.actions
     actions.actions = []
-    defer { actions.actions = outer + actions.actions }
+    defer { actions.actions = outer }
     let result = try compile()
     let region = StatementRegion()
     let sql = text.string(from: start, to: text.endOfStatement(from: start))
@@ -122,7 +123,7 @@ private struct TableTraits {
 
   init(of name: Region.TableName, on connection: Connection) {
     guard let handle = connection.handle else { return }
-    connection.authorizer.whilePaused { read(name, on: handle) }
+    connection.looking { read(name, on: handle) }
   }
 
   private mutating func read(_ name: Region.TableName, on database: OpaquePointer) {
@@ -134,13 +135,17 @@ private struct TableTraits {
       FROM \(schema).sqlite_schema WHERE type = 'table' AND lower(name) = ?1
       """
     var statement: OpaquePointer?
-    guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else { return }
+    guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else {
+      return showsOthers = true
+    }
     defer { sqlite3_finalize(statement) }
     for (index, text) in [name.table, name.database].enumerated() {
       larder_bind_text_transient(statement, Int32(index + 1), text, UInt64(text.utf8.count))
     }
-    guard sqlite3_step(statement) == SQLITE_ROW, let text = sqlite3_column_text(statement, 0) else {
-      return
+    let code = sqlite3_step(statement)
+    guard code == SQLITE_ROW, let text = sqlite3_column_text(statement, 0) else {
+      // Where it can't be read, all is possible.
+      return showsOthers = code != SQLITE_DONE
     }
     let declaration = String(cString: text)
     keyColumn = sqlite3_column_text(statement, 2).map { String(cString: $0) }

@@ -38,6 +38,14 @@ extension Database {
 }
 
 extension Connection {
+  /// Runs statements of the library's own between those of the caller, whatever the authorizer forbids. Where one fails
+  /// SQLite may roll the caller's transaction back, of which the next call throws.
+  func looking<T>(_ body: () throws -> T) rethrows -> T {
+    let hadTransaction = hasTransaction
+    defer { if hadTransaction, !hasTransaction { oweRollback(isInner: true) } }
+    return try authorizer.whilePaused(body)
+  }
+
   /// Before a statement runs that is followed.
   func tellWillRun(_ statement: PreparedStatement) {
     recorder?.willRun(statement.region, writes: !statement.isReadOnly)

@@ -159,6 +159,7 @@ extension Database {
       // After some errors SQLite has rolled back by itself. An error of the rollback goes to the
       // log: the caller needs to know why there had to be one.
       ensureUndone(isInner: !isOutermost, undo)
+      if isOutermost { connection.forgetLostTransaction() }
       throw error
     }
   }

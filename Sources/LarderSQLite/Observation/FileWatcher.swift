@@ -14,6 +14,7 @@ final class FileWatcher: @unchecked Sendable {
   private let look: @Sendable () -> Void
   private var timer: (any DispatchSourceTimer)?
   private var isLooking = false
+  private var isStopped = false
   /// Whether something was written while others looked.
   private var isLate = false
   /// Goes up with each write that is told of.
@@ -34,6 +35,8 @@ final class FileWatcher: @unchecked Sendable {
 
   func start() {
     events.queue.async { [self] in
+      // Whoever has it stopped may have come first.
+      if isStopped { return }
       events.add(self)
       setWatches()
       let timer = DispatchSource.makeTimerSource(queue: events.queue)
@@ -49,6 +52,7 @@ final class FileWatcher: @unchecked Sendable {
 
   func stop() {
     events.queue.async { [self] in
+      isStopped = true
       timer?.cancel()
       timer = nil
       events.remove(self)

@@ -77,21 +77,30 @@ final class FollowedTable {
     return try database.value(SQL(raw: "SELECT \(text)"), as: DatabaseValue.self) ?? .null
   }
 
-  /// The values of a row, column by column.
+  /// The values of a row, column by column; nil where one can't be read.
   func values(
     _ format: StorageFormat, _ value: (Int32, UnsafeMutablePointer<OpaquePointer?>) -> Int32
-  ) -> [DatabaseValue] {
-    columns.indices.map { index in
+  ) -> [DatabaseValue]? {
+    var values: [DatabaseValue] = []
+    values.reserveCapacity(columns.count)
+    for index in columns.indices {
       var found: OpaquePointer?
-      guard value(Int32(index), &found) == SQLITE_OK, let found else { return .null }
+      guard value(Int32(index), &found) == SQLITE_OK, let found else { return nil }
       // SQLite's answer for a column that the row doesn't have, as it doesn't where the column was added
       // later: the same as for a statement that isn't there.
-      if found == sqlite3_column_value(nil, 0) { return defaults[index] }
+      guard found != sqlite3_column_value(nil, 0) else {
+        values.append(defaults[index])
+        continue
+      }
       guard let value = try? DatabaseValue(column: ColumnReader(value: found, format: format))
-      else { return .null }
-      if isReal[index], case .integer(let number) = value { return .real(Double(number)) }
-      return value
+      else { return nil }
+      if isReal[index], case .integer(let number) = value {
+        values.append(.real(Double(number)))
+      } else {
+        values.append(value)
+      }
     }
+    return values
   }
 
   /// What is stored now in the row that a change has left behind, or taken away; nil where there is none.

@@ -120,6 +120,10 @@ extension DatabaseAccess {
   /// The same with a callback, called with one value after the other in a task of its own, until the
   /// observation that is returned is cancelled or released.
   ///
+  /// It can be begun inside of a scope of the same queue or pool: the first value is read in a turn of its own. In a
+  /// process that was forked it is refused at once, by `onError` with `ResultCode.misuse`; what the
+  /// parent has begun to observe ends there without a word, and goes on in the parent.
+  ///
   /// - Parameters:
   ///   - fetch: reads the value.
   ///   - label: names the scope in errors of those who wait for it.
@@ -132,7 +136,13 @@ extension DatabaseAccess {
     onError: @escaping @Sendable (any Error) -> Void,
     onValue: @escaping @Sendable (Value) -> Void
   ) -> Observation {
+    // After a fork there is nobody who would run a task.
+    guard connections.isOfThisProcess else {
+      onError(Connection.processError)
+      return Observation {}
+    }
     let values = values(of: fetch, label: label, line: line)
+    let process = ProcessGeneration.current
     let task = Task.detached {
       do {
         for try await value in values {
@@ -143,6 +153,6 @@ extension DatabaseAccess {
         onError(error)
       }
     }
-    return Observation { task.cancel() }
+    return Observation { if process == ProcessGeneration.current { task.cancel() } }
   }
 }

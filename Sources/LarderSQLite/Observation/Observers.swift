@@ -10,6 +10,8 @@ final class Observers: ScopeObserver, @unchecked Sendable {
   /// Whether other rows are wanted than the ``WriteFollower`` knows of.
   private let wishes = Atomic<Bool>(false)
 
+  private let process = ProcessGeneration.watch()
+
   init(_ connections: Connections) { self.connections = connections }
 
   deinit { state.withLock { $0.watcher?.stop() } }
@@ -35,6 +37,8 @@ final class Observers: ScopeObserver, @unchecked Sendable {
   }
 
   func remove(_ id: Int) {
+    // In a forked process the lock may be held for ever, by a thread that isn't there.
+    guard process == ProcessGeneration.current else { return }
     let (waiter, watcher) = state.withLock { state in
       state.forget(id)
       let waiter =
@@ -75,6 +79,9 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     }
     watcher?.start()
   }
+
+  /// Whether nobody observes.
+  var isUnused: Bool { state.withLock { $0.isUnused } }
 
   /// Whether nobody observes any more; then nobody is told until somebody has it installed anew.
   func uninstallIfUnused() -> Bool {

@@ -15,8 +15,8 @@ extension Database {
   ///   - body: changes the tables; what it throws is thrown, and nothing recorded.
   ///
   /// A row that is changed more than once is there once; what the closure has undone isn't there. A feed
-  /// of changes that follows the connection meanwhile says that something unknown was changed
-  /// (``CommittedChanges/isFromElsewhere``), since SQLite tells only one of both. Throws
+  /// of changes that follows the connection meanwhile says in the transaction's place that something unknown was
+  /// changed (``CommittedChanges/isFromElsewhere``), since SQLite tells only one of both. Throws
   /// ``UnsupportedByEngine`` where SQLite was built without its session extension.
   public func record(
     _ tables: String..., isPatchset: Bool = false, _ body: (Database) throws -> Void

@@ -41,8 +41,9 @@ public struct CommittedChanges<Change: Sendable>: Sendable {
   /// twice.
   public let changes: [Change]
   /// Whether something was committed of which nobody knows what it has changed, so that ``changes`` is empty: by
-  /// another process, or a connection that isn't the queue's or pool's; or here, by a statement that drops, renames,
-  /// alters or rebuilds a table. Read anew what depends on it.
+  /// another process, or a connection that isn't the queue's or pool's; or here, by a transaction that drops, renames,
+  /// alters or rebuilds a table, records a changeset, or changes rows that can't be read. Read anew what depends
+  /// on it.
   public let isFromElsewhere: Bool
 }
 

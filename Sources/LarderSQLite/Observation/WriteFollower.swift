@@ -32,6 +32,8 @@ final class WriteFollower: StatementFollower {
   private var wanted: Set<Region.TableName> = []
   private var followed: [Region.TableName: FollowedTable] = [:]
   private var committed: [Region.TableName: FollowedTable] = [:]
+  /// Those of them that couldn't be looked at when that was due.
+  private var unread: Set<Region.TableName> = []
   private var followsRowsOf: Set<Region.TableName> = []
   /// The table of the last row that was told of: mostly that of the next one.
   private var last: (database: [CChar], table: [CChar], Target)?
@@ -41,6 +43,8 @@ final class WriteFollower: StatementFollower {
     let name: Region.TableName
     let table: FollowedTable?
     let tellsRow: Bool
+    /// Whether its rows are wanted, and can't be told.
+    let isUnknown: Bool
   }
 
   /// Begins to follow. In a scope of the connection that writes.
@@ -87,20 +91,28 @@ final class WriteFollower: StatementFollower {
     followsRowsOf = wishes.rows
     wanted = wishes.tables
     var tables: [Region.TableName: FollowedTable] = [:]
+    unread = []
     try looking {
       for name in wanted {
         do {
           tables[name] = try followed[name] ?? FollowedTable(name, of: database)
         } catch {
-          // One that was dropped since is told to its feed.
           if required.contains(name) { throw error }
+          // One that was dropped since is told to its feed; what can't be read now is looked at again.
+          if (error as? DatabaseError)?.code != .error { unread.insert(name) }
         }
       }
     }
+    if !unread.isEmpty { isStale = true }
     followed = tables
     last = nil
-    guard let handle = connection.handle else { return }
-    let isNeeded = !followed.isEmpty || (!followsRowsOf.isEmpty && PreupdateHook.found != nil)
+    tellRowsIfNeeded()
+  }
+
+  /// SQLite tells rows to one alone: not while a changeset is being recorded.
+  private func tellRowsIfNeeded() {
+    guard changesBeforeRecording == nil, let handle = connection.handle else { return }
+    let isNeeded = !wanted.isEmpty || (!followsRowsOf.isEmpty && PreupdateHook.found != nil)
     if isNeeded != tellsRows { setTellsRows(isNeeded, on: handle) }
   }
 
@@ -109,7 +121,7 @@ final class WriteFollower: StatementFollower {
     let outer = isLooking
     isLooking = true
     defer { isLooking = outer }
-    return try connection.authorizer.whilePaused(body)
+    return try connection.looking(body)
   }
 
   private func setTellsRows(_ isOn: Bool, on handle: OpaquePointer) {
@@ -140,18 +152,23 @@ final class WriteFollower: StatementFollower {
       if operation != SQLITE_INSERT { touched.insert(row: old, of: target.name) }
       if operation != SQLITE_DELETE { touched.insert(row: new, of: target.name) }
     }
-    guard let followed = target.table, let hook = PreupdateHook.found else { return }
-    // A blob that is written tells neither what it was nor what it is.
+    guard let followed = target.table, let hook = PreupdateHook.found else {
+      if target.isUnknown { log.lose() }
+      return
+    }
+    // A blob that is written tells neither what it was nor what it is, and a row that can't be read, be it that
+    // memory is short, isn't told as another one.
     guard hook.columnCount(handle) == followed.columns.count,
-      hook.blobColumn.map({ $0(handle) < 0 }) ?? true
+      hook.blobColumn.map({ $0(handle) < 0 }) ?? true,
+      let oldValues = operation == SQLITE_INSERT
+        ? [] : followed.values(connection.storageFormat, { hook.oldValue(handle, $0, $1) }),
+      let newValues = operation == SQLITE_DELETE
+        ? [] : followed.values(connection.storageFormat, { hook.newValue(handle, $0, $1) })
     else { return log.lose() }
     let change = RowChange(
       database: target.name.database, table: followed.table, columns: followed.columns,
-      old: operation == SQLITE_INSERT
-        ? nil : followed.values(connection.storageFormat) { hook.oldValue(handle, $0, $1) },
-      new: operation == SQLITE_DELETE
-        ? nil : followed.values(connection.storageFormat) { hook.newValue(handle, $0, $1) },
-      oldRowID: old, newRowID: new)
+      old: operation == SQLITE_INSERT ? nil : oldValues,
+      new: operation == SQLITE_DELETE ? nil : newValues, oldRowID: old, newRowID: new)
     log.append(change, limit: limit)
   }
 
@@ -164,7 +181,8 @@ final class WriteFollower: StatementFollower {
     let name = Region.TableName(
       database: String(cString: database).lowercased(), table: String(cString: table).lowercased())
     let target = Target(
-      name: name, table: followed[name], tellsRow: followsRowsOf.contains(name))
+      name: name, table: followed[name], tellsRow: followsRowsOf.contains(name),
+      isUnknown: wanted.contains(name))
     let copy = { (text: UnsafePointer<CChar>) in
       Array(UnsafeBufferPointer(start: text, count: strlen(text) + 1))
     }
@@ -212,10 +230,13 @@ final class WriteFollower: StatementFollower {
   /// Looks at the tables anew. Of rows that came or went with a table, as by DROP and RENAME, SQLite doesn't tell.
   private func refresh() {
     isStale = false
+    let before = wanted
     followed = [:]
     try? follow(requiring: [])
-    if wanted.contains(where: { followed[$0]?.definition != committed[$0]?.definition }) {
-      log.lose()
+    for name in wanted.subtracting(unread) {
+      // The feed of one that wasn't wanted begins later.
+      if !before.contains(name) { committed[name] = followed[name] }
+      if followed[name]?.definition != committed[name]?.definition { log.lose() }
     }
   }
 
@@ -223,11 +244,15 @@ final class WriteFollower: StatementFollower {
   /// failed stays with FAIL. Nothing tells which, but the rows do.
   private func undoIfNeeded() {
     guard log.count > start else { return }
-    if !isKept(log.changes[start...]) { log.truncate(to: start) }
+    do {
+      if try !looking({ try isKept(log.changes[start...]) }) { log.truncate(to: start) }
+    } catch {
+      if !log.isEmpty { log.lose() }
+    }
   }
 
   /// Whether rows are as they were after the last of some changes rather than before the first one.
-  private func isKept(_ changes: ArraySlice<RowChange>) -> Bool {
+  private func isKept(_ changes: ArraySlice<RowChange>) throws -> Bool {
     for change in changes.reversed() {
       let name = Region.TableName(
         database: change.database, table: change.table.lowercased())
@@ -241,8 +266,7 @@ final class WriteFollower: StatementFollower {
       let isOwn = before.map { table.place($0.old, $0.oldRowID) == place } ?? false
       let old = isOwn ? before?.old : nil
       guard change.new != old else { continue }
-      let now = try? looking { try table.row(at: place, of: database) }
-      return now == change.new
+      return try table.row(at: place, of: database) == change.new
     }
     return false
   }
@@ -260,9 +284,14 @@ final class WriteFollower: StatementFollower {
     let hasChanged = changes != changesBefore || touched.isEverything
     changesBefore = changes
     defer { forget() }
-    if hasChanged { observers.hasCommitted(touched, log) }
-    if log.isUnknown { observers.hasCommittedElsewhere() }
-    committed = followed
+    if log.isUnknown {
+      // A part of a transaction isn't told as if it were all.
+      observers.hasCommittedElsewhere()
+    } else if hasChanged {
+      observers.hasCommitted(touched, log)
+    }
+    let kept = committed.filter { unread.contains($0.key) }
+    committed = followed.merging(kept) { found, _ in found }
     if observers.uninstallIfUnused() { uninstall() }
   }
 
@@ -271,15 +300,15 @@ final class WriteFollower: StatementFollower {
   func willChangeUnseen() { touched.isEverything = true }
 
   func willRecord() {
-    guard let handle = connection.handle, tellsRows else { return }
-    setTellsRows(false, on: handle)
+    guard let handle = connection.handle else { return }
     changesBeforeRecording = sqlite3_total_changes64(handle)
+    if tellsRows { setTellsRows(false, on: handle) }
   }
 
   func hasRecorded() {
     guard let handle = connection.handle, let before = changesBeforeRecording.take() else { return }
-    if !followed.isEmpty, sqlite3_total_changes64(handle) != before { log.lose() }
-    setTellsRows(true, on: handle)
+    if !wanted.isEmpty, sqlite3_total_changes64(handle) != before { log.lose() }
+    tellRowsIfNeeded()
   }
 
   // MARK: Others
