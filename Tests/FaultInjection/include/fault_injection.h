@@ -65,6 +65,10 @@ int fault_hits(unsigned kind);
 /// The bytes that the allocator has given out.
 long fault_heap_in_use(void);
 
+/// Makes the allocator give the system back what nobody uses: it keeps pages of what was freed, in an arena
+/// for each core and more.
+void fault_heap_give_back(void);
+
 /// Ends the process with status 3 and says this label, should it crash or not say a label again
 /// within this many seconds. Seconds of 0 end the watch.
 void fault_watch(const char *label, unsigned seconds);

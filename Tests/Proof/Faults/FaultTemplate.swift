@@ -7,8 +7,10 @@ enum FaultTemplate {
   static let population = (1...cityCount).reduce(0) { $0 + $1 * 1000 }
 
   /// The bytes of a file with these pages, in this journal mode.
-  static func make(in folder: String, pageSize: Int, _ configuration: Configuration) throws -> Data
-  {
+  static func make(
+    in folder: String, pageSize: Int, _ configuration: Configuration,
+    fill: (Database) throws -> Void = fill
+  ) throws -> Data {
     let path = folder + "/template.db"
     defer { try? FileManager.default.removeItem(atPath: path) }
     var configuration = configuration
@@ -18,7 +20,7 @@ enum FaultTemplate {
     do {
       let db = try Database(path: path, configuration: configuration)
       try db.executeUpdate(SQL(raw: "PRAGMA page_size = \(pageSize)"))
-      try db.inTransaction { try fill($0) }
+      try db.inTransaction(.immediate, fill)
       try db.close()
     }
     configuration.journalMode = mode
@@ -26,7 +28,8 @@ enum FaultTemplate {
     return try Data(contentsOf: URL(fileURLWithPath: path))
   }
 
-  private static func fill(_ db: Database) throws {
+  /// The tables of the scripts, and what is in them.
+  static func fill(_ db: Database) throws {
     try Place.table.create(db)
     try db.executeStatements(
       """

@@ -1,6 +1,3 @@
-import CFaultInjection
-import Foundation
-import Larder
 import TestSupport
 
 /// What is opened, made and thrown in a loop: file descriptors, SQLite's memory and the memory of
@@ -12,10 +9,6 @@ enum Leaks: ProofRow {
 
   /// How much the process may grow over a loop: its allocator keeps pages of its own.
   private static let tolerance = 4 << 20
-
-  /// Whether this is a build of the address sanitizer, which keeps what is freed for a while, and finds
-  /// leaks by itself.
-  private static let keepsWhatIsFreed = dlsym(nil, "__asan_init") != nil
 
   static func run(_ options: ProofOptions) throws -> ProofResult {
     var result = ProofResult()
@@ -29,13 +22,14 @@ enum Leaks: ProofRow {
       // What is kept once and for all is made in the first rounds: caches fill up, however few
       // rounds are asked for.
       for _ in 0..<300 { try loop.round() }
-      let before = Usage()
+      let before = ProcessUsage()
       for _ in 0..<each { try loop.round() }
-      let after = Usage()
+      let after = ProcessUsage()
       result.tried += each
       growth = max(growth, after.resident - before.resident)
-      if after.files != before.files {
-        result.failures.append("\(loop.name): \(before.files) files become \(after.files)")
+      if after.files.count != before.files.count {
+        result.failures.append(
+          "\(loop.name): \(before.files.count) files become \(after.files.count)")
       }
       // Less than a byte a round is no leak: pages come and go.
       if after.sqlite > before.sqlite + max(each / 2, 4096) {
@@ -46,7 +40,7 @@ enum Leaks: ProofRow {
       if after.heap > before.heap + max(each * 16, 128 << 10) {
         result.failures.append("\(loop.name): \(before.heap) bytes in use become \(after.heap)")
       }
-      if !keepsWhatIsFreed, after.resident > before.resident + tolerance {
+      if !ProcessUsage.isSanitized, after.resident > before.resident + tolerance {
         result.failures.append(
           "\(loop.name): the process grows from \(before.resident) to \(after.resident) bytes")
       }
@@ -55,23 +49,5 @@ enum Leaks: ProofRow {
       "\(loops.count) loops", "the process grew by \(growth >> 10) KiB at most in one",
     ]
     return result
-  }
-
-  /// What the process uses.
-  private struct Usage {
-    let files: Int
-    let sqlite: Int
-    let resident: Int
-    /// What the allocator has given out.
-    let heap: Int
-
-    init() {
-      files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
-      sqlite = SQLiteLibrary.memoryUsed
-      heap = fault_heap_in_use()
-      let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?
-        .split(separator: " ").dropFirst().first.flatMap { Int($0) }
-      resident = (pages ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
-    }
   }
 }

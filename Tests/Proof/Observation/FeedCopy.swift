@@ -6,53 +6,33 @@ import TestSupport
 /// What makes it Sendable: one task applies, and another one compares once that has ended.
 final class FeedCopy: @unchecked Sendable {
   private let copy: Database
-  private var count = 0
-  static let tables = ["counter", "item", "part", "word"]
+  /// How many transactions have counted themselves.
+  private(set) var count = 0
 
-  init(_ schema: SQL) throws {
+  /// A copy of a database as it is when the feed begins.
+  init(_ fill: (Database) throws -> Void = ObservedWriting.createTables) throws {
     copy = try Database()
-    try copy.executeStatements(schema)
+    try fill(copy)
     try copy.executeUpdate("PRAGMA foreign_keys = OFF")
   }
 
-  /// Does what a transaction has done; rows are found by all their values.
-  func apply(_ transaction: CommittedChanges<RowChange>, _ ledger: ObservationRow.Ledger) throws {
+  /// Does what a transaction has done. Throws where that can't be, or transactions are missing before it.
+  func apply(_ transaction: CommittedChanges<RowChange>) throws {
     for change in transaction.changes {
-      let table: SQL = "\(identifier: change.table)"
-      if let old = change.old {
-        let key: SQL = change.table == "word" ? "k" : "rowid"
-        var condition: SQL = "1"
-        for (column, value) in zip(change.columns, old) {
-          condition = "\(condition) AND \(identifier: column) IS \(value)"
-        }
-        let removed = try copy.executeUpdate(
-          "DELETE FROM \(table) WHERE \(key) = (SELECT \(key) FROM \(table) WHERE \(condition) LIMIT 1)"
-        )
-        if removed != 1 { ledger.fail("\(change.table) has no row \(old)") }
-      }
-      if let new = change.new {
-        let list = new.map { "\($0)" as SQL }.reduce("" as SQL) { list, value in
-          list.text.isEmpty ? value : "\(list), \(value)"
-        }
-        try copy.executeUpdate("INSERT INTO \(table) VALUES (\(list))")
-      }
+      try FeedReplay.apply(change, to: copy)
       if change.table == "counter", let value = change.new?.last {
         count += 1
-        if value != .integer(Int64(count)) { ledger.fail("commit \(count) is told as \(value)") }
+        try WrongAnswer.check(value, .integer(Int64(count)), "the number of transaction \(count)")
       }
     }
   }
 
-  func compare(with pool: DatabasePool, _ ledger: ObservationRow.Ledger) async throws {
-    for table in Self.tables {
-      let expected = try await pool.read { try Self.rows(of: table, $0) }
-      if try Self.rows(of: table, copy) != expected { ledger.fail("\(table) isn't the same") }
-    }
-  }
+  var state: Int { get throws { try Self.state(of: copy) } }
 
-  private static func rows(of table: String, _ db: Database) throws -> [[DatabaseValue]] {
-    try db.executeQuery(SQL(raw: "SELECT * FROM \(table) ORDER BY 1, 2")).map { row in
-      try (0..<row.columnCount).map { try row.get(at: $0) }
-    }
+  /// A digest of all rows.
+  static func state(of db: Database) throws -> Int {
+    var digest = Hasher()
+    for table in ObservedWriting.tables { digest.combine(try FeedReplay.rows(of: table, in: db)) }
+    return digest.finalize()
   }
 }
