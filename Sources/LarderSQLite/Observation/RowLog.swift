@@ -10,8 +10,8 @@ struct RowLog {
   private(set) var hasOverflown = false
   /// Whether a table had other columns than were known, as another process has made it.
   private(set) var isUnknown = false
-  /// Where each savepoint began.
-  private var savepoints: [(name: String, count: Int)] = []
+  /// Where each savepoint began, and whether something was unknown then.
+  private var savepoints: [(name: String, count: Int, isUnknown: Bool)] = []
 
   var isEmpty: Bool { changes.isEmpty && !hasOverflown && !isUnknown && savepoints.isEmpty }
   var count: Int { changes.count }
@@ -35,13 +35,14 @@ struct RowLog {
 
   mutating func follow(_ step: StatementRegion.SavepointStep) {
     switch step {
-    case .begin(let name): savepoints.append((name, changes.count))
+    case .begin(let name): savepoints.append((name, changes.count, isUnknown))
     case .release(let name):
       guard let place = place(of: name) else { return }
       savepoints.removeLast(savepoints.count - place)
     case .rollBack(let name):
       guard let place = place(of: name) else { return }
       truncate(to: savepoints[place].count)
+      isUnknown = savepoints[place].isUnknown
       savepoints.removeLast(savepoints.count - place - 1)
     }
   }

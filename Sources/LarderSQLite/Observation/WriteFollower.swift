@@ -290,8 +290,8 @@ final class WriteFollower: StatementFollower {
     } else if hasChanged {
       observers.hasCommitted(touched, log)
     }
-    let kept = committed.filter { unread.contains($0.key) }
-    committed = followed.merging(kept) { found, _ in found }
+    let kept = unread.isEmpty ? [:] : committed.filter { unread.contains($0.key) }
+    committed = kept.isEmpty ? followed : followed.merging(kept) { found, _ in found }
     if observers.uninstallIfUnused() { uninstall() }
   }
 
