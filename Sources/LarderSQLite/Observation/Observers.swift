@@ -14,7 +14,9 @@ final class Observers: ScopeObserver, @unchecked Sendable {
 
   init(_ connections: Connections) { self.connections = connections }
 
-  deinit { state.withLock { $0.watcher?.stop() } }
+  deinit {
+    if process == ProcessGeneration.current { state.withLock { $0.watcher?.stop() } }
+  }
 
   // MARK: Coming and going
 
