@@ -15,3 +15,16 @@ struct BlockedReasons: OptionSet {
   /// A hook runs, which SQLite doesn't allow to use the connection.
   static let hook = BlockedReasons(rawValue: 32)
 }
+
+extension Connection {
+  /// Whether a transaction is open only because it could not be rolled back yet.
+  var owesRollback: Bool { !reasons.isDisjoint(with: [.rollback, .innerRollback]) }
+
+  /// Lets nothing be done until the transaction is rolled back.
+  func oweRollback(isInner: Bool) { block(isInner ? .innerRollback : .rollback) }
+
+  /// Doesn't tell of a transaction that was lost, once its owner knows, or is gone.
+  func forgetLostTransaction() {
+    if reasons.contains(.innerRollback), !hasTransaction { unblock(.innerRollback) }
+  }
+}

@@ -229,18 +229,7 @@ final class Connection {
     DatabaseError(.interrupt, "the task was cancelled")
   }
 
-  /// Whether a transaction is open only because it could not be rolled back yet.
-  var owesRollback: Bool { !reasons.isDisjoint(with: [.rollback, .innerRollback]) }
-
-  /// Lets nothing be done until the transaction is rolled back.
-  func oweRollback(isInner: Bool) { block(isInner ? .innerRollback : .rollback) }
-
-  /// Doesn't tell of a transaction that was lost, once its owner knows, or is gone.
-  func forgetLostTransaction() {
-    if reasons.contains(.innerRollback), !hasTransaction { unblock(.innerRollback) }
-  }
-
-  /// The same without an error, for properties that have a neutral value.
+  /// The handle, if it is open and this thread and process may use it: for properties that have a neutral value.
   var usableHandle: OpaquePointer? { isAccessible ? handle : nil }
 
   @inline(__always)

@@ -232,19 +232,6 @@ package final class PreparedStatement {
     throw error
   }
 
-  /// The error of a step that has failed. It is made before those who follow are told, who may ask SQLite
-  /// something, after which its message is gone.
-  private func failure(
-    _ code: Int32, _ handle: OpaquePointer, isClosing: Bool
-  ) -> DatabaseError {
-    let error =
-      isClosing ? closedError() : connection.error(code, sql: sql, statement: handle)
-    if code != SQLITE_ROW, code != SQLITE_DONE, !connection.afterSteps.isEmpty {
-      connection.tellHasRun(self, code)
-    }
-    return error
-  }
-
   @inline(__always)
   private func endAsControl(_ handle: OpaquePointer) {
     if state == .ready { sqlite3_reset(handle) } else { reset() }

@@ -44,6 +44,8 @@ extension Connection {
       return found
     }
     let replaces = larder_mentions(sql, "replace") != 0
+    // SQLite doesn't ask for the columns that join tables by their names.
+    if Self.joinsByNames(sql) { region.reads.isEverything = true }
     for action in actions {
       // A table that isn't said to be of any database is looked for in all.
       let isAnywhere = action.database == nil && action.code == SQLITE_READ
@@ -64,6 +66,9 @@ extension Connection {
       let column = action.second ?? ""
       region.reads.insert(.init(columns: column.isEmpty ? [] : [column]), of: name)
     case SQLITE_INSERT, SQLITE_DELETE:
+      if traitsOf(name).isAutoincrement {
+        region.writes.insert(.all, of: .init(database: database, table: "sqlite_sequence"))
+      }
       if Self.schemaTables.contains(name.table) { region.writes.isEverything = true }
       region.writes.insert(.all, of: name)
     case SQLITE_UPDATE:
@@ -93,6 +98,10 @@ extension Connection {
     }
   }
 
+  static func joinsByNames(_ sql: String) -> Bool {
+    larder_mentions(sql, "using") != 0 || larder_mentions(sql, "natural") != 0
+  }
+
   /// `main`, `temp` and the attached databases, in lower case.
   private var databaseNames: [String] {
     var names: [String] = ["main", "temp"]
@@ -118,8 +127,11 @@ private struct TableTraits {
   var isPlain = false
   /// The column that is the row id, in lower case: rows are found in its order.
   var keyColumn: String?
-  /// Whether it is a virtual table that shows what is written under other names.
+  /// Whether it shows what is written under other names, of which SQLite doesn't tell: virtual tables, and views
+  /// that join by names.
   var showsOthers = false
+  /// Whether SQLite notes its keys in `sqlite_sequence`.
+  var isAutoincrement = false
 
   init(of name: Region.TableName, on connection: Connection) {
     guard let handle = connection.handle else { return }
@@ -131,8 +143,8 @@ private struct TableTraits {
     let schema = name.database.quotedIdentifier
     let sql = """
       SELECT sql, (SELECT count(*) FROM pragma_table_xinfo(?1, ?2) WHERE hidden > 1),
-        (SELECT lower(name) FROM pragma_table_xinfo(?1, ?2) WHERE pk = 1)
-      FROM \(schema).sqlite_schema WHERE type = 'table' AND lower(name) = ?1
+        (SELECT lower(name) FROM pragma_table_xinfo(?1, ?2) WHERE pk = 1), type = 'view'
+      FROM \(schema).sqlite_schema WHERE type IN ('table', 'view') AND lower(name) = ?1
       """
     var statement: OpaquePointer?
     guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else {
@@ -154,9 +166,12 @@ private struct TableTraits {
       (module: String) in larder_mentions(declaration, module) != 0
     }
     let isVocabulary = larder_mentions(declaration, "vocab") != 0
-    showsOthers = isVirtual && (!showsOwnRows || isVocabulary)
+    let isView = sqlite3_column_int64(statement, 3) != 0
+    showsOthers =
+      isVirtual ? !showsOwnRows || isVocabulary : isView && Connection.joinsByNames(declaration)
+    isAutoincrement = larder_mentions(declaration, "autoincrement") != 0
     isPlain =
-      !isVirtual && larder_mentions(declaration, "replace") == 0
+      !isVirtual && !isView && larder_mentions(declaration, "replace") == 0
       && sqlite3_column_int64(statement, 1) == 0
   }
 }

@@ -1,3 +1,5 @@
+import CSQLite
+
 // What a prepared statement is at, who has it, and what the cache has noted of it.
 
 extension PreparedStatement {
@@ -66,6 +68,19 @@ extension PreparedStatement {
 
   func closedError() -> DatabaseError {
     DatabaseError(.misuse, "the statement was closed by something that it called", sql: sql)
+  }
+
+  /// The error of a step that has failed. It is made before those who follow are told, who may ask SQLite
+  /// something, after which its message is gone.
+  func failure(
+    _ code: Int32, _ handle: OpaquePointer, isClosing: Bool
+  ) -> DatabaseError {
+    let error =
+      isClosing ? closedError() : connection.error(code, sql: sql, statement: handle)
+    if code != SQLITE_ROW, code != SQLITE_DONE, !connection.afterSteps.isEmpty {
+      connection.tellHasRun(self, code)
+    }
+    return error
   }
 
   /// An error of a conversion, with the column and the statement.

@@ -94,7 +94,7 @@ public struct ChangeFeed<Change: Sendable>: AsyncSequence, Sendable {
       let id = observers.addFeed(of: feed.tables, limit: feed.limit)
       self.id = id
       do {
-        try await observers.install(following: feed.tables, beginning: feed.beginning)
+        try await observers.install(id, following: feed.tables, beginning: feed.beginning)
         decode = try feed.decoder(observers.dateFormat)
       } catch {
         end()

@@ -118,19 +118,24 @@ public struct Changeset: Hashable, Sendable {
   /// Makes the changes in a database, all of them or none.
   ///
   /// - Parameters:
-  ///   - database: which has tables of these names, with the same primary keys and at least as many columns;
-  ///     tables that it doesn't have are left out.
+  ///   - database: which has tables of these names, with the same primary keys and at least as many columns, or
+  ///     else `ResultCode.schema` is thrown; tables that it doesn't have are left out.
   ///   - onConflict: decides about each conflict; what it throws undoes all. It can't use the database.
   ///
-  /// Throws `ResultCode.abort` where that is the decision, `ResultCode.misuse` for a decision that the
+  /// Throws `ResultCode.constraintForeignKey` for rows that refer to none in the end, whatever the decision:
+  /// nothing is omitted then; `ResultCode.abort` where that is the decision, `ResultCode.misuse` for a decision that the
   /// conflict doesn't allow, and `ResultCode.corrupt` for bytes that are no changeset.
   public func apply(
     to database: Database, onConflict: (Conflict) throws -> Resolution = { _ in .abort }
   ) throws {
     let library = try checked()
     let handle = try database.connection.sqlite("apply(to:onConflict:)")
+    guard !database.connection.restrictions.contains(.writing) else {
+      throw DatabaseError(.readOnly, "a read scope doesn't write; use inTransaction")
+    }
     // Bytes that are none would be found out in the middle.
     try forEach { _ in }
+    try checkTables(of: database)
     database.connection.follower?.willChangeUnseen()
     try withoutActuallyEscaping(onConflict) { onConflict in
       let handler = ConflictHandler(library, database.connection, onConflict)
@@ -152,10 +157,28 @@ public struct Changeset: Hashable, Sendable {
 
   /// The library, for bytes that it can read.
   private func checked() throws -> SessionExtension {
-    guard ChangesetFormat.isFollowed(by: data) else {
+    guard ChangesetFormat(data) != nil else {
       throw DatabaseError(.corrupt, "the bytes aren't a changeset")
     }
     return try SessionExtension.required()
+  }
+
+  /// SQLite leaves tables out that don't fit, and tells a log alone.
+  private func checkTables(of database: Database) throws {
+    for table in ChangesetFormat(data)?.tables ?? [] where try database.tableExists(table.name) {
+      let keys = try database.connection.looking {
+        try database.executeQuery(
+          "SELECT pk FROM pragma_table_info(\(table.name), 'main') ORDER BY cid"
+        ).map { try $0.get(at: 0, as: Int.self) > 0 }
+      }
+      guard keys.count >= table.isKey.count, Array(keys.prefix(table.isKey.count)) == table.isKey,
+        !keys.dropFirst(table.isKey.count).contains(true)
+      else {
+        throw DatabaseError(
+          .schema,
+          "the table \(table.name) has fewer columns, or another key, than that of the changeset")
+      }
+    }
   }
 
   /// Its tables begin with P, those of a changeset with T.
@@ -257,6 +280,10 @@ extension Changeset {
         let resolution = try onConflict(conflict)
         if resolution == .replace, conflict.found == nil {
           throw DatabaseError(.misuse, "nothing is there that could be replaced: \(conflict.kind)")
+        }
+        if conflict.kind == .foreignKey, resolution == .omit {
+          throw DatabaseError(
+            .constraintForeignKey, "rows that the changeset leaves refer to rows that aren't there")
         }
         if resolution == .abort {
           throw DatabaseError(

@@ -9,10 +9,12 @@ import CSQLite
 /// [the format](https://github.com/sqlite/sqlite/blob/master/ext/session/sqlite3session.c).
 struct ChangesetFormat {
   private var bytes: ArraySlice<UInt8>
+  private(set) var tables: [(name: String, isKey: [Bool])] = []
 
-  static func isFollowed(by bytes: [UInt8]) -> Bool {
-    var format = ChangesetFormat(bytes: bytes[...])
-    return format.takeAll()
+  /// Nil for bytes that aren't.
+  init?(_ bytes: [UInt8]) {
+    self.bytes = bytes[...]
+    guard takeAll() else { return nil }
   }
 
   private mutating func takeAll() -> Bool {
@@ -43,6 +45,7 @@ struct ChangesetFormat {
     let keys = bytes.prefix(count).map { $0 != 0 }
     bytes.removeFirst(count)
     guard let end = bytes.firstIndex(of: 0) else { return nil }
+    tables.append((String(decoding: bytes[..<end], as: UTF8.self), keys))
     bytes = bytes[(end + 1)...]
     return keys
   }

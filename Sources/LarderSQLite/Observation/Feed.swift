@@ -3,6 +3,8 @@ final class Feed {
   let tables: Set<Region.TableName>
   let limit: Int
   var waiter: Observers.Waiter?
+  /// Whether it has begun, in the scope that reads what it begins with. What was committed before isn't its.
+  var hasBegun = false
   private var items: [FeedItem] = []
   /// The first item that wasn't delivered.
   private var first = 0
@@ -18,11 +20,9 @@ final class Feed {
 
   /// Adds what a transaction has changed; returns who is to be woken.
   func append(_ log: RowLog, _ number: Int, _ position: Int) -> Observers.Waiter? {
-    guard overflow == nil else { return nil }
-    let changes = log.changes.filter {
-      tables.contains(.init(database: $0.database, table: $0.table.lowercased()))
-    }
-    guard !log.hasOverflown, count + changes.count <= limit else {
+    guard hasBegun, overflow == nil else { return nil }
+    let changes = log.changes.filter { tables.contains($0.tableName) }
+    guard tables.isDisjoint(with: log.state.overflown), count + changes.count <= limit else {
       overflow = FeedOverflow(number: number, limit: limit)
       return waiter.take()
     }
@@ -33,7 +33,8 @@ final class Feed {
 
   func appendUnknown(_ number: Int) -> Observers.Waiter? {
     // One says as much as many.
-    guard overflow == nil, items.last?.isFromElsewhere != true || first == items.count else {
+    guard hasBegun, overflow == nil, items.last?.isFromElsewhere != true || first == items.count
+    else {
       return nil
     }
     add(FeedItem(number: number, changes: [], isFromElsewhere: true, position: 0))

@@ -10,6 +10,9 @@ final class FollowedTable {
   let columns: [String]
   /// Which columns hold whole numbers as integers although they are REAL.
   let isReal: [Bool]
+  /// Of a table without row ids: the columns whose whole numbers SQLite tells as REAL where they are old, since it
+  /// asks for the affinity of the column in whose place they are stored; true for those that are always integers.
+  let isToldAsReal: [Int: Bool]
   /// The constant defaults of columns that were added to the table, for rows that are older, of which SQLite
   /// tells NULL.
   let defaults: [DatabaseValue]
@@ -38,7 +41,7 @@ final class FollowedTable {
       throw DatabaseError(.error, "the rows of a virtual table can't be followed: \(spelled)")
     }
     var columns: [String] = []
-    var isReal: [Bool] = []
+    var affinities: [ColumnAffinity] = []
     var defaults: [DatabaseValue] = []
     var key: [(place: Int, column: Int)] = []
     let rows = try database.executeQuery(
@@ -55,9 +58,14 @@ final class FollowedTable {
       let place = try rows.get(at: 2, as: Int.self)
       if place > 0 { key.append((place, columns.count)) }
       columns.append(try rows.get(at: 0, as: String.self))
-      isReal.append(
-        ColumnAffinity(type: try rows.get(at: 4, as: String.self), isStrict: false) == .real)
-      defaults.append(try Self.constant(try rows.get(at: 1, as: String?.self), of: database))
+      let affinity = ColumnAffinity(type: try rows.get(at: 4, as: String.self), isStrict: false)
+      affinities.append(affinity)
+      let value = try Self.constant(try rows.get(at: 1, as: String?.self), of: database)
+      if affinity == .real, case .integer(let number) = value {
+        defaults.append(.real(Double(number)))
+      } else {
+        defaults.append(value)
+      }
     }
     rows.close()
     let isWithoutRowID =
@@ -67,9 +75,17 @@ final class FollowedTable {
     self.name = name
     self.table = spelled
     self.columns = columns
-    self.isReal = isReal
+    isReal = affinities.map { $0 == .real }
     self.defaults = defaults
-    self.key = isWithoutRowID ? key.sorted { $0.place < $1.place }.map(\.column) : []
+    let keyColumns = isWithoutRowID ? key.sorted { $0.place < $1.place }.map(\.column) : []
+    self.key = keyColumns
+    let stored = keyColumns + columns.indices.filter { !keyColumns.contains($0) }
+    isToldAsReal =
+      isWithoutRowID
+      ? stored.enumerated().reduce(into: [:]) { told, part in
+        guard affinities[part.offset] == .real, affinities[part.element] != .real else { return }
+        told[part.element] = affinities[part.element] == .numeric
+      } : [:]
   }
 
   private static func constant(_ text: String?, of database: Database) throws -> DatabaseValue {
@@ -79,7 +95,8 @@ final class FollowedTable {
 
   /// The values of a row, column by column; nil where one can't be read.
   func values(
-    _ format: StorageFormat, _ value: (Int32, UnsafeMutablePointer<OpaquePointer?>) -> Int32
+    _ format: StorageFormat, isOld: Bool,
+    _ value: (Int32, UnsafeMutablePointer<OpaquePointer?>) -> Int32
   ) -> [DatabaseValue]? {
     var values: [DatabaseValue] = []
     values.reserveCapacity(columns.count)
@@ -96,6 +113,12 @@ final class FollowedTable {
       else { return nil }
       if isReal[index], case .integer(let number) = value {
         values.append(.real(Double(number)))
+      } else if isOld, let isInteger = isToldAsReal[index], case .real(let number) = value,
+        number.rounded() == number
+      {
+        // Beyond that, several integers are one.
+        guard isInteger, abs(number) < 0x1p53 else { return nil }
+        values.append(.integer(Int64(number)))
       } else {
         values.append(value)
       }

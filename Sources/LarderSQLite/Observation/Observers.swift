@@ -52,10 +52,9 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     waiter?.resume()
   }
 
-  /// Has the connection that writes tell of its commits, and of the rows of some tables. Throws where the engine
-  /// can't.
+  /// Has the connection that writes tell of its commits, and a feed begin. Throws where the engine can't.
   func install(
-    following tables: [Region.TableName] = [],
+    _ feed: Int? = nil, following tables: [Region.TableName] = [],
     beginning: (@Sendable (Database) throws -> Void)? = nil
   ) async throws {
     let (isInstalled, hasFeeds) = state.withLock { ($0.isInstalled, !$0.feeds.isEmpty) }
@@ -69,6 +68,7 @@ final class Observers: ScopeObserver, @unchecked Sendable {
           state.dateFormat = db.dateFormat
         }
         try follower?.configure(requiring: Set(tables))
+        if let feed { state.withLock { $0.feeds[feed]?.hasBegun = true } }
         try beginning?(db)
       }
     }
@@ -134,9 +134,16 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     }
   }
 
-  /// How many rows of one transaction any feed takes.
-  var longestTransaction: Int {
-    state.withLock { $0.feeds.values.map(\.limit).max() ?? 0 }
+  /// How many rows of one transaction the feeds take.
+  var limits: RowLog.Limits {
+    state.withLock { state in
+      state.feeds.values.reduce(into: RowLog.Limits()) { limits, feed in
+        limits.least = min(limits.least, feed.limit)
+        for table in feed.tables {
+          limits.byTable[table] = max(limits.byTable[table] ?? 0, feed.limit)
+        }
+      }
+    }
   }
 
   func hasCommitted(_ touched: Region, _ log: RowLog) {

@@ -6,43 +6,74 @@ import CSQLite
 /// leave the log as well.
 struct RowLog {
   private(set) var changes: [RowChange] = []
-  /// Whether there were more than may be kept.
-  private(set) var hasOverflown = false
-  /// Whether a table had other columns than were known, as another process has made it.
-  private(set) var isUnknown = false
-  /// Where each savepoint began, and whether something was unknown then.
-  private var savepoints: [(name: String, count: Int, isUnknown: Bool)] = []
+  private(set) var state = State()
+  /// Where each savepoint began.
+  private var savepoints: [(name: String, start: Mark)] = []
+  /// How many rows of each table there are; nil before anybody wants to know.
+  private var counts: [Region.TableName: Int]?
 
-  var isEmpty: Bool { changes.isEmpty && !hasOverflown && !isUnknown && savepoints.isEmpty }
-  var count: Int { changes.count }
+  struct State {
+    /// Whether something was changed of which nobody knows what.
+    var isUnknown = false
+    /// The tables of which more rows were changed than may be kept.
+    var overflown: Set<Region.TableName> = []
+  }
 
-  mutating func append(_ change: RowChange, limit: Int) {
-    guard !hasOverflown else { return }
-    guard changes.count < limit else {
-      hasOverflown = true
-      changes = []
-      return
+  /// A point to which the log can go back.
+  struct Mark {
+    var count = 0
+    var state = State()
+  }
+
+  /// How many rows are kept of a table, and the least that is kept of any.
+  struct Limits {
+    var least = Int.max
+    var byTable: [Region.TableName: Int] = [:]
+  }
+
+  var isEmpty: Bool {
+    changes.isEmpty && !state.isUnknown && state.overflown.isEmpty && savepoints.isEmpty
+  }
+  var mark: Mark { Mark(count: changes.count, state: state) }
+
+  mutating func append(_ change: RowChange, of table: Region.TableName, _ limits: Limits) {
+    if changes.count >= limits.least {
+      if state.overflown.contains(table) { return }
+      if count(of: table) >= limits.byTable[table] ?? 0 {
+        state.overflown.insert(table)
+        return
+      }
+      counts?[table, default: 0] += 1
     }
     changes.append(change)
   }
 
-  mutating func lose() { isUnknown = true }
+  private mutating func count(of table: Region.TableName) -> Int {
+    if let counts { return counts[table] ?? 0 }
+    let counted = changes.reduce(into: [:]) { $0[$1.tableName, default: 0] += 1 }
+    counts = counted
+    return counted[table] ?? 0
+  }
 
-  /// Forgets what came after a number of changes.
-  mutating func truncate(to count: Int) {
-    if count < changes.count { changes.removeLast(changes.count - count) }
+  mutating func lose() { state.isUnknown = true }
+
+  /// Forgets what came after a point.
+  mutating func goBack(to mark: Mark) {
+    state = mark.state
+    guard mark.count < changes.count else { return }
+    changes.removeLast(changes.count - mark.count)
+    counts = nil
   }
 
   mutating func follow(_ step: StatementRegion.SavepointStep) {
     switch step {
-    case .begin(let name): savepoints.append((name, changes.count, isUnknown))
+    case .begin(let name): savepoints.append((name, mark))
     case .release(let name):
       guard let place = place(of: name) else { return }
       savepoints.removeLast(savepoints.count - place)
     case .rollBack(let name):
       guard let place = place(of: name) else { return }
-      truncate(to: savepoints[place].count)
-      isUnknown = savepoints[place].isUnknown
+      goBack(to: savepoints[place].start)
       savepoints.removeLast(savepoints.count - place - 1)
     }
   }
@@ -51,4 +82,9 @@ struct RowLog {
   private func place(of name: String) -> Int? { savepoints.lastIndex { $0.name == name } }
 
   mutating func removeAll() { if !isEmpty { self = RowLog() } }
+}
+
+extension RowChange {
+  /// The table's name, in lower case.
+  var tableName: Region.TableName { .init(database: database, table: table.lowercased()) }
 }

@@ -14,8 +14,8 @@ final class WriteFollower: StatementFollower {
   /// What the transaction may have touched.
   private var touched = Region()
   private var log = RowLog()
-  /// How many changes the log had before the statement that runs.
-  private var start = 0
+  /// What the log had before the statement that runs.
+  private var start = RowLog.Mark()
   /// Whether the schema may be another one than when tables were looked at.
   private var isStale = false
   /// Whether rows are looked at by statements of the follower's own.
@@ -27,7 +27,7 @@ final class WriteFollower: StatementFollower {
   /// Whether rows are told of, in this transaction from its beginning on.
   private var tellsRows = false
   /// How many rows of one transaction are kept at most.
-  private var limit = 0
+  private var limits = RowLog.Limits()
   /// The tables whose rows feeds want to know, those of them that there are, and as they were at the last commit.
   private var wanted: Set<Region.TableName> = []
   private var followed: [Region.TableName: FollowedTable] = [:]
@@ -87,7 +87,7 @@ final class WriteFollower: StatementFollower {
 
   private func follow(requiring required: Set<Region.TableName>) throws {
     let wishes = observers.wantedRows
-    limit = observers.longestTransaction
+    limits = observers.limits
     followsRowsOf = wishes.rows
     wanted = wishes.tables
     var tables: [Region.TableName: FollowedTable] = [:]
@@ -158,18 +158,19 @@ final class WriteFollower: StatementFollower {
     }
     // A blob that is written tells neither what it was nor what it is, and a row that can't be read, be it that
     // memory is short, isn't told as another one.
+    let format = connection.storageFormat
     guard hook.columnCount(handle) == followed.columns.count,
       hook.blobColumn.map({ $0(handle) < 0 }) ?? true,
       let oldValues = operation == SQLITE_INSERT
-        ? [] : followed.values(connection.storageFormat, { hook.oldValue(handle, $0, $1) }),
+        ? [] : followed.values(format, isOld: true, { hook.oldValue(handle, $0, $1) }),
       let newValues = operation == SQLITE_DELETE
-        ? [] : followed.values(connection.storageFormat, { hook.newValue(handle, $0, $1) })
+        ? [] : followed.values(format, isOld: false, { hook.newValue(handle, $0, $1) })
     else { return log.lose() }
     let change = RowChange(
       database: target.name.database, table: followed.table, columns: followed.columns,
       old: operation == SQLITE_INSERT ? nil : oldValues,
       new: operation == SQLITE_DELETE ? nil : newValues, oldRowID: old, newRowID: new)
-    log.append(change, limit: limit)
+    log.append(change, of: target.name, limits)
   }
 
   private func target(
@@ -194,8 +195,8 @@ final class WriteFollower: StatementFollower {
 
   func willRun(_ region: StatementRegion?, writes: Bool) {
     guard writes, !isLooking else { return }
-    start = log.count
     if touched.isEmpty, log.isEmpty, observers.hasNewWishes || isStale { refresh() }
+    start = log.mark
     touch(region)
   }
 
@@ -243,9 +244,9 @@ final class WriteFollower: StatementFollower {
   /// After a statement that has failed: mostly SQLite has undone it, but what came before the row that
   /// failed stays with FAIL. Nothing tells which, but the rows do.
   private func undoIfNeeded() {
-    guard log.count > start else { return }
+    guard log.changes.count > start.count else { return }
     do {
-      if try !looking({ try isKept(log.changes[start...]) }) { log.truncate(to: start) }
+      if try !looking({ try isKept(log.changes[start.count...]) }) { log.goBack(to: start) }
     } catch {
       if !log.isEmpty { log.lose() }
     }
@@ -254,9 +255,7 @@ final class WriteFollower: StatementFollower {
   /// Whether rows are as they were after the last of some changes rather than before the first one.
   private func isKept(_ changes: ArraySlice<RowChange>) throws -> Bool {
     for change in changes.reversed() {
-      let name = Region.TableName(
-        database: change.database, table: change.table.lowercased())
-      guard let table = followed[name],
+      guard let table = followed[change.tableName],
         let place = table.place(change.new, change.newRowID)
           ?? table.place(change.old, change.oldRowID)
       else { continue }
@@ -276,7 +275,7 @@ final class WriteFollower: StatementFollower {
     isStale = isStale || touched.isEverything
     touched = Region()
     log.removeAll()
-    start = 0
+    start = RowLog.Mark()
   }
 
   private func end(_ handle: OpaquePointer) {
@@ -284,7 +283,7 @@ final class WriteFollower: StatementFollower {
     let hasChanged = changes != changesBefore || touched.isEverything
     changesBefore = changes
     defer { forget() }
-    if log.isUnknown {
+    if log.state.isUnknown {
       // A part of a transaction isn't told as if it were all.
       observers.hasCommittedElsewhere()
     } else if hasChanged {

@@ -206,6 +206,31 @@ struct ChangesetTests {
     #expect(try await feed.next()?.changes.count == 1)
   }
 
+  @Test("What can't be applied as it was recorded isn't applied, and said")
+  func unfit() throws {
+    let db = try makeCities()
+    let changeset = try db.record("city") { try $0.executeUpdate("DELETE FROM city WHERE id = 1") }
+    let queue = try DatabaseQueue()
+    try queue.inDatabase { try createCities(in: $0) }
+    let inReadScope = #expect(throws: DatabaseError.self) {
+      try queue.read { try changeset.apply(to: $0) }
+    }
+    #expect(inReadScope?.code == .readOnly)
+    for declaration in ["id, name, population, area", "id INTEGER PRIMARY KEY, name"] {
+      let other = try Database()
+      try other.executeUpdate(SQL(raw: "CREATE TABLE city (\(declaration))"))
+      let error = #expect(throws: DatabaseError.self) { try changeset.apply(to: other) }
+      #expect(error?.code == .schema && error?.message.contains("city") == true)
+    }
+    try queue.inDatabase { db in
+      try db.executeStatements(
+        "CREATE TABLE p (city REFERENCES city (id)); INSERT INTO p VALUES (1)")
+      let error = #expect(throws: DatabaseError.self) { try changeset.apply(to: db) { _ in .omit } }
+      #expect(error?.extendedCode == .constraintForeignKey)
+      #expect(try db.cityCount() == 4)
+    }
+  }
+
   @Test("A table with generated columns is refused by its name, before anything is done")
   func generatedColumns() throws {
     let db = try makeCities()

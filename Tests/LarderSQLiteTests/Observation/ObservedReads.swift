@@ -105,6 +105,19 @@ struct SeenWrite: Sendable, CustomStringConvertible {
     SeenWrite(
       name: "row id", read: "SELECT id FROM city", write: "UPDATE city SET rowid = 77 WHERE id = 1"),
     SeenWrite(
+      name: "a join by a column's name",
+      schema: "CREATE TABLE big (id); INSERT INTO big VALUES (1), (2)",
+      read: "SELECT count(*) FROM city JOIN big USING (id)", write: "UPDATE big SET id = 9"),
+    SeenWrite(
+      name: "a view that joins by names",
+      schema:
+        "CREATE TABLE big (id); INSERT INTO big VALUES (1), (2); CREATE VIEW v AS SELECT name FROM city NATURAL JOIN big; CREATE VIEW w AS SELECT * FROM v",
+      read: "SELECT count(*) FROM w", write: "DELETE FROM big"),
+    SeenWrite(
+      name: "the keys of AUTOINCREMENT",
+      schema: "CREATE TABLE a (id INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO a VALUES (5)",
+      read: "SELECT seq FROM sqlite_sequence", write: "INSERT INTO a DEFAULT VALUES"),
+    SeenWrite(
       name: "a row's place", read: "SELECT json_group_array(population) FROM city",
       write: "UPDATE city SET id = 77 WHERE id = 1"),
     SeenWrite(

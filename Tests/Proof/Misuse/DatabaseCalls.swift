@@ -42,6 +42,10 @@ extension MisuseCall {
       _ = try $0.db.record(Town.self) { db in try changeset.inverted().apply(to: db) }
       try changeset.forEach(Town.self, in: $0.db) { _ in }
     },
+    MisuseCall("Database.openBlob(_:column:row:database:isWritable:)") {
+      let blob = try $0.db.openBlob("town", column: "land", row: 3, isWritable: true)
+      try blob.write([65], at: 0)
+    },
     MisuseCall("Database.validate(_:)") { try $0.db.validate("SELECT name FROM town") },
     MisuseCall("Database.prepare(_:)") {
       _ = try $0.db.prepare("SELECT name FROM town").step()
@@ -160,6 +164,13 @@ extension MisuseCall {
     MisuseCall("Database.applicationID") { _ = try $0.db.applicationID },
     MisuseCall("Database.setUserVersion(_:)") { try $0.db.setUserVersion(7) },
     MisuseCall("Database.setApplicationID(_:)") { try $0.db.setApplicationID(7) },
+    MisuseCall("Database.statistics") { _ = try $0.db.statistics },
+    MisuseCall("Database.optimize()") { try $0.db.optimize() },
+    MisuseCall("Database.vacuum(into:)") { try $0.db.vacuum() },
+    MisuseCall("Database.vacuum(into:)") { try $0.db.vacuum(into: $0.folder + "/vacuumed.db") },
+    MisuseCall("Database.serialized(_:)", "Database.init(serialized:configuration:)") {
+      _ = try Database(serialized: $0.db.serialized())
+    },
     MisuseCall("Database.checkpoint(_:)") { try $0.db.checkpoint(.truncate) },
     MisuseCall("Database.backup(to:pagesPerStep:progress:)") {
       try $0.db.backup(to: $0.folder + "/copy.db", pagesPerStep: 1) { _, _ in }
@@ -186,11 +197,11 @@ extension MisuseCall {
       try $0.db.removeFunction("meddle", argumentCount: 1)
     },
     MisuseCall(
-      "Database.createAggregate(_:argumentCount:deterministic:directOnly:initial:step:final:)"
+      "Database.createAggregate(_:argumentCount:deterministic:directOnly:initial:step:inverse:final:)"
     ) {
       try $0.db.createAggregate(
         "meddle_all", argumentCount: 1, initial: 0, step: { count, _ in count += 1 },
-        final: { $0 })
+        inverse: { count, _ in count -= 1 }, final: { $0 })
     },
     MisuseCall("Database.createCollation(_:_:)") {
       try $0.db.createCollation("meddling") { _, _ in .orderedSame }

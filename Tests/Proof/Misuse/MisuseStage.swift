@@ -10,6 +10,7 @@ final class MisuseStage: @unchecked Sendable {
   let rows: ResultSet
   let statement: Statement
   let row: Row
+  let blob: Blob
   /// Another database, for copies.
   let other: Database
 
@@ -24,6 +25,7 @@ final class MisuseStage: @unchecked Sendable {
     row = rows.row
     statement = try db.prepare(sql)
     _ = try statement.step()
+    blob = try db.openBlob("town", column: "name", row: 1)
     other = try Database()
   }
 

@@ -7,7 +7,7 @@ import Foundation
 enum PublicCalls {
   /// The types that are, or look into, a connection.
   private static let connected: Set = [
-    "ColumnAccess", "ColumnReader", "Database", "DatabaseAccess", "DatabasePool",
+    "Blob", "ColumnAccess", "ColumnReader", "Database", "DatabaseAccess", "DatabasePool",
     "DatabaseQueue", "InterruptHandle", "ParameterBinder", "RepeatedStatements", "ResultSet",
     "Row", "Statement",
   ]
@@ -19,8 +19,10 @@ enum PublicCalls {
     "CommittedChanges", "Column", "ColumnCoding",
     "ColumnDefinition", "ColumnOption", "ColumnSchema", "ColumnType", "CommonFields", "CommonRow",
     "CommonTable", "Compound", "QueryStatement", "Configuration", "ConflictPolicy",
+    "ConnectionStatistics",
     "ConstraintViolation", "ConversionError", "DatabaseError", "DatabaseValue",
-    "DatabaseValueConvertible", "DateFormat", "EffectiveSettings", "FeedOverflow", "Observation",
+    "DatabaseValueConvertible", "DateFormat", "EffectiveSettings", "Extension", "FeedOverflow",
+    "Observation",
     "ObservedValues", "RecordChange", "RowChange",
     "ForeignKeyAction", "ForeignKeySchema", "ForeignKeyViolation", "HasMany", "HasManyThrough",
     "IndexSchema", "Join2", "Join3", "Join4", "Limit", "Mapped", "Migration", "MigrationError",
@@ -31,7 +33,7 @@ enum PublicCalls {
     "RecordAttribute", "RecordError", "RecordFields", "RecordHooks", "ResultCode", "SQL",
     "SQLExpression",
     "SQLiteLibrary", "Schema", "SchemaEntry", "SchemaError", "SchemaStep", "Selection",
-    "StorageClass", "Table", "TableConstraint",
+    "StatementStatistics", "StorageClass", "Table", "TableConstraint",
     "TableDifference", "TableOptions", "TableSchema", "TextValue",
     "TraceEvent", "TransactionKind", "UnsupportedByEngine",
   ]

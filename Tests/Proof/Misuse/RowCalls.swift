@@ -28,7 +28,20 @@ extension MisuseCall {
     MisuseCall(
       "Statement.isReadOnly", "Statement.parameterCount", "Statement.sql", outcome: .neutral
     ) { _ = ($0.statement.isReadOnly, $0.statement.parameterCount, $0.statement.sql) },
+    MisuseCall("Statement.statistics") { _ = try $0.statement.statistics },
     MisuseCall("Statement.close()", outcome: .neutral) { $0.statement.close() },
+    MisuseCall("Blob.read(at:count:)") { _ = try $0.blob.read() },
+    MisuseCall("Blob.read(into:at:)") { stage in
+      try withUnsafeTemporaryAllocation(byteCount: 4, alignment: 1) {
+        try stage.blob.read(into: $0, at: 0)
+      }
+    },
+    MisuseCall("Blob.write(_:at:)", outcome: .either) { try $0.blob.write([1], at: 0) },
+    MisuseCall("Blob.reopen(row:)") { try $0.blob.reopen(row: 2) },
+    MisuseCall("Blob.count", "Blob.isWritable", outcome: .neutral) {
+      _ = ($0.blob.count, $0.blob.isWritable)
+    },
+    MisuseCall("Blob.close()", outcome: .neutral) { $0.blob.close() },
   ]
 
   /// The calls that read the columns of result sets, rows and statements alike.
