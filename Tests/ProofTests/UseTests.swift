@@ -25,6 +25,16 @@ struct UseTests {
     try await Proof.expectSuccess("observation", "--count", "1000")
   }
 
+  @Test("Calls that fail, and memory that is short, have nobody see what wasn't committed")
+  func observedFaults() async throws {
+    try await Proof.expectSuccess("observed-faults", "--count", "500")
+  }
+
+  @Test("Who observes a file whose writer is killed sees what is in it, and a new feed begins there")
+  func observedKills() async throws {
+    try await Proof.expectSuccess("observed-kills", "--count", "50")
+  }
+
   @Test("Files and memory are given back, whatever is opened, made or thrown")
   func leaks() async throws { try await Proof.expectSuccess("leaks", "--count", "10000") }
 }

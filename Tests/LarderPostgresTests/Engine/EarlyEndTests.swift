@@ -7,27 +7,10 @@ import Testing
   "Queries that are left before their end",
   .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
 struct EarlyEndTests {
-  private let address: String
-  private let pool: PostgresPool
+  private let server: OneConnection
+  private var pool: PostgresPool { server.pool }
 
-  init() throws {
-    address = try PostgresServer.shared.database()
-    pool = try Self.pool(address)
-    try pool.inTransaction { try $0.executeStatements("CREATE TABLE t (a BIGINT)") }
-  }
-
-  private static func pool(
-    _ address: String, _ change: (inout PostgresConfiguration) -> Void = { _ in }
-  ) throws -> PostgresPool {
-    var configuration = PostgresConfiguration()
-    configuration.connections = 1
-    change(&configuration)
-    return try PostgresPool(address, configuration: configuration)
-  }
-
-  private func number(_ sql: SQL) throws -> Int? {
-    try pool.inDatabase { try $0.value(sql, as: Int?.self) ?? nil }
-  }
+  init() throws { server = try OneConnection() }
 
   @Test(
     "Leaving a query early cancels the rest where nothing comes behind it, and keeps the connection"
@@ -35,7 +18,7 @@ struct EarlyEndTests {
   func early() throws {
     struct Stop: Error {}
     let endless = "SELECT a FROM generate_series(1, 100000) a, generate_series(1, 100000) b"
-    let process = try number("SELECT pg_backend_pid()")
+    let process = try server.number("SELECT pg_backend_pid()")
     let time = try ContinuousClock().measure {
       try pool.read { db in
         let rows = try db.executeQuery(SQL(raw: endless))
@@ -57,8 +40,8 @@ struct EarlyEndTests {
       }
     }
     #expect(time < .seconds(20))
-    #expect(try number("SELECT sum(a) FROM t") == 5)
-    #expect(try number("SELECT pg_backend_pid()") == process)
+    #expect(try server.number("SELECT sum(a) FROM t") == 5)
+    #expect(try server.number("SELECT pg_backend_pid()") == process)
   }
 
   @Test("In a transaction that goes on, the rest is read, within the deadline")
@@ -68,7 +51,7 @@ struct EarlyEndTests {
       try db.executeUpdate("INSERT INTO t VALUES (6)")
       #expect(try db.value("SELECT generate_series(1, 100000)", as: Int.self) == 1)
     }
-    #expect(try number("SELECT sum(a) FROM t") == 6)
+    #expect(try server.number("SELECT sum(a) FROM t") == 6)
     let error = #expect(throws: DatabaseError.self) {
       try pool.inTransaction { db in
         db.statementDeadline = .milliseconds(300)
@@ -78,7 +61,7 @@ struct EarlyEndTests {
       }
     }
     #expect(error?.code == .interrupt)
-    #expect(try number("SELECT sum(a) FROM t") == 6)
+    #expect(try server.number("SELECT sum(a) FROM t") == 6)
   }
 
   @Test("Rows that nobody waits for stop at the deadline, too")

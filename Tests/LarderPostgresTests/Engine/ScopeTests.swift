@@ -7,31 +7,14 @@ import Testing
   "What scopes on a server allow and count",
   .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
 struct ScopeTests {
-  private let address: String
-  private let pool: PostgresPool
+  private let server: OneConnection
+  private var pool: PostgresPool { server.pool }
 
-  init() throws {
-    address = try PostgresServer.shared.database()
-    pool = try Self.pool(address)
-    try pool.inTransaction { try $0.executeStatements("CREATE TABLE t (a BIGINT)") }
-  }
-
-  private static func pool(
-    _ address: String, _ change: (inout PostgresConfiguration) -> Void = { _ in }
-  ) throws -> PostgresPool {
-    var configuration = PostgresConfiguration()
-    configuration.connections = 1
-    change(&configuration)
-    return try PostgresPool(address, configuration: configuration)
-  }
-
-  private func number(_ sql: SQL) throws -> Int? {
-    try pool.inDatabase { try $0.value(sql, as: Int?.self) ?? nil }
-  }
+  init() throws { server = try OneConnection() }
 
   @Test("The longest durations mean for ever")
   func extremes() throws {
-    let pool = try Self.pool(address) { configuration in
+    let pool = try server.pool { configuration in
       configuration.connectTimeout = .seconds(Int64.max)
       configuration.scopeTimeout = .seconds(Int64.max)
       configuration.statementDeadline = .seconds(Int64.max)
@@ -40,7 +23,7 @@ struct ScopeTests {
     try pool.inTransaction { _ = try $0.executeUpdate("INSERT INTO t VALUES (1)") }
     try pool.close()
     #expect(throws: DatabaseError.self) {
-      _ = try Self.pool(address) { $0.connectTimeout = .seconds(Int64.min) }
+      _ = try server.pool { $0.connectTimeout = .seconds(Int64.min) }
     }
   }
 
@@ -68,7 +51,7 @@ struct ScopeTests {
         db.authorizer = .readOnly
       }
     }
-    #expect(try number("SELECT count(*) FROM t") == 0)
+    #expect(try server.number("SELECT count(*) FROM t") == 0)
     try pool.inDatabase { db in
       db.authorizer = .readOnly
       db.authorizer = nil
@@ -113,6 +96,6 @@ struct ScopeTests {
         _ = try db.executeUpdate("INSERT INTO t VALUES (1) RETURNING ARRAY[a]")
       }
     }
-    #expect(try number("SELECT count(*) FROM t") == 0)
+    #expect(try server.number("SELECT count(*) FROM t") == 0)
   }
 }
