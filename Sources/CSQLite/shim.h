@@ -32,6 +32,12 @@ static inline int larder_config_memory_statistics(int enabled) {
   return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, enabled);
 }
 
+/// Says of the virtual table that is being opened that triggers and views may use it. (Since 3.47, FTS5 says so by
+/// itself, and makes tokenizers when no table is being opened.)
+static inline void larder_vtab_is_innocuous(sqlite3 *db) {
+  if (sqlite3_libversion_number() < 3047000) sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+}
+
 static inline int larder_bind_text_transient(
     sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 count) {
   return sqlite3_bind_text64(

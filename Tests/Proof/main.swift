@@ -11,6 +11,7 @@ import Foundation
 
 let rows: [any ProofRow.Type] = [
   AddressSanitizer.self, AsIfAlone.self, CompileTimeEffects.self, Differential.self, FullDisk.self,
+  FullText.self,
   HostileFiles.self, HostileTexts.self,
   Injection.self, IOFaults.self,
   Kills.self,

@@ -5,6 +5,9 @@ struct TextAndValueTests {
   @Test("A hostile text is a value or a name wherever a text is taken, or refused")
   func injection() async throws { try await Proof.expectSuccess("injection") }
 
+  @Test("Full-text patterns of any text find what a scan finds, and none is an error of syntax")
+  func fullText() async throws { try await Proof.expectSuccess("fulltext", "--count", "2000") }
+
   @Test("Values of every type come back byte for byte, and those that can't be stored throw")
   func roundTrip() async throws { try await Proof.expectSuccess("round-trip", "--count", "10000") }
 

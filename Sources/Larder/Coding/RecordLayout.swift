@@ -14,7 +14,7 @@ final class RecordLayout: @unchecked Sendable {
     let offset: Int
   }
 
-  private let properties: [PropertyAccess]
+  let properties: [PropertyAccess]
   private let elements: UnsafePointer<Element>
   private let count: Int
   /// The size of a tuple of the values in bytes, by which it is checked.

@@ -19,7 +19,7 @@ public enum PageError: Error, Hashable, Sendable {
   case otherQuery
 }
 
-extension Query where From: Record {
+extension Query where From: SingleSource, From.QueryRow: Record {
   /// A page of the query's rows: the first one, or the one that follows another.
   ///
   /// ```swift
@@ -41,15 +41,15 @@ extension Query where From: Record {
   /// limit counts as zero.
   public func page(
     _ db: Database, after cursor: String? = nil, limit: Int
-  ) throws -> Page<From> {
+  ) throws -> Page<From.QueryRow> {
     let (query, keys) = try paged()
     let limit = min(Swift.max(0, limit), Int.max - 1)
     let page = try query.page(keys, after: cursor, limit: limit)
-    var rows: [From] = []
+    var rows: [From.QueryRow] = []
     var last: [DatabaseValue]?
     var next: String?
     let (read, _) = query.reader
-    let first = From.table.core.columns.count
+    let first = From.QueryRow.table.core.columns.count
     try db.withRows(of: db.take(page)) { statement in
       statement.readAtOnce()
       let row = QueryCursor(statement)
@@ -75,7 +75,7 @@ extension Query where From: Record {
 
   /// The query with its key as the last terms of the order, and all terms.
   func paged() throws -> (Self, [PageKey]) {
-    let core = From.table.core
+    let core = From.QueryRow.table.core
     try core.checkHasKey()
     guard select.isPlain, let alias = select.tables.aliases.first else {
       throw DatabaseError(.misuse, "a grouped, distinct or limited query has no pages")

@@ -8,12 +8,17 @@ final class QueryAlias: Sendable {
   let prefix: String
   /// How the columns are stored, where the table is no record's.
   let codings: [ExpressionCoding?]
+  /// What its fields know besides columns, where the table is neither a record's nor an expression.
+  let source: (any AnyObject & Sendable)?
 
   @usableFromInline static let none = QueryAlias("")
 
-  init(_ name: String, codings: [ExpressionCoding?] = []) {
+  init(
+    _ name: String, codings: [ExpressionCoding?] = [], source: (any AnyObject & Sendable)? = nil
+  ) {
     self.name = name
     self.codings = codings
+    self.source = source
     prefix = name.quotedIdentifier + "."
   }
 

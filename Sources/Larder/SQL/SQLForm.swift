@@ -31,4 +31,6 @@ package enum SQLForm: Sendable {
   case seconds
   /// A value as a column of some affinity compares it, and one that converts nothing.
   case withAffinity, withoutAffinity
+  /// A part of full-text search, and what engines write in its place that have text search vectors instead.
+  case textSearch(@Sendable () -> SQLFragment)
 }

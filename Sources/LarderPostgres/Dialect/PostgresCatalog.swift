@@ -59,7 +59,7 @@ extension EngineCatalog {
           LEFT JOIN pg_collation o ON o.oid = a.attcollation
           LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
           LEFT JOIN pg_constraint k ON k.conrelid = a.attrelid AND k.contype = 'p'
-        WHERE a.attrelid = $1::bigint::oid AND a.attnum > 0 AND NOT a.attisdropped
+        WHERE a.attrelid = $1::bigint::oid AND a.attnum > 0 AND NOT a.attisdropped AND t.typname <> 'tsvector'
       ) AS columns ORDER BY attnum
       """,
     constraints: """

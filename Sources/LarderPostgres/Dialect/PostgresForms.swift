@@ -182,6 +182,7 @@ enum PostgresForms {
       return DateFormatting.adding(first, operands.dropFirst(), months: months)
     case .jsonValue(let type): return PostgresJSON.value(first, operands[1], type.kind)
     case .jsonCount: return PostgresJSON.count(first, operands[1])
+    case .textSearch(let vectors): return vectors()
     }
   }
 

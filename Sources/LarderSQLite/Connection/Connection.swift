@@ -37,6 +37,7 @@ final class Connection {
   let deadlines = DeadlineHandler()
   let authorizer = AuthorizerHandler()
   let hooks = ConnectionHooks()
+  var tokenizers: Tokenizers?
 
   /// How many calls of `sqlite3_step` and the like are under way: more than one where a custom
   /// function runs statements, and not none where it tries to close the database.
@@ -336,6 +337,8 @@ final class Connection {
       message = reason
     } else if extended == .constraintCommitHook, let refusal = hooks.takeRefusal() {
       message = refusal
+    } else if let failure = tokenizers?.takeFailure(code) {
+      (extended, message) = failure
     } else if let handle, sqlite3_errcode(handle) & 0xff == code & 0xff {
       message =
         deadlines.message(for: extended)

@@ -80,6 +80,9 @@ enum ConnectionOpening {
     try LinearSearch.install(on: handle)
     try CheckedNumbers.install(on: handle)
     try DecimalFunctions.install(on: handle)
+    try FTS5.install(
+      on: handle,
+      trustsTables: !configuration.trustsSchema && configuration.profile != .untrustedFile)
     if configuration.profile == .untrustedFile {
       try GuardedFunctions.install(on: handle, deadlines)
     }

@@ -47,16 +47,31 @@ struct FunctionContext {
   /// Makes the statement fail with the error's message, from which the arguments' values are left
   /// out, and, if it is a `DatabaseError`, its code.
   func setError(_ error: any Error, arguments: [DatabaseValue] = []) {
+    let failure = FunctionFailure(error, arguments: format.showsArguments ? [] : arguments)
+    sqlite3_result_error(context, failure.message, -1)
+    if let code = failure.code { sqlite3_result_error_code(context, code.rawValue) }
+  }
+}
+
+/// What a statement is told of what a function has thrown.
+struct FunctionFailure {
+  /// The error's own code; nil where it has none.
+  let code: ResultCode?
+  let message: String
+
+  /// - Parameter arguments: what isn't to be shown.
+  init(_ error: any Error, arguments: [DatabaseValue]) {
     let databaseError = error as? DatabaseError
-    let message = Redaction.hide(
-      format.showsArguments ? [] : arguments,
-      in: DatabaseError.cut(databaseError?.message ?? String(describing: error)))
-    sqlite3_result_error(context, message, -1)
+    message = Redaction.hide(
+      arguments, in: DatabaseError.cut(databaseError?.message ?? String(describing: error)))
     // Success, "row" and "done" are no errors: SQLite would take the statement for finished.
-    guard let code = databaseError?.extendedCode, code.rawValue > 0,
-      code.primary.rawValue > 0, ![SQLITE_ROW, SQLITE_DONE].contains(code.primary.rawValue)
-    else { return }
-    sqlite3_result_error_code(context, code.rawValue)
+    code = databaseError?.extendedCode.isError == true ? databaseError?.extendedCode : nil
+  }
+}
+
+extension ResultCode {
+  fileprivate var isError: Bool {
+    rawValue > 0 && primary.rawValue > 0 && ![SQLITE_ROW, SQLITE_DONE].contains(primary.rawValue)
   }
 }
 

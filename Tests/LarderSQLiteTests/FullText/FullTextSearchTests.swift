@@ -1,4 +1,5 @@
 import LarderSQLite
+import TestSupport
 import Testing
 
 @Suite("Full-text search")
@@ -81,29 +82,57 @@ struct FullTextSearchTests {
     #expect(error?.code == .error)
   }
 
-  @Test("Triggers keep an FTS5 table up to date on a connection that trusts its schema")
-  func triggers() throws {
-    let sql: SQL = """
-      CREATE TABLE letter (id INTEGER PRIMARY KEY, body TEXT NOT NULL);
-      CREATE VIRTUAL TABLE letter_text USING fts5(body, content='letter', content_rowid='id');
-      CREATE TRIGGER letter_inserted AFTER INSERT ON letter BEGIN
-        INSERT INTO letter_text (rowid, body) VALUES (new.id, new.body);
-      END;
-      """
+  @Test(
+    "Triggers keep an FTS5 table up to date, whether or not the connection trusts its schema",
+    arguments: [true, false],
+    ["unicode61", "ascii", "porter unicode61", "trigram", "bigram"])
+  func triggers(trustsSchema: Bool, tokenizer: String) throws {
     var configuration = Configuration()
-    configuration.trustsSchema = true
-    let trusting = try Database(configuration: configuration)
-    #expect(try trusting.effectiveSettings.trustsSchema)
-    try trusting.executeStatements(sql)
-    try trusting.executeUpdate("INSERT INTO letter (body) VALUES ('the harbour at noon')")
-    #expect(
-      try trusting.value("SELECT count(*) FROM letter_text WHERE letter_text MATCH 'noon'") == 1)
+    configuration.trustsSchema = trustsSchema
+    let db = try Database(configuration: configuration)
+    #expect(try db.effectiveSettings.trustsSchema == trustsSchema)
+    try db.executeStatements(
+      SQL(
+        raw: """
+          CREATE TABLE letter (id INTEGER PRIMARY KEY, body TEXT NOT NULL);
+          CREATE VIRTUAL TABLE letter_text USING fts5(
+            body, content='letter', content_rowid='id', tokenize = '\(tokenizer)');
+          CREATE TRIGGER letter_inserted AFTER INSERT ON letter BEGIN
+            INSERT INTO letter_text (rowid, body) VALUES (new.id, new.body);
+          END;
+          """))
+    try db.executeUpdate("INSERT INTO letter (body) VALUES ('the harbour at noon')")
+    #expect(try db.value("SELECT count(*) FROM letter_text WHERE letter_text MATCH 'noon'") == 1)
+  }
 
-    let hardened = try Database()
-    try hardened.executeStatements(sql)
+  @Test(
+    "Nothing but FTS5's tables is trusted by that: a trigger that reads another virtual table is refused"
+  )
+  func otherTables() throws {
+    let db = try Database()
+    try db.executeStatements(
+      """
+      CREATE TABLE letter (body TEXT NOT NULL);
+      CREATE VIRTUAL TABLE letter_text USING fts5(body);
+      CREATE VIRTUAL TABLE word USING fts5vocab(letter_text, row);
+      CREATE TRIGGER letter_inserted AFTER INSERT ON letter BEGIN SELECT term FROM word; END;
+      """)
     let error = #expect(throws: DatabaseError.self) {
-      try hardened.executeUpdate("INSERT INTO letter (body) VALUES ('the harbour at noon')")
+      try db.executeUpdate("INSERT INTO letter VALUES ('the harbour at noon')")
     }
     #expect(error?.message.contains("unsafe use of virtual table") == true)
+  }
+
+  @Test("A file from elsewhere is searched, but nothing of it is trusted")
+  func untrusted() throws {
+    let folder = try ScratchFolder()
+    let path = folder.path + "/other.db"
+    let db = try Database(path: path)
+    try db.executeStatements(
+      "CREATE VIRTUAL TABLE note USING fts5(t, tokenize = 'bigram'); INSERT INTO note VALUES ('北京市')"
+    )
+    try db.close()
+    let other = try Database(path: path, configuration: Configuration(profile: .untrustedFile))
+    #expect(try other.value("SELECT count(*) FROM note WHERE note MATCH '京市'") == 1)
   }
 }

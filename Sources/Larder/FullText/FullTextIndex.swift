@@ -1,0 +1,153 @@
+import LarderSQLite
+
+/// A full-text index of a record's table: finds rows by the words in some columns.
+///
+/// ```swift
+/// extension City {
+///   static let text = FullTextIndex(
+///     of: City.self, \.name, \.country, tokenizer: .unicode61(removingDiacritics: true), prefixes: [2, 3])
+/// }
+/// try City.text.create(db)                       // once, in a migration
+/// let hits = try City.matching(City.text, .allPrefixes(of: userInput))
+///   .order { $0.rank }
+///   .select { ($0, $0.snippet(\.name, mark: "<b>", "</b>"), $0.rank) }
+///   .limit(20).fetchAll(db)
+/// ```
+///
+/// It is an FTS5 table, which three triggers keep up to date whoever writes to the record's table: other
+/// connections and programs too, if they have the tokenizer. The connection needn't trust its schema
+/// (``LarderSQLite/Configuration/trustsSchema``): Larder's connections say of FTS5's tables that triggers may write to
+/// them, and of nothing else. A row that another takes the place of (`INSERT OR REPLACE`) is refused with
+/// `ResultCode.constraintTrigger`, since SQLite runs no trigger for it, unless `PRAGMA recursive_triggers` is on.
+///
+/// The table needs an integer primary key. See [FTS5](https://www.sqlite.org/fts5.html); on PostgreSQL the index is
+/// a column of text search vectors with a GIN index.
+public struct FullTextIndex<R: Record>: Sendable {
+  let definition: FullTextDefinition
+  /// The name of the FTS5 table, or of the column of vectors.
+  public var name: String { definition.name }
+
+  /// An index of a table's columns, which hold text.
+  ///
+  /// - `name`: of the FTS5 table; that of the record's table with `_text` if nil.
+  /// - `tokenizer`: what parts texts into terms.
+  /// - `prefixes`: the lengths of beginnings, in characters, that are looked up as fast as whole words.
+  /// - `weights`: how much a word counts for the rank in each column; 1 where there are none.
+  /// - `storage`: where the texts are.
+  /// - `detail`: what is known of where a term stands. With less than all, what the tokenizer makes several terms of
+  ///   can't be looked for (``LarderSQLite/DatabaseError``), nor phrases.
+  /// - `sizes`: whether the number of words of each text is kept; without, ranks take longer, and a row in
+  ///   the place of another isn't noticed by an index that doesn't copy texts.
+  public init(
+    of record: R.Type = R.self, _ columns: PartialKeyPath<R.Columns>..., named name: String? = nil,
+    tokenizer: FullTextTokenizer = .unicode61(), prefixes: [Int] = [], weights: [Double] = [],
+    storage: FullTextStorage = .table, detail: FullTextDetail = .full, sizes: Bool = true
+  ) {
+    let names = columns.compactMap { (R.columns[keyPath: $0] as? any NamedColumn)?.name }
+    definition = FullTextDefinition(
+      R.table.core, name, names.count == columns.count ? names : [], tokenizer, prefixes, weights,
+      storage, detail, sizes)
+  }
+}
+
+/// Where the texts of a ``FullTextIndex`` are.
+public enum FullTextStorage: Sendable {
+  /// In the record's table, from which they are read to be marked
+  /// ([external content](https://www.sqlite.org/fts5.html#external_content_tables)).
+  case table
+  /// In the index, once more: for tables whose rows are replaced.
+  case copied
+  /// In neither: rows are found, but nothing of them can be marked
+  /// ([contentless](https://www.sqlite.org/fts5.html#contentless_tables)).
+  case contentless
+}
+
+/// What a ``FullTextIndex`` knows of where a term stands; see
+/// [detail](https://www.sqlite.org/fts5.html#the_detail_option).
+public enum FullTextDetail: String, Sendable {
+  /// The row, the column and the place.
+  case full
+  /// The row and the column.
+  case column
+  /// The row: columns can't be named in patterns.
+  case row = "none"
+}
+
+/// A ``FullTextIndex`` without the type of its records.
+final class FullTextDefinition: Sendable {
+  let name: String
+  let table: String
+  /// The primary key.
+  let key: String
+  let columns: [String]
+  let tokenizer: FullTextTokenizer
+  let prefixes: [Int]
+  let weights: [Double]
+  let storage: FullTextStorage
+  let detail: FullTextDetail
+  let hasSizes: Bool
+  /// What is wrong with the declaration.
+  private let problem: String?
+  private let core: TableCore
+
+  init(
+    _ core: TableCore, _ name: String?, _ columns: [String], _ tokenizer: FullTextTokenizer,
+    _ prefixes: [Int], _ weights: [Double], _ storage: FullTextStorage, _ detail: FullTextDetail,
+    _ hasSizes: Bool
+  ) {
+    self.core = core
+    self.name = name ?? core.name + "_text"
+    table = core.name
+    key = core.primaryKey.first?.name ?? ""
+    self.columns = columns
+    self.tokenizer = tokenizer
+    self.prefixes = prefixes
+    self.weights = weights
+    self.storage = storage
+    self.detail = detail
+    self.hasSizes = hasSizes
+    problem = Self.problem(core, self.name, columns, tokenizer, prefixes, weights)
+  }
+
+  private static func problem(
+    _ core: TableCore, _ name: String, _ columns: [String], _ tokenizer: FullTextTokenizer,
+    _ prefixes: [Int], _ weights: [Double]
+  ) -> String? {
+    let declared = columns.compactMap { column in core.columns.first { $0.name == column } }
+    let folded = columns.map(\.foldedName) + [name.foldedName]
+    if name.isEmpty || name.utf8.contains(0) { return "its name is empty or holds a NUL" }
+    if columns.isEmpty || declared.count != columns.count {
+      return "it has no columns, or not those of the table"
+    }
+    if declared.contains(where: { $0.type.kind != .text }) { return "a column doesn't hold text" }
+    if Set(folded).count != folded.count
+      || folded.contains(where: { $0 == Array("rank".utf8) || $0 == Array("rowid".utf8) })
+    {
+      return "a column is there twice, or is named as the index, rank or rowid"
+    }
+    let key = core.primaryKey
+    if key.count != 1 || key[0].type.kind != .integer || !key[0].isOfRowIDType
+      || !core.options.isDisjoint(with: [.withoutRowID, .view])
+    {
+      return "the table has no integer primary key"
+    }
+    if prefixes.contains(where: { !(1...999).contains($0) }) || prefixes.count > 31 {
+      return "a prefix has no length of 1 to 999, or there are more than 31"
+    }
+    if !weights.isEmpty, weights.count != columns.count || !weights.allSatisfy(\.isFinite) {
+      return "there isn't a weight for each column"
+    }
+    return tokenizer.problem
+  }
+
+  /// The error where the declaration is wrong.
+  var declarationError: RecordError? {
+    problem.map { .declaration(table: table, problem: "of its full-text index “\(name)”, \($0)") }
+  }
+
+  /// Throws where the declaration is wrong.
+  func check() throws {
+    try core.check()
+    if let declarationError { throw declarationError }
+  }
+}

@@ -1,0 +1,139 @@
+import LarderSQLite
+
+/// What is looked for in a ``FullTextIndex``.
+///
+/// ```swift
+/// .allPrefixes(of: userInput)                       // what people type: any text, in any language
+/// .phrase("new york") || .phrase("nyc")
+/// .phrase("bern").in(City.columns.name) && .all(of: "capital switzerland")
+/// ```
+///
+/// Texts have no syntax: nothing in them has a meaning of its own, and no text is an error of syntax. A pattern
+/// without a word in it, such as `?!`, finds nothing. One of more than 10,000 bytes throws
+/// ``LarderSQLite/DatabaseError`` (`ResultCode.tooBig`) when it is run.
+public struct FullTextPattern: Hashable, Sendable {
+  let node: Node
+
+  indirect enum Node: Hashable, Sendable {
+    case words([String], isAny: Bool, isPrefix: Bool)
+    case phrase(String, isPrefix: Bool)
+    case near([String], Int)
+    case columns([String], Node)
+    case and(Node, Node), or(Node, Node)
+    case raw(String)
+  }
+
+  private init(_ node: Node) { self.node = node }
+
+  /// Rows with every word of a text, which spaces part. What the index's tokenizer makes several terms of, such as
+  /// `what's`, is a phrase.
+  public static func all(of text: String) -> FullTextPattern {
+    FullTextPattern(.words(words(text), isAny: false, isPrefix: false))
+  }
+
+  /// Rows with at least one word of a text.
+  public static func any(of text: String) -> FullTextPattern {
+    FullTextPattern(.words(words(text), isAny: true, isPrefix: false))
+  }
+
+  /// Rows that have, for each word of a text, a word that begins so: for search while one types. See
+  /// `prefixes` of ``FullTextIndex/init(of:_:named:tokenizer:prefixes:weights:storage:detail:sizes:)``.
+  public static func allPrefixes(of text: String) -> FullTextPattern {
+    FullTextPattern(.words(words(text), isAny: false, isPrefix: true))
+  }
+
+  /// Rows with the words of a text one after the other.
+  ///
+  /// - `prefix`: whether the last word need only begin so.
+  public static func phrase(_ text: String, prefix: Bool = false) -> FullTextPattern {
+    FullTextPattern(.phrase(text, isPrefix: prefix))
+  }
+
+  /// Rows with several phrases near each other in one column: with no more than so many words between the first
+  /// and the last. See [NEAR](https://www.sqlite.org/fts5.html#fts5_near_queries).
+  public static func near(_ phrases: String..., distance: Int = 10) -> FullTextPattern {
+    FullTextPattern(.near(phrases, max(0, distance)))
+  }
+
+  /// A pattern in FTS5's own
+  /// [syntax](https://www.sqlite.org/fts5.html#full_text_query_syntax), of which errors throw
+  /// ``LarderSQLite/DatabaseError`` when it is run. Not for what users type.
+  public init(raw text: String) { self.init(.raw(text)) }
+
+  /// The same in some columns of the index only.
+  public func `in`<R, each Value>(_ columns: repeat Column<R, each Value>) -> FullTextPattern {
+    FullTextPattern(.columns(columnNames(repeat each columns), node))
+  }
+
+  /// Rows that both find.
+  public static func && (left: FullTextPattern, right: FullTextPattern) -> FullTextPattern {
+    FullTextPattern(.and(left.node, right.node))
+  }
+
+  /// Rows that one of both finds, or both.
+  public static func || (left: FullTextPattern, right: FullTextPattern) -> FullTextPattern {
+    FullTextPattern(.or(left.node, right.node))
+  }
+
+  /// The parts of a text between spaces and control characters. FTS5 takes a NUL for the end.
+  private static func words(_ text: String) -> [String] {
+    text.unicodeScalars.split { $0.properties.isWhitespace || $0.value < 0x20 }.map { String($0) }
+  }
+}
+
+extension FullTextPattern.Node {
+  /// The texts in it, of which terms are made.
+  var texts: [String] {
+    switch self {
+    case .words(let words, _, _): words
+    case .phrase(let text, _), .raw(let text): [text]
+    case .near(let texts, _): texts
+    case .columns(_, let node): node.texts
+    case .and(let left, let right), .or(let left, let right): left.texts + right.texts
+    }
+  }
+
+  /// The columns that it names.
+  var columns: [String] {
+    switch self {
+    case .words, .phrase, .near, .raw: []
+    case .columns(let names, let node): names + node.columns
+    case .and(let left, let right), .or(let left, let right): left.columns + right.columns
+    }
+  }
+
+  var isRaw: Bool {
+    switch self {
+    case .raw: true
+    case .words, .phrase, .near: false
+    case .columns(_, let node): node.isRaw
+    case .and(let left, let right), .or(let left, let right): left.isRaw || right.isRaw
+    }
+  }
+
+  /// In FTS5's syntax, in which what stands in quotes has no meaning but its terms.
+  var expression: String {
+    switch self {
+    case .words(let words, let isAny, let isPrefix):
+      // Words side by side: of those without a term nothing is asked, unlike by AND.
+      words.isEmpty
+        ? Self.phrase("")
+        : words.map { Self.phrase($0, isPrefix) }.joined(separator: isAny ? " OR " : " ")
+    case .phrase(let text, let isPrefix): Self.phrase(text, isPrefix)
+    case .near(let phrases, let distance):
+      phrases.isEmpty
+        ? Self.phrase("")
+        : "NEAR(\(phrases.map { Self.phrase($0) }.joined(separator: " ")), \(distance))"
+    case .columns(let names, let node):
+      "{\(names.map { $0.quoted(by: UInt8(ascii: "\"")) }.joined(separator: " "))} : "
+        + "(\(node.expression))"
+    case .and(let left, let right): "(\(left.expression)) AND (\(right.expression))"
+    case .or(let left, let right): "(\(left.expression)) OR (\(right.expression))"
+    case .raw(let text): text
+    }
+  }
+
+  private static func phrase(_ text: String, _ isPrefix: Bool = false) -> String {
+    text.replacing("\0", with: " ").quoted(by: UInt8(ascii: "\"")) + (isPrefix ? "*" : "")
+  }
+}

@@ -1,0 +1,225 @@
+import LarderSQLite
+
+// What a full-text index consists of in SQLite's schema: the FTS5 table, and the triggers that keep it up to date.
+
+extension FullTextDefinition {
+  var quotedName: String { name.quotedIdentifier }
+  var columnList: String { columns.identifierList }
+
+  /// Its statements, in order.
+  func entries() throws -> [SchemaEntry] {
+    try check()
+    return [
+      SchemaEntry(kind: .table, name: name, table: name, sql: virtualTable),
+      trigger("inserted", "AFTER INSERT", replacementCheck + [insertion]),
+      trigger(
+        "updated", "AFTER UPDATE", when: changes, [deletion] + replacementCheck + [insertion]),
+      trigger("deleted", "AFTER DELETE", [deletion]),
+    ]
+  }
+
+  private var virtualTable: String {
+    var options = columns.map(\.quotedIdentifier)
+    switch storage {
+    case .table:
+      options.append("content = \(table.quotedText)")
+      options.append("content_rowid = \(key.quotedText)")
+    case .copied: break
+    case .contentless: options.append("content = ''")
+    }
+    options.append("tokenize = \(tokenizer.option.quotedText)")
+    if !prefixes.isEmpty {
+      options.append("prefix = '\(prefixes.map { "\($0)" }.joined(separator: " "))'")
+    }
+    if !hasSizes { options.append("columnsize = 0") }
+    if detail != .full { options.append("detail = \(detail.rawValue)") }
+    return DDL.createVirtualTable(name, using: "fts5(\(options.joined(separator: ", ")))")
+  }
+
+  private func trigger(
+    _ suffix: String, _ event: String, when condition: String? = nil, _ statements: [String]
+  ) -> SchemaEntry {
+    let name = "\(name)_\(suffix)"
+    return SchemaEntry(
+      kind: .trigger, name: name, table: table,
+      sql: DDL.createTrigger(name, event, on: table, when: condition, statements))
+  }
+
+  /// Whether something changes that is in the index, whatever a column's collation takes for equal.
+  private var changes: String {
+    ([key] + columns).map(\.quotedIdentifier)
+      .map { "old.\($0) IS NOT new.\($0) COLLATE BINARY" }.joined(separator: " OR ")
+  }
+
+  private func row(_ row: String) -> String {
+    ([key] + columns).map { "\(row).\($0.quotedIdentifier)" }.joined(separator: ", ")
+  }
+
+  private var insertion: String {
+    "INSERT INTO \(quotedName) (rowid, \(columnList)) VALUES (\(row("new")))"
+  }
+
+  /// What isn't stored has to be said, since the terms to remove are made of it.
+  private var deletion: String {
+    storage == .copied
+      ? "DELETE FROM \(quotedName) WHERE rowid = old.\(key.quotedIdentifier)"
+      : "INSERT INTO \(quotedName) (\(quotedName), rowid, \(columnList)) VALUES ('delete', \(row("old")))"
+  }
+
+  /// REPLACE deletes rows without running triggers, of which only the new ones are known here.
+  private var replacementCheck: [String] {
+    let key = "new.\(key.quotedIdentifier)"
+    if storage == .copied { return ["DELETE FROM \(quotedName) WHERE rowid = \(key)"] }
+    guard hasSizes else { return [] }
+    let message = "\(name): a row in the place of another would leave that in the index"
+    return [
+      """
+      SELECT RAISE(ABORT, \(message.quotedText)) \
+      WHERE EXISTS (SELECT 1 FROM \("\(name)_docsize".quotedIdentifier) WHERE id = \(key))
+      """
+    ]
+  }
+}
+
+extension FullTextIndex {
+  /// What the index consists of: an FTS5 table and three triggers. For ``Schema/others``, beside the record's
+  /// table. Throws ``RecordError/declaration(table:problem:)``.
+  public func schema() throws -> [SchemaEntry] { try definition.entries() }
+
+  /// Creates the index, and adds all rows of the table to it, in a transaction or savepoint.
+  ///
+  /// Throws ``RecordError/declaration(table:problem:)`` where the declaration is wrong (a column that holds no text,
+  /// a key that is no integer), and ``LarderSQLite/DatabaseError`` where the index is there or the table isn't.
+  ///
+  /// - `ifNotExists`: whether an index that is there is no error, whatever it is; see ``differences(_:)``.
+  public func create(_ db: Database, ifNotExists: Bool = false) throws {
+    try definition.check()
+    try db.inTransaction { db in
+      if ifNotExists, try definition.exists(db) { return }
+      guard db.engine == nil else { return try definition.createVectors(db) }
+      for entry in try definition.entries() { try entry.create(db) }
+      if !definition.weights.isEmpty {
+        let weights = definition.weights.map { "\($0)" }.joined(separator: ", ")
+        try definition.command("rank", "bm25(\(weights))", db)
+      }
+      try definition.fill(db)
+    }
+  }
+
+  /// Drops the index with its triggers. Throws ``LarderSQLite/DatabaseError`` where it isn't there.
+  ///
+  /// - `ifExists`: whether an index that isn't there is no error.
+  public func drop(_ db: Database, ifExists: Bool = false) throws {
+    try definition.check()
+    try db.inTransaction { db in
+      guard db.engine == nil else { return try definition.dropVectors(db, ifExists: ifExists) }
+      // A trigger may have gone with the record's table.
+      for entry in try definition.entries().reversed() {
+        try entry.drop(db, ifExists: ifExists || entry.kind == .trigger)
+      }
+    }
+  }
+
+  /// In what the index in a database isn't what is declared here; empty for one that
+  /// ``create(_:ifNotExists:)`` has made. Whether it has the table's rows is what ``verify(_:)`` finds out.
+  public func differences(_ db: Database) throws -> [TableDifference] {
+    try definition.check()
+    guard db.engine == nil else { return try definition.vectorDifferences(db) }
+    let declared = try definition.entries()
+    let found = try db.schema().filter { entry in declared.contains { $0.hasSameName(as: entry) } }
+    return Schema(tables: [], others: declared).differences(from: Schema(tables: [], others: found))
+  }
+
+  /// Makes the index anew of the table's rows: what mends one that ``verify(_:)`` complains of.
+  public func rebuild(_ db: Database) throws {
+    try definition.check()
+    guard db.engine == nil else { return }
+    try db.inTransaction { try definition.refill($0) }
+  }
+
+  /// Brings the index into one piece, which makes searches a bit faster; it may take long. See
+  /// [optimize](https://www.sqlite.org/fts5.html#the_optimize_command).
+  public func optimize(_ db: Database) throws {
+    try definition.check()
+    guard db.engine == nil else { return }
+    try definition.command("optimize", nil, db)
+  }
+
+  /// Throws `ResultCode.corrupt` (``LarderSQLite/DatabaseError``) where the index isn't that of the table's rows:
+  /// it was damaged, or the table was written to behind it. It reads all of both, on a connection that may write.
+  ///
+  /// Of a ``FullTextStorage/contentless`` one it is known only which rows it has.
+  public func verify(_ db: Database) throws {
+    try definition.check()
+    guard db.engine == nil else { return }
+    try definition.verify(db)
+  }
+}
+
+extension FullTextDefinition {
+  /// Runs one of FTS5's commands, which are written as rows.
+  fileprivate func command(_ command: String, _ rank: String?, _ db: Database) throws {
+    let name = SQL(raw: quotedName)
+    if let rank {
+      try db.executeUpdate("INSERT INTO \(name) (\(name), rank) VALUES (\(command), \(rank))")
+    } else {
+      try db.executeUpdate("INSERT INTO \(name) (\(name)) VALUES (\(command))")
+    }
+  }
+
+  /// Adds the rows of the table to an empty index.
+  fileprivate func fill(_ db: Database) throws {
+    guard storage != .table else { return try command("rebuild", nil, db) }
+    try db.executeUpdate(
+      SQL(raw: "INSERT INTO \(quotedName) (rowid, \(columnList)) SELECT \(contents)"))
+  }
+
+  private var contents: String {
+    "\(([key] + columns).identifierList) FROM \(table.quotedIdentifier)"
+  }
+
+  fileprivate func refill(_ db: Database) throws {
+    switch storage {
+    case .table: break
+    case .copied: try db.executeUpdate(SQL(raw: "DELETE FROM \(quotedName)"))
+    case .contentless: try command("delete-all", nil, db)
+    }
+    try fill(db)
+  }
+
+  fileprivate func exists(_ db: Database) throws -> Bool {
+    try db.engine == nil ? db.tableExists(name) : db.columnExists(name, in: table)
+  }
+
+  fileprivate func verify(_ db: Database) throws {
+    do {
+      // With a rank of 1 it is compared with another table's content too.
+      try command("integrity-check", storage == .table ? "1" : "0", db)
+    } catch let error as DatabaseError where error.code == .corrupt {
+      throw outOfDate
+    }
+    let others: (indexed: String, all: String)
+    switch storage {
+    case .table: return
+    case .copied: others = ("rowid, \(columnList) FROM \(quotedName)", contents)
+    case .contentless:
+      guard hasSizes else { return }
+      others = (
+        "id FROM \("\(name)_docsize".quotedIdentifier)",
+        "\(key.quotedIdentifier) FROM \(table.quotedIdentifier)"
+      )
+    }
+    let differ = try db.value(
+      SQL(
+        raw: """
+          SELECT EXISTS (SELECT \(others.indexed) EXCEPT SELECT \(others.all))
+            OR EXISTS (SELECT \(others.all) EXCEPT SELECT \(others.indexed))
+          """), as: Bool.self)
+    if differ != false { throw outOfDate }
+  }
+
+  private var outOfDate: DatabaseError {
+    DatabaseError(
+      .corrupt, "the full-text index “\(name)” isn't that of the rows of “\(table)”: rebuild it")
+  }
+}

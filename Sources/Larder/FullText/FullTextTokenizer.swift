@@ -1,0 +1,94 @@
+import LarderSQLite
+
+/// What parts texts into terms, which a ``FullTextIndex`` finds.
+///
+/// See [Tokenizers](https://www.sqlite.org/fts5.html#tokenizers).
+public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral {
+  enum Kind: Hashable, Sendable {
+    case unicode61(removesDiacritics: Bool, stems: Bool), ascii, trigram, bigram, custom
+  }
+
+  let kind: Kind
+  /// The name and its arguments, as FTS5 takes them.
+  let words: [String]
+
+  private init(_ kind: Kind, _ words: [String]) {
+    self.kind = kind
+    self.words = words
+  }
+
+  /// One of the program's own, by its name: see `Database.createTokenizer`.
+  public init(stringLiteral name: String) { self.init(.custom, [name]) }
+
+  /// Runs of letters and digits of any script, in any case. A run of Chinese characters is one term: see
+  /// ``bigram``.
+  ///
+  /// - `removingDiacritics`: whether `e` finds `é`, and `é` finds `e`.
+  /// - `alsoLetters`: characters that belong to terms too, such as `_` or `-`.
+  public static func unicode61(
+    removingDiacritics: Bool = true, alsoLetters: String = ""
+  ) -> FullTextTokenizer {
+    unicode61(removingDiacritics, alsoLetters, stems: false)
+  }
+
+  /// The stems of English words: `ferry` finds `ferries`. As ``unicode61(removingDiacritics:alsoLetters:)`` for the
+  /// rest.
+  public static func porter(
+    removingDiacritics: Bool = true, alsoLetters: String = ""
+  ) -> FullTextTokenizer {
+    unicode61(removingDiacritics, alsoLetters, stems: true)
+  }
+
+  private static func unicode61(
+    _ removesDiacritics: Bool, _ letters: String, stems: Bool
+  ) -> FullTextTokenizer {
+    var words = (stems ? ["porter"] : []) + ["unicode61"]
+    words += ["remove_diacritics", removesDiacritics ? "2" : "0"]
+    if !letters.isEmpty { words += ["tokenchars", letters] }
+    return FullTextTokenizer(
+      .unicode61(removesDiacritics: removesDiacritics, stems: stems), words)
+  }
+
+  /// Runs of ASCII letters, digits and whatever isn't ASCII; only ASCII letters are the same in both cases.
+  public static let ascii = FullTextTokenizer(.ascii, ["ascii"])
+
+  /// Every three characters that follow one another, so that any part of a text of **three characters or more** is
+  /// found, also inside of words. To look for less throws ``LarderSQLite/DatabaseError``.
+  ///
+  /// - `caseSensitive`: whether `a` and `A` are different.
+  public static func trigram(caseSensitive: Bool = false) -> FullTextTokenizer {
+    FullTextTokenizer(.trigram, ["trigram", "case_sensitive", caseSensitive ? "1" : "0"])
+  }
+
+  /// For Chinese, Japanese and Korean beside other languages: any part of a run of such characters is found, one
+  /// character or more, and all else as by ``unicode61(removingDiacritics:alsoLetters:)``. Where a single
+  /// character is marked (``FullTextFields/snippet(_:mark:_:ellipsis:tokens:)``), so is the one after it.
+  ///
+  /// It is Larder's: other programs can't use tables with it, nor write to the tables that they belong to.
+  public static let bigram = FullTextTokenizer(.bigram, ["bigram"])
+
+  /// As the value of FTS5's option.
+  var option: String {
+    words.enumerated().map { $0 == 0 || $1.isPlainWord ? $1 : $1.quotedText }
+      .joined(separator: " ")
+  }
+
+  /// What is wrong with it; nil for nothing.
+  var problem: String? {
+    words.contains { $0.isEmpty || $0.utf8.contains(0) }
+      ? "its tokenizer's name or an argument is empty or holds a NUL" : nil
+  }
+}
+
+extension String {
+  fileprivate var isPlainWord: Bool {
+    utf8.allSatisfy { $0 == UInt8(ascii: "_") || Character(UnicodeScalar($0)).isASCIIWord }
+  }
+
+  /// In single quotes.
+  var quotedText: String { quoted(by: UInt8(ascii: "'")) }
+}
+
+extension Character {
+  fileprivate var isASCIIWord: Bool { isASCII && (isLetter || isNumber) }
+}

@@ -1,0 +1,205 @@
+import LarderSQLite
+
+// Full text on engines that have text search vectors in place of FTS5: a column that the server computes, with an
+// inverted index. See [Full Text Search](https://www.postgresql.org/docs/15/textsearch.html).
+
+/// What a query asks of a search.
+enum VectorPart: Sendable {
+  case matches
+  case rank([Double])
+  case marked(String, String, String, tokens: Int?)
+}
+
+extension FullTextDefinition {
+  /// Why the index can't be had; nil if it can.
+  fileprivate var vectorRefusal: UnsupportedByEngine? {
+    switch tokenizer.kind {
+    case .unicode61, .ascii, .bigram: nil
+    case .trigram, .custom: .vectors("the full-text tokenizer “\(tokenizer.words[0])”")
+    }
+  }
+
+  /// What has rules for words: `english` has stems, and words that count for nothing.
+  fileprivate var configuration: SQLFragment {
+    if case .unicode61(_, stems: true) = tokenizer.kind { "'english'" } else { "'simple'" }
+  }
+
+  /// A text as words alone, in one case, between spaces.
+  fileprivate func normalized(_ text: SQLFragment) -> SQLFragment {
+    var text = text
+    switch tokenizer.kind {
+    case .unicode61(removesDiacritics: true, _), .bigram:
+      text = "regexp_replace(normalize(\(text), NFKD), '[\\u0300-\\u036f]', '', 'g')"
+    default: break
+    }
+    if tokenizer.kind == .bigram {
+      // Each character a word: parts of a run are phrases.
+      let characters =
+        "[\\u3005-\\u3007\\u3040-\\u312f\\u3400-\\u9fff\\uac00-\\ud7ff\\uf900-\\ufaff]"
+      text = "regexp_replace(normalize(\(text), NFC), '(\(text: characters))', ' \\1 ', 'g')"
+    }
+    return """
+      regexp_replace(lower(\(text) COLLATE "und-x-icu"), '[^[:alnum:]]+', ' ', 'g')
+      """
+  }
+
+  /// The column's definition: the words of each column, with a letter of A to D that says which it is.
+  fileprivate var vector: SQLFragment {
+    let parts = columns.map { column -> SQLFragment in
+      let text = normalized("coalesce(\(name: column), '')")
+      return "setweight(to_tsvector(\(configuration), \(text)), '\(text: letter(of: column))')"
+    }
+    return .list(parts, separator: " || ")
+  }
+
+  fileprivate func letter(of column: String) -> String {
+    let number = columns.firstIndex(of: column) ?? 0
+    return ["A", "B", "C", "D"][min(number, 3)]
+  }
+
+  func createVectors(_ db: Database) throws {
+    if let vectorRefusal { throw vectorRefusal }
+    let index = "\(name)_index".quotedIdentifier
+    try db.executeUpdate(
+      SQL(
+        raw: """
+          ALTER TABLE \(table.quotedIdentifier) ADD COLUMN \(quotedName) tsvector \
+          GENERATED ALWAYS AS (\(vector.sql.text)) STORED
+          """))
+    try db.executeUpdate(
+      SQL(raw: "CREATE INDEX \(index) ON \(table.quotedIdentifier) USING gin (\(quotedName))"))
+  }
+
+  func dropVectors(_ db: Database, ifExists: Bool) throws {
+    let condition = ifExists ? "IF EXISTS " : ""
+    try db.executeUpdate(
+      SQL(
+        raw: "ALTER TABLE \(table.quotedIdentifier) DROP COLUMN \(condition)\(quotedName)"))
+  }
+
+  func vectorDifferences(_ db: Database) throws -> [TableDifference] {
+    if let vectorRefusal { throw vectorRefusal }
+    if try db.columnExists(name, in: table) { return [] }
+    return [
+      TableDifference(
+        kind: .column, table: table, column: name, declared: vector.sql.text, found: nil)
+    ]
+  }
+}
+
+extension FullTextSearch {
+  func vectorPart(_ part: VectorPart) -> SQLFragment {
+    if let error = refusal ?? index.vectorRefusal { return .refused(error) }
+    switch part {
+    case .matches: return matches(pattern, nil)
+    case .rank(let weights): return rank(weights)
+    case .marked(let column, let start, let end, let tokens):
+      var options = "StartSel=\(quoted(start)), StopSel=\(quoted(end))"
+      options +=
+        tokens.map { ", MaxWords=\(max($0, 2)), MinWords=\(max($0 - 1, 1)), ShortWord=0" }
+        ?? ", HighlightAll=true"
+      return """
+        ts_headline(\(index.configuration), coalesce(\(record.column(column)), ''), \
+        \(query(pattern, nil)), \(SQLFragment(value: options)))
+        """
+    }
+  }
+
+  private func quoted(_ mark: String) -> String { mark.quoted(by: UInt8(ascii: "\"")) }
+
+  private var vector: SQLFragment { record.column(index.name) }
+
+  /// FTS5's ranks are the less the better, and so are these.
+  private func rank(_ weights: [Double]) -> SQLFragment {
+    // The last letter stands for all further columns.
+    var weights = Array((weights + [1, 1, 1, 1]).prefix(4))
+    let largest = weights.max() ?? 1
+    guard largest > 0, weights.allSatisfy({ $0 >= 0 }) else {
+      return .refused(UnsupportedByEngine.vectors("negative weights in a rank"))
+    }
+    weights = weights.map { $0 / largest }
+    let list = weights.reversed().map { "\(Float($0))" }.joined(separator: ",")
+    return """
+      CAST(-ts_rank('{\(text: list)}', \(vector), \(query(pattern, nil))) AS DOUBLE PRECISION)
+      """
+  }
+
+  /// - Parameter letters: those of the columns in which it is looked for; nil for all.
+  private func matches(_ node: FullTextPattern.Node, _ letters: Set<String>?) -> SQLFragment {
+    switch node {
+    case .and(let left, let right):
+      "(\(matches(left, letters)) AND \(matches(right, letters)))"
+    case .or(let left, let right): "(\(matches(left, letters)) OR \(matches(right, letters)))"
+    case .columns(let names, let node): matches(node, narrowed(letters, names))
+    case .words, .phrase, .near, .raw: "(\(vector) @@ \(query(node, letters)))"
+    }
+  }
+
+  private func narrowed(_ letters: Set<String>?, _ names: [String]) -> Set<String> {
+    let own = Set(names.map { index.letter(of: $0) })
+    return letters.map(own.intersection) ?? own
+  }
+
+  private func query(_ node: FullTextPattern.Node, _ letters: Set<String>?) -> SQLFragment {
+    switch node {
+    case .words(let words, let isAny, let isPrefix):
+      return self.words(words, isAny, isPrefix, letters)
+    case .phrase(let text, let isPrefix): return phrase(text, isPrefix, letters)
+    case .and(let left, let right): return "(\(query(left, letters)) && \(query(right, letters)))"
+    case .or(let left, let right): return "(\(query(left, letters)) || \(query(right, letters)))"
+    case .columns(let names, let node):
+      guard index.columns.count <= 4 else {
+        return .refused(
+          UnsupportedByEngine.vectors("looking in some columns of an index of more than four"))
+      }
+      return query(node, narrowed(letters, names))
+    case .near: return .refused(UnsupportedByEngine.vectors("looking for phrases near each other"))
+    case .raw: return .refused(UnsupportedByEngine.vectors("FTS5's syntax"))
+    }
+  }
+
+  private var nothing: SQLFragment { "CAST('' AS tsquery)" }
+
+  private func phrase(_ text: String, _ isPrefix: Bool, _ letters: Set<String>?) -> SQLFragment {
+    if letters?.isEmpty == true { return nothing }
+    let text = SQLFragment(value: text.replacing("\0", with: " "))
+    return "CAST(\(words(of: text, isPrefix, letters)) AS tsquery)"
+  }
+
+  /// The words of a list, those without a letter or digit left out: as one value, since they may be many.
+  private func words(
+    _ words: [String], _ isAny: Bool, _ isPrefix: Bool, _ letters: Set<String>?
+  ) -> SQLFragment {
+    if letters?.isEmpty == true { return nothing }
+    let list = SQLFragment(value: words.joined(separator: " "))
+    let sign: SQLFragment = isAny ? "' | '" : "' & '"
+    return """
+      (SELECT CAST(coalesce(string_agg('(' || words || ')', \(sign)), '') AS tsquery) \
+      FROM (SELECT \(self.words(of: "word", isPrefix, letters)) AS words \
+      FROM regexp_split_to_table(\(list), ' ') AS word) AS query WHERE words <> '')
+      """
+  }
+
+  /// The words of a text one after the other, as the text of a query, in which each stands in quotes: whether the
+  /// last need only begin so, and where they are, is added to that.
+  private func words(
+    of text: SQLFragment, _ isPrefix: Bool, _ letters: Set<String>?
+  ) -> SQLFragment {
+    var words: SQLFragment =
+      "CAST(phraseto_tsquery(\(index.configuration), \(index.normalized(text))) AS TEXT)"
+    if let letters {
+      let list = letters.sorted().joined()
+      words = "regexp_replace(\(words), '''([^'']+)''', '''\\1'':\(text: list)', 'g')"
+      if isPrefix { words = "regexp_replace(\(words), '(.)$', '\\1*')" }
+    } else if isPrefix {
+      words = "regexp_replace(\(words), '''$', ''':*')"
+    }
+    return words
+  }
+}
+
+extension UnsupportedByEngine {
+  fileprivate static func vectors(_ feature: String) -> UnsupportedByEngine {
+    UnsupportedByEngine(engine: "PostgreSQL", feature: feature)
+  }
+}

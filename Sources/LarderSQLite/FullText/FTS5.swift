@@ -1,0 +1,111 @@
+import CSQLite
+
+/// FTS5's interface for extensions: a connection's tokenizers.
+///
+/// See [Extending FTS5](https://www.sqlite.org/fts5.html#extending_fts5).
+///
+/// What makes the unsafe pointers sound: the interface belongs to the connection, of which it is asked
+/// each time and which is open meanwhile; what is registered with it is released by it alone, once the connection
+/// is closed.
+struct FTS5 {
+  /// What a tokenizer calls with each term: flags, the term and its length, where it begins and ends in the text.
+  typealias EmitToken =
+    @convention(c) (
+      UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, Int32, Int32, Int32
+    ) -> Int32
+
+  private let interface: UnsafeMutablePointer<fts5_api>
+
+  /// Nil where SQLite was built without FTS5.
+  init?(_ handle: OpaquePointer) {
+    var statement: OpaquePointer?
+    defer { sqlite3_finalize(statement) }
+    guard sqlite3_prepare_v2(handle, "SELECT fts5(?1)", -1, &statement, nil) == SQLITE_OK else {
+      return nil
+    }
+    var found: UnsafeMutablePointer<fts5_api>?
+    withUnsafeMutablePointer(to: &found) { place in
+      _ = sqlite3_bind_pointer(statement, 1, place, "fts5_api_ptr", nil)
+      _ = sqlite3_step(statement)
+    }
+    guard let found else { return nil }
+    interface = found
+  }
+
+  /// Registers what a new connection has besides SQLite's tokenizers.
+  ///
+  /// - Parameter trustsTables: whether triggers may write to tables of SQLite's tokenizers and of these; see
+  ///   ``InnocuousTokenizer``.
+  static func install(on handle: OpaquePointer, trustsTables: Bool) throws {
+    guard let fts5 = FTS5(handle) else { return }
+    if trustsTables {
+      for name in ["unicode61", "ascii", "porter", "trigram"] {
+        try InnocuousTokenizer.wrap(name, of: fts5, handle)
+      }
+    }
+    try BigramTokenizer.register(with: fts5, trustsTables ? handle : nil)
+  }
+
+  /// A tokenizer by its name, with what its calls are given; nil where there is none.
+  func tokenizer(
+    named name: String
+  ) -> (methods: fts5_tokenizer, context: UnsafeMutableRawPointer?)? {
+    var methods = fts5_tokenizer()
+    var context: UnsafeMutableRawPointer?
+    let code = interface.pointee.xFindTokenizer?(interface, name, &context, &methods)
+    return code == SQLITE_OK ? (methods, context) : nil
+  }
+
+  /// Registers a tokenizer, which SQLite keeps until the connection is closed. It takes the place of one of the
+  /// same name for tables that are opened after.
+  func register(_ name: String, _ object: AnyObject, _ methods: fts5_tokenizer) throws {
+    var methods = methods
+    let reference = Unmanaged.passRetained(object)
+    let code =
+      interface.pointee.xCreateTokenizer?(
+        interface, name, reference.toOpaque(), &methods,
+        { data in data.map { Unmanaged<AnyObject>.fromOpaque($0).release() } }) ?? SQLITE_ERROR
+    guard code == SQLITE_OK else {
+      // Then it isn't SQLite's to release.
+      reference.release()
+      throw DatabaseError(ResultCode(rawValue: code), "out of memory")
+    }
+  }
+}
+
+/// One of SQLite's tokenizers, which says of each table that is opened with it that triggers may use that:
+/// those that keep an index up to date.
+///
+/// A connection doesn't trust its
+/// [schema](https://www.sqlite.org/pragma.html#pragma_trusted_schema), and so its triggers can't write to
+/// virtual tables that don't say of themselves that they are
+/// [innocuous](https://www.sqlite.org/c3ref/c_vtab_constraint_support.html). FTS5's don't before some version of
+/// SQLite, and do since: they write nowhere but into their own tables. A table can be told so only while it is
+/// opened, when FTS5 makes its tokenizer; that is where this does. Nothing else becomes trusted: no function,
+/// and no other virtual table. How texts are parted, and how fast, stays SQLite's.
+private final class InnocuousTokenizer {
+  private let handle: OpaquePointer
+  private let methods: fts5_tokenizer
+  private let context: UnsafeMutableRawPointer?
+
+  private init(
+    _ handle: OpaquePointer, _ methods: fts5_tokenizer, _ context: UnsafeMutableRawPointer?
+  ) {
+    self.handle = handle
+    self.methods = methods
+    self.context = context
+  }
+
+  static func wrap(_ name: String, of fts5: FTS5, _ handle: OpaquePointer) throws {
+    guard let (own, context) = fts5.tokenizer(named: name) else { return }
+    var methods = own
+    methods.xCreate = { data, arguments, count, result in
+      guard let data else { return SQLITE_ERROR }
+      return Unmanaged<InnocuousTokenizer>.fromOpaque(data)._withUnsafeGuaranteedRef {
+        larder_vtab_is_innocuous($0.handle)
+        return $0.methods.xCreate?($0.context, arguments, count, result) ?? SQLITE_ERROR
+      }
+    }
+    try fts5.register(name, InnocuousTokenizer(handle, own, context), methods)
+  }
+}

@@ -1,0 +1,93 @@
+import CSQLite
+
+/// A connection's tokenizers of the program's own, and what one has thrown.
+final class Tokenizers {
+  /// What becomes of an error that was thrown for a text.
+  typealias Describe = (_ error: any Error, _ text: String) -> (code: ResultCode, message: String)
+
+  var registered: [String: RegisteredTokenizer] = [:]
+  fileprivate let describe: Describe
+  fileprivate var failure: (code: ResultCode, message: String)?
+
+  init(describe: @escaping Describe) { self.describe = describe }
+
+  /// What a tokenizer has thrown, where a call of SQLite's failed with its code.
+  func takeFailure(_ code: Int32) -> (code: ResultCode, message: String)? {
+    defer { failure = nil }
+    guard let failure, failure.code.rawValue & 0xff == code & 0xff else { return nil }
+    return failure
+  }
+}
+
+/// A tokenizer of the program's own, which is also what FTS5 is given for each of its tables.
+final class RegisteredTokenizer {
+  typealias Tokens = (String, Bool) throws -> [(term: String, range: Range<Int>)]
+
+  var tokens: Tokens
+  private unowned let tokenizers: Tokenizers
+  private let handle: OpaquePointer
+
+  init(
+    _ tokenizers: Tokenizers, _ handle: OpaquePointer, _ tokens: @escaping Tokens
+  ) {
+    self.tokenizers = tokenizers
+    self.handle = handle
+    self.tokens = tokens
+  }
+
+  static let methods = fts5_tokenizer(
+    xCreate: { data, _, count, result in
+      guard let data, let result, count == 0 else { return SQLITE_ERROR }
+      let tokenizer = Unmanaged<RegisteredTokenizer>.fromOpaque(data)
+      larder_vtab_is_innocuous(tokenizer._withUnsafeGuaranteedRef { $0.handle })
+      result.pointee = OpaquePointer(tokenizer.retain().toOpaque())
+      return SQLITE_OK
+    },
+    xDelete: { tokenizer in
+      tokenizer.map { Unmanaged<RegisteredTokenizer>.fromOpaque(UnsafeRawPointer($0)).release() }
+    },
+    xTokenize: { tokenizer, context, flags, text, count, emit in
+      guard let tokenizer, let emit else { return SQLITE_ERROR }
+      return Unmanaged<RegisteredTokenizer>.fromOpaque(UnsafeRawPointer(tokenizer))
+        .takeUnretainedValue()
+        .run(
+          UnsafeRawBufferPointer(start: text, count: text == nil ? 0 : Int(count)),
+          isQuery: flags & FTS5_TOKENIZE_QUERY != 0
+        ) { token, range, isSynonym in
+          token.withUnsafeBytes {
+            emit(
+              context, isSynonym ? FTS5_TOKEN_COLOCATED : 0,
+              $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32($0.count),
+              Int32(range.lowerBound), Int32(range.upperBound))
+          }
+        }
+    })
+
+  private func run(
+    _ bytes: UnsafeRawBufferPointer, isQuery: Bool,
+    _ emit: ([UInt8], Range<Int>, _ isSynonym: Bool) -> Int32
+  ) -> Int32 {
+    let text = String(decoding: bytes, as: UTF8.self)
+    do {
+      var last: Range<Int>?
+      for (term, range) in try tokens(text, isQuery) {
+        // What is outside of the text would be read there, to mark it.
+        guard !term.isEmpty, range.lowerBound >= last?.lowerBound ?? 0,
+          range.upperBound <= bytes.count
+        else {
+          throw DatabaseError(
+            .misuse, "a tokenizer's term is empty, out of order, or not in the text")
+        }
+        let code = emit(Array(term.utf8), range, range == last)
+        last = range
+        if code != SQLITE_OK { return code }
+      }
+      return SQLITE_OK
+    } catch {
+      // Of an error SQLite passes on the code alone.
+      let failure = tokenizers.describe(error, text)
+      tokenizers.failure = failure
+      return failure.code.rawValue
+    }
+  }
+}
