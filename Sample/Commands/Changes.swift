@@ -23,7 +23,7 @@ extension Command {
     }
     let added = try DatabaseLocation(invocation).openForWriting().inTransaction { [city] db in
       _ = try Country.find(db, city.country)
-      return try city.added(db)
+      return try city.inserted(db)
     }
     try show(added, invocation)
   }
@@ -39,7 +39,7 @@ extension Command {
       let before = city
       try city.change(invocation)
       _ = try Country.find(db, city.country)
-      try city.update(db, indexedAs: before)
+      try city.update(db, changedSince: before)
       return city
     }
     try show(edited, invocation)
@@ -51,7 +51,7 @@ extension Command {
     let code = try cityCode(invocation)
     let removed = try DatabaseLocation(invocation).openForWriting().inTransaction { db in
       let city = try City.find(db, code)
-      try city.remove(db)
+      try city.delete(db)
       return city
     }
     try show(removed, invocation)

@@ -4,10 +4,12 @@ extension Command {
   static let sql = Command(
     name: "sql", summary: "Prints the program's queries with their SQL, arguments and plans."
   ) { invocation in
-    let store = try DatabaseLocation(invocation).openForReading()
+    let location = try DatabaseLocation(invocation)
+    let store = try location.openForReading()
     // Not in a scope that reads: a server plans no INSERT there.
     let queries = try store.inDatabase { db in
-      try ProgramQuery.all(db).map { try $0.explained(db) } + RecordStatement.all(db)
+      try ProgramQuery.all(db).map { try $0.explained(db) }
+        + RecordStatement.all(db, isServer: location.isServer)
     }
     if invocation.wantsJSON { return try Output.showJSON(queries) }
     for query in queries {
@@ -54,8 +56,8 @@ private struct ProgramQuery {
     return [
       ProgramQuery("search: countries", Country.named("zur")),
       ProgramQuery("search: inside of countries' names", Country.containing("zur")),
-      ProgramQuery("search: divisions", try Division.withWords(of: "北京", limit: 20, in: db)),
-      ProgramQuery("search: cities", try City.withWords(of: "zur", limit: 20, in: db)),
+      ProgramQuery("search: divisions", Division.withWords(of: "北京", limit: 20)),
+      ProgramQuery("search: cities", City.withWords(of: "zur", limit: 20)),
       ProgramQuery("search: inside of divisions' names", Division.containing("北京", limit: 20)),
       ProgramQuery("search: inside of cities' names", City.containing("zur", limit: 20)),
       ProgramQuery("children", beijing.children),
@@ -75,15 +77,16 @@ private struct ProgramQuery {
 
 /// A statement of a record, which it has as text for all databases.
 private struct RecordStatement {
-  static func all(_ db: Database) throws -> [ProgramQuery.Explained] {
-    try tables(Country.table, db) + tables(City.table, db) + tables(Division.table, db)
+  static func all(_ db: Database, isServer: Bool) throws -> [ProgramQuery.Explained] {
+    try tables(Country.table, db, isServer) + tables(City.table, db, isServer)
+      + tables(Division.table, db, isServer)
   }
 
   private static func tables<R>(
-    _ table: Table<R>, _ db: Database
+    _ table: Table<R>, _ db: Database, _ isServer: Bool
   ) throws -> [ProgramQuery.Explained] {
     let explain: SQL =
-      try TextIndex.cities.isTable(db) ? "EXPLAIN QUERY PLAN" : "EXPLAIN (COSTS OFF)"
+      isServer ? "EXPLAIN (COSTS OFF)" : "EXPLAIN QUERY PLAN"
     // They want values for their parameters, of which the plan doesn't depend.
     let names = Dictionary(uniqueKeysWithValues: table.columnNames.map { ($0, Int?.none) })
     return try [

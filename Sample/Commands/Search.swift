@@ -34,8 +34,8 @@ extension Command {
       throw Failure(.usage, "search takes a text of no more than 1,000 bytes")
     }
     let countries = try Country.named(text).limit(limit).fetchAll(db)
-    let divisions = try Division.withWords(of: text, limit: limit, in: db).fetchAll(db)
-    let cities = try City.withWords(of: text, limit: limit, in: db).fetchAll(db)
+    let divisions = try Division.withWords(of: text, limit: limit).fetchAll(db)
+    let cities = try City.withWords(of: text, limit: limit).fetchAll(db)
     var places = countries.map(Place.country)
     places += divisions.map(Place.division) + cities.map(Place.city)
     if places.count < limit {

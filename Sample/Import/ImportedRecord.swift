@@ -9,9 +9,6 @@ protocol ImportedRecord: Record, Equatable {
   /// What several of them are called.
   static var plural: String { get }
 
-  /// The index of its names, if it has one.
-  static var textIndex: TextIndex? { get }
-
   /// Reads a line. Throws ``BadLine``.
   init(_ fields: CSVFields, _ known: KnownCountries) throws
 
@@ -34,7 +31,6 @@ extension Country: ImportedRecord {
     "languages", "neighbours",
   ]
   static let plural = "countries"
-  static let textIndex: TextIndex? = nil
 
   init(_ fields: CSVFields, _ known: KnownCountries) throws {
     self.init(
@@ -55,7 +51,6 @@ extension City: ImportedRecord {
     "admin1_code",
   ]
   static let plural = "cities"
-  static let textIndex: TextIndex? = .cities
 
   init(_ fields: CSVFields, _ known: KnownCountries) throws {
     self.init(
@@ -74,7 +69,6 @@ extension City: ImportedRecord {
 extension Division: ImportedRecord {
   static let header = ["code", "name", "longitude", "latitude"]
   static let plural = "divisions"
-  static let textIndex: TextIndex? = .divisions
 
   init(_ fields: CSVFields, _ known: KnownCountries) throws {
     self.init(

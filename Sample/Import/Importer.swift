@@ -42,7 +42,6 @@ struct Importer<R: ImportedRecord> {
       if records.count == 4096 { try storeBatch() }
     }
     try storeBatch()
-    if summary.inserted + summary.changed > 0 { try R.textIndex?.rebuild(db) }
     return summary
   }
 

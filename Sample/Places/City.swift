@@ -21,6 +21,10 @@ extension City {
   /// How many people may live in a place: so few that the sums over all of them are in range.
   static let populations = 0...100_000_000_000
 
+  /// The words in their names, whatever their case and accents: `zur` finds Zürich. A run of Chinese characters
+  /// is one word, of which the beginning is found.
+  static let text = FullTextIndex(of: City.self, \.name)
+
   static let inCountry = BelongsTo(columns.country, Country.columns.code)
 
   /// The largest ones, of all or of a country.
@@ -29,10 +33,9 @@ extension City {
     return cities.order { $0.population.desc }.limit(limit)
   }
 
-  /// Those with words in their names that begin as those of a text do; see ``TextIndex``.
-  static func withWords(of text: String, limit: Int, in db: Database) throws -> Query<City> {
-    let isTable = try TextIndex.cities.isTable(db)
-    return filter { TextIndex.cities.matches($0.id, text, isTable: isTable) }
+  /// Those with words in their names that begin as those of a text do.
+  static func withWords(of text: String, limit: Int) -> Query<FullTextMatch<City>> {
+    matching(City.text, .allPrefixes(of: text))
       .order { [($0.name.collate("NOCASE") == text).desc, $0.population.desc] }
       .limit(limit)
   }
@@ -55,32 +58,12 @@ extension City {
       .limit(limit)
   }
 
-  /// Inserts the city and its name into the index; the database chooses its code.
-  func added(_ db: Database) throws -> City {
-    let city = try inserted(db)
-    try TextIndex.cities.add(city.id, city.name, db)
-    return city
-  }
-
   /// Has codes that a server chooses come after those that files have brought, as a file's do by themselves.
   static func continueCodes(_ db: Database) throws {
-    guard try !TextIndex.cities.isTable(db) else { return }
+    // A server keeps an index in a column of the table.
+    guard try db.columnExists(text.name, in: table.name) else { return }
     _ = try db.value(
       "SELECT setval(pg_get_serial_sequence('city', 'id'), max(id)) FROM city", as: Int64?.self)
-  }
-
-  /// Updates what has changed, in the index too.
-  mutating func update(_ db: Database, indexedAs before: City) throws {
-    try update(db, changedSince: before)
-    guard name != before.name else { return }
-    try TextIndex.cities.remove(id, before.name, db)
-    try TextIndex.cities.add(id, name, db)
-  }
-
-  /// Deletes the city, from the index too.
-  func remove(_ db: Database) throws {
-    try TextIndex.cities.remove(id, name, db)
-    try delete(db)
   }
 
   var coordinate: Coordinate { Coordinate(latitude: latitude, longitude: longitude) }

@@ -47,10 +47,12 @@ extension Division {
     level == .province ? below.filter { $0.code % 100 == 0 } : below
   }
 
-  /// Those whose names begin with a text; see ``TextIndex``.
-  static func withWords(of text: String, limit: Int, in db: Database) throws -> Query<Division> {
-    let isTable = try TextIndex.divisions.isTable(db)
-    return filter { TextIndex.divisions.matches($0.code, text, isTable: isTable) }
+  /// Their names, of which the beginnings are found.
+  static let text = FullTextIndex(of: Division.self, \.name)
+
+  /// Those whose names begin with a text.
+  static func withWords(of text: String, limit: Int) -> Query<FullTextMatch<Division>> {
+    matching(Division.text, .allPrefixes(of: text))
       .order { [($0.name == text).desc, $0.code.asc] }
       .limit(limit)
   }

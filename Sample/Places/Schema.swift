@@ -64,6 +64,19 @@ enum Schema {
         );
         CREATE INDEX visit_city_index ON visit (city);
         """),
+    // What was searched in until then the program kept up to date by itself.
+    Migration(
+      "no text index by hand", sql: "DROP TABLE city_text; DROP TABLE division_text",
+      postgres: """
+        ALTER TABLE city DROP COLUMN words;
+        ALTER TABLE division DROP COLUMN words;
+        DROP FUNCTION words_like(text);
+        DROP FUNCTION searchable(text);
+        """),
+    Migration("full-text indexes") { db in
+      try City.text.create(db)
+      try Division.text.create(db)
+    },
   ])
 
   /// Makes what the first version has made: in a file without the bookkeeping of migrations.

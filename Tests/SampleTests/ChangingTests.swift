@@ -96,6 +96,7 @@ struct ChangingTests {
     let rehearsed = try gazetteer.objects("upgrade", "--dry-run")
     let names: [JSONValue] = [
       .text("population and coordinates"), .text("full-text search"), .text("visits"),
+      .text("no text index by hand"), .text("full-text indexes"),
     ]
     #expect(rehearsed.map { $0["migration"] } == names)
     #expect(
