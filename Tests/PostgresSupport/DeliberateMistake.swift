@@ -23,6 +23,7 @@ struct MistakenDialect: Dialect {
   let mistake: DeliberateMistake
 
   func placeholder(_ number: Int) -> String { dialect.placeholder(number) }
+  func type(of value: any DatabaseValueConvertible) -> StaticString? { dialect.type(of: value) }
   func typeName(of type: ColumnType) -> String { dialect.typeName(of: type) }
   func literal(of value: DatabaseValue, as type: ColumnType) throws -> String {
     try dialect.literal(of: value, as: type)

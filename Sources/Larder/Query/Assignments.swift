@@ -32,7 +32,7 @@ public struct Assignments<R: Record> {
     // With the table's name: inside of another query, a name alone would be that of its own column.
     mutating get {
       let column = R.columns[keyPath: keyPath].storage
-      guard let index = index(of: column.definition) else {
+      guard let index = index(of: column.definition.name) else {
         return column.expression(of: alias)
       }
       assignments[index].isRead = true
@@ -43,7 +43,7 @@ public struct Assignments<R: Record> {
     }
     set {
       let column = R.columns[keyPath: keyPath].storage
-      assign(column.assigned(newValue.node), to: column.definition)
+      assign(column.assigned(newValue.node), to: column)
     }
   }
 
@@ -60,7 +60,7 @@ public struct Assignments<R: Record> {
     get { nil }
     set {
       let column = R.columns[keyPath: keyPath].storage
-      assign(column.stored(newValue ?? nil), to: column.definition)
+      assign(column.stored(newValue ?? nil), to: column)
     }
   }
 
@@ -92,45 +92,53 @@ public struct Assignments<R: Record> {
     set {}
   }
 
-  fileprivate mutating func assign(_ value: SQLFragment, to column: ColumnDefinition) {
-    guard let index = index(of: column) else {
-      assignments.append(Assignment(column: column, value: value))
+  fileprivate mutating func assign<Value>(
+    _ value: SQLFragment, to column: ColumnStorage<Value>
+  ) {
+    let name = column.definition.name
+    guard let index = index(of: name) else {
+      assignments.append(
+        Assignment(
+          name: name, column: column.unqualified, isWritten: column.definition.isWritten,
+          value: value))
       return
     }
     let isRead = assignments[index].isRead
     assignments[index].value =
-      isRead ? value : .misuse("“\(column.name)” is assigned twice in one update")
+      isRead ? value : .misuse("“\(name)” is assigned twice in one update")
     assignments[index].isRead = false
   }
 
-  private func index(of column: ColumnDefinition) -> Int? {
-    assignments.firstIndex { $0.column.name.isSame(as: column.name) }
+  private func index(of name: String) -> Int? {
+    assignments.firstIndex { $0.name.isSame(as: name) }
   }
 
-  /// What stands behind SET; nil where nothing is assigned.
+  /// What stands behind SET; nothing where nothing is assigned.
   ///
   /// - Parameter raised: what the column becomes that counts versions, where nothing is assigned to it.
-  func list(_ core: TableCore, raised: (Int) -> SQLFragment) throws -> SQLFragment? {
-    guard !assignments.isEmpty else { return nil }
-    try core.checkWritten(
-      // Not by a key path, which is made anew each time where types are generic: 16,000 instructions.
-      assignments.compactMap { assignment in
-        core.columns.firstIndex { $0.name.isSame(as: assignment.column.name) }
-      })
-    var pieces = assignments.map {
-      SQLFragment("\(name: $0.column.name) = \($0.value.inside(.lowest))")
+  func list(_ core: TableCore, raised: (Int) -> SQLFragment) throws -> [SQLFragment] {
+    guard !assignments.isEmpty else { return [] }
+    for assignment in assignments where !assignment.isWritten {
+      try core.checkWritten(
+        core.columns.indices.filter { core.columns[$0].name == assignment.name })
     }
-    if let version = core.sql.version, index(of: core.columns[version]) == nil {
+    var pieces = assignments.map {
+      SQLFragment($0.column, .assign, $0.value.inside(.lowest))
+    }
+    if let version = core.sql.version, index(of: core.columns[version].name) == nil {
       pieces.append("\(name: core.columns[version].name) = \(raised(version))")
     }
-    return .list(pieces)
+    return pieces
   }
 }
 
 /// What is assigned to one column. Not inside of ``Assignments``: it would be generic too, and each copy of it a
 /// look at its type's metadata.
 private struct Assignment {
-  let column: ColumnDefinition
+  let name: String
+  let column: SQLFragment
+  /// Whether the column is one that is ever written.
+  let isWritten: Bool
   var value: SQLFragment
   /// Whether the value was read since it was assigned: what is assigned then builds on it.
   var isRead = false
@@ -151,7 +159,7 @@ extension ColumnAssignments {
     get { SQLExpression<Value>.wrong }
     set {
       let column = R.columns[keyPath: keyPath].storage
-      self.assign(column.assigned(newValue.fragment), to: column.definition)
+      self.assign(column.assigned(newValue.fragment), to: column)
     }
   }
 
@@ -164,7 +172,7 @@ extension ColumnAssignments {
     get { nil }
     set {
       let column = R.columns[keyPath: keyPath].storage
-      self.assign((newValue ?? nil).map(column.stored) ?? "NULL", to: column.definition)
+      self.assign((newValue ?? nil).map(column.stored) ?? "NULL", to: column)
     }
   }
 

@@ -106,23 +106,25 @@ extension Query {
     var assignments = Assignments<R>(alias)
     QueryScope.run(select.tables) { change(&assignments) }
     let raised = { RecordSQL.raised(core.columns[$0]) }
-    guard let list = try assignments.list(core, raised: raised) else { return nil }
-    return try changing("UPDATE \(alias.definition(of: core.name)) SET \(list)", core)
+    let list = try assignments.list(core, raised: raised)
+    return list.isEmpty ? nil : try changing("UPDATE ", core, assigning: list)
   }
 
   private func deletion<R: Record>(_ type: R.Type) throws -> SQLFragment {
     let core = R.table.core
     try core.checkWritable()
-    let table = select.tables.alias(at: 0).definition(of: core.name)
-    return try changing("DELETE FROM \(table)", core)
+    return try changing("DELETE FROM ", core)
   }
 
   /// The statement with a condition for the query's rows: the query's own or, where they are limited or
   /// joined, that their keys are among those that it selects.
-  private func changing(_ statement: SQLFragment, _ core: TableCore) throws -> SQLFragment {
+  private func changing(
+    _ words: StaticString, _ core: TableCore, assigning list: [SQLFragment] = []
+  ) throws -> SQLFragment {
     let tables = select.tables
     if select.isPlain, tables.aliases.count == 1, !tables.isDerived {
-      return select.condition.map { "\(statement) WHERE \($0)" } ?? statement
+      return SQLFragment(
+        .change(words, tables.text, assigning: list, where: select.condition), .lowest)
     }
     guard select.groups == nil, select.groupCondition == nil, !select.isDistinct else {
       throw DatabaseError(.misuse, "rows of a grouped or distinct query can't be changed")
@@ -131,7 +133,10 @@ extension Query {
     let alias = tables.alias(at: 0)
     let key = core.sql.names(core.sql.key)
     let selected = core.sql.key.map { alias.column(core.columns[$0].name) }
-    return "\(statement) WHERE (\(key)) IN (\(select.fragment(.list(selected))))"
+    return SQLFragment(
+      .change(
+        words, alias.definition(of: core.name), assigning: list,
+        where: "(\(key)) IN (\(select.fragment(.list(selected))))"), .lowest)
   }
 }
 

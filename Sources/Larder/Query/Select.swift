@@ -81,7 +81,7 @@ struct Select: Sendable {
   /// The compiled statement with its values, which the caller gives back.
   @usableFromInline
   func statement(_ columns: SQLFragment, _ db: Database) throws -> PreparedStatement {
-    if let dialect = db.dialect { return try db.take(bound: sql(columns, in: dialect)) }
+    if let dialect = db.dialect { return try db.take(in: dialect) { write(columns, to: &$0) } }
     return try db.take {
       write(columns, to: &$0)
     } bind: {

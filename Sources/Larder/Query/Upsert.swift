@@ -214,11 +214,12 @@ extension Table {
     if target.isEmpty { try core.checkChangesRows() } else { try core.checkWritable() }
     var assignments = Assignments<R>(core.alias)
     QueryScope.run(core.tables) { change(&assignments, RecordFields(QueryAlias("excluded"))) }
-    guard let list = try assignments.list(core, raised: core.sql.next) else {
+    let list = try assignments.list(core, raised: core.sql.next)
+    guard !list.isEmpty else {
       throw DatabaseError(.misuse, "the upsert assigns nothing; use insert(_:or:)")
     }
     return Upsert(core, onConflict: target) { [sql = core.sql] left in
-      sql.upsert(onConflict: target, set: list, leavingOut: left)
+      sql.upsert(onConflict: target, set: .list(list), leavingOut: left)
     }
   }
 }

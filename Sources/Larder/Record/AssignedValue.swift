@@ -7,7 +7,12 @@ extension ColumnStorage {
   func assigned(_ value: SQLFragment) -> SQLFragment {
     let value = (value.coded { definition.code?($0) } ?? value)
       .matching(expressionCoding?.form ?? .own)
-    guard value.kind != .value, definition.code == nil,
+    guard value.kind != .value, definition.code == nil else { return value }
+    // The most frequent: what a type conforms to is looked up, each time.
+    if Value.self == Int.self || Value.self == Int64.self {
+      return .integer(value, in: .min ... .max)
+    }
+    guard
       let number = (Value.self as? any NumberValue.Type)?.number
     else { return value }
     if number == Float.self { return value.float }

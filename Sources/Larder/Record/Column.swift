@@ -64,6 +64,8 @@ extension Column: NamedColumn {}
 @usableFromInline
 final class ColumnStorage<Value: Sendable>: Sendable {
   let definition: ColumnDefinition
+  /// The column's name alone, as it stands behind SET.
+  let unqualified: SQLFragment
   /// The column behind the name of the first table that asked for it.
   private let qualified = Atomic<Unmanaged<QualifiedColumn>?>(nil)
   @usableFromInline let access: PropertyAccess
@@ -114,6 +116,7 @@ final class ColumnStorage<Value: Sendable>: Sendable {
     self.expressionCoding = expressionCoding ?? (needsCoding ? ExpressionCoding(coding) : nil)
     self.coding = coding
     self.access = access
+    unqualified = SQLFragment(text: name.quotedIdentifier)
     var definition = ColumnDefinition(name: name, type: coding.columnType)
     for option in options {
       option.apply(&definition)

@@ -11,6 +11,8 @@ extension SQLFragment {
       case sql(SQL)
       /// Texts and fragments, one after the other.
       case sequence([Piece])
+      /// UPDATE or DELETE by these words, of a table, with what is assigned and the condition.
+      case change(StaticString, SQLFragment, assigning: [SQLFragment], where: SQLFragment?)
       /// Fragments with a text between them.
       case list([SQLFragment], separator: StaticString)
       /// A call of a function, by the name that SQLite has for it.
@@ -40,13 +42,25 @@ extension SQLFragment {
 
     /// The fragments inside of it.
     var parts: [SQLFragment] {
+      var parts: [SQLFragment] = []
+      forEachPart { parts.append($0) }
+      return parts
+    }
+
+    /// Calls a closure with the fragments inside of it.
+    func forEachPart(_ body: (SQLFragment) -> Void) {
       switch content {
-      case .sequence(let pieces):
-        pieces.compactMap { if case .part(let part) = $0 { part } else { nil } }
-      case .list(let parts, _), .call(_, let parts): parts
-      case .choice(let conditions, let results): conditions + results
-      case .cast(let part, _, _), .form(_, _, let part): [part]
-      case .sql, .members, .rows, .limit, .parameter, .typed: []
+      case .sequence(let pieces): for case .part(let part) in pieces { body(part) }
+      case .change(_, let table, let assignments, let condition):
+        body(table)
+        assignments.forEach(body)
+        condition.map(body)
+      case .list(let parts, _), .call(_, let parts): parts.forEach(body)
+      case .choice(let conditions, let results):
+        conditions.forEach(body)
+        results.forEach(body)
+      case .cast(let part, _, _), .form(_, _, let part): body(part)
+      case .sql, .members, .rows, .limit, .parameter, .typed: break
       }
     }
 
@@ -62,6 +76,15 @@ extension SQLFragment {
       switch content {
       case .sql(let sql): try body(.sql(sql))
       case .sequence(let pieces): for piece in pieces { try body(piece.step) }
+      case .change(let words, let table, let assignments, let condition):
+        try body(.word(words))
+        try body(.part(table))
+        if !assignments.isEmpty { try body(.word(" SET ")) }
+        try Self.forEachStep(assignments, ", ", body)
+        if let condition {
+          try body(.word(" WHERE "))
+          try body(.part(condition))
+        }
       case .list(let parts, let separator): try Self.forEachStep(parts, separator, body)
       case .call(let name, let arguments):
         try body(.word(name))
@@ -87,9 +110,7 @@ extension SQLFragment {
         try body(.word(" AS "))
         try body(.type(type))
         try body(.word(")"))
-      case .typed(let value, let type):
-        try body(.value(value))
-        try body(.string(type))
+      case .typed(let value, let type): try body(.typed(value, type))
       case .members(let list): for step in list.steps { try body(step) }
       case .rows(let list): for step in list.rows { try body(step) }
       case .limit(let count, let offset): try body(.limit(count, offset: offset))
@@ -112,12 +133,12 @@ extension SQLFragment {
 
   /// A text, or a fragment, of several that follow one another.
   package enum Piece: Sendable {
-    case text(TextBytes)
+    case text(String)
     case part(SQLFragment)
 
     fileprivate var step: WritingStep {
       switch self {
-      case .text(let text): .text(text)
+      case .text(let text): .string(text)
       case .part(let part): .part(part)
       }
     }
@@ -127,7 +148,7 @@ extension SQLFragment {
 /// Texts and fragments from a literal, with the fragments interpolated into it:
 /// `"date(\(column), 'start of day')"`.
 extension SQLFragment.Composite.Content: ExpressibleByStringInterpolation {
-  package init(stringLiteral text: String) { self = .sequence([.text(TextBytes(text))]) }
+  package init(stringLiteral text: String) { self = .sequence([.text(text)]) }
 
   package init(stringInterpolation: SQLFragment.Interpolation) {
     self = .sequence(stringInterpolation.pieces)
@@ -154,7 +175,7 @@ extension SQLFragment: ExpressibleByStringInterpolation {
 
     @usableFromInline
     package mutating func appendLiteral(_ literal: String) {
-      if !literal.isEmpty { pieces.append(.text(TextBytes(literal))) }
+      if !literal.isEmpty { pieces.append(.text(literal)) }
     }
 
     /// A fragment, or nothing.

@@ -7,11 +7,14 @@ import LarderSQLite
 /// function by its name) and its operands are data; a dialect looks at these, and returns another
 /// fragment where its engine says it otherwise. Nothing is ever read back from text.
 package protocol Dialect: Sendable {
-  /// The placeholder of the value with this number, counted from 1.
+  /// The placeholder of the value with this number, counted from 1: `$1` where nothing is said.
   func placeholder(_ number: Int) -> String
 
-  /// What is written in the place of a fragment; nil for the fragment as it is. It isn't asked again
-  /// about what it returned, but about the parts of that.
+  /// What stands behind the placeholder of a value, so that the engine doesn't have to guess its type.
+  func type(of value: any DatabaseValueConvertible) -> StaticString?
+
+  /// What is written in the place of a fragment; nil for the fragment as it is. It isn't asked about names and
+  /// values, and not again about what it returned, but about the parts of that.
   func rewrite(_ fragment: SQLFragment) -> SQLFragment?
 
   /// The name of a column's type.
@@ -29,12 +32,20 @@ package protocol Dialect: Sendable {
 }
 
 extension Dialect {
+  package func placeholder(_ number: Int) -> String {
+    number < placeholders.count ? placeholders[number] : "$\(number)"
+  }
+
   package var reusesPlaceholders: Bool { false }
+  package func type(of value: any DatabaseValueConvertible) -> StaticString? { nil }
   package var definitions: (any DefinitionDialect)? { nil }
   package func literal(of value: DatabaseValue, as type: ColumnType) throws -> String {
     try value.literal
   }
 }
+
+/// The first placeholders, which each statement has.
+private let placeholders = (0..<64).map { "$\($0)" }
 
 /// What an engine other than SQLite says of the definition of tables.
 package protocol DefinitionDialect: Sendable {

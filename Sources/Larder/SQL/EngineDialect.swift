@@ -1,8 +1,11 @@
 import LarderSQLite
 
-/// A connection of another engine, which is written to in a dialect of its own.
-package protocol DialectEngine: EngineConnection {
-  var dialect: any Dialect { get }
+/// The dialect in which a connection of another engine is written to: an object, since to ask each time what the
+/// connection conforms to takes longer than to find a statement.
+package final class EngineDialect {
+  let dialect: any Dialect
+
+  package init(_ dialect: any Dialect) { self.dialect = dialect }
 }
 
 extension Database {
@@ -16,6 +19,6 @@ extension Database {
   /// The dialect of the engine behind the database; nil for SQLite's.
   var dialect: (any Dialect)? {
     guard let engine else { return nil }
-    return (engine as? any DialectEngine)?.dialect
+    return (engine.writing as? EngineDialect)?.dialect
   }
 }

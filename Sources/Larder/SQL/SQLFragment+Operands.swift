@@ -2,6 +2,18 @@ import LarderSQLite
 
 /// What dialects ask of an operand.
 extension SQLFragment {
+  /// Whether it is an operator that all engines have, between names and values, which need no parentheses.
+  package var isPlain: Bool {
+    switch operation {
+    case .assign: return true
+    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .add, .subtract,
+      .multiply:
+      let rightKind = right?.kind ?? .value
+      return left?.kind == .text && (rightKind == .text || rightKind == .value)
+    default: return false
+    }
+  }
+
   /// The value that is bound for it, as it is stored; nil where it isn't a value, or one that can't be.
   package var boundValue: DatabaseValue? { kind == .value ? try? value.databaseValue : nil }
 

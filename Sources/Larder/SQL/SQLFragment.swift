@@ -150,9 +150,10 @@ package final class SQLFragment: @unchecked Sendable {
     coding: ExpressionCoding? = nil
   ) {
     let composite = Composite(content)
+    var depth: Int32 = 0
+    composite.forEachPart { depth = max(depth, $0.depth) }
     self.init(
-      .composite, .or, precedence, isNullable: isNullable,
-      depth: composite.parts.reduce(0) { max($0, $1.depth) } + 1, coding: coding,
+      .composite, .or, precedence, isNullable: isNullable, depth: depth + 1, coding: coding,
       composite: composite)
   }
 
@@ -231,7 +232,7 @@ package final class SQLFragment: @unchecked Sendable {
 
   /// Writes the text, or binds the values, whatever the writer does.
   func write<W: SQLWriter>(to writer: inout W) throws(W.Failure) {
-    if W.hasDialect, let other = writer.rewritten(self) {
+    if W.hasDialect, kind != .text, kind != .value, let other = writer.rewritten(self) {
       return try other.writeItself(to: &writer)
     }
     try writeItself(to: &writer)

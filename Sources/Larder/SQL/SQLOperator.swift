@@ -27,6 +27,8 @@ package enum SQLOperator: UInt8, Sendable {
   case join, leftJoin, rightJoin, fullJoin, on
   /// A join whose left side is gone through first, where the engine could choose.
   case crossJoin
+  /// A column and what it becomes, behind SET.
+  case assign
   // Before one.
   case not, negate, bitwiseNot, distinct
   // Around one.
@@ -42,7 +44,7 @@ package enum SQLOperator: UInt8, Sendable {
     switch self {
     case .or: " OR "
     case .and: " AND "
-    case .equal: " = "
+    case .equal, .assign: " = "
     case .notEqual: " <> "
     // They use the same indexes as `=`.
     case .same: " IS "
@@ -115,8 +117,8 @@ package enum SQLOperator: UInt8, Sendable {
     case .collate: .collate
     case .negate, .bitwiseNot: .sign
     case .parentheses: .atom
-    case .join, .leftJoin, .rightJoin, .fullJoin, .crossJoin, .on, .distinct, .ascending,
-      .descending, .nullsFirst, .nullsLast, .grouping:
+    case .join, .leftJoin, .rightJoin, .fullJoin, .crossJoin, .on, .assign, .distinct,
+      .ascending, .descending, .nullsFirst, .nullsLast, .grouping:
       .lowest
     }
   }

@@ -17,6 +17,8 @@ protocol SQLWriter {
   mutating func append(_ text: String)
   /// A placeholder, and the value for it.
   mutating func append(value: any DatabaseValueConvertible) throws(Failure)
+  /// The same with what its engine is told of its type.
+  mutating func append(value: any DatabaseValueConvertible, as type: String) throws(Failure)
   /// SQL of the program's own, with its values.
   mutating func append(sql: SQL) throws(Failure)
   /// Says that the text is not likely to come again in the same form.
@@ -29,6 +31,11 @@ extension SQLWriter {
   static var hasDialect: Bool { false }
   var dialect: (any Dialect)? { nil }
   func rewritten(_ fragment: SQLFragment) -> SQLFragment? { nil }
+
+  mutating func append(value: any DatabaseValueConvertible, as type: String) throws(Failure) {
+    try append(value: value)
+    append(type)
+  }
 
   /// LIMIT and OFFSET, of which one isn't nil or zero.
   mutating func append(limit: Int?, offset: Int) throws(Failure) {
@@ -51,6 +58,7 @@ enum WritingStep {
   case text(TextBytes)
   case string(String)
   case value(any DatabaseValueConvertible)
+  case typed(any DatabaseValueConvertible, String)
   case part(SQLFragment)
   case sql(SQL)
   case type(ColumnType)
@@ -65,6 +73,7 @@ enum WritingStep {
     case .text(let text): writer.append(text.bytes)
     case .string(let text): writer.append(text)
     case .value(let value): try writer.append(value: value)
+    case .typed(let value, let type): try writer.append(value: value, as: type)
     case .part(let part): try part.write(to: &writer)
     case .sql(let sql): try writer.append(sql: sql)
     case .type(let type):
@@ -143,9 +152,21 @@ extension SQL {
 
   /// SQL that a closure writes for another engine.
   init(in dialect: any Dialect, _ write: (inout DialectWriter) -> Void) {
-    var writer = DialectWriter(dialect)
-    write(&writer)
-    self = writer.sql
+    self = Self.collected(in: dialect, write).sql
+  }
+
+  fileprivate static func collected(
+    in dialect: any Dialect, _ write: (inout DialectWriter) -> Void
+  ) -> (sql: SQL, columns: [Int]) {
+    var values: [(any DatabaseValueConvertible)?] = []
+    var columns: [Int] = []
+    var sql = TextWriter.sql { text in
+      var writer = DialectWriter(dialect, text)
+      write(&writer)
+      (text, values, columns) = (writer.text, writer.values, writer.columns)
+    }
+    sql.values = values
+    return (sql, columns)
   }
 
   /// SQL for SQLite, and the positions of the columns that parameters stand for, in the order in which
@@ -179,12 +200,12 @@ extension SQLFragment {
   func statement(
     in dialect: (any Dialect)?
   ) -> (text: String, values: [(any DatabaseValueConvertible)?], columns: [Int]) {
-    if let dialect {
-      var writer = DialectWriter(dialect)
-      write(to: &writer)
-      return (writer.sql.text, writer.sql.values, writer.columns)
-    }
-    let (sql, columns) = SQL.collected { write(to: &$0) }
+    let (sql, columns) =
+      if let dialect {
+        SQL.collected(in: dialect) { write(to: &$0) }
+      } else {
+        SQL.collected { write(to: &$0) }
+      }
     return (sql.text, sql.values, columns)
   }
 }
@@ -192,11 +213,31 @@ extension SQLFragment {
 extension Database {
   /// The statement, compiled and with its values, which the caller gives back.
   func take(_ fragment: SQLFragment) throws -> PreparedStatement {
-    if let dialect { return try take(bound: fragment.sql(in: dialect)) }
+    if let dialect { return try take(in: dialect) { fragment.write(to: &$0) } }
     return try take {
       fragment.write(to: &$0)
     } bind: {
       try fragment.write(to: &$0)
+    }
+  }
+
+  /// A statement that a closure writes in a dialect, compiled and with its values, which the caller gives back.
+  func take(
+    in dialect: any Dialect, _ write: (inout DialectWriter) -> Void
+  ) throws -> PreparedStatement {
+    var values: [(any DatabaseValueConvertible)?] = []
+    do {
+      return try take { text in
+        var writer = DialectWriter(dialect, text)
+        write(&writer)
+        (text, values) = (writer.text, writer.values)
+      } bind: {
+        try $0.append(values)
+      }
+    } catch let error as DatabaseError where error.sqlState != nil {
+      // Without a value that can't be stored the statement may have been no better.
+      for value in values { _ = try value?.databaseValue }
+      throw error
     }
   }
 
@@ -209,7 +250,9 @@ extension Database {
 
   /// Runs a statement to its end and returns the number of rows that it changed.
   func run(_ statement: SQLFragment) throws -> Int {
-    try executeUpdate(statement.sql(in: dialect), arguments: Arguments())
+    let statement = try take(statement)
+    defer { giveBack(statement) }
+    return try statement.run()
   }
 }
 
@@ -224,64 +267,68 @@ extension DatabaseValue {
   }
 }
 
-/// Writes text and values in a dialect.
+/// Writes text in a dialect into temporary memory, and keeps the values.
 struct DialectWriter: SQLWriter {
   typealias Failure = Never
 
   static var hasDialect: Bool { true }
   private let ownDialect: any Dialect
   var dialect: (any Dialect)? { ownDialect }
-  private var text: [UInt8] = []
-  private var values: [(any DatabaseValueConvertible)?] = []
-  private var isCacheable = true
+  fileprivate var text: TextWriter
+  fileprivate var values: [(any DatabaseValueConvertible)?] = []
   /// The columns of the parameters so far, in the order in which they are numbered.
   fileprivate var columns: [Int] = []
   private var parameterCount = 0
 
-  init(_ dialect: any Dialect) {
+  fileprivate init(_ dialect: any Dialect, _ text: TextWriter) {
     ownDialect = dialect
-    text.reserveCapacity(256)
+    self.text = text
+    values.reserveCapacity(4)
   }
 
   func rewritten(_ fragment: SQLFragment) -> SQLFragment? { ownDialect.rewrite(fragment) }
 
-  var sql: SQL {
-    var sql = SQL(raw: String(decoding: text, as: UTF8.self))
-    sql.values = values
-    sql.isCacheable = isCacheable
-    return sql
-  }
-
-  mutating func append(word: StaticString) { word.withUTF8Buffer { text += $0 } }
-  mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) { text += bytes }
-  mutating func append(_ text: String) { self.text += text.utf8 }
+  mutating func append(word: StaticString) { text.append(word: word) }
+  mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) { text.append(bytes) }
+  mutating func append(_ string: String) { text.append(string) }
 
   mutating func append(value: any DatabaseValueConvertible) {
-    if ownDialect.reusesPlaceholders, let known = number(of: value) {
-      return appendPlaceholder(parameterCount + known)
+    appendPlaceholder(of: value)
+    if let type = ownDialect.type(of: value) { text.append(word: type) }
+  }
+
+  mutating func append(value: any DatabaseValueConvertible, as type: String) {
+    appendPlaceholder(of: value)
+    text.append(type)
+  }
+
+  private mutating func appendPlaceholder(of value: any DatabaseValueConvertible) {
+    if ownDialect.reusesPlaceholders, !values.isEmpty, let known = number(of: value) {
+      text.append(ownDialect.placeholder(parameterCount + known))
+    } else {
+      appendNew(value)
     }
+  }
+
+  private mutating func appendNew(_ value: (any DatabaseValueConvertible)?) {
     values.append(value)
-    appendPlaceholder(parameterCount + values.count)
+    text.countValue()
+    text.append(ownDialect.placeholder(parameterCount + values.count))
   }
 
   /// The number of the same value, of the same type, where the type says how it is stored: what stands beside
   /// others may be of another type at each place. Few are looked at: long lists have no such.
   private func number(of value: any DatabaseValueConvertible) -> Int? {
-    guard values.count < 64, type(of: value).columnType.kind != .any,
-      let stored = try? value.databaseValue
-    else { return nil }
+    guard values.count < 64, type(of: value).columnType.kind != .any else { return nil }
     return values.firstIndex { other in
-      guard let other, type(of: other) == type(of: value) else { return false }
+      guard let other, type(of: other) == type(of: value), let stored = try? value.databaseValue
+      else { return false }
       return (try? other.databaseValue)?.isIdentical(to: stored) ?? false
     }.map { $0 + 1 }
   }
 
-  private mutating func appendPlaceholder(_ number: Int) {
-    append(ownDialect.placeholder(number))
-  }
-
   mutating func append(sql: SQL) {
-    isCacheable = isCacheable && sql.isCacheable
+    if !sql.isCacheable { text.appendUnlikely() }
     guard !sql.values.isEmpty else {
       append(sql.text)
       return
@@ -293,12 +340,11 @@ struct DialectWriter: SQLWriter {
         append(piece.text)
         continue
       }
-      values.append(value)
-      appendPlaceholder(parameterCount + values.count)
+      appendNew(value)
     }
   }
 
-  mutating func appendUnlikely() { isCacheable = false }
+  mutating func appendUnlikely() { text.appendUnlikely() }
 
   mutating func append(parameter name: String?, _ column: Int) {
     let known = columns.firstIndex(of: column)

@@ -11,17 +11,6 @@ import LarderSQLite
 /// What makes the unsafe pointer sound: it is nil from the moment the connection is given up, and every
 /// use begins with ``begin()``, which refuses another process than the one that connected.
 final class PostgresConnection {
-  /// What a connection is like.
-  struct Options: Sendable {
-    /// Whether statements stay prepared on the server. A pooler that hands the server's connection to others
-    /// between transactions (PgBouncer) can't have that.
-    var preparesStatements = true
-    /// `default_transaction_isolation`, such as `serializable`.
-    var isolation: String?
-    /// How long the server has to answer when a statement is cancelled, before the connection is given up.
-    var cancellationPatience = Duration.milliseconds(300)
-  }
-
   /// What the connection is in the middle of.
   enum Status {
     case idle
@@ -44,7 +33,7 @@ final class PostgresConnection {
   }
 
   @exclusivity(unchecked) private(set) var handle: OpaquePointer?
-  let options: Options
+  let configuration: PostgresConfiguration
   let interrupts: PostgresInterrupt
   /// When waiting ends, in nanoseconds of `MonotonicClock`; nil for never. Whoever runs a statement sets it.
   @exclusivity(unchecked) var deadline: Int?
@@ -56,37 +45,38 @@ final class PostgresConnection {
   private let generation = ProcessGeneration.watch()
 
   /// The BEGIN that travels with the next statement.
-  var deferredBegin: String?
+  @exclusivity(unchecked) var deferredBegin: String?
   /// Names of statements that nobody needs any more, which travel likewise.
-  var discardedNames: [String] = []
+  @exclusivity(unchecked) var discardedNames: [String] = []
   var statementCount = 0
   /// Whether what was sent last is in a transaction.
-  var isInTransaction = false
+  @exclusivity(unchecked) var isInTransaction = false
   /// Whether the end of the round trip has been read.
-  var hasReadSync = false
+  @exclusivity(unchecked) var hasReadSync = false
   /// The COPY whose rows are being written, beside which nothing else runs.
   @exclusivity(unchecked) var copying: ObjectIdentifier?
   /// The statement whose rows are on the way. Unretained: it takes itself out before it goes.
-  unowned(unsafe) var streaming: PostgresStatement?
+  @exclusivity(unchecked) unowned(unsafe) var streaming: PostgresStatement?
 
   /// Connects.
   ///
   /// - Parameters:
   ///   - address: a [connection string](https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING):
   ///     a URL or `keyword=value` pairs.
+  ///   - configuration: what of it is for one connection applies.
   ///   - deadline: when to give up, in nanoseconds of `MonotonicClock`. Looking a host name up isn't
   ///     interrupted, since the C library can't do that; `hostaddr=` spares it.
   init(
-    _ address: String, options: Options = Options(), interrupts: PostgresInterrupt? = nil,
-    deadline: Int? = nil
+    _ address: String, _ configuration: PostgresConfiguration = .init(),
+    interrupts: PostgresInterrupt? = nil, deadline: Int? = nil
   ) throws {
-    self.options = options
+    self.configuration = configuration
     self.interrupts = try interrupts ?? PostgresInterrupt()
     self.deadline = deadline
     handle = try ServerAddress(address).start()
     do {
       try connect()
-      try run(options.sql)
+      try run(configuration.sessionSQL)
     } catch {
       drop()
       throw error
@@ -136,12 +126,15 @@ final class PostgresConnection {
   /// Whether the server has no transaction open.
   var isIdle: Bool { handle.map(PQtransactionStatus) == PQTRANS_IDLE }
 
-  /// Notices that the server has closed the connection. It is asked only where it has said something, which
-  /// may be that it leaves.
-  func checkAlive() throws {
-    var file = pollfd(fd: PQsocket(try begin()), events: Int16(POLLIN), revents: 0)
-    if poll(&file, 1, 0) > 0 { try run("") }
+  /// Whether the server has said nothing that nobody has read, which may be that it leaves.
+  var isQuiet: Bool {
+    guard let handle, isOpen else { return false }
+    var file = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+    return poll(&file, 1, 0) == 0
   }
+
+  /// Notices that the server has closed the connection. It is asked only where it has said something.
+  func checkAlive() throws { if !isQuiet { try run("") } }
 
   // MARK: Operations
 
@@ -157,7 +150,8 @@ final class PostgresConnection {
       throw PostgresFailure(SQLState.wrongState, "nothing else runs while rows are copied")
     }
     if let streaming { try streaming.takeRest() }
-    interrupts.forget()
+    // What was asked for while nothing waited.
+    if interrupts.isRequested.load(ordering: .relaxed) { _ = interrupts.take() }
     if let deadline, MonotonicClock.nanoseconds >= deadline {
       throw PostgresFailure(SQLState.canceled, Self.deadlineReason)
     }
@@ -196,9 +190,10 @@ final class PostgresConnection {
 
   /// The failure of a result; of one that was asked for here with the reason.
   func failure(
-    _ result: OpaquePointer, sql: String?, copyingInto relation: String? = nil
+    _ result: OpaquePointer, sql: String?, hasValues: Bool = false,
+    copyingInto relation: String? = nil
   ) -> PostgresFailure {
-    var failure = PostgresFailure(result, sql: sql, copyingInto: relation)
+    var failure = PostgresFailure(result, sql: sql, hasValues: hasValues, copyingInto: relation)
     if let stopping, failure.sqlState == SQLState.canceled { failure.message = stopping.reason }
     if failure.isConnectionLost { drop() }
     return failure
@@ -296,7 +291,7 @@ final class PostgresConnection {
     guard let handle, PQstatus(handle) == CONNECTION_OK,
       let request = CancelRequest(handle, waking: interrupts)
     else { throw abandon(SQLState.canceled, reason) }
-    let limit = MonotonicClock.nanoseconds + options.cancellationPatience.inNanoseconds
+    let limit = MonotonicClock.nanoseconds + configuration.cancellationPatience.inNanoseconds
     stopping = Stopping(reason: reason, limit: limit, request: request)
   }
 }

@@ -42,12 +42,6 @@ final class PostgresInterrupt: Sendable {
     eventfd_read(file, &count)
     return isRequested.exchange(false, ordering: .acquiring)
   }
-
-  /// Forgets what was asked for while nothing waited.
-  @inline(__always)
-  func forget() {
-    if isRequested.load(ordering: .relaxed) { _ = take() }
-  }
 }
 
 /// The request that the server cancel what a connection runs, on its way.

@@ -51,11 +51,10 @@ final class PostgresStatement {
   }
 
   deinit {
-    // Nobody is left to be told.
+    // Nobody is left to be told. Afterwards it isn't streaming.
     try? reset()
     try? readToEnd()
     forget()
-    if connection.streaming === self { connection.streaming = nil }
   }
 
   // MARK: Preparation
@@ -81,7 +80,7 @@ final class PostgresStatement {
   }
 
   private func nameAnew() {
-    guard connection.options.preparesStatements else { return }
+    guard connection.configuration.preparesStatements else { return }
     hasRun = false
     connection.statementCount += 1
     name = "larder_\(connection.statementCount)"
@@ -140,7 +139,7 @@ final class PostgresStatement {
 
   private func start(streaming: Bool) throws {
     if !isPrepared, parameters.count > 0 { try prepare() }
-    let isNew = !isPrepared && connection.options.preparesStatements
+    let isNew = !isPrepared && connection.configuration.preparesStatements
     if isNew { nameAnew() }
     try connection.roundTrip { handle in
       if isNew { try connection.check(PQsendPrepare(handle, name, sql, 0, nil)) }
@@ -183,7 +182,7 @@ final class PostgresStatement {
           note(result)
           PQclear(result)
         case PGRES_FATAL_ERROR:
-          let failure = connection.failure(result, sql: sql)
+          let failure = connection.failure(result, sql: sql, hasValues: parameters.count > 0)
           PQclear(result)
           stopRunning()
           try connection.fail(failure)
@@ -240,23 +239,17 @@ final class PostgresStatement {
   func next() throws -> Bool {
     if goOn() { return true }
     guard current != nil else { return false }
-    if let rest {
-      self.rest = nil
-      stand(on: rest)
-    } else if isRunning {
-      do { stand(on: try fetch()) } catch {
-        stand(on: nil)
-        throw error
-      }
-    } else {
+    do {
+      stand(on: try rest ?? (isRunning ? fetch() : nil))
+      rest = nil
+    } catch {
       stand(on: nil)
+      throw error
     }
     if rowCount == 0 {
       stand(on: nil)
-      if let failure = restFailure {
-        restFailure = nil
-        throw failure
-      }
+      defer { restFailure = nil }
+      if let restFailure { throw restFailure }
       return false
     }
     row = 0

@@ -19,18 +19,18 @@ enum DateFormatting {
   }
 
   /// Milliseconds are rounded, which `to_char` doesn't do.
-  private static func text(_ time: SQLFragment, _ pattern: String) -> SQLFragment {
+  private static func text(_ time: SQLFragment, _ pattern: Pattern) -> SQLFragment {
     let rounded: SQLFragment =
-      pattern.contains("MS") ? "\(time) + INTERVAL '0.0005 seconds'" : time
-    func text(_ pattern: String) -> SQLFragment {
-      "to_char(\(rounded), \(SQLFragment(text: pattern.quotedText)))"
+      pattern.hasMilliseconds ? "\(time) + INTERVAL '0.0005 seconds'" : time
+    func text(year: String) -> SQLFragment {
+      let pattern = pattern.aroundYears.joined(separator: year).quotedText
+      return "to_char(\(rounded), \(SQLFragment(text: pattern)))"
     }
-    guard pattern.contains("YYYY") else { return text(pattern) }
+    guard pattern.aroundYears.count > 1 else { return text(year: "") }
     // The year before 1 is called 1 too, before Christ.
     return """
       CASE WHEN \(time) < '0001-01-01 BC' OR \(time) >= '10000-01-01' THEN NULL \
-      WHEN \(time) < '0001-01-01' THEN \(text(pattern.replacing("YYYY", with: "\"0000\""))) \
-      ELSE \(text(pattern)) END
+      WHEN \(time) < '0001-01-01' THEN \(text(year: "\"0000\"")) ELSE \(text(year: "YYYY")) END
       """
   }
 
@@ -54,25 +54,30 @@ enum DateFormatting {
     "(\(moment(date)) AT TIME ZONE 'UTC')"
   }
 
-  private static func pattern(of format: String) -> String? {
-    var result = ""
+  /// A pattern of `to_char`: what stands before, between and behind its years.
+  private typealias Pattern = (aroundYears: [String], hasMilliseconds: Bool)
+
+  private static func pattern(of format: String) -> Pattern? {
+    var pattern: Pattern = ([""], false)
     var rest = Substring(format)
     while let character = rest.popFirst() {
-      guard character == "%" else {
-        result +=
-          character == "\"" || character == "\\"
-          ? "\\\(character)" : character.isLetter ? "\"\(character)\"" : "\(character)"
-        continue
+      var text = character.isLetter ? "\"\(character)\"" : "\(character)"
+      if character == "\"" || character == "\\" { text = "\\\(character)" }
+      if character == "%" {
+        guard let letter = rest.popFirst(), let part = parts[letter] else { return nil }
+        if letter == "Y" || letter == "F" { pattern.aroundYears.append("") }
+        if letter == "f" { pattern.hasMilliseconds = true }
+        text = part
       }
-      guard let part = rest.popFirst().flatMap({ parts[$0] }) else { return nil }
-      result += part
+      pattern.aroundYears[pattern.aroundYears.count - 1] += text
     }
-    return result
+    return pattern
   }
 
+  /// Behind the year, where there is one.
   private static let parts: [Character: String] = [
-    "Y": "YYYY", "m": "MM", "d": "DD", "H": "HH24", "M": "MI", "S": "SS", "f": "SS.MS", "j": "DDD",
-    "F": "YYYY-MM-DD", "T": "HH24:MI:SS", "R": "HH24:MI", "%": "%",
+    "Y": "", "m": "MM", "d": "DD", "H": "HH24", "M": "MI", "S": "SS", "f": "SS.MS", "j": "DDD",
+    "F": "-MM-DD", "T": "HH24:MI:SS", "R": "HH24:MI", "%": "%",
   ]
 
   /// A date and spans after it, such as `3 days`, in the same form. Years and months, which come first, go on into

@@ -9,8 +9,6 @@ import LarderSQLite
 ///
 /// See [SQL Syntax](https://www.postgresql.org/docs/15/sql-syntax.html).
 struct PostgresDialect: Dialect {
-  func placeholder(_ number: Int) -> String { "$\(number)" }
-
   /// The same value in SELECT and in GROUP BY has to be the same parameter.
   var reusesPlaceholders: Bool { true }
 
@@ -31,11 +29,10 @@ struct PostgresDialect: Dialect {
 
   func rewrite(_ fragment: SQLFragment) -> SQLFragment? {
     switch fragment.kind {
-    case .text: nil
-    case .value: PostgresValue.typed(fragment)
+    case .text, .value: nil
     case .unary: fragment.left.flatMap { unary(fragment, $0) }
     case .binary, .comparison:
-      fragment.left.flatMap { binary(fragment, $0, fragment.rightOperand) }
+      fragment.isPlain ? nil : fragment.left.flatMap { binary(fragment, $0, fragment.rightOperand) }
     case .composite: PostgresForms.rewrite(fragment)
     }
   }
@@ -140,7 +137,7 @@ struct PostgresDialect: Dialect {
     guard case .members(let list) = right.content else {
       return left.collation == nil ? nil : .misplacedCollation
     }
-    if left.collation == nil, let array = PostgresValue.array(list.values) {
+    if left.collation == nil, let array = PostgresDialect.array(list.values) {
       // Of no values there is no type.
       if list.values.isEmpty { return "(1 = 0)" }
       return "\(left.grouped) = ANY(\(array))"

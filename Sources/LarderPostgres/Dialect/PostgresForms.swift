@@ -11,7 +11,7 @@ enum PostgresForms {
     case .form(let form, let operands, _): self.form(form, operands, fragment)
     case .cast(let operand, let type, let kind): cast(operand, from: kind, to: type.kind)
     case .members(let list):
-      if let array = PostgresValue.array(list.values) {
+      if let array = PostgresDialect.array(list.values) {
         "(SELECT unnest(\(array)))"
       } else {
         "(\(.list(list.values.map { SQLFragment(value: $0) })))"
@@ -49,7 +49,7 @@ enum PostgresForms {
 
   /// The number of each value from 0, and the value.
   private static func rows(_ values: [any DatabaseValueConvertible]) -> SQLFragment {
-    guard let array = PostgresValue.array(values) else {
+    guard let array = PostgresDialect.array(values) else {
       return .list(
         values.enumerated().map { number, value in
           "\(text: number == 0 ? "VALUES " : "")(\(text: "\(number)"), \(SQLFragment(value: value)))"

@@ -39,6 +39,9 @@ public struct PostgresConfiguration: Sendable {
   /// Told of each error.
   public var log: (@Sendable (DatabaseError) -> Void)?
 
+  /// How long the server has to answer when a statement is cancelled, before the connection is given up.
+  var cancellationPatience = Duration.milliseconds(300)
+
   /// The defaults.
   public init() {}
 

@@ -2,15 +2,18 @@ import Larder
 import LarderSQLite
 
 /// A connection to a server behind a `Database`.
-final class PostgresEngine: DialectEngine {
+final class PostgresEngine: EngineConnection {
   let connection: PostgresConnection
   let name = "PostgreSQL"
-  let dialect: any Dialect
+  let writing: AnyObject
   let isReadOnly = false
   /// The protocol counts parameters in 16 bits, but libpq takes no longer description of them than 30,000 bytes.
   let variableLimit = 7_498
   let interrupts: InterruptHandle
-  private let isolation: PostgresConfiguration.Isolation
+  /// BEGIN with the isolation.
+  private let exactBeginning: String
+  /// Without it, which spares the server a setting, as long as it is the session's own.
+  private var beginning = "BEGIN"
   private(set) var lossError: DatabaseError?
   /// Whether the transaction only reads, so that it doesn't matter what becomes of its commit.
   private var isReading = false
@@ -26,25 +29,27 @@ final class PostgresEngine: DialectEngine {
     _ address: String, _ configuration: PostgresConfiguration,
     _ dialect: any Dialect = PostgresDialect()
   ) throws {
-    self.dialect = dialect
-    isolation = configuration.isolation
-    var options = PostgresConnection.Options()
-    options.preparesStatements = configuration.preparesStatements
-    options.isolation = configuration.isolation.rawValue
+    writing = EngineDialect(dialect)
+    exactBeginning = "BEGIN ISOLATION LEVEL \(configuration.isolation.rawValue)"
     let deadline = MonotonicClock.now + configuration.connectTimeout
     do {
       connection = try PostgresConnection(
-        address, options: options, deadline: deadline.inNanoseconds)
+        address, configuration, deadline: deadline.inNanoseconds)
     } catch let failure as PostgresFailure {
       throw DatabaseError(failure)
     }
     interrupts = InterruptHandle { [interrupts = connection.interrupts] in interrupts.interrupt() }
+    if !configuration.preparesStatements { noteSettings() }
   }
+
+  /// Notes that the session's settings may not be those any more that it has begun with.
+  func noteSettings() { beginning = exactBeginning }
 
   var isOpen: Bool { connection.isOpen }
 
   func isAlive() -> Bool {
-    (try? perform(until: MonotonicClock.now + .seconds(1), connection.checkAlive)) != nil
+    connection.isQuiet
+      || (try? perform(until: MonotonicClock.now + .seconds(1), connection.checkAlive)) != nil
   }
 
   var hasTransaction: Bool {
@@ -100,7 +105,7 @@ final class PostgresEngine: DialectEngine {
     try perform(control.sql, until: deadline) {
       switch control {
       case .beginDeferred, .beginImmediate, .beginExclusive:
-        try begin("BEGIN ISOLATION LEVEL \(isolation.rawValue)")
+        try begin(beginning)
       case .beginReading:
         try begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", isReading: true)
       case .commit: try commit()
@@ -149,15 +154,20 @@ final class PostgresEngine: DialectEngine {
   private func rollback() throws {
     savepointCount = 0
     if connection.discardDeferredBegin() { return }
-    try connection.endRows()
-    try connection.run("ROLLBACK")
+    do {
+      try connection.endRows()
+      try connection.run("ROLLBACK")
+    } catch let failure as PostgresFailure where failure.isConnectionLost {
+      // With the connection its transaction has gone, too.
+      lossError = DatabaseError(failure)
+    }
   }
 
   private static let savepoint = TransactionControl.savepointName.quotedIdentifier
 
   private func savepoint() throws {
     if !hasTransaction {
-      try begin("BEGIN ISOLATION LEVEL \(isolation.rawValue)")
+      try begin(beginning)
       isSavepointOutermost = true
     }
     try connection.run("SAVEPOINT \(Self.savepoint)")
@@ -211,9 +221,7 @@ extension PostgresEngine {
     try statement.execute(streaming: false)
     guard try statement.next() else { return (false, 0) }
     searchPath = String(decoding: statement.column(1).bytes, as: UTF8.self)
-    let result = (statement.column(0).integer == 1, statement.column(2).integer)
-    try statement.reset()
-    return result
+    return (statement.column(0).integer == 1, statement.column(2).integer)
   }
 
   func endMigration(inTransaction: Bool) throws {

@@ -52,6 +52,7 @@ final class PostgresEngineStatement: EngineStatement {
       if !hasBegun {
         hasBegun = true
         isUsed = true
+        if effects.contains(.session) { engine.noteSettings() }
         try statement.execute(streaming: isReadOnly && !readsAtOnce)
         row.resize(to: statement.columnNames.count)
       }

@@ -33,8 +33,12 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
     self.isConnectionLost = isConnectionLost
   }
 
-  /// The failure that a result of libpq's is, of a statement with this text, or of a COPY into a table.
-  init(_ result: OpaquePointer, sql: String?, copyingInto relation: String? = nil) {
+  /// The failure that a result of libpq's is, of a statement with this text, which has values or not, or of a COPY
+  /// into a table.
+  init(
+    _ result: OpaquePointer, sql: String?, hasValues: Bool = false,
+    copyingInto relation: String? = nil
+  ) {
     func field(_ code: Int) -> String? {
       PQresultErrorField(result, Int32(code)).map { String(cString: $0) }
     }
@@ -42,7 +46,10 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
     message =
       field(LARDER_PG_MESSAGE)
       ?? Self.line(PQresultErrorMessage(result).map { String(cString: $0) } ?? "")
-    if sqlState.hasPrefix("22") { message = Self.withoutQuoted(message) }
+    // A name that isn't there has a place in the statement, unless it is a value: `$1::regclass`.
+    let mayBeValue = (hasValues || relation != nil) && field(LARDER_PG_POSITION) == nil
+    let kinds = mayBeValue ? ["22", "3D", "3F", "42"] : ["22"]
+    if kinds.contains(String(sqlState.prefix(2))) { message = Self.withoutQuoted(message) }
     isStalePlan = field(LARDER_PG_SOURCE_FUNCTION) == "RevalidateCachedQuery"
     detail = field(LARDER_PG_DETAIL)
     hint = field(LARDER_PG_HINT)

@@ -20,6 +20,10 @@ package struct ArgumentWriter {
 
   /// Binds the next values, or NULL.
   package mutating func append(_ values: [(any DatabaseValueConvertible)?]) throws {
+    if index == 0 {
+      index = Int32(truncatingIfNeeded: values.count)
+      return try arena.bind(values)
+    }
     for value in values {
       index &+= 1
       try arena.bind(value, at: index)

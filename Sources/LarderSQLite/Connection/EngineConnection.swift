@@ -5,6 +5,8 @@
 package protocol EngineConnection: AnyObject {
   /// The engine's name, for errors.
   var name: String { get }
+  /// How SQL is written for it, for those above who write some.
+  var writing: AnyObject { get }
   /// False once it is closed or lost.
   var isOpen: Bool { get }
   /// Looks whether it was lost while nobody used it, without a round trip as long as the engine has sent

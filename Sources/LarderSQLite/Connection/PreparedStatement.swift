@@ -204,7 +204,7 @@ package final class PreparedStatement {
   /// Runs the statement to its end, and returns the number of rows that it inserted, changed or
   /// deleted: 0 where it is none of these, after which SQLite's own number stays as it was.
   @usableFromInline
-  func run() throws -> Int {
+  package func run() throws -> Int {
     try begin()
     try stepToEnd()
     guard case .rowChange = kind, !isReadOnly else { return 0 }

@@ -65,9 +65,13 @@ package struct TextWriter {
 
   /// Appends a placeholder.
   package mutating func appendPlaceholder() {
-    valueCount &+= 1
+    countValue()
     append(word: "?")
   }
+
+  /// Counts a placeholder that is appended as text.
+  @inline(__always)
+  package mutating func countValue() { valueCount &+= 1 }
 
   /// Says that the text is not likely to come again in the same form.
   package mutating func appendUnlikely() { isCacheable = false }

@@ -35,9 +35,10 @@ struct ConnectingTests {
   @Test("The library's settings come after those of the address, which stay otherwise")
   func settings() throws {
     let own = #"-c TimeZone=Europe/Oslo -c search_path=a\\\\,\\ \'b -c lock_timeout=7s"#
+    var configuration = PostgresConfiguration()
+    configuration.isolation = .repeatableRead
     let db = try PostgresConnection(
-      "host=\(folder) user=larder dbname=postgres options='\(own)'",
-      options: PostgresConnection.Options(isolation: "repeatable read"))
+      "host=\(folder) user=larder dbname=postgres options='\(own)'", configuration)
     func value(_ name: String) throws -> String { try db.rows("SHOW \(name)")[0][0] }
     #expect(try value("TimeZone") == "'UTC'")
     #expect(try value("DateStyle") == "'ISO, MDY'")

@@ -6,8 +6,8 @@ import Testing
 
 extension PostgresConnection {
   /// A connection to the server that all suites share.
-  static func test(_ options: Options = Options()) throws -> PostgresConnection {
-    try PostgresConnection(PostgresServer.shared.address, options: options)
+  static func test() throws -> PostgresConnection {
+    try PostgresConnection(PostgresServer.shared.address)
   }
 
   /// Runs statements one after the other.

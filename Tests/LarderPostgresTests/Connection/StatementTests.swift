@@ -204,7 +204,9 @@ struct StatementTests {
 
   @Test("Without prepared statements nothing stays on the server")
   func unnamed() throws {
-    let db = try PostgresConnection.test(.init(preparesStatements: false))
+    var configuration = PostgresConfiguration()
+    configuration.preparesStatements = false
+    let db = try PostgresConnection(PostgresServer.shared.address, configuration)
     let double = try db.prepare("SELECT $1::int4 * 2")
     let one = try db.prepare("SELECT 1", parameterCount: 0)
     for number in 1...3 {

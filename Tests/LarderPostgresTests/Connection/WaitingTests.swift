@@ -13,6 +13,13 @@ struct WaitingTests {
 
   init() throws { folder = try PostgresServer.shared.folder }
 
+  /// A server that doesn't answer isn't waited for as long as by default.
+  private var impatient: PostgresConfiguration {
+    var configuration = PostgresConfiguration()
+    configuration.cancellationPatience = .milliseconds(100)
+    return configuration
+  }
+
   private func elapsed(_ body: () throws -> Void) rethrows -> Duration {
     try ContinuousClock().measure(body)
   }
@@ -95,7 +102,7 @@ struct WaitingTests {
 
   @Test("A backend that is frozen is given up a little after the deadline")
   func frozenBackend() throws {
-    let db = try PostgresConnection.test(.init(cancellationPatience: .milliseconds(100)))
+    let db = try PostgresConnection(PostgresServer.shared.address, impatient)
     let identifier = try #require(pid_t(db.rows("SELECT pg_backend_pid()")[0][0]))
     kill(identifier, SIGSTOP)
     defer { kill(identifier, SIGCONT) }
@@ -111,8 +118,7 @@ struct WaitingTests {
   @Test("A whole server that is frozen holds neither those who are connected nor those who connect")
   func frozenServer() throws {
     let server = try PostgresServer()
-    let db = try PostgresConnection(
-      server.address, options: .init(cancellationPatience: .milliseconds(100)))
+    let db = try PostgresConnection(server.address, impatient)
     let backend = try #require(pid_t(db.rows("SELECT pg_backend_pid()")[0][0]))
     for process in [server.identifier, backend] { kill(process, SIGSTOP) }
     defer { for process in [server.identifier, backend] { kill(process, SIGCONT) } }
@@ -172,8 +178,7 @@ struct WaitingTests {
   func silence() throws {
     let proxy = try Proxy(to: folder)
     let db = try PostgresConnection(
-      "host=\(proxy.folder) user=larder dbname=postgres",
-      options: .init(cancellationPatience: .milliseconds(100)))
+      "host=\(proxy.folder) user=larder dbname=postgres", impatient)
     #expect(try db.rows("SELECT 1") == [["1"]])
     proxy.freeze()
     db.deadline = deadline(milliseconds: 200)

@@ -123,6 +123,36 @@ struct PoolTests {
     #expect(unsupported?.engine == "PostgreSQL")
   }
 
+  @Test(
+    "Transactions have the pool's isolation, whatever a scope has set before",
+    arguments: [PostgresConfiguration.Isolation.serializable, .repeatableRead, .readCommitted],
+    [true, false])
+  func isolation(_ isolation: PostgresConfiguration.Isolation, preparesStatements: Bool) throws {
+    var configuration = PostgresConfiguration()
+    configuration.isolation = isolation
+    configuration.preparesStatements = preparesStatements
+    let pool = try PostgresPool(
+      try PostgresServer.shared.database(), configuration: configuration)
+    func found(_ db: Database) throws -> String? {
+      try db.value("SHOW transaction_isolation", as: String.self)
+    }
+    #expect(try pool.inTransaction(.immediate, found) == isolation.rawValue)
+    #expect(try pool.inSavepoint { try found($0) } == isolation.rawValue)
+    #expect(try pool.read { try found($0) } == "repeatable read")
+    let other = isolation == .serializable ? "read committed" : "serializable"
+    for setting in [
+      "SET default_transaction_isolation = '\(other)'", "RESET ALL",
+      "SELECT set_config('default_transaction_isolation', '\(other)', false)",
+    ] {
+      try pool.inDatabase { db in
+        try db.executeStatements(SQL(raw: setting))
+        #expect(try db.inTransaction { try found($0) } == isolation.rawValue)
+        #expect(try db.inSavepoint { try found($0) } == isolation.rawValue)
+      }
+      #expect(try pool.inTransaction(.immediate, found) == isolation.rawValue)
+    }
+  }
+
   @Test("A result set goes on while other statements run on its connection")
   func interleaved() throws {
     let numbers = try pool.inTransaction { db in

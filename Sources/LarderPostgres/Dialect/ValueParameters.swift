@@ -1,29 +1,25 @@
 import Larder
 import LarderSQLite
 
-/// Parameters with a type where the server would have to guess one.
-enum PostgresValue {
-  /// The placeholder of a value with its type; nil where the type doesn't say how it is stored.
-  static func typed(_ fragment: SQLFragment) -> SQLFragment? {
-    let value = fragment.value
-    let type: String? =
-      switch Swift.type(of: value).columnType.kind {
-      case .integer: "bigint"
-      case .bool: "boolean"
-      case .real: "double precision"
-      case .text: "text"
-      case .blob: "bytea"
-      case .uuid: "uuid"
-      case .date: "timestamptz"
-      case .decimal: "numeric"
-      // What can't be stored says so once it is bound.
-      case .any: (try? value.databaseValue) == nil ? "text" : nil
-      }
-    return type.map { SQLFragment(.typed(value, "::" + $0)) }
+/// Values as parameters: their types, and lists as one.
+extension PostgresDialect {
+  /// The type of a value's parameter, where the server would have to guess it; nil where the value doesn't say how it
+  /// is stored.
+  func type(of value: any DatabaseValueConvertible) -> StaticString? {
+    switch Swift.type(of: value).columnType.kind {
+    case .integer: "::bigint"
+    case .bool: "::boolean"
+    case .real: "::double precision"
+    case .text: "::text"
+    case .blob: "::bytea"
+    case .uuid: "::uuid"
+    case .date: "::timestamptz"
+    case .decimal: "::numeric"
+    // What can't be stored says so once it is bound.
+    case .any: (try? value.databaseValue) == nil ? "::text" : nil
+    }
   }
-}
 
-extension PostgresValue {
   /// Integers, numbers, texts or blobs as one parameter: an array in the server's own syntax. Nil where the values
   /// are of several classes, or of one that arrays aren't made of here.
   ///
