@@ -32,7 +32,7 @@ public final class PostgresPool: DatabaseAccess {
   /// `ResultCode.authorization` for a wrong user or password. No error holds the password.
   public init(_ address: String, configuration: PostgresConfiguration = .init()) throws {
     connections = Connections(
-      maximum: configuration.connections, timeout: configuration.scopeTimeout,
+      engine: "PostgreSQL", maximum: configuration.connections, timeout: configuration.scopeTimeout,
       retryLimit: configuration.retryLimit, isTransient: SQLState.isTransient
     ) { try .postgres(address, configuration: configuration) }
     try connections.connect()

@@ -58,7 +58,9 @@ extension MigrationError: CustomStringConvertible {
     case .changed(let name):
       "the migration “\(name)” has changed since it was applied"
     case .failed(let name, let error):
-      "the migration “\(name)” failed and was undone: \(error)"
+      (error as? DatabaseError)?.leavesChanges == true
+        ? "the migration “\(name)” failed, and what it has done outside of a transaction stays: \(error)"
+        : "the migration “\(name)” failed and was undone: \(error)"
     case .foreignKeys(let name, let violations):
       "the migration “\(name)” violates foreign keys and was undone: "
         + violations.prefix(3).map { "\($0)" }.joined(separator: "; ")

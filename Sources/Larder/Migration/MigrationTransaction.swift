@@ -130,7 +130,9 @@ extension Migrator {
       }
       return duration
     } catch {
-      throw MigrationError.failed(migration: migration.name, error: error)
+      var known = error as? DatabaseError
+      known?.leavesChanges = true
+      throw MigrationError.failed(migration: migration.name, error: known ?? error)
     }
   }
 

@@ -30,7 +30,8 @@ extension RecordError: CustomStringConvertible {
       "the row in “\(table)” with the key \(Self.text(key)) has changed since it was read"
     case .conversion(let table, let column, let key, let error):
       "“\(table)”.“\(column)”"
-        + (key.isEmpty ? "" : " of the row with the key \(Self.text(key))") + ": \(error)"
+        + (key.allSatisfy { $0 == .null } ? "" : " of the row with the key \(Self.text(key))")
+        + ": \(error)"
     case .batch(let table, let index, let error):
       "record \(index) of those for “\(table)” could not be written, and so none was: \(error)"
     case .unknownColumn(let table, let column):

@@ -15,6 +15,8 @@ public final class Connections: Sendable {
   private let processGeneration = ProcessGeneration.watch()
   private let owner: ObjectIdentifier
   private let retryLimit: Duration?
+  /// The engine's name, for errors.
+  private let engine: String
   /// Whether an error is one that another attempt may not meet.
   private let isTransient: (@Sendable (DatabaseError) -> Bool)?
   private let retries = Atomic<Int>(0)
@@ -29,6 +31,7 @@ public final class Connections: Sendable {
     self.readers = readers
     owner = ObjectIdentifier(writer)
     retryLimit = writer.retryLimit
+    engine = "SQLite"
     isTransient = nil
     readersReference = readers.map(Unmanaged.passUnretained)
     writerReference = .passUnretained(writer)
@@ -38,6 +41,7 @@ public final class Connections: Sendable {
   /// Connections of another engine, each of which reads and writes.
   ///
   /// - Parameters:
+  ///   - engine: its name, for errors.
   ///   - maximum: how many there are at most.
   ///   - timeout: how long a scope waits for one.
   ///   - retryLimit: for how long a transaction is tried again that others were in the way of, or whose
@@ -46,7 +50,7 @@ public final class Connections: Sendable {
   ///     it: a connection was lost, or can't be had for now.
   ///   - open: opens one.
   package init(
-    maximum: Int, timeout: Duration, retryLimit: Duration?,
+    engine: String, maximum: Int, timeout: Duration, retryLimit: Duration?,
     isTransient: @escaping @Sendable (DatabaseError) -> Bool,
     open: @escaping @Sendable () throws -> Database
   ) {
@@ -54,6 +58,7 @@ public final class Connections: Sendable {
     writer = nil
     self.readers = readers
     owner = readers.owner
+    self.engine = engine
     self.retryLimit = retryLimit
     self.isTransient = isTransient
     readersReference = .passUnretained(readers)
@@ -100,14 +105,18 @@ public final class Connections: Sendable {
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
     guard let limit = retryLimit, isRetried(kind) else {
-      return try runOnce(kind, call, body)
+      do {
+        return try runOnce(kind, call, body)
+      } catch {
+        throw DatabaseError.naming(engine, in: error)
+      }
     }
     var retry = Retry(limit: limit, isTransient: isTransient)
     while true {
       do {
         return try runOnce(kind, call, body)
       } catch {
-        let pause = try retry.pause(after: error)
+        let pause = try retry.pause(after: DatabaseError.naming(engine, in: error))
         retries.add(1, ordering: .relaxed)
         BusyHandler.sleep(pause)
       }
@@ -204,7 +213,7 @@ public final class Connections: Sendable {
       do {
         return try await performOnce(kind, call, body)
       } catch {
-        let pause = try retry.pause(after: error)
+        let pause = try retry.pause(after: DatabaseError.naming(engine, in: error))
         retries.add(1, ordering: .relaxed)
         try await Task.sleep(for: pause)
       }

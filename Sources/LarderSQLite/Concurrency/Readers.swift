@@ -220,7 +220,6 @@ final class Readers: ScopeRunner, @unchecked Sendable {
         guard let reader = waiter.reader else { return try wait() }
         reader.begin()
         return reader
-      case .refused: throw Self.closedError
       case .none:
         if leave(waiter) { throw timeoutError() }
       }
@@ -290,11 +289,11 @@ final class Readers: ScopeRunner, @unchecked Sendable {
     if isBarred(by: ~0) { serve() }
   }
 
-  /// Gives idle readers to those who wait, unless nobody may read.
+  /// Gives idle readers to those who wait, unless nobody may read. Who had called before the pool was closed may.
   func serve() {
     var served: [WaitingScope] = []
     queue.withLock { queue in
-      if !isBarred(by: Self.gated | Self.closed) {
+      if !isBarred(by: Self.gated) {
         while let first = queue.waiting.first, let reader = take(Reader.idle) {
           queue.waiting.remove(first)
           queue.figures.noteWait(MonotonicClock.now - first.start)
@@ -311,7 +310,8 @@ final class Readers: ScopeRunner, @unchecked Sendable {
             withExtendedLifetime(writer) {}
           }
         }
-      } else if !readers.contains(where: \.isBusy) {
+      }
+      if isBarred(by: Self.gated | Self.closed), !isInUse(queue) {
         for semaphore in queue.idling { semaphore.signal() }
         queue.idling = []
       }
@@ -351,7 +351,9 @@ final class Readers: ScopeRunner, @unchecked Sendable {
   private func timeoutError() -> DatabaseError {
     let age = oldestAge.map { ", of which one has been in use for \($0.inMilliseconds) ms" } ?? ""
     return DatabaseError(
-      .busyTimeout, "waited longer than \(timeout) for a reader to become free\(age)")
+      .busyTimeout,
+      "waited longer than \(timeout) for a \(areWriters ? "connection" : "reader") to become free\(age)"
+    )
   }
 
   // MARK: Barriers
@@ -365,7 +367,7 @@ final class Readers: ScopeRunner, @unchecked Sendable {
   }
 
   @inline(__always)
-  private func isBarred(by mask: UInt32) -> Bool {
+  func isBarred(by mask: UInt32) -> Bool {
     barriers.load(ordering: .sequentiallyConsistent) & mask != 0
   }
 }

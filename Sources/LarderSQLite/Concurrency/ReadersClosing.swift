@@ -22,7 +22,7 @@ extension Readers {
     let semaphore = DispatchSemaphore(value: 0)
     let mustWait = queue.withLock { queue in
       raise(barrier)
-      guard readers.contains(where: \.isBusy) else { return false }
+      guard isInUse(queue) else { return false }
       queue.idling.append(semaphore)
       return true
     }
@@ -31,8 +31,13 @@ extension Readers {
     }
     return queue.withLock { queue in
       queue.idling.removeAll { $0 === semaphore }
-      return !readers.contains(where: \.isBusy)
+      return !isInUse(queue)
     }
+  }
+
+  /// Whether anybody reads, or had called before the pool was closed.
+  func isInUse(_ queue: Queue) -> Bool {
+    readers.contains(where: \.isBusy) || isBarred(by: Self.closed) && !queue.waiting.isEmpty
   }
 
   /// Closes the readers that are idle, and those that are being opened once they are: nobody uses them
@@ -51,23 +56,9 @@ extension Readers {
     }
   }
 
-  /// Lets nobody in any more, and waits for those who read. Where that takes longer than a scope may
-  /// wait, one of them may be waiting for this call: then it throws, and the pool stays open.
+  /// Lets nobody in any more who hasn't called before, and waits for the others. Where that takes longer than a scope
+  /// may wait, one of them may be waiting for this call: then it throws, and the pool stays open.
   func close() throws {
-    let refused = queue.withLock { queue in
-      raise(Self.closed)
-      var refused: [WaitingScope] = []
-      while let first = queue.waiting.popFirst() {
-        (first as? WaitingThread)?.tell(.refused)
-        refused.append(first)
-      }
-      removed(queue)
-      return refused
-    }
-    for scope in refused {
-      scope.asTask?.refuse(Self.closedError)
-      (scope as? WaitingThread)?.wake()
-    }
     // Whoever else closes one meanwhile is waited for too: the writer's is the last connection, or the log
     // would stay.
     repeat {

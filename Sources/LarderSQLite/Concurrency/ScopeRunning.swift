@@ -135,7 +135,7 @@ extension Database {
   private func finish() throws {
     guard hasTransaction else {
       try connection.check()
-      throw DatabaseError(.abort, "an error made SQLite roll the transaction back")
+      throw DatabaseError(.abort, Restrictions.endedTransaction)
     }
     guard !isRollbackOnly, connection.measuresCommits else {
       return try undoOnError { try execute(isRollbackOnly ? .rollback : .commit) }

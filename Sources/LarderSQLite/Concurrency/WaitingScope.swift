@@ -35,8 +35,6 @@ final class WaitingThread: WaitingScope, @unchecked Sendable {
     case awake
     /// That it has it.
     case granted
-    /// That nobody ever gives it.
-    case refused
   }
 
   init() {

@@ -153,7 +153,7 @@ final class WriterLock: @unchecked Sendable {
           waiter.pause(for: pause)
           pause = pause * 2
         }
-      case .none, .refused:
+      case .none:
         // Otherwise it was handed over at the last moment, which the next look tells.
         if leave(waiter) { throw timeoutError() }
       }

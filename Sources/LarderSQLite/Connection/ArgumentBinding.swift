@@ -107,7 +107,9 @@ extension PreparedStatement {
     connection.callDepth &-= 1
     state = .ready
     if let error = error as? DatabaseError {
-      return DatabaseError(error.extendedCode, error.message, sql: sql)
+      return DatabaseError(
+        error.extendedCode, error.message, sql: sql, engine: connection.engine?.name ?? "SQLite",
+        sqlState: error.sqlState)
     }
     guard var error = error as? ConversionError else { return error }
     error.sql = sql

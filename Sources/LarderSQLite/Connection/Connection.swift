@@ -357,9 +357,15 @@ final class Connection {
     let error = DatabaseError(
       extended, message, sql: sql, offset: offset.flatMap { $0 < 0 ? nil : $0 },
       constraint: constraint,
-      expandedSQL: reporting.showsArguments ? Self.expandedSQL(of: statement) : nil)
+      expandedSQL: reporting.showsArguments ? Self.expandedSQL(of: statement) : nil,
+      engine: "SQLite")
     report(error)
     return error
+  }
+
+  /// An error as one of this connection's engine, where nothing says yet whose it is.
+  func named(_ error: any Error) -> any Error {
+    DatabaseError.naming(engine?.name ?? "SQLite", in: error)
   }
 
   /// Tells the log. What it does with this connection meanwhile isn't told again.

@@ -154,8 +154,12 @@ package final class PreparedStatement {
   func begin() throws -> Int {
     try checkNotRunning()
     if !connection.restrictions.isEmpty {
-      try connection.restrictions.check(
-        kind, isReadOnly, hasTransaction: connection.hasTransaction, sql: sql)
+      do {
+        try connection.restrictions.check(
+          kind, isReadOnly, hasTransaction: connection.hasTransaction, sql: sql)
+      } catch {
+        throw connection.named(error)
+      }
     }
     if state != .ready { reset() }
     if isPreparedToRun { try connection.prepareToRun(self) }

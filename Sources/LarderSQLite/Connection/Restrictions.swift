@@ -11,6 +11,8 @@ struct Restrictions: OptionSet {
   /// Those of a scope that is a transaction or a savepoint.
   static let transaction: Restrictions = [.transactionControl, .autocommit]
 
+  static let endedTransaction = "an error or a statement has ended the scope's transaction"
+
   /// Throws for a statement that is ruled out.
   func check(
     _ kind: StatementKind, _ isReadOnly: Bool, hasTransaction: @autoclosure () -> Bool, sql: String
@@ -26,7 +28,7 @@ struct Restrictions: OptionSet {
     }
     if contains(.autocommit), !hasTransaction() {
       throw DatabaseError(
-        .abort, "an error has made SQLite roll the scope's transaction back", sql: sql)
+        .abort, Self.endedTransaction, sql: sql)
     }
     if contains(.transactionControl), case .transactionControl = kind {
       throw DatabaseError(

@@ -63,7 +63,8 @@ extension Database {
 
   private func checkIsOwnTransaction() throws {
     guard !connection.restrictions.contains(.transactionControl) else {
-      throw DatabaseError(.misuse, "the transaction is the scope's, which begins and ends it")
+      throw connection.named(
+        DatabaseError(.misuse, "the transaction is the scope's, which begins and ends it"))
     }
   }
 
@@ -148,7 +149,7 @@ extension Database {
       let result = try body(self)
       try connection.check()
       guard hasTransaction else {
-        throw DatabaseError(.abort, "an error has made SQLite roll the scope's transaction back")
+        throw DatabaseError(.abort, Restrictions.endedTransaction)
       }
       try isRollbackOnly ? undo() : end()
       guard !isOutermost || !hasTransaction else {
@@ -160,7 +161,7 @@ extension Database {
       // log: the caller needs to know why there had to be one.
       ensureUndone(isInner: !isOutermost, undo)
       if isOutermost { connection.forgetLostTransaction() }
-      throw error
+      throw connection.named(error)
     }
   }
 

@@ -66,11 +66,13 @@ extension ConversionError: CustomStringConvertible {
       case .null: "NULL can't be read as \(type); use Optional<\(type)> where NULL is allowed"
       case .storageClass(let found): "\(found) can't be read as \(type)"
       case .notExact: "the number can't be represented exactly as \(type)"
+      // What a text can't be on either way: bytes that aren't UTF-8, or NUL where the engine ends texts with it.
+      case .malformed where type == "String": "the text isn't UTF-8, or has a NUL"
       case .malformed: "the value doesn't have the form of \(type)"
       case .otherCoding(let coding):
         "the value has another form of \(type) than is read here: that of a column `as: \(coding)`"
       case .unknownRawValue: "the value is no raw value of \(type)"
-      case .notANumber: "NaN can't be stored: SQLite has no such value"
+      case .notANumber: "NaN can't be stored: not every engine has such a value"
       }
     if let column, let index { text += " — column “\(column)” at index \(index)" }
     if let row { text += " in row \(row)" }

@@ -27,17 +27,22 @@ public struct DatabaseError: Error, Hashable, Sendable {
   /// The statement with its arguments written out, if ``Configuration/showsArguments`` is on.
   public let expandedSQL: String?
   /// The name of the engine that reported it, or behind which Larder found it.
-  public let engine: String
+  public var engine: String { namedEngine ?? "SQLite" }
+  /// Nil where that is known only to whoever has called.
+  private var namedEngine: String?
   /// The engine's own code, where it isn't SQLite: five characters, the
   /// [SQLSTATE](https://www.postgresql.org/docs/current/errcodes-appendix.html). ``code`` is then the one
   /// with which SQLite says the same.
   public let sqlState: String?
 
+  /// Whether what the call had done before stays, since it was in no transaction.
+  package var leavesChanges = false
+
   @usableFromInline
   package init(
     _ extendedCode: ResultCode, _ message: String, sql: String? = nil, offset: Int? = nil,
     constraint: ConstraintViolation? = nil, expandedSQL: String? = nil,
-    engine: String = "SQLite", sqlState: String? = nil
+    engine: String? = nil, sqlState: String? = nil
   ) {
     self.extendedCode = extendedCode
     self.message = Self.cut(message)
@@ -45,7 +50,7 @@ public struct DatabaseError: Error, Hashable, Sendable {
     self.offset = offset
     self.constraint = constraint
     self.expandedSQL = expandedSQL.map(Self.cut)
-    self.engine = engine
+    namedEngine = engine
     self.sqlState = sqlState
   }
 
@@ -62,7 +67,14 @@ public struct DatabaseError: Error, Hashable, Sendable {
 
   /// An error for a custom function to throw: code and message reach whoever ran the statement.
   public init(code: ResultCode, message: String) {
-    self.init(code, message)
+    self.init(code, message, engine: "SQLite")
+  }
+
+  /// An error as one that was found behind an engine, where nothing says yet whose it is.
+  static func naming(_ engine: String, in error: any Error) -> any Error {
+    guard var known = error as? DatabaseError, known.namedEngine == nil else { return error }
+    known.namedEngine = engine
+    return known
   }
 
   /// Whether another connection's lock was in the way (`SQLITE_BUSY` or `SQLITE_LOCKED`).

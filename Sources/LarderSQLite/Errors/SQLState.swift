@@ -20,9 +20,10 @@ package enum SQLState {
     if error.extendedCode == stalePlan { return true }
     return switch error.sqlState {
     // No connection. Conflicts of isolation, and deadlocks; not 55P03: who says NOWAIT wants to be told.
-    // Ended by others, by its crash, or for idling; starting or stopping; too many connections.
+    // Ended by others, by its crash, or for idling; starting or stopping; too many connections. Not 25P03: a
+    // closure that has idled in its transaction for too long would do so again.
     case cannotConnect, "08003", "08004", connectionFailure, "40001", "40P01", "57P01", "57P02",
-      "57P03", "57P05", "25P03", "53300":
+      "57P03", "57P05", "53300":
       true
     default: false
     }

@@ -118,6 +118,44 @@ struct LossTests {
     #expect(try lines() == [2])
   }
 
+  @Test("A transaction that is to be undone is so, also where its connection is lost before")
+  func lostBeforeRollback() throws {
+    let pool = try pool()
+    var attempts = 0
+    let result = try pool.inTransaction { db in
+      attempts += 1
+      try db.executeUpdate("INSERT INTO line VALUES (?)", attempts)
+      db.setRollbackOnly()
+      try terminate(try #require(try db.value("SELECT pg_backend_pid()", as: Int.self)))
+      return attempts
+    }
+    #expect(result == 1 && attempts == 1)
+    #expect(try lines().isEmpty)
+    // The pool goes on with another connection.
+    try pool.inTransaction { _ = try $0.executeUpdate("INSERT INTO line VALUES (8)") }
+    #expect(try lines() == [8])
+  }
+
+  @Test("A closure that idles for longer than the server allows isn't run again")
+  func idling() throws {
+    let pool = try pool()
+    var attempts = 0
+    let error = #expect(throws: DatabaseError.self) {
+      try pool.inTransaction { db in
+        attempts += 1
+        try db.executeUpdate("SET LOCAL idle_in_transaction_session_timeout = 50")
+        let process = try db.value("SELECT pg_backend_pid()", as: Int.self)
+        let other = try self.pool()
+        while try other.read({ db in
+          try db.value(
+            "SELECT count(*) FROM pg_stat_activity WHERE pid = ?", process, as: Int.self)
+        }) != 0 {}
+      }
+    }
+    #expect(error?.sqlState == "25P03")
+    #expect(attempts == 1)
+  }
+
   @Test("Nobody knows of a statement without a transaction whose answer never came")
   func unknownStatement() throws {
     let proxy = try Proxy(to: PostgresServer.shared.folder)
