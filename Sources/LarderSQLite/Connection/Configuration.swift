@@ -117,7 +117,7 @@ public struct Configuration: Sendable {
   /// What statements may do; nil for anything.
   public var authorizer: Authorizer?
   /// Whether views and triggers may use virtual tables, and functions that aren't known to be
-  /// harmless: for triggers that keep an FTS5 table up to date. Not for files from elsewhere, whose
+  /// harmless. Without it triggers may still write to FTS5's tables, to keep them up to date. Not for files from elsewhere, whose
   /// schema could do harm; see [trusted_schema](https://www.sqlite.org/pragma.html#pragma_trusted_schema).
   public var trustsSchema = false
   /// Whether `"text"` stands for a string where no column has that name, as SQLite once had it everywhere: for

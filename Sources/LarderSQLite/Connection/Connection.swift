@@ -37,7 +37,6 @@ final class Connection {
   let deadlines = DeadlineHandler()
   let authorizer = AuthorizerHandler()
   let hooks = ConnectionHooks()
-  var tokenizers: Tokenizers?
 
   /// How many calls of `sqlite3_step` and the like are under way: more than one where a custom
   /// function runs statements, and not none where it tries to close the database.
@@ -337,7 +336,7 @@ final class Connection {
       message = reason
     } else if extended == .constraintCommitHook, let refusal = hooks.takeRefusal() {
       message = refusal
-    } else if let failure = tokenizers?.takeFailure(code) {
+    } else if let failure = hooks.tokenizers?.takeFailure(code) {
       (extended, message) = failure
     } else if let handle, sqlite3_errcode(handle) & 0xff == code & 0xff {
       message =

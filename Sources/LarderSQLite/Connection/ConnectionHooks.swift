@@ -18,6 +18,9 @@ final class ConnectionHooks {
   /// Rules out that a closure uses the connection, for which SQLite isn't made. Nil as long as there was none.
   var isRunning: ((Bool) -> Void)?
 
+  /// The tokenizers of the program's own; nil where there are none.
+  var tokenizers: Tokenizers?
+
   struct Closures {
     var last = 0
     var onCommit: [Int: @Sendable () throws -> Void] = [:]

@@ -44,12 +44,12 @@ extension Database {
     defer { connection.callDepth -= 1 }
     let showsArguments = connection.reporting.showsArguments
     let tokenizers =
-      connection.tokenizers
+      connection.hooks.tokenizers
       ?? Tokenizers {
         let failure = FunctionFailure($0, arguments: showsArguments ? [] : [.text($1)])
         return (failure.code ?? .error, failure.message)
       }
-    connection.tokenizers = tokenizers
+    connection.hooks.tokenizers = tokenizers
     if let known = tokenizers.registered[folded] {
       known.tokens = tokens
       return

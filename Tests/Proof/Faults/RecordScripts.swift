@@ -72,8 +72,28 @@ extension FaultScript {
         try WrongAnswer.check(rows.count, 48, "the number of joined rows")
       },
       .with("drop") { db in try Remark.table.drop(db) },
+      .with("index words") { db in try Place.words.create(db, ifNotExists: true) },
+      .with("search") { db in
+        let places = try Place.matching(Place.words, .allPrefixes(of: "ålesund")).order { $0.rank }
+          .select { ($0, $0.snippet(\.name, mark: "<", ">")) }.limit(5).fetchAll(db)
+        try WrongAnswer.check(places.count, 5, "the number of places found")
+      },
+      .with("update what is found") { db in
+        try Place.filter { $0.id == 12 }.update(db) { $0.name = "Xyzzy" }
+        let query = Place.matching(Place.words, .all(of: "xyzzy"))
+        try WrongAnswer.check(try query.fetchCount(db), 1, "the number of those renamed")
+      },
+      .with("verify words") { db in
+        try Place.words.rebuild(db)
+        try Place.words.verify(db)
+      },
+      .with("drop words") { db in try Place.words.drop(db, ifExists: true) },
       FaultStep("close") { try $0.close() },
     ])
+}
+
+extension Place {
+  fileprivate static let words = FullTextIndex(of: Place.self, \.name, \.note)
 }
 
 struct Remark: Record {

@@ -14,6 +14,7 @@ struct TextReader {
   static func all() throws -> [TextReader] {
     let db = try Database()
     try Village.table.create(db)
+    try Village.text.create(db)
     var town = Village(id: nil, name: "Oslo")
     try town.insert(db)
     try db.executeStatements(
@@ -100,6 +101,27 @@ struct TextReader {
       TextReader("full text") {
         _ = try db.value("SELECT text FROM doc WHERE doc MATCH \($0)", as: String.self)
       },
+      TextReader("a full-text pattern") { text in
+        for pattern in [
+          FullTextPattern.all(of: text), .any(of: text), .allPrefixes(of: text), .phrase(text),
+        ] {
+          _ = try Village.matching(Village.text, pattern)
+            .select { $0.snippet(\.name, mark: text, "") }.fetchAll(db)
+        }
+      },
+      TextReader("a text in a full-text index") { text in
+        try db.inSavepoint { db in
+          _ = try Village(id: nil, name: text).inserted(db)
+          db.setRollbackOnly()
+        }
+      },
+      TextReader("a tokenizer's name") { text in
+        try db.createTokenizer(text) { _, _ in [] }
+        try FullTextIndex(
+          of: Village.self, \.name, named: "words",
+          tokenizer: FullTextTokenizer(stringLiteral: text + "?")
+        ).create(db)
+      },
       TextReader("a path in JSON") {
         _ = try db.value("SELECT json_extract('{\"a\":1}', \($0))", as: DatabaseValue.self)
       },
@@ -147,4 +169,5 @@ private struct Village: Record {
   }
   static let columns = Columns()
   static let table = Table("village", Village.init, columns.id, columns.name)
+  static let text = FullTextIndex(of: Village.self, \.name, tokenizer: .bigram)
 }

@@ -140,6 +140,17 @@ struct LeakLoop {
         _ = try db.value("SELECT name FROM town ORDER BY name COLLATE some", as: String.self)
         try db.removeCollation("some")
       },
+      LeakLoop("tokenizers") {
+        let name = String(repeating: "Oslo", count: 10)
+        try db.createTokenizer("some") { text, isQuery in
+          if isQuery { throw DatabaseError(code: .error, message: name) }
+          return [(name, 0..<text.utf8.count)]
+        }
+        let index = FullTextIndex(of: Town.self, \.name, named: "some_text", tokenizer: "some")
+        try index.create(db)
+        try expectFailure { _ = try Town.matching(index, .all(of: "Oslo")).fetchAll(db) }
+        try index.drop(db)
+      },
     ]
   }
 
@@ -159,6 +170,17 @@ struct LeakLoop {
           .order { $0.name }.limit(3).fetchAll(db, with: Town.inLand)
         _ = try Town.select { ($0.name, $0.population) }.fetchOne(db)
         _ = try Town.all.page(db, limit: 2)
+      },
+      LeakLoop("full-text indexes") {
+        let index = FullTextIndex(of: Town.self, \.name, tokenizer: .bigram)
+        try index.create(db)
+        _ = try Town.matching(index, .allPrefixes(of: "to 山")).order { $0.rank }
+          .select { ($0, $0.snippet(\.name, mark: "<", ">"), $0.rank) }.fetchAll(db)
+        try expectFailure {
+          _ = try Town.matching(index, FullTextPattern(raw: "\"")).fetchAll(db)
+        }
+        try index.verify(db)
+        try index.drop(db)
       },
       LeakLoop("rows by Decodable") {
         _ = try db.fetch([String: String].self, "SELECT name, land FROM town")
