@@ -36,7 +36,8 @@ func runSingle(_ options: Options, _ folder: ScratchFolder) throws -> [Measureme
   let benchmarks =
     (WrapperBenchmarks.all + ScopeBenchmarks.all + PoolBenchmarks.all + ObservationBenchmarks.all
     + RecordBenchmarks.all
-    + QueryBenchmarks.all + SchemaBenchmarks.all + GazetteerBenchmarks.all).filter {
+    + QueryBenchmarks.all + SchemaBenchmarks.all + GazetteerBenchmarks.all
+    + SearchBenchmarks.all).filter {
       options.includes($0.name)
     }
   if !benchmarks.isEmpty { print(Table.header) }
