@@ -47,11 +47,7 @@ struct DecodedRow {
           column.isNull ? .null : .storageClass(column.storageClass), type)
       }
       let text = try column.text()
-      do {
-        return try JSONText.decoder().decode(type, from: Data(text.utf8))
-      } catch {
-        throw ConversionError(.malformed, type)
-      }
+      return try JSONText.value(type, of: text)
     }
   }
 

@@ -74,4 +74,15 @@ extension SQLExpression where Value == NoSuchValue {
   /// Not available.
   @_documentation(visibility: internal)
   public func glob(_ text: String) -> SQLExpression<Bool> { .wrong }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public subscript(name: String) -> Self { self }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public subscript(index: Int) -> Self { self }
+  /// Not available.
+  @_documentation(visibility: internal)
+  public func `as`<Other: DatabaseValueConvertible>(_ type: Other.Type) -> SQLExpression<Other> {
+    .wrong
+  }
 }

@@ -20,9 +20,9 @@ public struct ColumnDefinition: Sendable {
   var collation: String?
   /// The type in CREATE TABLE, where that isn't the one that ``type`` has.
   var sqlType: String?
-  var checks: [SQL] = []
+  var checks: [SQLFragment] = []
   var defaultSQL: SQL?
-  var generated: (expression: SQL, isStored: Bool)?
+  var generated: (expression: SQLFragment, isStored: Bool)?
   /// Made late: the other table may refer back to this one.
   var foreignKey: (@Sendable () -> ForeignKeySchema)?
   /// The default for rows that are written without this column, as a connection stores it.

@@ -36,7 +36,9 @@ public struct ColumnOption<Value: Sendable>: Sendable {
   public static func `default`(sql: SQL) -> Self { Self { $0.defaultSQL = sql } }
 
   /// An expression that must not be false.
-  public static func check(_ condition: SQL) -> Self { Self { $0.checks.append(condition) } }
+  public static func check(_ condition: SQL) -> Self {
+    Self { $0.checks.append(SQLFragment(sql: condition)) }
+  }
 
   /// How text is compared: `BINARY`, `NOCASE`, `RTRIM`, or a collation of the program's own.
   public static func collate(_ name: String) -> Self { Self { $0.collation = name } }
@@ -55,7 +57,31 @@ public struct ColumnOption<Value: Sendable>: Sendable {
   ///
   /// - `stored`: whether it is computed when the row is written, rather than when read.
   public static func generated(_ expression: SQL, stored: Bool = false) -> Self {
-    Self { $0.generated = (expression, stored) }
+    Self { $0.generated = (SQLFragment(sql: expression), stored) }
+  }
+
+  /// JSON or NULL: rows with any other text are refused. Only Larder's connections write to such a table on SQLite:
+  /// others don't have the function that looks.
+  public static var validJSON: Self {
+    Self { column in
+      column.checks.append(.isValidJSON(SQLFragment(text: column.name.quotedIdentifier)))
+    }
+  }
+}
+
+extension ColumnOption where Value: DatabaseValueConvertible {
+  /// The value at a path in another column's JSON, of the property's type: NULL for one of another type.
+  ///
+  /// ```swift
+  /// let customer = Column("customer", \Job.customer,
+  ///   .generated(json: JSONExpression(column: "payload")["customer"]["id"]), .indexed)
+  /// // "customer" INTEGER GENERATED ALWAYS AS (larder_json_if("payload", '["customer","id"]', 'number'))
+  /// ```
+  ///
+  /// For numbers, texts and Bools: creating the table throws ``LarderSQLite/DatabaseError`` for other types. Only
+  /// Larder's connections write to such a table on SQLite: others don't have the function.
+  public static func generated(json path: JSONExpression, stored: Bool = false) -> Self {
+    Self { $0.generated = (path.declared(as: Value.self, isCompared: false), stored) }
   }
 }
 

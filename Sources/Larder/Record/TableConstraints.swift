@@ -46,6 +46,27 @@ public struct TableConstraint<R>: Sendable {
     Self(
       definition: .index(columnNames(repeat each columns), isUnique: unique, condition, name: name))
   }
+
+  /// An index, or a unique one, on what lies at a path in JSON, for comparisons with values of a type and orders by it.
+  ///
+  /// ```swift
+  /// indexes: [.index(on: columns.payload["customer"]["id"], as: Int.self)]
+  /// // CREATE INDEX "job_payload_customer_id_index" ON "job"
+  /// //   ((larder_json_if("payload", '["customer","id"]', 'number')))
+  /// ```
+  ///
+  /// For numbers, texts and Bools: creating the table throws ``LarderSQLite/DatabaseError`` for other types. Values
+  /// of another type don't count. On SQLite it serves for numbers of any type, and only Larder's connections write to
+  /// the table: others don't have the function. On PostgreSQL it serves for numbers of this type.
+  public static func index<Value: DatabaseValueConvertible>(
+    on path: JSONExpression, as type: Value.Type, unique: Bool = false,
+    where condition: SQL? = nil, name: String? = nil
+  ) -> Self {
+    Self(
+      definition: .expressionIndex(
+        path.declared(as: type, isCompared: true), suffix: path.indexName, isUnique: unique,
+        condition, name: name))
+  }
 }
 
 extension TableConstraint where R == Never {
@@ -70,6 +91,8 @@ enum TableConstraintDefinition: Sendable {
   /// Made late: the other table may refer back to this one.
   case foreignKey(@Sendable () -> ForeignKeySchema)
   case index([String], isUnique: Bool, SQL?, name: String?)
+  /// The suffix is a part of the name where none is given.
+  case expressionIndex(SQLFragment, suffix: String, isUnique: Bool, SQL?, name: String?)
 }
 
 func columnNames<R, each Value>(_ columns: repeat Column<R, each Value>) -> [String] {

@@ -1,32 +1,41 @@
-/// A step of a path into JSON, as SQLite [writes them](https://www.sqlite.org/json1.html#path_arguments).
-package enum JSONPathStep {
+import LarderSQLite
+
+/// A step of a path into JSON.
+package enum JSONPathStep: Sendable {
   /// The value with a name, of an object.
   case name(String)
-  /// An element of an array, counted from 0.
+  /// An element of an array, counted from 0; from the last one, which is -1, where it is negative.
   case element(Int)
-  /// The same counted from the last, which is 0.
-  case last(Int)
 
-  /// The steps of a path such as `$.name."other name"[2][#-1]`; nil for one that isn't like that.
-  package static func steps(of path: String) -> [JSONPathStep]? {
-    let step = /\.(?:([^."\[\]]+)|"([^"]*)")|\[(\d+)\]|\[#-([1-9]\d*)\]/
-    guard path.first == "$" else { return nil }
-    var rest = path.dropFirst()
-    var steps: [JSONPathStep] = []
-    while !rest.isEmpty {
-      guard let match = rest.prefixMatch(of: step) else { return nil }
-      rest = rest[match.range.upperBound...]
-      let (_, name, quoted, index, last) = match.output
-      if let name = name ?? quoted {
-        steps.append(.name(String(name)))
-      } else if let index = index.flatMap({ Int($0) }) {
-        steps.append(.element(index))
-      } else if let last = last.flatMap({ Int($0) }) {
-        steps.append(.last(last - 1))
-      } else {
-        return nil
+  /// The name, or the number.
+  package var text: String {
+    switch self {
+    case .name(let name): name
+    case .element(let index): "\(index)"
+    }
+  }
+}
+
+extension [JSONPathStep] {
+  /// The path as an array of JSON, which the functions for SQLite take.
+  var json: String {
+    let steps = map { step in
+      switch step {
+      case .name(let name): name.quotedJSON
+      case .element(let index): "\(index)"
       }
     }
-    return steps
+    return "[\(steps.joined(separator: ","))]"
+  }
+
+  /// The path in the language of the SQL standard, which finds only what is of the type that each step asks for.
+  package var standardPath: String {
+    let steps = map { step in
+      switch step {
+      case .name(let name): ".\(name.quotedJSON)"
+      case .element(let index): index < 0 ? "[last - \(index.magnitude - 1)]" : "[\(index)]"
+      }
+    }
+    return "strict $\(steps.joined())"
   }
 }

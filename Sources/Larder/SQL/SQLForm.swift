@@ -12,8 +12,21 @@ package enum SQLForm: Sendable {
   case joinedText(ColumnType.Kind)
   /// A call of an aggregate or window function, and a clause that belongs to it.
   case clause
-  /// JSON, and the path to a value of this type in it, or to an array whose elements are counted.
-  case jsonValue(ColumnType), jsonCount
+  /// What lies at a path in JSON; whether a value of another kind is an error.
+  case jsonValue(JSONKind, [JSONPathStep], isStrict: Bool)
+  /// JSON with another value, the second operand, at a path; without one if there is no second.
+  case jsonChange([JSONPathStep])
+  /// A table of what is in an array or object, whose columns are `key`, a number, and `value`, a pair of the name
+  /// and the text.
+  case jsonRows([JSONPathStep])
+  /// A value as JSON.
+  case jsonText
+  /// Whether a text is JSON, or NULL.
+  case jsonCheck
+  /// All rows' values as an array of JSON; as an object with the names that stand before them.
+  case jsonArray, jsonGroup
+  /// An object of JSON: its names and values, in turn.
+  case jsonObject
   /// A decimal number without its sign.
   case decimalMagnitude
   /// A real number as a Float holds it.

@@ -39,12 +39,12 @@ extension SQLFragment {
   }
 
   /// The fragment as it is put in order, and compared with less and greater ones.
-  final var ordered: SQLFragment { coding?.isDecimal == true ? decimalKey : self }
+  final var ordered: SQLFragment { coding?.isDecimal == true ? decimalKey : orderedJSON }
 
   /// The fragment as a term of ORDER BY or GROUP BY.
   @usableFromInline
   final consuming func term() -> SQLFragment {
-    coding == nil && precedence > .lowest ? self : ordered.inside(.lowest)
+    coding == nil && precedence > .lowest && kind != .composite ? self : ordered.inside(.lowest)
   }
 
   /// A value as this fragment's are stored, for a place beside ``ordered``.

@@ -107,7 +107,12 @@ struct DeclaredTable {
       "“\(column)” has the type \(sqlType), which a STRICT table doesn't have; say .notStrict")
   }
 
-  /// A fragment without parameters, which no declaration can have.
+  /// A fragment in the words of the dialect.
+  private func text(_ fragment: SQLFragment) throws -> String {
+    try text(fragment.sql(in: dialect.definitions == nil ? nil : dialect))
+  }
+
+  /// SQL without parameters, which no declaration can have.
   private func text(_ sql: SQL) throws -> String {
     try sql.literalText(dateFormat: dateFormat, dialect.literal)
   }
@@ -129,7 +134,18 @@ struct DeclaredTable {
       let key = try add(key())
       return isDraft ? nil : "FOREIGN KEY \(key.sql)"
     case .index(let columns, let isUnique, let condition, let name):
-      try addIndex(columns, isUnique: isUnique, condition.map(text), name: name)
+      let name = name ?? ([schema.name] + columns + ["index"]).joined(separator: "_")
+      let terms = columns.map { column in
+        dialect.definitions?.indexTerm(column, isNullable: nullableColumns.contains(column))
+          ?? column.quotedIdentifier
+      }
+      try addIndex(name, columns, terms, isUnique: isUnique, condition.map(text))
+      return nil
+    case .expressionIndex(let expression, let suffix, let isUnique, let condition, let name):
+      let name = name ?? "\(schema.name)_\(suffix)_index"
+      // SQLite needs no parentheses, but another engine does.
+      let term = try "(\(text(expression)))"
+      try addIndex(name, [], [term], isUnique: isUnique, condition.map(text))
       return nil
     }
   }
@@ -149,17 +165,12 @@ struct DeclaredTable {
 
   /// Throws where another has the same name.
   private mutating func addIndex(
-    _ columns: [String], isUnique: Bool, _ condition: String?, name: String?
+    _ name: String, _ columns: [String], _ terms: [String], isUnique: Bool, _ condition: String?
   ) throws {
-    let name = name ?? ([schema.name] + columns + ["index"]).joined(separator: "_")
     if schema.indexes.contains(where: { $0.name.foldedName == name.foldedName }) {
       throw problem("two indexes are named “\(name)”")
     }
     try dialect.definitions?.check(name: name)
-    let terms = columns.map { column in
-      dialect.definitions?.indexTerm(column, isNullable: nullableColumns.contains(column))
-        ?? column.quotedIdentifier
-    }
     schema.indexes.append(
       IndexSchema(
         name: name, columns: columns, terms: terms, isUnique: isUnique, condition: condition,

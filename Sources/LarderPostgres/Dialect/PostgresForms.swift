@@ -99,7 +99,7 @@ enum PostgresForms {
       let last: SQLFragment = "CAST(\(arguments[arguments.count - 1]) AS INTEGER)"
       return "\(text: name)(\(.list(arguments.dropLast() + [last])))"
     case ("strftime", _), ("julianday", _), ("date", _), ("time", _), ("datetime", _),
-      ("typeof", _), ("likelihood", _):
+      ("typeof", _), ("likelihood", _), ("json_patch", _):
       return .unsupported("function \(name)")
     default: return nil
     }
@@ -112,6 +112,8 @@ enum PostgresForms {
       return aggregate(operands[0], "\(operands[1])\(clauses)")
     case .form(.integerSum, let operands, _):
       return "CAST(sum(\(operands[0]))\(clauses) AS BIGINT)"
+    case .form(.jsonArray, let operands, _), .form(.jsonGroup, let operands, _):
+      return PostgresJSON.aggregate(operands, clauses)
     case .form(.decimalSum, let operands, _): return "sum(\(operands[0]))\(clauses)"
     case .form(.joinedText(let kind), let operands, _):
       return "string_agg(\(cast(operands[0], from: kind, to: .text)), \(operands[1]))\(clauses)"
@@ -166,7 +168,8 @@ enum PostgresForms {
       return operands.count == 1 ? "(- \(first.grouped))" : infix(operands, " - ")
     case .decimalMultiply: return infix(operands, " * ")
     case .decimalMagnitude: return "abs(\(first))"
-    case .decimalSum, .integerSum, .joinedText, .clause: return aggregate(fragment, nil)
+    case .decimalSum, .integerSum, .joinedText, .clause, .jsonArray, .jsonGroup:
+      return aggregate(fragment, nil)
     case .integer: return checked(first, Array(operands.dropFirst()))
     case .position: return "nullif(strpos(\(first), \(operands[1])), 0) - 1"
     case .hasSuffix:
@@ -180,9 +183,8 @@ enum PostgresForms {
     case .seconds: return "extract(epoch FROM \(DateFormatting.moment(operands[0])))"
     case .dateAdding(let months):
       return DateFormatting.adding(first, operands.dropFirst(), months: months)
-    case .jsonValue(let type): return PostgresJSON.value(first, operands[1], type.kind)
-    case .jsonCount: return PostgresJSON.count(first, operands[1])
     case .textSearch(let vectors): return vectors()
+    default: return PostgresJSON.form(form, operands)
     }
   }
 

@@ -1,56 +1,100 @@
 import Larder
 import LarderSQLite
 
-/// What lies at a path in JSON, by [jsonpath](https://www.postgresql.org/docs/15/functions-json.html).
-///
-/// What isn't of the type that is asked for fails, as it does in SQLite once it is read.
+/// JSON as JSONB, in which paths of the SQL standard find what [lies there](https://www.postgresql.org/docs/15/functions-json.html).
 enum PostgresJSON {
-  static func value(
-    _ json: SQLFragment, _ path: SQLFragment, _ kind: ColumnType.Kind
-  ) -> SQLFragment {
-    let value: SQLFragment
-    switch kind {
-    case .integer:
-      value = """
-        WHEN 'boolean' THEN CAST(CAST(v AS BOOLEAN) AS INTEGER) \
-        WHEN 'number' THEN CAST(v #>> '{}' AS BIGINT) ELSE CAST(v AS BIGINT)
-        """
-    case .real: value = "ELSE CAST(v AS DOUBLE PRECISION)"
-    case .bool: value = "ELSE CAST(v AS BOOLEAN)"
-    case .decimal: value = "ELSE CAST(v #>> '{}' AS NUMERIC)"
-    case .text:
-      value = """
-        WHEN 'number' THEN CAST(CAST('no text: ' || CAST(v AS TEXT) AS BIGINT) AS TEXT) \
-        WHEN 'boolean' THEN CAST(CAST(v AS BIGINT) AS TEXT) ELSE v #>> '{}'
-        """
-    default: return .unsupported("value of that type in JSON")
+  static func form(_ form: SQLForm, _ operands: [SQLFragment]) -> SQLFragment? {
+    switch form {
+    case .jsonValue(let kind, let path, let isStrict):
+      value(kind, in: operands[0], at: path, isStrict)
+    case .jsonChange(let path): change(operands[0], path, operands.dropFirst().first)
+    case .jsonRows(let path): rows(find("", in: operands[0], at: path))
+    case .jsonText: "coalesce(to_jsonb(\(operands[0])), 'null')"
+    case .jsonCheck: "(CAST(coalesce(\(operands[0]), 'null') AS JSONB) IS NOT NULL)"
+    case .jsonObject: "jsonb_build_object(\(.list(operands)))"
+    default: nil
     }
-    return found(json, path, "CASE jsonb_typeof(v) WHEN 'null' THEN NULL \(value) END")
   }
 
-  static func count(_ json: SQLFragment, _ path: SQLFragment) -> SQLFragment {
-    let count: SQLFragment =
-      "CASE jsonb_typeof(v) WHEN 'array' THEN jsonb_array_length(v) ELSE 0 END"
-    return found(json, path, count)
+  static func aggregate(_ operands: [SQLFragment], _ clauses: SQLFragment?) -> SQLFragment {
+    operands.count == 1
+      ? "coalesce(jsonb_agg(\(operands[0]))\(clauses), '[]')"
+      : "coalesce(jsonb_object_agg(\(.list(operands)))\(clauses), '{}')"
   }
 
-  private static func found(
-    _ json: SQLFragment, _ path: SQLFragment, _ result: SQLFragment
+  /// What lies at a path, where a filter lets it through.
+  private static func find(
+    _ filter: String, in json: SQLFragment, at path: [JSONPathStep]
   ) -> SQLFragment {
-    guard case .text(let text)? = path.boundValue, let steps = JSONPathStep.steps(of: text) else {
-      return .unsupported("path like that in JSON")
-    }
-    let path = SQLFragment(text: ("strict $" + steps.map(self.text).joined()).quotedText)
-    return """
-      (SELECT \(result) FROM jsonb_path_query(CAST(\(json) AS JSONB), \(path), '{}', true) AS v LIMIT 1)
+    let path = SQLFragment(text: (path.standardPath + filter).quotedText)
+    return "jsonb_path_query_first(CAST(\(json) AS JSONB), \(path), '{}', true)"
+  }
+
+  private static func value(
+    _ kind: JSONKind, in json: SQLFragment, at path: [JSONPathStep], _ isStrict: Bool
+  ) -> SQLFragment {
+    let type = isStrict ? nil : kind.typeName
+    let filter = type.map { "== \"\($0)\"" } ?? "!= \"null\""
+    let value = find(" ? (@.type() \(filter))", in: json, at: path)
+    let text: SQLFragment = """
+      (CASE jsonb_typeof(\(value)) WHEN 'string' THEN \(value) #>> '{}' \
+      ELSE CAST(CAST('no text: ' || CAST(\(value) AS TEXT) AS BIGINT) AS TEXT) END COLLATE "C")
       """
+    // As text, a number in quotes is none.
+    return switch kind {
+    case .integer: "CAST(CAST(\(value) AS TEXT) AS BIGINT)"
+    case .number, .decimal: "CAST(CAST(\(value) AS TEXT) AS NUMERIC)"
+    case .real: "CAST(CAST(\(value) AS TEXT) AS DOUBLE PRECISION)"
+    case .bool: "CAST(\(value) AS BOOLEAN)"
+    case .text: text
+    case .uuid: "CAST(\(text) AS UUID)"
+    case .date:
+      """
+      to_char(CAST(\(text) AS TIMESTAMPTZ) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+      """
+    case .json: "CAST(\(value) AS TEXT)"
+    case .type: "jsonb_typeof(\(find("", in: json, at: path)))"
+    case .count, .valid: "CAST(\(find(".size()", in: json, at: path)) AS BIGINT)"
+    }
   }
 
-  private static func text(_ step: JSONPathStep) -> String {
-    switch step {
-    case .name(let name): return ".\"\(name.escaping("\\\""))\""
-    case .element(let index): return "[\(index)]"
-    case .last(let index): return "[last - \(index)]"
+  /// Each step looks at what is there: names lead into objects alone, numbers into arrays. Nothing can be set in a
+  /// number, which is an error.
+  private static func change(
+    _ json: SQLFragment, _ path: [JSONPathStep], _ value: SQLFragment?
+  ) -> SQLFragment {
+    let steps = path.map { SQLFragment(text: $0.text.quotedText) }
+    guard let value else {
+      let whole: SQLFragment = "CAST(\(json) AS JSONB)"
+      let rest: SQLFragment = "\(whole) #- ARRAY[\(.list(steps))]"
+      return "CASE WHEN \(find("", in: json, at: path)) IS NULL THEN \(whole) ELSE \(rest) END"
     }
+    var new: SQLFragment = "coalesce(CAST(\(value) AS JSONB), 'null')"
+    for (depth, step) in path.enumerated().reversed() {
+      let found = find("", in: json, at: Array(path[..<depth]))
+      let container: SQLFragment =
+        switch step {
+        case .name:
+          "jsonb_typeof(\(found)) WHEN 'array' THEN '0' ELSE coalesce(nullif(\(found), 'null'), '{}')"
+        case .element(let index):
+          "WHEN \(text: "\(index.magnitude)") <= jsonb_array_length(\(found)) THEN \(found) ELSE '0'"
+        }
+      new = "jsonb_set(CASE \(container) END, ARRAY[\(steps[depth])], \(new))"
+    }
+    return new
+  }
+
+  private static func rows(_ found: SQLFragment) -> SQLFragment {
+    func part(_ name: String, _ function: String, _ type: String) -> SQLFragment {
+      """
+      SELECT place - 1 AS key, jsonb_build_array(\(text: name), CAST(value AS TEXT)) AS value \
+      FROM \(text: function)(CASE jsonb_typeof(\(found)) WHEN '\(text: type)' THEN \(found) END) \
+      WITH ORDINALITY AS list
+      """
+    }
+    return """
+      LATERAL (\(part("NULL::text", "jsonb_array_elements", "array")) (value, place) \
+      UNION ALL \(part("name", "jsonb_each", "object")) (name, value, place))
+      """
   }
 }

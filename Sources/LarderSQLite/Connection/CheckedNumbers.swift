@@ -50,28 +50,37 @@ enum CheckedNumbers {
 }
 
 /// A function of this library's own, which has no state: equal arguments give equal results, and the
-/// schema can't call it.
+/// schema can't call it, unless it says so.
 struct FunctionEntry {
   typealias Callback =
     @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
   private let name: StaticString
   private let argumentCount: Int32
+  private let isInSchema: Bool
   private let call: Callback
 
-  init(_ name: StaticString, _ argumentCount: Int32, _ call: @escaping Callback) {
+  /// - Parameter isInSchema: whether indexes, constraints and generated columns have it too, also those of a file
+  ///   from elsewhere: what it does has to be harmless.
+  init(
+    _ name: StaticString, _ argumentCount: Int32, isInSchema: Bool = false,
+    _ call: @escaping Callback
+  ) {
     self.name = name
     self.argumentCount = argumentCount
+    self.isInSchema = isInSchema
     self.call = call
   }
 
   static let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
 
   func install(on handle: OpaquePointer) throws {
+    let flags =
+      isInSchema ? SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS : Self.flags
     let code = name.withUTF8Buffer { name in
       name.withMemoryRebound(to: CChar.self) {
         sqlite3_create_function_v2(
-          handle, $0.baseAddress, argumentCount, Self.flags, nil, call, nil, nil, nil)
+          handle, $0.baseAddress, argumentCount, flags, nil, call, nil, nil, nil)
       }
     }
     guard code == SQLITE_OK else {

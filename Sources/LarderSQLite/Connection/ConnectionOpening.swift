@@ -83,6 +83,7 @@ enum ConnectionOpening {
     try FTS5.install(
       on: handle,
       trustsTables: !configuration.trustsSchema && configuration.profile != .untrustedFile)
+    try JSONFunctions.install(on: handle)
     if configuration.profile == .untrustedFile {
       try GuardedFunctions.install(on: handle, deadlines)
     }

@@ -270,7 +270,7 @@ private struct Account: Record, Equatable {
       try Account.filter { $0.id == 1 }
         .select { _ in SQLExpression<Decimal>(sql: "'1.50'") + SQLExpression<Decimal>(sql: "2") }
         .fetchOne(db) == decimal("3.5"))
-    let json = SQLExpression<String>(sql: #"'{"a": 9}'"#).jsonValue(at: "$.a", as: Decimal.self)
+    let json = SQLExpression<String>(sql: #"'{"a": 9}'"#)["a"].as(Decimal.self)
     #expect(try ids { $0.balance == json } == [1])
   }
 

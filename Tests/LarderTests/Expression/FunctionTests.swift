@@ -128,23 +128,6 @@ struct FunctionTests {
     #expect(try names.fetchAll(db).map(\.1) == [nil, "北", "O"])
   }
 
-  @Test("values inside of JSON")
-  func json() throws {
-    try Place.filter { $0.id == 3 }.update(db) { $0.name = #"{"mayor": {"terms": [1, 2, 3]}}"# }
-    let oslo = Place.filter { $0.id == 3 }
-    let terms = oslo.select { $0.name.jsonValue(at: "$.mayor.terms[1]", as: Int.self) }
-    #expect(terms.snapshot.hasPrefix(#"SELECT json_extract("place"."name", ?) FROM"#))
-    #expect(try terms.fetchOne(db) == .some(2))
-    #expect(try oslo.filter { $0.name.jsonValue(at: "$.mayor.age") == 5 }.fetchCount(db) == 0)
-    try Place.filter { $0.id != 3 }.delete(db)
-    #expect(try values { $0.name.jsonCount(at: "$.mayor.terms") } == [3])
-    #expect(try values { $0.name.jsonCount(at: "$.nobody") } == [nil])
-    let refused = #expect(throws: (any Error).self) {
-      try oslo.select { $0.name.jsonValue(at: "'", as: Int.self) }.fetchAll(db)
-    }
-    #expect(TestEngine.isPostgres ? refused is UnsupportedByEngine : refused is DatabaseError)
-  }
-
   @Test(
     "dates are formatted whatever stores them",
     arguments: [

@@ -71,6 +71,25 @@ extension FaultScript {
           .join(Place.self) { remark, place in remark.text == place.name }.fetchAll(db)
         try WrongAnswer.check(rows.count, 48, "the number of joined rows")
       },
+      .with("JSON in updates") { db in
+        try Remark.filter { $0.id < 20 }.update(db) {
+          $0.text = #"{"a": {"b": [1, 2.5, "x"]}, "gone": null}"#
+        }
+        try Remark.filter { $0.id < 20 }.update(db) {
+          $0.text["a"]["b"][-1] = .value(["y": "å"])
+          $0.text["n"] = JSONExpression($0.id)
+          $0.text["gone"].remove()
+        }
+      },
+      .with("JSON in queries") { db in
+        let rows = Remark.filter { $0.id < 20 }.join(each: { $0.text["a"]["b"] })
+          .filter { $1.value["y"] == "å" || $1.value == 2.5 }
+          .order { remark, _ in remark.text["n"].as(Int.self) }
+          .select { ($0.text["n"].as(Int.self), $1.index) }
+        try WrongAnswer.check(try rows.fetchAll(db).count, 38, "the number of elements")
+        let texts = try Remark.filter { $0.id < 20 }.select { $0.text.jsonArray() }.fetchAll(db)
+        try WrongAnswer.check(texts.first?.value.count, 19, "the number of texts")
+      },
       .with("drop") { db in try Remark.table.drop(db) },
       .with("index words") { db in try Place.words.create(db, ifNotExists: true) },
       .with("search") { db in

@@ -182,6 +182,18 @@ struct LeakLoop {
         try index.verify(db)
         try index.drop(db)
       },
+      LeakLoop("JSON") {
+        let json = #"{"a": [1, {"b": "å"}], "n": 2.5}"#
+        let texts = Town.select { _ in
+          let json = SQLExpression<String>.value(json)
+          return (
+            json["n"].as(Double.self), json["a"].contains(1), json["a"][1]["b"].as(String.self)
+          )
+        }
+        _ = try texts.limit(3).fetchAll(db)
+        _ = try Town.limit(3).select { $0.name.jsonArray() }.fetchAll(db)
+        try expectFailure { _ = try Town.select { $0.name["a"].as(Int.self) }.fetchAll(db) }
+      },
       LeakLoop("rows by Decodable") {
         _ = try db.fetch([String: String].self, "SELECT name, land FROM town")
       },

@@ -1,0 +1,125 @@
+import LarderSQLite
+
+// Columns and expressions that hold JSON, and values that become JSON.
+
+extension SQLExpression where Value: Codable {
+  /// The JSON that the column holds, as a whole: `$0.tags.json.count`. See ``JSONExpression``.
+  public var json: JSONExpression {
+    get { JSONExpression(jsonDocument) }
+    set { self = SQLExpression(newValue.assigned(to: jsonDocument, [])) }
+  }
+
+  /// The value with a name, in the object that the column holds as JSON. See ``JSONExpression``.
+  public subscript(name: String) -> JSONExpression {
+    get { json[name] }
+    set { json[name] = newValue }
+  }
+
+  /// An element of the array that the column holds as JSON. See ``JSONExpression``.
+  public subscript(index: Int) -> JSONExpression {
+    get { json[index] }
+    set { json[index] = newValue }
+  }
+
+  /// Whether the column's text is JSON, or NULL. PostgreSQL throws ``LarderSQLite/DatabaseError`` for one that isn't.
+  ///
+  /// A record whose column holds none throws ``RecordError`` with its key when it is read.
+  public var isValidJSON: SQLExpression<Bool> { SQLExpression<Bool>(.isValidJSON(jsonDocument)) }
+}
+
+extension JSONExpression {
+  /// The JSON in a column of the same table, for a generated column.
+  public init(column name: String) { self.init(SQLFragment(text: name.quotedIdentifier)) }
+}
+
+extension SQLExpression {
+  /// The text of what holds JSON.
+  var jsonDocument: SQLFragment {
+    let isJSON = node.coding.map { $0.form == .json } ?? (node.storedKind(of: Value.self) == .text)
+    return isJSON ? node : .misuse("a column of the type \(Value.self) holds no JSON")
+  }
+
+  /// The value as JSON.
+  var jsonText: SQLFragment {
+    if node.coding?.form == .json || Value.self is any JSONDocument.Type {
+      return .jsonText(node, nil)
+    }
+    if let format = node.coding?.dateFormat ?? (isDate ? .secondsSince1970 : nil),
+      format != .iso8601
+    {
+      return .jsonText(formatted("%Y-%m-%dT%H:%M:%fZ"), .date)
+    }
+    let kind = node.storedKind(of: Value.self) ?? (node.dateFormat != nil ? .date : .any)
+    return .jsonText(node, kind)
+  }
+
+  private var isDate: Bool {
+    (Value.self as? any DatabaseValueConvertible.Type)?.columnType.kind == .date
+  }
+}
+
+// MARK: Rows as JSON
+
+extension SQLExpression {
+  /// The values of all rows as an array, in no order that could be relied on; an empty one where there are none.
+  ///
+  /// ```swift
+  /// City.all.group { $0.country }.select { ($0.country, $0.name.jsonArray()) }
+  /// // SELECT "city"."country", json_group_array(json(json_quote("city"."name"))) FROM … GROUP BY …
+  /// ```
+  public func jsonArray() -> SQLExpression<JSON<[Value]>> where Value: Codable {
+    .aggregated(.jsonArray, [jsonText])
+  }
+
+  /// The values of all rows as an array, of values that are JSON already.
+  public func jsonArray<Element>() -> SQLExpression<JSON<[Element]>> where Value == JSON<Element> {
+    .aggregated(.jsonArray, [jsonText])
+  }
+
+  /// The values of all rows as an object, each with this text as its name. A name that comes twice stands there
+  /// twice, and one of its values is read.
+  public func jsonObject<Element: Codable>(
+    of values: SQLExpression<Element>
+  ) -> SQLExpression<JSON<[String: Element]>> where Value == String {
+    .aggregated(.jsonGroup, [node.computed, values.jsonText])
+  }
+}
+
+extension SQLExpression {
+  fileprivate static func aggregated<Result>(
+    _ form: SQLForm, _ operands: [SQLFragment]
+  ) -> SQLExpression where Value == JSON<Result> {
+    let json = SQLFragment.call("json", operands[operands.count - 1])
+    let call =
+      operands.count == 1
+      ? SQLFragment.call("json_group_array", json)
+      : .call("json_group_object", operands[0], json)
+    return SQLExpression(SQLFragment(.form(form, operands, call), isNullable: false))
+  }
+}
+
+/// An object of JSON in each row, whose members are expressions with their names, as a value of a type.
+///
+/// ```swift
+/// Order.join(Line.self) { $0.id == $1.order }.group { $0.0.id }.select {
+///   ($0.id, jsonObject(("sku", $1.sku), ("count", $1.count), as: Item.self).jsonArray())
+/// }
+/// ```
+public func jsonObject<each Member: Sendable, Value: Codable & Sendable>(
+  _ members: repeat (String, SQLExpression<each Member>), as type: Value.Type
+) -> SQLExpression<JSON<Value>> {
+  var operands: [SQLFragment] = []
+  var arguments: [SQLFragment] = []
+  for (name, expression) in repeat each members {
+    // A text of the program's own, which ends at a NUL where it stands in SQL.
+    let name =
+      name.utf8.contains(0)
+      ? SQLFragment.misuse("a name in JSON holds a NUL") : SQLFragment(text: name.quotedText)
+    operands += [name, expression.jsonText]
+    arguments += [name, .call("json", expression.jsonText)]
+  }
+  return SQLExpression<JSON<Value>>(
+    SQLFragment(
+      .form(.jsonObject, operands, SQLFragment(.call("json_object", arguments))), isNullable: false)
+  )
+}

@@ -1,0 +1,132 @@
+import LarderSQLite
+
+/// What is in an array or object in JSON: a row for each element or member, which a query joins.
+///
+/// ```swift
+/// try Job.all.join(each: { $0.payload["lines"] })
+///   .filter { job, line in line.value["count"] > 5 }
+///   .select { job, line in (job.id, line.value["sku"].as(String.self)) }
+///   .fetchAll(db)
+/// // … FROM "job" JOIN json_each(larder_json_rows("job"."payload", '["lines"]')) AS "each" ON TRUE …
+/// ```
+public struct JSONElement: SingleSource, Hashable {
+  /// Its position, counted from 0.
+  public let index: Int
+  /// Its name; nil in an array.
+  public let name: String?
+  /// The value as JSON.
+  public let text: String
+
+  /// What is joined isn't joined as a whole.
+  @_documentation(visibility: internal)
+  public typealias QueryNullable = Never
+
+  /// The columns as expressions.
+  @_documentation(visibility: internal)
+  public static func queryTables(_ names: inout QueryNames) -> JSONElementFields {
+    fields(of: names.next())
+  }
+
+  static func fields(of alias: QueryAlias) -> JSONElementFields {
+    let pair = alias.column("value")
+    func part(_ index: Int) -> SQLFragment {
+      let path: [JSONPathStep] = [.element(index)]
+      return SQLFragment(
+        .form(
+          .jsonValue(.text, path, isStrict: false), [pair],
+          .call("json_extract", pair, "'$[\(text: "\(index)")]'")))
+    }
+    return JSONElementFields(
+      index: SQLExpression<Int>(alias.column("key", isNullable: false)),
+      name: SQLExpression<String?>(part(0)), value: JSONExpression(part(1)))
+  }
+
+  /// Reads the columns.
+  @_documentation(visibility: internal)
+  public static func queryReader(
+    _ columns: inout QueryColumns
+  ) -> (QueryCursor) throws -> JSONElement {
+    let source = SelectionSource(
+      [.value(Int.self), .value(JSON<Pair>.self)], at: columns.add(["key", "value"]))
+    let (positions, layout) = (source.positions, source.layout)
+    return { cursor in
+      let row = RecordRow(cursor.handle, positions.first, layout, cursor.format)
+      return try withUnsafeTemporaryAllocation(of: (Int, JSON<Pair>).self, capacity: 1) { memory in
+        guard let memory = memory.baseAddress else { throw RecordLayout.noMemory() }
+        do {
+          try row.read(into: UnsafeMutableRawPointer(memory))
+        } catch {
+          throw source.describe(error, cursor.statement)
+        }
+        let (index, pair) = memory.move()
+        return JSONElement(index: index, name: pair.value.name, text: pair.value.text)
+      }
+    }
+  }
+
+  /// A name and a text of JSON.
+  private struct Pair: Codable {
+    let name: String?
+    let text: String
+
+    init(from decoder: any Decoder) throws {
+      var container = try decoder.unkeyedContainer()
+      name = try container.decodeNil() ? nil : container.decode(String.self)
+      text = try container.decode(String.self)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.unkeyedContainer()
+      try container.encode(name)
+      try container.encode(text)
+    }
+  }
+}
+
+/// The columns of a ``JSONElement`` in a query.
+@_documentation(visibility: internal)
+public struct JSONElementFields: Sendable {
+  /// Its position, counted from 0.
+  public let index: SQLExpression<Int>
+  /// Its name; NULL in an array.
+  public let name: SQLExpression<String?>
+  /// The value.
+  public let value: JSONExpression
+}
+
+extension Query where From: SingleSource {
+  /// Each row with each element of an array, or each member of an object, in its JSON; see ``JSONElement``.
+  public func join(
+    each path: (From.QueryFields) -> JSONExpression
+  ) -> Query<Join2<From, JSONElement>> {
+    let json = scoped(path)
+    let rows = SQLFragment.jsonRows(json.document, json.path)
+    return joined(.join, QueryTableDefinition(name: "each", source: rows, codings: [])) { _ in
+      SQLExpression<Bool>(SQLFragment(text: "TRUE", isNullable: false))
+    }
+  }
+}
+
+extension Record {
+  /// Each row with each element of an array, or each member of an object, in its JSON; see ``JSONElement``.
+  public static func join(
+    each path: (RecordFields<Self>) -> JSONExpression
+  ) -> Query<Join2<Self, JSONElement>> {
+    all.join(each: path)
+  }
+}
+
+extension JSONExpression {
+  /// Whether it is an array with an element that equals a value of its type.
+  public func contains<Value: DatabaseValueConvertible>(_ value: Value) -> SQLExpression<Bool> {
+    let alias = QueryAlias(QueryAlias.newName(for: "each", besides: QueryScope.names))
+    let element = JSONElement.fields(of: alias)
+    let isArray = SQLExpression<String>(json(.type)) == "array"
+    let rows: SQLFragment = """
+      EXISTS (SELECT 1 FROM \(.jsonRows(document, path)) AS \(name: alias.name) \
+      WHERE \((element.value == value).node.inside(.lowest)))
+      """
+    return SQLExpression<Bool>(
+      isArray.node.infix(.and, operand: SQLFragment(.sequence([.part(rows)]), isNullable: false)))
+  }
+}
