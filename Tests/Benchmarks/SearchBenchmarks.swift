@@ -25,13 +25,16 @@ enum SearchBenchmarks {
           }
           sqlite3_bind_int64(statement, 5, 20)
           var found: [(Metropolis, String, Double)] = []
-          while sqlite3_step(statement) == SQLITE_ROW {
+          var code = sqlite3_step(statement)
+          while code == SQLITE_ROW {
             let city = Metropolis(
               id: sqlite3_column_int64(statement, 0), name: Reference.text(statement, 1),
               country: Reference.text(statement, 2),
               population: Int(sqlite3_column_int64(statement, 3)))
             found.append((city, Reference.text(statement, 4), sqlite3_column_double(statement, 5)))
+            code = sqlite3_step(statement)
           }
+          try reference.check(code == SQLITE_DONE ? SQLITE_OK : code)
           sqlite3_reset(statement)
           sink &+= found.count
         }
@@ -77,7 +80,7 @@ private struct Metropolis: Record {
     for _ in 0..<3 { file.deleteLastPathComponent() }
     let csv = try String(
       contentsOf: file.appendingPathComponent("Sample/Data/world-cities.csv"), encoding: .utf8)
-    let names = csv.split(separator: "\n").dropFirst()
+    let names = csv.split(whereSeparator: \.isNewline).dropFirst()
       .map {
         $0.split(separator: ",", maxSplits: 2)[1].replacing("\"", with: "").replacing(
           "'", with: "''")
