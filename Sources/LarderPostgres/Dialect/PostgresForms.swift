@@ -113,7 +113,7 @@ enum PostgresForms {
     case .form(.integerSum, let operands, _):
       return "CAST(sum(\(operands[0]))\(clauses) AS BIGINT)"
     case .form(.jsonArray, let operands, _), .form(.jsonGroup, let operands, _):
-      return PostgresJSON.aggregate(operands, clauses)
+      return JSONBForms.aggregate(operands, clauses)
     case .form(.decimalSum, let operands, _): return "sum(\(operands[0]))\(clauses)"
     case .form(.joinedText(let kind), let operands, _):
       return "string_agg(\(cast(operands[0], from: kind, to: .text)), \(operands[1]))\(clauses)"
@@ -184,7 +184,7 @@ enum PostgresForms {
     case .dateAdding(let months):
       return DateFormatting.adding(first, operands.dropFirst(), months: months)
     case .textSearch(let vectors): return vectors()
-    default: return PostgresJSON.form(form, operands)
+    default: return JSONBForms.form(form, operands)
     }
   }
 

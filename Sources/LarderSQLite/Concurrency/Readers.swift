@@ -95,9 +95,7 @@ final class Readers: ScopeRunner, @unchecked Sendable {
     try run(reader._withUnsafeGuaranteedRef { $0.reference }, kind, body)
   }
 
-  private func performAfterWait(
-    _ kind: ScopeKind, _ body: (Database) throws -> Void
-  ) throws {
+  private func performAfterWait(_ kind: ScopeKind, _ body: (Database) throws -> Void) throws {
     let start = MonotonicClock.now
     let reader = try wait()
     defer { giveBack(reader) }

@@ -1,9 +1,8 @@
-import Larder
 import LarderSQLite
 
 /// JSON as JSONB, in which paths of the SQL standard find what [lies there](https://www.postgresql.org/docs/15/functions-json.html).
-enum PostgresJSON {
-  static func form(_ form: SQLForm, _ operands: [SQLFragment]) -> SQLFragment? {
+package enum JSONBForms {
+  package static func form(_ form: SQLForm, _ operands: [SQLFragment]) -> SQLFragment? {
     switch form {
     case .jsonValue(let kind, let path, let isStrict):
       value(kind, in: operands[0], at: path, isStrict)
@@ -16,7 +15,7 @@ enum PostgresJSON {
     }
   }
 
-  static func aggregate(_ operands: [SQLFragment], _ clauses: SQLFragment?) -> SQLFragment {
+  package static func aggregate(_ operands: [SQLFragment], _ clauses: SQLFragment?) -> SQLFragment {
     operands.count == 1
       ? "coalesce(jsonb_agg(\(operands[0]))\(clauses), '[]')"
       : "coalesce(jsonb_object_agg(\(.list(operands)))\(clauses), '{}')"
