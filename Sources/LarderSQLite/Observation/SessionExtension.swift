@@ -1,12 +1,8 @@
 import CSQLite
-import Glibc
 
-/// SQLite's session extension: changesets. It is an option of SQLite's build and looked up when it is first
-/// needed, so that programs link with libraries that don't have it.
+/// SQLite's session extension: changesets, made and applied by ``OptionalFunctions``.
 ///
 /// See [The Session Extension](https://www.sqlite.org/sessionintro.html).
-///
-/// What makes the casts of the symbols sound: the types are those of sqlite3.h, which hides the declarations.
 struct SessionExtension: Sendable {
   typealias Buffer = UnsafeMutablePointer<UnsafeMutableRawPointer?>
   typealias Handle = OpaquePointer
@@ -49,28 +45,25 @@ struct SessionExtension: Sendable {
     ) -> Int32
 
   /// Nil where the library has none.
-  static let found = SessionExtension { dlsym(nil, $0) }
+  static let found = SessionExtension(OptionalFunctions())
 
-  init?(_ lookUp: (String) -> UnsafeMutableRawPointer?) {
-    func symbol<T>(_ name: String, as type: T.Type = T.self) -> T? {
-      lookUp("sqlite3" + name).map { unsafeBitCast($0, to: type) }
-    }
-    guard let create = symbol("session_create", as: type(of: create)),
-      let delete = symbol("session_delete", as: type(of: delete)),
-      let attach = symbol("session_attach", as: type(of: attach)),
-      let changeset = symbol("session_changeset", as: type(of: changeset)),
-      let patchset = symbol("session_patchset", as: type(of: patchset)),
-      let start = symbol("changeset_start", as: type(of: start)),
-      let next = symbol("changeset_next", as: type(of: next)),
-      let operation = symbol("changeset_op", as: type(of: operation)),
-      let primaryKey = symbol("changeset_pk", as: type(of: primaryKey)),
-      let oldValue = symbol("changeset_old", as: GetValue.self),
-      let newValue = symbol("changeset_new", as: GetValue.self),
-      let conflictValue = symbol("changeset_conflict", as: GetValue.self),
-      let finish = symbol("changeset_finalize", as: type(of: finish)),
-      let invert = symbol("changeset_invert", as: type(of: invert)),
-      let concatenate = symbol("changeset_concat", as: type(of: concatenate)),
-      let apply = symbol("changeset_apply", as: type(of: apply))
+  init?(_ functions: OptionalFunctions) {
+    guard let create = functions.function("session_create", as: type(of: create)),
+      let delete = functions.function("session_delete", as: type(of: delete)),
+      let attach = functions.function("session_attach", as: type(of: attach)),
+      let changeset = functions.function("session_changeset", as: type(of: changeset)),
+      let patchset = functions.function("session_patchset", as: type(of: patchset)),
+      let start = functions.function("changeset_start", as: type(of: start)),
+      let next = functions.function("changeset_next", as: type(of: next)),
+      let operation = functions.function("changeset_op", as: type(of: operation)),
+      let primaryKey = functions.function("changeset_pk", as: type(of: primaryKey)),
+      let oldValue = functions.function("changeset_old", as: GetValue.self),
+      let newValue = functions.function("changeset_new", as: GetValue.self),
+      let conflictValue = functions.function("changeset_conflict", as: GetValue.self),
+      let finish = functions.function("changeset_finalize", as: type(of: finish)),
+      let invert = functions.function("changeset_invert", as: type(of: invert)),
+      let concatenate = functions.function("changeset_concat", as: type(of: concatenate)),
+      let apply = functions.function("changeset_apply", as: type(of: apply))
     else { return nil }
     self.create = create
     self.delete = delete
@@ -92,8 +85,6 @@ struct SessionExtension: Sendable {
 
   static func required() throws -> SessionExtension {
     if let found { return found }
-    throw UnsupportedByEngine(
-      engine: "SQLite \(String(cString: sqlite3_libversion())), as it was built,",
-      feature: "session extension (SQLITE_ENABLE_SESSION)")
+    throw OptionalFunctions.missing("session extension (SQLITE_ENABLE_SESSION)")
   }
 }

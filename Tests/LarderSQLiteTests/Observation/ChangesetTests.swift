@@ -250,7 +250,7 @@ struct ChangesetTests {
 
   @Test("Where SQLite has no sessions, that is what is thrown")
   func missing() {
-    #expect(SessionExtension { _ in nil } == nil)
+    #expect(SessionExtension(OptionalFunctions { _ in nil }) == nil)
     #expect(SessionExtension.found != nil && PreupdateHook.found != nil)
   }
 }
