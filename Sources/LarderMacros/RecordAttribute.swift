@@ -25,6 +25,8 @@ public enum RecordAttribute {
     public static var indexed: Self { Self() }
     /// Read, but never written.
     public static var readOnly: Self { Self() }
+    /// JSON or NULL: rows with any other text are refused.
+    public static var validJSON: Self { Self() }
     /// Optimistic locking: a number that goes up with every update.
     public static var version: Self { Self() }
 

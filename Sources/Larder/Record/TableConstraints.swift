@@ -46,27 +46,6 @@ public struct TableConstraint<R>: Sendable {
     Self(
       definition: .index(columnNames(repeat each columns), isUnique: unique, condition, name: name))
   }
-
-  /// An index, or a unique one, on what lies at a path in JSON, for comparisons with values of a type and orders by it.
-  ///
-  /// ```swift
-  /// indexes: [.index(on: columns.payload["customer"]["id"], as: Int.self)]
-  /// // CREATE INDEX "job_payload_customer_id_index" ON "job"
-  /// //   ((larder_json_if("payload", '["customer","id"]', 'number')))
-  /// ```
-  ///
-  /// For numbers, texts and Bools: creating the table throws ``LarderSQLite/DatabaseError`` for other types. Values
-  /// of another type don't count. On SQLite it serves for numbers of any type, and only Larder's connections write to
-  /// the table: others don't have the function. On PostgreSQL it serves for numbers of this type.
-  public static func index<Value: DatabaseValueConvertible>(
-    on path: JSONExpression, as type: Value.Type, unique: Bool = false,
-    where condition: SQL? = nil, name: String? = nil
-  ) -> Self {
-    Self(
-      definition: .expressionIndex(
-        path.declared(as: type, isCompared: true), suffix: path.indexName, isUnique: unique,
-        condition, name: name))
-  }
 }
 
 extension TableConstraint where R == Never {

@@ -19,7 +19,7 @@ enum ByHand {
       let founded = Column("founded", \City.founded, as: .iso8601)
       let country = Column(
         "country", \City.country, .references(Country.self, onDelete: .cascade))
-      let tags = Column("tags", \City.tags, as: .json)
+      let tags = Column("tags", \City.tags, .validJSON, as: .json)
     }
     static let columns = Columns()
     static let table = Table(

@@ -10,7 +10,7 @@ enum ByMacro {
     @Column("inhabitants", .indexed, .default(0)) var population: Int
     @Column(as: .iso8601) var founded: Date?
     @Column(.references(Country.self, onDelete: .cascade)) var country: String
-    @Column(as: .json) var tags: [String]
+    @Column(.validJSON, as: .json) var tags: [String]
     @NotStored var isSelected = false
   }
 
