@@ -30,7 +30,7 @@ struct UseTests {
     try await Proof.expectSuccess("observed-faults", "--count", "500")
   }
 
-  @Test("Who observes a file whose writer is killed sees what is in it, and new feeds begin there")
+  @Test("Who observes a file whose writer is killed sees what is in it, where new feeds begin")
   func observedKills() async throws {
     try await Proof.expectSuccess("observed-kills", "--count", "50")
   }

@@ -1,4 +1,3 @@
-import Synchronization
 import TestSupport
 import Testing
 
@@ -6,15 +5,6 @@ import Testing
 
 @Suite("The feed of changes", .promptly)
 struct ChangeFeedTests {
-  /// A feed of one or more tables that has begun.
-  private func begin(
-    _ access: any DatabaseAccess, _ tables: [String] = ["city"], limit: Int = 1000
-  ) async throws -> Followed {
-    let followed = Followed(access.changes(of: tables, limit: limit))
-    try await followed.begin()
-    return followed
-  }
-
   private func described(_ changes: [RowChange]) -> [String] {
     changes.map { change in
       func text(_ values: [DatabaseValue]?) -> String {
@@ -28,7 +18,7 @@ struct ChangeFeedTests {
   func commits(company: Company) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
-    let feed = try await begin(access)
+    let feed = try await Followed.begin(access)
     try await company.start(access) { db in
       try db.executeUpdate("UPDATE city SET population = 5 WHERE id = 1")
       try db.executeUpdate("INSERT INTO city VALUES (7, 'Rome', 1, 2)")
@@ -53,7 +43,7 @@ struct ChangeFeedTests {
   func rolledBack() async throws {
     let access = try DatabaseQueue()
     try await access.inDatabase { try createCities(in: $0) }
-    let feed = try await begin(access)
+    let feed = try await Followed.begin(access)
     try await access.inTransaction { db in
       try db.executeUpdate("UPDATE city SET area = 1 WHERE id = 1")
       try? db.inSavepoint { db in
@@ -113,7 +103,7 @@ struct ChangeFeedTests {
         CREATE TRIGGER t AFTER INSERT ON w BEGIN INSERT INTO part VALUES (NULL, new.v); END;
         """)
     }
-    let feed = try await begin(access, ["city", "part", "W"])
+    let feed = try await Followed.begin(access, ["city", "part", "W"])
     try await access.inTransaction { db in
       try db.executeUpdate("REPLACE INTO city VALUES (2, 'Bergen', 1, 1)")
       try db.executeUpdate("DELETE FROM city WHERE id = 3")
@@ -148,7 +138,7 @@ struct ChangeFeedTests {
         INSERT INTO t (a, b, c) VALUES (3, 'some', NULL);
         """)
     }
-    let feed = try await begin(access, ["t"])
+    let feed = try await Followed.begin(access, ["t"])
     try await access.inTransaction { db in try db.executeUpdate("UPDATE t SET a = a * 2") }
     let changes = try await #require(feed.next()).changes
     #expect(changes.map(\.old) == [[1, 1, "none", 7], [2, 2, "none", 7], [3, 3, "some", nil]])
@@ -180,7 +170,7 @@ struct ChangeFeedTests {
         """)
       try $0.executeUpdate("CREATE TABLE other (a)")
     }
-    let feed = try await begin(access, ["city", "other"])
+    let feed = try await Followed.begin(access, ["city", "other"])
     try? await access.inTransaction { db in
       try db.executeStatements(SQL(raw: statements))
       throw CancellationError()
@@ -194,76 +184,6 @@ struct ChangeFeedTests {
     #expect(try await feed.next()?.changes.map(\.new?.first) == [9])
   }
 
-  @Test("Numbers are told as they are stored, in tables without row ids too")
-  func numbers() async throws {
-    let access = try DatabaseQueue()
-    try await access.inDatabase {
-      try $0.executeStatements(
-        """
-        CREATE TABLE w (v REAL, x, k TEXT, j INT, PRIMARY KEY (j, k)) WITHOUT ROWID;
-        INSERT INTO w VALUES (1, 2, 'a', 3); INSERT INTO w VALUES (4, NULL, 'b', 9007199254740993);
-        CREATE TABLE t (a); INSERT INTO t VALUES (1); ALTER TABLE t ADD COLUMN e REAL DEFAULT 4;
-        """)
-    }
-    let feed = try await begin(access, ["w", "t"])
-    try await access.inTransaction { try $0.executeUpdate("DELETE FROM w WHERE j = 3") }
-    #expect(try await feed.next()?.changes.map(\.old) == [[1.0, 2, "a", 3]])
-    try await access.inTransaction { try $0.executeUpdate("DELETE FROM w") }
-    #expect(try await feed.next()?.isFromElsewhere == true)
-    try await access.inTransaction { try $0.executeUpdate("DELETE FROM t") }
-    #expect(try await feed.next()?.changes.map(\.old) == [[1, 4.0]])
-  }
-
-  @Test("Only what a feed follows, and what is committed, counts for its limit")
-  func limits() async throws {
-    let access = try DatabaseQueue()
-    try await access.inDatabase {
-      try createCities(in: $0)
-      try $0.executeUpdate("CREATE TABLE other (a)")
-    }
-    let feed = try await begin(access, limit: 3)
-    let others = try await begin(access, ["other"], limit: 20)
-    try await access.inTransaction { db in
-      for number in 0..<15 { try db.executeUpdate("INSERT INTO other VALUES (?)", number) }
-      try db.executeUpdate("UPDATE city SET area = 0 WHERE id < 4")
-      try? db.inSavepoint { db in
-        try db.executeUpdate("UPDATE city SET area = 1")
-        throw CancellationError()
-      }
-    }
-    #expect(try await feed.next()?.changes.map { $0.new?[3] } == [0.0, 0.0, 0.0])
-    #expect(try await others.next()?.changes.count == 15)
-    try await access.inTransaction { try $0.executeUpdate("UPDATE city SET area = 2") }
-    await #expect(throws: FeedOverflow.self) { try await feed.next() }
-    try await access.inTransaction { try $0.executeUpdate("DELETE FROM other WHERE a = 1") }
-    #expect(try await others.next()?.changes.count == 1)
-  }
-
-  @Test("What was committed before a feed has read its beginning isn't told again")
-  func beginsWithItsBeginning() async throws {
-    let folder = try ScratchFolder()
-    let access = try DatabasePool(path: folder.file("a.db"))
-    try await access.inTransaction { try $0.executeUpdate("CREATE TABLE t (a)") }
-    let writing = Task {
-      while !Task.isCancelled {
-        try await access.inTransaction { try $0.executeUpdate("INSERT INTO t VALUES (1)") }
-      }
-    }
-    for _ in 0..<50 {
-      let count = Mutex(0)
-      let feed = Followed(
-        access.changes(of: ["t"]) { db in
-          let rows = try db.value("SELECT count(*) FROM t", as: Int.self) ?? 0
-          count.withLock { $0 = rows }
-        })
-      try await feed.begin()
-      let row = try await feed.next()?.changes.first?.newRowID
-      #expect(row == Int64(count.withLock { $0 }) + 1)
-    }
-    writing.cancel()
-    _ = try? await writing.value
-  }
-
   @Test("A table that is gone is told, and others are followed still")
   func gone() async throws {
     let access = try DatabaseQueue()
@@ -271,10 +191,10 @@ struct ChangeFeedTests {
       try createCities(in: $0)
       try $0.executeUpdate("CREATE TABLE other (a)")
     }
-    let feed = try await begin(access)
+    let feed = try await Followed.begin(access)
     try await access.inDatabase { try $0.executeUpdate("DROP TABLE city") }
     #expect(try await feed.next()?.isFromElsewhere == true)
-    let others = try await begin(access, ["other"])
+    let others = try await Followed.begin(access, ["other"])
     try await access.inTransaction { try $0.executeUpdate("INSERT INTO other VALUES (1)") }
     #expect(try await others.next()?.changes.count == 1)
     try await access.inDatabase { try createCities(in: $0) }
@@ -286,7 +206,7 @@ struct ChangeFeedTests {
   func constraints() async throws {
     let access = try DatabaseQueue()
     try await access.inDatabase { try createCities(in: $0) }
-    let feed = try await begin(access)
+    let feed = try await Followed.begin(access)
     let error = await #expect(throws: DatabaseError.self) {
       try await access.inTransaction { db in
         try db.executeUpdate("INSERT INTO city (name) VALUES ('new'), ('Oslo')")
@@ -304,7 +224,7 @@ struct ChangeFeedTests {
   func overflow(company: Company) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
-    let feed = try await begin(access, limit: 6)
+    let feed = try await Followed.begin(access, limit: 6)
     for number in 0..<10 {
       try await access.inTransaction { db in
         try db.executeUpdate("UPDATE city SET area = ? WHERE id = 1", number)
@@ -319,8 +239,8 @@ struct ChangeFeedTests {
     let error = await #expect(throws: FeedOverflow.self) { try await feed.next() }
     #expect(error?.number == last + 1 && error?.limit == 6)
     #expect(try await feed.next() == nil)
-    await #expect(throws: DatabaseError.self) { _ = try await begin(access, limit: 0) }
-    let second = try await begin(access, limit: 6)
+    await #expect(throws: DatabaseError.self) { _ = try await Followed.begin(access, limit: 0) }
+    let second = try await Followed.begin(access, limit: 6)
     try await access.inTransaction { db in
       for number in 0..<7 { try db.executeUpdate("UPDATE city SET area = ? WHERE id = 1", number) }
     }
@@ -331,8 +251,8 @@ struct ChangeFeedTests {
   func closed(company: Company) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
-    let feed = try await begin(access)
-    let unread = try await begin(access)
+    let feed = try await Followed.begin(access)
+    let unread = try await Followed.begin(access)
     try await access.inTransaction { db in try db.executeUpdate("DELETE FROM city WHERE id = 1") }
     #expect(try await feed.next()?.changes.count == 1)
     let waiting = Task { [feed = Handed(feed)] in try await feed.content.next() == nil }
@@ -341,7 +261,7 @@ struct ChangeFeedTests {
     // What was committed before is there still.
     #expect(try await unread.next()?.changes.count == 1)
     #expect(try await unread.next() == nil)
-    let error = await #expect(throws: DatabaseError.self) { try await begin(access) }
+    let error = await #expect(throws: DatabaseError.self) { try await Followed.begin(access) }
     #expect(error?.code == .misuse)
   }
 
@@ -356,11 +276,11 @@ struct ChangeFeedTests {
         """)
     }
     for table in ["f", "v", "g", "none", "other.t", ""] {
-      await #expect(throws: DatabaseError.self) { try await begin(access, [table]) }
+      await #expect(throws: DatabaseError.self) { try await Followed.begin(access, [table]) }
     }
     // Nothing of it is left in the way.
     try await access.inDatabase { db in try db.executeUpdate("CREATE TABLE t (a)") }
-    let feed = try await begin(access, ["t"])
+    let feed = try await Followed.begin(access, ["t"])
     try await access.inDatabase { db in try db.executeUpdate("INSERT INTO t VALUES (1)") }
     #expect(try await feed.next()?.changes.count == 1)
   }
@@ -373,7 +293,7 @@ struct ChangeFeedTests {
       try db.executeUpdate("ATTACH ? AS b", path)
       try db.executeStatements("CREATE TABLE t (a); CREATE TABLE b.t (a)")
     }
-    let feed = try await begin(access, ["b.t"])
+    let feed = try await Followed.begin(access, ["b.t"])
     try await access.inTransaction { db in
       try db.executeStatements("INSERT INTO t VALUES (1); INSERT INTO b.t VALUES (2)")
     }
@@ -414,7 +334,7 @@ struct ChangeFeedTests {
     let access = try company.open(in: folder)
     let random = try RandomChanges(seed: UInt64(seed))
     try await access.inDatabase { try random.createTables(in: $0) }
-    let feed = try await begin(access, RandomChanges.tables, limit: 1_000_000)
+    let feed = try await Followed.begin(access, RandomChanges.tables, limit: 1_000_000)
     let copy = try Database()
     try random.createTables(in: copy)
     try copy.executeUpdate("PRAGMA foreign_keys = OFF")
@@ -430,15 +350,4 @@ struct ChangeFeedTests {
       #expect(try FeedReplay.rows(of: table, in: copy) == expected)
     }
   }
-}
-
-/// A feed whose consumer is a test.
-final class Followed {
-  private var iterator: ChangeFeed<RowChange>.AsyncIterator
-
-  init(_ feed: ChangeFeed<RowChange>) { iterator = feed.makeAsyncIterator() }
-
-  func begin() async throws { try await iterator.begin() }
-
-  func next() async throws -> CommittedChanges<RowChange>? { try await iterator.next() }
 }

@@ -1,0 +1,78 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LarderSQLite
+
+@Suite("Where a feed begins, and how much it holds", .promptly)
+struct FeedBoundTests {
+  @Test("Numbers are told as they are stored, in tables without row ids too")
+  func numbers() async throws {
+    let access = try DatabaseQueue()
+    try await access.inDatabase {
+      try $0.executeStatements(
+        """
+        CREATE TABLE w (v REAL, x, k TEXT, j INT, PRIMARY KEY (j, k)) WITHOUT ROWID;
+        INSERT INTO w VALUES (1, 2, 'a', 3); INSERT INTO w VALUES (4, NULL, 'b', 9007199254740993);
+        CREATE TABLE t (a); INSERT INTO t VALUES (1); ALTER TABLE t ADD COLUMN e REAL DEFAULT 4;
+        """)
+    }
+    let feed = try await Followed.begin(access, ["w", "t"])
+    try await access.inTransaction { try $0.executeUpdate("DELETE FROM w WHERE j = 3") }
+    #expect(try await feed.next()?.changes.map(\.old) == [[1.0, 2, "a", 3]])
+    try await access.inTransaction { try $0.executeUpdate("DELETE FROM w") }
+    #expect(try await feed.next()?.isFromElsewhere == true)
+    try await access.inTransaction { try $0.executeUpdate("DELETE FROM t") }
+    #expect(try await feed.next()?.changes.map(\.old) == [[1, 4.0]])
+  }
+
+  @Test("Only what a feed follows, and what is committed, counts for its limit")
+  func limits() async throws {
+    let access = try DatabaseQueue()
+    try await access.inDatabase {
+      try createCities(in: $0)
+      try $0.executeUpdate("CREATE TABLE other (a)")
+    }
+    let feed = try await Followed.begin(access, limit: 3)
+    let others = try await Followed.begin(access, ["other"], limit: 20)
+    try await access.inTransaction { db in
+      for number in 0..<15 { try db.executeUpdate("INSERT INTO other VALUES (?)", number) }
+      try db.executeUpdate("UPDATE city SET area = 0 WHERE id < 4")
+      try? db.inSavepoint { db in
+        try db.executeUpdate("UPDATE city SET area = 1")
+        throw CancellationError()
+      }
+    }
+    #expect(try await feed.next()?.changes.map { $0.new?[3] } == [0.0, 0.0, 0.0])
+    #expect(try await others.next()?.changes.count == 15)
+    try await access.inTransaction { try $0.executeUpdate("UPDATE city SET area = 2") }
+    await #expect(throws: FeedOverflow.self) { try await feed.next() }
+    try await access.inTransaction { try $0.executeUpdate("DELETE FROM other WHERE a = 1") }
+    #expect(try await others.next()?.changes.count == 1)
+  }
+
+  @Test("What was committed before a feed has read its beginning isn't told again")
+  func beginsWithItsBeginning() async throws {
+    let folder = try ScratchFolder()
+    let access = try DatabasePool(path: folder.file("a.db"))
+    try await access.inTransaction { try $0.executeUpdate("CREATE TABLE t (a)") }
+    let writing = Task {
+      while !Task.isCancelled {
+        try await access.inTransaction { try $0.executeUpdate("INSERT INTO t VALUES (1)") }
+      }
+    }
+    for _ in 0..<50 {
+      let count = Mutex(0)
+      let feed = Followed(
+        access.changes(of: ["t"]) { db in
+          let rows = try db.value("SELECT count(*) FROM t", as: Int.self) ?? 0
+          count.withLock { $0 = rows }
+        })
+      try await feed.begin()
+      let row = try await feed.next()?.changes.first?.newRowID
+      #expect(row == Int64(count.withLock { $0 }) + 1)
+    }
+    writing.cancel()
+    _ = try? await writing.value
+  }
+}
