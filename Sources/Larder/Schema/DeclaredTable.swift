@@ -109,7 +109,7 @@ struct DeclaredTable {
 
   /// A fragment in the words of the dialect.
   private func text(_ fragment: SQLFragment) throws -> String {
-    try text(fragment.sql(in: dialect.definitions == nil ? nil : dialect))
+    try text(fragment.sql(in: dialect.definitions == nil ? nil : DefinitionText(dialect: dialect)))
   }
 
   /// SQL without parameters, which no declaration can have.
@@ -260,4 +260,16 @@ extension ColumnDefinition {
     }
     return definition
   }
+}
+
+/// A dialect for text in which values stand as literals: what is written first is read by
+/// ``LarderSQLite/SQL/literalText(dateFormat:_:)``, in whose placeholders.
+private struct DefinitionText: Dialect {
+  let dialect: any Dialect
+
+  var reusesPlaceholders: Bool { dialect.reusesPlaceholders }
+  var definitions: (any DefinitionDialect)? { dialect.definitions }
+  func placeholder(_ number: Int) -> String { "?\(number)" }
+  func typeName(of type: ColumnType) -> String { dialect.typeName(of: type) }
+  func rewrite(_ fragment: SQLFragment) -> SQLFragment? { dialect.rewrite(fragment) }
 }

@@ -128,7 +128,7 @@ extension DatabaseAccess {
   ///   - fetch: reads the value.
   ///   - label: names the scope in errors of those who wait for it.
   ///   - line: likewise.
-  ///   - onError: is called with what ends the observation, if that is an error.
+  ///   - onError: is called with what ends the observation, if that is an error; not after it was cancelled.
   ///   - onValue: is called with each value; the next one isn't read before it returns.
   public func values<Value: Sendable>(
     of fetch: @escaping @Sendable (Database) throws -> Value,
@@ -150,7 +150,7 @@ extension DatabaseAccess {
           onValue(value)
         }
       } catch {
-        onError(error)
+        if !Task.isCancelled { onError(error) }
       }
     }
     return Observation { if process == ProcessGeneration.current { task.cancel() } }

@@ -216,7 +216,8 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     } cancel: {
       $0.values[id]?.waiter.take()
     }
-    if !goesOn { try check() }
+    // Who has given up isn't told what happens then.
+    if !goesOn, !Task.isCancelled { try check() }
     return goesOn
   }
 
@@ -237,7 +238,7 @@ final class Observers: ScopeObserver, @unchecked Sendable {
       $0.feeds[id]?.waiter.take()
     }
     guard goesOn else {
-      try check()
+      if !Task.isCancelled { try check() }
       return nil
     }
     try await pace.wait()
