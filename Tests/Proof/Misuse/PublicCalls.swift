@@ -24,6 +24,8 @@ enum PublicCalls {
     "DatabaseValueConvertible", "DateFormat", "EffectiveSettings", "Extension", "FeedOverflow",
     "Observation",
     "ObservedValues", "RecordChange", "RowChange",
+    "FullTextDetail", "FullTextFields", "FullTextIndex", "FullTextPattern", "FullTextStorage",
+    "FullTextTokenizer",
     "ForeignKeyAction", "ForeignKeySchema", "ForeignKeyViolation", "HasMany", "HasManyThrough",
     "IndexSchema", "JSON", "JSONElement", "JSONExpression", "Join2", "Join3", "Join4", "Limit",
     "Mapped", "Migration", "MigrationError",
