@@ -4,8 +4,8 @@ import LarderSQLite
 ///
 /// ```swift
 /// .allPrefixes(of: userInput)                       // what people type: any text, in any language
-/// .phrase("new york") || .phrase("nyc")
-/// .phrase("bern").in(City.columns.name) && .all(of: "capital switzerland")
+/// .phrase("new york").or(.phrase("nyc"))
+/// .phrase("bern").in(City.columns.name).and(.all(of: "capital switzerland"))
 /// ```
 ///
 /// Texts have no syntax: nothing in them has a meaning of its own, and no text is an error of syntax. A pattern
@@ -65,14 +65,16 @@ public struct FullTextPattern: Hashable, Sendable {
     FullTextPattern(.columns(columnNames(repeat each columns), node))
   }
 
+  // Methods rather than operators, with which the compiler would look for seconds at conditions that are wrong.
+
   /// Rows that both find.
-  public static func && (left: FullTextPattern, right: FullTextPattern) -> FullTextPattern {
-    FullTextPattern(.and(left.node, right.node))
+  public func and(_ other: FullTextPattern) -> FullTextPattern {
+    FullTextPattern(.and(node, other.node))
   }
 
   /// Rows that one of both finds, or both.
-  public static func || (left: FullTextPattern, right: FullTextPattern) -> FullTextPattern {
-    FullTextPattern(.or(left.node, right.node))
+  public func or(_ other: FullTextPattern) -> FullTextPattern {
+    FullTextPattern(.or(node, other.node))
   }
 
   /// The parts of a text between spaces and control characters. FTS5 takes a NUL for the end.

@@ -47,8 +47,8 @@ struct FullTextPatternTests {
 
   @Test("Patterns are combined, and looked for in some columns")
   func combinations() throws {
-    #expect(try found(.all(of: "ferry") && .all(of: "tunnel"), db) == [2])
-    #expect(try found(.all(of: "noon") || .phrase("new york"), db) == [1, 3])
+    #expect(try found(.all(of: "ferry").and(.all(of: "tunnel")), db) == [2])
+    #expect(try found(.all(of: "noon").or(.phrase("new york")), db) == [1, 3])
     #expect(try found(.all(of: "york").in(Letter.columns.body), db) == [4])
     #expect(try found(.all(of: "york").in(Letter.columns.subject), db) == [3, 4])
     #expect(
@@ -57,7 +57,7 @@ struct FullTextPatternTests {
       ])
     #expect(
       try found(
-        .all(of: "york").in(Letter.columns.body) && .phrase("old").in(Letter.columns.subject), db)
+        .all(of: "york").in(Letter.columns.body).and(.phrase("old").in(Letter.columns.subject)), db)
         == [4])
     #expect(
       try found(
@@ -76,8 +76,8 @@ struct FullTextPatternTests {
     #expect(try found(.phrase(text, prefix: true), db) == [])
     #expect(try found(.all(of: "noon \(text)"), db) == [1])
     #expect(try found(.any(of: "\(text) noon"), db) == [1])
-    #expect(try found(.all(of: "noon") && .all(of: text), db) == [])
-    #expect(try found(.all(of: "noon") || .all(of: text), db) == [1])
+    #expect(try found(.all(of: "noon").and(.all(of: text)), db) == [])
+    #expect(try found(.all(of: "noon").or(.all(of: text)), db) == [1])
   }
 
   @Test(

@@ -96,8 +96,8 @@ struct ScannedIndex {
       all, begins, whole, (.any(of: text), .any(words.map { phrase($0) })),
       (.phrase(text, prefix: true), .all([phrase(text, prefix: true)])),
       (all.0.in(Note.columns.body), .column(1, all.1)),
-      (begins.0.in(Note.columns.title) || whole.0, .or(.column(0, begins.1), whole.1)),
-      (all.0 && begins.0.in(Note.columns.title, Note.columns.body), .and(all.1, begins.1)),
+      (begins.0.in(Note.columns.title).or(whole.0), .or(.column(0, begins.1), whole.1)),
+      (all.0.and(begins.0.in(Note.columns.title, Note.columns.body)), .and(all.1, begins.1)),
     ]
     if words.count > 1 {
       patterns.append(

@@ -13,7 +13,7 @@ extension InjectionEntry {
           let filtered = Hoard.filter { $0.matching(index, pattern) }
           try WrongAnswer.check(try filtered.fetchCount(db), hits.count, "the rows of a condition")
         }
-        let found = Hoard.matching(index, .all(of: "oslo \(text)") || .phrase("oslo"))
+        let found = Hoard.matching(index, .all(of: "oslo \(text)").or(.phrase("oslo")))
         try WrongAnswer.check(try found.fetchCount(db), 1, "the rows with Oslo")
       }
     },
@@ -64,7 +64,7 @@ extension InjectionEntry {
     [
       .all(of: text), .any(of: text), .allPrefixes(of: text), .phrase(text),
       .phrase(text, prefix: true), .near(text, text, distance: 3),
-      .all(of: text).in(Hoard.columns.owner), .phrase(text) && .all(of: text) || .any(of: text),
+      .all(of: text).in(Hoard.columns.owner), .phrase(text).and(.all(of: text)).or(.any(of: text)),
     ]
   }
 
