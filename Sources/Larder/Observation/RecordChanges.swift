@@ -111,6 +111,7 @@ extension Record {
 /// which they are read as those of a table.
 final class RecordDecoder {
   private let database: Database
+  private var last: (columns: [String], sql: SQL)?
 
   init(_ format: DateFormat) throws {
     var configuration = Configuration()
@@ -134,15 +135,20 @@ final class RecordDecoder {
   }
 
   private func record<R: Record>(_ columns: [String], _ values: [DatabaseValue]) throws -> R {
-    var sql: SQL = "SELECT"
-    for (index, (column, value)) in zip(columns, values).enumerated() {
-      sql =
-        index == 0
-        ? "\(sql) \(value) AS \(identifier: column)" : "\(sql), \(value) AS \(identifier: column)"
-    }
+    var sql = statement(of: columns)
+    sql.values = values
     guard let record = try R.fetchAll(database, sql: sql).first else {
       throw DatabaseError(.internal, "a row can't be read")
     }
     return record
+  }
+
+  /// A row of parameters by the names of columns: its text is made once, which took half of a row's time.
+  private func statement(of columns: [String]) -> SQL {
+    if let last, last.columns == columns { return last.sql }
+    let terms = columns.map { "? AS \($0.quotedIdentifier)" }
+    let sql = SQL(raw: "SELECT \(terms.joined(separator: ", "))")
+    last = (columns, sql)
+    return sql
   }
 }
