@@ -51,7 +51,7 @@ public final class Blob {
   /// Reads bytes from an offset on, all that are left or so many. Throws `ResultCode.range` for bytes that
   /// aren't there.
   public func read(at offset: Int = 0, count: Int? = nil) throws -> [UInt8] {
-    let wanted = count ?? max(0, self.count - offset)
+    let wanted = count ?? max(0, self.count - max(0, offset))
     _ = try range(offset, wanted)
     return try Array(unsafeUninitializedCapacity: wanted) { buffer, read in
       try self.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)

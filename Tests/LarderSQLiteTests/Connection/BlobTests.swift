@@ -83,6 +83,8 @@ struct BlobTests {
         let error = #expect(throws: DatabaseError.self) { try blob.read(at: offset, count: count) }
         #expect(error?.code == .range)
       }
+      let farBelow = #expect(throws: DatabaseError.self) { try blob.read(at: .min) }
+      #expect(farBelow?.code == .range)
       let writable = try db.openBlob("file", column: "content", row: 2, isWritable: true)
       let error = #expect(throws: DatabaseError.self) { try writable.write([1, 2], at: 2) }
       #expect(error?.code == .range)
