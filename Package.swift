@@ -2,6 +2,9 @@
 import CompilerPluginSupport
 import PackageDescription
 
+// `LARDER_SQLITE=sqlcipher` links SQLCipher in place of SQLite: for encrypted files.
+let usesCipher = Context.environment["LARDER_SQLITE"] == "sqlcipher"
+
 let package = Package(
   name: "Larder",
   products: [
@@ -10,12 +13,14 @@ let package = Package(
     .library(name: "LarderTesting", targets: ["LarderTesting"]),
     .library(name: "LarderPostgres", targets: ["LarderPostgres"]),
     .library(name: "LarderMacros", targets: ["LarderMacros"]),
+    .executable(name: "larder", targets: ["larder"]),
   ],
   targets: [
     .systemLibrary(
       name: "CSQLite",
-      pkgConfig: "sqlite3",
-      providers: [.apt(["libsqlite3-dev"])]
+      path: usesCipher ? "Sources/CSQLCipher" : "Sources/CSQLite",
+      pkgConfig: usesCipher ? "sqlcipher" : "sqlite3",
+      providers: [.apt([usesCipher ? "libsqlcipher-dev" : "libsqlite3-dev"])]
     ),
     .target(name: "LarderSQLite", dependencies: ["CSQLite"]),
     .target(name: "Larder", dependencies: ["LarderSQLite"]),
@@ -28,21 +33,29 @@ let package = Package(
     .target(name: "LarderMacros", dependencies: ["Larder", "LarderMacrosPlugin"]),
     .macro(name: "LarderMacrosPlugin", dependencies: ["LarderMacroExpansion"]),
     .target(name: "LarderMacroExpansion"),
+    .target(name: "LarderTerminal", dependencies: ["LarderSQLite"]),
+    .executableTarget(
+      name: "larder", dependencies: ["Larder", "LarderPostgres", "LarderTerminal"]),
     .target(name: "LarderTesting", dependencies: ["Larder"], path: "Tests/LarderTesting"),
     .executableTarget(
       name: "gazetteer",
-      dependencies: ["LarderMacros", "LarderPostgres"],
+      dependencies: ["LarderMacros", "LarderPostgres", "LarderTerminal"],
       path: "Sample",
-      exclude: ["run", "Data"]
+      exclude: ["run", "Data", "schema.svg"]
     ),
+    .target(name: "CTableReference", dependencies: ["CSQLite"], path: "Tests/TableReference"),
     .executableTarget(
       name: "benchmarks",
-      dependencies: ["LarderMacros", "CSQLite", "TestSupport"],
+      dependencies: ["LarderMacros", "CSQLite", "CTableReference", "TestSupport"],
       path: "Tests/Benchmarks"
     ),
     .testTarget(
       name: "SampleTests",
       dependencies: ["Larder", "PostgresSupport", "TestSupport", "gazetteer"]),
+    .testTarget(
+      name: "LarderToolTests",
+      dependencies: ["Larder", "LarderTerminal", "PostgresSupport", "TestSupport", "larder"],
+      exclude: ["Golden"]),
     .target(name: "TestSupport", dependencies: ["Larder"], path: "Tests/TestSupport"),
     .target(
       name: "RandomQueries", dependencies: ["Larder", "TestSupport"], path: "Tests/RandomQueries"),

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Larder
+import LarderTerminal
 
 extension Command {
   static let `import` = Command(

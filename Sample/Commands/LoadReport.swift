@@ -1,3 +1,5 @@
+import LarderTerminal
+
 /// What `serve-load` has measured.
 struct LoadReport: Encodable {
   let tasks: Int

@@ -1,45 +1,31 @@
-import Larder
+import LarderTerminal
 
-extension Command {
-  /// All of them, as the help lists them.
-  static let all: [Command] = [
-    .import, .search, .children, .path, .top, .nearest, .stats, .add, .edit, .remove,
-    .upgrade, .sql, .backup, .serveLoad, .watch,
-  ]
+extension Program {
+  /// The program, with its commands as the help lists them.
+  static let gazetteer = Program(
+    name: "gazetteer", title: "the world's cities and China's divisions, kept by Larder",
+    commands: [
+      .import, .search, .children, .path, .top, .nearest, .stats, .add, .edit, .remove,
+      .upgrade, .sql, .backup, .serveLoad, .watch,
+    ],
+    commonOptions: [
+      Option(
+        "database", "FILE",
+        "the database, or a server's: postgres://USER@HOST/NAME; "
+          + "\(DatabaseLocation.defaultDescription) if not given"),
+      Option("json", nil, "print an array of JSON objects"),
+      Option("wait", "SECONDS", "how long to wait for other programs that write (5; a server: 30)"),
+      Option("max-pages", "N", "let the file have no more pages than this"),
+      Option("help", nil, "explain the command"),
+    ],
+    notes: """
+      Exit status:
+        0    done
+        1    something that was named isn't there, or a line of a file is bad
+        2    the command line is wrong
+        3    the database can't be opened, read or written
+        130  interrupted
 
-  /// Runs the command that the words begin with, and returns the program's exit status.
-  @MainActor
-  static func main(_ words: [String]) async -> Int32 {
-    var path = ""
-    do {
-      try await run(words, &path)
-      try Output.finish()
-      return 0
-    } catch {
-      let failure = Failure(describing: error, database: path)
-      Output.note("gazetteer: \(failure.message)")
-      return failure.status.rawValue
-    }
-  }
-
-  @MainActor
-  private static func run(_ words: [String], _ path: inout String) async throws {
-    guard let first = words.first, !["help", "--help", "-h"].contains(first) else {
-      return print(try help(words.dropFirst().first))
-    }
-    let command = try named(first)
-    let invocation = try Invocation(Array(words.dropFirst()), for: command)
-    if invocation.has("help") { return print(command.help) }
-    path = try DatabaseLocation(invocation).name
-    try await command.run(invocation)
-  }
-
-  private static func help(_ name: String?) throws -> String {
-    try name.map { try named($0).help } ?? overview
-  }
-
-  private static func named(_ name: String) throws -> Command {
-    if let command = all.first(where: { $0.name == name }) { return command }
-    throw Failure(.usage, "there is no command “\(name)”; see “gazetteer --help”")
-  }
+      In JSON, what isn't known is left out.
+      """)
 }

@@ -1,4 +1,5 @@
 import Larder
+import LarderTerminal
 
 extension Command {
   static let search = Command(

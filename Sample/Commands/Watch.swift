@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Larder
+import LarderTerminal
 
 extension Command {
   /// Follows what other processes write, by a value that follows the database and a cursor: the key of the last

@@ -1,3 +1,5 @@
+import LarderTerminal
+
 /// A file of records of one kind, whose first line names the columns.
 struct CSVFile {
   let path: String
@@ -30,9 +32,7 @@ struct CSVFile {
   }
 
   /// Which part of the file was read, from 0 to 1; 0 where its size isn't known.
-  var partRead: Double {
-    reader.size > 0 ? Double(reader.bytesRead) / Double(reader.size) : 0
-  }
+  var partRead: Double { reader.partRead }
 
   func failure(_ bad: BadLine) -> Failure { Self.failure(bad, path) }
 

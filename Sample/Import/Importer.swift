@@ -1,4 +1,5 @@
 import Larder
+import LarderTerminal
 
 /// Puts the records of a file into their table: new ones are inserted, others become as the file has
 /// them, and those that are the same stay untouched.

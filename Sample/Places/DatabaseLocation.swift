@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import Larder
 import LarderPostgres
+import LarderTerminal
 
 /// Where the gazetteer is kept, in a file or on a PostgreSQL server, and how it is opened.
 struct DatabaseLocation {

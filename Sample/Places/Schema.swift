@@ -1,4 +1,5 @@
 import Larder
+import LarderTerminal
 
 /// The tables of the gazetteer, and what they were in earlier versions of the program.
 ///

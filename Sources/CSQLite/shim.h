@@ -38,6 +38,46 @@ static inline void larder_vtab_is_innocuous(sqlite3 *db) {
   if (sqlite3_libversion_number() < 3047000) sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
 }
 
+/// A virtual table and a cursor, as SQLite knows them, with the objects that they belong to.
+typedef struct {
+  sqlite3_vtab base;
+  void *object;
+} larder_vtab;
+
+typedef struct {
+  sqlite3_vtab_cursor base;
+  void *object;
+  /// What is being read, and what its values are given to, which the object keeps; NULL once it has ended.
+  void *rows, *arena;
+  /// The number of the row that it stands on, from 1.
+  sqlite3_int64 row;
+  int column_count;
+} larder_vtab_cursor;
+
+/// Says of the virtual table that is being opened that only the program's own statements may use it.
+static inline void larder_vtab_is_direct_only(sqlite3 *db) {
+  sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
+}
+
+/// Binds a table's rows, which SQL can neither make nor look at; see https://www.sqlite.org/bindptr.html.
+static inline int larder_bind_table(
+    sqlite3_stmt *statement, int index, void *rows, void (*release)(void *)) {
+  return sqlite3_bind_pointer(statement, index, rows, "larder_table", release);
+}
+
+/// The rows that were bound, or NULL where the value is another.
+static inline void *larder_value_table(sqlite3_value *value) {
+  return sqlite3_value_pointer(value, "larder_table");
+}
+
+/// A copy of a text that SQLite lets go of; NULL where there is no memory.
+static inline char *larder_copy_text(const char *text) {
+  size_t count = strlen(text) + 1;
+  char *copy = (char *)sqlite3_malloc64(count);
+  if (copy) memcpy(copy, text, count);
+  return copy;
+}
+
 static inline int larder_bind_text_transient(
     sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 count) {
   return sqlite3_bind_text64(
@@ -96,6 +136,49 @@ static inline int larder_has_attached(sqlite3 *db) {
   (void)db;
   return 1;
 #endif
+}
+
+/// Whether the library encrypts files, as SQLCipher does; see <https://www.zetetic.net/sqlcipher/>.
+static inline int larder_has_cipher(void) {
+#ifdef SQLITE_HAS_CODEC
+  return 1;
+#else
+  return 0;
+#endif
+}
+
+/// Gives a database its key, before anything of its file is read.
+static inline int larder_key(sqlite3 *db, const void *bytes, int count) {
+#ifdef SQLITE_HAS_CODEC
+  return sqlite3_key_v2(db, "main", bytes, count);
+#else
+  (void)db, (void)bytes, (void)count;
+  return SQLITE_MISUSE;
+#endif
+}
+
+/// Writes each page of a database anew, with another key.
+static inline int larder_rekey(sqlite3 *db, const void *bytes, int count) {
+#ifdef SQLITE_HAS_CODEC
+  return sqlite3_rekey_v2(db, "main", bytes, count);
+#else
+  (void)db, (void)bytes, (void)count;
+  return SQLITE_MISUSE;
+#endif
+}
+
+/// Overwrites bytes with zeros, also where nothing reads them afterwards.
+static inline void larder_wipe(void *bytes, size_t count) { explicit_bzero(bytes, count); }
+
+/// Whether the file of a database begins as one does that isn't encrypted. Asked of SQLite's own descriptor: closing
+/// another one would let go of the file's locks.
+static inline int larder_has_plain_header(sqlite3 *db) {
+  sqlite3_file *file = 0;
+  char bytes[16];
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
+  if (!file || !file->pMethods) return 0;
+  return file->pMethods->xRead(file, bytes, sizeof bytes, 0) == SQLITE_OK &&
+         memcmp(bytes, "SQLite format 3", sizeof bytes) == 0;
 }
 
 /// Opens the write-ahead log of a database a second time, by its VFS, to sync it; NULL where that fails.

@@ -43,6 +43,8 @@ public enum RecordAttribute {
     public static func collate(_ name: String) -> Self { Self() }
     /// An expression over other columns that the value is computed from.
     public static func generated(_ expression: SQL, stored: Bool = false) -> Self { Self() }
+    /// The value at a path in another column's JSON, which is named as the column is.
+    public static func generated(json path: JSONExpression, stored: Bool = false) -> Self { Self() }
     /// A foreign key: the value is the primary key of a row of another record's table, or NULL.
     public static func references(
       _ target: Any.Type, onDelete: ForeignKeyAction = .noAction,
@@ -62,7 +64,16 @@ public enum RecordAttribute {
   @dynamicMemberLookup
   public struct Properties {
     /// Any property: whether there is one, the macro tells.
-    public subscript(dynamicMember name: String) -> Any? { nil }
+    public subscript(dynamicMember name: String) -> Property { Property() }
+  }
+
+  /// Stands for a property, and for what is in its JSON: `\.payload["lines"][0]`.
+  @_documentation(visibility: internal)
+  public struct Property {
+    /// The value with a name.
+    public subscript(name: String) -> Property { self }
+    /// An element.
+    public subscript(index: Int) -> Property { self }
   }
 
   /// A constraint on several columns of a table, or an index; see ``Larder/TableConstraint``.
@@ -75,6 +86,11 @@ public enum RecordAttribute {
     public static func index(
       _ columns: PartialKeyPath<Properties>..., unique: Bool = false, where condition: SQL? = nil,
       name: String? = nil
+    ) -> Self { Self() }
+    /// An index, or a unique one, on what lies at a path in a column's JSON: `\.payload["customer"]["id"]`.
+    public static func index(
+      on path: PartialKeyPath<Properties>, as type: Any.Type, unique: Bool = false,
+      where condition: SQL? = nil, name: String? = nil
     ) -> Self { Self() }
     /// A foreign key: these columns are the primary key of a row of another record's table, or one of
     /// them is NULL.

@@ -33,13 +33,12 @@ func run(_ options: Options) throws {
 }
 
 func runSingle(_ options: Options, _ folder: ScratchFolder) throws -> [Measurement] {
-  let benchmarks =
-    (WrapperBenchmarks.all + ScopeBenchmarks.all + PoolBenchmarks.all + ObservationBenchmarks.all
-    + RecordBenchmarks.all
-    + QueryBenchmarks.all + SchemaBenchmarks.all + GazetteerBenchmarks.all
-    + SearchBenchmarks.all).filter {
-      options.includes($0.name)
-    }
+  let all: [[Benchmark]] = [
+    WrapperBenchmarks.all, ScopeBenchmarks.all, PoolBenchmarks.all, ObservationBenchmarks.all,
+    RecordBenchmarks.all, QueryBenchmarks.all, SchemaBenchmarks.all, GazetteerBenchmarks.all,
+    SearchBenchmarks.all, JSONBenchmarks.all, BlobBenchmarks.all, TableBenchmarks.all,
+  ]
+  let benchmarks = all.flatMap(\.self).filter { options.includes($0.name) }
   if !benchmarks.isEmpty { print(Table.header) }
   return try options.storages.flatMap { storage in
     try benchmarks.filter { $0.storages.contains(storage) }.map { benchmark in

@@ -40,6 +40,7 @@ struct Company: Sendable, CustomStringConvertible {
   ) throws -> any DatabaseAccess {
     var configuration = Configuration(profile: .durable)
     configuration.groupCommit = sharesSyncs
+    configuration.scopeTimeout = .seconds(watchdogSeconds)
     configure(&configuration)
     let path = folder.file("cities.db")
     let access: any DatabaseAccess =

@@ -32,6 +32,31 @@ private struct Town: Record {
     "town", Town.init, columns.id, columns.name, columns.rating, columns.country)
 }
 
+private struct Paper: Record {
+  struct Body: Codable {
+    var number: Int
+    var state: String
+  }
+
+  var id: Int64
+  var title: String
+  var body: Body
+
+  struct Columns: Sendable {
+    let id = Column("id", \Paper.id, .primaryKey)
+    let title = Column("title", \Paper.title)
+    let body = Column("body", \Paper.body, as: .json)
+  }
+  static let columns = Columns()
+  static let table = Table(
+    "paper", Paper.init, columns.id, columns.title, columns.body,
+    indexes: [
+      .index(on: columns.body["number"], as: Int.self),
+      .index(on: columns.body["state"], as: String.self),
+    ])
+  static let text = FullTextIndex(of: Paper.self, \.title, tokenizer: .bigram)
+}
+
 /// Which plans typed queries have on a large table.
 enum Plans: Verb {
   static let help = """
@@ -60,6 +85,13 @@ enum Plans: Verb {
           country: Int64(number) % countries + 1)
       }
       try Town.insert(db, contentsOf: towns)
+      try Paper.table.create(db)
+      let papers = (1...rows / 10).map { (number: Int) -> Paper in
+        let body = Paper.Body(number: number &* 7919 % rows, state: "state \(number % 500)")
+        return Paper(id: Int64(number), title: "the paper \(number % 999) 南山区", body: body)
+      }
+      try Paper.insert(db, contentsOf: papers)
+      try Paper.text.create(db)
     }
     try pool.inDatabase { db in
       try db.executeUpdate("ANALYZE")
@@ -121,6 +153,24 @@ enum Plans: Verb {
     }
     try check("delete by key", writes: true) { db, n in
       try Town.filter { $0.id == Int64(n) }.delete(db)
+    }
+    try check("a path in JSON ==") { db, n in
+      try Paper.filter { $0.body["number"] == n * 7919 }.fetchAll(db).count
+    }
+    try check("a path in JSON in a range") { db, n in
+      try Paper.filter { $0.body["number"] > n && $0.body["number"] < n + 100 }.fetchAll(db).count
+    }
+    try check("a text in JSON") { db, n in
+      try Paper.filter { $0.body["state"] == "state \(n)" }.fetchAll(db).count
+    }
+    try check("order by a path in JSON") { db, n in
+      try Paper.order { $0.body["number"].as(Int.self) }.limit(10 + n).fetchAll(db).count
+    }
+    try check("full text") { db, n in
+      try Paper.matching(Paper.text, .all(of: "\(n)")).order { $0.rank }.fetchAll(db).count
+    }
+    try check("full text, a beginning, as a condition") { db, n in
+      try Paper.filter { $0.matching(Paper.text, .allPrefixes(of: "99\(n)")) }.fetchAll(db).count
     }
     guard wrong.isEmpty else {
       throw Wrong("a table is read as a whole by: \(wrong.joined(separator: ", "))")

@@ -109,11 +109,10 @@ package final class Proxy: Sendable {
       if allowed <= 0 || isCut { return }
       guard count > 0, !isFrozen else {
         if isFrozen { usleep(5000) }
-        if isFrozen,
-          recv(client, &buffer, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
-        {
-          return
-        }
+        // By the hang-up, not by an end of the input, before which there may be bytes that are never passed on.
+        // A server's session that stayed would be idle in its transaction, and while an old one is, serializable
+        // transactions that write the same row fail again and again, in all databases of the server.
+        if isFrozen, files[0].revents & Int16(POLLHUP) != 0 { return }
         continue
       }
       for index in 0..<2 where files[index].revents != 0 {

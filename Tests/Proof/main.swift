@@ -12,7 +12,7 @@ import Foundation
 let rows: [any ProofRow.Type] = [
   AddressSanitizer.self, AsIfAlone.self, CompileTimeEffects.self, Differential.self, FullDisk.self,
   FullText.self,
-  HostileFiles.self, HostileTexts.self,
+  HostileFiles.self, HostileTexts.self, ToolFiles.self,
   Injection.self, IOFaults.self,
   Kills.self,
   Leaks.self, Macros.self, MisuseMatrix.self, ObservationRow.self,

@@ -23,6 +23,9 @@ func f(_ db: Database, _ city: String, _ none: Int?) throws {
   _ = House.all.leftJoin(House.self) { $0.address["city"] == $1.text }.filter {
     $1.address["city"] != "x"
   }
+  _ = House.filter { $0.notes["a"] == nil || $0.text["b"] != nil && !($0.text[0] == nil) }
+  _ = House.select { ($0.text["a"].as(String.self, strict: false), count()) }
+  _ = House.select { $0.text["a"].as(JSON<Address>.self).jsonArray() }
   try House.all.update(db) {
     $0.address["city"] = "Oslo"
     $0.address["floors"][0] = 5

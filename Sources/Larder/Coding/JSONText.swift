@@ -13,8 +13,12 @@ enum JSONText {
   static func text<Value: Encodable>(of value: Value) throws -> String {
     do {
       return String(decoding: try encoder.encode(value), as: UTF8.self)
-    } catch is EncodingError {
-      throw ConversionError(.notExact, Value.self)
+    } catch EncodingError.invalidValue(let value, let context) {
+      let isNumber = value is any BinaryFloatingPoint
+      throw ConversionError(
+        .notExact, Value.self,
+        part: place(context.codingPath)
+          + (isNumber ? " is no number that JSON has" : " has no form in JSON"))
     }
   }
 
@@ -23,8 +27,36 @@ enum JSONText {
     do {
       return try decoder.decode(Value.self, from: Data(text.utf8))
     } catch {
-      throw ConversionError(.malformed, Value.self)
+      throw ConversionError(.malformed, Value.self, part: (error as? DecodingError).map(part))
     }
+  }
+
+  /// What is wrong where, without the value.
+  private static func part(_ error: DecodingError) -> String {
+    switch error {
+    case .typeMismatch(let type, let context): "\(place(context.codingPath)) is no \(type)"
+    case .valueNotFound(let type, let context):
+      "\(place(context.codingPath)) is null, and no \(type)"
+    case .keyNotFound(let key, let context): "\(place(context.codingPath + [key])) is missing"
+    case .dataCorrupted(let context) where context.codingPath.isEmpty:
+      "the text isn't JSON, has no value of the type, or is nested deeper than 512"
+    case .dataCorrupted(let context): "\(place(context.codingPath)) has no value of its type"
+    @unknown default: "it can't be decoded"
+    }
+  }
+
+  /// A path as Swift would write it: `lines[0].sku`.
+  private static func place(_ path: [any CodingKey]) -> String {
+    guard !path.isEmpty else { return "the whole" }
+    var text = ""
+    for key in path.prefix(20) {
+      if let index = key.intValue {
+        text += "[\(index)]"
+      } else {
+        text += (text.isEmpty ? "" : ".") + key.stringValue.prefix(60)
+      }
+    }
+    return "`\(text)\(path.count > 20 ? "…" : "")`"
   }
 
   private static func makeEncoder() -> JSONEncoder {
@@ -39,7 +71,12 @@ enum JSONText {
   private static func makeDecoder() -> JSONDecoder {
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .custom { decoder in
-      Date(timeIntervalSince1970: try CivilTime.secondsSince1970(String(from: decoder)))
+      do {
+        return Date(timeIntervalSince1970: try CivilTime.secondsSince1970(String(from: decoder)))
+      } catch is ConversionError {
+        throw DecodingError.typeMismatch(
+          Date.self, DecodingError.Context(codingPath: decoder.codingPath, debugDescription: ""))
+      }
     }
     return decoder
   }

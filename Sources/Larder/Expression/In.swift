@@ -9,15 +9,25 @@ extension SQLExpression where Value: DatabaseValueConvertible {
   /// opposite, `!$0.level.in(…)`, leave rows with NULL out.
   /// See [IN](https://www.sqlite.org/lang_expr.html#in_op).
   ///
-  /// Integers and texts go to the statement as one argument, so that it is the same for lists of any
-  /// length.
+  /// Integers, texts and any list of more than a thousand values go to the statement as one argument, so that it is
+  /// the same for lists of any length.
   public func `in`(_ values: some Sequence<Value>) -> SQLExpression<Bool> {
     let values = Array(values)
     let present = Value.columnType.isNullable ? values.filter { !$0.isStoredAsNull } : values
-    let coded = present.map { node.coding?.code($0) ?? $0 }
-    let list = MemberList(Value.self, coded, isCoded: node.coding.map { $0.form != .own } ?? false)
+    let list = members(present)
     let condition = SQLExpression<Bool>(node.infix(.in, operand: SQLFragment(.members(list))))
     return present.count == values.count ? condition : condition || isNull
+  }
+}
+
+extension SQLExpression where Value: DatabaseValueConvertible {
+  private func members(_ values: [Value]) -> MemberList {
+    if values.count > MemberList.longestText, node.coding == nil {
+      return MemberList(table: values)
+    }
+    let coded = values.map { node.coding?.code($0) ?? $0 }
+    return MemberList(
+      Value.self, coded, isCoded: node.coding.map { $0.form != .own } ?? false)
   }
 }
 

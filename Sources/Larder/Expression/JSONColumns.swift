@@ -76,6 +76,12 @@ extension SQLExpression {
     .aggregated(.jsonArray, [jsonText])
   }
 
+  /// The values of all rows as an array, of values that are JSON already, or nil.
+  public func jsonArray<Element>() -> SQLExpression<JSON<[Element?]>>
+  where Value == JSON<Element>? {
+    .aggregated(.jsonArray, [jsonText])
+  }
+
   /// The values of all rows as an object, each with this text as its name. A name that comes twice stands there
   /// twice, and one of its values is read.
   public func jsonObject<Element: Codable>(

@@ -25,6 +25,7 @@ public struct JSONExpression: Sendable {
   let path: [JSONPathStep]
   /// The document with what was assigned here or below, in an update.
   private var changed: SQLFragment?
+  private var current: SQLFragment { changed ?? document }
 
   init(_ document: SQLFragment, _ path: [JSONPathStep] = []) {
     self.document = document
@@ -47,24 +48,24 @@ public struct JSONExpression: Sendable {
   /// The value with a name, of an object. What is assigned to it takes its place, or is added: objects on the way
   /// are made where there is nothing or null, and the statement throws where something else is in the way.
   public subscript(name: String) -> JSONExpression {
-    get { JSONExpression(document, path + [.name(name)]) }
+    get { JSONExpression(current, path + [.name(name)]) }
     set { assign(newValue, to: .name(name)) }
   }
 
   /// An element of an array, counted from 0, or from the last, which is -1. What is assigned to the one behind the
   /// last is added.
   public subscript(index: Int) -> JSONExpression {
-    get { JSONExpression(document, path + [.element(index)]) }
+    get { JSONExpression(current, path + [.element(index)]) }
     set { assign(newValue, to: .element(index)) }
   }
 
   private mutating func assign(_ value: JSONExpression, to step: JSONPathStep) {
-    changed = value.assigned(to: document, path + [step])
+    changed = value.assigned(to: current, path + [step])
   }
 
   /// The document with this at a path.
   func assigned(to document: SQLFragment, _ path: [JSONPathStep]) -> SQLFragment {
-    guard let changed else { return .changedJSON(document, path, text) }
+    guard let changed else { return .changedJSON(document, .set, path, text) }
     // What was assigned below: the statement that says so is on its way to the column.
     if document === self.document, path.json == self.path.json { return changed }
     return .misuse("JSON that was changed in a variable is assigned to another place")
@@ -77,36 +78,39 @@ public struct JSONExpression: Sendable {
     return .call("coalesce", json(.json), "'null'")
   }
 
-  func json(_ kind: JSONKind, isStrict: Bool = false) -> SQLFragment {
-    .json(kind, of: document, at: path, isStrict: isStrict)
+  func json(
+    _ kind: JSONKind, isStrict: Bool = false, isCompared: Bool = true
+  ) -> SQLFragment {
+    .json(kind, of: current, at: path, isStrict: isStrict, isCompared: isCompared)
   }
 
   // MARK: Changes
 
   /// Sets the value where there is none yet, not even null.
   public mutating func insert(_ value: JSONExpression) {
-    let isThere = SQLFragment(.isNotNull, json(.type).inside(.equality), isNullable: false)
-    changed = SQLFragment(
-      .choice(
-        [isThere], [.changedJSON(document, [], document), .changedJSON(document, path, value.text)]),
-      isNullable: document.isNullable, coding: document.coding)
+    changed = .changedJSON(current, .insert, path, value.text)
   }
 
   /// Takes the value out of its object or array; nothing where there is none.
-  public mutating func remove() { changed = .changedJSON(document, path, nil) }
+  public mutating func remove() {
+    changed =
+      path.isEmpty
+      ? .misuse("JSON as a whole is in nothing that it could be taken out of")
+      : .changedJSON(current, .remove, path)
+  }
 
   /// Merges a value into this one by [RFC 7396](https://www.rfc-editor.org/rfc/rfc7396): objects member by member,
   /// without those that are null in it. PostgreSQL has nothing for that: `UnsupportedByEngine`.
   public mutating func patch(_ value: some Encodable & Sendable) {
     let patched = SQLFragment.call(
       "json_patch", text, SQLFragment(value: EncodedJSON(value), isNullable: false))
-    changed = .changedJSON(document, path, patched)
+    changed = .changedJSON(current, .set, path, patched)
   }
 
   // MARK: Values
 
   /// The value as one of a type, nil where there is none or null. A value of another type throws
-  /// ``LarderSQLite/DatabaseError``, wherever the expression stands.
+  /// ``LarderSQLite/DatabaseError``, wherever the expression stands, unless that is nil too.
   ///
   /// ```swift
   /// Job.select { $0.payload["customer"]["id"].as(Int.self) }
@@ -114,22 +118,28 @@ public struct JSONExpression: Sendable {
   /// ```
   ///
   /// Numbers are read with all their digits, as Decimals too, and dates as ``ColumnCoding/json`` reads them. A number
-  /// with a fraction is no integer. Objects and arrays are read as ``JSON``: `.as(JSON<[Line]>.self)`.
+  /// with a fraction is no integer, and one beyond 64 bits with a sign is none of any type. Objects and arrays are
+  /// read as ``JSON``: `.as(JSON<[Line]>.self)`.
+  ///
+  /// - Parameters:
+  ///   - type: the Swift type to read.
+  ///   - strict: whether a value of another type throws; if not, it is nil, as in groups and orders. An index on
+  ///     texts or Bools serves it then.
   public func `as`<Value: DatabaseValueConvertible>(
-    _ type: Value.Type
+    _ type: Value.Type, strict: Bool = true
   ) -> SQLExpression<Value.AsOptional> {
-    SQLExpression<Value.AsOptional>(typed(type, isStrict: true))
+    SQLExpression<Value.AsOptional>(typed(type, isStrict: strict, isCompared: false))
   }
 
   private func typed<Value: DatabaseValueConvertible>(
-    _ type: Value.Type, isStrict: Bool
+    _ type: Value.Type, isStrict: Bool = false, isCompared: Bool = true
   ) -> SQLFragment {
     guard let kind = JSONKind(type) else {
       return .misuse("JSON has no values of the type \(type)")
     }
     // What is compared with a whole number may have a fraction.
-    let asked = !isStrict && kind == .integer ? .number : kind
-    let value = json(asked, isStrict: isStrict)
+    let asked = isCompared && kind == .integer ? .number : kind
+    let value = json(asked, isStrict: isStrict, isCompared: isCompared)
     if kind == .date {
       return SQLFragment(
         .sequence([.part(value)]), coding: ExpressionCoding(ColumnCoding<Date>.iso8601))
@@ -176,7 +186,7 @@ public struct JSONExpression: Sendable {
   ) -> SQLExpression<Bool> {
     if right.isStoredAsNull { return left.isNull }
     return SQLExpression<Bool>(
-      left.typed(Value.self, isStrict: false).equals(right, negated: false))
+      left.typed(Value.self).equals(right, negated: false))
   }
 
   /// Whether it differs from a value, or is of another type; nothing and null equal nil.
@@ -185,7 +195,17 @@ public struct JSONExpression: Sendable {
   ) -> SQLExpression<Bool> {
     if right.isStoredAsNull { return left.isNotNull }
     return SQLExpression<Bool>(
-      left.typed(Value.self, isStrict: false).equals(right, negated: true))
+      left.typed(Value.self).equals(right, negated: true))
+  }
+
+  /// Whether there is nothing, or null.
+  public static func == (left: Self, right: _OptionalNilComparisonType) -> SQLExpression<Bool> {
+    left.isNull
+  }
+
+  /// Whether there is something other than null.
+  public static func != (left: Self, right: _OptionalNilComparisonType) -> SQLExpression<Bool> {
+    left.isNotNull
   }
 
   /// Whether it is of a value's type, and less.
@@ -221,20 +241,20 @@ public struct JSONExpression: Sendable {
     left: Self, right: SQLExpression<Value>
   ) -> SQLExpression<Bool> {
     SQLExpression<Bool>(
-      left.typed(Value.self, isStrict: false).equals(right.node, orNull: true, negated: false))
+      left.typed(Value.self).equals(right.node, orNull: true, negated: false))
   }
 
   /// Whether it is one of these values of its type; false for an empty list.
   public func `in`<Value: DatabaseValueConvertible>(
     _ values: some Sequence<Value>
   ) -> SQLExpression<Bool> {
-    SQLExpression<Value>(typed(Value.self, isStrict: false)).in(values)
+    SQLExpression<Value>(typed(Value.self)).in(values)
   }
 
   private func compared<Value: DatabaseValueConvertible>(
     _ operation: SQLOperator, _ value: Value
   ) -> SQLExpression<Bool> {
-    SQLExpression<Bool>(typed(Value.self, isStrict: false).infix(operation, value))
+    SQLExpression<Bool>(typed(Value.self).infix(operation, value))
   }
 }
 

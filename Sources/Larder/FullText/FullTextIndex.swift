@@ -14,11 +14,12 @@ import LarderSQLite
 ///   .limit(20).fetchAll(db)
 /// ```
 ///
-/// It is an FTS5 table, which three triggers keep up to date whoever writes to the record's table: other
-/// connections and programs too, if they have the tokenizer. The connection needn't trust its schema
+/// It is an FTS5 table, which triggers keep up to date whoever writes to the record's table: other
+/// connections and programs too, if they have the tokenizer; also where a row takes the place of others
+/// (`INSERT OR REPLACE`), by what the record declares to be unique. The connection needn't trust its schema
 /// (``LarderSQLite/Configuration/trustsSchema``): Larder's connections say of FTS5's tables that triggers may write to
-/// them, and of nothing else. A row that another takes the place of (`INSERT OR REPLACE`) is refused with
-/// `ResultCode.constraintTrigger`, since SQLite runs no trigger for it, unless `PRAGMA recursive_triggers` is on.
+/// them, and of nothing else.
+/// Drop the index before its table, or create it anew with `ifNotExists`: triggers go with a table.
 ///
 /// The table needs an integer primary key. See [FTS5](https://www.sqlite.org/fts5.html); on PostgreSQL the index is
 /// a column of text search vectors with a GIN index.
@@ -36,14 +37,15 @@ public struct FullTextIndex<R: Record>: Sendable {
   /// - `storage`: where the texts are.
   /// - `detail`: what is known of where a term stands. With less than all, what the tokenizer makes several terms of
   ///   can't be looked for (``LarderSQLite/DatabaseError``), nor phrases.
-  /// - `sizes`: whether the number of words of each text is kept; without, ranks take longer, and a row in
-  ///   the place of another isn't noticed by an index that doesn't copy texts.
+  /// - `sizes`: whether the number of words of each text is kept; without, ranks take longer.
   public init(
     of record: R.Type = R.self, _ columns: PartialKeyPath<R.Columns>..., named name: String? = nil,
     tokenizer: FullTextTokenizer = .unicode61(), prefixes: [Int] = [], weights: [Double] = [],
     storage: FullTextStorage = .table, detail: FullTextDetail = .full, sizes: Bool = true
   ) {
-    let names = columns.compactMap { (R.columns[keyPath: $0] as? any NamedColumn)?.name }
+    // Of JSON's source the words would be those of its quotes and escapes.
+    let names = columns.compactMap { (R.columns[keyPath: $0] as? any NamedColumn) }
+      .filter { !$0.isJSON }.map(\.name)
     definition = FullTextDefinition(
       R.table.core, name, names.count == columns.count ? names : [], tokenizer, prefixes, weights,
       storage, detail, sizes)
@@ -55,7 +57,7 @@ public enum FullTextStorage: Sendable {
   /// In the record's table, from which they are read to be marked
   /// ([external content](https://www.sqlite.org/fts5.html#external_content_tables)).
   case table
-  /// In the index, once more: for tables whose rows are replaced.
+  /// In the index, once more.
   case copied
   /// In neither: rows are found, but nothing of them can be marked
   /// ([contentless](https://www.sqlite.org/fts5.html#contentless_tables)).
@@ -80,6 +82,8 @@ final class FullTextDefinition: Sendable {
   /// The primary key.
   let key: String
   let columns: [String]
+  /// The columns that no two rows have in common, but the key.
+  let uniqueSets: [[String]]
   let tokenizer: FullTextTokenizer
   let prefixes: [Int]
   let weights: [Double]
@@ -100,6 +104,9 @@ final class FullTextDefinition: Sendable {
     table = core.name
     key = core.primaryKey.first?.name ?? ""
     self.columns = columns
+    uniqueSets =
+      core.columns.filter { $0.isUnique }.map { [$0.name] }
+      + core.constraints.compactMap(\.uniqueColumns)
     self.tokenizer = tokenizer
     self.prefixes = prefixes
     self.weights = weights
@@ -117,9 +124,12 @@ final class FullTextDefinition: Sendable {
     let folded = columns.map(\.foldedName) + [name.foldedName]
     if name.isEmpty || name.utf8.contains(0) { return "its name is empty or holds a NUL" }
     if columns.isEmpty || declared.count != columns.count {
-      return "it has no columns, or not those of the table"
+      return
+        "it has no columns, or not those of the table, or one of JSON, whose words are in no text"
     }
-    if declared.contains(where: { $0.type.kind != .text }) { return "a column doesn't hold text" }
+    if declared.contains(where: { $0.type.kind != .text }) {
+      return "a column doesn't hold text"
+    }
     if Set(folded).count != folded.count
       || folded.contains(where: { $0 == Array("rank".utf8) || $0 == Array("rowid".utf8) })
     {

@@ -80,6 +80,13 @@ public struct FullTextFields<R: Record>: Sendable {
     record[dynamicMember: keyPath]
   }
 
+  /// Whether another pattern is found in the row, by whatever index; see ``RecordFields/matching(_:_:)``.
+  public func matching(
+    _ index: FullTextIndex<R>, _ pattern: FullTextPattern
+  ) -> SQLExpression<Bool> {
+    record.matching(index, pattern)
+  }
+
   private var search: FullTextSearch? { alias.source as? FullTextSearch }
 
   /// How well the row matches: the less, the better. It is
@@ -97,7 +104,8 @@ public struct FullTextFields<R: Record>: Sendable {
   /// A column's text around what was found, which is marked; empty where the column is NULL. See
   /// [snippet](https://www.sqlite.org/fts5.html#the_snippet_function).
   ///
-  /// The text isn't escaped: for HTML, mark with control characters, and replace these after escaping.
+  /// Of a text with NUL a part may be left out by tokenizers of SQLite's that part texts into words. The text isn't
+  /// escaped: for HTML, mark with control characters, and replace these after escaping.
   ///
   /// - `start`, `end`: what stands before and behind.
   /// - `ellipsis`: what stands where text is left out.

@@ -9,8 +9,8 @@ import LarderSQLite
 /// ```
 ///
 /// Texts have no syntax: nothing in them has a meaning of its own, and no text is an error of syntax. A pattern
-/// without a word in it, such as `?!`, finds nothing. One of more than 10,000 bytes throws
-/// ``LarderSQLite/DatabaseError`` (`ResultCode.tooBig`) when it is run.
+/// without a word in it, such as `?!`, finds nothing. One of more than 10,000 bytes, or with more than 20 levels of
+/// parts in one another, throws ``LarderSQLite/DatabaseError`` (`ResultCode.tooBig`) when it is run.
 public struct FullTextPattern: Hashable, Sendable {
   let node: Node
 
@@ -19,11 +19,16 @@ public struct FullTextPattern: Hashable, Sendable {
     case phrase(String, isPrefix: Bool)
     case near([String], Int)
     case columns([String], Node)
-    case and(Node, Node), or(Node, Node)
+    case and([Node]), or([Node])
     case raw(String)
+    /// One that was nested too deeply.
+    case tooDeep
   }
 
-  private init(_ node: Node) { self.node = node }
+  /// How many levels there are at most, which FTS5's parser has room for.
+  static let deepest = 20
+
+  private init(_ node: Node) { self.node = node.depth > Self.deepest ? .tooDeep : node }
 
   /// Rows with every word of a text, which spaces part. What the index's tokenizer makes several terms of, such as
   /// `what's`, is a phrase.
@@ -57,7 +62,7 @@ public struct FullTextPattern: Hashable, Sendable {
 
   /// A pattern in FTS5's own
   /// [syntax](https://www.sqlite.org/fts5.html#full_text_query_syntax), of which errors throw
-  /// ``LarderSQLite/DatabaseError`` when it is run. Not for what users type.
+  /// ``LarderSQLite/DatabaseError`` when it is run, as a NUL does. Not for what users type.
   public init(raw text: String) { self.init(.raw(text)) }
 
   /// The same in some columns of the index only.
@@ -69,17 +74,19 @@ public struct FullTextPattern: Hashable, Sendable {
 
   /// Rows that both find.
   public func and(_ other: FullTextPattern) -> FullTextPattern {
-    FullTextPattern(.and(node, other.node))
+    FullTextPattern(.and(node.conjuncts + other.node.conjuncts))
   }
 
   /// Rows that one of both finds, or both.
   public func or(_ other: FullTextPattern) -> FullTextPattern {
-    FullTextPattern(.or(node, other.node))
+    FullTextPattern(.or(node.alternatives + other.node.alternatives))
   }
 
-  /// The parts of a text between spaces and control characters. FTS5 takes a NUL for the end.
+  /// The parts of a text between spaces and control characters, each once: what is asked for twice costs twice.
   private static func words(_ text: String) -> [String] {
-    text.unicodeScalars.split { $0.properties.isWhitespace || $0.value < 0x20 }.map { String($0) }
+    var seen: Set<[UInt8]> = []
+    return text.unicodeScalars.split { $0.properties.isWhitespace || $0.value < 0x20 }
+      .map { String($0) }.filter { seen.insert(Array($0.utf8)).inserted }
   }
 }
 
@@ -91,26 +98,46 @@ extension FullTextPattern.Node {
     case .phrase(let text, _), .raw(let text): [text]
     case .near(let texts, _): texts
     case .columns(_, let node): node.texts
-    case .and(let left, let right), .or(let left, let right): left.texts + right.texts
+    case .and(let nodes), .or(let nodes): nodes.flatMap(\.texts)
+    case .tooDeep: []
     }
   }
 
   /// The columns that it names.
   var columns: [String] {
     switch self {
-    case .words, .phrase, .near, .raw: []
+    case .words, .phrase, .near, .raw, .tooDeep: []
     case .columns(let names, let node): names + node.columns
-    case .and(let left, let right), .or(let left, let right): left.columns + right.columns
+    case .and(let nodes), .or(let nodes): nodes.flatMap(\.columns)
     }
   }
 
-  var isRaw: Bool {
+  /// Whether what is in FTS5's syntax has a NUL, which that takes for the end.
+  var hasRawNUL: Bool {
     switch self {
-    case .raw: true
-    case .words, .phrase, .near: false
-    case .columns(_, let node): node.isRaw
-    case .and(let left, let right), .or(let left, let right): left.isRaw || right.isRaw
+    case .raw(let text): text.utf8.contains(0)
+    case .words, .phrase, .near, .tooDeep: false
+    case .columns(_, let node): node.hasRawNUL
+    case .and(let nodes), .or(let nodes): nodes.contains(where: \.hasRawNUL)
     }
+  }
+
+  /// How many parentheses are in one another.
+  var depth: Int {
+    switch self {
+    case .words, .phrase, .near, .raw: 0
+    case .tooDeep: FullTextPattern.deepest + 1
+    case .columns(_, let node): 1 + node.depth
+    case .and(let nodes), .or(let nodes): 1 + (nodes.map(\.depth).max() ?? 0)
+    }
+  }
+
+  fileprivate var conjuncts: [Self] {
+    if case .and(let nodes) = self { nodes } else { [self] }
+  }
+
+  fileprivate var alternatives: [Self] {
+    if case .or(let nodes) = self { nodes } else { [self] }
   }
 
   /// In FTS5's syntax, in which what stands in quotes has no meaning but its terms.
@@ -129,8 +156,9 @@ extension FullTextPattern.Node {
     case .columns(let names, let node):
       "{\(names.map { $0.quoted(by: UInt8(ascii: "\"")) }.joined(separator: " "))} : "
         + "(\(node.expression))"
-    case .and(let left, let right): "(\(left.expression)) AND (\(right.expression))"
-    case .or(let left, let right): "(\(left.expression)) OR (\(right.expression))"
+    case .and(let nodes): nodes.map { "(\($0.expression))" }.joined(separator: " AND ")
+    case .or(let nodes): nodes.map { "(\($0.expression))" }.joined(separator: " OR ")
+    case .tooDeep: Self.phrase("")
     case .raw(let text): text
     }
   }

@@ -10,13 +10,70 @@ extension FullTextDefinition {
   func entries() throws -> [SchemaEntry] {
     try check()
     return [
+      SchemaEntry(kind: .table, name: replaced, table: replaced, sql: replacedTable),
       SchemaEntry(kind: .table, name: name, table: name, sql: virtualTable),
-      trigger("inserted", "AFTER INSERT", replacementCheck + [insertion]),
+      trigger("inserting", "BEFORE INSERT", remember(nil)),
+      trigger("inserted", "AFTER INSERT", [removal(nil), insertion]),
+      trigger("updating", "BEFORE UPDATE", when: changes(of: [key] + unique), remember(oldKey)),
       trigger(
-        "updated", "AFTER UPDATE", when: changes, [deletion] + replacementCheck + [insertion]),
-      trigger("deleted", "AFTER DELETE", [deletion]),
+        "updated", "AFTER UPDATE", when: changes(of: [key] + columns + unique),
+        [removal(oldKey), deletion, insertion]),
+      trigger("deleted", "AFTER DELETE", [deletion, forgetting]),
     ]
   }
+
+  // MARK: Rows in the place of others
+
+  // REPLACE deletes rows without running triggers for it, unless `recursive_triggers` is on. So the rows that are in
+  // the way of another are written down before, and those of them that are gone afterwards are taken out of the index.
+
+  private var replaced: String { name + SchemaEntry.replacedRows }
+  private var oldKey: String { "old.\(key.quotedIdentifier)" }
+  /// The columns of which a row's values may be in the way, but the key.
+  private var unique: [String] {
+    uniqueSets.flatMap { $0 }.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
+  private var replacedTable: String {
+    DDL.createTable(
+      replaced, ["\(key.quotedIdentifier) INTEGER PRIMARY KEY"] + columns.map(\.quotedIdentifier),
+      options: "")
+  }
+
+  private func remember(_ except: String?) -> [String] {
+    let inTheWay = ([[key]] + uniqueSets).map { set in
+      set.map { "\($0.quotedIdentifier) = new.\($0.quotedIdentifier)" }.joined(separator: " AND ")
+    }
+    let others = except.map { "\(key.quotedIdentifier) <> \($0) AND " } ?? ""
+    return [
+      "DELETE FROM \(replaced.quotedIdentifier)",
+      """
+      INSERT INTO \(replaced.quotedIdentifier) SELECT \(([key] + columns).identifierList) \
+      FROM \(table.quotedIdentifier) WHERE \(others)(\(inTheWay.joined(separator: " OR ")))
+      """,
+    ]
+  }
+
+  private func removal(_ except: String?) -> String {
+    let (list, place) = (replaced.quotedIdentifier, key.quotedIdentifier)
+    let isGone = """
+      \(except.map { "\(place) <> \($0) AND " } ?? "")(\(place) = new.\(place) OR NOT EXISTS \
+      (SELECT 1 FROM \(table.quotedIdentifier) AS kept WHERE kept.\(place) = \(list).\(place)))
+      """
+    return storage == .copied
+      ? "DELETE FROM \(quotedName) WHERE rowid IN (SELECT \(place) FROM \(list) WHERE \(isGone))"
+      : """
+      INSERT INTO \(quotedName) (\(quotedName), rowid, \(columnList)) \
+      SELECT 'delete', \(([key] + columns).identifierList) FROM \(list) WHERE \(isGone)
+      """
+  }
+
+  /// Triggers have run for it.
+  private var forgetting: String {
+    "DELETE FROM \(replaced.quotedIdentifier) WHERE \(key.quotedIdentifier) = \(oldKey)"
+  }
+
+  // MARK: The index
 
   private var virtualTable: String {
     var options = columns.map(\.quotedIdentifier)
@@ -45,9 +102,9 @@ extension FullTextDefinition {
       sql: DDL.createTrigger(name, event, on: table, when: condition, statements))
   }
 
-  /// Whether something changes that is in the index, whatever a column's collation takes for equal.
-  private var changes: String {
-    ([key] + columns).map(\.quotedIdentifier)
+  /// Whether something changes of columns, whatever their collations take for equal.
+  private func changes(of columns: [String]) -> String {
+    columns.map(\.quotedIdentifier)
       .map { "old.\($0) IS NOT new.\($0) COLLATE BINARY" }.joined(separator: " OR ")
   }
 
@@ -65,24 +122,11 @@ extension FullTextDefinition {
       ? "DELETE FROM \(quotedName) WHERE rowid = old.\(key.quotedIdentifier)"
       : "INSERT INTO \(quotedName) (\(quotedName), rowid, \(columnList)) VALUES ('delete', \(row("old")))"
   }
-
-  /// REPLACE deletes rows without running triggers, of which only the new ones are known here.
-  private var replacementCheck: [String] {
-    let key = "new.\(key.quotedIdentifier)"
-    if storage == .copied { return ["DELETE FROM \(quotedName) WHERE rowid = \(key)"] }
-    guard hasSizes else { return [] }
-    let message = "\(name): a row in the place of another would leave that in the index"
-    return [
-      """
-      SELECT RAISE(ABORT, \(message.quotedText)) \
-      WHERE EXISTS (SELECT 1 FROM \("\(name)_docsize".quotedIdentifier) WHERE id = \(key))
-      """
-    ]
-  }
 }
 
 extension FullTextIndex {
-  /// What the index consists of: an FTS5 table and three triggers. For ``Schema/others``, beside the record's
+  /// What the index consists of: an FTS5 table, five triggers, and a table that is empty mostly, of rows that others
+  /// take the place of. For ``Schema/others``, beside the record's
   /// table. Throws ``RecordError/declaration(table:problem:)``.
   public func schema() throws -> [SchemaEntry] { try definition.entries() }
 
@@ -91,11 +135,12 @@ extension FullTextIndex {
   /// Throws ``RecordError/declaration(table:problem:)`` where the declaration is wrong (a column that holds no text,
   /// a key that is no integer), and ``LarderSQLite/DatabaseError`` where the index is there or the table isn't.
   ///
-  /// - `ifNotExists`: whether an index that is there is no error, whatever it is; see ``differences(_:)``.
+  /// - `ifNotExists`: whether an index that is there is no error, whatever it is; see ``differences(_:)``. One whose
+  ///     triggers are gone, as they are with the record's table, gets them back, and is made anew of the rows.
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
     try definition.check()
     try db.inTransaction { db in
-      if ifNotExists, try definition.exists(db) { return }
+      if ifNotExists, try definition.exists(db) { return try definition.complete(db) }
       guard db.engine == nil else { return try definition.createVectors(db) }
       for entry in try definition.entries() { try entry.create(db) }
       if !definition.weights.isEmpty {
@@ -172,6 +217,16 @@ extension FullTextDefinition {
     guard storage != .table else { return try command("rebuild", nil, db) }
     try db.executeUpdate(
       SQL(raw: "INSERT INTO \(quotedName) (rowid, \(columnList)) SELECT \(contents)"))
+  }
+
+  /// Makes what is missing of an index that is there.
+  fileprivate func complete(_ db: Database) throws {
+    guard db.engine == nil else { return }
+    let found = try db.schema()
+    let missing = try entries().filter { entry in !found.contains { $0.hasSameName(as: entry) } }
+    guard !missing.isEmpty else { return }
+    for entry in missing { try entry.create(db) }
+    try refill(db)
   }
 
   private var contents: String {

@@ -75,18 +75,24 @@ final class FullTextSearch: Sendable {
     guard index.storage != .contentless else {
       return .misuse("the full-text index “\(index.name)” has no texts that could be marked")
     }
+    if !index.tokenizer.overlaps,
+      [start, end, part?.ellipsis ?? ""].contains(where: { $0.utf8.contains(0) })
+    {
+      return .misuse("what marks a text has no NUL, which FTS5 takes for its end")
+    }
     let table = alias.column(index.name)
     let marks = SQLFragment.list([
       SQLFragment(text: "\(number)"), SQLFragment(value: start), SQLFragment(value: end),
     ])
     let text: SQLFragment
+    let prefix = SQLFragment(text: index.tokenizer.overlaps ? "larder_" : "")
     if let part {
       text = """
-        snippet(\(table), \(marks), \(SQLFragment(value: part.ellipsis)), \
+        \(prefix)snippet(\(table), \(marks), \(SQLFragment(value: part.ellipsis)), \
         \(SQLFragment(text: "\(part.tokens)")))
         """
     } else {
-      text = "highlight(\(table), \(marks))"
+      text = "\(prefix)highlight(\(table), \(marks))"
     }
     return self.part("coalesce(\(text), '')", .marked(column, start, end, tokens: part?.tokens))
   }
@@ -110,11 +116,11 @@ final class FullTextSearch: Sendable {
       return DatabaseError(
         .misuse, "“\(column)” is no column of the full-text index “\(index.name)”")
     }
-    if index.tokenizer.kind == .trigram, !pattern.isRaw,
-      pattern.texts.contains(where: { $0.unicodeScalars.count < 3 })
-    {
+    // FTS5 would take it for the end.
+    if pattern.hasRawNUL { return DatabaseError(.misuse, "a raw full-text pattern has a NUL") }
+    if pattern == .tooDeep {
       return DatabaseError(
-        .misuse, "the full-text index “\(index.name)” finds three characters or more")
+        .tooBig, "a full-text pattern has no more than \(FullTextPattern.deepest) levels")
     }
     return nil
   }

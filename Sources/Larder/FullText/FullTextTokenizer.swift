@@ -53,7 +53,7 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
   public static let ascii = FullTextTokenizer(.ascii, ["ascii"])
 
   /// Every three characters that follow one another, so that any part of a text of **three characters or more** is
-  /// found, also inside of words. To look for less throws ``LarderSQLite/DatabaseError``.
+  /// found, also inside of words. Shorter words aren't looked for, as if they weren't there.
   ///
   /// - `caseSensitive`: whether `a` and `A` are different.
   public static func trigram(caseSensitive: Bool = false) -> FullTextTokenizer {
@@ -71,6 +71,14 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
   var option: String {
     words.enumerated().map { $0 == 0 || $1.isPlainWord ? $1 : $1.quotedText }
       .joined(separator: " ")
+  }
+
+  /// Whether terms may have characters in common.
+  var overlaps: Bool {
+    switch kind {
+    case .unicode61, .ascii: false
+    case .trigram, .bigram, .custom: true
+    }
   }
 
   /// What is wrong with it; nil for nothing.

@@ -127,12 +127,15 @@ extension FullTextSearch {
   /// - Parameter letters: those of the columns in which it is looked for; nil for all.
   private func matches(_ node: FullTextPattern.Node, _ letters: Set<String>?) -> SQLFragment {
     switch node {
-    case .and(let left, let right):
-      "(\(matches(left, letters)) AND \(matches(right, letters)))"
-    case .or(let left, let right): "(\(matches(left, letters)) OR \(matches(right, letters)))"
+    case .and(let nodes): joined(nodes.map { matches($0, letters) }, by: " AND ")
+    case .or(let nodes): joined(nodes.map { matches($0, letters) }, by: " OR ")
     case .columns(let names, let node): matches(node, narrowed(letters, names))
-    case .words, .phrase, .near, .raw: "(\(vector) @@ \(query(node, letters)))"
+    case .words, .phrase, .near, .raw, .tooDeep: "(\(vector) @@ \(query(node, letters)))"
     }
+  }
+
+  private func joined(_ parts: [SQLFragment], by operation: StaticString) -> SQLFragment {
+    "(\(.list(parts, separator: operation)))"
   }
 
   private func narrowed(_ letters: Set<String>?, _ names: [String]) -> Set<String> {
@@ -145,8 +148,8 @@ extension FullTextSearch {
     case .words(let words, let isAny, let isPrefix):
       return self.words(words, isAny, isPrefix, letters)
     case .phrase(let text, let isPrefix): return phrase(text, isPrefix, letters)
-    case .and(let left, let right): return "(\(query(left, letters)) && \(query(right, letters)))"
-    case .or(let left, let right): return "(\(query(left, letters)) || \(query(right, letters)))"
+    case .and(let nodes): return joined(nodes.map { query($0, letters) }, by: " && ")
+    case .or(let nodes): return joined(nodes.map { query($0, letters) }, by: " || ")
     case .columns(let names, let node):
       guard index.columns.count <= 4 else {
         return .refused(
@@ -155,6 +158,7 @@ extension FullTextSearch {
       return query(node, narrowed(letters, names))
     case .near: return .refused(UnsupportedByEngine.vectors("looking for phrases near each other"))
     case .raw: return .refused(UnsupportedByEngine.vectors("FTS5's syntax"))
+    case .tooDeep: return nothing
     }
   }
 

@@ -64,6 +64,14 @@ public struct BelongsTo<Owner: Record, Target: Record>: RecordAssociation {
     self.init(KeyColumn(foreignKey), KeyColumn(key), query)
   }
 
+  /// The same with a key that SQLite chooses.
+  @_disfavoredOverload
+  public init<Key>(
+    _ foreignKey: Column<Owner, Key>, _ key: Column<Target, Key?>, in query: Query<Target>? = nil
+  ) {
+    self.init(KeyColumn(foreignKey), KeyColumn(key), query)
+  }
+
   private init(_ foreignKey: KeyColumn, _ key: KeyColumn, _ query: Query<Target>?) {
     records = RelatedRecords(foreignKey, key, isReferredTo: true, query)
   }

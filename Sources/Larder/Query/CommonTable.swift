@@ -60,7 +60,7 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
       "\(seed.part)\(distinct ? " UNION " : " UNION ALL ")\(step(itself).fragment)", seed.codings)
   }
 
-  private init(definition: QueryTableDefinition) { self.definition = definition }
+  init(definition: QueryTableDefinition) { self.definition = definition }
 
   private init(
     _ name: String, _ with: SQLFragment, _ rows: SQLFragment, _ codings: [ExpressionCoding?]
@@ -76,7 +76,8 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
   public var all: Query<CommonTable> {
     let taken = QueryScope.isInside ? QueryScope.names : []
     let name = QueryAlias(
-      QueryAlias.newName(for: definition.name, besides: taken), codings: definition.codings)
+      QueryAlias.newName(for: definition.name, besides: taken), codings: definition.codings,
+      source: definition.columns)
     return Query(Select(QueryTables(definition.named(name.name), [name])))
   }
 
@@ -96,7 +97,8 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
     func column<V: DatabaseValueConvertible>(_ type: V.Type) -> SQLExpression<V> {
       number += 1
       return SQLExpression<V>(
-        table.column("c\(number)", coding: table.codings.at(number - 1)))
+        table.column(
+          CommonColumns.name(number - 1, of: table), coding: table.codings.at(number - 1)))
     }
     return CommonFields((repeat column((each Value).self)))
   }
@@ -112,7 +114,7 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
       accesses.append(codings.at(accesses.count)?.access(for: type) ?? .value(type))
     }
     repeat add((each Value).self)
-    let source = SelectionSource(accesses, at: columns.add(columnNames))
+    let source = SelectionSource(accesses, at: columns.add(columns.names(accesses.count)))
     let layout = source.layout
     return { cursor in
       let row = RecordRow(cursor.handle, source.positions.first, layout, cursor.format)
@@ -185,7 +187,9 @@ public struct NullableCommonTable<each Value: DatabaseValueConvertible>: SingleS
     var number = 0
     func column<V: DatabaseValueConvertible>(_ type: V.Type) -> SQLExpression<V> {
       number += 1
-      return SQLExpression<V>(table.column("c\(number)", coding: table.codings.at(number - 1)))
+      return SQLExpression<V>(
+        table.column(
+          CommonColumns.name(number - 1, of: table), coding: table.codings.at(number - 1)))
     }
     return QueryFields(columns: (repeat column((each Value).AsOptional.self)))
   }

@@ -18,15 +18,12 @@ public struct QueryPlan: Hashable, Sendable {
   public let steps: [QueryPlan]
 
   init(_ db: Database, _ sql: SQL) throws {
-    var explained: SQL =
-      db.engine == nil ? "EXPLAIN QUERY PLAN \(sql)" : "EXPLAIN (COSTS OFF) \(sql)"
-    explained.isCacheable = false
-    var rows: [(id: Int, parent: Int, detail: String)] = []
+    var rows: [PlanRow] = []
     if db.engine == nil {
-      try db.executeQuery(explained).forEach {
-        rows.append((try $0.get(at: 0), try $0.get(at: 1), try $0.get(at: 3)))
-      }
+      rows = try db.planRows(of: sql)
     } else {
+      var explained: SQL = "EXPLAIN (COSTS OFF) \(sql)"
+      explained.isCacheable = false
       // Each line is farther in than the one that it belongs to.
       var depths: [Int] = [-1]
       try db.executeQuery(explained).forEach { row in
@@ -37,11 +34,16 @@ public struct QueryPlan: Hashable, Sendable {
         depths.append(depth)
       }
     }
+    self.init(of: sql.text, rows)
+  }
+
+  /// The plan of a statement from the rows of EXPLAIN QUERY PLAN.
+  package init(of statement: String, _ rows: [PlanRow]) {
     func steps(of parent: Int) -> [QueryPlan] {
       rows.filter { $0.parent == parent && $0.id != parent }
         .map { QueryPlan(detail: $0.detail, steps: steps(of: $0.id)) }
     }
-    self.init(detail: sql.text, steps: steps(of: 0))
+    self.init(detail: statement, steps: steps(of: 0))
   }
 
   private init(detail: String, steps: [QueryPlan]) {

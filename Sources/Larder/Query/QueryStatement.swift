@@ -36,6 +36,19 @@ extension QueryStatement {
   /// How SQLite would run the statement, which doesn't run. Throws ``LarderSQLite/DatabaseError`` for
   /// one that isn't valid.
   public func explain(_ db: Database) throws -> QueryPlan { try QueryPlan(db, sql(for: db)) }
+
+  /// The indexes that would make it faster, by
+  /// ``LarderSQLite/Database/suggestedIndexes(for:)``: none where there are none.
+  ///
+  /// ```swift
+  /// print(try City.filter { $0.name == "Oslo" }.suggestedIndexes(db).map(\.sql))
+  /// ```
+  ///
+  /// Throws ``LarderSQLite/DatabaseError`` for a statement that isn't valid, and
+  /// ``LarderSQLite/UnsupportedByEngine`` where the engine isn't SQLite.
+  public func suggestedIndexes(_ db: Database) throws -> [IndexSchema] {
+    try db.suggestedIndexes(for: sql(for: db))
+  }
 }
 
 /// A statement that SQLite combines with others.

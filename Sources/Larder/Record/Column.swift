@@ -56,9 +56,15 @@ public struct Column<R, Value: Sendable>: Sendable {
 }
 
 /// A column of whatever type.
-protocol NamedColumn { var name: String { get } }
+protocol NamedColumn {
+  var name: String { get }
+  /// Whether its text is JSON that Larder has made of values.
+  var isJSON: Bool { get }
+}
 
-extension Column: NamedColumn {}
+extension Column: NamedColumn {
+  var isJSON: Bool { storage.isJSON }
+}
 
 /// What is known of a column.
 @usableFromInline
@@ -72,6 +78,7 @@ final class ColumnStorage<Value: Sendable>: Sendable {
   /// The coding for expressions.
   let expressionCoding: ExpressionCoding?
   private let coding: ColumnCoding<Value>
+  var isJSON: Bool { coding.form == .json }
 
   /// A value as a connection with a format of dates stores it.
   func databaseValue(of value: Value, _ format: DateFormat) throws -> DatabaseValue {

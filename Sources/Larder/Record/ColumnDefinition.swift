@@ -31,8 +31,13 @@ public struct ColumnDefinition: Sendable {
   /// Gives a value of the property's type the column's own coding, if it has one.
   var code: (@Sendable (any DatabaseValueConvertible) -> any DatabaseValueConvertible)?
 
-  /// Whether its type in CREATE TABLE can be that of a row id, which is INTEGER and no other word.
-  var isOfRowIDType: Bool { sqlType.map { $0.uppercased() == "INTEGER" } ?? true }
+  /// Whether its type in CREATE TABLE can be that of a row id, which is INTEGER and no other word. A server
+  /// numbers rows by an identity, or by a default that asks a sequence.
+  var isOfRowIDType: Bool {
+    guard let type = sqlType?.uppercased() else { return true }
+    return type == "INTEGER" || type.hasSuffix(" AS IDENTITY")
+      || defaultSQL?.text.hasPrefix("nextval(") == true
+  }
 
   /// Whether statements write it.
   var isWritten: Bool { generated == nil && !isReadOnly }

@@ -23,7 +23,7 @@ extension TableConstraint {
   /// of another type don't count. On SQLite it serves for numbers of any type, and only Larder's connections write to
   /// the table: others don't have the function. On PostgreSQL it serves for numbers of this type.
   ///
-  /// `@Record` has no form for it: a table with such an index is declared by hand.
+  /// With `@Record` the column is named by a key path: `.index(on: \.payload["state"], as: String.self)`.
   public static func index<Value: DatabaseValueConvertible>(
     on path: JSONExpression, as type: Value.Type, unique: Bool = false,
     where condition: SQL? = nil, name: String? = nil

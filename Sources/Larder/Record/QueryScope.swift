@@ -80,8 +80,11 @@ extension QueryTables {
   }
 
   /// A name for another table, which none of these has, nor one of a query around.
-  func newAlias(for table: String, _ codings: [ExpressionCoding?] = []) -> QueryAlias {
+  func newAlias(
+    for table: String, _ codings: [ExpressionCoding?] = [], _ columns: CommonColumns? = nil
+  ) -> QueryAlias {
     let taken = aliases.map(\.name) + (QueryScope.isInside ? QueryScope.names : [])
-    return QueryAlias(QueryAlias.newName(for: table, besides: taken), codings: codings)
+    return QueryAlias(
+      QueryAlias.newName(for: table, besides: taken), codings: codings, source: columns)
   }
 }

@@ -80,6 +80,12 @@ public struct QueryColumns {
   /// How the next table's columns are stored, where it is no record's.
   var codings: [ExpressionCoding?] { tables.alias(at: tableIndex).codings }
 
+  /// The names of the next table's columns, of so many.
+  func names(_ count: Int) -> [String] {
+    let alias = tables.alias(at: tableIndex)
+    return (0..<count).map { CommonColumns.name($0, of: alias) }
+  }
+
   /// Adds the next table's columns of these names.
   mutating func add(_ columns: [String]) -> Positions {
     let codings = codings

@@ -39,6 +39,21 @@ final class QueryAlias: Sendable {
   }
 }
 
+/// The names of a table's columns, where they aren't `c1`, `c2` and so on.
+final class CommonColumns: Sendable {
+  let names: [String]
+
+  init(_ names: [String]) { self.names = names }
+
+  /// The name of a column of a table, from 0.
+  static func name(_ index: Int, of alias: QueryAlias) -> String {
+    guard let names = (alias.source as? CommonColumns)?.names, index < names.count else {
+      return "c\(index + 1)"
+    }
+    return names[index]
+  }
+}
+
 /// The tables of a query.
 @usableFromInline
 final class QueryTables: Sendable {
@@ -77,6 +92,8 @@ public struct QueryTableDefinition: Sendable {
   let source: SQLFragment?
   /// How its columns are stored.
   let codings: [ExpressionCoding?]
+  /// The names of its columns, where they aren't the ones that its type says.
+  var columns: CommonColumns?
 
   /// The table under its name in a query.
   func named(_ alias: String) -> SQLFragment {

@@ -72,6 +72,14 @@ enum TableConstraintDefinition: Sendable {
   case index([String], isUnique: Bool, SQL?, name: String?)
   /// The suffix is a part of the name where none is given.
   case expressionIndex(SQLFragment, suffix: String, isUnique: Bool, SQL?, name: String?)
+
+  /// The columns that no two rows, or none of those that meet a condition, have in common; nil for none.
+  var uniqueColumns: [String]? {
+    switch self {
+    case .unique(let columns), .index(let columns, isUnique: true, _, _): columns
+    case .index, .expressionIndex, .check, .foreignKey: nil
+    }
+  }
 }
 
 func columnNames<R, each Value>(_ columns: repeat Column<R, each Value>) -> [String] {

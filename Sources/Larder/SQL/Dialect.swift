@@ -59,8 +59,8 @@ package protocol DefinitionDialect: Sendable {
   ) throws
   /// Throws where nothing can have this name.
   func check(name: String) throws
-  /// What an index on a column has in its list, for which the order of queries is looked up in it.
-  func indexTerm(_ column: String, isNullable: Bool) -> String
+  /// What an index has in its list for a column or expression, so that it has the order of queries.
+  func indexTerm(_ term: String, isNullable: Bool) -> String
   /// The statement that keeps others from a table until the end of the transaction.
   func lock(_ table: String) -> String
   /// The statement that makes a column number rows after those that are there.

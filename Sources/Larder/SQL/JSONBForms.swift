@@ -6,7 +6,8 @@ package enum JSONBForms {
     switch form {
     case .jsonValue(let kind, let path, let isStrict):
       value(kind, in: operands[0], at: path, isStrict)
-    case .jsonChange(let path): change(operands[0], path, operands.dropFirst().first)
+    case .jsonChange(let changes): changed(operands[0], changes, operands.dropFirst())
+    case .jsonDocument: "coalesce(CAST(\(operands[0]) AS JSONB), 'null')"
     case .jsonRows(let path): rows(find("", in: operands[0], at: path))
     case .jsonText: "coalesce(to_jsonb(\(operands[0])), 'null')"
     case .jsonCheck: "(CAST(coalesce(\(operands[0]), 'null') AS JSONB) IS NOT NULL)"
@@ -34,13 +35,15 @@ package enum JSONBForms {
   ) -> SQLFragment {
     let type = isStrict ? nil : kind.typeName
     let filter = type.map { "== \"\($0)\"" } ?? "!= \"null\""
-    let value = find(" ? (@.type() \(filter))", in: json, at: path)
+    let range = isStrict ? "" : range(of: kind)
+    let value = find(" ? (@.type() \(filter)\(range))", in: json, at: path)
     let text: SQLFragment = """
       (CASE jsonb_typeof(\(value)) WHEN 'string' THEN \(value) #>> '{}' \
       ELSE CAST(CAST('no text: ' || CAST(\(value) AS TEXT) AS BIGINT) AS TEXT) END COLLATE "C")
       """
     // As text, a number in quotes is none.
     return switch kind {
+    case .integer where !isStrict: "CAST(CAST(CAST(\(value) AS TEXT) AS NUMERIC) AS BIGINT)"
     case .integer: "CAST(CAST(\(value) AS TEXT) AS BIGINT)"
     case .number, .decimal: "CAST(CAST(\(value) AS TEXT) AS NUMERIC)"
     case .real: "CAST(CAST(\(value) AS TEXT) AS DOUBLE PRECISION)"
@@ -57,16 +60,45 @@ package enum JSONBForms {
     }
   }
 
+  /// The numbers that a type has: another one's cast is an error.
+  private static func range(of kind: JSONKind) -> String {
+    switch kind {
+    case .integer: " && @ == @.floor() && @ >= \(Int64.min) && @ <= \(Int64.max)"
+    case .real: " && @ >= -1.7976931348623157e308 && @ <= 1.7976931348623157e308"
+    default: ""
+    }
+  }
+
+  /// Each change finds what the one before it made in a table of one row: its text stands there once.
+  private static func changed(
+    _ json: SQLFragment, _ changes: [JSONPathChange], _ values: ArraySlice<SQLFragment>
+  ) -> SQLFragment {
+    var whole: SQLFragment = "CAST(\(json) AS JSONB)"
+    for (number, (change, value)) in zip(changes, values).enumerated() {
+      if number == 0, json.kind == .text || change.path.isEmpty {
+        whole = changed(whole, by: change, value)
+      } else {
+        // Without OFFSET the server would write the text in each place of the name.
+        whole = """
+          (SELECT \(changed("larder.json", by: change, value)) \
+          FROM (SELECT \(whole) OFFSET 0) AS larder (json))
+          """
+      }
+    }
+    return whole
+  }
+
   /// Each step looks at what is there: names lead into objects alone, numbers into arrays. Nothing can be set in a
   /// number, which is an error.
-  private static func change(
-    _ json: SQLFragment, _ path: [JSONPathStep], _ value: SQLFragment?
+  private static func changed(
+    _ json: SQLFragment, by change: JSONPathChange, _ value: SQLFragment
   ) -> SQLFragment {
+    let path = change.path
     let steps = path.map { SQLFragment(text: $0.text.quotedText) }
-    guard let value else {
-      let whole: SQLFragment = "CAST(\(json) AS JSONB)"
-      let rest: SQLFragment = "\(whole) #- ARRAY[\(.list(steps))]"
-      return "CASE WHEN \(find("", in: json, at: path)) IS NULL THEN \(whole) ELSE \(rest) END"
+    let isNothing: SQLFragment = "\(find("", in: json, at: path)) IS NULL"
+    if change.kind == .remove {
+      let rest: SQLFragment = "\(json) #- ARRAY[\(.list(steps))]"
+      return "CASE WHEN \(isNothing) THEN \(json) ELSE \(rest) END"
     }
     var new: SQLFragment = "coalesce(CAST(\(value) AS JSONB), 'null')"
     for (depth, step) in path.enumerated().reversed() {
@@ -80,7 +112,7 @@ package enum JSONBForms {
         }
       new = "jsonb_set(CASE \(container) END, ARRAY[\(steps[depth])], \(new))"
     }
-    return new
+    return change.kind == .insert ? "CASE WHEN \(isNothing) THEN \(new) ELSE \(json) END" : new
   }
 
   private static func rows(_ found: SQLFragment) -> SQLFragment {

@@ -5,12 +5,17 @@ import LarderSQLite
 /// Integers and texts go to a SQLite statement as one argument, which holds them as JSON, so that the
 /// statement is the same for lists of any length.
 package struct MemberList: Sendable {
-  /// The values.
-  package let values: [any DatabaseValueConvertible]
+  private let made: @Sendable () -> [any DatabaseValueConvertible]
   private let form: Form
+
+  /// The values.
+  package var values: [any DatabaseValueConvertible] { made() }
+  /// Longer lists are bound as tables: JSON takes longer to make and to take apart.
+  static let longestText = 1_000
 
   private enum Form {
     case json(JSONList)
+    case table(BoundRows)
     /// As text, for lists that may have more values than a statement may have arguments, of which the
     /// default is 32,766.
     case literals([String])
@@ -21,7 +26,7 @@ package struct MemberList: Sendable {
   init<Value: DatabaseValueConvertible>(
     _ type: Value.Type, _ values: [any DatabaseValueConvertible], isCoded: Bool
   ) {
-    self.values = values
+    made = { values }
     if !isCoded, let json = JSONList(values) {
       form = .json(json)
     } else if !isCoded, values.count > 1_000, Value.columnType.kind != .date,
@@ -34,9 +39,18 @@ package struct MemberList: Sendable {
     }
   }
 
+  /// A long list of values that are stored as their type says.
+  init<Value: DatabaseValueConvertible>(table values: [Value]) {
+    made = { values }
+    form = .table(BoundRows { TableRows(values) })
+  }
+
   /// Whether SQLite takes the list as one argument, however long it is.
   var isOneArgument: Bool {
-    if case .json = form { true } else { false }
+    switch form {
+    case .json, .table: true
+    case .literals, .placeholders: false
+    }
   }
 
   /// The list as a statement whose rows are the number of each value, from 0, and the value.
@@ -58,6 +72,8 @@ package struct MemberList: Sendable {
     switch form {
     case .json(let json):
       return [.word("(SELECT value FROM json_each("), .value(json), .word("))")]
+    case .table(let rows):
+      return [.word("(SELECT c1 FROM larder_table("), .value(rows), .word("))")]
     case .literals(let texts):
       return [.unlikely, .string("(" + texts.joined(separator: ", ") + ")")]
     case .placeholders:

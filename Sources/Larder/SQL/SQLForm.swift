@@ -14,8 +14,10 @@ package enum SQLForm: Sendable {
   case clause
   /// What lies at a path in JSON; whether a value of another kind is an error.
   case jsonValue(JSONKind, [JSONPathStep], isStrict: Bool)
-  /// JSON with another value, the second operand, at a path; without one if there is no second.
-  case jsonChange([JSONPathStep])
+  /// JSON, the first operand, with changes, each of which has an operand of its own.
+  case jsonChange([JSONPathChange])
+  /// A text that is JSON, as JSON: null where it is NULL.
+  case jsonDocument
   /// A table of what is in an array or object, whose columns are `key`, a number, and `value`, a pair of the name
   /// and the text.
   case jsonRows([JSONPathStep])
@@ -46,4 +48,8 @@ package enum SQLForm: Sendable {
   case withAffinity, withoutAffinity
   /// A part of full-text search, and what engines write in its place that have text search vectors instead.
   case textSearch(@Sendable () -> SQLFragment)
+  /// Rows that are bound to a parameter as a table, and what engines write in its place that have no such parameters.
+  case boundRows(@Sendable () -> SQLFragment?)
+  /// A call of a table-valued function of the program's own, which only SQLite has.
+  case tableFunction
 }

@@ -7,12 +7,16 @@ import LarderSQLite
 extension SQLFragment {
   /// What lies at a path in JSON, as a value of a kind; NULL where there is none or null.
   ///
-  /// - Parameter isStrict: whether a value of another kind is an error, and not NULL.
+  /// - Parameters:
+  ///   - isStrict: whether a value of another kind is an error, and not NULL.
+  ///   - isCompared: whether a number of either type will do.
   static func json(
-    _ kind: JSONKind, of document: SQLFragment, at path: [JSONPathStep], isStrict: Bool = false
+    _ kind: JSONKind, of document: SQLFragment, at path: [JSONPathStep], isStrict: Bool = false,
+    isCompared: Bool = true
   ) -> SQLFragment {
+    let (document, path) = document.jsonSource(of: path)
     // An index of numbers serves for those of either type.
-    let asked = !isStrict && (kind == .real || kind == .integer) ? .number : kind
+    let asked = !isStrict && isCompared && (kind == .real || kind == .integer) ? .number : kind
     let arguments = [
       document.inside(.lowest), SQLFragment(text: path.json.quotedText),
       SQLFragment(text: asked.rawValue.quotedText),
@@ -29,20 +33,9 @@ extension SQLFragment {
     return .json(kind == .integer ? .number : kind, of: operands[0], at: path)
   }
 
-  /// JSON with another value at a path; without the one that is there, where that is nil.
-  static func changedJSON(
-    _ document: SQLFragment, _ path: [JSONPathStep], _ value: SQLFragment?
-  ) -> SQLFragment {
-    let call = SQLFragment.call(
-      "larder_json_set", document.inside(.lowest), SQLFragment(text: path.json.quotedText),
-      value?.inside(.lowest) ?? "NULL")
-    return SQLFragment(
-      .form(.jsonChange(path), [document] + (value.map { [$0] } ?? []), call),
-      isNullable: document.isNullable, coding: document.coding)
-  }
-
   /// The rows of an array or object in JSON.
   static func jsonRows(_ document: SQLFragment, _ path: [JSONPathStep]) -> SQLFragment {
+    let (document, path) = document.jsonSource(of: path)
     let call = SQLFragment.call(
       "larder_json_rows", document.inside(.lowest), SQLFragment(text: path.json.quotedText))
     return SQLFragment(.form(.jsonRows(path), [document], .call("json_each", call)))
@@ -77,7 +70,7 @@ extension SQLFragment {
     // What is JSON already is it as a whole.
     return SQLFragment(
       kind == nil
-        ? .form(.jsonChange([]), [value, value], text) : .form(.jsonText, [value], text))
+        ? .form(.jsonDocument, [value], text) : .form(.jsonText, [value], text))
   }
 
   /// Whether it is a value as JSON.

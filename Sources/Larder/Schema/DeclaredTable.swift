@@ -86,7 +86,16 @@ struct DeclaredTable {
 
   /// Throws for what is no type: SQLite would take it for the constraints that follow one.
   private func check(_ sqlType: String, of column: String) throws {
-    let tokens = sqlType.sqlTokens
+    var tokens = sqlType.sqlTokens
+    if dialect.definitions != nil {
+      // A server's identity is said behind its type.
+      for words in [["generated", "always"], ["generated", "by", "default"]] {
+        let words = words + ["as", "identity"]
+        let last = tokens.suffix(words.count)
+        let isIdentity = last.count == words.count && zip(last, words).allSatisfy { $0.isWord($1) }
+        if isIdentity { tokens.removeLast(words.count) }
+      }
+    }
     let words = [
       "constraint", "primary", "not", "null", "unique", "check", "default", "collate",
       "references", "generated", "as",
@@ -136,18 +145,22 @@ struct DeclaredTable {
     case .index(let columns, let isUnique, let condition, let name):
       let name = name ?? ([schema.name] + columns + ["index"]).joined(separator: "_")
       let terms = columns.map { column in
-        dialect.definitions?.indexTerm(column, isNullable: nullableColumns.contains(column))
-          ?? column.quotedIdentifier
+        indexTerm(column.quotedIdentifier, isNullable: nullableColumns.contains(column))
       }
       try addIndex(name, columns, terms, isUnique: isUnique, condition.map(text))
       return nil
     case .expressionIndex(let expression, let suffix, let isUnique, let condition, let name):
       let name = name ?? "\(schema.name)_\(suffix)_index"
       // SQLite needs no parentheses, but another engine does.
-      let term = try "(\(text(expression)))"
+      let term = try indexTerm("(\(text(expression)))", isNullable: true)
       try addIndex(name, [], [term], isUnique: isUnique, condition.map(text))
       return nil
     }
+  }
+
+  /// A term of an index as the dialect orders it.
+  private func indexTerm(_ term: String, isNullable: Bool) -> String {
+    dialect.definitions?.indexTerm(term, isNullable: isNullable) ?? term
   }
 
   /// Throws where the other table's key has another number of columns.
@@ -252,6 +265,13 @@ extension ColumnDefinition {
   /// ``LarderSQLite/TableSchema/init(_:_:constraints:indexes:options:in:)``.
   public static func column(
     _ name: String, _ type: ColumnType, _ options: ColumnOption<DatabaseValue>...
+  ) -> ColumnDefinition {
+    column(name, type, options: options)
+  }
+
+  /// The same with options that are known only when it is made.
+  package static func column(
+    _ name: String, _ type: ColumnType, options: [ColumnOption<DatabaseValue>]
   ) -> ColumnDefinition {
     var definition = ColumnDefinition(name: name, type: type)
     for option in options {

@@ -150,13 +150,18 @@ struct RowCopy {
   }
 
   private func checkRowIDs() throws {
-    // What can't be named, nobody knows.
-    guard let source = old.rowIDSource, let target = new.rowIDTarget else { return }
-    guard let value = values.first(where: { $0.target.foldedName == target.foldedName }),
-      !value.isRowID, value.column == nil || value.column?.name != old.rowIDColumn
-    else { return }
-    let changed: SQL = "(\(value.source)) IS NOT \(identifier: source)"
+    guard let changed = changedRowIDs else { return }
     try throwIfAny(changed) { .losesRowIDs(table: new.name, count: $0, rows: $1) }
+  }
+
+  /// What rows meet that would get another row id; nil where none can.
+  var changedRowIDs: SQL? {
+    // What can't be named, nobody knows.
+    guard let source = old.rowIDSource, let target = new.rowIDTarget,
+      let value = values.first(where: { $0.target.foldedName == target.foldedName }),
+      !value.isRowID, value.column == nil || value.column?.name != old.rowIDColumn
+    else { return nil }
+    return "(\(value.source)) IS NOT \(identifier: source)"
   }
 
   private func isContentOfVirtualTable() throws -> Bool {

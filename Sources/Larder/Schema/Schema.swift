@@ -14,8 +14,8 @@ import LarderSQLite
 public struct Schema: Hashable, Sendable {
   /// The ordinary tables.
   public var tables: [TableSchema]
-  /// The virtual tables, such as those of full-text search, whose kind is `table`; then the views; then
-  /// the triggers. They are brought into that order, and entries of other kinds are left out, such as the
+  /// The virtual tables, such as those of full-text search, whose kind is `table`, with what their triggers write
+  /// down; then the views; then the triggers. They are brought into that order, and entries of other kinds are left out, such as the
   /// tables that virtual ones keep their contents in.
   public var others: [SchemaEntry] {
     didSet { others = Self.ordered(others) }
@@ -32,7 +32,12 @@ public struct Schema: Hashable, Sendable {
 
   /// Whatever is made before what may refer to it.
   private static func ordered(_ entries: [SchemaEntry]) -> [SchemaEntry] {
-    entries.filter(\.isVirtualTable) + entries.filter { $0.kind == .view }
+    // There are few of them: a schema of many tables isn't gone through for each of these.
+    let virtual = entries.filter(\.isVirtualTable)
+    return virtual
+      + entries.filter { entry in
+        entry.kind == .table && virtual.contains { $0.keepsReplacedRows(in: entry.name) }
+      } + entries.filter { $0.kind == .view }
       + entries.filter { $0.kind == .trigger }
   }
 
@@ -53,9 +58,14 @@ public struct Schema: Hashable, Sendable {
         WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY s.rowid
         """
       ).map { try $0.get(at: 0, as: String.self) }
+      let entries = try db.schema()
+      let virtual = entries.filter(\.isVirtualTable)
+      let ordinary = names.filter { name in
+        !virtual.contains { $0.keepsReplacedRows(in: name) }
+      }
       return Schema(
-        tables: try names.compactMap { try TableSchema.found($0, in: db, schema: "main") },
-        others: try db.schema())
+        tables: try ordinary.compactMap { try TableSchema.found($0, in: db, schema: "main") },
+        others: entries)
     }
   }
 

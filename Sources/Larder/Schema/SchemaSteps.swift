@@ -185,10 +185,7 @@ extension Schema {
     let lost = found.lostColumns(for: table)
     let losesRowIDs =
       !virtualTables.isEmpty && found.rowIDSource != nil && table.rowIDTarget == nil
-    let needed = table.columns.filter {
-      $0.isNotNull && $0.defaultSQL == nil && $0.generatedSQL == nil
-        && found.column($0.name) == nil
-    }
+    let needed = table.columnsWithoutValue(from: found)
     func list(_ names: [String]) -> String { names.map { "“\($0)”" }.joined(separator: ", ") }
     let losing: RebuildLosses = [lost.isEmpty ? [] : .columns, losesRowIDs ? .rowIDs : []]
     return SchemaStep(

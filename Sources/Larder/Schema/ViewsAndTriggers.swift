@@ -108,7 +108,18 @@ extension SchemaEntry {
     hasSameName(as: other) && (sql ?? "").normalizedSQL == (other.sql ?? "").normalizedSQL
   }
 
-  var isVirtualTable: Bool {
+  /// What the table's name ends with in which the triggers of a full-text index write down the rows that others
+  /// take the place of.
+  static let replacedRows = "_replaced"
+
+  /// Whether that is the table of this full-text index.
+  func keepsReplacedRows(in table: String) -> Bool {
+    // Each is asked about each: what is cheap comes first.
+    table.utf8.count == name.utf8.count + Self.replacedRows.utf8.count
+      && table.foldedName == (name + Self.replacedRows).foldedName && isVirtualTable
+  }
+
+  package var isVirtualTable: Bool {
     kind == .table && sql?.sqlTokens.dropFirst().first?.isWord("virtual") == true
   }
 

@@ -39,6 +39,10 @@ public struct PostgresConfiguration: Sendable {
   /// Told of each error.
   public var log: (@Sendable (DatabaseError) -> Void)?
 
+  /// Whether values of all types but numbers, Booleans and blobs come as the server writes them: what is shown to
+  /// people, or goes where there are no such types. No type is refused then.
+  package var readsText = false
+
   /// How long the server has to answer when a statement is cancelled, before the connection is given up.
   var cancellationPatience = Duration.milliseconds(300)
 

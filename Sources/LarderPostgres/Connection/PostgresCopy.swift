@@ -1,9 +1,9 @@
 import CLibPQ
 import LarderSQLite
 
-/// Rows on their way into a table, by `COPY … FROM STDIN` in binary: several times as fast as INSERT.
+/// Rows on their way into a table, by `COPY … FROM STDIN`: several times as fast as INSERT.
 ///
-/// Each row is bound from its first column to its last, and ended. All of them are stored, or none. An error
+/// In binary each row is bound from its first column to its last, and ended; as text it is a line. All of them are stored, or none. An error
 /// of the server's is told at the end, with the row's number.
 ///
 /// See [COPY](https://www.postgresql.org/docs/current/sql-copy.html).
@@ -12,6 +12,7 @@ final class PostgresCopy {
   private let sql: String
   private let table: String
   private let types: [Oid]
+  private let isText: Bool
   @exclusivity(unchecked) private var buffer = WireBuffer()
   @exclusivity(unchecked) private var rowStart = 0
   @exclusivity(unchecked) private var column = 0
@@ -24,18 +25,34 @@ final class PostgresCopy {
 
   /// Begins. The names are those in the catalog, without quotes, and the types those of the columns. Throws
   /// `0A000` where one isn't written in binary here: insert the rows then.
-  init(
+  convenience init(
     into table: String, _ columns: [String], _ types: [Oid], on connection: PostgresConnection
   ) throws {
-    self.connection = connection
-    self.table = table
-    self.types = types
-    let columns = columns.map(\.quotedIdentifier).joined(separator: ", ")
-    sql = "COPY \(table.quotedIdentifier) (\(columns)) FROM STDIN (FORMAT binary)"
     guard types.allSatisfy(TypeOID.canBeCopied) else {
       throw PostgresFailure(
         SQLState.notSupported, "a column has a type that COPY isn't written for")
     }
+    try self.init(into: table, columns, types, isText: false, on: connection)
+  }
+
+  /// Begins with lines that the server reads, into columns of any type.
+  convenience init(
+    textInto table: String, _ columns: [String], on connection: PostgresConnection
+  ) throws {
+    try self.init(into: table, columns, [], isText: true, on: connection)
+  }
+
+  private init(
+    into table: String, _ columns: [String], _ types: [Oid], isText: Bool,
+    on connection: PostgresConnection
+  ) throws {
+    self.connection = connection
+    self.table = table
+    self.types = types
+    self.isText = isText
+    let columns = columns.map(\.quotedIdentifier).joined(separator: ", ")
+    sql =
+      "COPY \(table.quotedIdentifier) (\(columns)) FROM STDIN (FORMAT \(isText ? "text" : "binary"))"
     let handle = try connection.leavePipeline()
     try connection.check(PQsendQuery(handle, sql))
     try connection.flush(handle)
@@ -48,6 +65,7 @@ final class PostgresCopy {
       throw failure
     }
     connection.copying = ObjectIdentifier(self)
+    if isText { return }
     Self.header.withUnsafeBytes { buffer.append($0) }
     beginRow()
   }
@@ -87,6 +105,15 @@ final class PostgresCopy {
     beginRow()
   }
 
+  /// Writes a line, with its end.
+  func append(line: [UInt8]) throws {
+    guard isOpen, isText else {
+      throw PostgresFailure(SQLState.wrongState, "the rows have been stored, or given up")
+    }
+    line.withUnsafeBytes { buffer.append($0) }
+    if buffer.count >= Self.chunk { try send() }
+  }
+
   /// Hands on what is written.
   private func send() throws {
     try put { handle in
@@ -120,8 +147,10 @@ final class PostgresCopy {
     guard isOpen else {
       throw PostgresFailure(SQLState.wrongState, "the rows have been stored, or given up")
     }
-    buffer.count = rowStart
-    buffer.append(bigEndian: -1 as Int16)
+    if !isText {
+      buffer.count = rowStart
+      buffer.append(bigEndian: -1 as Int16)
+    }
     try send()
     return try end(nil)
   }
@@ -164,5 +193,38 @@ extension PostgresConnection {
   fileprivate func enterPipeline() throws {
     end()
     if let handle { try check(PQenterPipelineMode(handle)) }
+  }
+}
+
+extension Database {
+  /// Inserts many rows by COPY, as text that the server reads, into columns of any type: all of them, or none.
+  /// Returns how many there were.
+  ///
+  /// - Parameters:
+  ///   - failedRow: set to the row that couldn't be stored, from 0, as far as that is known.
+  ///   - appendNext: appends the line of the next row, with its end; false after the last.
+  package func copyText(
+    into table: String, _ columns: [String], failedRow: inout Int?,
+    _ appendNext: (inout [UInt8]) throws -> Bool
+  ) throws -> Int {
+    guard let engine = engine as? PostgresEngine else {
+      throw UnsupportedByEngine(engine: "SQLite", feature: "COPY")
+    }
+    return try engine.perform {
+      do {
+        let copy = try PostgresCopy(textInto: table, columns, on: engine.connection)
+        // What isn't finished is cancelled with the object.
+        defer { withExtendedLifetime(copy) {} }
+        var line: [UInt8] = []
+        while try appendNext(&line) {
+          try copy.append(line: line)
+          line.removeAll(keepingCapacity: true)
+        }
+        return try copy.finish()
+      } catch let failure as PostgresFailure {
+        failedRow = failure.row
+        throw failure
+      }
+    }
   }
 }

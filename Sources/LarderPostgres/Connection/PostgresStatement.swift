@@ -103,6 +103,7 @@ final class PostgresStatement {
   }
 
   private func checkColumns() throws {
+    if connection.configuration.readsText { return }
     for (index, type) in columnTypes.enumerated() where !TypeOID.canBeRead(type) {
       throw PostgresFailure(
         SQLState.notSupported,
@@ -145,12 +146,12 @@ final class PostgresStatement {
       if isNew { try connection.check(PQsendPrepare(handle, name, sql, 0, nil)) }
       let (count, values) = (Int32(parameters.count), parameters.pointers)
       let (lengths, formats) = (parameters.lengths, parameters.formats)
-      let binary = ValueFormat.binary.rawValue
+      let format: ValueFormat = connection.configuration.readsText ? .text : .binary
       let code =
         name.isEmpty
         ? PQsendQueryParams(
-          handle, sql, count, parameters.types, values, lengths, formats, binary)
-        : PQsendQueryPrepared(handle, name, count, values, lengths, formats, binary)
+          handle, sql, count, parameters.types, values, lengths, formats, format.rawValue)
+        : PQsendQueryPrepared(handle, name, count, values, lengths, formats, format.rawValue)
       try connection.check(code)
     }
     if isNew {
@@ -267,10 +268,47 @@ final class PostgresStatement {
     if length == 0, PQgetisnull(current, row, column) == 1 { return EngineValue(.null) }
     let bytes = UnsafeRawBufferPointer(start: PQgetvalue(current, row, column), count: Int(length))
     let type = columnTypes[index]
+    if connection.configuration.readsText { return value(ofText: bytes, type) }
     if type == TypeOID.numeric, var text = NumericFormat.text(of: bytes) {
       return EngineValue(.text, text.withUTF8 { kept(UnsafeRawBufferPointer($0)) })
     }
     return EngineValue(bytes, of: type)
+  }
+
+  /// A value that the server has written as text.
+  private func value(ofText bytes: UnsafeRawBufferPointer, _ type: Oid) -> EngineValue {
+    switch type {
+    case TypeOID.bool: return EngineValue(bytes.first == UInt8(ascii: "t") ? 1 : 0 as Int64)
+    case TypeOID.int8, TypeOID.int4, TypeOID.int2, TypeOID.oid:
+      if let integer = Int64(String(decoding: bytes, as: UTF8.self)) { return EngineValue(integer) }
+    case TypeOID.float4:
+      if let real = Float(String(decoding: bytes, as: UTF8.self)), !real.isNaN {
+        return EngineValue(Double(real))
+      }
+    case TypeOID.float8:
+      if let real = Double(String(decoding: bytes, as: UTF8.self)), !real.isNaN {
+        return EngineValue(real)
+      }
+    case TypeOID.bytea:
+      if let blob = Self.blob(ofText: bytes) {
+        return EngineValue(.blob, blob.withUnsafeBytes { kept($0) })
+      }
+    default: break
+    }
+    return EngineValue(.text, bytes)
+  }
+
+  /// The bytes of `\x0aff`, as `bytea_output` has them.
+  private static func blob(ofText text: UnsafeRawBufferPointer) -> [UInt8]? {
+    guard text.starts(with: "\\x".utf8), text.count.isMultiple(of: 2) else { return nil }
+    var blob: [UInt8] = []
+    blob.reserveCapacity(text.count / 2 - 1)
+    for index in stride(from: 2, to: text.count, by: 2) {
+      guard let high = text[index].hexadecimalDigit, let low = text[index + 1].hexadecimalDigit
+      else { return nil }
+      blob.append(UInt8(truncatingIfNeeded: high << 4 | low))
+    }
+    return blob
   }
 
   private func kept(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {

@@ -72,6 +72,7 @@ extension PostgresConfiguration {
     var settings = [
       ("standard_conforming_strings", "on"), ("TimeZone", "UTC"), ("DateStyle", "ISO"),
     ]
+    if readsText { settings.append(("bytea_output", "hex")) }
     if preparesStatements {
       settings += [
         ("IntervalStyle", "postgres"), ("extra_float_digits", "1"),

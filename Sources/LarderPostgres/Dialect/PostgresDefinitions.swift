@@ -27,8 +27,8 @@ struct PostgresDefinitions: DefinitionDialect {
   }
 
   /// NULL stands first in an order, as for SQLite.
-  func indexTerm(_ column: String, isNullable: Bool) -> String {
-    column.quotedIdentifier + (isNullable ? " NULLS FIRST" : "")
+  func indexTerm(_ term: String, isNullable: Bool) -> String {
+    term + (isNullable ? " NULLS FIRST" : "")
   }
 
   func lock(_ table: String) -> String {
@@ -36,10 +36,7 @@ struct PostgresDefinitions: DefinitionDialect {
   }
 
   func renumber(_ table: String, column: String) -> String {
-    """
-    SELECT setval(pg_get_serial_sequence(\(table.quotedIdentifier.quotedText), \(column.quotedText)), \
-    max(\(column.quotedIdentifier))) FROM \(table.quotedIdentifier)
-    """
+    PostgresNumbers.renumber(table, column: column)
   }
 
   static func unsupported(_ feature: String) -> UnsupportedByEngine {
@@ -61,5 +58,16 @@ extension PostgresDialect {
       return text.quotedText
     default: return try value.literal
     }
+  }
+}
+
+/// The numbers that the server gives rows.
+package enum PostgresNumbers {
+  /// A statement that has those of a column go on behind the largest there is.
+  package static func renumber(_ table: String, column: String) -> String {
+    """
+    SELECT setval(pg_get_serial_sequence(\(table.quotedIdentifier.quotedText), \(column.quotedText)), \
+    max(\(column.quotedIdentifier))) FROM \(table.quotedIdentifier)
+    """
   }
 }

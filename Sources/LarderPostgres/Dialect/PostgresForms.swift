@@ -184,6 +184,8 @@ enum PostgresForms {
     case .dateAdding(let months):
       return DateFormatting.adding(first, operands.dropFirst(), months: months)
     case .textSearch(let vectors): return vectors()
+    case .boundRows(let values): return values() ?? .unsupported("tables of records in memory")
+    case .tableFunction: return .unsupported("table-valued functions in Swift")
     default: return JSONBForms.form(form, operands)
     }
   }

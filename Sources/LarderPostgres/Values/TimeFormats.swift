@@ -18,6 +18,15 @@ enum ServerTime {
     return exact * 1_000_000 + Int64(fraction) - dayOf2000 * microsecondsPerDay
   }
 
+  /// The server's number of a day by its first moment, in UTC; another moment would lose its time.
+  static func day(secondsSince1970 seconds: Double) throws -> Int32 {
+    if seconds.isInfinite { return seconds < 0 ? .min : .max }
+    guard seconds.truncatingRemainder(dividingBy: 86_400) == 0,
+      let day = Int32(exactly: seconds / 86_400 - Double(dayOf2000)), day != .min, day != .max
+    else { throw ConversionError(.notExact, Double.self) }
+    return day
+  }
+
   /// In two parts, since the whole number has more digits than a Double.
   static func secondsSince1970(microseconds: Int64) -> Double {
     if microseconds == .min || microseconds == .max {

@@ -72,6 +72,7 @@ extension WireBuffer {
       append(bigEndian: rounded.bitPattern)
     case TypeOID.timestamptz, TypeOID.timestamp:
       append(bigEndian: try ServerTime.microseconds(secondsSince1970: value))
+    case TypeOID.date: append(bigEndian: try ServerTime.day(secondsSince1970: value))
     case TypeOID.int8, TypeOID.int4, TypeOID.int2, TypeOID.oid, TypeOID.bool:
       guard let integer = Int64(exactly: value) else {
         throw ConversionError(.notExact, Int64.self)

@@ -107,28 +107,43 @@ extension Database {
     if hasTransaction { try undoOnError { try execute(.commit) } }
   }
 
-  /// Calls the body and closes what it has left open.
+  /// Calls the body and closes what it has left open. Written into its callers: as a function it is fifty instructions more.
+  @inline(__always)
   private func runBody(
     _ restrictions: Restrictions, _ body: (Database) throws -> Void
   ) throws {
     isRollbackOnly = false
     connection.restrictions = restrictions
-    defer {
-      connection.restrictions = []
-      if hasOpenStatements { closeOpenStatements() }
+    // No defer, which the compiler makes a function of its own.
+    do {
+      try body(self)
+    } catch {
+      endBody()
+      throw error
     }
-    try body(self)
+    endBody()
+  }
+
+  @inline(__always)
+  private func endBody() {
+    connection.restrictions = []
+    if hasOpenStatements { closeOpenStatements() }
   }
 
   /// Rolls back what a body that throws has begun, or has left to SQLite to roll back.
+  @inline(__always)
   private func undoOnError(_ body: () throws -> Void) throws {
     do {
       try body()
     } catch {
-      connection.unblock([.cancellation, .rollback, .innerRollback])
-      ensureUndone { try execute(.rollback) }
+      undo()
       throw error
     }
+  }
+
+  private func undo() {
+    connection.unblock([.cancellation, .rollback, .innerRollback])
+    ensureUndone { try execute(.rollback) }
   }
 
   /// Commits, or rolls back where the body asked for it.

@@ -61,7 +61,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     if groupCommit == nil { watchLog() }
     checkpointer = Checkpointer(
       location: location, configuration: configuration,
-      pageSize: try database.value("PRAGMA page_size", as: Int.self) ?? 4096, writer: lock,
+      pageSize: try database.pageSize, writer: lock,
       readers: readers, groupCommit: groupCommit)
   }
 

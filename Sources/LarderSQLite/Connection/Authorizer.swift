@@ -124,7 +124,8 @@ final class AuthorizerHandler {
 
   private func isListed(_ table: String?) -> Bool {
     guard isLimitedToTables else { return true }
-    return table.map { tables.contains($0.foldedName) } ?? false
+    // Rows that are bound are values of the statement's.
+    return table.map { tables.contains($0.foldedName) || $0 == BoundRows.table } ?? false
   }
 
   /// Functions, of SQLite or of its usual extensions, that do something else than computing with

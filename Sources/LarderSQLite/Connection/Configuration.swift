@@ -69,6 +69,11 @@ public struct Configuration: Sendable {
   public var flags: Flags = .create
   /// The name of a registered [VFS](https://www.sqlite.org/vfs.html), or nil for the default.
   public var vfs: String?
+  /// The key of an encrypted file, or of the one that is created; nil for none. Each connection gets it, also those
+  /// that a pool opens. Opening throws ``UnsupportedByEngine`` where the library that is linked doesn't encrypt, and
+  /// `ResultCode.notADatabase` where the key is wrong or missing, or the file isn't encrypted. See
+  /// <doc:Encryption>.
+  public var key: EncryptionKey?
   /// How long to wait for locks of other connections before a call throws `ResultCode.busy`; zero
   /// for not at all. Measured on a clock that goes on while the system sleeps.
   public var busyTimeout: Duration = .seconds(5)
@@ -148,6 +153,9 @@ public struct Configuration: Sendable {
   /// Whether closing gathers what the query planner lacks, as ``Database/optimize()`` does: of a queue or pool, its
   /// connection that writes.
   public var optimizesOnClose = false
+  /// Whether a connection that only reads removes, when it is closed, the log that it had to make: nothing is left
+  /// beside the file. So in any case with ``Profile/untrustedFile``.
+  package var removesOwnLog = false
   /// Called for each connection once it is open and set up, to register functions and the like.
   /// What it throws makes opening fail.
   public var prepareDatabase: (@Sendable (Database) throws -> Void)?

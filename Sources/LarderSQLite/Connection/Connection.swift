@@ -61,8 +61,7 @@ final class Connection {
 
   /// What the scope that runs has changed of the settings; nil for nothing.
   @exclusivity(unchecked) var changedSettings: ChangedSettings?
-  /// After how many frames of the log a commit moves it into the file; 0 for never. SQLite tells
-  /// this only of its own hook.
+  /// After how many frames of the log a commit moves it into the file; 0 for never. SQLite tells it of its own hook.
   @exclusivity(unchecked) var autocheckpoint = 0
   /// Called after a setting was changed by a PRAGMA, or put back.
   var onSettingChange: (() -> Void)?
@@ -76,14 +75,17 @@ final class Connection {
   var follower: (any StatementFollower)? { didSet { noteFollowers() } }
   /// Records what statements read, for one who observes that; nil where nobody does.
   @exclusivity(unchecked) var recorder: ReadRecorder? { didSet { noteFollowers() } }
+  /// The key of the file, nil for none.
+  @exclusivity(unchecked) var key: EncryptionKey?
+  /// The log that this connection makes and can't remove by itself.
+  var leftover: LeftoverLog?
   /// Whether a changeset is being recorded.
   var isRecordingChanges = false
   /// Whether there is one of these.
   @exclusivity(unchecked) private(set) var isFollowed = false
   /// Called after a statement in which SQLite has begun to commit.
   var onAnnouncedCommit: (() -> Void)?
-  /// Whether databases were attached or detached since statements that begin transactions were
-  /// compiled.
+  /// Whether databases were attached or detached since statements that begin transactions were compiled.
   @exclusivity(unchecked) var hasNewAttachments = false
 
   /// Whether the database is in memory or in a temporary file, where no other connection sees it.
@@ -390,10 +392,8 @@ final class Connection {
   }
 
   private func whileReporting(_ body: () -> Void) {
-    isReporting = true
-    callDepth += 1
+    (isReporting, callDepth) = (true, callDepth + 1)
     body()
-    callDepth -= 1
-    isReporting = false
+    (isReporting, callDepth) = (false, callDepth - 1)
   }
 }

@@ -20,6 +20,10 @@ final class ConnectionHooks {
 
   /// The tokenizers of the program's own; nil where there are none.
   var tokenizers: Tokenizers?
+  /// What makes collations when they are needed, if anything does; kept for SQLite.
+  var collations: AnyObject?
+  /// The names of the program's own table-valued functions and modules.
+  var tables: Set<[UInt8]> = []
 
   struct Closures {
     var last = 0

@@ -5,6 +5,11 @@ import Glibc
 enum ConnectionOpening {
   static func open(path: String?, configuration: Configuration) throws -> Connection {
     let name = try fileName(of: path, configuration)
+    if let key = configuration.key {
+      try EncryptionKey.checkCipher("encryption (Configuration.key)")
+      // An empty one creates no file.
+      try key.withBytes { _, _ in }
+    }
     var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     if configuration.readOnly {
       flags |= SQLITE_OPEN_READONLY
@@ -22,11 +27,24 @@ enum ConnectionOpening {
       defer { sqlite3_close_v2(handle) }
       throw openingError(code, handle, path: path, configuration)
     }
+    let leavesNothing =
+      configuration.readOnly
+      && (configuration.profile == .untrustedFile || configuration.removesOwnLog)
+    let leftover =
+      leavesNothing ? LeftoverLog(of: handle, vfs: vfs, key: configuration.key) : nil
     let connection = Connection(
       handle: handle, isPrivate: path?.isEmpty ?? true, busyTimeout: configuration.busyTimeout,
       dateFormat: configuration.dateFormat,
       reporting: Reporting(configuration))
+    connection.leftover = leftover
+    if let key = configuration.key {
+      EncryptionKey.silenceCipher
+      let code = try key.withBytes { larder_key(handle, $0, $1) }
+      guard code == SQLITE_OK else { throw connection.error(code) }
+      connection.key = key
+    }
     try harden(handle, configuration, connection.deadlines)
+    try connection.installBoundRows()
     return connection
   }
 
@@ -36,6 +54,9 @@ enum ConnectionOpening {
     let isPlain = !configuration.flags.contains(.uri) || !DatabaseURI.isURI(path)
     guard !path.utf8.contains(0), isPlain || !DatabaseURI.holdsNUL(path) else {
       throw DatabaseError(.cannotOpen, "the path contains NUL")
+    }
+    guard isPlain || !DatabaseURI.holdsKey(path) else {
+      throw DatabaseError(.misuse, "paths hold no keys: use Configuration.key")
     }
     if let vfs = configuration.vfs, vfs.utf8.contains(0) || sqlite3_vfs_find(vfs) == nil {
       throw DatabaseError(.error, "no such vfs: \(vfs)")
@@ -111,8 +132,10 @@ extension Database {
       try checkApplicationID()
       try applySettings(configuration)
     } catch let error as DatabaseError {
-      guard let path, !path.isEmpty else { throw error }
-      throw DatabaseError(error.extendedCode, "\(error.message): \(path)", sql: error.sql)
+      let message = error.message + (error.code == .notADatabase ? connection.keyAdvice : "")
+      throw DatabaseError(
+        error.extendedCode, message + (path.map { $0.isEmpty ? "" : ": " + $0 } ?? ""),
+        sql: error.sql)
     }
     try loadExtensions()
     authorizer = configuration.authorizer

@@ -33,8 +33,6 @@ public final class Database {
   var checkpoints: Lock<Int>?
   /// Whether commits are synced together with those of others, by ``GroupCommit``.
   var sharesSyncs = false
-  /// The log that this connection makes and can't remove by itself.
-  private var leftover: LeftoverLog?
   /// The path that the database was opened with: nil for one in memory, empty for a temporary file.
   public let path: String?
   /// How it was opened.
@@ -54,9 +52,6 @@ public final class Database {
     self.init(
       connection: try ConnectionOpening.open(path: path, configuration: configuration), path: path,
       configuration: configuration)
-    if configuration.profile == .untrustedFile, configuration.readOnly {
-      leftover = LeftoverLog(of: connection, vfs: configuration.vfs)
-    }
     try setUp(configuration)
   }
 
@@ -106,7 +101,7 @@ public final class Database {
     transactionStatements.removeAll()
     let isOwn = connection.isOpen && connection.isOfThisProcess
     connection.close()
-    if isOwn { leftover?.remove() }
+    if isOwn { connection.leftover?.remove() }
   }
 
   /// The format of dates, where no column has its own.

@@ -6,6 +6,30 @@ enum DatabaseURI {
   /// Whether a part of it holds an escaped NUL, at which SQLite would stop reading that part.
   static func holdsNUL(_ uri: String) -> Bool { uri.utf8.firstRange(of: "%00".utf8) != nil }
 
+  /// Whether it has a parameter that SQLCipher takes for a key, and SQLite takes no notice of.
+  static func holdsKey(_ uri: String) -> Bool {
+    let query = uri.utf8.drop { $0 != UInt8(ascii: "?") }.prefix { $0 != UInt8(ascii: "#") }
+    return query.dropFirst().split(separator: UInt8(ascii: "&")).contains { parameter in
+      let name = unescaped(parameter.prefix { $0 != UInt8(ascii: "=") })
+      return ["key", "hexkey", "textkey"].contains { name.elementsEqual($0.utf8) }
+    }
+  }
+
+  /// Bytes of which some are written as `%6b`.
+  private static func unescaped(_ bytes: Substring.UTF8View) -> [UInt8] {
+    var rest = bytes
+    var result: [UInt8] = []
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), let escaped = UInt8(String(rest.prefix(2)) ?? "", radix: 16) {
+        result.append(escaped)
+        rest = rest.dropFirst(2)
+      } else {
+        result.append(byte)
+      }
+    }
+    return result
+  }
+
   /// The same URI with another path, which is absolute.
   static func replacingPath(of uri: String, by path: String) -> String {
     let rest = uri.utf8.drop { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }

@@ -21,7 +21,9 @@ final class GuardedFunctions {
   /// Replaces the functions on a connection.
   static func install(on handle: OpaquePointer, _ deadlines: DeadlineHandler) throws {
     let calls = GuardedFunctions(deadlines)
-    for (name, argumentCount, cost) in guarded {
+    let isOlder = sqlite3_libversion_number() < 3_038_000
+    // A name that the library doesn't have stays one.
+    for (name, argumentCount, cost) in guarded where name != "format" || !isOlder {
       let function = GuardedFunction(name: name, cost: cost, calls: calls)
       // SQLite owns the function from here on and releases it, also when this call fails.
       let code = sqlite3_create_function_v2(

@@ -7,7 +7,9 @@ import FoundationEssentials
 /// - `larder_json(x, path, kind)`: the value there, which has to be of a kind; NULL where there is none or null
 /// - `larder_json_if(x, path, kind)`: the same, and NULL for a value of another kind. Indexes on paths have it, so
 ///   that what it returns stays the same in all versions
-/// - `larder_json_set(x, path, y)`: the text with another value there; without it, where that is NULL
+/// - `larder_json_set(x, path, y, …)`: the text with another value there; without it, where that is NULL; where
+///   `?` stands before the path, only if there is none yet. Any number of paths with values, one after the other.
+///   NULL is changed as `null` is
 /// - `larder_json_rows(x, path)`: what is in the array or object there: an array of pairs of name and text
 ///
 /// What makes the unsafe pointers sound: SQLite makes them for one call, and no copy outlives it.
@@ -20,8 +22,8 @@ enum JSONFunctions {
     try FunctionEntry("larder_json_if", 3, isInSchema: true) { context, _, values in
       JSONCall(context, values).answer { try $0.value(isStrict: false) }
     }.install(on: handle)
-    try FunctionEntry("larder_json_set", 3) { context, _, values in
-      JSONCall(context, values).answer { try $0.changed() }
+    try FunctionEntry("larder_json_set", -1) { context, count, values in
+      JSONCall(context, values).answer(ofNull: true) { try $0.changed(Int(count)) }
     }.install(on: handle)
     try FunctionEntry("larder_json_rows", 2) { context, _, values in
       JSONCall(context, values).answer { try $0.rows() }
@@ -29,73 +31,8 @@ enum JSONFunctions {
   }
 }
 
-/// What a value in JSON is asked for as: the words of `larder_json`.
-package enum JSONKind: String, Sendable {
-  case integer, number, real, bool, text, date, uuid, decimal
-  /// Anything but null, as its text.
-  case json
-  /// The name of its type, of null too.
-  case type
-  /// The number of elements of an array.
-  case count
-  /// Whether the text is JSON.
-  case valid
-
-  /// The name of the only type that has values of the kind; nil where any has.
-  package var typeName: String? {
-    switch self {
-    case .integer, .number, .real, .decimal: "number"
-    case .bool: "boolean"
-    case .text, .date, .uuid: "string"
-    case .json, .type, .count, .valid: nil
-    }
-  }
-}
-
-/// A path and a kind, which SQLite keeps beside a call for all rows.
-private final class JSONPlan {
-  enum Step {
-    case name([UInt8])
-    case element(Int)
-  }
-
-  let steps: [Step]
-  let kind: JSONKind?
-
-  init(_ path: UnsafeBufferPointer<UInt8>, _ kind: UnsafeBufferPointer<UInt8>) throws {
-    let scanner = JSONScanner(path)
-    _ = try JSONScanner.value(of: path)
-    steps = try scanner.members(at: 0).map { member in
-      if path[member.value.lowerBound] == UInt8(ascii: "\"") {
-        return .name(scanner.text(in: member.value) ?? [])
-      }
-      guard let index = Int(String(decoding: path[member.value], as: UTF8.self)) else {
-        throw JSONScanner.Malformed()
-      }
-      return .element(index)
-    }
-    self.kind = JSONKind(rawValue: String(decoding: kind, as: UTF8.self))
-  }
-
-  /// The plan of a call, which is made for its first row.
-  static func of(
-    _ context: OpaquePointer?, _ path: UnsafeBufferPointer<UInt8>,
-    _ kind: UnsafeBufferPointer<UInt8>
-  ) throws -> JSONPlan {
-    if let known = sqlite3_get_auxdata(context, 1) {
-      return Unmanaged<JSONPlan>.fromOpaque(known).takeUnretainedValue()
-    }
-    let plan = try JSONPlan(path, kind)
-    // SQLite lets it go with the statement, or at once.
-    sqlite3_set_auxdata(context, 1, Unmanaged.passRetained(plan).toOpaque()) { plan in
-      plan.map { Unmanaged<JSONPlan>.fromOpaque($0).release() }
-    }
-    return plan
-  }
-}
-
 /// One call of the functions.
-private struct JSONCall {
+struct JSONCall {
   /// What can't be answered.
   private struct Refusal: Error {
     let message: String
@@ -111,7 +48,8 @@ private struct JSONCall {
     scanner = JSONScanner(Self.bytes(values?[0]))
   }
 
-  private static func bytes(_ value: OpaquePointer?) -> UnsafeBufferPointer<UInt8> {
+  @inline(__always)
+  static func bytes(_ value: OpaquePointer?) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(
       start: sqlite3_value_text(value), count: Int(sqlite3_value_bytes(value)))
   }
@@ -120,120 +58,140 @@ private struct JSONCall {
     Self.bytes(values?[argument])
   }
 
-  /// Gives the result to SQLite, or the error; nothing for NULL.
-  func answer(_ result: (JSONCall) throws -> DatabaseValue) {
-    guard let json = values?[0], sqlite3_value_type(json) != SQLITE_NULL else { return }
+  /// Has the result given to SQLite, or the error; nothing for NULL, where that isn't asked for.
+  @inline(__always)
+  func answer(ofNull: Bool = false, _ result: (JSONCall) throws -> Void) {
+    guard let json = values?[0], case let type = sqlite3_value_type(json),
+      type != SQLITE_NULL || ofNull
+    else { return }
     do {
-      guard sqlite3_value_type(json) == SQLITE_TEXT else { throw JSONScanner.Malformed() }
-      switch try result(self) {
-      case .null: return
-      case .integer(let number): sqlite3_result_int64(context, number)
-      case .real(let number): sqlite3_result_double(context, number)
-      case .text(var text):
-        text.withUTF8 { larder_result_text(context, $0.baseAddress, UInt64($0.count)) }
-      case .blob(let bytes):
-        bytes.withUnsafeBytes { larder_result_blob(context, $0.baseAddress, UInt64($0.count)) }
-      }
+      guard type == SQLITE_TEXT || type == SQLITE_NULL else { throw JSONScanner.Malformed() }
+      try result(self)
     } catch {
-      let message = (error as? Refusal)?.message ?? "malformed JSON"
+      let message =
+        (error as? Refusal)?.message ?? (error as? JSONChange.Refusal)?.message ?? "malformed JSON"
       sqlite3_result_error(context, message, -1)
       sqlite3_result_error_code(context, ResultCode.constraintDatatype.rawValue)
     }
   }
 
-  // MARK: Paths
+  /// Gives a text of what is JSON, and so UTF-8.
+  private func give(_ bytes: UnsafeBufferPointer<UInt8>) {
+    larder_result_text(context, bytes.baseAddress, UInt64(bytes.count))
+  }
 
-  private typealias Step = JSONPlan.Step
+  private func give(_ text: String) {
+    var text = text
+    text.withUTF8 { larder_result_text(context, $0.baseAddress, UInt64($0.count)) }
+  }
 
-  private func plan(hasKind: Bool) throws -> JSONPlan {
-    try .of(
-      context, bytes(of: 1), hasKind ? bytes(of: 2) : UnsafeBufferPointer(start: nil, count: 0))
+  private func give(_ value: DatabaseValue) {
+    switch value {
+    case .null: return
+    case .integer(let number): sqlite3_result_int64(context, number)
+    case .real(let number): sqlite3_result_double(context, number)
+    case .text(let text): give(text)
+    case .blob(let bytes):
+      bytes.withUnsafeBytes { larder_result_blob(context, $0.baseAddress, UInt64($0.count)) }
+    }
   }
 
   private func string(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> String {
     String(decoding: bytes[range], as: UTF8.self)
   }
 
-  /// The number of the member that a step leads to; nil where there is none.
-  private func index(of step: Step, in members: [JSONScanner.Member]) -> Int? {
-    switch step {
-    case .name(let name):
-      return members.firstIndex { member in
-        member.name.map { scanner.isText(name, in: $0) } ?? false
-      }
-    case .element(let index):
-      let index = index < 0 ? members.count + index : index
-      return members.indices.contains(index) && members[index].name == nil ? index : nil
-    }
-  }
-
-  /// Where the path leads to, in text that is JSON as a whole.
-  private func found(_ steps: [Step]) throws -> Range<Int>? {
-    var found = try JSONScanner.value(of: scanner.bytes)
-    for step in steps {
-      let members = try scanner.members(at: found.lowerBound)
-      guard let index = index(of: step, in: members) else { return nil }
-      found = members[index].value
-    }
-    return found
+  private func part(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(rebasing: scanner.bytes[range])
   }
 
   // MARK: Values
 
-  func value(isStrict: Bool) throws -> DatabaseValue {
-    let plan = try plan(hasKind: true)
+  func value(isStrict: Bool) throws {
+    try JSONPlan.with(context, values, hasKind: true) { try value($0, isStrict) }
+  }
+
+  private func value(_ plan: JSONPlan, _ isStrict: Bool) throws {
     guard let kind = plan.kind else { throw Refusal(message: "no kind of JSON") }
     if kind == .valid {
-      return .integer((try? JSONScanner.value(of: scanner.bytes)) == nil ? 0 : 1)
+      let isValid = (try? JSONScanner.value(of: scanner.bytes)) != nil
+      return sqlite3_result_int(context, isValid ? 1 : 0)
     }
-    guard let found = try found(plan.steps) else { return .null }
-    let first = scanner.bytes[found.lowerBound]
-    if kind == .type { return .text(typeName(first)) }
-    if first == UInt8(ascii: "n") { return .null }
-    if let value = value(found, first, kind) { return value }
-    guard isStrict else { return .null }
+    guard let found = try plan.find(in: scanner.bytes) else { return }
+    let type = JSONType(scanner.bytes[found.lowerBound])
+    if kind == .type { return give("\(type)") }
+    if type == .null || give(found, type, kind, plan) { return }
+    guard isStrict else { return }
     let text = string(scanner.bytes, found)
     throw Refusal(
       message: "\(text.count > 60 ? text.prefix(59) + "…" : text[...]) in JSON is no \(kind)")
   }
 
-  private func typeName(_ first: UInt8) -> String {
-    switch first {
-    case UInt8(ascii: "{"): "object"
-    case UInt8(ascii: "["): "array"
-    case UInt8(ascii: "\""): "string"
-    case UInt8(ascii: "t"), UInt8(ascii: "f"): "boolean"
-    case UInt8(ascii: "n"): "null"
-    default: "number"
-    }
-  }
-
-  /// The value as one of a kind; nil where it is none.
-  private func value(_ range: Range<Int>, _ first: UInt8, _ kind: JSONKind) -> DatabaseValue? {
-    switch (kind, typeName(first)) {
-    case (.json, _): .text(string(scanner.bytes, range))
-    case (.integer, "number"): Int64(string(scanner.bytes, range)).map { .integer($0) }
-    case (.number, "number"):
-      Int64(string(scanner.bytes, range)).map { .integer($0) } ?? real(range)
-    case (.real, "number"): real(range)
-    case (.decimal, "number"): .text(string(scanner.bytes, range))
-    case (.bool, "boolean"): .integer(first == UInt8(ascii: "t") ? 1 : 0)
-    case (.text, "string"): text(range).map { .text($0) }
-    case (.date, "string"):
-      text(range).flatMap { try? CivilTime.secondsSince1970($0) }.flatMap {
-        try? DateFormat.iso8601.databaseValue(of: Date(timeIntervalSince1970: $0))
+  /// Gives the value as one of a kind; false where it is none.
+  private func give(
+    _ range: Range<Int>, _ type: JSONType, _ kind: JSONKind, _ plan: JSONPlan
+  ) -> Bool {
+    switch (kind, type) {
+    case (.json, _): give(part(range))
+    case (.decimal, .number):
+      guard DecimalNumber(part(range))?.isDecimal == true else { return false }
+      give(part(range))
+    case (.integer, .number):
+      guard let number = integer(range) else { return false }
+      sqlite3_result_int64(context, number)
+    case (.number, .number):
+      guard let number = integer(range) else { return give(real: range) }
+      sqlite3_result_int64(context, number)
+    case (.real, .number): return give(real: range)
+    case (.bool, .boolean):
+      sqlite3_result_int(context, scanner.bytes[range.lowerBound] == UInt8(ascii: "t") ? 1 : 0)
+    case (.text, .string):
+      let inside = part(range.lowerBound + 1..<range.upperBound - 1)
+      if !inside.contains(UInt8(ascii: "\\")) {
+        give(inside)
+      } else {
+        guard let text = text(range) else { return false }
+        give(text)
       }
-    case (.uuid, "string"):
-      text(range).flatMap { try? UUID(databaseValue: .text($0)).databaseValue }
-    case (.count, "array"):
-      (try? scanner.members(at: range.lowerBound)).map { .integer(Int64($0.count)) }
-    default: nil
+    case (.date, .string):
+      guard let seconds = text(range).flatMap({ try? CivilTime.secondsSince1970($0) }),
+        let date = try? DateFormat.iso8601.databaseValue(of: Date(timeIntervalSince1970: seconds))
+      else { return false }
+      give(date)
+    case (.uuid, .string):
+      guard let uuid = text(range).flatMap({ try? UUID(databaseValue: .text($0)).databaseValue })
+      else { return false }
+      give(uuid)
+    case (.count, .array):
+      if plan.count == nil {
+        plan.count = (try? scanner.members(at: range.lowerBound)).map { Int64($0.count) }
+      }
+      sqlite3_result_int64(context, plan.count ?? 0)
+    default: return false
     }
+    return true
   }
 
-  private func real(_ range: Range<Int>) -> DatabaseValue? {
-    guard let number = Double(string(scanner.bytes, range)), number.isFinite else { return nil }
-    return .real(number)
+  /// A number without a fraction or an exponent, of 64 bits; nil for another.
+  private func integer(_ range: Range<Int>) -> Int64? {
+    let isNegative = scanner.bytes[range.lowerBound] == UInt8(ascii: "-")
+    var number: Int64 = 0
+    for byte in scanner.bytes[range].dropFirst(isNegative ? 1 : 0) {
+      guard case let digit = byte &- UInt8(ascii: "0"), digit < 10 else { return nil }
+      let (tenfold, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+      let (sum, isBeyond) =
+        isNegative
+        ? tenfold.subtractingReportingOverflow(Int64(digit))
+        : tenfold.addingReportingOverflow(Int64(digit))
+      guard !isTooLarge, !isBeyond else { return nil }
+      number = sum
+    }
+    return number
+  }
+
+  private func give(real range: Range<Int>) -> Bool {
+    guard let number = Double(string(scanner.bytes, range)), number.isFinite else { return false }
+    sqlite3_result_double(context, number)
+    return true
   }
 
   private func text(_ range: Range<Int>) -> String? {
@@ -242,100 +200,81 @@ private struct JSONCall {
 
   // MARK: Changes
 
-  func changed() throws -> DatabaseValue {
-    let steps = try plan(hasKind: false).steps
-    var found = try JSONScanner.value(of: scanner.bytes)
-    let isRemoval = sqlite3_value_type(values?[2]) == SQLITE_NULL
-    if !isRemoval { _ = try JSONScanner.value(of: bytes(of: 2)) }
-    for (depth, step) in steps.enumerated() {
-      let members = try scanner.members(at: found.lowerBound)
-      guard let index = index(of: step, in: members) else {
-        if isRemoval { return .text(string(scanner.bytes, scanner.bytes.indices)) }
-        return try added(steps[depth...], members, to: found)
-      }
-      if isRemoval, depth == steps.count - 1 {
-        return replaced(extent(of: index, in: members), by: [])
-      }
-      found = members[index].value
+  /// - Parameter count: that of the arguments.
+  func changed(_ count: Int) throws {
+    var text: [UInt8]?
+    if sqlite3_value_type(values?[0]) != SQLITE_NULL {
+      _ = try JSONScanner.value(of: scanner.bytes)
+      text = Array(scanner.bytes)
     }
-    return replaced(found, by: bytes(of: 2))
-  }
-
-  private func replaced(_ range: Range<Int>, by bytes: some Sequence<UInt8>) -> DatabaseValue {
-    let text = scanner.bytes[..<range.lowerBound] + Array(bytes)
-    return .text(String(decoding: text + scanner.bytes[range.upperBound...], as: UTF8.self))
-  }
-
-  /// A member with one of the commas beside it.
-  private func extent(of index: Int, in members: [JSONScanner.Member]) -> Range<Int> {
-    let member = members[index]
-    if index > 0 { return members[index - 1].value.upperBound..<member.value.upperBound }
-    return member.start..<(members.count > 1 ? members[1].start : member.value.upperBound)
-  }
-
-  /// The text with a value where there was none: objects on the way to it are made, and an element can be added
-  /// behind the last one.
-  private func added(
-    _ steps: ArraySlice<Step>, _ members: [JSONScanner.Member], to container: Range<Int>
-  ) throws -> DatabaseValue {
-    guard let step = steps.first else { return .null }
-    var new = Array(bytes(of: 2))
-    for step in steps.dropFirst().reversed() {
-      guard case .name(let name) = step else { throw blocked(container) }
-      new = Array("{".utf8) + quoted(name) + Array(":".utf8) + new + Array("}".utf8)
-    }
-    let first = scanner.bytes[container.lowerBound]
-    switch step {
-    case .name(let name):
-      new = quoted(name) + Array(":".utf8) + new
-      if first == UInt8(ascii: "n") {
-        return replaced(container, by: Array("{".utf8) + new + Array("}".utf8))
+    for argument in stride(from: 1, to: count - 1, by: 2) {
+      let isRemoval = sqlite3_value_type(values?[argument + 1]) == SQLITE_NULL
+      let value = isRemoval ? nil : bytes(of: argument + 1)
+      if let value { _ = try JSONScanner.value(of: value) }
+      let isInsertion = text != nil && bytes(of: argument).first == JSONChange.insertion
+      let old = text ?? Array("null".utf8)
+      let new = try JSONPlan.with(context, values, hasKind: false, argument: argument) { plan in
+        try old.withUnsafeBufferPointer { old in
+          try JSONChange(JSONScanner(old), plan.steps, value).text(isInsertion)
+        }
       }
-      guard first == UInt8(ascii: "{") else { throw blocked(container) }
-    case .element(let index):
-      guard first == UInt8(ascii: "["), index == members.count else { throw blocked(container) }
+      // Nothing can be taken out of NULL.
+      if let new { text = new } else if !isRemoval { text = old }
     }
-    let end = container.upperBound - 1
-    return replaced(end..<end, by: (members.isEmpty ? [] : Array(",".utf8)) + new)
-  }
-
-  private func blocked(_ container: Range<Int>) -> Refusal {
-    let type = typeName(scanner.bytes[container.lowerBound])
-    return Refusal(message: "the path leads to nothing that could be set in JSON: into the \(type)")
-  }
-
-  private func quoted(_ name: [UInt8]) -> [UInt8] {
-    Array(String(decoding: name, as: UTF8.self).quotedJSON.utf8)
+    text?.withUnsafeBufferPointer { give($0) }
   }
 
   // MARK: Rows
 
-  func rows() throws -> DatabaseValue {
-    guard let found = try found(plan(hasKind: false).steps) else { return .null }
-    let pairs = try scanner.members(at: found.lowerBound).map { member in
-      // The function that takes the array apart ends a text at a NUL.
-      let name = member.name.map { string(scanner.bytes, $0) } ?? "null"
-      guard member.name.flatMap(text)?.utf8.contains(0) != true else {
-        throw Refusal(message: "a name in JSON holds a NUL")
-      }
-      return "[\(name),\(string(scanner.bytes, member.value).quotedJSON)]"
+  func rows() throws {
+    let found = try JSONPlan.with(context, values, hasKind: false) {
+      try JSONScanner.find($0.steps, in: scanner.bytes)
     }
-    return .text("[\(pairs.joined(separator: ","))]")
+    guard let found else { return }
+    var rows: [UInt8] = [UInt8(ascii: "[")]
+    rows.reserveCapacity(found.count * 5 / 4 + 32)
+    for member in try scanner.members(at: found.lowerBound) {
+      rows += rows.count > 1 ? ",[".utf8 : "[".utf8
+      if let name = member.name {
+        // The function that takes the array apart ends a text at a NUL.
+        if part(name).contains(UInt8(ascii: "\\")), scanner.text(in: name)?.contains(0) == true {
+          throw Refusal(message: "a name in JSON holds a NUL")
+        }
+        rows += part(name)
+      } else {
+        rows += "null".utf8
+      }
+      rows.append(UInt8(ascii: ","))
+      rows.append(quotedJSON: part(member.value))
+      rows.append(UInt8(ascii: "]"))
+    }
+    rows.append(UInt8(ascii: "]"))
+    rows.withUnsafeBufferPointer { give($0) }
   }
 }
 
 extension String {
   /// As a text in JSON.
   package var quotedJSON: String {
-    var bytes = Array("\"".utf8)
-    for byte in utf8 {
+    var bytes: [UInt8] = []
+    bytes.append(quotedJSON: utf8)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(quotedJSON text: some Sequence<UInt8>) {
+    append(UInt8(ascii: "\""))
+    for byte in text {
       switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        append(UInt8(ascii: "\\"))
+        append(byte)
       case 0..<0x20:
-        bytes += Array("\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8)
-      default: bytes.append(byte)
+        self += "\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8
+      default: append(byte)
       }
     }
-    return String(decoding: bytes + Array("\"".utf8), as: UTF8.self)
+    append(UInt8(ascii: "\""))
   }
 }

@@ -7,14 +7,15 @@ import Glibc
 struct LeftoverLog {
   private let path: String
   private let vfs: String?
+  private let key: EncryptionKey?
 
-  /// Nil where nothing is made, or what there is was there before. Asked before anything is read.
-  init?(of connection: Connection, vfs: String?) {
-    guard let name = connection.handle.flatMap({ sqlite3_db_filename($0, "main") }),
-      name.pointee != 0
-    else { return nil }
+  /// Nil where nothing is made, or what there is was there before. Asked before anything is read, as newer SQLite
+  /// (seen in 3.53) does for a statement without a table, too.
+  init?(of handle: OpaquePointer, vfs: String?, key: EncryptionKey?) {
+    guard let name = sqlite3_db_filename(handle, "main"), name.pointee != 0 else { return nil }
     path = String(cString: name)
-    self.vfs = HardenedVFS.name(for: vfs)
+    self.vfs = vfs
+    self.key = key
     guard access(path + "-wal", F_OK) != 0, access(path + "-shm", F_OK) != 0 else { return nil }
   }
 
@@ -25,6 +26,7 @@ struct LeftoverLog {
     var handle: OpaquePointer?
     if sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, vfs) == SQLITE_OK
     {
+      _ = try? key?.withBytes { larder_key(handle, $0, $1) }
       // Reads the header, not the schema.
       sqlite3_exec(handle, "PRAGMA schema_version", nil, nil, nil)
     }

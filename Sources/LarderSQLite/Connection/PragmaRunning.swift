@@ -8,7 +8,7 @@ extension Connection {
   func prepareToRun(_ statement: PreparedStatement) throws {
     let handle = try sqlite()
     switch statement.kind {
-    case .attachment: hasNewAttachments = true
+    case .attachment, .keyedAttachment: hasNewAttachments = true
     case .pragma(let pragma):
       statement.replaceHandle(by: try prepareToRun(pragma, statement.sql, on: handle))
     default: break

@@ -27,6 +27,7 @@ extension Connection {
     of text: SQLText, from start: Int, isPersistent: Bool, sql: String? = nil
   ) throws -> (statement: PreparedStatement?, end: Int) {
     let kind = StatementKind(of: text, from: start)
+    try EncryptionKey.refuse(in: kind)
     if case .scopeSavepoint = kind {
       throw Self.savepointError(text.string(from: start, to: text.endOfStatement(from: start)))
     }

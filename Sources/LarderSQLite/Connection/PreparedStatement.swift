@@ -71,7 +71,7 @@ package final class PreparedStatement {
       // SQLite takes `journal_mode` for a change, also where it only asks.
       isReadOnly = isExplain || !pragma.acts
       isPreparedToRun = pragma.isPreparedToRun
-    case .attachment:
+    case .attachment, .keyedAttachment:
       isReadOnly = isExplain
       isPreparedToRun = true
     default:

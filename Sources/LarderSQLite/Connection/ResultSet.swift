@@ -109,7 +109,7 @@ public final class ResultSet {
     database.release(statement, execution)
   }
 
-  private func endedError() -> any Error {
+  func endedError() -> any Error {
     if let error = Result(catching: statement.connection.check).failure { return error }
     let message =
       switch state {
@@ -155,7 +155,10 @@ extension ResultSet: ColumnAccess {
     return index
   }
 
-  private var currentNames: ColumnNames? {
+  /// Whether its rows wait here, the statement having ended.
+  var hasEnded: Bool { buffer != nil }
+
+  var currentNames: ColumnNames? {
     guard state == .beforeFirst || state == .onRow else { return nil }
     if let buffer { return buffer.names }
     guard statement.execution == execution, statement.connection.isAccessible else { return nil }

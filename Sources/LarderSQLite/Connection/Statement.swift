@@ -144,7 +144,7 @@ public final class Statement {
     return try ResultSet(database, prepared)
   }
 
-  private func check() throws {
+  func check() throws {
     try prepared.connection.check()
     guard prepared.isOpen, !isClosed else {
       throw DatabaseError(.misuse, "the statement is closed", sql: sql)
@@ -165,12 +165,14 @@ extension Statement: ColumnAccess {
     return currentNames.names
   }
 
+  private var currentNames: ColumnNames { current.columnNames }
+
   /// SQLite notices that a table was altered in the first step; before one, compile anew.
-  private var currentNames: ColumnNames {
+  var current: PreparedStatement {
     guard prepared.state == .ready,
       let fresh = try? prepared.connection.prepare(sql, isPersistent: false)
-    else { return prepared.columnNames }
-    return fresh.columnNames
+    else { return prepared }
+    return fresh
   }
 
   /// The position of a column by its name, in any case. Throws as ``ColumnAccess`` says.

@@ -64,6 +64,9 @@ extension Database {
     do {
       return try take(sql)
     } catch  where engine != nil {
+      if sql.values.contains(where: { $0 is BoundRows }) {
+        throw UnsupportedByEngine(engine: engine?.name ?? "", feature: "tables bound to parameters")
+      }
       for value in sql.values { _ = try value?.databaseValue }
       throw error
     }

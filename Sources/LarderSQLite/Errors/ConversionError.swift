@@ -36,10 +36,19 @@ public struct ConversionError: Error, Hashable, Sendable {
   /// The row's position from 0 in the result, where it was counted.
   public package(set) var row: Int?
 
+  /// Which part of the value was wrong, and how, without the value.
+  package private(set) var part: String?
+
   /// An error for a conversion of one's own to throw.
   public init(_ reason: Reason, _ type: Any.Type) {
     self.reason = reason
     self.type = String(describing: type)
+  }
+
+  /// An error for a value that has parts.
+  package init(_ reason: Reason, _ type: Any.Type, part: String?) {
+    self.init(reason, type)
+    self.part = part
   }
 
   /// The error to throw from code that is inlined in programs, where it takes a call instead of a box
@@ -76,6 +85,7 @@ extension ConversionError: CustomStringConvertible {
       }
     if let column, let index { text += " — column “\(column)” at index \(index)" }
     if let row { text += " in row \(row)" }
+    if let part { text += ", where \(part)" + (sql == nil ? "" : ",") }
     if let sql { text += " of “\(sql)”" }
     return text
   }

@@ -17,17 +17,25 @@ struct FTS5 {
   private let interface: UnsafeMutablePointer<fts5_api>
 
   /// Nil where SQLite was built without FTS5.
-  init?(_ handle: OpaquePointer) {
+  init?(_ handle: OpaquePointer) throws {
     var statement: OpaquePointer?
     defer { sqlite3_finalize(statement) }
-    guard sqlite3_prepare_v2(handle, "SELECT fts5(?1)", -1, &statement, nil) == SQLITE_OK else {
-      return nil
-    }
     var found: UnsafeMutablePointer<fts5_api>?
-    withUnsafeMutablePointer(to: &found) { place in
-      _ = sqlite3_bind_pointer(statement, 1, place, "fts5_api_ptr", nil)
-      _ = sqlite3_step(statement)
+    let code = withUnsafeMutablePointer(to: &found) { place in
+      var code = sqlite3_prepare_v2(handle, "SELECT fts5(?1)", -1, &statement, nil)
+      if code == SQLITE_OK {
+        // SQLite keeps the name of the type and not a copy: it has to be there for good.
+        let type: StaticString = "fts5_api_ptr"
+        code = type.withUTF8Buffer { name in
+          name.withMemoryRebound(to: CChar.self) {
+            sqlite3_bind_pointer(statement, 1, place, $0.baseAddress, nil)
+          }
+        }
+      }
+      return code == SQLITE_OK ? sqlite3_step(statement) : code
     }
+    // Else it would seem not to be there.
+    if code == SQLITE_NOMEM { throw DatabaseError(.noMemory, "out of memory") }
     guard let found else { return nil }
     interface = found
   }
@@ -37,13 +45,14 @@ struct FTS5 {
   /// - Parameter trustsTables: whether triggers may write to tables of SQLite's tokenizers and of these; see
   ///   ``InnocuousTokenizer``.
   static func install(on handle: OpaquePointer, trustsTables: Bool) throws {
-    guard let fts5 = FTS5(handle) else { return }
+    guard let fts5 = try FTS5(handle) else { return }
     if trustsTables {
       for name in ["unicode61", "ascii", "porter", "trigram"] {
         try InnocuousTokenizer.wrap(name, of: fts5, handle)
       }
     }
     try BigramTokenizer.register(with: fts5, trustsTables ? handle : nil)
+    try MarkFunctions.install(with: fts5)
   }
 
   /// A tokenizer by its name, with what its calls are given; nil where there is none.
@@ -54,6 +63,15 @@ struct FTS5 {
     var context: UnsafeMutableRawPointer?
     let code = interface.pointee.xFindTokenizer?(interface, name, &context, &methods)
     return code == SQLITE_OK ? (methods, context) : nil
+  }
+
+  /// Registers an [auxiliary function](https://www.sqlite.org/fts5.html#custom_auxiliary_functions).
+  func register(_ name: String, _ function: fts5_extension_function) throws {
+    let code =
+      interface.pointee.xCreateFunction?(interface, name, nil, function, nil) ?? SQLITE_ERROR
+    guard code == SQLITE_OK else {
+      throw DatabaseError(ResultCode(rawValue: code), "out of memory")
+    }
   }
 
   /// Registers a tokenizer, which SQLite keeps until the connection is closed. It takes the place of one of the

@@ -7,9 +7,14 @@ final class Tokenizers {
 
   var registered: [String: RegisteredTokenizer] = [:]
   fileprivate let describe: Describe
+  /// Told before a closure runs, and after it: FTS5 isn't made for a connection that is used by one.
+  fileprivate let isRunning: (Bool) -> Void
   fileprivate var failure: (code: ResultCode, message: String)?
 
-  init(describe: @escaping Describe) { self.describe = describe }
+  init(isRunning: @escaping (Bool) -> Void, describe: @escaping Describe) {
+    self.isRunning = isRunning
+    self.describe = describe
+  }
 
   /// What a tokenizer has thrown, where a call of SQLite's failed with its code.
   func takeFailure(_ code: Int32) -> (code: ResultCode, message: String)? {
@@ -63,20 +68,29 @@ final class RegisteredTokenizer {
         }
     })
 
+  private func terms(
+    of text: String, _ isQuery: Bool
+  ) throws -> [(term: String, range: Range<Int>)] {
+    tokenizers.isRunning(true)
+    defer { tokenizers.isRunning(false) }
+    return try tokens(text, isQuery)
+  }
+
   private func run(
     _ bytes: UnsafeRawBufferPointer, isQuery: Bool,
     _ emit: ([UInt8], Range<Int>, _ isSynonym: Bool) -> Int32
   ) -> Int32 {
-    let text = String(decoding: bytes, as: UTF8.self)
+    // FTS5 cuts a term at a NUL where it writes it, and the index would be damaged.
+    let text = String(decoding: bytes, as: UTF8.self).replacingNUL
     do {
       var last: Range<Int>?
-      for (term, range) in try tokens(text, isQuery) {
+      for (term, range) in try terms(of: text, isQuery) {
         // What is outside of the text would be read there, to mark it.
-        guard !term.isEmpty, range.lowerBound >= last?.lowerBound ?? 0,
+        guard !term.isEmpty, !term.utf8.contains(0), range.lowerBound >= last?.lowerBound ?? 0,
           range.upperBound <= bytes.count
         else {
           throw DatabaseError(
-            .misuse, "a tokenizer's term is empty, out of order, or not in the text")
+            .misuse, "a tokenizer's term is empty, has a NUL, is out of order, or not in the text")
         }
         let code = emit(Array(term.utf8), range, range == last)
         last = range
@@ -89,5 +103,13 @@ final class RegisteredTokenizer {
       tokenizers.failure = failure
       return failure.code.rawValue
     }
+  }
+}
+
+extension String {
+  /// With a space in the place of each NUL, as long as it is.
+  fileprivate var replacingNUL: String {
+    guard utf8.contains(0) else { return self }
+    return String(decoding: utf8.map { $0 == 0 ? 0x20 : $0 }, as: UTF8.self)
   }
 }

@@ -29,6 +29,42 @@ extension Database {
     try register(name, nil)
   }
 
+  /// Has collations made when they are needed: when a statement is compiled that uses one which isn't registered, as
+  /// that of a database whose collations aren't all known.
+  ///
+  /// ```swift
+  /// try db.createCollation { name in
+  ///   // de_DE, zh_Hans …
+  ///   let locale = Locale(identifier: name)
+  ///   return { $0.compare($1, locale: locale) }
+  /// }
+  /// ```
+  ///
+  /// The closure is called with the name as the statement or the schema spells it, whoever wrote that; nil stands for
+  /// a collation that isn't known, which makes the statement throw. It can't use the database. What it returns is as
+  /// for ``createCollation(_:_:)``, and stays registered. One closure is known at a time. See
+  /// [Collation Needed Callbacks](https://www.sqlite.org/c3ref/collation_needed.html).
+  ///
+  /// Throws ``DatabaseError`` where the database is closed, and ``UnsupportedByEngine`` where the engine isn't SQLite.
+  public func createCollation(
+    _ needed:
+      @escaping @Sendable (_ name: String) -> (
+        @Sendable (String, String) -> ComparisonResult
+      )?
+  ) throws {
+    let handle = try connection.sqlite()
+    let collations = NeededCollations(connection, needed)
+    connection.hooks.collations = collations
+    let code = sqlite3_collation_needed(
+      handle, Unmanaged.passUnretained(collations).toOpaque(),
+      { data, handle, _, name in
+        guard let data, let name else { return }
+        Unmanaged<NeededCollations>.fromOpaque(data).takeUnretainedValue()
+          .register(String(cString: name), on: handle)
+      })
+    guard code == SQLITE_OK else { throw connection.error(code) }
+  }
+
   private func register(_ name: String, _ collation: Unmanaged<Collation>?) throws {
     // Unlike with functions, one that isn't registered isn't SQLite's to release.
     var code = SQLITE_ERROR
@@ -38,9 +74,7 @@ extension Database {
     // What it replaces is destroyed in this call, and may do anything.
     connection.callDepth += 1
     defer { connection.callDepth -= 1 }
-    code = sqlite3_create_collation_v2(
-      handle, name, SQLITE_UTF8, collation?.toOpaque(), collation == nil ? nil : Collation.compare,
-      { data in data.map { Unmanaged<Collation>.fromOpaque($0).release() } })
+    code = Collation.register(collation, as: name, on: handle)
     guard code == SQLITE_OK else { throw connection.error(code) }
   }
 
@@ -59,8 +93,17 @@ private final class Collation {
 
   init(_ body: @escaping (String, String) -> ComparisonResult) { self.body = body }
 
+  /// Hands a collation over to SQLite, which releases it if this succeeds; nil removes one.
+  static func register(
+    _ collation: Unmanaged<Collation>?, as name: String, on handle: OpaquePointer?
+  ) -> Int32 {
+    sqlite3_create_collation_v2(
+      handle, name, SQLITE_UTF8, collation?.toOpaque(), collation == nil ? nil : compare,
+      { data in data.map { Unmanaged<Collation>.fromOpaque($0).release() } })
+  }
+
   /// What SQLite calls, with the collation as its data.
-  static let compare:
+  private static let compare:
     @convention(c) (
       UnsafeMutableRawPointer?, Int32, UnsafeRawPointer?, Int32, UnsafeRawPointer?
     ) -> Int32 = { data, leftCount, left, rightCount, right in
@@ -75,4 +118,30 @@ private final class Collation {
       case .orderedDescending: 1
       }
     }
+}
+
+/// Collations that are made when a statement needs them. SQLite keeps an unretained pointer to this object: the
+/// connection keeps the object as long as the handle, or until there is another.
+final class NeededCollations {
+  private weak var connection: Connection?
+  private let needed: @Sendable (String) -> (@Sendable (String, String) -> ComparisonResult)?
+
+  init(
+    _ connection: Connection,
+    _ needed: @escaping @Sendable (String) -> (@Sendable (String, String) -> ComparisonResult)?
+  ) {
+    self.connection = connection
+    self.needed = needed
+  }
+
+  /// What isn't registered then is an error of the statement.
+  fileprivate func register(_ name: String, on handle: OpaquePointer?) {
+    // A statement is being compiled, beneath which nothing may change.
+    connection?.block(.hook)
+    let compare = needed(name)
+    connection?.unblock(.hook)
+    guard let compare else { return }
+    let collation = Unmanaged.passRetained(Collation(compare))
+    if Collation.register(collation, as: name, on: handle) != SQLITE_OK { collation.release() }
+  }
 }

@@ -53,28 +53,6 @@ struct FunctionContext {
   }
 }
 
-/// What a statement is told of what a function has thrown.
-struct FunctionFailure {
-  /// The error's own code; nil where it has none.
-  let code: ResultCode?
-  let message: String
-
-  /// - Parameter arguments: what isn't to be shown.
-  init(_ error: any Error, arguments: [DatabaseValue]) {
-    let databaseError = error as? DatabaseError
-    message = Redaction.hide(
-      arguments, in: DatabaseError.cut(databaseError?.message ?? String(describing: error)))
-    // Success, "row" and "done" are no errors: SQLite would take the statement for finished.
-    code = databaseError?.extendedCode.isError == true ? databaseError?.extendedCode : nil
-  }
-}
-
-extension ResultCode {
-  fileprivate var isError: Bool {
-    rawValue > 0 && primary.rawValue > 0 && ![SQLITE_ROW, SQLITE_DONE].contains(primary.rawValue)
-  }
-}
-
 /// What a function has to know of its connection.
 struct FunctionFormat {
   let storage: StorageFormat

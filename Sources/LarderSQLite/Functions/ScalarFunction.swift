@@ -48,7 +48,8 @@ extension Database {
       })
   }
 
-  /// Removes a function or an aggregate with this name and number of arguments. Does nothing where
+  /// Removes a function or an aggregate with this name and number of arguments and, where no number is said, a
+  /// ``TableFunction`` or what ``createModule(_:directOnly:_:)`` has registered. Does nothing where
   /// there is none. One of SQLite's own that it had replaced stays hidden on this connection. Throws as
   /// ``createFunction(_:argumentCount:deterministic:directOnly:_:)`` does.
   public func removeFunction(_ name: String, argumentCount: Int? = nil) throws {
@@ -56,6 +57,7 @@ extension Database {
     let signature = try FunctionSignature(
       name, argumentCount, deterministic: false, directOnly: false)
     try connection.register(signature, nil)
+    if argumentCount == nil { try connection.removeTables(name) }
   }
 }
 

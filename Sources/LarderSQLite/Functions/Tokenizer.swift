@@ -16,10 +16,11 @@ extension Database {
   ///
   /// Each connection that reads or writes an index needs its tokenizer: register it in
   /// ``Configuration/prepareDatabase``. It returns terms as they are compared (in one case, without accents, or as
-  /// stems), in order, with where they are in the text in bytes of UTF-8; none is empty. A term with the
-  /// same place as the one before it is a [synonym](https://www.sqlite.org/fts5.html#synonym_support). The
-  /// closure's second argument is whether the text is one that is looked for. As long as an index is in use, a text
-  /// has to have the same terms.
+  /// stems), in order, with where they are in the text in bytes of UTF-8; none is empty or has a NUL, in the place
+  /// of which the closure sees a space. A term with the same place as the one before it is a
+  /// [synonym](https://www.sqlite.org/fts5.html#synonym_support). The closure's second argument is whether the text
+  /// is one that is looked for. As long as an index is in use, a text has to have the same terms. It
+  /// can't use the database.
   /// What it throws makes the statement throw: a ``DatabaseError`` with its code and message, any other error
   /// with its description, from which the text is left out unless ``Configuration/showsArguments`` is on. A file
   /// can have it called, by a table that names it. Registering one anew replaces it, also for tables that are
@@ -45,7 +46,9 @@ extension Database {
     let showsArguments = connection.reporting.showsArguments
     let tokenizers =
       connection.hooks.tokenizers
-      ?? Tokenizers {
+      ?? Tokenizers { [weak connection] isRunning in
+        if isRunning { connection?.block(.hook) } else { connection?.unblock(.hook) }
+      } describe: {
         let failure = FunctionFailure($0, arguments: showsArguments ? [] : [.text($1)])
         return (failure.code ?? .error, failure.message)
       }
@@ -54,7 +57,7 @@ extension Database {
       known.tokens = tokens
       return
     }
-    guard let fts5 = FTS5(handle) else {
+    guard let fts5 = try FTS5(handle) else {
       throw DatabaseError(.error, "SQLite was built without FTS5")
     }
     let tokenizer = RegisteredTokenizer(tokenizers, handle, tokens)

@@ -32,6 +32,7 @@ extension Database {
     func copy(into path: String) throws {
       var configuration = Configuration()
       configuration.journalMode = nil
+      configuration.key = connection.key
       // A journal whose deletion isn't synced would undo the backup when power fails afterwards.
       configuration.synchronous = .extra
       // This connection's task may be cancelled while the other waits: so all waiting is done here.
@@ -157,9 +158,8 @@ extension Database {
   /// A backup can't change the page size of a destination in memory or with a write-ahead log; but
   /// one in memory can be told before it holds anything, and a file can leave that mode.
   private func matchPageSize(of destination: Database) throws {
-    guard let size = try value("PRAGMA page_size", as: Int.self),
-      let oldSize = try destination.value("PRAGMA page_size", as: Int.self), size != oldSize
-    else { return }
+    let (size, oldSize) = (try pageSize, try destination.pageSize)
+    guard size != oldSize else { return }
     switch try destination.value("PRAGMA journal_mode", as: String.self) {
     case "wal":
       try destination.executeUpdate("PRAGMA journal_mode = delete")
@@ -186,6 +186,7 @@ extension Database {
     var configuration = Configuration()
     configuration.readOnly = true
     configuration.busyTimeout = .zero
+    configuration.key = connection.key
     let source = try BackupWait(self).whileBusy {
       try Database(path: path, configuration: configuration)
     }

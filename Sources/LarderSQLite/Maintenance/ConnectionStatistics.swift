@@ -28,8 +28,8 @@ public struct StatementStatistics: Hashable, Sendable {
   public let sorts: Int
   /// How many rows went into indexes that SQLite made for the statement alone.
   public let automaticIndexRows: Int
-  /// How many instructions were run.
-  public let virtualMachineSteps: Int
+  /// How many instructions of SQLite's virtual machine were run.
+  public let steps: Int
   /// How many times it ran.
   public let runs: Int
   /// Its memory, in bytes.
@@ -73,7 +73,7 @@ extension Statement {
         fullScanSteps: figure(SQLITE_STMTSTATUS_FULLSCAN_STEP),
         sorts: figure(SQLITE_STMTSTATUS_SORT),
         automaticIndexRows: figure(SQLITE_STMTSTATUS_AUTOINDEX),
-        virtualMachineSteps: figure(SQLITE_STMTSTATUS_VM_STEP),
+        steps: figure(SQLITE_STMTSTATUS_VM_STEP),
         runs: figure(SQLITE_STMTSTATUS_RUN),
         bytes: figure(SQLITE_STMTSTATUS_MEMUSED))
     }

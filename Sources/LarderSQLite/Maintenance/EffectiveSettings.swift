@@ -39,13 +39,21 @@ public struct EffectiveSettings: Hashable, Sendable {
 }
 
 extension Database {
+  /// The size of a page in bytes. SQLCipher answers with a text.
+  var pageSize: Int {
+    get throws {
+      let answer = try value("PRAGMA page_size", as: DatabaseValue.self)
+      if case .text(let text) = answer { return Int(text) ?? 0 }
+      return try answer.map { try Int(databaseValue: $0) } ?? 0
+    }
+  }
+
   /// What is in force on this connection, read back from SQLite. Throws when it is closed.
   public var effectiveSettings: EffectiveSettings {
     get throws {
       let handle = try connection.sqlite()
       func isOn(_ option: Int32) -> Bool { larder_db_config_value(handle, option) == 1 }
       let pages = try value("PRAGMA cache_size", as: Int.self) ?? 0
-      let pageSize = try value("PRAGMA page_size", as: Int.self) ?? 0
       let limit = try value("PRAGMA journal_size_limit", as: Int.self) ?? -1
       return EffectiveSettings(
         journalMode: try value("PRAGMA journal_mode", as: String.self) ?? "",
@@ -55,7 +63,7 @@ extension Database {
             .flatMap { Configuration.Synchronous(rawValue: $0) },
         groupCommit: sharesSyncs,
         foreignKeys: try value("PRAGMA foreign_keys", as: Bool.self) ?? false,
-        cacheSize: pages < 0 ? -pages * 1024 : pages * pageSize,
+        cacheSize: pages < 0 ? -pages * 1024 : pages * (try pageSize),
         journalSizeLimit: limit < 0 ? nil : limit,
         busyTimeout: busyTimeout,
         isReadOnly: isReadOnly,

@@ -17,6 +17,41 @@ extension Database {
       throw DatabaseError(.error, "no such database: \(database)")
     }
     connection.recorder?.willRun(nil, writes: false)
+    // SQLite says of a page that it can't read that it is full of zeros (3.40). A backup fails, but there is none of
+    // what a transaction has changed so far, or of what is encrypted.
+    if let file = sqlite3_db_filename(handle, database), file.pointee != 0, connection.key == nil,
+      sqlite3_txn_state(handle, database) != SQLITE_TXN_WRITE
+    {
+      return try inMemory(database).bytes(of: "main")
+    }
+    return try bytes(of: database)
+  }
+
+  /// A copy in memory.
+  private func inMemory(_ database: String) throws -> Database {
+    let copy = try Database()
+    let size = try value("PRAGMA \(identifier: database).page_size", as: Int.self) ?? 4096
+    try copy.executeUpdate(SQL(raw: "PRAGMA page_size = \(size)"))
+    // Waits for others' locks, which a backup doesn't.
+    let rows = try executeQuery("SELECT 1 FROM \(identifier: database).sqlite_schema")
+    _ = try rows.next()
+    defer { rows.close() }
+    let (source, target) = (try connection.sqlite(), try copy.connection.sqlite())
+    guard let backup = sqlite3_backup_init(target, "main", source, database) else {
+      throw copy.connection.error(sqlite3_extended_errcode(target))
+    }
+    connection.callDepth += 1
+    let step = sqlite3_backup_step(backup, -1)
+    let code = sqlite3_backup_finish(backup)
+    connection.callDepth -= 1
+    guard step == SQLITE_DONE, code == SQLITE_OK else {
+      throw connection.error(step == SQLITE_DONE || step == SQLITE_OK ? code : step)
+    }
+    return copy
+  }
+
+  private func bytes(of database: String) throws -> [UInt8] {
+    let handle = try connection.sqlite()
     var size: Int64 = 0
     connection.callDepth += 1
     let bytes = connection.authorizer.whilePaused {

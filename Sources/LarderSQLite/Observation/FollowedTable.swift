@@ -10,8 +10,9 @@ final class FollowedTable {
   let columns: [String]
   /// Which columns hold whole numbers as integers although they are REAL.
   let isReal: [Bool]
-  /// Of a table without row ids: the columns whose whole numbers SQLite tells as REAL where they are old, since it
-  /// asks for the affinity of the column in whose place they are stored; true for those that are always integers.
+  /// Of a table without row ids: the columns whose whole numbers an older SQLite tells as REAL where they are old,
+  /// since it asks for the affinity of the column in whose place they are stored; true for those that are always
+  /// integers.
   let isToldAsReal: [Int: Bool]
   /// The constant defaults of columns that were added to the table, for rows that are older, of which SQLite
   /// tells NULL.
@@ -81,7 +82,7 @@ final class FollowedTable {
     self.key = keyColumns
     let stored = keyColumns + columns.indices.filter { !keyColumns.contains($0) }
     isToldAsReal =
-      isWithoutRowID
+      isWithoutRowID && PreupdateHook.tellsIntegersAsReal
       ? stored.enumerated().reduce(into: [:]) { told, part in
         guard affinities[part.offset] == .real, affinities[part.element] != .real else { return }
         told[part.element] = affinities[part.element] == .numeric

@@ -40,4 +40,32 @@ struct PreupdateHook: Sendable {
     if let found { return found }
     throw OptionalFunctions.missing("preupdate hook (SQLITE_ENABLE_PREUPDATE_HOOK)")
   }
+
+  /// Whether the library has the mistake of older ones, which tell the old integers of a table without row ids as
+  /// REAL where a REAL column has their place before the columns of the key were moved to the front. Found by
+  /// trying, once.
+  static let tellsIntegersAsReal: Bool = {
+    var handle: OpaquePointer?
+    defer { sqlite3_close(handle) }
+    let sql =
+      "CREATE TABLE t (r REAL, k INTEGER PRIMARY KEY) WITHOUT ROWID; INSERT INTO t VALUES (0.5, 1)"
+    guard let found, sqlite3_open(":memory:", &handle) == SQLITE_OK,
+      sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK
+    else { return true }
+    var type = SQLITE_FLOAT
+    withUnsafeMutableBytes(of: &type) { type in
+      let look: Callback = { type, handle, _, _, _, _, _ in
+        var value: OpaquePointer?
+        guard PreupdateHook.found?.oldValue(handle, 1, &value) == SQLITE_OK, let value else {
+          return
+        }
+        type?.storeBytes(of: sqlite3_value_type(value), as: Int32.self)
+      }
+      _ = found.install(handle, look, type.baseAddress)
+      sqlite3_exec(handle, "DELETE FROM t", nil, nil, nil)
+      // The pointer is good for as long as this.
+      _ = found.install(handle, nil, nil)
+    }
+    return type == SQLITE_FLOAT
+  }()
 }

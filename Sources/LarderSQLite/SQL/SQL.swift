@@ -14,6 +14,8 @@
 /// | `\(value)`, `\(optional)` | `?` |
 /// | `\([1, 2, 3])` | `(?, ?, ?)`; `()` for an empty list, in which nothing is |
 /// | `\(otherSQL)` | its text and its values |
+/// | `\(table: [1, 2, 3])` | a table of these rows, one parameter however many they are; its column is `value` |
+/// | `\(table: pairs, columns: "id", "name")` | the same of tuples |
 /// | `\(identifier: name)` | the name of a table or column in double quotes |
 ///
 /// A `String` that is only known at run time is no SQL; ``init(raw:)`` makes it one, for the rare
@@ -113,7 +115,7 @@ extension SQL: ExpressibleByStringInterpolation {
       sql.text += identifier.quotedIdentifier
     }
 
-    private mutating func append(_ value: (any DatabaseValueConvertible)?) {
+    mutating func append(_ value: (any DatabaseValueConvertible)?) {
       sql.text += "?"
       sql.values.append(value)
     }

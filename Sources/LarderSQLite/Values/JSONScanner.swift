@@ -5,15 +5,22 @@
 /// and don't find a name that is written with an escape.
 ///
 /// What makes its pointer sound: whoever makes one keeps the bytes as long as it is in use.
-struct JSONScanner {
+package struct JSONScanner {
   /// What isn't JSON.
-  struct Malformed: Error {}
+  package struct Malformed: Error {}
+
+  /// A step of a path: into the member of an object with a name, or to an element of an array, which is counted from
+  /// the last one where it is negative.
+  enum Step {
+    case name([UInt8])
+    case element(Int)
+  }
 
   /// A member of an object, or an element of an array.
-  struct Member {
+  package struct Member {
     /// The name with its quotes; nil in an array.
-    let name: Range<Int>?
-    let value: Range<Int>
+    package let name: Range<Int>?
+    package let value: Range<Int>
     /// Where it begins, with its name.
     var start: Int { name?.lowerBound ?? value.lowerBound }
   }
@@ -21,18 +28,110 @@ struct JSONScanner {
   let bytes: UnsafeBufferPointer<UInt8>
   private var position: Int
 
-  init(_ bytes: UnsafeBufferPointer<UInt8>, at position: Int = 0) {
+  package init(_ bytes: UnsafeBufferPointer<UInt8>, at position: Int = 0) {
     self.bytes = bytes
     self.position = position
   }
 
   /// The only value of the whole text.
-  static func value(of bytes: UnsafeBufferPointer<UInt8>) throws(Malformed) -> Range<Int> {
+  package static func value(of bytes: UnsafeBufferPointer<UInt8>) throws(Malformed) -> Range<Int> {
+    try find([], in: bytes) ?? 0..<0
+  }
+
+  /// Where a path leads to, in text that is JSON as a whole, which is read once; nil where it leads nowhere.
+  static func find(
+    _ path: [Step], in bytes: UnsafeBufferPointer<UInt8>
+  ) throws(Malformed) -> Range<Int>? {
     var scanner = JSONScanner(bytes)
-    let value = try scanner.value()
+    var open = OpenContainers()
+    var found: Range<Int>?
+    var depth = 0
+    while depth < path.count, try scanner.enter(path[depth], &open) { depth += 1 }
+    if depth == path.count { found = try scanner.value() }
+    try scanner.finish(&open)
     scanner.skipSpace()
     guard scanner.position == bytes.count else { throw Malformed() }
-    return value
+    return found
+  }
+
+  /// Goes to the value that a step leads to, or, where it leads nowhere, behind the whole value.
+  private mutating func enter(_ step: Step, _ open: inout OpenContainers) throws(Malformed) -> Bool
+  {
+    skipSpace()
+    let isObject = byte == UInt8(ascii: "{")
+    var left = 0
+    switch step {
+    case .name where isObject: break
+    case .element(let index) where byte == UInt8(ascii: "["):
+      // From the last: they have to be counted first.
+      left = index < 0 ? try members(at: position).count + index : index
+    default: left = -1
+    }
+    guard left >= 0 else {
+      _ = try value()
+      return false
+    }
+    position += 1
+    skipSpace()
+    if isAtEnd(of: isObject) {
+      position += 1
+      return false
+    }
+    open.append(isObject)
+    while true {
+      if case .name(let name) = step {
+        let found = try self.name()
+        if isText(name, in: found) { return true }
+      } else if left == 0 {
+        return true
+      }
+      _ = try value()
+      skipSpace()
+      left -= 1
+      let isEnd = isAtEnd(of: isObject)
+      guard isEnd || byte == UInt8(ascii: ",") else { throw Malformed() }
+      position += 1
+      guard isEnd else { continue }
+      open.removeLast()
+      return false
+    }
+  }
+
+  /// The value that begins at a position.
+  func value(at position: Int) throws(Malformed) -> Range<Int> {
+    var scanner = JSONScanner(bytes, at: position)
+    return try scanner.value()
+  }
+
+  /// Where the value begins that a step leads to from the one that begins at a position; nil where there is none.
+  /// What lies behind it isn't read, so that a path of many steps reads the text once.
+  func start(of step: Step, at start: Int) throws(Malformed) -> Int? {
+    if case .element(let index) = step, index < 0 {
+      let members = try members(at: start)
+      let index = members.count + index
+      return index >= 0 && members[index].name == nil ? members[index].value.lowerBound : nil
+    }
+    var scanner = JSONScanner(bytes, at: start)
+    let isObject = if case .name = step { true } else { false }
+    guard scanner.byte == (isObject ? UInt8(ascii: "{") : UInt8(ascii: "[")) else { return nil }
+    var count = 0
+    while true {
+      scanner.position += 1
+      scanner.skipSpace()
+      if count == 0, scanner.isAtEnd(of: isObject) { return nil }
+      let isFound =
+        switch step {
+        case .name(let name): isText(name, in: try scanner.name())
+        case .element(let index): index == count
+        }
+      scanner.skipSpace()
+      if isFound { return scanner.position }
+      _ = try scanner.value()
+      scanner.skipSpace()
+      if scanner.isAtEnd(of: isObject) { return nil }
+      guard scanner.byte == UInt8(ascii: ",") else { throw Malformed() }
+      count += 1
+    }
   }
 
   /// What follows the space behind a position; 0 at the end.
@@ -43,7 +142,7 @@ struct JSONScanner {
   }
 
   /// The members of the object or array that begins at a position; none where another value does.
-  func members(at start: Int) throws(Malformed) -> [Member] {
+  package func members(at start: Int) throws(Malformed) -> [Member] {
     var scanner = JSONScanner(bytes, at: start)
     let isObject = scanner.byte == UInt8(ascii: "{")
     guard isObject || scanner.byte == UInt8(ascii: "[") else { return [] }
@@ -61,7 +160,7 @@ struct JSONScanner {
   }
 
   /// The bytes of a text that stands, with its quotes, in a range; nil for half a surrogate pair.
-  func text(in range: Range<Int>) -> [UInt8]? {
+  package func text(in range: Range<Int>) -> [UInt8]? {
     var text: [UInt8] = []
     text.reserveCapacity(range.count)
     var index = range.lowerBound + 1
@@ -102,8 +201,12 @@ struct JSONScanner {
   /// Whether the text in a range, with its quotes, is this one.
   func isText(_ text: [UInt8], in range: Range<Int>) -> Bool {
     let inside = bytes[(range.lowerBound + 1)..<(range.upperBound - 1)]
-    if !inside.contains(UInt8(ascii: "\\")) { return inside.elementsEqual(text) }
-    return self.text(in: range) == text
+    // An escape is longer than what it stands for.
+    guard inside.count >= text.count else { return false }
+    if inside.count == text.count {
+      return inside.elementsEqual(text) && !text.contains(UInt8(ascii: "\\"))
+    }
+    return inside.contains(UInt8(ascii: "\\")) && self.text(in: range) == text
   }
 
   private func hexadecimal(at index: Int) -> UInt32 {
@@ -112,52 +215,64 @@ struct JSONScanner {
 
   // MARK: Grammar
 
+  @inline(__always)
   private var byte: UInt8 { position < bytes.count ? bytes[position] : 0 }
 
+  @inline(__always)
   private func isAtEnd(of isObject: Bool) -> Bool {
     byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]"))
   }
 
+  @inline(__always)
   private mutating func skipSpace() {
-    while byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
+    while byte <= 0x20, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 {
+      position += 1
+    }
   }
 
-  /// Skips a value, however deep. Not by calls inside of each other: the text may come from outside.
+  /// Skips a value, however deep.
   private mutating func value() throws(Malformed) -> Range<Int> {
     skipSpace()
     let start = position
-    /// Whether each thing that is open is an object.
-    var open: [Bool] = []
+    var open = OpenContainers()
+    try self.open(&open)
+    try finish(&open)
+    return start..<position
+  }
+
+  /// Skips a scalar or an empty container, or goes into one that isn't.
+  @inline(__always)
+  private mutating func open(_ open: inout OpenContainers) throws(Malformed) {
     while true {
       skipSpace()
       let isObject = byte == UInt8(ascii: "{")
-      if isObject || byte == UInt8(ascii: "[") {
+      guard isObject || byte == UInt8(ascii: "[") else { return try scalar() }
+      position += 1
+      skipSpace()
+      if isAtEnd(of: isObject) {
         position += 1
-        skipSpace()
-        if isAtEnd(of: isObject) {
-          position += 1
-        } else {
-          open.append(isObject)
-          if isObject { _ = try name() }
-          continue
-        }
+        return
+      }
+      open.append(isObject)
+      if isObject { _ = try name() }
+    }
+  }
+
+  /// Goes on behind a value until all that is open is closed. Not by calls inside of each other: the text may come
+  /// from outside.
+  private mutating func finish(_ open: inout OpenContainers) throws(Malformed) {
+    while !open.isEmpty {
+      skipSpace()
+      let isObject = open.isObject
+      let isEnd = isAtEnd(of: isObject)
+      guard isEnd || byte == UInt8(ascii: ",") else { throw Malformed() }
+      position += 1
+      if isEnd {
+        open.removeLast()
       } else {
-        try scalar()
+        if isObject { _ = try name() }
+        try self.open(&open)
       }
-      // Behind a value: what ends with it, or the next one.
-      while let isObject = open.last {
-        skipSpace()
-        let isEnd = isAtEnd(of: isObject)
-        guard isEnd || byte == UInt8(ascii: ",") else { throw Malformed() }
-        position += 1
-        if isEnd {
-          open.removeLast()
-        } else {
-          if isObject { _ = try name() }
-          break
-        }
-      }
-      if open.isEmpty { return start..<position }
     }
   }
 
@@ -193,24 +308,57 @@ struct JSONScanner {
   private mutating func string() throws(Malformed) {
     guard byte == UInt8(ascii: "\"") else { throw Malformed() }
     position += 1
-    while byte != UInt8(ascii: "\"") {
+    while true {
+      let byte = byte
+      position += 1
+      if byte == UInt8(ascii: "\"") { return }
       guard byte >= 0x20 else { throw Malformed() }
-      position += 1
-      guard bytes[position - 1] == UInt8(ascii: "\\") else { continue }
-      switch byte {
-      case UInt8(ascii: "u"):
-        for _ in 0..<4 {
-          position += 1
-          guard byte.hexadecimalDigit != nil else { throw Malformed() }
-        }
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
-        UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-        break
-      default: throw Malformed()
+      if byte == UInt8(ascii: "\\") {
+        try escape()
+      } else if byte >= 0x80 {
+        try character(byte)
       }
-      position += 1
+    }
+  }
+
+  private mutating func escape() throws(Malformed) {
+    switch byte {
+    case UInt8(ascii: "u"):
+      for _ in 0..<4 {
+        position += 1
+        guard byte.hexadecimalDigit != nil else { throw Malformed() }
+      }
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
+      UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+      break
+    default: throw Malformed()
     }
     position += 1
+  }
+
+  /// Skips what follows the first byte of a character of several, as [RFC 3629](https://www.rfc-editor.org/rfc/rfc3629#section-4) has them.
+  private mutating func character(_ first: UInt8) throws(Malformed) {
+    let count =
+      switch first {
+      case 0xC2...0xDF: 1
+      case 0xE0...0xEF: 2
+      case 0xF0...0xF4: 3
+      default: throw Malformed()
+      }
+    // Not longer than it has to be, no half of a pair, and not above the last one.
+    let isSecond =
+      switch first {
+      case 0xE0: byte >= 0xA0
+      case 0xED: byte < 0xA0
+      case 0xF0: byte >= 0x90
+      case 0xF4: byte < 0x90
+      default: true
+      }
+    guard isSecond else { throw Malformed() }
+    for _ in 0..<count {
+      guard byte & 0xC0 == 0x80 else { throw Malformed() }
+      position += 1
+    }
   }
 
   private mutating func number() throws(Malformed) {
@@ -234,7 +382,7 @@ struct JSONScanner {
 }
 
 extension UInt8 {
-  fileprivate var hexadecimalDigit: UInt8? {
+  package var hexadecimalDigit: UInt8? {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
     case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10

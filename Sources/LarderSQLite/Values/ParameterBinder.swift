@@ -46,6 +46,13 @@ public struct ParameterBinder {
     try check(value.withBytes { arena.bindText($0, at: index) })
   }
 
+  /// Binds a copy of these bytes as text, which are UTF-8. Throws as ``ParameterBinder`` says.
+  @inlinable
+  package func bind(text: UnsafeBufferPointer<UInt8>) throws {
+    if arena.isEngine { return try bindInEngine(text) }
+    try check(arena.bindText(text, at: index))
+  }
+
   /// Binds a copy of these bytes as a blob. Throws as ``ParameterBinder`` says.
   @inlinable
   public func bind(_ value: UnsafeRawBufferPointer) throws {
@@ -72,6 +79,11 @@ public struct ParameterBinder {
   @usableFromInline
   func bindInEngine(_ value: String) throws {
     try value.withBytes { try bindInEngine(EngineValue(.text, UnsafeRawBufferPointer($0))) }
+  }
+
+  @usableFromInline
+  func bindInEngine(_ text: UnsafeBufferPointer<UInt8>) throws {
+    try bindInEngine(EngineValue(.text, UnsafeRawBufferPointer(text)))
   }
 
   @usableFromInline
@@ -110,7 +122,7 @@ extension ParameterBinder: Sendable {}
 /// is only given back when the statement is finalized, or when every binding has been cleared.
 @usableFromInline
 package final class BindingArena {
-  /// Another one only between two executions.
+  /// Another one only between two executions. Of results, the context of the call that they are for.
   @exclusivity(unchecked) @usableFromInline package var statement: OpaquePointer
   /// Of another engine; ``statement`` points to its row then.
   private let engine: (any EngineStatement)?
@@ -138,10 +150,34 @@ package final class BindingArena {
     memory = .allocate(byteCount: capacity, alignment: 16)
   }
 
-  /// Binds a value to a statement of another engine.
+  /// For results of SQLite's calls instead of parameters: what is bound becomes the result of the call whose
+  /// context ``statement`` is.
+  init(resultsIn format: StorageFormat) {
+    engine = nil
+    self.format = .engine(format.dateFormat)
+    memory = .allocate(byteCount: capacity, alignment: 16)
+    statement = OpaquePointer(memory)
+  }
+
+  /// Binds a value to a statement of another engine, or gives it to SQLite as a result.
   @inline(__always)
   func bindInEngine(_ value: EngineValue, at index: Int) throws {
-    try engine?.bind(value, at: index)
+    guard let engine else { return setResult(value) }
+    try engine.bind(value, at: index)
+  }
+
+  private func setResult(_ value: EngineValue) {
+    switch value.storageClass {
+    case .integer: sqlite3_result_int64(statement, value.integer)
+    case .real: sqlite3_result_double(statement, value.real)
+    case .text:
+      // A nil pointer would make NULL of an empty text.
+      larder_result_text(
+        statement, value.bytes.baseAddress ?? UnsafeRawPointer(memory), UInt64(value.bytes.count))
+    case .blob where value.bytes.isEmpty: sqlite3_result_zeroblob(statement, 0)
+    case .blob: larder_result_blob(statement, value.bytes.baseAddress, UInt64(value.bytes.count))
+    case .null: sqlite3_result_null(statement)
+    }
   }
 
   /// Goes to another engine's next row if that is in memory: whether it is.
@@ -168,9 +204,34 @@ package final class BindingArena {
     if wanted > capacity { sqlite3_clear_bindings(statement) }
   }
 
+  /// What ``wanted`` is more than while a table is bound: it is let go with the large values, and no test more is
+  /// made where there is none.
+  static let tableMark = 1 << 62
+
+  /// Binds the rows of a table, which are kept until the bindings are cleared or others take their place. Throws
+  /// ``UnsupportedByEngine`` on another engine.
+  func bindTable(
+    _ rows: AnyObject, at index: Int32,
+    release: @convention(c) (UnsafeMutableRawPointer?) -> Void
+  ) throws {
+    guard !isEngine else {
+      throw UnsupportedByEngine(engine: "the engine", feature: "bound tables")
+    }
+    wanted |= Self.tableMark
+    // SQLite releases the rows also when this call fails.
+    let code = larder_bind_table(statement, index, Unmanaged.passRetained(rows).toOpaque(), release)
+    guard code == SQLITE_OK else {
+      throw ParameterBinder(arena: self, index: index).failure(code)
+    }
+  }
+
   @usableFromInline
   func grow() {
-    guard capacity < Self.largestCapacity else { return }
+    if wanted >= Self.tableMark {
+      sqlite3_clear_bindings(statement)
+      wanted &= ~Self.tableMark
+    }
+    guard wanted > capacity, capacity < Self.largestCapacity else { return }
     // No binding may go on pointing into the memory that is given back.
     sqlite3_clear_bindings(statement)
     while capacity < wanted && capacity < Self.largestCapacity { capacity *= 2 }

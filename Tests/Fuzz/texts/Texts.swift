@@ -1,7 +1,8 @@
 import Foundation
 import Larder
 
-// Texts that Larder takes apart itself: dates, decimals, URLs, UUIDs, cursors of pages, SQL.
+// Texts that Larder takes apart itself: dates, decimals, URLs, UUIDs, cursors of pages, SQL, JSON, and those that are
+// looked for in full-text indexes.
 
 nonisolated(unsafe) let db = expectSuccess("opening") {
   var configuration = Configuration()
@@ -11,6 +12,7 @@ nonisolated(unsafe) let db = expectSuccess("opening") {
   try Town.insert(
     db, contentsOf: (1...20).map { Town(id: $0, name: $0 % 3 == 0 ? nil : "N\($0 % 5)", size: 0.5) }
   )
+  try FullTextIndex(of: Town.self, \.name, tokenizer: .bigram).create(db)
   return db
 }
 
@@ -28,6 +30,8 @@ public func run(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   case UInt8(ascii: "b"): cursor(of: bytes)
   case UInt8(ascii: "t"): table(text)
   case UInt8(ascii: "n"): column(text)
+  case UInt8(ascii: "j"): json(text)
+  case UInt8(ascii: "f"): pattern(text)
   default: statement(text)
   }
   return 0

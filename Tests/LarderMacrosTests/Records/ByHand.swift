@@ -112,6 +112,28 @@ enum ByHand {
       options: .notStrict)
   }
 
+  struct Document: Record {
+    var id: Int64?
+    var body: [String: [Int]]
+    var first: Int?
+
+    struct Columns: Sendable {
+      let id = Column("id", \Document.id, .primaryKey)
+      let body = Column("the body", \Document.body, .validJSON, as: .json)
+      let first = Column(
+        "first", \Document.first,
+        .generated(json: JSONExpression(column: "the body")["it's"][0], stored: true))
+    }
+    static let columns = Columns()
+    static let table = Table(
+      "document", Document.init, columns.id, columns.body, columns.first,
+      indexes: [
+        .index(on: columns.body["it's"][-1], as: Int.self),
+        .index(
+          on: columns.body["n"][0], as: Int.self, unique: true, where: "id > 0", name: "by_number"),
+      ])
+  }
+
   struct Line: Record {
     var text: String
 

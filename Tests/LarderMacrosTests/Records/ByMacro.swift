@@ -57,6 +57,17 @@ enum ByMacro {
       Color
   }
 
+  @Record(indexes: [
+    .index(on: \.body["it's"][-1], as: Int.self),
+    .index(on: \.body["n"][0], as: Int.self, unique: true, where: "id > 0", name: "by_number"),
+  ])
+  struct Document {
+    @Column(.primaryKey) var id: Int64?
+    @Column("the body", .validJSON, as: .json) var body: [String: [Int]]
+    @Column(.generated(json: JSONExpression(column: "the body")["it's"][0], stored: true))
+    var first: Int?
+  }
+
   @Record(options: [.noPrimaryKey, .notStrict])
   struct Line { var text: String }
 

@@ -44,6 +44,9 @@ struct SameTableTests {
     let job = try DeclaredSQL(ByMacro.Job.self)
     try #expect(job == DeclaredSQL(ByHand.Job.self))
     #expect(job.schema.joined().contains("VARCHAR(40)"))
+    let document = try DeclaredSQL(ByMacro.Document.self)
+    try #expect(document == DeclaredSQL(ByHand.Document.self))
+    #expect(document.schema.joined().contains("larder_json_if"))
     try #expect(DeclaredSQL(ByMacro.Line.self) == DeclaredSQL(ByHand.Line.self))
     #expect(ByMacro.Label.table.selectSQL == ByHand.Label.table.selectSQL)
     #expect(throws: RecordError.self) { try ByMacro.Label.table.schema() }

@@ -194,7 +194,7 @@ struct AsIfAloneFailureTests {
     let before = company.start(access) { try $0.executeUpdate("UPDATE city SET area = 0") }
     try await yieldUntil { access.waitingCount == 1 }
     let exclusive = company.start(access, kind: .exclusive) { _ in
-      var configuration = Configuration()
+      var configuration = Configuration.patient
       configuration.readOnly = true
       configuration.journalMode = nil
       configuration.busyTimeout = .zero

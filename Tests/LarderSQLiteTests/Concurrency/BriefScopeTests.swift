@@ -13,7 +13,7 @@ struct BriefScopeTests {
 
   init() throws {
     folder = try ScratchFolder()
-    var configuration = Configuration()
+    var configuration = Configuration.patient
     // Other tests may keep the processors for longer than the usual time.
     configuration.busyTimeout = .seconds(watchdogSeconds)
     queue = try DatabaseQueue(path: folder.file("queue.db"), configuration: configuration)

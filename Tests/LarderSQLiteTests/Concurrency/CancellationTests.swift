@@ -13,9 +13,9 @@ struct CancellationTests {
 
   init() throws {
     folder = try ScratchFolder()
-    queue = try DatabaseQueue()
+    queue = try DatabaseQueue(configuration: .patient)
     try queue.inDatabase { try createCities(in: $0) }
-    pool = try DatabasePool(path: folder.file("cities.db"))
+    pool = try DatabasePool(path: folder.file("cities.db"), configuration: .patient)
     try pool.inTransaction { try createCities(in: $0) }
   }
 
@@ -78,7 +78,7 @@ struct CancellationTests {
 
   @Test("A read that waits for a reader leaves the line at once")
   func waitingForReader() async throws {
-    var configuration = Configuration()
+    var configuration = Configuration.patient
     configuration.maximumReaders = 1
     let pool = try DatabasePool(path: folder.file("cities.db"), configuration: configuration)
     let holds = DispatchSemaphore(value: 0)

@@ -17,7 +17,7 @@ struct GroupCommitTests {
   private static func makeQueue(
     groupCommit: Bool = true, tracing statements: Recorder<String>
   ) throws -> DatabaseQueue {
-    var configuration = Configuration()
+    var configuration = Configuration.patient
     configuration.groupCommit = groupCommit
     configuration.trace = { statements.add($0.sql) }
     let queue = try DatabaseQueue(configuration: configuration)
@@ -231,7 +231,7 @@ struct GroupCommitTests {
   @Test("Commits that fail reach those who made them, and nothing of them is there")
   func failedCommit() throws {
     let folder = try ScratchFolder()
-    var configuration = Configuration()
+    var configuration = Configuration.patient
     configuration.journalMode = .delete
     configuration.busyTimeout = .zero
     let queue = try DatabaseQueue(path: folder.file("cities.db"), configuration: configuration)

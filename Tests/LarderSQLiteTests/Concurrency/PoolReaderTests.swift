@@ -15,14 +15,16 @@ struct PoolReaderTests {
   init() throws {
     folder = try ScratchFolder()
     path = folder.file("cities.db")
-    try DatabaseQueue(path: path).inTransaction { try createCities(in: $0) }
+    try DatabaseQueue(path: path, configuration: .patient).inTransaction {
+      try createCities(in: $0)
+    }
   }
 
   private func pool(
-    readers: Int = 2, timeout: Duration = .seconds(60),
+    readers: Int = 2, timeout: Duration = .seconds(watchdogSeconds),
     prepare: (@Sendable (Database) throws -> Void)? = nil
   ) throws -> DatabasePool {
-    var configuration = Configuration()
+    var configuration = Configuration.patient
     configuration.maximumReaders = readers
     configuration.scopeTimeout = timeout
     configuration.prepareDatabase = prepare
@@ -237,7 +239,7 @@ struct PoolReaderTests {
 
   @Test("Closing throws where a scope doesn't end in time, and leaves the pool open")
   func closingTakesTooLong() throws {
-    var configuration = Configuration()
+    var configuration = Configuration.patient
     configuration.scopeTimeout = .milliseconds(100)
     let pool = try DatabasePool(path: folder.file("cities.db"), configuration: configuration)
     let scopes: [(() throws -> Void) throws -> Void] = [

@@ -15,7 +15,7 @@ struct PoolTests {
   init() throws {
     folder = try ScratchFolder()
     path = folder.file("cities.db")
-    pool = try DatabasePool(path: path)
+    pool = try DatabasePool(path: path, configuration: .patient)
     try pool.inTransaction { try createCities(in: $0) }
   }
 
@@ -145,11 +145,13 @@ struct PoolTests {
   @Test("Databases in memory and temporary ones are refused, and the error says what to use")
   func noFile() {
     for path in ["", ":memory:"] {
-      let error = #expect(throws: DatabaseError.self) { try DatabasePool(path: path) }
+      let error = #expect(throws: DatabaseError.self) {
+        try DatabasePool(path: path, configuration: .patient)
+      }
       #expect(error?.code == .cannotOpen)
       #expect(error?.message.contains("DatabaseQueue") == true)
     }
-    var configuration = Configuration()
+    var configuration = Configuration.patient
     configuration.flags = [.create, .uri]
     let uris = ["file::memory:", "file:cities?mode=memory", "file:cities?mode=memory&cache=shared"]
     for uri in uris {
@@ -162,7 +164,7 @@ struct PoolTests {
 
   @Test("A file that has no write-ahead log and can't get one is refused")
   func noWriteAheadLog() throws {
-    var configuration = Configuration()
+    var configuration = Configuration.patient
     configuration.journalMode = .delete
     let path = folder.file("old.db")
     try DatabaseQueue(path: path, configuration: configuration).inDatabase { db in
@@ -175,13 +177,13 @@ struct PoolTests {
     #expect(error?.code == .cannotOpen)
     #expect(error?.message.contains("write-ahead log") == true)
     // It gets one where it can be written.
-    let pool = try DatabasePool(path: path)
+    let pool = try DatabasePool(path: path, configuration: .patient)
     #expect(try pool.inDatabase { try $0.value("PRAGMA journal_mode", as: String.self) } == "wal")
   }
 
   @Test("A pool that can only read reads, and refuses to write")
   func readOnly() throws {
-    var configuration = Configuration()
+    var configuration = Configuration.patient
     configuration.readOnly = true
     let reading = try DatabasePool(path: path, configuration: configuration)
     #expect(try reading.read { try $0.cityCount() } == 4)
@@ -195,6 +197,8 @@ struct PoolTests {
 
   @Test("A missing folder throws when the pool is made")
   func openingFails() throws {
-    #expect(throws: DatabaseError.self) { try DatabasePool(path: folder.file("nowhere/cities.db")) }
+    #expect(throws: DatabaseError.self) {
+      try DatabasePool(path: folder.file("nowhere/cities.db"), configuration: .patient)
+    }
   }
 }

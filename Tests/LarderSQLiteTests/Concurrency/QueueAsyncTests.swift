@@ -10,7 +10,7 @@ struct QueueAsyncTests {
   private let queue: DatabaseQueue
 
   init() throws {
-    queue = try DatabaseQueue()
+    queue = try DatabaseQueue(configuration: .patient)
     try queue.inDatabase { try createCities(in: $0) }
   }
 
@@ -97,7 +97,7 @@ struct QueueAsyncTests {
   func longBody() async throws {
     let goOn = DispatchSemaphore(value: 0)
     try await withThrowingTaskGroup(of: Void.self) { group in
-      let others = try (0..<8).map { _ in try DatabaseQueue() }
+      let others = try (0..<8).map { _ in try DatabaseQueue(configuration: .patient) }
       let running = Recorder<Int>()
       for (number, other) in others.enumerated() {
         group.addTask {

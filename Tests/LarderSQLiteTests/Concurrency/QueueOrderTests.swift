@@ -8,7 +8,7 @@ struct QueueOrderTests {
   private let queue: DatabaseQueue
 
   init() throws {
-    queue = try DatabaseQueue()
+    queue = try DatabaseQueue(configuration: .patient)
     try queue.inDatabase { try createCities(in: $0) }
   }
 
@@ -52,7 +52,7 @@ struct QueueOrderTests {
 
   @Test("Without group commit the order is the same")
   func alone() throws {
-    var configuration = Configuration()
+    var configuration = Configuration.patient
     configuration.groupCommit = false
     let queue = try DatabaseQueue(configuration: configuration)
     let order = Recorder<Int>()
@@ -83,7 +83,7 @@ struct QueueOrderTests {
   @Test("A queue that is closed stays closed, and says so")
   func closed() async throws {
     let folder = try ScratchFolder()
-    let queue = try DatabaseQueue(path: folder.file("cities.db"))
+    let queue = try DatabaseQueue(path: folder.file("cities.db"), configuration: .patient)
     try await queue.inTransaction { try createCities(in: $0) }
     try queue.close()
     try queue.close()

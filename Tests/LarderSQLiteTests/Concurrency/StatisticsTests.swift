@@ -13,7 +13,7 @@ struct StatisticsTests {
   private func open(
     isPool: Bool, configure: (inout Configuration) -> Void = { _ in }
   ) throws -> any DatabaseAccess {
-    var configuration = Configuration()
+    var configuration = Configuration.patient
     configure(&configuration)
     let path = folder.file("cities.db")
     let access: any DatabaseAccess =

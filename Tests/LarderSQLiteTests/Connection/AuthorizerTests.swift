@@ -35,6 +35,7 @@ struct AuthorizerTests {
       return false
     } catch let error as DatabaseError {
       return error.code == .authorization || error.message.hasPrefix("not authorized")
+        || error.message == "authorization denied"
     } catch {
       return false
     }

@@ -152,7 +152,7 @@ struct BlobTests {
     try queue.close()
   }
 
-  @Test("What is written to a blob is seen by who observes it")
+  @Test("What is written to a blob is seen by who observes it", .needsPreupdateHook)
   func observed() async throws {
     let queue = try DatabaseQueue()
     try await queue.inDatabase { try makeFiles(in: $0) }

@@ -38,7 +38,8 @@ struct ForkTests {
   @Test("A queue or pool whose turn somebody has throws in the child at once")
   func heldQueue() async throws { try await expectHolds("heldQueue") }
 
-  @Test("Observers stay the parent's, and who observes in the child is refused")
+  @Test(
+    "Observers stay the parent's, and who observes in the child is refused", .needsPreupdateHook)
   func observers() async throws { try await expectHolds("observers") }
 
   @Test("Nothing is ever printed, whatever goes wrong")

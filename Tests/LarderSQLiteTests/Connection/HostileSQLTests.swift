@@ -118,11 +118,15 @@ struct HostileSQLTests {
     let error = #expect(throws: DatabaseError.self) {
       try hiding.executeQuery("SELECT json_extract('{}', \("hunter2"))").next()
     }
-    #expect(error?.message == "JSON path error near '…'")
+    // Newer libraries say it otherwise.
+    let words =
+      SQLiteLibrary.versionNumber > 3_041_000 && error?.message.hasPrefix("bad") == true
+      ? "bad JSON path:" : "JSON path error near"
+    #expect(error?.message == "\(words) '…'")
     let own = #expect(throws: DatabaseError.self) {
       try hiding.executeQuery("SELECT json_extract('{}', 'mine')").next()
     }
-    #expect(own?.message == "JSON path error near 'mine'")
+    #expect(own?.message == "\(words) 'mine'")
   }
 
   @Test("Values of arguments in the errors of functions")

@@ -78,7 +78,7 @@ struct PragmaTests {
     let error = #expect(throws: DatabaseError.self) { try db.executeUpdate(sql) }
     #expect(error?.message == #"near "OFF": syntax error"#)
     #expect(error?.sql == sql.text)
-    #expect(error?.offset == 26)
+    #expect(error?.offset == SQLiteLibrary.offset(26))
   }
 
   @Test("A value that it answers arrives, also where it sets something")

@@ -51,7 +51,7 @@ struct QueryTests {
       #expect(error?.code.rawValue == 1)
       #expect(error?.message.contains("syntax error") == true)
       #expect(error?.sql == "SELECT name FRM city")
-      #expect(error?.offset == 16)
+      #expect(error?.offset == SQLiteLibrary.offset(16))
     }
     #expect(!db.hasOpenStatements)
   }

@@ -111,7 +111,7 @@ struct TraceTests {
   func syntax() throws {
     let db = try database()
     #expect(throws: DatabaseError.self) { try db.executeUpdate("DELETE FORM city") }
-    #expect(errors.elements.map(\.offset) == [7])
+    #expect(errors.elements.map(\.offset) == [SQLiteLibrary.offset(7)])
   }
 
   @Test("A second statement that is refused isn't logged as an error of its own")

@@ -83,11 +83,22 @@ struct TokenizerTests {
     try db.executeUpdate("INSERT INTO note(note) VALUES ('integrity-check')")
   }
 
-  @Test("A term that is empty, out of order or outside of the text is refused")
+  @Test("A tokenizer sees a space where a text has a NUL, at which FTS5 would cut a term")
+  func nul() throws {
+    let db = try makeNotes("lines", "a\0b\nc", "a", "a\0c", "d")
+    #expect(try found("\"a\"", db) == [2])
+    #expect(try found("\"a b\"", db) == [1])
+    try db.executeUpdate("DELETE FROM note WHERE rowid = 1")
+    try db.executeUpdate("INSERT INTO note(note) VALUES ('integrity-check')")
+    #expect(try found("\"a b\"", db) == [])
+  }
+
+  @Test("A term that is empty, has a NUL, is out of order or outside of the text is refused")
   func wrongTerms() throws {
     let db = try makeNotes("lines", "one")
     let wrong: [[(term: String, range: Range<Int>)]] = [
-      [("", 0..<1)], [("a", 0..<100)], [("a", 2..<3), ("b", 0..<1)], [("a", -5..<1)],
+      [("", 0..<1)], [("a\0b", 0..<1)], [("a", 0..<100)], [("a", 2..<3), ("b", 0..<1)],
+      [("a", -5..<1)],
     ]
     for terms in wrong {
       try db.createTokenizer("lines") { _, _ in terms }

@@ -110,7 +110,7 @@ struct UpkeepTests {
     }
     let costs = try statement.statistics
     #expect(costs.fullScanSteps == 6 && costs.sorts == 2 && costs.runs == 2)
-    #expect(costs.virtualMachineSteps > 20 && costs.bytes > 0)
+    #expect(costs.steps > 20 && costs.bytes > 0)
     #expect(try db.statistics.statementBytes > figures.statementBytes)
     statement.close()
     #expect(throws: DatabaseError.self) { try statement.statistics }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LarderSQLite
 
-@Suite("The feed of changes", .promptly)
+@Suite("The feed of changes", .promptly, .needsPreupdateHook)
 struct ChangeFeedTests {
   private func described(_ changes: [RowChange]) -> [String] {
     changes.map { change in

@@ -21,7 +21,7 @@ struct ChangesetTests {
   }
 
   @Test(
-    "What was recorded makes another database the same, and its inverse undoes it",
+    "What was recorded makes another database the same, and its inverse undoes it", .needsSessions,
     arguments: [false, true])
   func applied(isPatchset: Bool) throws {
     let db = try makeCities()
@@ -39,7 +39,7 @@ struct ChangesetTests {
     }
   }
 
-  @Test("Rows are told with what is recorded of them")
+  @Test("Rows are told with what is recorded of them", .needsSessions)
   func rowsOfChangeset() throws {
     let changeset = try edited(makeCities())
     var found: [Changeset.Row] = []
@@ -52,7 +52,7 @@ struct ChangesetTests {
     #expect(found[2].old == [1, nil, 291940, 464.7] && found[2].new == [nil, nil, 5, 6.0])
   }
 
-  @Test("Conflicts are decided by a closure, one by one")
+  @Test("Conflicts are decided by a closure, one by one", .needsSessions)
   func conflicts() throws {
     let changeset = try edited(makeCities())
     func other() throws -> Database {
@@ -100,7 +100,7 @@ struct ChangesetTests {
     #expect(try rows(aborted) == before)
   }
 
-  @Test("A foreign key that all changes together break is a conflict")
+  @Test("A foreign key that all changes together break is a conflict", .needsSessions)
   func foreignKeys() throws {
     func open() throws -> Database {
       let db = try makeCities()
@@ -124,7 +124,7 @@ struct ChangesetTests {
     #expect(try other.cityCount() == 4)
   }
 
-  @Test("Bytes that are no changeset throw, whatever they are")
+  @Test("Bytes that are no changeset throw, whatever they are", .needsSessions)
   func broken() throws {
     let db = try makeCities()
     let before = try rows(db)
@@ -153,7 +153,7 @@ struct ChangesetTests {
     }
   }
 
-  @Test("What is undone isn't recorded, nor what throws; recordings don't nest")
+  @Test("What is undone isn't recorded, nor what throws; recordings don't nest", .needsSessions)
   func undone() throws {
     let db = try makeCities()
     let changeset = try db.record("city") { db in
@@ -179,7 +179,7 @@ struct ChangesetTests {
     #expect(count == 4)
   }
 
-  @Test("Recording and applying go together with values and feeds", .promptly)
+  @Test("Recording and applying go together with values and feeds", .needsSessions, .promptly)
   func observed() async throws {
     let queue = try DatabaseQueue()
     try await queue.inDatabase { try createCities(in: $0) }
@@ -206,7 +206,7 @@ struct ChangesetTests {
     #expect(try await feed.next()?.changes.count == 1)
   }
 
-  @Test("What can't be applied as it was recorded isn't applied, and said")
+  @Test("What can't be applied as it was recorded isn't applied, and said", .needsSessions)
   func unfit() throws {
     let db = try makeCities()
     let changeset = try db.record("city") { try $0.executeUpdate("DELETE FROM city WHERE id = 1") }
@@ -231,7 +231,9 @@ struct ChangesetTests {
     }
   }
 
-  @Test("A table with generated columns is refused by its name, before anything is done")
+  @Test(
+    "A table with generated columns is refused by its name, before anything is done", .needsSessions
+  )
   func generatedColumns() throws {
     let db = try makeCities()
     try db.executeUpdate("CREATE TABLE g (a INTEGER PRIMARY KEY, b AS (a + 1) STORED)")
@@ -249,8 +251,16 @@ struct ChangesetTests {
   }
 
   @Test("Where SQLite has no sessions, that is what is thrown")
-  func missing() {
+  func missing() throws {
     #expect(SessionExtension(OptionalFunctions { _ in nil }) == nil)
-    #expect(SessionExtension.found != nil && PreupdateHook.found != nil)
+    let options = SQLiteLibrary.compileOptions
+    #expect((SessionExtension.found != nil) == options.contains("ENABLE_SESSION"))
+    #expect((PreupdateHook.found != nil) == options.contains("ENABLE_PREUPDATE_HOOK"))
+    guard SessionExtension.found == nil else { return }
+    let db = try makeCities()
+    #expect(throws: UnsupportedByEngine.self) {
+      try db.record("city") { try $0.executeUpdate("DELETE FROM city") }
+    }
+    #expect(try db.cityCount() != 0)
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderSQLite
 
-@Suite("Where a feed begins, and how much it holds", .promptly)
+@Suite("Where a feed begins, and how much it holds", .promptly, .needsPreupdateHook)
 struct FeedBoundTests {
   @Test("Numbers are told as they are stored, in tables without row ids too")
   func numbers() async throws {
@@ -21,7 +21,13 @@ struct FeedBoundTests {
     try await access.inTransaction { try $0.executeUpdate("DELETE FROM w WHERE j = 3") }
     #expect(try await feed.next()?.changes.map(\.old) == [[1.0, 2, "a", 3]])
     try await access.inTransaction { try $0.executeUpdate("DELETE FROM w") }
-    #expect(try await feed.next()?.isFromElsewhere == true)
+    let next = try #require(try await feed.next())
+    if next.isFromElsewhere {
+      // An older SQLite tells it as REAL, which several integers are.
+      #expect(SQLiteLibrary.versionNumber < 3_053_000)
+    } else {
+      #expect(next.changes.map(\.old) == [[4.0, .null, "b", 9_007_199_254_740_993]])
+    }
     try await access.inTransaction { try $0.executeUpdate("DELETE FROM t") }
     #expect(try await feed.next()?.changes.map(\.old) == [[1, 4.0]])
   }

@@ -77,7 +77,7 @@ struct HookTests {
     observation.cancel()
   }
 
-  @Test("Hooks, values and feeds go together", .promptly)
+  @Test("Hooks, values and feeds go together", .needsPreupdateHook, .promptly)
   func together() async throws {
     let access = try DatabaseQueue()
     let events = Recorder<String>()

@@ -6,7 +6,8 @@ import Testing
 @Suite("Observing in company", .promptly)
 struct ObservationCompanyTests {
   @Test(
-    "Values, a feed, hooks and the recording of a changeset go together", arguments: Company.threads
+    "Values, a feed, hooks and the recording of a changeset go together", .needsPreupdateHook,
+    arguments: Company.threads
   )
   func together(company: Company) async throws {
     let folder = try ScratchFolder()
@@ -45,7 +46,8 @@ struct ObservationCompanyTests {
   }
 
   @Test(
-    "Attached databases' tables are observed beside the others", arguments: Company.threads,
+    "Attached databases' tables are observed beside the others", .needsPreupdateHook,
+    arguments: Company.threads,
     [0, 128])
   func attached(company: Company, cached: Int) async throws {
     let folder = try ScratchFolder()
@@ -80,7 +82,9 @@ struct ObservationCompanyTests {
     #expect(ports.count == 2)
   }
 
-  @Test("Without a cache of statements the same is seen", arguments: Company.threads)
+  @Test(
+    "Without a cache of statements the same is seen", .needsPreupdateHook,
+    arguments: Company.threads)
   func uncached(company: Company) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder) { $0.statementCacheCapacity = 0 }
@@ -99,7 +103,9 @@ struct ObservationCompanyTests {
     #expect(values.count == 5)
   }
 
-  @Test("Observers that are cancelled at any moment leave nothing behind", arguments: Company.tasks)
+  @Test(
+    "Observers that are cancelled at any moment leave nothing behind", .needsPreupdateHook,
+    arguments: Company.tasks)
   func storm(company: Company) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)

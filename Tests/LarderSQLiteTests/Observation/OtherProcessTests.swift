@@ -44,7 +44,9 @@ struct OtherProcessTests {
     #expect(try await values.next() == 0)
   }
 
-  @Test("A feed tells that another process has committed something, without changes")
+  @Test(
+    "A feed tells that another process has committed something, without changes",
+    .needsPreupdateHook)
   func feed() async throws {
     let path = folder.file("a.db")
     let pool = try DatabasePool(path: path)

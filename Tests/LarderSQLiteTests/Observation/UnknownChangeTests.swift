@@ -2,7 +2,7 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("What a feed can't tell", .promptly)
+@Suite("What a feed can't tell", .promptly, .needsPreupdateHook)
 struct UnknownChangeTests {
   private func open(_ schema: SQL) async throws -> DatabaseQueue {
     let access = try DatabaseQueue()

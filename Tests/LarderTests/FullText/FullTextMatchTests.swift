@@ -35,6 +35,27 @@ struct FullTextMatchTests {
     #expect(!"\(plan)".contains("B-TREE"))
   }
 
+  @Test("The index is used by every form of a search")
+  func indexUse() throws {
+    // A server reads four rows as they come, unless it mustn't.
+    if TestEngine.isPostgres { try db.executeUpdate("SET enable_seqscan = off") }
+    let patterns: [FullTextPattern] = [
+      .all(of: "york new"), .any(of: "york new"), .allPrefixes(of: "yo"), .phrase("new york"),
+      .all(of: "york").in(Letter.columns.subject), .all(of: "york").and(.all(of: "new")),
+      .all(of: "york").or(.all(of: "new")),
+    ]
+    for pattern in patterns {
+      let plans = try [
+        Letter.matching(Letter.text, pattern).order { $0.rank }.explain(db),
+        Letter.filter { $0.matching(Letter.text, pattern) }.explain(db),
+      ]
+      for plan in plans {
+        let index = TestEngine.isPostgres ? "letter_text_index" : "letter_text VIRTUAL TABLE INDEX"
+        #expect(plan.description.contains(index), "\(plan)")
+      }
+    }
+  }
+
   @Test("Records are found with what is marked in them and their rank")
   func selection() throws {
     let hits = try Letter.matching(Letter.text, .all(of: "york"))
@@ -57,6 +78,75 @@ struct FullTextMatchTests {
     #expect(texts[0] == ("", "New [York]"))
     #expect(texts[1].0.contains("[York]"))
     #expect(texts[1].1 == "[York], new and old")
+  }
+
+  @Test(
+    "Where terms overlap they are marked as one, and each part of the text is there once",
+    .onlySQLite(.definitions),
+    arguments: [
+      (.bigram, "谢谢你们", ["谢"], "<谢谢你>们"),
+      (.bigram, "南山区在深圳", ["南山", "山区"], "<南山区>在深圳"),
+      (.bigram, "南山 和 深圳\0市", ["圳", "南山"], "<南山> 和 深<圳>\0市"),
+      (.trigram(), "abc123x", ["abc", "c12"], "<abc12>3x"),
+      (.trigram(), "abcd abc", ["abc"], "<abc>d <abc>"),
+      ("letters", "york", ["y", "o", "r"], "<y><o><r>k"),
+    ] as [(FullTextTokenizer, String, [String], String)])
+  func overlapping(
+    tokenizer: FullTextTokenizer, text: String, words: [String], marked: String
+  ) throws {
+    let index = FullTextIndex(of: Letter.self, \.subject, \.body, tokenizer: tokenizer)
+    let db = try Database()
+    try db.createTokenizer("letters") { text, _ in
+      var place = 0
+      return text.map { letter in
+        defer { place += letter.utf8.count }
+        return (String(letter), place..<place + letter.utf8.count)
+      }
+    }
+    try Letter.table.create(db)
+    try index.create(db)
+    _ = try Letter(id: 1, subject: text, body: nil, sender: "").inserted(db)
+    let hits = try Letter.matching(index, .all(of: words.joined(separator: " "))).select {
+      (
+        $0.highlight(\.subject, mark: "<", ">"), $0.snippet(\.subject, mark: "<", ">"),
+        $0.highlight(\.body, mark: "<", ">")
+      )
+    }
+    .fetchAll(db)
+    #expect(hits.map { [$0.0, $0.1, $0.2] } == [[marked, marked, ""]])
+  }
+
+  @Test("A snippet of overlapping terms is where most of the words are", .onlySQLite(.definitions))
+  func overlappingSnippets() throws {
+    let index = FullTextIndex(of: Letter.self, \.subject, tokenizer: .bigram)
+    let db = try Letter.database(index)
+    let text = String(repeating: "山水", count: 50) + "南京与北京" + String(repeating: "天地", count: 50)
+    try Letter.filter { $0.id == 1 }.update(db) { $0.subject = .value("北京" + text) }
+    func snippets(_ pattern: FullTextPattern, _ tokens: Int) throws -> [String] {
+      try Letter.matching(index, pattern)
+        .select { $0.snippet(\.subject, mark: "<", ">", tokens: tokens) }.fetchAll(db)
+    }
+    // The last term of a snippet has its second character too.
+    #expect(try snippets(.all(of: "北京 南京"), 9) == ["…山水<南京>与<北京>天地天…"])
+    #expect(try snippets(.all(of: "北京"), 4) == ["<北京>山水山…"])
+    #expect(try snippets(.phrase("北京山水山水"), 2) == ["<北京山>…"])
+    #expect(try snippets(.phrase("地天地天"), 64).first?.hasSuffix("地>…") == true)
+    #expect(try snippets(.all(of: "tunnel"), 64) == ["<Tunnel> closed"])
+  }
+
+  @Test(
+    "Letters that another program has changed behind the index are marked where they can be",
+    .onlySQLite(.triggers))
+  func behind() throws {
+    let index = FullTextIndex(of: Letter.self, \.subject, tokenizer: .bigram)
+    let db = try Letter.database(index)
+    try db.executeStatements("DROP TRIGGER letter_text_updated")
+    try db.executeUpdate("UPDATE letter SET subject = 'old' WHERE id = 4")
+    let texts = try Letter.matching(index, .all(of: "new")).order { $0.id }
+      .select { ($0.highlight(\.subject, mark: "<", ">"), $0.snippet(\.subject, mark: "<", ">")) }
+      .fetchAll(db)
+    #expect(texts.map(\.0) == ["<New> York", "old"])
+    #expect(texts.map(\.1) == ["<New> York", "old"])
   }
 
   @Test("Weights say in which column a word counts for more")

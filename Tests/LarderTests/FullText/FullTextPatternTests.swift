@@ -45,6 +45,62 @@ struct FullTextPatternTests {
     #expect(try found(.near("ferry leaves", "zurich", distance: -1), db) == [1])
   }
 
+  @Test("A hundred alternatives, and as many conditions, are looked for")
+  func many() throws {
+    let texts = (0..<100).map { "ferry x\($0)" }
+    let any = texts.reduce(FullTextPattern.phrase("new york")) { $0.or(.phrase($1)) }
+    #expect(try found(any, db) == [3])
+    let all = texts.reduce(FullTextPattern.phrase("new york")) { $0.and(.any(of: $1 + " york")) }
+    #expect(try found(all, db) == [3])
+  }
+
+  @Test("What is nested too deeply is refused, however deep")
+  func deep() throws {
+    func nested(_ levels: Int) -> FullTextPattern {
+      (0..<levels).reduce(FullTextPattern.all(of: "york")) { pattern, level in
+        level % 2 == 0 ? pattern.and(.all(of: "new")) : pattern.or(.all(of: "tunnel"))
+      }
+    }
+    #expect(try found(nested(20), db) == [2, 3, 4])
+    for levels in [21, 100_000] {
+      let error = #expect(throws: DatabaseError.self) { try found(nested(levels), db) }
+      #expect(error?.code == .tooBig)
+    }
+  }
+
+  @Test("A word that is asked for many times costs as much as once", .onlySQLite(.definitions))
+  func repeated() throws {
+    let words = Array(repeating: "york", count: 500).joined(separator: " ")
+    #expect(try found(.all(of: words), db) == [3, 4])
+    #expect(
+      try Letter.matching(Letter.text, .all(of: words)).sql.arguments.values == [.text("\"york\"")])
+  }
+
+  @Test("Two indexes are asked in one query", .onlySQLite(.definitions))
+  func twoIndexes() throws {
+    let senders = FullTextIndex(of: Letter.self, \.sender, named: "senders")
+    try senders.create(db)
+    let query = Letter.matching(Letter.text, .all(of: "york"))
+      .filter { $0.matching(senders, .all(of: "ana")) }
+    #expect(try query.ids(db) == [3])
+  }
+
+  @Test("NULs where FTS5 would end are refused", .onlySQLite(.nul))
+  func nuls() throws {
+    let error = #expect(throws: DatabaseError.self) {
+      try found(FullTextPattern(raw: "york\0 AND ("), db)
+    }
+    #expect(error?.code == .misuse)
+    #expect(throws: DatabaseError.self) {
+      try Letter.matching(Letter.text, .all(of: "york"))
+        .select { $0.highlight(\.subject, mark: "\0", "]") }.fetchAll(db)
+    }
+    #expect(throws: DatabaseError.self) {
+      try Letter.matching(Letter.text, .all(of: "york"))
+        .select { $0.snippet(\.subject, mark: "[", "]", ellipsis: "\0") }.fetchAll(db)
+    }
+  }
+
   @Test("Patterns are combined, and looked for in some columns")
   func combinations() throws {
     #expect(try found(.all(of: "ferry").and(.all(of: "tunnel")), db) == [2])

@@ -143,7 +143,7 @@ struct AssociationTests {
     #expect(once.isEmpty)
   }
 
-  @Test("records that refer to a key that SQLite chooses come with it")
+  @Test("records that refer to a key that SQLite chooses come with it, and it with them")
   func chosenKey() throws {
     try City.table.create(db)
     try Road.table.create(db)
@@ -157,6 +157,9 @@ struct AssociationTests {
     let roads = HasMany(City.columns.id, Road.columns.from, in: Road.order { $0.to })
     let found = try roads.fetchAll(db, of: City.norwegian)
     #expect(found.map { $0.map(\.to) } == [[2, 3], [], []])
+    let end = BelongsTo(Road.columns.to, City.columns.id)
+    let ends = try Road.order { $0.to }.fetchAll(db, with: end)
+    #expect(ends.map(\.1?.id) == [2, 3])
   }
 
   @Test("an association by a column that a table doesn't have is refused")

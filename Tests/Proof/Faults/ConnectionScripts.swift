@@ -53,6 +53,16 @@ extension FaultScript {
         let sum = try db.value("SELECT sum(doubled(population)) FROM place", as: Int.self)
         try WrongAnswer.check(sum, FaultTemplate.population * 2, "the sum of a function")
       },
+      .with("table function") { db in
+        try db.createFunction(
+          TableFunction("doubles") { (count: Int) in (1...count).lazy.map { ($0, "place \($0)") } })
+        let sum = try db.value("SELECT sum(c1) FROM doubles(100) WHERE c2 <> ''", as: Int.self)
+        try WrongAnswer.check(sum, 5050, "the sum of a table-valued function")
+      },
+      .with("bound table") { db in
+        let sum = try db.value("SELECT sum(value) FROM \(table: Array(1...100))", as: Int.self)
+        try WrongAnswer.check(sum, 5050, "the sum of a table that is bound")
+      },
       .with("transaction") { db in
         try db.inTransaction { db in
           try db.executeUpdate("UPDATE account SET balance = balance - 10 WHERE id = 1")

@@ -18,6 +18,7 @@ struct DatabaseState: Equatable {
     var configuration = Configuration()
     configuration.vfs = "unix"
     configuration.journalMode = nil
+    configuration.prepareDatabase = Halves.register
     for name in Self.names {
       let path = folder + "/" + name
       guard FileManager.default.fileExists(atPath: path) else { continue }

@@ -16,8 +16,8 @@ struct FaultSweep {
   private var folder = ""
 
   private static let scripts: [FaultScript] = [
-    .statement, .undoing, .connection, .files, .opening, .large, .records, .migration, .queue,
-    .pool, .durableQueue, .durablePool,
+    .statement, .undoing, .connection, .capabilities, .files, .opening, .large, .records,
+    .documents, .migration, .queue, .pool, .durableQueue, .durablePool,
   ]
 
   /// A script and the circumstances that it runs in.

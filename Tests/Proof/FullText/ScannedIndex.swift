@@ -1,71 +1,132 @@
 import Larder
 
-/// An index, and what its tokenizer makes of texts: FTS5 tells the terms of what is in a table.
+/// An index, and what its tokenizer makes of texts: FTS5 tells the terms of what is in a table, and some rules
+/// are known to Swift.
 struct ScannedIndex {
   let name: String
+  let storage: FullTextStorage
   let index: FullTextIndex<Note>
   private let tokenizer: FullTextTokenizer
+  private let rule: TermRule?
 
-  init(_ named: (name: String, tokenizer: FullTextTokenizer), _ db: Database) throws {
-    name = named.name
-    tokenizer = named.tokenizer
+  private init(
+    _ name: String, _ tokenizer: FullTextTokenizer, _ rule: TermRule? = nil, prefixes: [Int] = [],
+    storage: FullTextStorage = .table, sizes: Bool = true
+  ) {
+    (self.name, self.tokenizer, self.rule, self.storage) = (name, tokenizer, rule, storage)
     index = FullTextIndex(
-      of: Note.self, \.title, \.body, named: named.name, tokenizer: named.tokenizer,
-      prefixes: name == "plain" ? [1, 3] : [])
+      of: Note.self, \.title, \.body, named: name, tokenizer: tokenizer, prefixes: prefixes,
+      weights: prefixes.isEmpty ? [] : [3, 1], storage: storage, sizes: sizes)
+  }
+
+  static var all: [ScannedIndex] {
+    [
+      ScannedIndex("plain", .unicode61(), prefixes: [1, 3]),
+      ScannedIndex("letters", .unicode61(alsoLetters: "'"), storage: .contentless),
+      ScannedIndex("exact", .unicode61(removingDiacritics: false, alsoLetters: "-_'")),
+      ScannedIndex("stems", .porter(), storage: .copied),
+      ScannedIndex("exact_stems", .porter(removingDiacritics: false, alsoLetters: "_")),
+      ScannedIndex("ascii", .ascii, .ascii, sizes: false),
+      ScannedIndex("parts", .trigram()),
+      ScannedIndex("exact_parts", .trigram(caseSensitive: true), .trigrams, prefixes: [2]),
+      ScannedIndex("pairs", .bigram, prefixes: [1]),
+      ScannedIndex("words", "words", .words),
+    ]
+  }
+
+  private var probe: String { "\(name)_probe" }
+
+  /// Makes the index, and what tells its terms.
+  func create(_ db: Database) throws -> ScannedIndex {
     try index.create(db)
     let probe = FullTextIndex(
-      of: Probe.self, \.text, named: "\(name)_probe", tokenizer: tokenizer, storage: .copied)
-    let sql = try probe.schema()[0]
-    try sql.create(db)
-    for table in [name, "\(name)_probe"] {
+      of: Probe.self, \.text, named: probe, tokenizer: tokenizer, storage: .contentless)
+    try probe.schema()[1].create(db)
+    for table in [name, self.probe] {
       try db.executeStatements(
         SQL(
           raw: "CREATE VIRTUAL TABLE temp.\(table)_terms USING fts5vocab(main, \(table), instance)")
       )
     }
+    return self
   }
 
-  /// The terms of all rows.
-  func notes(_ db: Database) throws -> [Int64: ScannedNote] {
-    var notes: [Int64: ScannedNote] = [:]
-    for note in try Note.fetchAll(db) { notes[note.id ?? 0] = ScannedNote() }
+  /// The terms of all rows. Throws ``WrongAnswer`` where they aren't those of the rule.
+  func notes(_ numbers: inout TermNumbers, _ db: Database) throws -> [ScannedNote] {
+    let records = try Note.order { $0.id }.fetchAll(db)
+    var notes = records.map { ScannedNote(id: $0.id ?? 0) }
+    // The keys are 1, 2, 3 …
     let rows = try db.executeQuery(
       SQL(raw: "SELECT doc, col, offset, CAST(term AS BLOB) FROM temp.\(name)_terms"))
     try rows.forEach { row in
+      let note = try row.get(at: 0, as: Int.self) - 1
       let column = try row.get(at: 1, as: String.self) == "title" ? 0 : 1
       let place = try row.get(at: 2, as: Int.self)
-      var note = notes[try row.get(at: 0, as: Int64.self)] ?? ScannedNote()
-      while note.columns[column].count <= place { note.columns[column].append([]) }
-      note.columns[column][place].insert(try row.get(at: 3, as: [UInt8].self))
-      notes[try row.get(at: 0, as: Int64.self)] = note
+      let missing = place + 1 - notes[note].columns[column].count
+      if missing > 0 { notes[note].columns[column] += Array(repeating: [], count: missing) }
+      notes[note].columns[column][place].append(
+        numbers.number(of: try row.get(at: 3, as: [UInt8].self)))
+    }
+    for (record, note) in zip(records, notes) {
+      try check(record.title, note.columns[0], &numbers)
+      try check(record.body ?? "", note.columns[1], &numbers)
     }
     return notes
   }
 
+  private func check(_ text: String, _ found: [[Int32]], _ numbers: inout TermNumbers) throws {
+    guard let rule, rule.isSure(of: text) else { return }
+    let expected = rule.terms(of: text, isQuery: false).map { terms in
+      Set(terms.map { numbers.number(of: Array($0.utf8)) })
+    }
+    guard found.map(Set.init) == expected else {
+      throw WrongAnswer(description: "\(name): other terms of \(text.debugDescription)")
+    }
+  }
+
   /// The terms of texts, and of their words, that are looked for.
-  func terms(of texts: [String], _ db: Database) throws -> [String: [[UInt8]]] {
+  func terms(
+    of texts: [String], _ numbers: inout TermNumbers, _ db: Database
+  ) throws -> [TextBytes: [Int32]] {
     let parts = Array(
-      Set(texts.flatMap { [$0.withoutNUL] + $0.words.map(\.withoutNUL) }.map(Key.init)))
-    var places: [[Set<[UInt8]>]] = Array(repeating: [], count: parts.count)
-    let probe = SQL(raw: "\(name)_probe")
-    for (id, part) in parts.enumerated() {
-      try db.executeUpdate("INSERT INTO \(probe) (rowid, text) VALUES (\(id), \(part.text))")
+      Set(texts.flatMap { [$0.withoutNUL] + $0.words.map(\.withoutNUL) }.map(TextBytes.init)))
+    var terms: [TextBytes: [Int32]] = [:]
+    if let rule {
+      for part in parts {
+        terms[part] = rule.terms(of: part.text, isQuery: true).map {
+          numbers.number(of: Array($0[0].utf8))
+        }
+      }
+      return terms
     }
-    let rows = try db.executeQuery(
-      "SELECT doc, offset, CAST(term AS BLOB) FROM temp.\(probe)_terms")
-    try rows.forEach { row in
-      let (id, place) = (try row.get(at: 0, as: Int.self), try row.get(at: 1, as: Int.self))
-      while places[id].count <= place { places[id].append([]) }
-      places[id][place].insert(try row.get(at: 2, as: [UInt8].self))
+    for (part, places) in zip(parts, try probed(parts, db)) {
+      terms[part] = wanted(places).map { numbers.number(of: $0) }
     }
-    try db.executeUpdate("DELETE FROM \(probe)")
-    var terms: [String: [[UInt8]]] = [:]
-    for (part, places) in zip(parts, places) { terms[part.bytes] = wanted(places) }
     return terms
   }
 
+  /// What FTS5 makes of texts, in a table that is empty again afterwards.
+  private func probed(_ parts: [TextBytes], _ db: Database) throws -> [[[[UInt8]]]] {
+    var places: [[[[UInt8]]]] = Array(repeating: [], count: parts.count)
+    let probe = SQL(raw: probe)
+    try db.inTransaction { db in
+      for (id, part) in parts.enumerated() {
+        try db.executeUpdate("INSERT INTO \(probe) (rowid, text) VALUES (\(id), \(part.text))")
+      }
+      let rows = try db.executeQuery(
+        "SELECT doc, offset, CAST(term AS BLOB) FROM temp.\(probe)_terms")
+      try rows.forEach { row in
+        let (id, place) = (try row.get(at: 0, as: Int.self), try row.get(at: 1, as: Int.self))
+        while places[id].count <= place { places[id].append([]) }
+        places[id][place].append(try row.get(at: 2, as: [UInt8].self))
+      }
+      db.setRollbackOnly()
+    }
+    return places
+  }
+
   /// Of pairs and single characters, what is looked for: a character alone, or all pairs of a run.
-  private func wanted(_ places: [Set<[UInt8]>]) -> [[UInt8]] {
+  private func wanted(_ places: [[[UInt8]]]) -> [[UInt8]] {
     places.indices.compactMap { place in
       let longest = places[place].max { $0.count < $1.count }
       let before = place > 0 ? places[place - 1].count : 0
@@ -73,28 +134,29 @@ struct ScannedIndex {
     }
   }
 
-  func refuses(_ scan: Scan) -> Bool {
-    name == "parts" && scan.phrases.contains { $0.text.unicodeScalars.count < 3 }
-  }
+  /// Whether its terms may have characters in common, which FTS5's functions make a wrong text of.
+  var isMarkedByLarder: Bool { ["parts", "exact_parts", "pairs", "words"].contains(name) }
 
   /// Patterns of a text, and what they mean.
   func patterns(
-    _ text: String, _ terms: [String: [[UInt8]]], _ random: inout some RandomNumberGenerator
+    _ text: String, _ terms: [TextBytes: [Int32]], _ random: inout some RandomNumberGenerator
   ) -> [(FullTextPattern, Scan)] {
-    func phrase(_ part: String, prefix: Bool = false) -> ScannedPhrase {
-      ScannedPhrase(
-        terms: terms[Key(part.withoutNUL).bytes] ?? [], isPrefix: prefix, text: part)
+    func phrase(_ part: String) -> ScannedPhrase {
+      ScannedPhrase(terms: terms[TextBytes(part.withoutNUL)] ?? [], text: part)
+    }
+    func begun(_ phrase: ScannedPhrase) -> ScannedPhrase {
+      ScannedPhrase(terms: phrase.terms, isPrefix: true, text: phrase.text)
     }
     let words = text.words
+    let phrases = words.map(phrase)
+    let one = phrase(text)
     let distance = Int.random(in: 0...4, using: &random)
-    let all = (FullTextPattern.all(of: text), Scan.all(words.map { phrase($0) }))
-    let begins = (
-      FullTextPattern.allPrefixes(of: text), Scan.all(words.map { phrase($0, prefix: true) })
-    )
-    let whole = (FullTextPattern.phrase(text), Scan.all([phrase(text)]))
+    let all = (FullTextPattern.all(of: text), Scan.all(phrases))
+    let begins = (FullTextPattern.allPrefixes(of: text), Scan.all(phrases.map(begun)))
+    let whole = (FullTextPattern.phrase(text), Scan.all([one]))
     var patterns = [
-      all, begins, whole, (.any(of: text), .any(words.map { phrase($0) })),
-      (.phrase(text, prefix: true), .all([phrase(text, prefix: true)])),
+      all, begins, whole, (.any(of: text), .any(phrases)),
+      (.phrase(text, prefix: true), .all([begun(one)])),
       (all.0.in(Note.columns.body), .column(1, all.1)),
       (begins.0.in(Note.columns.title).or(whole.0), .or(.column(0, begins.1), whole.1)),
       (all.0.and(begins.0.in(Note.columns.title, Note.columns.body)), .and(all.1, begins.1)),
@@ -103,24 +165,26 @@ struct ScannedIndex {
       patterns.append(
         (
           .near(words[0], words[words.count - 1], distance: distance),
-          .near([phrase(words[0]), phrase(words[words.count - 1])], distance)
+          .near([phrases[0], phrases[words.count - 1]], distance)
         ))
     }
     return patterns
   }
+}
 
-  /// A text by its bytes: Swift takes several spellings for equal.
-  private struct Key: Hashable {
-    let text: String
-    let bytes: String
+/// A text by its bytes: Swift takes several spellings for equal.
+struct TextBytes: Hashable {
+  let text: String
 
-    init(_ text: String) {
-      self.text = text
-      bytes = text.utf8.map { String($0, radix: 16) }.joined(separator: " ")
-    }
+  init(_ text: String) { self.text = text }
 
-    static func == (left: Key, right: Key) -> Bool { left.bytes == right.bytes }
-    func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+  static func == (left: TextBytes, right: TextBytes) -> Bool {
+    left.text.utf8.elementsEqual(right.text.utf8)
+  }
+
+  func hash(into hasher: inout Hasher) {
+    var text = text
+    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 }
 

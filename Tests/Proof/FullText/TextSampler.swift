@@ -6,8 +6,6 @@ struct TextSampler {
 
   init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-  mutating func restart(seed: UInt64) { random = SeededGenerator(seed: seed) }
-
   mutating func note(_ id: Int64) -> Note {
     let body = Int.random(in: 0..<6, using: &random) == 0 ? nil : text()
     return Note(id: id, title: text(), body: body)

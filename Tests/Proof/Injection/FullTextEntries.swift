@@ -13,6 +13,12 @@ extension InjectionEntry {
           let filtered = Hoard.filter { $0.matching(index, pattern) }
           try WrongAnswer.check(try filtered.fetchCount(db), hits.count, "the rows of a condition")
         }
+        let marked = Hoard.matching(index, .all(of: "oslo"))
+          .select { $0.highlight(\.owner, mark: text, "/" + text) }
+        let expected = "\(text)Oslo/\(text)"
+        if !text.utf8.contains(0) {
+          try WrongAnswer.check(try marked.fetchAll(db).first, expected, text: "the marked text")
+        }
         let found = Hoard.matching(index, .all(of: "oslo \(text)").or(.phrase("oslo")))
         try WrongAnswer.check(try found.fetchCount(db), 1, "the rows with Oslo")
       }
@@ -40,7 +46,17 @@ extension InjectionEntry {
       try search(index, db) { index in
         try index.rebuild(db)
         try WrongAnswer.check(try index.differences(db), [], "the differences")
+        try index.optimize(db)
+        try index.verify(db)
         _ = try Hoard.matching(index, .all(of: "oslo")).fetchAll(db)
+      }
+    },
+    InjectionEntry("pattern in FTS5's syntax") { db, text in
+      try search(Hoard.words, db) { index in
+        // An error of its syntax is what it says.
+        do {
+          _ = try Hoard.matching(index, FullTextPattern(raw: text)).fetchAll(db)
+        } catch let error as DatabaseError where error.code == .error {}
       }
     },
     InjectionEntry("tokenizer") { db, text in

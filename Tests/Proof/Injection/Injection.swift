@@ -18,8 +18,8 @@ enum Injection: ProofRow {
     try Treasury.create(db)
     let treasury = try Treasury(db)
     let entries =
-      InjectionEntry.values + InjectionEntry.patterns + InjectionEntry.fullText
-      + InjectionEntry.names
+      InjectionEntry.values + InjectionEntry.patterns + InjectionEntry.json
+      + InjectionEntry.fullText + InjectionEntry.names
       + InjectionEntry.paths(in: folder)
     var refused = 0
     for entry in entries {

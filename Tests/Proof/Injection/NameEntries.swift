@@ -96,6 +96,29 @@ extension InjectionEntry {
       _ = try InjectedTown.order { $0.name.collate(text) }.fetchAll(db)
       try db.removeCollation(text)
     },
+    InjectionEntry("collation that is asked for") { db, text in
+      let order: @Sendable (String, String) -> ComparisonResult = { _, _ in .orderedAscending }
+      try db.createCollation { name in name == text ? order : nil }
+      _ = try InjectedTown.order { $0.name.collate(text) }.fetchAll(db)
+      try db.removeCollation(text)
+    },
+    InjectionEntry("blob of what isn't there") { db, text in
+      try WrongAnswer.expectError("a blob") { _ = try db.openBlob(text, column: "nowhere", row: 1) }
+      try WrongAnswer.expectError("a blob") {
+        _ = try db.openBlob("treasury", column: text, row: -7)
+      }
+      try WrongAnswer.expectError("a blob") {
+        _ = try db.openBlob("treasury", column: "gold", row: 1, database: text)
+      }
+    },
+    InjectionEntry("missing index of a hostile column", makes: 2) { db, text in
+      try db.executeUpdate("CREATE TABLE made (a TEXT, \(identifier: text) TEXT)")
+      for index in try db.suggestedIndexes(
+        for: "SELECT a FROM made WHERE \(identifier: text) = \(text)")
+      {
+        try db.executeUpdate(SQL(raw: index.sql))
+      }
+    },
     InjectionEntry("collation that isn't there", makes: 1) { db, text in
       _ = try InjectedTown.filter { $0.name.collate(text) == text }.fetchAll(db)
       let table = try TableSchema(

@@ -30,53 +30,6 @@ extension InjectionEntry {
       let rows = try db.executeQuery("SELECT body FROM letter WHERE letter MATCH \(text)")
       while try rows.next() {}
     },
-    InjectionEntry("path into JSON") { db, text in
-      // A name is any text, and finds only itself.
-      let names = [text, text + "\"]", "x"]
-      try db.executeUpdate("UPDATE town SET tags = ?", JSON([text: [text: 7]]))
-      for name in names {
-        let isThere = name.utf8.elementsEqual(text.utf8)
-        let found = try InjectedTown.select { $0.tags[name][name].as(Int.self) }.fetchAll(db)
-        try WrongAnswer.check(found.first ?? nil, isThere ? 7 : nil, "the value at the name")
-        let query = InjectedTown.filter {
-          $0.tags[name][name] == 7 && $0.tags[name].type == "object"
-        }
-        try WrongAnswer.check(try query.fetchCount(db), isThere ? 1 : 0, "the number of rows")
-      }
-    },
-    InjectionEntry("JSON in a column") { db, text in
-      try db.executeUpdate("UPDATE town SET tags = ?", text)
-      _ = try InjectedTown.select { $0.tags[0].as(String.self) }.fetchAll(db)
-      _ = try InjectedTown.filter { $0.tags[0] == text || $0.tags.isValidJSON }.fetchAll(db)
-    },
-    InjectionEntry("text in JSON") { db, text in
-      try db.executeUpdate("UPDATE town SET tags = '{}'")
-      try InjectedTown.all.update(db) {
-        $0.tags["name"] = .value(text)
-        $0.tags[text] = .value([text])
-        $0.tags["x"].insert(.value(text))
-        $0.tags["gone"] = 1
-        $0.tags["gone"].remove()
-      }
-      let values = try InjectedTown.select {
-        ($0.tags["name"].as(String.self), $0.tags[text][-1].as(String.self))
-      }
-      .fetchAll(db)
-      try WrongAnswer.check(values.first?.1 ?? nil, text, text: "the value at its own name")
-      if !["name", "x", "gone"].contains(text) {
-        try WrongAnswer.check(values.first?.0 ?? nil, text, text: "the value")
-      }
-      // SQLite ends a text at a NUL, which is refused.
-      if !text.utf8.contains(0) {
-        let rows = InjectedTown.join(each: { $0.tags[text] }).filter { $1.value == text }
-        try WrongAnswer.check(try rows.fetchCount(db), 1, "the number of elements")
-        let query = InjectedTown.filter { $0.tags[text].contains(text) }
-        try WrongAnswer.check(try query.fetchCount(db), 1, "the number of rows that have it")
-      }
-      let names = try InjectedTown.select { _ in SQLExpression<String>.value(text).jsonArray() }
-        .fetchAll(db)
-      try WrongAnswer.check(names.first?.value.first, text, text: "the element")
-    },
     InjectionEntry("damaged JSON in a record") { db, text in
       try db.executeUpdate("UPDATE town SET tags = ?", text)
       _ = try InjectedTown.fetchAll(db)

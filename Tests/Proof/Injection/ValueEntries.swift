@@ -75,6 +75,20 @@ extension InjectionEntry {
       try WrongAnswer.check(found, text, text: "what the function returns")
       try db.removeFunction("same_text", argumentCount: 1)
     },
+    InjectionEntry("argument and rows of a table-valued function, and a table that is bound") {
+      db, text in
+      try db.createFunction(
+        TableFunction("same_texts") { (text: String, blob: [UInt8]) in [(text, blob)] })
+      let bytes = Array(text.utf8)
+      let row = try db.executeQuery("SELECT * FROM same_texts(\(text), \(bytes))")
+      try WrongAnswer.check(try row.next(), true, "whether there is a row")
+      try WrongAnswer.check(try row.get(at: 0), text, text: "what the function returns")
+      try WrongAnswer.check(try row.get(at: 1, as: [UInt8].self), bytes, "its bytes")
+      row.close()
+      try db.removeFunction("same_texts")
+      let bound = try db.value("SELECT value FROM \(table: [text])", as: String.self)
+      try WrongAnswer.check(bound, text, text: "what is bound")
+    },
     InjectionEntry("error of a function") { db, text in
       try db.createFunction("failing", argumentCount: 0) { _ in
         throw DatabaseError(code: .error, message: text)

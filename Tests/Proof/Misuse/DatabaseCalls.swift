@@ -165,6 +165,25 @@ extension MisuseCall {
     MisuseCall("Database.setUserVersion(_:)") { try $0.db.setUserVersion(7) },
     MisuseCall("Database.setApplicationID(_:)") { try $0.db.setApplicationID(7) },
     MisuseCall("Database.statistics") { _ = try $0.db.statistics },
+    MisuseCall("Database.suggestedIndexes(for:)") {
+      _ = try $0.db.suggestedIndexes(for: "SELECT * FROM town WHERE name = 'x'")
+    },
+    // Where the library has no encryption, that is what they say, whatever else is wrong.
+    MisuseCall("Database.rekey(_:)", outcome: .either) { stage in
+      do { try stage.db.rekey(EncryptionKey("other")) } catch is UnsupportedByEngine {}
+    },
+    MisuseCall("Database.attach(_:as:key:)", outcome: .either) { stage in
+      try stage.db.attach(stage.folder + "/attached.db", as: "attached", key: nil)
+      try stage.db.executeUpdate("DETACH attached")
+    },
+    MisuseCall("Database.backup(to:key:)", outcome: .either) { stage in
+      do {
+        try stage.db.backup(to: stage.folder + "/plain.db", key: nil)
+      } catch is UnsupportedByEngine {}
+    },
+    MisuseCall("Database.cipherIntegrityCheck()", outcome: .either) { stage in
+      do { _ = try stage.db.cipherIntegrityCheck() } catch is UnsupportedByEngine {}
+    },
     MisuseCall("Database.optimize()") { try $0.db.optimize() },
     MisuseCall("Database.vacuum(into:)") { try $0.db.vacuum() },
     MisuseCall("Database.vacuum(into:)") { try $0.db.vacuum(into: $0.folder + "/vacuumed.db") },
@@ -193,6 +212,15 @@ extension MisuseCall {
       try $0.db.createFunction("lower_case", argumentCount: 1) { $0[0] }
       try $0.db.createFunction("meddle", argumentCount: 1) { $0[0] }
     },
+    MisuseCall("Database.createFunction(_:)") {
+      try $0.db.createFunction(TableFunction("meddle_rows") { (from: Int, to: Int) in from...to })
+    },
+    MisuseCall("Database.createModule(_:directOnly:_:)") {
+      try $0.db.createModule("meddle_tables") { _ in VirtualTable(columns: ["a"]) { _ in [[1]] } }
+    },
+    MisuseCall("Database.removeFunction(_:argumentCount:)") {
+      try $0.db.removeFunction("meddle_rows")
+    },
     MisuseCall("Database.removeFunction(_:argumentCount:)") {
       try $0.db.removeFunction("meddle", argumentCount: 1)
     },
@@ -206,6 +234,7 @@ extension MisuseCall {
     MisuseCall("Database.createCollation(_:_:)") {
       try $0.db.createCollation("meddling") { _, _ in .orderedSame }
     },
+    MisuseCall("Database.createCollation(_:)") { try $0.db.createCollation { _ in nil } },
     MisuseCall("Database.removeCollation(_:)") { try $0.db.removeCollation("meddling") },
   ]
 

@@ -29,6 +29,8 @@ extension MisuseCall {
       "Statement.isReadOnly", "Statement.parameterCount", "Statement.sql", outcome: .neutral
     ) { _ = ($0.statement.isReadOnly, $0.statement.parameterCount, $0.statement.sql) },
     MisuseCall("Statement.statistics") { _ = try $0.statement.statistics },
+    MisuseCall("Statement.columnOrigins") { _ = try $0.statement.columnOrigins },
+    MisuseCall("ResultSet.columnOrigins") { _ = try $0.rows.columnOrigins },
     MisuseCall("Statement.close()", outcome: .neutral) { $0.statement.close() },
     MisuseCall("Blob.read(at:count:)") { _ = try $0.blob.read() },
     MisuseCall("Blob.read(into:at:)") { stage in

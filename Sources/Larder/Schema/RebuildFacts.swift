@@ -1,0 +1,50 @@
+import LarderSQLite
+
+// What a program that writes steps out has to know about a rebuild.
+
+extension SchemaStep {
+  /// The table that it makes anew, and what may be lost of it; nil for a step that is one statement.
+  package var rebuild: (table: TableSchema, losing: RebuildLosses)? {
+    if case .rebuild(let table, let losing) = action { (table, losing) } else { nil }
+  }
+}
+
+/// Rows that a rebuild refuses to copy, since they would lose something.
+package struct RefusedRows {
+  /// The column whose values would become others; nil where it is about row ids.
+  package let column: String?
+  /// What these rows meet, an expression over the old table's columns.
+  package let condition: String
+}
+
+extension TableSchema {
+  /// The rows of another table that a rebuild to this one doesn't copy. Zeros that would lose their sign, which
+  /// SQL can't tell, aren't among them.
+  ///
+  /// - Parameter db: any database.
+  package func refusedRows(
+    of old: TableSchema, losing: RebuildLosses, in db: Database
+  ) throws -> [RefusedRows] {
+    let copy = RowCopy(old: old, new: self, losing: losing, db: db, copying: [:])
+    var refused: [RefusedRows] = []
+    if !losing.contains(.rowIDs), let condition = copy.changedRowIDs {
+      refused.append(RefusedRows(column: nil, condition: try condition.literalText()))
+    }
+    if losing.contains(.values) { return refused }
+    for value in copy.values {
+      guard let column = value.column, let target = self.column(value.target) else { continue }
+      let conversion = ValueConversion(from: column, of: old, to: target, of: self)
+      if let condition = conversion.changed {
+        refused.append(RefusedRows(column: target.name, condition: try condition.literalText()))
+      }
+    }
+    return refused
+  }
+
+  /// The columns that have to have a value, which rows of another table don't have.
+  package func columnsWithoutValue(from old: TableSchema) -> [ColumnSchema] {
+    columns.filter {
+      $0.isNotNull && $0.defaultSQL == nil && $0.generatedSQL == nil && old.column($0.name) == nil
+    }
+  }
+}

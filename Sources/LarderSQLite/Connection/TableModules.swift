@@ -1,0 +1,100 @@
+import CSQLite
+
+// A connection's modules of virtual tables: the one of rows that are bound to parameters, and the program's own.
+
+extension Connection {
+  /// How deep closures of virtual tables may call each other by statements that they run: each takes of the stack.
+  private static let deepestCall = 40
+
+  private var tableEnvironment: TableModule.Environment {
+    TableModule.Environment(
+      declare: { [unowned self] in declareTable($0) },
+      format: { [unowned self] in storageFormat },
+      describe: { [unowned self] error, arguments in
+        let failure = FunctionFailure(error, arguments: reporting.showsArguments ? [] : arguments)
+        return (failure.code, failure.message)
+      },
+      call: { [unowned self] body in
+        guard callDepth < Self.deepestCall else {
+          throw DatabaseError(.error, "tables are read within each other too deeply")
+        }
+        callDepth += 1
+        defer { callDepth -= 1 }
+        try body()
+      })
+  }
+
+  /// Tells SQLite of the columns of a virtual table that is being opened, whatever statements may do and have.
+  private func declareTable(_ declaration: String) -> Int32 {
+    let limit = sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, 2000)
+    defer { sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, limit) }
+    return authorizer.whilePaused { sqlite3_declare_vtab(handle, declaration) }
+  }
+
+  /// Adds the table of rows that are bound to parameters to a connection that was just opened.
+  func installBoundRows() throws {
+    guard let handle else { return }
+    let module = TableModule(tableEnvironment) { _, _, _ in BoundRows.shape }
+    let code = module.register(BoundRows.table, isCreatable: false, on: handle)
+    guard code == SQLITE_OK else {
+      throw DatabaseError(ResultCode(rawValue: code), "out of memory")
+    }
+  }
+
+  /// Registers a module in place of one of the program's own with this name. Throws `ResultCode.misuse` for a name
+  /// that no table can have, or that is one of SQLite's.
+  func registerTables(
+    _ name: String, isCreatable: Bool, open: @escaping TableModule.Open
+  ) throws {
+    let handle = try sqlite()
+    let folded = name.foldedName
+    guard !name.isEmpty, !name.utf8.contains(0), name.utf8.count <= 255 else {
+      throw DatabaseError(.misuse, "a table's name has 1 to 255 bytes and no NUL")
+    }
+    if !hooks.tables.contains(folded), try isModule(name) {
+      throw DatabaseError(.misuse, "\(name) is the name of SQLite's own tables")
+    }
+    // What it replaces is destroyed in this call, and may do anything.
+    callDepth += 1
+    defer { callDepth -= 1 }
+    let code = TableModule(tableEnvironment, open: open)
+      .register(name, isCreatable: isCreatable, on: handle)
+    guard code == SQLITE_OK else { throw error(code) }
+    hooks.tables.insert(folded)
+    forgetTables(on: handle)
+  }
+
+  /// Removes a module of the program's own; does nothing where there is none.
+  func removeTables(_ name: String) throws {
+    let handle = try sqlite()
+    guard hooks.tables.remove(name.foldedName) != nil else { return }
+    callDepth += 1
+    defer { callDepth -= 1 }
+    let code = sqlite3_create_module_v2(handle, name, nil, nil, nil)
+    guard code == SQLITE_OK else { throw error(code) }
+    forgetTables(on: handle)
+  }
+
+  /// Has statements that were compiled before look for their tables again, and SQLite let go of what was there:
+  /// it waits for the next statement to be compiled.
+  private func forgetTables(on handle: OpaquePointer) {
+    authorizer.compileAnew(on: handle)
+    var statement: OpaquePointer?
+    sqlite3_prepare_v2(handle, "--", -1, &statement, nil)
+    sqlite3_finalize(statement)
+  }
+
+  private func isModule(_ name: String) throws -> Bool {
+    guard let handle else { return false }
+    let folded = name.lowercased()
+    if folded.hasPrefix("sqlite_") || folded.hasPrefix("pragma_") { return true }
+    // Newer libraries register some of their modules when a statement first names them.
+    var statement: OpaquePointer?
+    let select = "SELECT 1 FROM \(name.quotedIdentifier)"
+    let literal = try DatabaseValue.text(name).literal
+    looking { _ = sqlite3_prepare_v2(handle, select, -1, &statement, nil) }
+    sqlite3_finalize(statement)
+    let sql = "SELECT 1 FROM pragma_module_list WHERE name = \(literal) COLLATE NOCASE"
+    return looking { Connection.text(sql, on: handle) != nil }
+  }
+}

@@ -1,0 +1,10 @@
+/// A line of a file that can't be imported, and why.
+package struct BadLine: Error {
+  package let line: Int
+  package let problem: String
+
+  package init(line: Int, problem: String) {
+    self.line = line
+    self.problem = problem
+  }
+}

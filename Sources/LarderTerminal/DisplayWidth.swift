@@ -1,0 +1,53 @@
+extension String {
+  /// How many columns of a terminal the text takes: two for a Chinese character, none for an accent
+  /// that stands on the letter before it.
+  package var displayWidth: Int {
+    // Most names are ASCII.
+    utf8.allSatisfy { $0 < 0x80 }
+      ? utf8.count : unicodeScalars.reduce(0) { $0 + $1.displayWidth }
+  }
+
+  /// The text with spaces up to a display width.
+  package func padded(to width: Int, onTheLeft: Bool = false) -> String {
+    let spaces = String(repeating: " ", count: Swift.max(0, width - displayWidth))
+    return onTheLeft ? spaces + self : self + spaces
+  }
+
+  /// The text without characters that would move the cursor, change the terminal or turn round what stands
+  /// beside them.
+  package var printable: String {
+    guard unicodeScalars.contains(where: \.changesTerminal) else { return self }
+    var text = String.UnicodeScalarView()
+    text.append(contentsOf: unicodeScalars.map { $0.changesTerminal ? "\u{FFFD}" : $0 })
+    return String(text)
+  }
+}
+
+extension Unicode.Scalar {
+  var changesTerminal: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    // Those that set the direction of text.
+    default: (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value)
+    }
+  }
+
+  fileprivate var displayWidth: Int {
+    switch properties.generalCategory {
+    case .control, .format, .nonspacingMark, .enclosingMark: return 0
+    default: break
+    }
+    // The vowels and final consonants of a Hangul syllable stand in the place of its first one.
+    if (0x1160...0x11FF).contains(value) { return 0 }
+    return Self.wide.contains { $0.contains(value) } ? 2 : 1
+  }
+
+  /// The blocks of Wide and Fullwidth characters of
+  /// [Unicode's annex 11](https://www.unicode.org/reports/tr11/).
+  private static let wide: [ClosedRange<UInt32>] = [
+    0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF,
+    0xA000...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19,
+    0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18DFF, 0x1B000...0x1B2FF,
+    0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1FAFF, 0x20000...0x3FFFD,
+  ]
+}

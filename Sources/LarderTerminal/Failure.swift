@@ -1,0 +1,53 @@
+import LarderSQLite
+
+/// Why a program ends without having done what was asked for: one line for people, and a status.
+package struct Failure: Error {
+  /// The exit statuses, as `--help` lists them.
+  package enum Status: Int32, Sendable {
+    case failed = 1
+    case usage = 2
+    case database = 3
+    case interrupted = 130
+  }
+
+  package let status: Status
+  /// Empty where all is said already.
+  package let message: String
+
+  package init(_ status: Status, _ message: String) {
+    self.status = status
+    self.message = message
+  }
+
+  package init(_ message: String) { self.init(.failed, message) }
+}
+
+extension Failure {
+  /// What an error of a database's file means to whoever runs the program.
+  package init(describing error: DatabaseError, database path: String) {
+    let reason: String
+    switch error.code {
+    case .busy, .locked:
+      reason = "another program is writing to the database; try again, or --wait longer"
+    case .readOnly:
+      reason = "the database can only be read"
+    case .full:
+      reason = "the disk, or the part of it that the database may take, is full"
+    case .notADatabase:
+      reason = "this is no database"
+    case .corrupt:
+      reason = "the database is damaged"
+    case .cannotOpen, .permission, .ioError, .authorization:
+      reason = error.message
+    case .interrupt:
+      self.init(.interrupted, "interrupted")
+      return
+    case .constraint:
+      self.init("the database doesn't allow that: \(error.message)")
+      return
+    default:
+      reason = "\(error)"
+    }
+    self.init(.database, "\(path): \(reason)")
+  }
+}

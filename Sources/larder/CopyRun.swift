@@ -1,0 +1,324 @@
+import Larder
+import LarderPostgres
+import LarderSQLite
+import LarderTerminal
+
+/// Copies tables of one database into another, from one snapshot, table by table.
+struct CopyRun {
+  struct Options {
+    var schemaOnly = false
+    var dataOnly = false
+    var resumes = false
+    var tables: [String] = []
+  }
+
+  struct Report: Encodable {
+    struct Table: Encodable {
+      let table: String
+      let rows: Int
+      /// Whether it was there already, and is the same.
+      let wasComplete: Bool
+    }
+
+    var tables: [Table] = []
+    /// What of the schema has no place in the target.
+    var leftOut: [String] = []
+  }
+
+  let source: Database
+  let target: Database
+  let sourceName: String
+  let targetName: String
+  let options: Options
+  private(set) var report = Report()
+  /// Whether the target has tables now that weren't there before.
+  private(set) var hasMadeTables = false
+
+  private var toServer: Bool { target.engine != nil }
+  private var fromServer: Bool { source.engine != nil }
+
+  /// The table of the target that tells which are complete, as long as not all are.
+  static let stateTable = "larder_copy"
+
+  init(
+    from source: Database, _ sourceName: String, to target: Database, _ targetName: String,
+    _ options: Options
+  ) {
+    self.source = source
+    self.target = target
+    self.sourceName = sourceName
+    self.targetName = targetName
+    self.options = options
+  }
+
+  mutating func run() throws {
+    var tables = try sourceTables()
+    let wasEmpty =
+      try !toServer
+      && target.schema().allSatisfy { entry in
+        entry.name == Self.stateTable
+          || options.resumes && tables.contains { $0.name.isSameName(entry.table) }
+      }
+    let present = try tables.compactMap {
+      try TableSchema.found($0.name, in: target, schema: mainSchema)
+    }
+    let hasState = try target.tableExists(Self.stateTable)
+    if options.dataOnly {
+      guard present.count == tables.count else {
+        let missing = tables.first { table in !present.contains { isSame($0.name, table.name) } }
+        throw Failure(
+          "\(targetName): there is no table “\(missing?.name ?? "")”; without --data-only it is made"
+        )
+      }
+    } else {
+      try checkTarget(present, tables, hasState: hasState)
+    }
+    let schema = options.dataOnly ? nil : try schema(of: tables)
+    // What the columns hold now may be something else than when they were made.
+    for (index, table) in present.enumerated() where options.dataOnly || toServer {
+      try tables[index].adapt(to: table, onServer: toServer, targetName)
+    }
+    report.leftOut = schema?.leftOut ?? []
+    if let schema, present.isEmpty { try make(schema) }
+    if !options.schemaOnly {
+      try copy(tables, hasState: !options.dataOnly && (hasState || present.isEmpty))
+    }
+    try finish(schema, tables, isMade: present.isEmpty || hasState)
+    if !fromServer, !toServer, !options.dataOnly { try keepNumbers(wasEmpty: wasEmpty) }
+  }
+
+  /// Copies the numbers that programs know a file by, unless it is one of another program already.
+  private mutating func keepNumbers(wasEmpty: Bool) throws {
+    for name in ["user_version", "application_id"] {
+      let pragma = SQL(raw: "PRAGMA main.\(name)")
+      let number = try source.value(pragma, as: Int.self) ?? 0
+      let present = try target.value(pragma, as: Int.self) ?? 0
+      guard number != present else { continue }
+      if wasEmpty {
+        try target.executeUpdate(SQL(raw: "PRAGMA main.\(name) = \(number)"))
+      } else {
+        report.leftOut.append("\(name) \(number): it is \(present) in \(targetName)")
+      }
+    }
+  }
+
+  private var mainSchema: String? { toServer ? nil : "main" }
+
+  private func isSame(_ name: String, _ other: String) -> Bool {
+    toServer ? name == other : name.isSameName(other)
+  }
+
+  // MARK: The plan
+
+  private func sourceTables() throws -> [CopiedTable] {
+    // A history of migrations is that of its engine.
+    let schema = try Schema(source)
+    // Those that are called like the helper of a search table hold rows all the same.
+    let helpers = try schema.others.filter { $0.kind == .table && !$0.isVirtualTable }
+      .compactMap { try TableSchema.found($0.name, in: source, schema: fromServer ? nil : "main") }
+    let all = (schema.tables + helpers).filter {
+      $0.name != Self.stateTable && ($0.name != "larder_migration" || !fromServer && !toServer)
+    }
+    let wanted =
+      try options.tables.isEmpty
+      ? all
+      : options.tables.map { name in
+        guard
+          let table = all.first(where: { fromServer ? $0.name == name : $0.name.isSameName(name) })
+        else { throw Failure("\(sourceName): there is no table “\(name)”") }
+        return table
+      }
+    let copied = try wanted.map { table in
+      try Interruption.check()
+      if fromServer { return CopiedTable(ofServer: table) }
+      return toServer ? try CopiedTable(ofFile: table, source) : CopiedTable(asItIs: table)
+    }
+    return copied.inOrderOfReferences()
+  }
+
+  private func schema(of tables: [CopiedTable]) throws -> CopySchema {
+    switch (fromServer, toServer) {
+    case (true, _): try CopySchema(toFile: tables, of: source)
+    case (false, true): try CopySchema(toServer: tables, of: source)
+    case (false, false): try CopySchema(tables, of: source, all: options.tables.isEmpty)
+    }
+  }
+
+  private func checkTarget(
+    _ present: [TableSchema], _ tables: [CopiedTable], hasState: Bool
+  ) throws {
+    guard let first = present.first else {
+      guard !hasState else {
+        throw Failure(
+          "\(targetName): another copy into it hasn't ended: drop “\(Self.stateTable)” to begin anew"
+        )
+      }
+      return
+    }
+    guard options.resumes else {
+      throw Failure(
+        """
+        \(targetName): there is a table “\(first.name)” already; --data-only copies rows into tables that are there, \
+        --resume goes on with a copy
+        """)
+    }
+    guard present.count == tables.count else {
+      throw Failure(
+        "\(targetName): what is there isn't of a copy of these tables: some are missing")
+    }
+  }
+
+  // MARK: The schema
+
+  private mutating func make(_ schema: CopySchema) throws {
+    let type = toServer ? "BIGINT" : "INTEGER"
+    try target.inTransaction { db in
+      for sql in schema.tables { try execute(sql, db) }
+      if options.schemaOnly { return }
+      try execute(
+        "CREATE TABLE \(Self.stateTable) (table_name TEXT PRIMARY KEY, row_count \(type) NOT NULL)",
+        db)
+    }
+    hasMadeTables = true
+  }
+
+  private func execute(_ sql: String, _ db: Database) throws {
+    do {
+      try db.executeStatements(SQL(raw: sql))
+    } catch let error as DatabaseError where !error.isInterrupt && error.code != .busy {
+      throw Failure("\(targetName): “\(sql.prefix(200))” can't be run: \(error.message)")
+    }
+  }
+
+  /// Makes what is left of the schema, and has keys that are chosen go on behind those that were copied.
+  private func finish(_ schema: CopySchema?, _ tables: [CopiedTable], isMade: Bool) throws {
+    try Interruption.check()
+    try target.inTransaction { db in
+      if isMade, let schema { for sql in schema.rest { try execute(sql, db) } }
+      for table in tables where !options.schemaOnly {
+        if toServer {
+          try renumber(table, db)
+          if !fromServer { try keepServerSequence(of: table, db) }
+        } else if !fromServer {
+          try keepSequence(of: table, db)
+        }
+      }
+      if isMade, !options.schemaOnly, !options.dataOnly {
+        try execute("DROP TABLE \(Self.stateTable)", db)
+      }
+    }
+    guard !toServer else { return }
+    for table in tables {
+      let hasAll = try table.schema.foreignKeys.allSatisfy { key in
+        try target.tableExists(key.referencedTable)
+      }
+      guard hasAll else { continue }
+      let broken =
+        try target.value(
+          "SELECT count(*) FROM pragma_foreign_key_check(?)", table.targetName, as: Int.self) ?? 0
+      guard broken == 0 else {
+        throw Failure(
+          "\(broken.grouped) rows of “\(table.name)” refer to rows that aren't there, in \(sourceName) too"
+        )
+      }
+    }
+  }
+
+  private func renumber(_ table: CopiedTable, _ db: Database) throws {
+    guard let found = try TableSchema.found(table.targetName, in: db) else { return }
+    for column in found.columns
+    where !column.identity.isEmpty || column.defaultSQL?.hasPrefix("nextval(") == true {
+      try execute(
+        PostgresNumbers.renumber(table.targetName, column: column.name), db)
+    }
+  }
+
+  /// AUTOINCREMENT never takes a key again, be its row gone.
+  private func keepSequence(of table: CopiedTable, _ db: Database) throws {
+    guard table.schema.isAutoincrement,
+      let last = try source.value(
+        "SELECT seq FROM main.sqlite_sequence WHERE name = ?", table.name, as: Int64?.self) ?? nil
+    else { return }
+    try db.executeUpdate("DELETE FROM main.sqlite_sequence WHERE name = ?", table.targetName)
+    try db.executeUpdate("INSERT INTO main.sqlite_sequence VALUES (?, ?)", table.targetName, last)
+  }
+
+  /// The same on a server, where the column has a sequence.
+  private func keepServerSequence(of table: CopiedTable, _ db: Database) throws {
+    guard table.schema.isAutoincrement, let column = table.schema.rowIDColumn,
+      let last = try source.value(
+        "SELECT seq FROM main.sqlite_sequence WHERE name = ?", table.name, as: Int64?.self) ?? nil,
+      let copied = table.columns.first(where: { $0.name.isSameName(column) }), last > 0
+    else { return }
+    // A table without rows has no largest key.
+    let sequence = """
+      pg_get_serial_sequence(\(table.targetName.quotedIdentifier.quotedText), \(copied.targetName.quotedText))
+      """
+    let largest =
+      "(SELECT max(\(copied.targetName.quotedIdentifier)) FROM \(table.targetName.quotedIdentifier))"
+    try execute("SELECT setval(\(sequence), greatest(\(last), \(largest)))", db)
+  }
+
+  // MARK: The rows
+
+  private mutating func copy(_ tables: [CopiedTable], hasState: Bool) throws {
+    var bar = ProgressBar("copy")
+    defer { bar.clear() }
+    let complete =
+      hasState && options.resumes
+      ? Set(
+        try target.executeQuery("SELECT table_name FROM larder_copy").map {
+          try $0.get(at: 0, as: String.self)
+        }) : []
+    let total = try Output.errorsGoToTerminal ? rowCount(of: tables) : 0
+    for table in tables {
+      try Interruption.check()
+      let done = report.tables.reduce(0) { $0 + $1.rows }
+      bar.show(Double(done) / Double(max(1, total)))
+      let copy = TableCopy(table: table, source: source, target: target, targetName: targetName)
+      if options.resumes, complete.contains(table.name) || !hasState {
+        let found = try copy.sumOfTarget()
+        if let found, try found == copy.sumOfSource() {
+          report.tables.append(.init(table: table.name, rows: found.rows, wasComplete: true))
+          continue
+        }
+        guard hasState || found?.rows == 0 else {
+          throw Failure(
+            "\(targetName): “\(table.targetName)” holds other rows than \(sourceName), and isn't of a copy that has begun"
+          )
+        }
+      }
+      let sum = try target.inTransaction { db in
+        try empty(table, db, isOfCopy: hasState)
+        let sum = try copy.run { bar.show(Double(done + $0) / Double(max(1, total))) }
+        if hasState {
+          try db.executeUpdate(
+            "INSERT INTO larder_copy (table_name, row_count) VALUES (?, ?)", table.name, sum.rows)
+        }
+        return sum
+      }
+      report.tables.append(.init(table: table.name, rows: sum.rows, wasComplete: false))
+    }
+  }
+
+  private func rowCount(of tables: [CopiedTable]) throws -> Int {
+    try tables.reduce(0) { sum, table in
+      try sum
+        + (source.value(
+          SQL(raw: "SELECT count(*) FROM \(table.name.quotedIdentifier)"), as: Int.self)
+          ?? 0)
+    }
+  }
+
+  /// Sees to it that there are no rows: those of a copy that has begun are removed, others not.
+  private func empty(_ table: CopiedTable, _ db: Database, isOfCopy: Bool) throws {
+    let name = table.targetName.quotedIdentifier
+    if isOfCopy {
+      try db.executeUpdate(SQL(raw: "DELETE FROM \(name)"))
+      try db.executeUpdate("DELETE FROM larder_copy WHERE table_name = ?", table.name)
+    } else if try db.value(SQL(raw: "SELECT EXISTS (SELECT 1 FROM \(name))"), as: Bool.self) == true
+    {
+      throw Failure("\(targetName): “\(table.targetName)” has rows already")
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import Glibc
+import Larder
+import LarderTerminal
+
+// Rules about the file.
+
+extension Rule {
+  static let ofFiles: [Rule] = [
+    Rule(
+      "large-log", .warning,
+      "A log that is much larger than its database makes reading slow: a reader keeps it from being emptied.",
+      find: { checked in
+        var status = stat()
+        guard stat(checked.file.path + "-wal", &status) == 0 else { return [] }
+        let size = Int(status.st_size)
+        guard size >= 4 << 20, size / 4 >= checked.file.size else { return [] }
+        return [
+          Evidence(
+            found: "the log has \(size.byteCount), and the database \(checked.file.size.byteCount)",
+            advice: "End transactions that read for long, and empty the log.",
+            sql: ["PRAGMA wal_checkpoint(TRUNCATE)"])
+        ]
+      }),
+    Rule(
+      "free-pages", .note,
+      "Pages that hold nothing make the file, its backups and its copies larger.",
+      find: { checked in
+        let free = try checked.db.value("PRAGMA freelist_count", as: Int.self) ?? 0
+        let pages = try checked.db.value("PRAGMA page_count", as: Int.self) ?? 0
+        let isIncremental = try checked.db.value("PRAGMA auto_vacuum", as: Int.self) == 2
+        guard free >= 100, free >= (pages - free) / 3 else { return [] }
+        return [
+          Evidence(
+            found: "\(free.grouped) of \(pages.grouped) pages are free"
+              + " (\(free * 100 / max(1, pages)) %)",
+            advice: isIncremental
+              ? "Give them back." : "Write the file anew, where it won't grow again.",
+            sql: [isIncremental ? "PRAGMA incremental_vacuum" : "VACUUM"])
+        ]
+      }),
+    Rule(
+      "small-pages", .note,
+      "Rows that don't fit on a page are chains of pages, each of which is read by itself.",
+      find: { checked in
+        let size = try checked.db.value("PRAGMA page_size", as: Int.self) ?? 4096
+        guard size < 4096,
+          let (all, overflow) = try checked.within(
+            "the sizes of rows", { try checked.pageCounts() }),
+          all >= 64, overflow > all / 4
+        else { return [] }
+        return [
+          Evidence(
+            found:
+              "pages have \(size) bytes, and \(overflow.grouped) of \(all.grouped) continue rows",
+            advice: "Write the file anew with larger pages (not while its journal mode is wal).",
+            sql: ["PRAGMA page_size = 4096", "VACUUM"])
+        ]
+      }),
+    Rule(
+      "utf-16", .note,
+      "In UTF-16 most text takes twice the room, and is converted for programs that want UTF-8.",
+      find: { checked in
+        let encoding = try checked.db.value("PRAGMA encoding", as: String.self) ?? ""
+        guard encoding.hasPrefix("UTF-16") else { return [] }
+        return [
+          Evidence(
+            found: "the encoding is \(encoding)",
+            advice: "It can't be changed: export the rows into a new database.")
+        ]
+      }),
+  ]
+}
+
+extension CheckedDatabase {
+  /// The number of all pages of tables and indexes, and of those that rows overflow to; none where SQLite was
+  /// built without dbstat.
+  fileprivate func pageCounts() throws -> (all: Int, overflow: Int) {
+    do {
+      let rows = try db.executeQuery(
+        "SELECT count(*), total(pagetype = 'overflow') FROM main.dbstat")
+      guard try rows.next() else { return (0, 0) }
+      return (try rows.get(at: 0), Int(try rows.get(at: 1, as: Double.self)))
+    } catch let error as DatabaseError where error.code == .error {
+      return (0, 0)
+    }
+  }
+}

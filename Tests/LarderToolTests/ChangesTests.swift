@@ -1,0 +1,141 @@
+import Foundation
+import Larder
+import TestSupport
+import Testing
+
+@testable import larder
+
+@Suite("larder changes and migrate")
+struct ChangesTests {
+  /// A process that follows a database, and has taken its first look.
+  private func following(_ tool: Tool, _ words: String...) throws -> ChildProcess {
+    let process = try ChildProcess(
+      ChildProcess.built("larder"), ["changes", "cities.db"] + words, in: tool.folder,
+      input: .nothing, errors: .file(tool.file("run-err")))
+    while try tool.text("run-err").isEmpty, !process.hasEnded { sched_yield() }
+    return process
+  }
+
+  /// The line without its time.
+  private func next(_ process: ChildProcess) throws -> String {
+    let line = try #require(process.line())
+    return String(line.drop { $0 != " " }.dropFirst(2))
+  }
+
+  @Test(
+    "Rows that other programs write are told, whatever the journal mode",
+    arguments: ["wal", "delete"])
+  func rows(_ mode: String) throws {
+    let tool = try Tool.withCities(mode)
+    let process = try following(tool, "--count", "5")
+    let db = try tool.database("cities.db")
+    try db.executeUpdate("INSERT INTO country VALUES ('SE', 'Sve' || char(27) || 'rige')")
+    #expect(try next(process) == "+ country  code=SE, name=Sve\u{FFFD}rige")
+    try db.executeUpdate("UPDATE city SET population = NULL, name = 'Oslo' WHERE id = 7")
+    #expect(try next(process) == "~ city  id=7: name: City 7 → Oslo, population: 7 → NULL")
+    try db.executeUpdate("DELETE FROM city WHERE id = 8")
+    #expect(try next(process) == "- city  id=8, name=City 8, country=CN, population=8")
+    try db.inTransaction { db in
+      try db.executeStatements("CREATE TABLE \"a\nb\" (x); INSERT INTO \"a\nb\" VALUES (1)")
+    }
+    #expect(try next(process).hasPrefix("* the schema has changed: “a\u{FFFD}b” was made"))
+    try db.executeUpdate("UPDATE \"a\nb\" SET x = x'00'")
+    #expect(try next(process).hasSuffix("a\u{FFFD}b  rowid=1: x: 1 → x'00'"))
+    #expect(process.end() == 0)
+    try db.close()
+    #expect(try tool.text("run-err") == "larder: following cities.db\n")
+  }
+
+  @Test("For programs each line is an object, with the values before and after")
+  func json() throws {
+    let tool = try Tool.withCities()
+    let process = try following(tool, "--table", "CITY", "--json", "--count", "1")
+    let db = try tool.database("cities.db")
+    try db.executeUpdate("INSERT INTO country VALUES ('SE', 'Sverige')")
+    try db.executeUpdate("UPDATE city SET population = 1e300 WHERE id = 7")
+    let line = try #require(process.line())
+    let object = try #require(
+      JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    #expect(object["operation"] as? String == "update" && object["table"] as? String == "city")
+    #expect(object["key"] as? [String: Int] == ["id": 7])
+    #expect(object["old"] as? [String: Int] == ["population": 7])
+    #expect(object["new"] as? [String: Double] == ["population": 1e300])
+    #expect(process.end() == 0)
+    try db.close()
+  }
+
+  @Test(
+    "Of tables with too many rows the new ones at the end are told, and that there was a commit")
+  func large() throws {
+    let tool = try Tool.withCities("wal")
+    let process = try following(tool, "--rows", "100", "--table", "city")
+    let db = try tool.database("cities.db")
+    try db.executeUpdate("INSERT INTO city VALUES (900, 'Oslo', 'NO', 1)")
+    #expect(try next(process) == "+ city  id=900, name=Oslo, country=NO, population=1")
+    try db.executeUpdate("UPDATE city SET population = 2 WHERE id = 7")
+    #expect(try next(process) == "* a commit; too large to be compared: “city”")
+    process.send(SIGINT)
+    #expect(process.end() == 130)
+    try db.close()
+  }
+
+  @Test("Ctrl-C ends it with status 130, and nothing is left behind")
+  func interrupt() throws {
+    for mode in ["wal", "delete"] {
+      let tool = try Tool.withCities(mode)
+      let before = try tool.contents(of: "cities.db")
+      let process = try following(tool)
+      process.send(SIGINT)
+      #expect(process.end() == 130)
+      #expect(try tool.text("run-err") == "larder: following cities.db\nlarder: interrupted\n")
+      #expect(try tool.files() == ["cities.db"])
+      #expect(try tool.contents(of: "cities.db") == before)
+    }
+  }
+
+  @Test("What can't be followed is told in a sentence")
+  func impossible() throws {
+    let tool = try Tool.withCities()
+    try tool.write("letter", "This is a letter, and no database at all.".utf8)
+    #expect(try tool.run("changes", "letter").status == 3)
+    #expect(try tool.run("changes", "missing").status == 3)
+    #expect(try tool.run("changes", "cities.db", "--count", "0").status == 2)
+    let result = try tool.run("changes", "cities.db", "--table", "large")
+    #expect(
+      result.status == 1
+        && result.errors == "larder: cities.db: there is no table “large” that can be followed\n",
+      "\(result.errors)")
+  }
+
+  @Test("The history of migrations is told, and that there is none")
+  func migrations() throws {
+    let tool = try Tool()
+    let db = try tool.database("a.db")
+    try db.setUserVersion(7)
+    #expect(
+      try tool.run("migrate", "status", "a.db").output
+        == "a.db: there is no history of migrations; its user_version is 7\n")
+    #expect(try tool.object("migrate", "status", "a.db")["isRecorded"] as? Bool == false)
+    try db.setUserVersion(0)
+    let migrations = [
+      Migration("create city", sql: "CREATE TABLE city (id INTEGER PRIMARY KEY)"),
+      Migration("by\nhand") { _ in },
+    ]
+    try Migrator(migrations).migrate(db)
+    let before = try tool.contents(of: "a.db")
+    let lines = try tool.run("migrate", "status", "a.db").lines
+    #expect(lines.count == 3 && lines[0].hasPrefix("MIGRATION"))
+    #expect(lines[1].hasPrefix("create city") && lines[2].hasPrefix("by\u{FFFD}hand"))
+    let found = try tool.object("migrate", "status", "a.db")
+    let applied = try #require(found["migrations"] as? [[String: Any]])
+    #expect(applied.map { $0["name"] as? String } == ["create city", "by\nhand"])
+    let expected = try Migrator(migrations).applied(db).map(\.checksum)
+    #expect(applied.map { $0["checksum"] as? String } == expected)
+    #expect(applied.allSatisfy { $0["appliedAt"] is String && $0["seconds"] is Double })
+    #expect(try tool.contents(of: "a.db") == before)
+    #expect(try tool.run("migrate", "up", "a.db").status == 2)
+    try db.close()
+    try tool.make("b.db", "CREATE TABLE larder_migration (x)")
+    #expect(try tool.run("migrate", "status", "b.db").status == 3)
+  }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import Larder
+import LarderPostgres
+import PostgresSupport
+import TestSupport
+import Testing
+
+@testable import larder
+
+/// What a copy would change is an error, or is told.
+@Suite("larder copy loses nothing silently")
+struct CopyLossTests {
+  private static let isOnServer = PostgresServer.isInstalled
+  private static let whyNot = Comment(rawValue: PostgresServer.whySkipped)
+
+  private func execute(_ sql: String, _ address: String) throws {
+    let db = try Database.postgres(address)
+    try db.executeStatements(SQL(raw: sql))
+    try db.close()
+  }
+
+  private func number(_ sql: String, _ address: String) throws -> Int? {
+    let db = try Database.postgres(address)
+    defer { try? db.close() }
+    return try db.value(SQL(raw: sql), as: Int?.self) ?? nil
+  }
+
+  @Test(
+    "A value that the server's type changes is told with its row, and nothing is copied",
+    .enabled(if: isOnServer, whyNot),
+    arguments: [
+      ("numeric(10, 2)", "1.5", "1.555"), ("numeric(4, 0)", "12", "12.5"),
+      ("timestamp", "2024-01-01 10:00:00", "2024-01-01 10:00:00+02"),
+      ("timestamp(0)", "2024-01-01 10:00", "2024-01-01 10:00:00.5"),
+      ("timestamp", "2024-01-01", "2024-01-01 10:00:00.1234567"),
+      ("timestamptz", "2024-01-01T10:00:00Z", "yesterday"),
+      ("timestamptz", "2024-01-01 10:00+02", "2024-01-01 10:00:00.1234567Z"),
+      ("date", "2024-01-01", "2024-01-01 10:00:00"), ("date", "2024-01-01", "2024-1-2"),
+      ("date", "2024-01-01", "today"), ("time", "10:00:00", "10:00:00.1234567"),
+      ("varchar(3)", "ab", "abc  "), ("uuid", "A3BB189E-8BF9-3888-9912-ACE4E6543002", ""),
+      ("jsonb", #"{"b": 1.0, "a": [null]}"#, #"{"a": 1, "a": 2}"#), ("real", "0.1", "16777217"),
+      ("real", "1.5", "3.14159265358979"), ("money", "$5.00", "7"),
+    ])
+  func changedValues(_ type: String, _ kept: String, _ changed: String) throws {
+    let tool = try Tool()
+    let affinity = type == "real" ? "REAL" : "TEXT"
+    try tool.make(
+      "a.db",
+      "CREATE TABLE t (k INTEGER PRIMARY KEY, a \(affinity)); INSERT INTO t VALUES (1, '\(kept)'), (2, NULL)"
+    )
+    let address = try PostgresServer.newDatabase()
+    try execute("CREATE TABLE t (k bigint PRIMARY KEY, a \(type))", address)
+    let copied = try tool.run("copy", "a.db", address, "--data-only")
+    #expect(copied.status == 0, "\(copied.errors)")
+    let again = try tool.run("copy", "a.db", address, "--data-only", "--resume")
+    #expect(again.output == "t: 2 rows, complete already\n", "\(again.errors)")
+    try execute("DELETE FROM t", address)
+    try tool.make("a.db", "INSERT INTO t VALUES (7, '\(changed)')")
+    let result = try tool.run("copy", "a.db", address, "--data-only")
+    #expect(result.status == 1, "\(result.output)")
+    if !changed.isEmpty {
+      #expect(result.errors.contains("“t”.“a”, the row with k = 7: "), "\(result.errors)")
+    }
+    #expect(try number("SELECT count(*) FROM t", address) == 0)
+  }
+
+  @Test(
+    "Rows that are there are compared by value, before they are called complete",
+    .enabled(if: isOnServer, whyNot))
+  func resuming() throws {
+    let tool = try Tool()
+    try tool.make(
+      "a.db", "CREATE TABLE t (a TEXT, b TEXT); INSERT INTO t VALUES ('1.5', '2024-01-01')")
+    let address = try PostgresServer.newDatabase()
+    try execute(
+      "CREATE TABLE t (a numeric, b date); INSERT INTO t VALUES (1.50, '2024-01-01')", address)
+    let same = try tool.run("copy", "a.db", address, "--data-only", "--resume")
+    #expect(same.output == "t: 1 row, complete already\n", "\(same.errors)")
+    try execute("UPDATE t SET a = 1.51", address)
+    let other = try tool.run("copy", "a.db", address, "--data-only", "--resume")
+    #expect(other.status == 1 && other.errors.contains("holds other rows"), "\(other.errors)")
+  }
+
+  @Test(
+    "Keys that were given once aren't given again by a server", .enabled(if: isOnServer, whyNot))
+  func sequence() throws {
+    let tool = try Tool()
+    try tool.make(
+      "a.db",
+      """
+      CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, a TEXT); INSERT INTO t VALUES (9, 'x'); DELETE FROM t;
+      CREATE TABLE u (id INTEGER PRIMARY KEY AUTOINCREMENT, a TEXT);
+      INSERT INTO u VALUES (9, 'x'), (3, 'y'); DELETE FROM u WHERE id = 9
+      """)
+    let address = try PostgresServer.newDatabase()
+    let result = try tool.run("copy", "a.db", address)
+    #expect(result.status == 0, "\(result.errors)")
+    try execute("INSERT INTO t (a) VALUES ('new'); INSERT INTO u (a) VALUES ('new')", address)
+    #expect(try number("SELECT max(id) FROM t", address) == 10)
+    #expect(try number("SELECT max(id) FROM u", address) == 10)
+  }
+
+  @Test("A query that isn't to write leaves no large object", .enabled(if: isOnServer, whyNot))
+  func largeObjects() throws {
+    let tool = try Tool()
+    let address = try PostgresServer.newDatabase()
+    _ = try tool.run("query", address, "SELECT lo_create(777)")
+    #expect(try number("SELECT count(*) FROM pg_largeobject_metadata", address) == 0)
+  }
+
+  /// With a search table that triggers keep.
+  private static let searched = """
+    PRAGMA user_version = 7; PRAGMA application_id = 99;
+    CREATE TABLE note (word TEXT);
+    INSERT INTO note (rowid, word) VALUES (5, 'five'), (90, 'ninety');
+    CREATE TABLE other (a);
+    CREATE VIRTUAL TABLE search USING fts5(word, content='note');
+    CREATE TRIGGER note_added AFTER INSERT ON note BEGIN
+      INSERT INTO "search" (rowid, word) VALUES (new.rowid, new.word);
+    END;
+    CREATE TRIGGER other_added AFTER INSERT ON other BEGIN SELECT 1; END;
+    CREATE VIEW found AS SELECT * FROM search;
+    CREATE VIEW few AS SELECT * FROM found LIMIT 1;
+    CREATE VIEW words AS SELECT word FROM note;
+    INSERT INTO search (search) VALUES ('rebuild');
+    """
+
+  @Test("All of a file is copied with its search tables, row ids and numbers")
+  func wholeFile() throws {
+    let tool = try Tool()
+    try tool.make("a.db", Self.searched)
+    let result = try tool.run("copy", "a.db", "b.db")
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.errors.isEmpty)
+    #expect(result.lines.contains("note: 2 rows"))
+    try tool.make("b.db", "INSERT INTO note VALUES ('hundred')")
+    #expect(
+      try tool.values(
+        "b.db", "SELECT rowid FROM search WHERE search MATCH 'five OR hundred' ORDER BY rowid")
+        == [[5], [91]])
+    #expect(try tool.values("b.db", "PRAGMA user_version") == [[7]])
+    #expect(try tool.values("b.db", "PRAGMA application_id") == [[99]])
+  }
+
+  @Test("A table that is called like a search table's helper is copied")
+  func helperName() throws {
+    let tool = try Tool()
+    try tool.make(
+      "a.db",
+      """
+      CREATE VIRTUAL TABLE doc USING fts5(x); CREATE TABLE doc_replaced (id INTEGER PRIMARY KEY, old TEXT);
+      INSERT INTO doc_replaced VALUES (1, 'precious')
+      """)
+    try tool.make("b.db", "PRAGMA user_version = 0")
+    #expect(try tool.run("copy", "a.db", "b.db").output == "doc_replaced: 1 row\n")
+    #expect(try tool.values("b.db", "SELECT * FROM doc_replaced") == [[1, "precious"]])
+  }
+
+  @Test("Into a file that is there, what uses a virtual table is left out, and told")
+  func existingFile() throws {
+    let tool = try Tool()
+    try tool.make("a.db", Self.searched)
+    try tool.make("b.db", "PRAGMA user_version = 0")
+    let result = try tool.run("copy", "a.db", "b.db")
+    #expect(result.status == 0, "\(result.errors)")
+    for name in ["virtual table “search”", "trigger “note_added”", "view “found”", "view “few”"] {
+      #expect(result.errors.contains("left out: the \(name)"), "\(name): \(result.errors)")
+    }
+    let others = "SELECT name FROM sqlite_schema ORDER BY name"
+    #expect(
+      try tool.values("b.db", others) == [["note"], ["other"], ["other_added"], ["words"]])
+    try tool.make("b.db", "INSERT INTO note VALUES ('hundred')")
+    #expect(try tool.values("b.db", "SELECT rowid FROM note") == [[5], [90], [91]])
+    #expect(try tool.values("b.db", "PRAGMA user_version") == [[7]])
+    // The numbers of a database that is used stay.
+    try tool.make("c.db", "CREATE TABLE own (a); PRAGMA user_version = 3")
+    let own = try tool.run("copy", "a.db", "c.db", "--table", "other")
+    #expect(
+      own.status == 0 && own.errors.contains("left out: user_version 7: it is 3"), "\(own.errors)")
+    #expect(try tool.values("c.db", "PRAGMA user_version") == [[3]])
+  }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import Larder
+import Testing
+
+@testable import larder
+
+@Suite("larder generate, names")
+struct GenerateNamesTests {
+  @Test(
+    "A table's name becomes a type: words in capitals, one of what the table has several of",
+    arguments: [
+      ("city", "City"), ("cities", "City"), ("order_items", "OrderItem"),
+      ("OrderItems", "OrderItem"),
+      ("Order Details", "OrderDetail"), ("ORDER_LINES", "OrderLine"), ("HTTPLogs", "HTTPLog"),
+      ("user_ids", "UserID"), ("people", "Person"), ("children", "Child"), ("addresses", "Address"),
+      ("boxes", "Box"), ("status", "Status"), ("statuses", "Status"), ("news", "News"),
+      ("series", "Series"), ("analysis", "Analysis"), ("indices", "Index"),
+      ("databases", "DatabaseRecord"),
+      ("caches", "Cache"), ("branches", "Branch"), ("ALIAS", "Alias"), ("bus", "Bus"),
+      ("list of products", "ListOfProducts"), ("products by category", "ProductByCategory"),
+      ("2024 sales", "_2024Sale"), ("städte", "Städte"), ("países", "Países"), ("城市", "城市"),
+      ("tasks", "TaskRecord"), ("String", "StringRecord"), ("columns", "ColumnRecord"),
+      ("a; DROP TABLE x; --", "ADROPTABLEX"), ("class", "Class"),
+      ("e\u{301}t\u{301}at", "E\u{301}t\u{301}at"),
+    ])
+  func types(table: String, type: String) {
+    #expect(SwiftName.type(table) == type)
+  }
+
+  @Test(
+    "A column's name becomes a property: a small letter first, and nothing that a record has already",
+    arguments: [
+      ("name", "name"), ("first_name", "firstName"), ("FirstName", "firstName"),
+      ("FIRST_NAME", "firstName"),
+      ("artistId", "artistID"), ("ArtistID", "artistID"), ("id", "id"), ("ID", "id"),
+      ("URL", "url"),
+      ("homepage_url", "homepageURL"), ("HTTPCode", "httpCode"), ("userHTTPCode", "userHTTPCode"),
+      ("1st", "_1st"), ("größe", "größe"), ("Ärger", "ärger"), ("名前", "名前"), ("default", "default"),
+      ("self", "selfValue"), ("init", "initValue"), ("columns", "columnsValue"),
+      ("Table", "tableValue"), ("delete", "deleteValue"), ("a\"b'c", "aBC"), ("a\nb", "aB"),
+      ("x²", "x"), ("half½", "half"), ("a\u{202E}b", "aB"), ("$price", "price"), ("_id", "id"),
+    ])
+  func properties(column: String, property: String) {
+    #expect(SwiftName.property(column) == property)
+  }
+
+  @Test(
+    "Of what no identifier can hold, nothing is left",
+    arguments: ["", " ", "🎉", "--", "_", "\u{0}", "½"])
+  func nothing(name: String) {
+    #expect(SwiftName.type(name) == nil)
+    #expect(SwiftName.property(name) == nil)
+  }
+
+  @Test("Keywords stand in backticks, and long names are cut")
+  func keywords() {
+    #expect(SwiftName.written("class") == "`class`")
+    #expect(SwiftName.written("city") == "city")
+    #expect(SwiftName.property(String(repeating: "x", count: 1000))?.count == 44)
+    #expect(SwiftName.property(String(repeating: "_", count: 1_000_000)) == nil)
+  }
+
+  @Test(
+    "What the tool calls an identifier is one", arguments: ["a", "_a", "größe", "x1", "名前", "_1"])
+  func identifiers(name: String) { #expect(SwiftName.isIdentifier(name)) }
+
+  @Test(
+    "What isn't one, isn't",
+    arguments: ["", "_", "1a", "a b", "a-b", "a.b", "🎉", "`a`", "$0", "a\n", "\u{301}a"])
+  func noIdentifiers(name: String) { #expect(!SwiftName.isIdentifier(name)) }
+
+  @Test(
+    "Nouns are made several, and one again",
+    arguments: [
+      ("city", "cities"), ("day", "days"), ("box", "boxes"), ("person", "people"), ("news", "news"),
+      ("Child", "Children"), ("address", "addresses"), ("track", "tracks"), ("index", "indices"),
+    ])
+  func plurals(one: String, several: String) {
+    #expect(EnglishNoun.plural(one) == several)
+    #expect(EnglishNoun.singular(several) == one)
+  }
+
+  @Test("Names that become the same are told apart by numbers, in the order of the tables")
+  func collisions() throws {
+    let tool = try Tool.with(
+      """
+      CREATE TABLE order_item (id INTEGER PRIMARY KEY, "a b" TEXT, a_b TEXT, aB TEXT, "a-b" TEXT);
+      CREATE TABLE "OrderItem" (id INTEGER PRIMARY KEY);
+      CREATE TABLE order_items (id INTEGER PRIMARY KEY);
+      """)
+    let types = try tool.generated()
+    #expect(types.map(\.type) == ["OrderItem", "OrderItem2", "OrderItem3"])
+    #expect(types[0].properties.map(\.name) == ["id", "aB", "aB2", "aB3", "aB4"])
+  }
+
+  @Test("The key of an artist, ArtistId, is its id")
+  func keys() throws {
+    let tool = try Tool.with(
+      """
+      CREATE TABLE Artists (ArtistId INTEGER PRIMARY KEY);
+      CREATE TABLE album (album_id INTEGER PRIMARY KEY, id TEXT);
+      CREATE TABLE track (number INTEGER PRIMARY KEY, track_id TEXT);
+      CREATE TABLE document (document_uuid TEXT PRIMARY KEY);
+      """)
+    #expect(
+      try tool.generated().map { $0.properties.map(\.name) } == [
+        ["id"], ["albumID", "id"], ["number", "trackID"], ["uuid"],
+      ])
+  }
+
+  @Test("Associations have names too, of what they are about and of several")
+  func associations() throws {
+    let tool = try Tool.with(
+      """
+      CREATE TABLE "2024 sales" (id INTEGER PRIMARY KEY, "1st" INTEGER REFERENCES city);
+      CREATE TABLE city (id INTEGER PRIMARY KEY, city INTEGER REFERENCES city, order_id INTEGER REFERENCES city,
+        capital INTEGER REFERENCES city);
+      """)
+    #expect(
+      try tool.generated().map(\.associations) == [
+        ["_1stCity"],
+        [
+          "_2024Sales", "cityRecord", "citiesByCity", "orderCity", "citiesByOrderID", "capitalCity",
+          "citiesByCapital",
+        ],
+      ])
+  }
+
+  // MARK: Names of one's own
+
+  @Test("--names gives types and properties names, of tables and columns in quotes too")
+  func chosen() throws {
+    let tool = try Tool.with(
+      """
+      CREATE TABLE city (id INTEGER PRIMARY KEY, pop INTEGER, "a.b=c,d" TEXT, name TEXT);
+      CREATE TABLE "my ""own"" table" (id INTEGER PRIMARY KEY);
+      """)
+    let types = try tool.generated(
+      "--names", "CITY=Town,city.Pop=inhabitants", "--names",
+      #"city."a.b=c,d"=name,"my ""own"" table"=Own"#)
+    #expect(types.map(\.type) == ["Town", "Own"])
+    #expect(types[0].properties.map(\.name) == ["id", "inhabitants", "name", "name2"])
+  }
+
+  @Test(
+    "Names that can't be are a sentence",
+    arguments: [
+      ("town=Town", "there is no table “town”"), ("city.x=y", "“city” has no column “x”"),
+      ("city", "there is no = in “city”"), ("city=", "“” is no name of Swift's"),
+      ("city=1st", "“1st” is no name of Swift's"), ("city=A B", "“A B” is no name of Swift's"),
+      ("city=Self", "a record can't be called “Self”"), ("city=String", "be called “String”"),
+      ("\"city=Town", "a quote isn't closed"),
+      ("city.id=columns", "a record can't have a property “columns”"), ("", "there is no table “”"),
+      ("city.id=x,city.name=x", "--names has the property “x” twice"),
+      ("city=X,country=X", "--names has the type “X” twice"),
+    ])
+  func wrong(names: String, reason: String) throws {
+    let tool = try Tool.withCities()
+    let result = try tool.run("generate", "cities.db", "--names", names)
+    #expect(result.status == 2)
+    #expect(result.output.isEmpty)
+    #expect(result.errors.contains(reason), "\(result.errors)")
+    #expect(result.errors.split(separator: "\n").count == 1)
+  }
+}
+
+extension Tool {
+  /// One with a database `data.db` that statements make.
+  static func with(_ sql: String) throws -> Tool {
+    let tool = try Tool()
+    let db = try tool.database("data.db")
+    try db.executeStatements(SQL(raw: sql))
+    try db.close()
+    return tool
+  }
+
+  struct GeneratedType: Decodable {
+    struct Property: Decodable {
+      let column: String
+      let name: String
+      let type: String
+      let coding: String?
+      let notes: [String]
+    }
+
+    let table: String
+    let type: String
+    let properties: [Property]
+    let associations: [String]
+    let notes: [String]
+  }
+
+  private struct Generated: Decodable { let records: [GeneratedType] }
+
+  /// The records that are generated of `data.db`.
+  func generated(_ options: String...) throws -> [GeneratedType] { try generated(options) }
+
+  func generated(_ options: [String]) throws -> [GeneratedType] {
+    let result = try run(["generate", "data.db", "--json"] + options)
+    try #require(result.status == 0, "\(result.errors)")
+    return try JSONDecoder().decode(Generated.self, from: Data(result.output.utf8)).records
+  }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import Larder
+import LarderPostgres
+import PostgresSupport
+import TestSupport
+import Testing
+
+@testable import larder
+
+@Suite(
+  "larder generate of a PostgreSQL server", .serialized,
+  .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whySkipped)))
+struct GeneratePostgresTests {
+  @Test(
+    "Records compile without warnings, are formatted, differ from their tables in nothing, and are queried"
+  )
+  func compiled() throws {
+    try check(form: "--macro", module: "LarderMacros")
+  }
+
+  @Test("So do those by hand")
+  func compiledByHand() throws {
+    try check(form: "--by-hand", module: "Larder")
+  }
+
+  private func check(form: String, module: String) throws {
+    let tool = try Tool()
+    let shop = try PostgresServer.newDatabase(ServerShop.schema)
+    let db = try tool.database("chinook.db")
+    try db.executeStatements(SQL(raw: SampleSchemas.chinook))
+    try db.close()
+    let chinook = try PostgresServer.newDatabase("")
+    #expect(try tool.run("copy", "chinook.db", chinook).status == 0)
+    let sources = [("Shop", shop), ("Chinook", chinook)].map { ($0 + ".swift", $0, $1) }
+    for (source, space, address) in sources {
+      let result = try tool.run("generate", address, form, "--inside", space, "--output", source)
+      try #require(result.status == 0, "\(result.errors)")
+      #expect(try !tool.text(source).contains("// Differs, since"))
+    }
+    let names = sources.map(\.0)
+    let format = try tool.runOther(
+      "swift",
+      ["format", "lint", "--strict", "--configuration", BuiltModules.root + "/.swift-format"]
+        + names)
+    #expect(format.status == 0, "\(format.errors)")
+    try tool.write("main.swift", ServerShop.program(module).utf8)
+    let compiler = try tool.runOther(
+      "swiftc",
+      try BuiltModules.compilerArguments + BuiltModules.serverArguments + ["main.swift"]
+        + names)
+    try #require(compiler.status == 0, "\(compiler.output)\(compiler.errors)")
+    let program = try tool.runOther("./main", [shop, chinook])
+    #expect(
+      program.output
+        == "Shop: 8 records, 0 differences\nChinook: 11 records, 0 differences\n24 queries\n",
+      "\(program.errors)")
+    #expect(program.status == 0)
+  }
+
+  @Test("What a declaration can't say is told, and left out of it")
+  func notes() throws {
+    let tool = try Tool()
+    let address = try PostgresServer.newDatabase(ServerShop.schema)
+    let text = try tool.run("generate", address, "customer", "odd").output
+    let words = text.replacingOccurrences(of: "\n// ", with: " ")
+    for note in [
+      "Left out: “m” is mood, which a query reads as text: \"m\"::text.",
+      "Left out: “tags” is text[],", "\"tags\"::text. A record can't be inserted without it.",
+      "CREATE INDEX lower_name ON", "USING gin (data)", "since the server would write it",
+      "CHECK ((cardinality(tags) > 0))",
+    ] {
+      #expect(words.contains(note), "\(note): \(text)")
+    }
+    let all = try tool.run("generate", address).output
+    #expect(all.contains("// “moods” has no record: values of its key can't be read."))
+    #expect(all.contains("// “lines” is a materialized view, of which there are no records."))
+  }
+
+  @Test("A file is checked, names are chosen, and a table that isn't there is told")
+  func options() throws {
+    let tool = try Tool()
+    let address = try PostgresServer.newDatabase(ServerShop.schema)
+    let words = ["generate", address, "country", "--names", "country=Land,country.code=letters"]
+    let output = ["--output", "Land.swift"]
+    #expect(try tool.run(words + output + ["--check"]).status == 1)
+    #expect(try tool.run(words + output).status == 0)
+    #expect(try tool.run(words + output + ["--check"]).status == 0)
+    let text = try tool.text("Land.swift")
+    #expect(text.contains("struct Land") && text.contains("var letters: String"), "\(text)")
+    #expect(!text.contains("host="))
+    let db = try Database.postgres(address)
+    try db.executeUpdate("ALTER TABLE country ADD motto text")
+    #expect(
+      try db.value("SELECT count(*) FROM pg_class WHERE relname = 'country'", as: Int.self) == 1)
+    try db.close()
+    #expect(try tool.run(words + output + ["--check"]).status == 1)
+    let none = try tool.run("generate", address, "Country")
+    #expect(none.status == 1 && none.errors.contains("no table or view “Country”"))
+    #expect(try tool.run("generate", address, "--rows", "5").status == 2)
+  }
+
+  @Test("A role that may make no temporary tables gets the records, and is told")
+  func readOnly() throws {
+    let tool = try Tool()
+    let address = try PostgresServer.newDatabase(ServerShop.schema)
+    let result = try tool.run(
+      "generate", address + "&options=-cdefault_transaction_read_only%3Don", "country")
+    #expect(result.status == 0, "\(result.errors)")
+    let db = try Database.postgres(address)
+    try db.executeStatements(
+      """
+      DO $$ BEGIN
+        CREATE ROLE reader LOGIN;
+        EXCEPTION WHEN duplicate_object THEN NULL;
+      END $$;
+      GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader;
+      """)
+    let name = try db.value("SELECT current_database()::text", as: String.self) ?? ""
+    try db.executeUpdate("REVOKE TEMPORARY ON DATABASE \(identifier: name) FROM PUBLIC")
+    try db.close()
+    let reader = try tool.run(
+      "generate", address.replacingOccurrences(of: "larder@", with: "reader@"), "country")
+    #expect(reader.status == 0, "\(reader.errors)")
+    #expect(reader.output.contains("struct Country"))
+    #expect(reader.output.contains("// What a declaration can't say isn't told here"))
+  }
+
+  @Test("Hostile names and what a schema may have beside tables leave no difference")
+  func hostile() throws {
+    let tool = try Tool()
+    let address = try PostgresServer.newDatabase(
+      """
+      CREATE TABLE "ci""ty; DROP TABLE x; --" ("class" bigint PRIMARY KEY, "a ""b" text, "é" integer);
+      CREATE TABLE "City" (id bigint PRIMARY KEY, "Name" text, name text);
+      CREATE TABLE city (id bigint PRIMARY KEY, other bigint REFERENCES "City");
+      CREATE TABLE parted (id bigint, day date NOT NULL, PRIMARY KEY (id, day)) PARTITION BY RANGE (day);
+      CREATE TABLE part PARTITION OF parted FOR VALUES FROM ('2024-01-01') TO ('2025-01-01');
+      """)
+    // Larder would take the operator for a parameter.
+    let name = address.split(separator: "?")[0].split(separator: "/").last.map(String.init) ?? ""
+    try PostgresServer.shared.run(
+      "CREATE TABLE question (j jsonb CHECK (j ? 'a'), k text CHECK (k ~ ':x'))", database: name)
+    let found = try tool.object("generate", address)
+    let records = try #require(found["records"] as? [[String: Any]])
+    #expect(records.count == 5)
+    #expect(Set(records.compactMap { $0["type"] as? String }).count == 5)
+    let notes = records.flatMap { $0["notes"] as? [String] ?? [] }
+    #expect(!notes.contains { $0.contains("Differs") || $0.contains("can't use") }, "\(notes)")
+    #expect(notes.contains("Left out: “name” has another column's name but for its case."))
+    let source = try #require(found["source"] as? String)
+    #expect(source.contains(".references(City.self)"))
+    let table = records.first { $0["table"] as? String == "City" }
+    #expect(table?["type"] as? String == "City")
+  }
+}
+
+extension PostgresServer {
+  /// The address of a new database with these tables.
+  static func newDatabase(_ schema: String) throws -> String {
+    let address = try newDatabase()
+    let db = try Database.postgres(address)
+    try db.executeStatements(SQL(raw: schema))
+    try db.close()
+    return address
+  }
+}
