@@ -138,4 +138,10 @@ extension DatabaseAccess {
   ) async throws -> T {
     try await connections.perform(.read, ScopeCall(label, line), body)
   }
+
+  /// As the form that isn't asynchronous, without blocking a thread of the cooperative pool. A task that is
+  /// cancelled closes all the same.
+  public func close() async throws {
+    try await connections.close()
+  }
 }
