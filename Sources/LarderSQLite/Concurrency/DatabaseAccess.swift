@@ -14,7 +14,7 @@
 /// A call throws what its closure throws, and ``DatabaseError``: `ResultCode.busyTimeout` where it waits
 /// for its turn longer than ``Configuration/scopeTimeout``, `ResultCode.busy` where another
 /// process's lock lasts longer than the busy timeout, `ResultCode.misuse` inside of a scope that it would
-/// wait for, after ``close()``, and in a process that was forked.
+/// wait for, after `close()`, and in a process that was forked.
 ///
 /// Where commits are durable, a call returns, or throws, once what its closure may have seen is on disk;
 /// callers share that wait (see ``Configuration/groupCommit``). Should the disk fail to sync, all
@@ -137,5 +137,11 @@ extension DatabaseAccess {
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
     try await connections.perform(.read, ScopeCall(label, line), body)
+  }
+
+  /// As the form that isn't asynchronous, without blocking a thread of the cooperative pool. A task that is
+  /// cancelled closes all the same.
+  public func close() async throws {
+    try await connections.close()
   }
 }
