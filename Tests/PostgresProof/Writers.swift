@@ -1,0 +1,235 @@
+import Foundation
+import Larder
+import LarderPostgres
+import LarderSQLite
+import PostgresSupport
+import Synchronization
+import TestSupport
+
+/// Threads and tasks that write payments through a pool until they are stopped, each a row of two tables, and what
+/// they were told.
+final class Writers: Sendable {
+  /// What became of a payment, as its writer was told.
+  enum Outcome {
+    case acknowledged
+    /// Unknown at first, and then asked for.
+    case settled(wasCommitted: Bool)
+    case refused
+  }
+
+  /// A payment that a server has acknowledged.
+  struct Acknowledgement {
+    var time: ContinuousClock.Instant
+    var writer: Int
+    /// Which server it was, as it calls itself.
+    var server: String
+  }
+
+  /// What they were told of the payments from one on.
+  struct Told {
+    var first: Int
+    var outcomes: [Int: Outcome] = [:]
+    var acknowledgements: [Acknowledgement] = []
+    /// Errors, but those of the cancelled and the impatient.
+    var unexpected: [String] = []
+    var unknownCount = 0
+    var refusedCount = 0
+
+    /// What they were told later, without the times.
+    mutating func add(_ later: Told) {
+      outcomes.merge(later.outcomes) { $1 }
+      unknownCount += later.unknownCount
+      refusedCount += later.refusedCount
+    }
+  }
+
+  /// Who writes.
+  private enum Kind: CaseIterable {
+    case thread, task
+    /// By a pool that tries nothing again.
+    case impatient
+    /// Some of its transactions are cancelled at any moment.
+    case cancelled
+  }
+  private static let company: [Kind] = [
+    .thread, .thread, .thread, .task, .task, .task, .impatient, .impatient, .cancelled,
+  ]
+
+  private let pool: PostgresPool
+  private let impatient: PostgresPool
+  private let serverName: SQL
+  private let next = Atomic<Int>(1)
+  private let isStopped = Atomic<Bool>(true)
+  private let told = Lock(Told(first: 1))
+  private let group = DispatchGroup()
+
+  /// Makes the tables.
+  ///
+  /// - Parameter serverName: an expression that tells one server from the others.
+  init(_ address: String, serverName: SQL) throws {
+    var configuration = PostgresConfiguration()
+    configuration.commitTokens = true
+    configuration.connections = Self.company.count
+    pool = try PostgresPool(address, configuration: configuration)
+    configuration.retryLimit = nil
+    configuration.connectTimeout = .milliseconds(50)
+    impatient = try PostgresPool(address, configuration: configuration)
+    self.serverName = serverName
+    try Migrator([
+      // Without keys, so that one that is there twice is seen.
+      Migration("create payment", sql: "CREATE TABLE payment (id BIGINT, server TEXT)"),
+      Migration("create receipt", sql: "CREATE TABLE receipt (id BIGINT)"),
+    ]).migrate(pool)
+  }
+
+  /// How many transactions the pool has run again.
+  var retryCount: Int { pool.statistics.retries }
+
+  func start() {
+    isStopped.store(false, ordering: .relaxed)
+    let first = next.load(ordering: .relaxed)
+    told.withLock { $0 = Told(first: first) }
+    for (number, kind) in Self.company.enumerated() {
+      group.enter()
+      switch kind {
+      case .thread, .impatient:
+        let pool = kind == .thread ? pool : impatient
+        Thread.detachNewThread { [self] in
+          while !isStopped.load(ordering: .relaxed) {
+            let id = take()
+            let result = Result { try pool.inTransaction { try self.pay($0, id) } }
+            note(id, result, of: number, kind)
+          }
+          group.leave()
+        }
+      case .task, .cancelled:
+        Task.detached { [self] in
+          var random = SeededGenerator(seed: UInt64(first))
+          while !isStopped.load(ordering: .relaxed) {
+            let id = take()
+            let payment = Task { try await pool.inTransaction { try self.pay($0, id) } }
+            if kind == .cancelled, Bool.random(using: &random) {
+              try? await Task.sleep(for: .microseconds(Int.random(in: 0...3000, using: &random)))
+              payment.cancel()
+            }
+            note(id, await payment.result, of: number, kind)
+          }
+          group.leave()
+        }
+      }
+    }
+  }
+
+  /// Stops them, waits until each knows what became of its last payment, and returns what they were told.
+  func stop() throws -> Told {
+    isStopped.store(true, ordering: .relaxed)
+    guard group.wait(timeout: .now() + 120) == .success else {
+      throw Wrong("a writer hangs")
+    }
+    return told.withLock { $0 }
+  }
+
+  /// Waits until each of them has had a payment acknowledged by a server.
+  func waitForAll(by isServer: (String) -> Bool, limit: Duration) throws {
+    let deadline = ContinuousClock.now + limit
+    while true {
+      let writers = told.withLock { told in
+        Set(told.acknowledgements.filter { isServer($0.server) }.map(\.writer))
+      }
+      if writers.count == Self.company.count { return }
+      guard ContinuousClock.now < deadline else {
+        throw Wrong("only \(writers.count) of \(Self.company.count) writers go on after \(limit)")
+      }
+      usleep(5_000)
+    }
+  }
+
+  private func take() -> Int { next.add(1, ordering: .relaxed).oldValue }
+
+  /// Returns what the server calls itself.
+  private func pay(_ db: Database, _ id: Int) throws -> String {
+    let server =
+      try db.value(
+        "INSERT INTO payment VALUES (\(id), \(serverName)) RETURNING server", as: String.self) ?? ""
+    try db.executeUpdate("INSERT INTO receipt VALUES (\(id))")
+    return server
+  }
+
+  private func note(
+    _ id: Int, _ result: Result<String, any Error>, of writer: Int, _ kind: Kind
+  ) {
+    switch result {
+    case .success(let server):
+      let now = ContinuousClock.now
+      told.withLock { told in
+        told.outcomes[id] = .acknowledged
+        told.acknowledgements.append(.init(time: now, writer: writer, server: server))
+      }
+    case .failure(let error):
+      // It would ask again at once, and be refused by the thousand.
+      if kind == .impatient { usleep(10_000) }
+      guard let token = (error as? DatabaseError)?.commitToken else {
+        return told.withLock { told in
+          told.outcomes[id] = .refused
+          told.refusedCount += 1
+          if kind == .thread || kind == .task { told.unexpected.append("\(error)") }
+        }
+      }
+      let outcome = Result { try pool.outcome(of: token) }
+      told.withLock { told in
+        told.unknownCount += 1
+        switch outcome {
+        case .success(let wasCommitted):
+          told.outcomes[id] = .settled(wasCommitted: wasCommitted)
+        case .failure(let error): told.unexpected.append("not settled: \(error)")
+        }
+      }
+    }
+  }
+}
+
+/// What the database holds of what writers were told.
+struct Verdict {
+  var acknowledged = 0
+  var lost: [Int] = []
+  var twice: [Int] = []
+  var half: [Int] = []
+  /// Payments that are there although their writers were told otherwise.
+  var undead: [Int] = []
+
+  init(_ told: Writers.Told, on address: String) throws {
+    let (payments, receipts) = try onePool(address).read { db in
+      (
+        try db.fetch(Int.self, "SELECT id FROM payment WHERE id >= \(told.first)"),
+        try db.fetch(Int.self, "SELECT id FROM receipt WHERE id >= \(told.first)")
+      )
+    }
+    let (paid, received) = (Set(payments), Set(receipts))
+    for ids in [payments, receipts] {
+      twice += Dictionary(grouping: ids) { $0 }.filter { $1.count > 1 }.map(\.key)
+    }
+    half = Array(paid.symmetricDifference(received))
+    for (id, outcome) in told.outcomes {
+      switch outcome {
+      case .acknowledged, .settled(wasCommitted: true):
+        acknowledged += 1
+        if !paid.contains(id) { lost.append(id) }
+      case .refused, .settled(wasCommitted: false):
+        if paid.contains(id) { undead.append(id) }
+      }
+    }
+  }
+
+  var text: String {
+    "\(acknowledged) acknowledged, \(lost.count) lost, \(twice.count) twice, \(half.count) half, "
+      + "\(undead.count) there that were refused"
+  }
+
+  /// The first of what is wrong.
+  var problems: [String] {
+    [("lost", lost), ("twice", twice), ("half", half), ("refused, but there", undead)]
+      .filter { !$0.1.isEmpty }.map { "\($0.0): \($0.1.sorted().prefix(20))" }
+  }
+
+  var isRight: Bool { lost.isEmpty && twice.isEmpty && half.isEmpty && undead.isEmpty }
+}
