@@ -117,7 +117,8 @@ struct CopyRun {
     let helpers = try schema.others.filter { $0.kind == .table && !$0.isVirtualTable }
       .compactMap { try TableSchema.found($0.name, in: source, schema: fromServer ? nil : "main") }
     let all = (schema.tables + helpers).filter {
-      $0.name != Self.stateTable && ($0.name != "larder_migration" || !fromServer && !toServer)
+      $0.name != Self.stateTable && $0.name != "larder_commit"
+        && ($0.name != "larder_migration" || !fromServer && !toServer)
     }
     let wanted =
       try options.tables.isEmpty

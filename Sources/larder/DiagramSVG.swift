@@ -122,12 +122,12 @@ extension DiagramDrawing {
 
   private var nets: [Net] {
     var nets: [Net] = []
-    var numbers: [DiagramLayout.Point: Int] = [:]
+    var numbers: [LayoutGeometry.Point: Int] = [:]
     var colors: [Int: String] = [:]
     for (index, link) in graph.links.enumerated() where layout.routes[index].count > 1 {
       let color = colors[link.parent] ?? Self.colors[colors.count % Self.colors.count]
       colors[link.parent] = color
-      let place = DiagramLayout.Point(x: link.parent, y: link.parentPort)
+      let place = LayoutGeometry.Point(x: link.parent, y: link.parentPort)
       if let number = numbers[place] {
         nets[number].members.append(index)
       } else {
@@ -143,7 +143,7 @@ extension DiagramDrawing {
   private func draw(_ net: Net) -> [String] {
     let path = net.members.map { Self.path(layout.routes[$0]) }.joined()
     var lines = ["<g stroke=\"\(net.color)\">", "<path class=\"line\" d=\"\(path)\"/>"]
-    var marked: Set<DiagramLayout.Point> = []
+    var marked: Set<LayoutGeometry.Point> = []
     for index in net.members {
       let (relation, points) = (relations[index], layout.routes[index])
       let (first, last) = (points[0], points[points.count - 1])
@@ -166,7 +166,7 @@ extension DiagramDrawing {
     return lines + ["</g>"]
   }
 
-  private static func crowsFoot(_ end: DiagramLayout.Point, _ side: Int) -> String {
+  private static func crowsFoot(_ end: LayoutGeometry.Point, _ side: Int) -> String {
     "<path class=\"line\" d=\"M\(end.x) \(end.y - 6)L\(end.x + 12 * side) \(end.y)L\(end.x) \(end.y + 6)\"/>"
   }
 
@@ -179,7 +179,7 @@ extension DiagramDrawing {
   }
 
   /// A line with round corners.
-  private static func path(_ points: [DiagramLayout.Point]) -> String {
+  private static func path(_ points: [LayoutGeometry.Point]) -> String {
     var path = "M\(points[0].x) \(points[0].y)"
     for index in points.indices.dropFirst().dropLast() {
       let (before, corner, after) = (points[index - 1], points[index], points[index + 1])
@@ -192,7 +192,7 @@ extension DiagramDrawing {
   }
 }
 
-extension DiagramLayout.Point {
+extension LayoutGeometry.Point {
   /// Of a point straight beside or above it.
   fileprivate func distance(to other: Self) -> Int { abs(x - other.x) + abs(y - other.y) }
 
@@ -204,7 +204,7 @@ extension DiagramLayout.Point {
 // MARK: Boxes
 
 extension DiagramDrawing {
-  private func draw(_ box: DiagramBox, _ place: DiagramLayout.Rectangle) -> [String] {
+  private func draw(_ box: DiagramBox, _ place: LayoutGeometry.Rectangle) -> [String] {
     let (left, top) = (place.left, place.top)
     let middle = left + place.width / 2
     func text(_ content: String, x: Int, y: Int, _ style: String = "") -> String {

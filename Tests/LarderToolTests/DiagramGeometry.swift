@@ -12,8 +12,8 @@ struct DiagramGeometry {
 
   /// A straight part of a line.
   private struct Part {
-    let from: DiagramLayout.Point
-    let to: DiagramLayout.Point
+    let from: LayoutGeometry.Point
+    let to: LayoutGeometry.Point
     let link: Int
     var xs: ClosedRange<Int> { min(from.x, to.x)...max(from.x, to.x) }
     var ys: ClosedRange<Int> { min(from.y, to.y)...max(from.y, to.y) }
@@ -56,7 +56,7 @@ struct DiagramGeometry {
         return "link \(number) has no line"
       }
       let (parent, child) = (layout.boxes[link.parent], layout.boxes[link.child])
-      func isAtSide(_ point: DiagramLayout.Point, of box: DiagramLayout.Rectangle, _ port: Int)
+      func isAtSide(_ point: LayoutGeometry.Point, of box: LayoutGeometry.Rectangle, _ port: Int)
         -> Bool
       {
         [box.left, box.left + box.width].contains(point.x) && point.y == box.top + port

@@ -19,12 +19,13 @@ private struct Line: Record {
 /// Connections that are cut after any number of bytes.
 enum Cuts: Verb {
   static let help = """
-    cuts [--points 1000]
+    cuts [--points 1000] [--tokens]
       Has a proxy cut the connection at so many points, which are spread over all bytes of an insert, a
       transaction, a COPY, a query and migrations. What was acknowledged has to be there, once; what threw has
       to be there as a whole or not at all, and not at all unless the error says that nobody knows (08007).
+      With --tokens commits have tokens, by which each is settled: nothing is unknown then.
     """
-  static let options: [String: String?] = ["points": "1000"]
+  static let options: [String: String?] = ["points": "1000", "tokens": nil]
 
   /// What is cut: how many rows it writes, and what it does with a pool and the number of the point.
   private static let work:
@@ -90,7 +91,9 @@ enum Cuts: Verb {
   static func run(_ options: Options) throws {
     let points = try options.number("points")
     let server = try PostgresServer()
-    let direct = try onePool(server.address)
+    let tokens = options.has("tokens")
+    let direct = try onePool(server.address, commitTokens: tokens)
+    try Migrator([]).migrate(direct)
     try direct.inTransaction { db in
       try Line.table.create(db)
       try Line.insert(db, contentsOf: (0..<500).map { Line(point: -1, part: $0) })
@@ -105,7 +108,7 @@ enum Cuts: Verb {
       }
       let count = (points + index) / Self.work.count
       let first = 1_000_000 * (index + 1)
-      let pool = try onePool(address)
+      let pool = try onePool(address, commitTokens: tokens)
       let before = proxy.statistics.bytes
       try work.run(pool, first)
       let bytes = proxy.statistics.bytes - before
@@ -116,12 +119,13 @@ enum Cuts: Verb {
         }
         try cut(
           work, point: first + number, after: 1 + (number - 1) * bytes / count, proxy, address,
-          direct, &tally)
+          direct, tokens: tokens, &tally)
       }
       report(
         "\(work.name): \(count) points in \(bytes) bytes, \(tally.acknowledged) acknowledged, "
           + "\(tally.unknown) unknown, \(tally.refused) refused; \(tally.lost.count) lost, "
           + "\(tally.twice.count) twice, \(tally.half.count) half")
+      if tokens, tally.unknown > 0 { throw Wrong("\(tally.unknown) commits are unknown") }
       for (what, points) in [("lost", tally.lost), ("twice", tally.twice), ("half", tally.half)]
       where !points.isEmpty {
         isWrong = true
@@ -135,11 +139,11 @@ enum Cuts: Verb {
   private static func cut(
     _ work: (name: String, rows: Int, run: @Sendable (PostgresPool, Int) throws -> Void),
     point: Int, after bytes: Int, _ proxy: Proxy, _ address: String, _ direct: PostgresPool,
-    _ tally: inout Tally
+    tokens: Bool, _ tally: inout Tally
   ) throws {
     var isAcknowledged = false
     var mayBeThere = false
-    let pool = try onePool(address)
+    let pool = try onePool(address, commitTokens: tokens)
     proxy.cut(after: bytes, once: true)
     do {
       try work.run(pool, point)

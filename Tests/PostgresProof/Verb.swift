@@ -66,9 +66,12 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) t
 }
 
 /// A pool with one connection.
-func onePool(_ address: String, retryLimit: Duration? = .seconds(600)) throws -> PostgresPool {
+func onePool(
+  _ address: String, retryLimit: Duration? = .seconds(600), commitTokens: Bool = false
+) throws -> PostgresPool {
   var configuration = PostgresConfiguration()
   configuration.connections = 1
   configuration.retryLimit = retryLimit
+  configuration.commitTokens = commitTokens
   return try PostgresPool(address, configuration: configuration)
 }

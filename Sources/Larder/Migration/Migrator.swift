@@ -103,6 +103,7 @@ public struct Migrator: Sendable {
       let next = history.applied.count
       if next < migrations.count { try apply(next, db, progress) } else { try adopt(db) }
     }
+    try db.engine?.makeBookkeeping()
   }
 
   /// Undoes the migrations that come after one, the last first, each in a transaction of its own.

@@ -139,8 +139,12 @@ public struct Schema: Hashable, Sendable {
   /// The tables that another schema doesn't declare; the migrator's bookkeeping is nobody's.
   func surplusTables(for declared: Schema) -> [TableSchema] {
     tables.filter {
-      declared.table($0.name) == nil && $0.name.foldedName != Array("larder_migration".utf8)
-        && !declared.isRead($0.name)
+      declared.table($0.name) == nil && !Self.isBookkeeping($0.name) && !declared.isRead($0.name)
     }
+  }
+
+  /// Whether a table is one that Larder keeps for itself: the migrations' history, and commit tokens.
+  package static func isBookkeeping(_ name: String) -> Bool {
+    ["larder_migration", "larder_commit"].contains { name.foldedName == $0.foldedName }
   }
 }

@@ -155,6 +155,31 @@ extension PostgresConnection {
     return tag
   }
 
+  /// Runs statements in one round trip, each of which needs those before it to have succeeded.
+  ///
+  /// - Parameter done: counts those of which the server has said that they have.
+  ///
+  /// Returns what the first row of the last statement begins with, a bigint; nil where there is none.
+  func run(all statements: [String], done: inout Int) throws -> Int64? {
+    try roundTrip { for sql in statements { try sendPlain(sql, $0) } }
+    var integer: Int64?
+    for sql in statements {
+      let failure = try outcome(sql: sql) { integer = Self.integer(of: $0) }
+      if let failure { try fail(failure) }
+      done += 1
+    }
+    try finish()
+    return integer
+  }
+
+  private static func integer(of result: OpaquePointer) -> Int64? {
+    guard PQntuples(result) > 0, PQgetlength(result, 0, 0) == 8,
+      let bytes = PQgetvalue(result, 0, 0)
+    else { return nil }
+    return Int64(
+      bigEndian: UnsafeRawPointer(bytes).loadUnaligned(as: Int64.self))
+  }
+
   /// The server would take a NUL for the end.
   static func checkText(_ sql: String) throws {
     if sql.utf8.contains(0) {

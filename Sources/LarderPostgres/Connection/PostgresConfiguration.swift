@@ -15,8 +15,17 @@ public struct PostgresConfiguration: Sendable {
     case readCommitted = "read committed"
   }
 
-  /// The most connections at a time.
-  public var connections = 8
+  /// Where reads run: scopes of `read`.
+  public enum Reads: Hashable, Sendable {
+    /// Where transactions run.
+    case primary
+    /// On those of the address's servers that are standbys, in turn, if they have what this pool has committed; they
+    /// are waited for until then, but no longer than told. Otherwise on the primary. A standby that lags or can't be
+    /// reached is left out for a time.
+    case replicas(waitAtMost: Duration)
+  }
+
+  /// The most connections at a time; with replicas, to each server.
   /// The isolation of transactions. Reads are repeatable read.
   public var isolation = Isolation.serializable
   /// For how long a transaction is tried again that others were in the way of, or whose connection was lost
@@ -32,6 +41,18 @@ public struct PostgresConfiguration: Sendable {
   /// Whether statements stay prepared on the server. A pooler that gives a server's connection to others
   /// between transactions, such as PgBouncer, can't have that.
   public var preparesStatements = true
+  /// Whether each transaction writes a random token to the table `larder_commit`, with its COMMIT, in the same round
+  /// trip. It tells what became of a commit whose answer never came, as when the primary fails: the transaction
+  /// has been committed, or runs again. Without tokens such a call throws `sqlState` 08007.
+  ///
+  /// Where no server can be asked within ``retryLimit``, the call throws an error with a
+  /// ``LarderSQLite/DatabaseError/commitToken``, for ``PostgresPool/outcome(of:)``.
+  ///
+  /// `Migrator.migrate` makes the table; other roles than the one that migrates have to be granted SELECT, INSERT,
+  /// UPDATE and DELETE on it. Tokens are kept for ten minutes, or four times ``retryLimit`` if that is longer.
+  public var commitTokens = false
+  /// Where reads run.
+  public var reads = Reads.primary
   /// How many prepared statements a connection keeps at most.
   public var statementCacheCapacity = 128
   /// Told of each statement.

@@ -58,22 +58,29 @@ final class PostgresConnection {
   /// The statement whose rows are on the way. Unretained: it takes itself out before it goes.
   @exclusivity(unchecked) unowned(unsafe) var streaming: PostgresStatement?
 
-  /// Connects.
+  /// The same for an address that wasn't read yet.
+  convenience init(
+    _ address: String, _ configuration: PostgresConfiguration = .init(),
+    interrupts: PostgresInterrupt? = nil, deadline: Int? = nil
+  ) throws {
+    try self.init(ServerAddress(address), configuration, interrupts: interrupts, deadline: deadline)
+  }
+
+  /// Connects to one server.
   ///
   /// - Parameters:
-  ///   - address: a [connection string](https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING):
-  ///     a URL or `keyword=value` pairs.
+  ///   - address: where it is.
   ///   - configuration: what of it is for one connection applies.
   ///   - deadline: when to give up, in nanoseconds of `MonotonicClock`. Looking a host name up isn't
   ///     interrupted, since the C library can't do that; `hostaddr=` spares it.
   init(
-    _ address: String, _ configuration: PostgresConfiguration = .init(),
+    _ address: ServerAddress, _ configuration: PostgresConfiguration = .init(),
     interrupts: PostgresInterrupt? = nil, deadline: Int? = nil
   ) throws {
     self.configuration = configuration
     self.interrupts = try interrupts ?? PostgresInterrupt()
     self.deadline = deadline
-    handle = try ServerAddress(address).start()
+    handle = try address.start()
     do {
       try connect()
       try run(configuration.sessionSQL)

@@ -195,36 +195,3 @@ extension PostgresConnection {
     if let handle { try check(PQenterPipelineMode(handle)) }
   }
 }
-
-extension Database {
-  /// Inserts many rows by COPY, as text that the server reads, into columns of any type: all of them, or none.
-  /// Returns how many there were.
-  ///
-  /// - Parameters:
-  ///   - failedRow: set to the row that couldn't be stored, from 0, as far as that is known.
-  ///   - appendNext: appends the line of the next row, with its end; false after the last.
-  package func copyText(
-    into table: String, _ columns: [String], failedRow: inout Int?,
-    _ appendNext: (inout [UInt8]) throws -> Bool
-  ) throws -> Int {
-    guard let engine = engine as? PostgresEngine else {
-      throw UnsupportedByEngine(engine: "SQLite", feature: "COPY")
-    }
-    return try engine.perform {
-      do {
-        let copy = try PostgresCopy(textInto: table, columns, on: engine.connection)
-        // What isn't finished is cancelled with the object.
-        defer { withExtendedLifetime(copy) {} }
-        var line: [UInt8] = []
-        while try appendNext(&line) {
-          try copy.append(line: line)
-          line.removeAll(keepingCapacity: true)
-        }
-        return try copy.finish()
-      } catch let failure as PostgresFailure {
-        failedRow = failure.row
-        throw failure
-      }
-    }
-  }
-}

@@ -2,7 +2,7 @@ import CLibPQ
 import Glibc
 import LarderSQLite
 
-/// Where a server is and who connects to it: a connection string, as libpq reads it.
+/// Where servers are and who connects to them: a connection string, as libpq reads it.
 ///
 /// No error repeats any of it that might be a part of a password that was written without the quotes or
 /// percent-encodings it needs.
@@ -26,6 +26,75 @@ struct ServerAddress {
     let ports = keywords.first { $0.name == "port" }?.value ?? ""
     guard ports.utf8.allSatisfy("0123456789,".utf8.contains) else { throw Self.unreadable }
   }
+
+  // MARK: Several servers
+
+  /// Each server of a list (`host=a,b,c`) as an address of its own: libpq would wait for one that doesn't answer
+  /// as long as for all, and begin with it again each time.
+  ///
+  /// See [Specifying Multiple Hosts](https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-MULTIPLE-HOSTS).
+  var servers: [ServerAddress] {
+    get throws {
+      let places = ["host", "hostaddr", "port"]
+      let lists = places.map { name in
+        (value(of: name) ?? Self.common(name))?.split(
+          separator: ",", omittingEmptySubsequences: false
+        )
+        .map(String.init) ?? []
+      }
+      let count = max(lists[0].count, lists[1].count)
+      guard count > 1 else { return [self] }
+      // One port is that of all.
+      guard lists.dropFirst().allSatisfy({ $0.count <= 1 || $0.count == count }),
+        lists[0].isEmpty || lists[0].count == count, lists[1].count != 1
+      else {
+        throw PostgresFailure(
+          SQLState.cannotConnect, "the server's address has other numbers of hosts and of ports")
+      }
+      return (0..<count).map { index in
+        var one = self
+        for (name, list) in zip(places, lists) where !list.isEmpty {
+          one.set(name, list.count == 1 ? list[0] : list[index])
+        }
+        return one
+      }
+    }
+  }
+
+  /// Which kind of server is wanted; nil where the address doesn't say, nor the environment.
+  var target: String? { value(of: "target_session_attrs") ?? Self.common("target_session_attrs") }
+
+  /// The same that accepts only servers of a kind: `read-write`, `standby`, `any` …
+  func wanting(_ target: String) -> ServerAddress {
+    var copy = self
+    copy.set("target_session_attrs", target)
+    return copy
+  }
+
+  /// Host and port, for statistics.
+  var name: String {
+    let host = value(of: "host") ?? value(of: "hostaddr") ?? "localhost"
+    return "\(host):\(value(of: "port").flatMap { $0.isEmpty ? nil : $0 } ?? "5432")"
+  }
+
+  private func value(of name: String) -> String? { keywords.last { $0.name == name }?.value }
+
+  private mutating func set(_ name: String, _ value: String) {
+    keywords.removeAll { $0.name == name }
+    if !value.isEmpty { keywords.append((name, value)) }
+  }
+
+  /// What the environment says, where the address leaves it out. A service file is libpq's own to read, and so is a
+  /// list in it.
+  private static func common(_ name: String) -> String? {
+    let variables = [
+      "host": "PGHOST", "hostaddr": "PGHOSTADDR", "port": "PGPORT",
+      "target_session_attrs": "PGTARGETSESSIONATTRS",
+    ]
+    return variables[name].flatMap { getenv($0) }.map { String(cString: $0) }
+  }
+
+  // MARK: Reading
 
   private static let unreadable = PostgresFailure(
     SQLState.cannotConnect,

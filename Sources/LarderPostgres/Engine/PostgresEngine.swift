@@ -1,3 +1,5 @@
+import FoundationEssentials
+import Glibc
 import Larder
 import LarderSQLite
 
@@ -24,17 +26,29 @@ final class PostgresEngine: EngineConnection {
   /// That of before a migration.
   private var searchPath = ""
 
+  /// Where to connect to again.
+  private let servers: ServerList
+  private let configuration: PostgresConfiguration
+  private var tokens: CommitTokens?
+  /// How far the server had replayed the log when it was asked last, in bytes.
+  private var replayed: Int64 = 0
+  /// Told of the place in the server's log behind each commit, in bytes; nil where nobody wants to know.
+  private let committed: (@Sendable (Int64) -> Void)?
+
   /// Connects. Throws ``DatabaseError`` where that fails, without the password.
   init(
-    _ address: String, _ configuration: PostgresConfiguration,
-    _ dialect: any Dialect = PostgresDialect()
+    _ servers: ServerList, _ configuration: PostgresConfiguration,
+    _ dialect: any Dialect = PostgresDialect(), committed: (@Sendable (Int64) -> Void)? = nil
   ) throws {
+    self.servers = servers
+    self.configuration = configuration
+    self.committed = committed
     writing = EngineDialect(dialect)
     exactBeginning = "BEGIN ISOLATION LEVEL \(configuration.isolation.rawValue)"
     let deadline = MonotonicClock.now + configuration.connectTimeout
     do {
-      connection = try PostgresConnection(
-        address, configuration, deadline: deadline.inNanoseconds)
+      connection = try servers.connect(configuration, deadline: deadline.inNanoseconds)
+      tokens = try connection.commitTokens()
     } catch let failure as PostgresFailure {
       throw DatabaseError(failure)
     }
@@ -140,16 +154,34 @@ final class PostgresEngine: EngineConnection {
     }
     savepointCount = 0
     if connection.discardDeferredBegin() { return }
-    let matters = connection.isOpen && !isReading
+    guard connection.isOpen, !isReading else { return _ = try connection.run("COMMIT") }
     // What is lost by now isn't committed.
-    if matters { try connection.checkAlive() }
-    do {
-      try connection.run("COMMIT")
-    } catch var failure as PostgresFailure where failure.isConnectionLost && matters {
-      failure.sqlState = SQLState.unknownOutcome
-      throw failure
-    }
+    try connection.checkAlive()
+    try commitWriting()
   }
+
+  /// Commits, with what belongs to it, in one round trip.
+  private func commitWriting() throws {
+    let token = tokens.map { _ in UUID() }
+    var statements = ["COMMIT"]
+    if let token, let tokens { statements.insert(tokens.insertion(of: token), at: 0) }
+    let committing = statements.count
+    if committed != nil { statements.append(Self.position) }
+    var done = 0
+    do {
+      let position = try connection.run(all: statements, done: &done)
+      if let position { committed?(position) }
+    } catch var failure as PostgresFailure where failure.isConnectionLost {
+      if done >= committing { return }
+      failure.sqlState = SQLState.unknownOutcome
+      guard let token else { throw failure }
+      try settle(token, failure)
+    }
+    if tokens?.isCleaningDue() == true { try? cleanTokens() }
+  }
+
+  /// Behind all that is committed.
+  static let position = "SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint"
 
   private func rollback() throws {
     savepointCount = 0
@@ -181,6 +213,131 @@ final class PostgresEngine: EngineConnection {
       return try commit()
     }
     try connection.run("RELEASE SAVEPOINT \(Self.savepoint)")
+  }
+}
+
+// MARK: Replicas
+
+extension PostgresEngine {
+  /// Waits until the server, a standby, has replayed the log up to a place. Throws ``Replicas/Refusal`` where it hasn't
+  /// in time, or is no standby.
+  ///
+  /// It is asked before the scope's transaction has begun, whose snapshot then has all of that.
+  func catchUp(to position: Int64, until deadline: Duration) throws {
+    guard replayed < position else { return }
+    let begin = connection.deferredBegin
+    connection.deferredBegin = nil
+    defer { connection.deferredBegin = begin }
+    do {
+      try perform(until: deadline) {
+        while true {
+          var done = 0
+          guard let now = try connection.run(all: [Self.replay], done: &done) else {
+            throw Replicas.Refusal.isPrimary
+          }
+          replayed = now
+          if now >= position { return }
+          guard MonotonicClock.now < deadline else { throw Replicas.Refusal.lags }
+          usleep(300)
+        }
+      }
+    } catch is DatabaseError where MonotonicClock.now >= deadline {
+      throw Replicas.Refusal.lags
+    }
+  }
+
+  /// No row on a primary.
+  private static let replay =
+    "SELECT (pg_last_wal_replay_lsn() - '0/0')::bigint WHERE pg_is_in_recovery()"
+}
+
+// MARK: Commit tokens
+
+extension PostgresEngine {
+  /// Finds out what became of a commit whose answer never came. Returns where it took place; throws what lets the
+  /// transaction run again where it didn't and never will; and the failure with the token, where no server could be
+  /// asked in time.
+  private func settle(_ token: UUID, _ failure: PostgresFailure) throws {
+    var unknown = failure
+    unknown.commitToken = token
+    let limit = configuration.retryLimit ?? configuration.connectTimeout
+    guard let isCommitted = try? outcome(of: token, within: limit) else { throw unknown }
+    if isCommitted { return }
+    unknown.commitToken = nil
+    unknown.sqlState = SQLState.connectionFailure
+    unknown.message += "; the transaction was not committed"
+    throw unknown
+  }
+
+  /// Whether a transaction was committed, by a connection of its own; one that wasn't can't be any more.
+  private func outcome(of token: UUID, within limit: Duration) throws -> Bool {
+    let deadline = MonotonicClock.now + limit.bounded
+    var retry = Retry(limit: limit, isTransient: SQLState.isTransient)
+    while true {
+      do {
+        let attempt = min(deadline, MonotonicClock.now + configuration.connectTimeout)
+        let other = try servers.connect(
+          configuration, interrupts: connection.interrupts, deadline: attempt.inNanoseconds)
+        other.deadline = deadline.inNanoseconds
+        guard let tokens = try tokens ?? other.commitTokens() else { return false }
+        return try !other.isRefused(token, tokens)
+      } catch let failure as PostgresFailure {
+        usleep(UInt32(try retry.pause(after: DatabaseError(failure)) / .microseconds(1)))
+      }
+    }
+  }
+
+  /// Whether a transaction was committed, by this connection.
+  func isCommitted(_ token: UUID) throws -> Bool {
+    try perform {
+      guard let tokens else {
+        throw PostgresFailure(SQLState.wrongState, "PostgresConfiguration.commitTokens is off")
+      }
+      return try !connection.isRefused(token, tokens)
+    }
+  }
+
+  private func cleanTokens() throws {
+    guard let tokens else { return }
+    try connection.runReadCommitted(tokens.cleaning)
+  }
+
+  func makeBookkeeping() throws {
+    guard let tokens else { return }
+    // Who may not create tables is refused also where this one is there.
+    let isThere = try perform { try connection.runReadCommitted(tokens.presence) }
+    if isThere == 0 {
+      try beginMigration(inTransaction: true)
+      try perform {
+        try connection.run(tokens.creation)
+        try connection.run("COMMIT")
+      }
+    }
+    try perform { try cleanTokens() }
+  }
+}
+
+extension PostgresConnection {
+  /// Whether a token's transaction wasn't committed, which it then can't be any more.
+  fileprivate func isRefused(_ token: UUID, _ tokens: CommitTokens) throws -> Bool {
+    let answer = try runReadCommitted(tokens.refusal(of: token))
+    guard let answer else { throw PostgresFailure(SQLState.wrongState, "the token has no row") }
+    return answer != 0
+  }
+
+  /// Runs a statement in a transaction of its own that isn't serializable, whatever the session's are: it can't fail
+  /// for what others do at the time.
+  @discardableResult
+  fileprivate func runReadCommitted(_ sql: String) throws -> Int64? {
+    var done = 0
+    do {
+      let answer = try run(all: ["BEGIN ISOLATION LEVEL READ COMMITTED", sql], done: &done)
+      try run("COMMIT")
+      return answer
+    } catch {
+      if status == .failedTransaction { _ = try? run("ROLLBACK") }
+      throw error
+    }
   }
 }
 
@@ -247,5 +404,6 @@ extension DatabaseError {
     self.init(
       failure.resultCode, message, sql: sql, offset: sql == nil ? nil : failure.offset,
       constraint: constraint, engine: "PostgreSQL", sqlState: failure.sqlState)
+    commitToken = failure.commitToken
   }
 }

@@ -1,4 +1,5 @@
 import CLibPQ
+import FoundationEssentials
 import LarderSQLite
 
 /// Why the server, or the way to it, failed: the fields of an error response as data.
@@ -24,6 +25,8 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
   var sql: String?
   /// Whether a plan was out of date, which only the server's function tells from other errors of its code.
   var isStalePlan = false
+  /// That of the transaction whose outcome nobody knows.
+  var commitToken: UUID?
   /// Whether the connection is gone, so that nobody knows what became of the statement.
   var isConnectionLost = false
 
@@ -132,7 +135,12 @@ extension PostgresFailure {
     case "57P03": "it is starting or stopping, and may be there soon"
     case "25006": "only transactions write, on a server that isn't a standby"
     case "25P02": "a statement has failed before; what may fail belongs into inSavepoint"
-    case SQLState.unknownOutcome: "look whether the transaction was committed before it runs again"
+    case SQLState.unknownOutcome:
+      commitToken == nil
+        ? "look whether the transaction was committed before it runs again"
+        : "PostgresPool.outcome(of:) tells whether the transaction was committed, once there is a connection"
+    case "42P01" where message.contains("larder_commit"):
+      "PostgresConfiguration.commitTokens needs a table that Migrator.migrate makes"
     default: nil
     }
   }

@@ -8,6 +8,8 @@ public final class Connections: Sendable {
   let writer: Writer?
   /// Nil where the writer reads too.
   let readers: Readers?
+  /// Where another engine's reads go first; nil where it has no replicas.
+  package let replicas: Replicas?
   private let waitGraph: WaitGraph?
   let briefScopes = BriefScopes()
   /// Who observes what is committed; nil where nobody ever has.
@@ -33,6 +35,7 @@ public final class Connections: Sendable {
     retryLimit = writer.retryLimit
     engine = "SQLite"
     isTransient = nil
+    replicas = nil
     readersReference = readers.map(Unmanaged.passUnretained)
     writerReference = .passUnretained(writer)
     waitGraph = readers.map { WaitGraph(maximumReaders: $0.maximum) }
@@ -48,10 +51,11 @@ public final class Connections: Sendable {
   ///     connection was lost.
   ///   - isTransient: whether an error has undone all that the scope has done, and another attempt may not meet
   ///     it: a connection was lost, or can't be had for now.
+  ///   - replicas: where reads go first.
   ///   - open: opens one.
   package init(
     engine: String, maximum: Int, timeout: Duration, retryLimit: Duration?,
-    isTransient: @escaping @Sendable (DatabaseError) -> Bool,
+    isTransient: @escaping @Sendable (DatabaseError) -> Bool, replicas: Replicas? = nil,
     open: @escaping @Sendable () throws -> Database
   ) {
     let readers = Readers(maximum: maximum, timeout: timeout, open: open)
@@ -61,6 +65,7 @@ public final class Connections: Sendable {
     self.engine = engine
     self.retryLimit = retryLimit
     self.isTransient = isTransient
+    self.replicas = replicas
     readersReference = .passUnretained(readers)
     writerReference = nil
     waitGraph = WaitGraph(maximumReaders: readers.maximum)
@@ -104,6 +109,22 @@ public final class Connections: Sendable {
   func runRetrying(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
+    if case .read = kind, writerReference == nil, try readFromReplica(call, body) { return }
+    try runOnPrimary(kind, call, body)
+  }
+
+  /// Whether a read has run on a replica. What is read inside of another scope stays beside it.
+  private func readFromReplica(
+    _ call: ScopeCall, notBefore position: Int64 = 0, _ body: (Database) throws -> Void
+  ) throws -> Bool {
+    guard let replicas, EnteredScope.held(of: owner).isNothing else { return false }
+    return try replicas.run(call, notBefore: position, body)
+  }
+
+  @inline(__always)
+  private func runOnPrimary(
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
+  ) throws {
     guard let limit = retryLimit, isRetried(kind) else {
       do {
         return try runOnce(kind, call, body)
@@ -130,7 +151,7 @@ public final class Connections: Sendable {
     return kind.isTransaction
   }
 
-  private func runOnce(
+  func runOnce(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
     if processGeneration != ProcessGeneration.current { throw Connection.processError }
@@ -208,6 +229,16 @@ public final class Connections: Sendable {
     _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
+    if kind.isRead, let replicas, let value = try await replicas.run(call, notBefore: 0, body) {
+      return value
+    }
+    return try await performOnPrimary(kind, call, body)
+  }
+
+  private func performOnPrimary<T: Sendable>(
+    _ kind: ScopeKind, _ call: ScopeCall,
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T {
     var retry = Retry(limit: isRetried(kind) ? retryLimit : nil, isTransient: isTransient)
     while true {
       do {
@@ -220,7 +251,7 @@ public final class Connections: Sendable {
     }
   }
 
-  private func performOnce<T: Sendable>(
+  func performOnce<T: Sendable>(
     _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
@@ -272,18 +303,53 @@ public final class Connections: Sendable {
   /// Whether this process opened them.
   var isOfThisProcess: Bool { processGeneration == ProcessGeneration.current }
 
+  // MARK: Replicas
+
+  /// Runs a read that has to see the log up to a place, in bytes: on a replica that has it, or on the primary, which
+  /// has all.
+  package func read<T>(
+    notBefore position: Int64, _ label: StaticString, _ line: UInt, _ body: (Database) throws -> T
+  ) throws -> T {
+    let call = ScopeCall(label, line)
+    var result: T?
+    let isRead = try readFromReplica(call, notBefore: position) { result = try body($0) }
+    if isRead, let moved = result.take() { return moved }
+    try runOnPrimary(.read, call) { result = try body($0) }
+    guard let moved = result.take() else {
+      throw DatabaseError(.internal, "the scope has no result")
+    }
+    return moved
+  }
+
+  /// The same for a task.
+  package func read<T: Sendable>(
+    notBefore position: Int64, _ label: StaticString, _ line: UInt,
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T {
+    let call = ScopeCall(label, line)
+    if let value = try await replicas?.run(call, notBefore: position, body) { return value }
+    return try await performOnPrimary(.read, call, body)
+  }
+
+  /// Whether they were closed.
+  var isClosed: Bool { readers?.isBarred(by: Readers.closed) ?? false }
+
   /// Connects, where nobody has yet, and throws where that fails, at once.
   package func connect() throws {
     try runOnce(.plain, ScopeCall("connect()")) { _ in }
   }
 
   /// Closes the connections of the readers that nobody uses.
-  package func releaseIdle() { readers?.releaseIdle() }
+  package func releaseIdle() {
+    readers?.releaseIdle()
+    replicas?.releaseIdle()
+  }
 
   /// Makes what the connection that writes runs throw `ResultCode.interrupt`; in a pool without one, what
   /// all run.
   func interrupt() {
     if let writer { writer.interruptHandle.interrupt() } else { readers?.interrupt() }
+    replicas?.interrupt()
   }
 
   // MARK: Closing
@@ -292,6 +358,7 @@ public final class Connections: Sendable {
   func close() throws {
     try checkProcess()
     guard EnteredScope.held(of: owner).isNothing else { throw EnteredScope.reentryError }
+    try replicas?.close()
     try readers?.close()
     do {
       try writer?.close()

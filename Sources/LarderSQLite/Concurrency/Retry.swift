@@ -1,6 +1,6 @@
 /// Retries with exponential back-off and jitter: when to try a transaction again that another process was
 /// in the way of, or whose connection was lost.
-struct Retry {
+package struct Retry {
   private let deadline: Duration?
   private let isTransient: (@Sendable (DatabaseError) -> Bool)?
   private var attempts = 0
@@ -9,14 +9,14 @@ struct Retry {
   ///   - limit: for how long to try; nil for once.
   ///   - isTransient: for another engine, whether an error is one that another attempt may not meet, such as a
   ///     conflict or a lost connection.
-  init(limit: Duration?, isTransient: (@Sendable (DatabaseError) -> Bool)? = nil) {
+  package init(limit: Duration?, isTransient: (@Sendable (DatabaseError) -> Bool)? = nil) {
     deadline = limit.map { MonotonicClock.now + $0.bounded }
     self.isTransient = isTransient
   }
 
   /// How long to wait before the next attempt, with jitter so that two that met once don't meet again.
   /// Throws the error itself where there is to be none.
-  mutating func pause(after error: any Error) throws -> Duration {
+  package mutating func pause(after error: any Error) throws -> Duration {
     guard let deadline, let known = error as? DatabaseError else { throw error }
     // A wait for a queue's or pool's own lock that took too long is a busy timeout of another kind.
     let isBusy = known.code == .busy && known.extendedCode != .busyTimeout

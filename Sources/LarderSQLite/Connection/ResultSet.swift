@@ -232,7 +232,7 @@ extension ResultSet {
 }
 
 extension Result {
-  fileprivate var failure: Failure? {
+  fileprivate var failure: (any Error)? {
     if case .failure(let error) = self { error } else { nil }
   }
 }

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// Why a call to the database failed.
 ///
 /// ```swift
@@ -34,6 +36,10 @@ public struct DatabaseError: Error, Hashable, Sendable {
   /// [SQLSTATE](https://www.postgresql.org/docs/current/errcodes-appendix.html). ``code`` is then the one
   /// with which SQLite says the same.
   public let sqlState: String?
+
+  /// The token of a commit of which nobody knows whether it took place, since its answer never came and no server
+  /// could be asked in time: on another engine than SQLite, where commit tokens are on. Nil for all other errors.
+  public package(set) var commitToken: UUID?
 
   /// Whether what the call had done before stays, since it was in no transaction.
   package var leavesChanges = false

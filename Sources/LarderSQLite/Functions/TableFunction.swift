@@ -80,12 +80,8 @@ public struct TableFunction<Row, each Argument: DatabaseValueConvertible>: Senda
     var count = 0
     for _ in repeat (each Value).self { count += 1 }
     self.init(name, columns, columnCount: count, directOnly: directOnly) { arguments in
-      var index = -1
-      func next<T: DatabaseValueConvertible>(_ type: T.Type) throws -> T {
-        index += 1
-        return try arguments.value(at: index, as: type)
-      }
-      return TableRows(tuples: try body(repeat next((each Argument).self)))
+      let values = try Self.values(of: arguments)
+      return TableRows(tuples: try body(repeat each values))
     }
   }
 
@@ -99,13 +95,20 @@ public struct TableFunction<Row, each Argument: DatabaseValueConvertible>: Senda
     var count = 0
     for _ in repeat (each Value).self { count += 1 }
     self.init(name, columns, columnCount: count, directOnly: directOnly) { arguments in
-      var index = -1
-      func next<T: DatabaseValueConvertible>(_ type: T.Type) throws -> T {
-        index += 1
-        return try arguments.value(at: index, as: type)
-      }
-      return TableRows(tuples: try body(repeat next((each Argument).self)))
+      let values = try Self.values(of: arguments)
+      return TableRows(tuples: try body(repeat each values))
     }
+  }
+
+  /// What a call is given, each argument as its type.
+  @inlinable
+  static func values(of arguments: TableArguments) throws -> (repeat each Argument) {
+    var index = -1
+    func next<T: DatabaseValueConvertible>(_ type: T.Type) throws -> T {
+      index += 1
+      return try arguments.value(at: index, as: type)
+    }
+    return (repeat try next((each Argument).self))
   }
 
   @usableFromInline

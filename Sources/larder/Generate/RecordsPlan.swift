@@ -139,7 +139,7 @@ struct RecordsPlan {
     _ sources: [Source], _ schema: Schema, _ request: Request
   ) throws -> [Source] {
     guard !request.tables.isEmpty else {
-      return sources.filter { $0.table.name.foldedName != "larder_migration".foldedName }
+      return sources.filter { !Schema.isBookkeeping($0.table.name) }
     }
     for name in request.tables
     where !sources.contains(where: { $0.table.key($0.table.name) == $0.table.key(name) }) {

@@ -79,8 +79,8 @@ extension ChannelRouting.Item {
 
   /// Whether both can't be on one track.
   fileprivate func meets(_ other: Self) -> Bool {
-    range.lowerBound - DiagramLayout.lineGap < other.range.upperBound
-      && other.range.lowerBound - DiagramLayout.lineGap < range.upperBound
+    range.lowerBound - LayoutGeometry.lineGap < other.range.upperBound
+      && other.range.lowerBound - LayoutGeometry.lineGap < range.upperBound
   }
 
   /// The lines that cross where this goes up and down on the left of another; many where lines would lie on one

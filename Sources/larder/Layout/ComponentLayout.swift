@@ -1,8 +1,8 @@
 /// The layout of boxes that hang together.
 struct ComponentLayout {
-  private(set) var boxes: [DiagramLayout.Rectangle] = []
+  private(set) var boxes: [LayoutGeometry.Rectangle] = []
   /// Of each link, the corners of its line from the parent to the child.
-  private(set) var routes: [[DiagramLayout.Point]] = []
+  private(set) var routes: [[LayoutGeometry.Point]] = []
   private(set) var width = 0
   private(set) var height = 0
   private let graph: LayoutGraph
@@ -29,13 +29,13 @@ struct ComponentLayout {
       let hasLoop = graph.links.contains {
         $0.child == $0.parent && layered.layerOfBox[$0.child] == layer
       }
-      left += widest + (hasLoop ? DiagramLayout.lineGap : 0)
+      left += widest + (hasLoop ? LayoutGeometry.lineGap : 0)
       width = left
-      trackLefts.append(left + DiagramLayout.markRoom)
-      left += 2 * DiagramLayout.markRoom + DiagramLayout.trackGap * max(0, channel.count - 1)
+      trackLefts.append(left + LayoutGeometry.markRoom)
+      left += 2 * LayoutGeometry.markRoom + LayoutGeometry.trackGap * max(0, channel.count - 1)
     }
     boxes = graph.boxes.indices.map { box in
-      DiagramLayout.Rectangle(
+      LayoutGeometry.Rectangle(
         left: lefts[layered.layerOfBox[box]], top: tops[box], width: graph.boxes[box].width,
         height: graph.boxes[box].height)
     }
@@ -68,7 +68,7 @@ struct ComponentLayout {
   /// takes some away.
   private static func bestLayers(_ graph: LayoutGraph) -> LayeredGraph {
     let area = graph.boxes.reduce(0) { sum, box in
-      sum + (box.width + 3 * DiagramLayout.markRoom) * (box.height + DiagramLayout.gap)
+      sum + (box.width + 3 * LayoutGeometry.markRoom) * (box.height + LayoutGeometry.gap)
     }
     let most = max(900, Int(Double(area).squareRoot() * 1.1))
     var flipped: Set<Int> = []
@@ -115,10 +115,10 @@ struct ComponentLayout {
       .map(\.parentPort)
     let distinct = Set(ports).sorted()
     let rank = distinct.firstIndex(of: link.parentPort) ?? 0
-    return DiagramLayout.loopRoom - rank * 8 / max(1, distinct.count - 1)
+    return LayoutGeometry.loopRoom - rank * 8 / max(1, distinct.count - 1)
   }
 
-  private func route(_ link: LayoutGraph.Link) -> [DiagramLayout.Point] {
+  private func route(_ link: LayoutGraph.Link) -> [LayoutGeometry.Point] {
     let (parent, child) = (boxes[link.parent], boxes[link.child])
     let (start, end) = (parent.top + link.parentPort, child.top + link.childPort)
     if link.parent == link.child {
@@ -134,7 +134,7 @@ struct ComponentLayout {
     let (from, to) = (layered.layerOfBox[link.parent], layered.layerOfBox[link.child])
     let step = net.goesRight ? 1 : -1
     var points = [
-      DiagramLayout.Point(x: net.goesRight ? parent.left + parent.width : parent.left, y: start)
+      LayoutGeometry.Point(x: net.goesRight ? parent.left + parent.width : parent.left, y: start)
     ]
     var (layer, current) = (from, start)
     while layer != to {
@@ -143,7 +143,7 @@ struct ComponentLayout {
       let next = layer == to ? end : layered.ways[number][layer].map { tops[$0] } ?? current
       if next != current {
         let x =
-          trackLefts[channel] + DiagramLayout.trackGap * (channels[channel].tracks[number] ?? 0)
+          trackLefts[channel] + LayoutGeometry.trackGap * (channels[channel].tracks[number] ?? 0)
         points += [.init(x: x, y: current), .init(x: x, y: next)]
       }
       current = next

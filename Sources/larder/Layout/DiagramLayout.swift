@@ -2,38 +2,19 @@
 /// Boxes that hang together are laid out in layers (``ComponentLayout``); the groups, and then the boxes without
 /// links, are put beside one another. The same graph is laid out in the same way each time.
 struct DiagramLayout {
-  struct Point: Hashable {
-    var x: Int
-    var y: Int
-  }
-
-  struct Rectangle: Hashable {
-    var left: Int
-    var top: Int
-    let width: Int
-    let height: Int
-  }
-
-  private(set) var boxes: [Rectangle]
+  private(set) var boxes: [LayoutGeometry.Rectangle]
   /// Of each link, the corners of its line from the parent to the child.
-  private(set) var routes: [[Point]]
+  private(set) var routes: [[LayoutGeometry.Point]]
   private(set) var width = 0
   private(set) var height = 0
 
-  /// The room between two boxes above one another.
-  static let gap = 28
-  /// The room between lines, and between lines and boxes.
-  static let lineGap = 14
-  static let trackGap = 12
-  /// The room on each side of a channel for the marks at the ends of lines.
-  static let markRoom = 32
-  /// How far the line of a box to itself goes out, which has to be a part of its channel's room.
-  static let loopRoom = 30
   /// The room between groups.
   private static let groupGap = 56
 
   init(_ graph: LayoutGraph) {
-    boxes = graph.boxes.map { Rectangle(left: 0, top: 0, width: $0.width, height: $0.height) }
+    boxes = graph.boxes.map {
+      LayoutGeometry.Rectangle(left: 0, top: 0, width: $0.width, height: $0.height)
+    }
     routes = Array(repeating: [], count: graph.links.count)
     let groups = Self.groups(graph)
     var placed: [(part: Part, layout: ComponentLayout)] = []
@@ -45,7 +26,9 @@ struct DiagramLayout {
       placed.reduce(0) {
         $0 + ($1.layout.width + Self.groupGap) * ($1.layout.height + Self.groupGap)
       }
-      + single.reduce(0) { $0 + (boxes[$1].width + Self.gap) * (boxes[$1].height + Self.gap) }
+      + single.reduce(0) {
+        $0 + (boxes[$1].width + LayoutGeometry.gap) * (boxes[$1].height + LayoutGeometry.gap)
+      }
     let widest = (placed.map(\.layout.width) + single.map { boxes[$0].width }).max() ?? 0
     let wanted = max(widest, Int((Double(area) * 1.6).squareRoot()))
     placeGroups(placed, width: wanted)
@@ -112,7 +95,7 @@ struct DiagramLayout {
         boxes[number].top = box.top + top
       }
       for (number, route) in zip(part.links, layout.routes) {
-        routes[number] = route.map { Point(x: $0.x + left, y: $0.y + top) }
+        routes[number] = route.map { LayoutGeometry.Point(x: $0.x + left, y: $0.y + top) }
       }
       width = max(width, left + layout.width)
       height = max(height, top + layout.height)
@@ -124,15 +107,16 @@ struct DiagramLayout {
   /// In columns of one width, each box in the one that is shortest so far.
   private mutating func placeSingle(_ single: [Int], width wanted: Int) {
     guard let column = single.map({ boxes[$0].width }).max() else { return }
-    let count = max(1, min(single.count, (wanted + Self.gap) / (column + Self.gap)))
+    let count = max(
+      1, min(single.count, (wanted + LayoutGeometry.gap) / (column + LayoutGeometry.gap)))
     var tops = Array(repeating: height > 0 ? height + Self.groupGap : 0, count: count)
     for box in single {
       guard let place = tops.indices.min(by: { (tops[$0], $0) < (tops[$1], $1) }) else { return }
-      boxes[box].left = place * (column + Self.gap)
+      boxes[box].left = place * (column + LayoutGeometry.gap)
       boxes[box].top = tops[place]
       width = max(width, boxes[box].left + boxes[box].width)
       height = max(height, tops[place] + boxes[box].height)
-      tops[place] += boxes[box].height + Self.gap
+      tops[place] += boxes[box].height + LayoutGeometry.gap
     }
   }
 }

@@ -53,7 +53,7 @@ struct HeightAssignment {
   /// The room between two vertices of a layer.
   private func gap(_ upper: Int, _ lower: Int) -> Int {
     let boxes = [upper, lower].filter { graph.vertices[$0].box != nil }.count
-    return [DiagramLayout.lineGap, DiagramLayout.lineGap + 4, DiagramLayout.gap][boxes]
+    return [LayoutGeometry.lineGap, LayoutGeometry.lineGap + 4, LayoutGeometry.gap][boxes]
   }
 
   /// Vertices that touch one another, and move together.

@@ -1,22 +1,3 @@
-/// Boxes and the links between them, as a layout gets them. All lengths are whole points.
-struct LayoutGraph {
-  struct Box: Equatable {
-    let width: Int
-    let height: Int
-  }
-
-  /// From a box to another, or to itself, at heights below their upper ends.
-  struct Link: Equatable {
-    let child: Int
-    let childPort: Int
-    let parent: Int
-    let parentPort: Int
-  }
-
-  var boxes: [Box]
-  var links: [Link]
-}
-
 /// A graph whose boxes stand in layers from left to right, so that each link goes from one layer to a later one:
 /// parents on the left, but for cycles. Links that pass layers have vertices of their own there; those to one
 /// place of one parent are a net, which shares them. See
@@ -70,7 +51,7 @@ struct LayeredGraph {
         flipped.contains($0.parent) ? ($0.child, $0.parent) : ($0.parent, $0.child)
       })
     layering.shorten()
-    layering.limit(heights: graph.boxes.map { $0.height + DiagramLayout.gap }, to: mostHeight)
+    layering.limit(heights: graph.boxes.map { $0.height + LayoutGeometry.gap }, to: mostHeight)
     layerOfBox = layering.normalized
     let count = (layerOfBox.max() ?? 0) + 1
     layers = Array(repeating: [], count: count)

@@ -59,11 +59,6 @@ struct Rule: Sendable {
       }
     }
   }
-
-  /// All, those of one theme beside one another.
-  static let all: [Rule] =
-    ofIntegrity + ofForeignKeys + ofIndexes + ofKeys + ofTypes + ofDates + ofTexts + ofStatements
-    + ofFiles + ofQueries
 }
 
 /// Where a rule has found something, and what to do about it.
@@ -92,17 +87,4 @@ struct Finding: Encodable {
   let reason: String
   let evidence: Evidence
 
-  init(_ rule: Rule, _ evidence: Evidence) {
-    self.rule = rule.name
-    severity = rule.severity
-    reason = rule.reason
-    self.evidence = evidence
-  }
-
-  init(_ rule: ServerRule, _ evidence: Evidence) {
-    self.rule = rule.name
-    severity = rule.severity
-    reason = rule.reason
-    self.evidence = evidence
-  }
 }

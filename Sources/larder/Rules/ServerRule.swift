@@ -43,9 +43,6 @@ struct ServerRule: Sendable {
       }
     }
   }
-
-  /// All, those of one theme beside one another.
-  static let all: [ServerRule] = ofConstraints + ofIndexes + ofNumbers + ofTypes + ofQueries
 }
 
 /// A server's database that rules look at: the tables of the first schema of its path, by the catalog.

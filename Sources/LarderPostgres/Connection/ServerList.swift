@@ -1,0 +1,78 @@
+import LarderSQLite
+import Synchronization
+
+/// The servers of an address, of which one is to be connected to: the primary, or a standby.
+///
+/// The one that answered last is asked first, and each has its share of the time, so that one whose machine is gone
+/// without a word holds up one attempt, and not all.
+final class ServerList: Sendable {
+  let servers: [ServerAddress]
+  /// Which kinds of server are wanted, one after the other (`target_session_attrs`); nil for any.
+  private let targets: [String?]
+  private let preferred = Atomic<Int>(0)
+
+  /// - Parameter target: the kind that is wanted; nil for what the address says, else for one that can be written to
+  ///   if there are several.
+  init(_ address: ServerAddress, target: String? = nil) throws {
+    servers = try address.servers
+    let wanted = target ?? address.target ?? (servers.count > 1 ? "read-write" : nil)
+    // With one server at a time libpq would never come to the others.
+    targets = wanted == "prefer-standby" ? ["standby", "any"] : [wanted]
+  }
+
+  convenience init(_ address: String) throws { try self.init(ServerAddress(address)) }
+
+  /// One of the servers alone, wanted as a standby.
+  init(standby server: ServerAddress) {
+    servers = [server]
+    targets = ["standby"]
+  }
+
+  /// Connects to the first that is of the kind, until a time, in nanoseconds of `MonotonicClock`.
+  func connect(
+    _ configuration: PostgresConfiguration, interrupts: PostgresInterrupt? = nil, deadline: Int
+  ) throws -> PostgresConnection {
+    var failures: [PostgresFailure] = []
+    let first = preferred.load(ordering: .relaxed)
+    var left = targets.count * servers.count
+    for target in targets {
+      for offset in servers.indices {
+        let index = (first + offset) % servers.count
+        let address = target.map { servers[index].wanting($0) } ?? servers[index]
+        let now = MonotonicClock.nanoseconds
+        let limit = now + max(0, deadline - now) / left
+        left -= 1
+        do {
+          let connection = try PostgresConnection(
+            address, configuration, interrupts: interrupts, deadline: limit)
+          preferred.store(index, ordering: .relaxed)
+          return connection
+        } catch let failure as PostgresFailure {
+          // Not what the next server would say, too.
+          guard failure.isElsewhere, left > 0 else { throw Self.failure(failures + [failure]) }
+          failures.append(failure)
+        }
+      }
+    }
+    throw Self.failure(failures)
+  }
+
+  /// What all servers have said, with the code of the one that is most to the point: another may be starting just
+  /// now.
+  private static func failure(_ failures: [PostgresFailure]) -> PostgresFailure {
+    guard
+      var failure = failures.last(where: { $0.sqlState != SQLState.cannotConnect }) ?? failures.last
+    else { return PostgresFailure(SQLState.cannotConnect, "the address names no server") }
+    if failures.count > 1 { failure.message = failures.map(\.message).joined(separator: "; ") }
+    return failure
+  }
+}
+
+extension PostgresFailure {
+  /// Whether another server may accept the connection: this one isn't there, is starting or stopping, has too many
+  /// connections, or is of another kind. A wrong password or name is wrong everywhere.
+  fileprivate var isElsewhere: Bool {
+    [SQLState.cannotConnect, SQLState.connectionFailure, "57P03", "57P01", "57P02", "53300"]
+      .contains(sqlState)
+  }
+}

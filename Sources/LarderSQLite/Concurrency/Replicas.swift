@@ -1,0 +1,247 @@
+import Dispatch
+import Synchronization
+
+/// Read replicas of another engine's server: reads go to them in turn (round robin), and each reads its own writes.
+///
+/// A replica that lags behind what is to be read, or can't be reached, is left out for a time that doubles (a
+/// circuit breaker), and comes back once it has passed a probe, for which no caller waits.
+package final class Replicas: Sendable {
+  /// Why a replica can't be read from now.
+  package enum Refusal: Error {
+    /// It didn't have in time what was asked for.
+    case lags
+    /// It isn't one any more.
+    case isPrimary
+  }
+
+  private let replicas: [Replica]
+  private let next = Atomic<Int>(0)
+  /// The place in the log behind the last commit that reads have to see, in bytes.
+  private let position = Atomic<Int64>(0)
+  private let wait: Duration
+  private let isTransient: @Sendable (DatabaseError) -> Bool
+  /// Waits until a connection's replica has replayed the log up to a place, or throws ``Refusal``.
+  private let catchUp: @Sendable (Database, _ position: Int64, _ deadline: Duration) throws -> Void
+  private let prober = DispatchQueue(label: "larder.replicas")
+
+  /// - Parameters:
+  ///   - replicas: the connections to each, and its name.
+  ///   - wait: how long a read waits for a replica that lags.
+  ///   - isTransient: whether an error says that the connection was lost, or can't be had.
+  ///   - catchUp: has a connection wait for its replica.
+  package init(
+    _ replicas: [(name: String, connections: Connections)], waitAtMost wait: Duration,
+    isTransient: @escaping @Sendable (DatabaseError) -> Bool,
+    catchUp: @escaping @Sendable (Database, _ position: Int64, _ deadline: Duration) throws -> Void
+  ) {
+    self.replicas = replicas.map { Replica(name: $0.name, connections: $0.connections) }
+    self.wait = max(.zero, wait.bounded)
+    self.isTransient = isTransient
+    self.catchUp = catchUp
+  }
+
+  /// Notes a commit, which reads see from now on.
+  package func note(commitAt new: Int64) { position.max(new, ordering: .sequentiallyConsistent) }
+
+  /// The place behind the last commit that was noted.
+  package var committed: Int64 { position.load(ordering: .sequentiallyConsistent) }
+
+  // MARK: Reads
+
+  /// Runs a read on a replica: false where there is none for it now, so that it has to run elsewhere, from its
+  /// beginning.
+  ///
+  /// - Parameter known: what it has to see besides what was noted; somebody else's word, so that a replica that hasn't
+  ///   got there isn't left out for it.
+  func run(
+    _ call: ScopeCall, notBefore known: Int64, _ body: (Database) throws -> Void
+  ) throws -> Bool {
+    let attempt = Attempt(self, notBefore: known)
+    while let replica = attempt.next() {
+      do {
+        try replica.connections.runOnce(.read, call) { db in
+          try attempt.catchUp(db)
+          try body(db)
+        }
+        replica.note()
+        return true
+      } catch {
+        try attempt.failed(replica, error)
+      }
+    }
+    return false
+  }
+
+  /// The same for a task; nil where there is no replica for it.
+  func run<T: Sendable>(
+    _ call: ScopeCall, notBefore known: Int64, _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T? {
+    let attempt = Attempt(self, notBefore: known)
+    while let replica = attempt.next() {
+      do {
+        let value = try await replica.connections.performOnce(.read, call) { db in
+          try attempt.catchUp(db)
+          return try body(db)
+        }
+        replica.note()
+        return value
+      } catch {
+        try attempt.failed(replica, error)
+      }
+    }
+    return nil
+  }
+
+  /// One read, which goes from replica to replica.
+  private final class Attempt: Sendable {
+    private let replicas: Replicas
+    private let known: Int64
+    private let deadline: Duration
+    private let first: Int
+    /// How many replicas it has looked at.
+    private let count = Atomic<Int>(0)
+
+    init(_ replicas: Replicas, notBefore known: Int64) {
+      self.replicas = replicas
+      self.known = known
+      deadline = MonotonicClock.now + replicas.wait
+      first = replicas.next.wrappingAdd(1, ordering: .relaxed).newValue & .max
+    }
+
+    func next() -> Replica? {
+      let all = replicas.replicas
+      while case let index = count.add(1, ordering: .relaxed).oldValue, index < all.count {
+        let replica = all[(first &+ index) % all.count]
+        if !replica.isLeftOut { return replica }
+      }
+      return nil
+    }
+
+    func catchUp(_ db: Database) throws {
+      let needed = max(known, replicas.committed)
+      if needed > 0 { try replicas.catchUp(db, needed, deadline) }
+    }
+
+    /// Leaves a replica out whose failure it is. Throws errors that aren't its own.
+    func failed(_ replica: Replica, _ error: any Error) throws {
+      switch error {
+      case let refusal as Refusal:
+        // All the time there was has passed.
+        if case .lags = refusal { count.store(.max / 2, ordering: .relaxed) }
+        if case .lags = refusal, known > replicas.committed { return replica.noteElsewhere() }
+      case let error as DatabaseError where replicas.isTransient(error): break
+      default: throw error
+      }
+      replicas.leaveOut(replica, error)
+    }
+  }
+
+  // MARK: Leaving out
+
+  private func leaveOut(_ replica: Replica, _ error: any Error) {
+    guard let pause = replica.leaveOut(error) else { return }
+    probe(replica, in: pause)
+  }
+
+  /// Has a replica come back once it has what reads have to see.
+  private func probe(_ replica: Replica, in pause: Duration) {
+    prober.asyncAfter(deadline: .now() + pause.dispatchInterval) { [weak self] in
+      guard let self, !replica.connections.isClosed else { return }
+      do {
+        try replica.connections.runOnce(.read, ScopeCall("probe(_:in:)")) { db in
+          try self.catchUp(db, max(1, self.committed), MonotonicClock.now + self.wait)
+        }
+        replica.comeBack()
+      } catch {
+        self.probe(replica, in: replica.staysOut(error))
+      }
+    }
+  }
+
+  // MARK: All of them
+
+  package var statistics: [ReplicaStatistics] { replicas.map(\.statistics) }
+
+  func interrupt() { for replica in replicas { replica.connections.interrupt() } }
+
+  func releaseIdle() { for replica in replicas { replica.connections.releaseIdle() } }
+
+  func close() throws { for replica in replicas { try replica.connections.close() } }
+}
+
+/// A replica, and whether it is read from.
+private final class Replica: Sendable {
+  let connections: Connections
+  private let name: String
+  private let reads = Atomic<Int>(0)
+  private let state = Lock(State())
+  private let isOut = Atomic<Bool>(false)
+
+  private struct State {
+    /// How often in a row it was found wanting.
+    var failures = 0
+    var fallbacks = 0
+    var lastError: String?
+  }
+
+  init(name: String, connections: Connections) {
+    self.name = name
+    self.connections = connections
+  }
+
+  var isLeftOut: Bool { isOut.load(ordering: .acquiring) }
+
+  func note() { reads.add(1, ordering: .relaxed) }
+
+  /// Counts a read that had to go elsewhere.
+  func noteElsewhere() { state.withLock { $0.fallbacks += 1 } }
+
+  /// Leaves it out: how long to wait until it is probed; nil where somebody else does that already.
+  func leaveOut(_ error: any Error) -> Duration? {
+    noteElsewhere()
+    guard !isOut.exchange(true, ordering: .acquiringAndReleasing) else { return nil }
+    return staysOut(error)
+  }
+
+  /// Exponential back-off with jitter, up to some 5 seconds.
+  func staysOut(_ error: any Error) -> Duration {
+    state.withLock { state in
+      state.failures += 1
+      state.lastError = "\(error)"
+      let longest = 50 << min(state.failures, 7)
+      return .milliseconds(Int.random(in: longest / 2...longest))
+    }
+  }
+
+  func comeBack() {
+    state.withLock { $0.failures = 0 }
+    isOut.store(false, ordering: .releasing)
+  }
+
+  var statistics: ReplicaStatistics {
+    let (fallbacks, lastError) = state.withLock { ($0.fallbacks, $0.lastError) }
+    let used = connections.statistics
+    return ReplicaStatistics(
+      server: name, reads: reads.load(ordering: .relaxed), fallbacks: fallbacks,
+      isLeftOut: isLeftOut, lastError: lastError, busyConnections: used.busyReaders,
+      idleConnections: used.idleReaders)
+  }
+}
+
+/// What a pool's reads have had of one of its servers.
+public struct ReplicaStatistics: Hashable, Sendable {
+  /// Host and port, as the address has them.
+  public let server: String
+  /// How many reads it has run.
+  public let reads: Int
+  /// How many reads had to go elsewhere because it lagged, could not be reached, or is the primary.
+  public let fallbacks: Int
+  /// Whether it gets no reads now. The primary is always left out.
+  public let isLeftOut: Bool
+  /// Why it was left out the last time; nil where it never was.
+  public let lastError: String?
+  /// How many of the connections to it are in use.
+  public let busyConnections: Int
+  /// How many are open and not in use.
+  public let idleConnections: Int
+}

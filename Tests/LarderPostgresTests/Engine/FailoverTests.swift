@@ -1,0 +1,310 @@
+import Foundation
+import Larder
+import LarderPostgres
+import PostgresSupport
+import TestSupport
+import Testing
+
+@Suite(
+  "Several servers and lost commits", .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here")
+)
+struct FailoverTests {
+  private let address: String
+  private let folder: String
+
+  init() throws {
+    folder = try PostgresServer.shared.folder
+    address = try PostgresServer.shared.database()
+    let migrator = Migrator([
+      Migration("line", sql: "CREATE TABLE line (number BIGINT NOT NULL)")
+    ])
+    try migrator.migrate(pool())
+  }
+
+  private func pool(
+    _ address: String? = nil, _ change: (inout PostgresConfiguration) -> Void = { _ in }
+  ) throws -> PostgresPool {
+    var configuration = PostgresConfiguration()
+    configuration.connections = 1
+    configuration.commitTokens = true
+    // On a busy machine a task may wait longer than by default for its next turn.
+    configuration.retryLimit = .seconds(600)
+    change(&configuration)
+    return try PostgresPool(address ?? self.address, configuration: configuration)
+  }
+
+  private func through(_ proxy: Proxy) -> String { address.replacing(folder, with: proxy.folder) }
+
+  private func lines() throws -> [Int] {
+    try pool().read { db in
+      try db.executeQuery("SELECT number FROM line ORDER BY number").map { try $0.get(at: 0) }
+    }
+  }
+
+  // MARK: Commit tokens
+
+  @Test("A commit that was cut off at any byte is settled: the call succeeds, and has written once")
+  func cutCommits() async throws {
+    let proxy = try Proxy(to: folder)
+    let pool = try pool(through(proxy))
+    var numbers: [Int] = []
+    for bytes in stride(from: 1, to: 500, by: 6) {
+      numbers.append(bytes)
+      try pool.inTransaction { db in
+        try db.executeUpdate("INSERT INTO line VALUES (?)", bytes)
+        proxy.cut(after: bytes, once: true)
+      }
+      proxy.cut(after: .max)
+    }
+    for bytes in stride(from: 1001, to: 1500, by: 60) {
+      numbers.append(bytes)
+      try await pool.inTransaction { db in
+        try db.executeUpdate("INSERT INTO line VALUES (?)", bytes)
+        proxy.cut(after: bytes - 1000, once: true)
+      }
+      proxy.cut(after: .max)
+    }
+    #expect(try lines() == numbers)
+    #expect(proxy.statistics.cuts > 20)
+    // Those that weren't committed ran again, and only those.
+    #expect(pool.statistics.retries > 0 && pool.statistics.retries < proxy.statistics.cuts)
+  }
+
+  @Test("Where nobody can be asked in time the error has the token, by which it can be asked later")
+  func unknown() throws {
+    let proxy = try Proxy(to: folder)
+    let pool = try pool(through(proxy)) {
+      $0.retryLimit = .milliseconds(300)
+      $0.connectTimeout = .milliseconds(300)
+      $0.statementDeadline = .milliseconds(200)
+    }
+    let error = #expect(throws: DatabaseError.self) {
+      try pool.inTransaction { db in
+        try db.executeUpdate("INSERT INTO line VALUES (7)")
+        proxy.freeze()
+      }
+    }
+    #expect(error?.sqlState == "08007")
+    #expect(error?.message.contains("outcome(of:)") == true)
+    let token = try #require(error?.commitToken)
+    #expect(try self.pool().outcome(of: token) == false)
+    #expect(try lines().isEmpty)
+  }
+
+  @Test("A commit is found by its token, and one that never was can't be any more")
+  func outcome() async throws {
+    let pool = try pool()
+    let token = UUID()
+    #expect(try pool.outcome(of: token) == false)
+    #expect(try await pool.outcome(of: token) == false)
+    // What a transaction would write that comes late.
+    let insertion: SQL = "INSERT INTO larder_commit (token) VALUES (\(token))"
+    let late = #expect(throws: DatabaseError.self) {
+      try pool.inTransaction { try $0.executeUpdate(insertion) }
+    }
+    #expect(late?.isConstraint == true)
+    let committed = try pool.inTransaction { db in
+      try db.executeUpdate("INSERT INTO line VALUES (1)")
+      return UUID()
+    }
+    try pool.inTransaction {
+      try $0.executeUpdate("INSERT INTO larder_commit (token) VALUES (\(committed))")
+    }
+    #expect(try pool.outcome(of: committed))
+    let without = try self.pool { $0.commitTokens = false }
+    let error = #expect(throws: DatabaseError.self) { _ = try without.outcome(of: token) }
+    #expect(error?.code == .misuse)
+  }
+
+  @Test("Each transaction that commits has a token, one that is undone has none")
+  func rows() throws {
+    let pool = try pool()
+    func count() throws -> Int {
+      try pool.read { try $0.value("SELECT count(*) FROM larder_commit", as: Int.self) ?? -1 }
+    }
+    let before = try count()
+    for number in 0..<3 {
+      try pool.inTransaction { try $0.executeUpdate("INSERT INTO line VALUES (?)", number) }
+    }
+    try pool.inTransaction { db in
+      try db.executeUpdate("INSERT INTO line VALUES (9)")
+      db.setRollbackOnly()
+    }
+    try pool.inSavepoint { try $0.executeUpdate("INSERT INTO line VALUES (10)") }
+    #expect(try count() == before + 4)
+    #expect(try lines() == [0, 1, 2, 10])
+  }
+
+  @Test("The path that a transaction sets doesn't lead its token elsewhere")
+  func searchPath() throws {
+    let pool = try pool()
+    try pool.inTransaction { db in
+      try db.executeUpdate("INSERT INTO line VALUES (1)")
+      try db.executeUpdate("SET LOCAL search_path = pg_catalog")
+    }
+    #expect(try lines() == [1])
+  }
+
+  @Test(
+    "Without its table a commit fails and says what makes it; migrations make it, once, and hide it"
+  )
+  func table() throws {
+    let other = try PostgresServer.shared.database()
+    let pool = try pool(other)
+    let error = #expect(throws: DatabaseError.self) {
+      try pool.inTransaction { try $0.executeUpdate("CREATE TABLE a (b BIGINT)") }
+    }
+    #expect(error?.message.contains("Migrator.migrate") == true)
+    for _ in 0..<2 { try Migrator([]).migrate(pool) }
+    try pool.inTransaction { try $0.executeUpdate("CREATE TABLE a (b BIGINT)") }
+    let found = try pool.read { db in
+      try Schema(TableSchema("a", [.column("b", .integer)])).differences(from: Schema(db))
+    }
+    #expect(!found.contains { "\($0)".contains("larder_commit") })
+  }
+
+  @Test("Tokens that are too old for anybody to ask are removed by migrations")
+  func cleaning() throws {
+    let pool = try pool()
+    let (old, new) = (UUID(), UUID())
+    try pool.inTransaction { db in
+      try db.executeUpdate(
+        """
+        INSERT INTO larder_commit (token, written_at)
+        VALUES (\(old), now() - interval '3 hours'), (\(new), now() - interval '1 minute')
+        """)
+    }
+    try Migrator([Migration("line", sql: "CREATE TABLE line (number BIGINT NOT NULL)")])
+      .migrate(pool)
+    let left = try pool.read { db in
+      try db.executeQuery("SELECT token FROM larder_commit").map {
+        try $0.get(at: 0, as: UUID.self)
+      }
+    }
+    #expect(left.contains(new) && !left.contains(old))
+  }
+
+  // MARK: Several servers
+
+  @Test(
+    "The first server that answers and can be written to is taken, and is asked first from then on")
+  func severalServers() throws {
+    for hosts in ["/nowhere,\(folder)", "\(folder),/nowhere", "/nowhere,/neither,\(folder)"] {
+      let list = address.replacing("host=\(folder)", with: "host=\(hosts)")
+      let pool = try pool(list)
+      #expect(try pool.read { try $0.value("SELECT 1", as: Int.self) } == 1)
+      let ports = hosts.split(separator: ",").map { _ in "5432" }.joined(separator: ",")
+      _ = try self.pool(list + " port=\(ports)")
+      _ = try self.pool(list + " port=5432 target_session_attrs=prefer-standby")
+    }
+  }
+
+  @Test("Where no server will do, the error tells what each has said")
+  func noServer() throws {
+    let both = address.replacing("host=\(folder)", with: "host=/nowhere,/neither")
+    let error = #expect(throws: DatabaseError.self) { _ = try pool(both) }
+    #expect(error?.code == .cannotOpen)
+    #expect(error?.message.contains("/nowhere") == true)
+    #expect(error?.message.contains("/neither") == true)
+    let twice = address.replacing("host=\(folder)", with: "host=\(folder),\(folder)")
+    let standby = #expect(throws: DatabaseError.self) {
+      _ = try pool(twice + " target_session_attrs=standby")
+    }
+    #expect(standby?.code == .cannotOpen)
+    for ports in ["5432,5432,5432", "x"] {
+      #expect(throws: DatabaseError.self) { _ = try pool(twice + " port=\(ports)") }
+    }
+  }
+
+  @Test("One that never answers has its share of the time, and no more")
+  func silentServer() throws {
+    let silent = try Proxy(to: folder, isSilent: true)
+    let list = address.replacing("host=\(folder)", with: "host=\(silent.folder),\(folder)")
+    let clock = ContinuousClock()
+    let time = try clock.measure {
+      let pool = try pool(list) { $0.connectTimeout = .seconds(2) }
+      #expect(try pool.read { try $0.value("SELECT 1", as: Int.self) } == 1)
+    }
+    #expect(time >= .seconds(1))
+  }
+
+  // MARK: Replicas
+
+  @Test("Where there is no standby, reads run on the primary, and the statistics say why")
+  func noReplica() async throws {
+    let list = address.replacing("host=\(folder)", with: "host=\(folder),/nowhere")
+    let pool = try pool(list) { $0.reads = .replicas(waitAtMost: .milliseconds(20)) }
+    try pool.inTransaction { try $0.executeUpdate("INSERT INTO line VALUES (1)") }
+    let (two, position) = try await pool.inTransactionWithPosition { db in
+      try db.executeUpdate("INSERT INTO line VALUES (2)")
+      return 2
+    }
+    #expect(two == 2)
+    for _ in 0..<3 {
+      #expect(try pool.read { try $0.value("SELECT count(*) FROM line", as: Int.self) } == 2)
+      let count = try await pool.read(notBefore: position) { db in
+        try db.value("SELECT count(*) FROM line", as: Int.self)
+      }
+      #expect(count == 2)
+    }
+    let statistics = pool.replicaStatistics
+    #expect(statistics.map(\.server) == ["\(folder):5432", "/nowhere:5432"])
+    #expect(statistics.allSatisfy { $0.isLeftOut && $0.reads == 0 && $0.fallbacks > 0 })
+    #expect(statistics.allSatisfy { $0.lastError != nil })
+    try pool.close()
+    #expect(throws: DatabaseError.self) { try pool.read { _ in } }
+  }
+
+  @Test("What a closure throws is thrown, and isn't run again elsewhere")
+  func ownErrors() throws {
+    struct Own: Error {}
+    let pool = try pool { $0.reads = .replicas(waitAtMost: .zero) }
+    var count = 0
+    #expect(throws: Own.self) {
+      try pool.read { _ in
+        count += 1
+        throw Own()
+      }
+    }
+    #expect(count == 1)
+  }
+
+  @Test("Positions grow with commits, and are the server's text")
+  func positions() throws {
+    let pool = try pool()
+    let places = try (0..<3).map { number in
+      try pool.inTransactionWithPosition { db in
+        _ = try db.executeUpdate("INSERT INTO line VALUES (?)", number)
+      }.1
+    }
+    #expect(places == places.sorted() && Set(places).count == 3)
+    let isThere = try pool.inDatabase { db in
+      try db.value(
+        "SELECT CAST(? AS text)::pg_lsn <= pg_current_wal_lsn()", places[2].description,
+        as: Bool.self)
+    }
+    #expect(isThere == true)
+  }
+
+  @Test(
+    "A position is what it was written as, or nil",
+    arguments: [
+      ("16/B374D848", "16/B374D848"), ("0/0", "0/0"), ("0/1", "0/1"), ("1/0", "1/0"),
+      ("7fffffff/ffffffff", "7FFFFFFF/FFFFFFFF"), ("0/00000010", "0/10"), ("80000000/0", nil),
+      ("", nil), ("/", nil), ("1", nil), ("1/2/3", nil), ("-1/2", nil), ("+1/2", nil), ("g/1", nil),
+      ("1/123456789", nil), (" 1/2", nil),
+    ])
+  func positionText(_ text: String, _ expected: String?) throws {
+    let position = CommitPosition(text)
+    #expect(position?.description == expected)
+    guard let position else {
+      let json = try JSONEncoder().encode([text])
+      #expect(throws: DecodingError.self) {
+        _ = try JSONDecoder().decode([CommitPosition].self, from: json)
+      }
+      return
+    }
+    let json = try JSONEncoder().encode([position])
+    #expect(try JSONDecoder().decode([CommitPosition].self, from: json) == [position])
+  }
+}
