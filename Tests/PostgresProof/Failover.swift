@@ -18,19 +18,38 @@ enum Failover: Verb {
 
   static func run(_ options: Options) throws {
     let kills = try options.number("kills")
-    var figures = Figures("failover", unit: "kills", options)
+    var trial = try Trial(Figures("failover", unit: "kills", options))
     var random = SeededGenerator(seed: UInt64(try options.number("seed")))
-    let cluster = try PostgresCluster()
-    let writers = try Writers(cluster.address, serverName: "current_setting('cluster_name')")
-    try cluster.makeSynchronous(0)
-    var all = Writers.Told(first: 1)
-    var (first, everybody): ([Duration], [Duration]) = ([], [])
-    var primary = 0
     for kill in 1...kills {
-      let standby = 1 - primary
-      let watch = try Database.postgres(cluster.addresses[standby])
+      try trial.kill(kill, after: .random(in: 300_000...800_000, using: &random))
+    }
+    try trial.hold()
+    try trial.end()
+  }
+
+  private struct Trial {
+    let cluster: PostgresCluster
+    let writers: Writers
+    var figures: Figures
+    private var all = Writers.Told(first: 1)
+    /// From the promotion to the first write, and to that of the last writer.
+    private var (first, everybody): ([Duration], [Duration]) = ([], [])
+    private var primary = 0
+    private var standby: Int { 1 - primary }
+
+    init(_ figures: Figures) throws {
+      self.figures = figures
+      cluster = try PostgresCluster()
+      writers = try Writers(cluster.address, serverName: "current_setting('cluster_name')")
+      try cluster.makeSynchronous(0)
+    }
+
+    /// Kills the primary while all write, and has the standby take its place.
+    mutating func kill(_ number: Int, after microseconds: UInt32) throws {
+      let watch = try oneStandby(cluster.addresses[standby])
       writers.start()
-      usleep(UInt32.random(in: 300_000...800_000, using: &random))
+      usleep(microseconds)
+      let killed = ContinuousClock.now
       try cluster.kill(primary)
       try cluster.promote(standby)
       while try watch.value("SELECT pg_is_in_recovery()", as: Bool.self) != false { usleep(500) }
@@ -43,37 +62,65 @@ enum Failover: Verb {
       for one in told.acknowledgements where one.server == name {
         times[one.writer] = min(times[one.writer] ?? one.time, one.time)
       }
-      first.append(max(.zero, (times.values.min() ?? promoted) - promoted))
-      everybody.append(max(.zero, (times.values.max() ?? promoted) - promoted))
-      let verdict = try Verdict(told, on: cluster.addresses[standby])
-      report(
-        "kill \(kill): \(verdict.text), \(told.unknownCount) asked for; first write after "
-          + "\(first.last?.inMilliseconds ?? ""), all writers after "
-          + "\(everybody.last?.inMilliseconds ?? "")")
-      figures.failed += verdict.isRight && told.unexpected.isEmpty ? 0 : 1
-      for what in verdict.problems + told.unexpected.prefix(5) { complain("kill \(kill): \(what)") }
-      if let last = first.last, last > .seconds(1) {
-        figures.failed += 1
-        complain("kill \(kill): the first write came late")
-      }
-      all.add(told)
-      if kill < kills {
-        try cluster.copy(primary, of: standby)
-        try cluster.makeSynchronous(standby)
-      }
+      let soonest = max(.zero, (times.values.min() ?? promoted) - promoted)
+      let latest = max(.zero, (times.values.max() ?? promoted) - promoted)
+      first.append(soonest)
+      everybody.append(latest)
+      try judge(
+        "kill \(number)", told, on: standby, since: killed,
+        "first write after \(soonest.inMilliseconds), all writers after \(latest.inMilliseconds)")
+      if soonest > .seconds(1) { fail("kill \(number): the first write came late") }
+      figures.tried += 1
+      try changePlaces()
+    }
+
+    /// What was killed follows the one that has taken its place.
+    private mutating func changePlaces() throws {
+      try cluster.copy(primary, of: standby)
+      try cluster.makeSynchronous(standby)
       primary = standby
     }
-    // What was acknowledged before the last kills is still there.
-    let verdict = try Verdict(all, on: cluster.addresses[primary])
-    figures.failed += verdict.isRight ? 0 : 1
-    for what in verdict.problems { complain("in the end: \(what)") }
-    figures.tried = kills
-    figures.details = [
-      verdict.text, "\(all.unknownCount) unknown commits asked for",
-      "\(writers.retryCount) run again by the pool",
-      "first write after the promotion: median \(first.median), longest \(first.longest)",
-      "all writers: median \(everybody.median), longest \(everybody.longest)",
-    ]
-    try figures.end()
+
+    /// Commits that wait for the standby while it is gone, once so that it comes back, and once so that the primary
+    /// goes, too.
+    mutating func hold() throws {
+      let held = HeldCommits(cluster: cluster, writers: writers)
+      let start = ContinuousClock.now
+      let kept = try held.run(primary: primary, standby: standby, isKilled: false)
+      try judge("held, and the standby comes back", kept, on: primary, since: start, "")
+      let lost = try held.run(primary: primary, standby: standby, isKilled: true)
+      try judge("held, and the primary is killed", lost, on: standby, since: start, "")
+      primary = standby
+    }
+
+    private mutating func judge(
+      _ what: String, _ told: Writers.Told, on node: Int,
+      since start: ContinuousClock.Instant, _ times: String
+    ) throws {
+      let verdict = try Verdict(told, on: cluster.addresses[node])
+      report("\(what): \(verdict.text), \(told.unknownCount) asked for; \(times)")
+      let stories = verdict.lost.map { Writers.story(of: $0, in: told, since: start) }
+      let problems = verdict.problems + stories + told.unexpected.prefix(5)
+      if !problems.isEmpty { fail("\(what): \(problems.joined(separator: "; "))") }
+      all.add(told)
+    }
+
+    private mutating func fail(_ what: String) {
+      figures.failed += 1
+      complain(what)
+    }
+
+    mutating func end() throws {
+      // What was acknowledged before the last kills is still there.
+      let verdict = try Verdict(all, on: cluster.addresses[primary])
+      for what in verdict.problems { fail("in the end: \(what)") }
+      figures.details = [
+        verdict.text, "\(all.unknownCount) unknown commits asked for",
+        "\(writers.retryCount) run again by the pool",
+        "first write after the promotion: median \(first.median), longest \(first.longest)",
+        "all writers: median \(everybody.median), longest \(everybody.longest)",
+      ]
+      try figures.end()
+    }
   }
 }

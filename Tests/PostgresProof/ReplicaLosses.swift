@@ -38,11 +38,11 @@ extension ReplicaTrial {
   }
 
   mutating func whileReplayIsPaused() throws {
-    let replica = try onePool(cluster.addresses[1])
+    let replica = try oneStandby(cluster.addresses[1])
     try leaveOut(1, "is paused") {
-      _ = try replica.inDatabase { try $0.value("SELECT pg_wal_replay_pause()", as: String.self) }
+      _ = try replica.value("SELECT pg_wal_replay_pause()::text", as: String.self)
     } _: {
-      _ = try replica.inDatabase { try $0.value("SELECT pg_wal_replay_resume()", as: String.self) }
+      _ = try replica.value("SELECT pg_wal_replay_resume()::text", as: String.self)
     }
   }
 

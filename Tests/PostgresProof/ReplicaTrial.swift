@@ -150,7 +150,7 @@ struct ReplicaTrial {
     Thread.detachNewThread {
       let load = try? onePool(address)
       while !isOver.withLock({ $0 }) {
-        try? load?.inTransaction { db in
+        _ = try? load?.inTransaction { db in
           try db.executeUpdate("INSERT INTO load SELECT generate_series(1, 500)")
         }
         usleep(2_000)

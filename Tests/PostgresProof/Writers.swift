@@ -19,6 +19,7 @@ final class Writers: Sendable {
 
   /// A payment that a server has acknowledged.
   struct Acknowledgement {
+    var id: Int
     var time: ContinuousClock.Instant
     var writer: Int
     /// Which server it was, as it calls itself.
@@ -44,7 +45,7 @@ final class Writers: Sendable {
   }
 
   /// Who writes.
-  private enum Kind: CaseIterable {
+  enum Kind {
     case thread, task
     /// By a pool that tries nothing again.
     case impatient
@@ -55,7 +56,8 @@ final class Writers: Sendable {
     .thread, .thread, .thread, .task, .task, .task, .impatient, .impatient, .cancelled,
   ]
 
-  private let pool: PostgresPool
+  /// The patient one.
+  let pool: PostgresPool
   private let impatient: PostgresPool
   private let serverName: SQL
   private let next = Atomic<Int>(1)
@@ -85,10 +87,17 @@ final class Writers: Sendable {
   /// How many transactions the pool has run again.
   var retryCount: Int { pool.statistics.retries }
 
-  func start() {
-    isStopped.store(false, ordering: .relaxed)
+  /// Begins to note anew what they are told.
+  @discardableResult
+  func begin() -> Int {
     let first = next.load(ordering: .relaxed)
     told.withLock { $0 = Told(first: first) }
+    return first
+  }
+
+  func start() {
+    isStopped.store(false, ordering: .relaxed)
+    let first = begin()
     for (number, kind) in Self.company.enumerated() {
       group.enter()
       switch kind {
@@ -144,10 +153,19 @@ final class Writers: Sendable {
     }
   }
 
-  private func take() -> Int { next.add(1, ordering: .relaxed).oldValue }
+  /// How it was acknowledged, for those that are lost.
+  static func story(of id: Int, in told: Told, since start: ContinuousClock.Instant) -> String {
+    guard let one = told.acknowledgements.first(where: { $0.id == id }) else {
+      return "\(id) was settled"
+    }
+    return "\(id) by \(company[one.writer]), acknowledged by \(one.server) "
+      + "\((one.time - start).inMilliseconds) after the kill"
+  }
+
+  func take() -> Int { next.add(1, ordering: .relaxed).oldValue }
 
   /// Returns what the server calls itself.
-  private func pay(_ db: Database, _ id: Int) throws -> String {
+  func pay(_ db: Database, _ id: Int) throws -> String {
     let server =
       try db.value(
         "INSERT INTO payment VALUES (\(id), \(serverName)) RETURNING server", as: String.self) ?? ""
@@ -155,7 +173,7 @@ final class Writers: Sendable {
     return server
   }
 
-  private func note(
+  func note(
     _ id: Int, _ result: Result<String, any Error>, of writer: Int, _ kind: Kind
   ) {
     switch result {
@@ -163,7 +181,8 @@ final class Writers: Sendable {
       let now = ContinuousClock.now
       told.withLock { told in
         told.outcomes[id] = .acknowledged
-        told.acknowledgements.append(.init(time: now, writer: writer, server: server))
+        told.acknowledgements.append(
+          Acknowledgement(id: id, time: now, writer: writer, server: server))
       }
     case .failure(let error):
       // It would ask again at once, and be refused by the thousand.

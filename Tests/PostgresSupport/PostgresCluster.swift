@@ -9,13 +9,15 @@ package final class PostgresCluster: Sendable {
   package let addresses: [String]
   /// That of all of them together.
   package let address: String
+  /// Where their sockets are; empty where they have ports.
+  package let folders: [String]
   private let guardian: Lock<ChildProcess>
 
   /// Starts a primary with standbys.
   package init(standbys: Int = 1, _ options: [String] = []) throws {
     let process = try ChildProcess(
       PostgresServer.script, ["cluster", "--standbys", "\(standbys)"] + options)
-    let folders = try Self.lines(of: process, standbys + 1)
+    folders = try Self.lines(of: process, standbys + 1)
     addresses = folders.map { "host=\($0) user=larder dbname=postgres" }
     address = "host=\(folders.joined(separator: ",")) user=larder dbname=postgres"
     guardian = Lock(process)
@@ -24,6 +26,7 @@ package final class PostgresCluster: Sendable {
   /// Starts three nodes of [Patroni](https://patroni.readthedocs.io), with etcd, of which the first leads.
   package init(patroni: Void) throws {
     let process = try ChildProcess(PostgresServer.script, ["patroni-nodes"])
+    folders = []
     let ports = try Self.lines(of: process, 3)
     let rest = "user=larder dbname=postgres"
     addresses = ports.map { "host=127.0.0.1 port=\($0) \(rest)" }
