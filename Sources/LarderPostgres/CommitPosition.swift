@@ -1,22 +1,22 @@
+import LarderSQLite
+
 /// A place in a server's write-ahead log, behind a commit: what has the log up to there has the commit.
 ///
-/// It goes to other processes, and to clients, as text: `16/B374D848`. Places are comparable within one cluster, also
-/// after a failover.
-///
-/// See [pg_lsn](https://www.postgresql.org/docs/current/datatype-pg-lsn.html).
+/// It goes to other processes, and to clients, as text: `1/16/B374D848`, the timeline, which each failover begins anew,
+/// and the place on it as [pg_lsn](https://www.postgresql.org/docs/current/datatype-pg-lsn.html). Places are
+/// comparable within one cluster.
 public struct CommitPosition: Hashable, Comparable, Sendable, LosslessStringConvertible, Codable {
-  /// Bytes from the beginning of the log.
-  let bytes: Int64
+  let place: LogPosition
 
-  init(_ bytes: Int64) { self.bytes = max(0, bytes) }
+  init(_ place: LogPosition) { self.place = place }
 
   /// Nil for a text that is no position.
   public init?(_ description: String) {
     let parts = description.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 2, let high = Self.number(parts[0]), let low = Self.number(parts[1]),
-      high <= Int32.max
+    guard parts.count == 3, let timeline = Self.number(parts[0]), let high = Self.number(parts[1]),
+      let low = Self.number(parts[2]), high <= Int32.max
     else { return nil }
-    bytes = high << 32 | low
+    place = LogPosition(timeline: timeline, bytes: high << 32 | low)
   }
 
   private static func number(_ text: Substring) -> Int64? {
@@ -24,17 +24,15 @@ public struct CommitPosition: Hashable, Comparable, Sendable, LosslessStringConv
     return Int64(text, radix: 16)
   }
 
-  /// As the server writes it.
+  /// The text.
   public var description: String {
-    let digits = String(bytes, radix: 16, uppercase: true)
-    let high = digits.dropLast(8)
-    let low = digits.suffix(8).drop { $0 == "0" }
-    return (high.isEmpty ? "0" : high) + "/" + (low.isEmpty ? "0" : low)
+    [place.timeline, place.bytes >> 32, place.bytes & 0xFFFF_FFFF]
+      .map { String($0, radix: 16, uppercase: true) }.joined(separator: "/")
   }
 
   /// Whether one comes before another in the log.
   public static func < (left: CommitPosition, right: CommitPosition) -> Bool {
-    left.bytes < right.bytes
+    left.place < right.place
   }
 
   /// Throws `DecodingError` for a text that is no position.
@@ -42,7 +40,7 @@ public struct CommitPosition: Hashable, Comparable, Sendable, LosslessStringConv
     let container = try decoder.singleValueContainer()
     guard let position = CommitPosition(try container.decode(String.self)) else {
       throw DecodingError.dataCorruptedError(
-        in: container, debugDescription: "not a position in a log, such as 16/B374D848")
+        in: container, debugDescription: "not a position in a log, such as 1/16/B374D848")
     }
     self = position
   }

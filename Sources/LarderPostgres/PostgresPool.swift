@@ -44,15 +44,12 @@ public final class PostgresPool: DatabaseAccess {
     servers = try Self.reading(address) { try ServerList($0) }
     self.configuration = configuration
     let replicas = try Self.replicas(servers, configuration)
-    let committed: (@Sendable (Int64) -> Void)? = replicas.map { replicas in
-      { replicas.note(commitAt: $0) }
-    }
     connections = Connections(
       engine: "PostgreSQL", maximum: configuration.connections, timeout: configuration.scopeTimeout,
       retryLimit: configuration.retryLimit, isTransient: SQLState.isTransient, replicas: replicas
     ) { [servers] in
       Database(
-        try PostgresEngine(servers, configuration, committed: committed), configuration)
+        try PostgresEngine(servers, configuration, replicas: replicas), configuration)
     }
     try connections.connect()
   }
@@ -84,7 +81,7 @@ public final class PostgresPool: DatabaseAccess {
     var retry = Retry(limit: configuration.retryLimit, isTransient: SQLState.isTransient)
     while true {
       do {
-        return try inDatabase { try $0.isCommitted(token) }
+        return try inDatabase { try $0.postgres.isCommitted(token) }
       } catch {
         usleep(UInt32(try retry.pause(after: error) / .microseconds(1)))
       }
@@ -96,7 +93,7 @@ public final class PostgresPool: DatabaseAccess {
     var retry = Retry(limit: configuration.retryLimit, isTransient: SQLState.isTransient)
     while true {
       do {
-        return try await inDatabase { try $0.isCommitted(token) }
+        return try await inDatabase { try $0.postgres.isCommitted(token) }
       } catch {
         try await Task.sleep(for: retry.pause(after: error))
       }
@@ -123,10 +120,12 @@ public final class PostgresPool: DatabaseAccess {
       ) { Database(try PostgresEngine(servers, own), own) }
       return (name: server.name, connections: connections)
     }
-    return Replicas(replicas, waitAtMost: wait, isTransient: SQLState.isTransient) {
-      db, position, deadline in
-      try (db.engine as? PostgresEngine)?.catchUp(to: position, until: deadline)
-    }
+    return Replicas(
+      replicas, waitAtMost: wait, isTransient: SQLState.isTransient,
+      locate: { try $0.postgres.position() },
+      catchUp: { db, position, deadline in
+        try db.postgres.catchUp(to: position, until: deadline)
+      })
   }
 
   /// What reads have had of each of the address's servers, in its order, where
@@ -141,7 +140,9 @@ public final class PostgresPool: DatabaseAccess {
   ) throws -> (T, CommitPosition) {
     let value = try inTransaction(kind, label: label, line: line, body)
     if let position = connections.replicas?.committed { return (value, CommitPosition(position)) }
-    return (value, try inDatabase(label: label, line: line) { try $0.commitPosition() })
+    return (
+      value, try inDatabase(label: label, line: line) { CommitPosition(try $0.postgres.position()) }
+    )
   }
 
   /// As the form that isn't asynchronous.
@@ -151,7 +152,10 @@ public final class PostgresPool: DatabaseAccess {
   ) async throws -> (T, CommitPosition) {
     let value = try await inTransaction(kind, label: label, line: line, body)
     if let position = connections.replicas?.committed { return (value, CommitPosition(position)) }
-    return (value, try await inDatabase(label: label, line: line) { try $0.commitPosition() })
+    return (
+      value,
+      try await inDatabase(label: label, line: line) { CommitPosition(try $0.postgres.position()) }
+    )
   }
 
   /// Runs a closure that reads, as `read` does, and sees at least what was committed at a position: on a replica that
@@ -162,7 +166,7 @@ public final class PostgresPool: DatabaseAccess {
     notBefore position: CommitPosition, label: StaticString = #function, line: UInt = #line,
     _ body: (Database) throws -> T
   ) throws -> T {
-    try connections.read(notBefore: position.bytes, label, line, body)
+    try connections.read(notBefore: position.place, label, line, body)
   }
 
   /// As the form that isn't asynchronous.
@@ -170,7 +174,7 @@ public final class PostgresPool: DatabaseAccess {
     notBefore position: CommitPosition, label: StaticString = #function, line: UInt = #line,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    try await connections.read(notBefore: position.bytes, label, line, body)
+    try await connections.read(notBefore: position.place, label, line, body)
   }
 }
 
@@ -195,13 +199,12 @@ extension Database {
     self.init(engine: engine, path: "", configuration: configuration.common)
   }
 
-  fileprivate func isCommitted(_ token: UUID) throws -> Bool {
-    guard let engine = engine as? PostgresEngine else { return false }
-    return try engine.isCommitted(token)
-  }
-
-  /// The place in the log behind all that is committed.
-  fileprivate func commitPosition() throws -> CommitPosition {
-    CommitPosition(try value("\(raw: PostgresEngine.position)") ?? 0)
+  fileprivate var postgres: PostgresEngine {
+    get throws {
+      guard let engine = engine as? PostgresEngine else {
+        throw DatabaseError(.internal, "the connection is of another engine")
+      }
+      return engine
+    }
   }
 }

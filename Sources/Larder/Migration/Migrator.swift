@@ -98,12 +98,13 @@ public struct Migrator: Sendable {
     _ db: Database,
     progress: (((name: String, index: Int, count: Int, duration: Duration?)) -> Void)? = nil
   ) throws {
+    // What the engine keeps for itself the migrations' own commits may need.
+    try db.engine?.makeBookkeeping()
     // What is to be done is read anew each time: another process may be doing it too.
     while case let history = try checkedHistory(db), !history.isComplete(for: migrations) {
       let next = history.applied.count
       if next < migrations.count { try apply(next, db, progress) } else { try adopt(db) }
     }
-    try db.engine?.makeBookkeeping()
   }
 
   /// Undoes the migrations that come after one, the last first, each in a transaction of its own.

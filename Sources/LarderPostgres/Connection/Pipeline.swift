@@ -159,25 +159,28 @@ extension PostgresConnection {
   ///
   /// - Parameter done: counts those of which the server has said that they have.
   ///
-  /// Returns what the first row of the last statement begins with, a bigint; nil where there is none.
-  func run(all statements: [String], done: inout Int) throws -> Int64? {
+  /// Returns the first row of the last statement, whose columns are bigints; nil where there is none.
+  func run(all statements: [String], done: inout Int) throws -> [Int64]? {
     try roundTrip { for sql in statements { try sendPlain(sql, $0) } }
-    var integer: Int64?
+    var row: [Int64]?
     for sql in statements {
-      let failure = try outcome(sql: sql) { integer = Self.integer(of: $0) }
+      let failure = try outcome(sql: sql) { row = Self.integers(of: $0) }
       if let failure { try fail(failure) }
       done += 1
     }
     try finish()
-    return integer
+    return row
   }
 
-  private static func integer(of result: OpaquePointer) -> Int64? {
-    guard PQntuples(result) > 0, PQgetlength(result, 0, 0) == 8,
-      let bytes = PQgetvalue(result, 0, 0)
-    else { return nil }
-    return Int64(
-      bigEndian: UnsafeRawPointer(bytes).loadUnaligned(as: Int64.self))
+  /// NULL is 0.
+  private static func integers(of result: OpaquePointer) -> [Int64]? {
+    guard PQntuples(result) > 0 else { return nil }
+    return (0..<PQnfields(result)).map { column in
+      guard PQgetlength(result, 0, column) == 8, let bytes = PQgetvalue(result, 0, column) else {
+        return 0
+      }
+      return Int64(bigEndian: UnsafeRawPointer(bytes).loadUnaligned(as: Int64.self))
+    }
   }
 
   /// The server would take a NUL for the end.

@@ -26,6 +26,7 @@ public struct PostgresConfiguration: Sendable {
   }
 
   /// The most connections at a time; with replicas, to each server.
+  public var connections = 8
   /// The isolation of transactions. Reads are repeatable read.
   public var isolation = Isolation.serializable
   /// For how long a transaction is tried again that others were in the way of, or whose connection was lost

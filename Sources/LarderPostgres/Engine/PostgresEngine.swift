@@ -30,19 +30,19 @@ final class PostgresEngine: EngineConnection {
   private let servers: ServerList
   private let configuration: PostgresConfiguration
   private var tokens: CommitTokens?
-  /// How far the server had replayed the log when it was asked last, in bytes.
-  private var replayed: Int64 = 0
-  /// Told of the place in the server's log behind each commit, in bytes; nil where nobody wants to know.
-  private let committed: (@Sendable (Int64) -> Void)?
+  /// How far the server had replayed the log when it was asked last.
+  private var replayed = LogPosition()
+  /// Told of the place in the server's log behind each commit, so that reads see it.
+  private let replicas: Replicas?
 
   /// Connects. Throws ``DatabaseError`` where that fails, without the password.
   init(
     _ servers: ServerList, _ configuration: PostgresConfiguration,
-    _ dialect: any Dialect = PostgresDialect(), committed: (@Sendable (Int64) -> Void)? = nil
+    _ dialect: any Dialect = PostgresDialect(), replicas: Replicas? = nil
   ) throws {
     self.servers = servers
     self.configuration = configuration
-    self.committed = committed
+    self.replicas = replicas
     writing = EngineDialect(dialect)
     exactBeginning = "BEGIN ISOLATION LEVEL \(configuration.isolation.rawValue)"
     let deadline = MonotonicClock.now + configuration.connectTimeout
@@ -166,12 +166,13 @@ final class PostgresEngine: EngineConnection {
     var statements = ["COMMIT"]
     if let token, let tokens { statements.insert(tokens.insertion(of: token), at: 0) }
     let committing = statements.count
-    if committed != nil { statements.append(Self.position) }
+    if replicas != nil { statements.append(Self.position) }
     var done = 0
     do {
-      let position = try connection.run(all: statements, done: &done)
-      if let position { committed?(position) }
+      let row = try connection.run(all: statements, done: &done)
+      replicas?.note(commitAt: row.flatMap(Self.position))
     } catch var failure as PostgresFailure where failure.isConnectionLost {
+      replicas?.note(commitAt: nil)
       if done >= committing { return }
       failure.sqlState = SQLState.unknownOutcome
       guard let token else { throw failure }
@@ -180,8 +181,29 @@ final class PostgresEngine: EngineConnection {
     if tokens?.isCleaningDue() == true { try? cleanTokens() }
   }
 
-  /// Behind all that is committed.
-  static let position = "SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint"
+  /// Behind all that is committed. The names of the log's files begin with the timeline.
+  private static let position = """
+    SELECT ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint,
+      (pg_current_wal_insert_lsn() - '0/0')::bigint
+    """
+
+  private static func position(_ row: [Int64]) -> LogPosition? {
+    row.count == 2 ? LogPosition(timeline: row[0], bytes: row[1]) : nil
+  }
+
+  /// The place behind all that is committed.
+  func position() throws -> LogPosition {
+    try perform {
+      var done = 0
+      guard let row = try connection.run(all: [Self.position], done: &done),
+        let position = Self.position(row)
+      else { throw PostgresFailure(SQLState.wrongState, "the server doesn't say where its log is") }
+      return position
+    }
+  }
+
+  /// Notes that a statement may have written which was in no transaction.
+  func noteWritten() { replicas?.note(commitAt: nil) }
 
   private func rollback() throws {
     savepointCount = 0
@@ -223,8 +245,8 @@ extension PostgresEngine {
   /// in time, or is no standby.
   ///
   /// It is asked before the scope's transaction has begun, whose snapshot then has all of that.
-  func catchUp(to position: Int64, until deadline: Duration) throws {
-    guard replayed < position else { return }
+  func catchUp(to position: LogPosition, until deadline: Duration) throws {
+    guard replayed.timeline < position.timeline || replayed.bytes < position.bytes else { return }
     let begin = connection.deferredBegin
     connection.deferredBegin = nil
     defer { connection.deferredBegin = begin }
@@ -232,11 +254,11 @@ extension PostgresEngine {
       try perform(until: deadline) {
         while true {
           var done = 0
-          guard let now = try connection.run(all: [Self.replay], done: &done) else {
+          guard let row = try connection.run(all: [Self.replay], done: &done), row.count == 2 else {
             throw Replicas.Refusal.isPrimary
           }
-          replayed = now
-          if now >= position { return }
+          replayed = LogPosition(timeline: row[0], bytes: row[1])
+          if replayed.timeline >= position.timeline, replayed.bytes >= position.bytes { return }
           guard MonotonicClock.now < deadline else { throw Replicas.Refusal.lags }
           usleep(300)
         }
@@ -246,9 +268,17 @@ extension PostgresEngine {
     }
   }
 
-  /// No row on a primary.
-  private static let replay =
-    "SELECT (pg_last_wal_replay_lsn() - '0/0')::bigint WHERE pg_is_in_recovery()"
+  /// No row on a primary. The timeline is one that the replica is on for certain: that of what it receives, which it
+  /// tells those only who may read statistics, or of its last restart point. Another standby of a primary that has
+  /// failed may have more of the log than the new primary had, and would seem to have what that wrote since.
+  private static let replay = """
+    SELECT greatest(
+        (SELECT max(received_tli) FROM pg_stat_wal_receiver),
+        (SELECT timeline_id FROM pg_control_checkpoint()),
+        (SELECT min_recovery_end_timeline FROM pg_control_recovery()))::bigint,
+      (pg_last_wal_replay_lsn() - '0/0')::bigint
+    WHERE pg_is_in_recovery()
+    """
 }
 
 // MARK: Commit tokens
@@ -306,7 +336,7 @@ extension PostgresEngine {
     guard let tokens else { return }
     // Who may not create tables is refused also where this one is there.
     let isThere = try perform { try connection.runReadCommitted(tokens.presence) }
-    if isThere == 0 {
+    if isThere == [0] {
       try beginMigration(inTransaction: true)
       try perform {
         try connection.run(tokens.creation)
@@ -321,14 +351,16 @@ extension PostgresConnection {
   /// Whether a token's transaction wasn't committed, which it then can't be any more.
   fileprivate func isRefused(_ token: UUID, _ tokens: CommitTokens) throws -> Bool {
     let answer = try runReadCommitted(tokens.refusal(of: token))
-    guard let answer else { throw PostgresFailure(SQLState.wrongState, "the token has no row") }
-    return answer != 0
+    guard let answer, !answer.isEmpty else {
+      throw PostgresFailure(SQLState.wrongState, "the token has no row")
+    }
+    return answer[0] != 0
   }
 
   /// Runs a statement in a transaction of its own that isn't serializable, whatever the session's are: it can't fail
   /// for what others do at the time.
   @discardableResult
-  fileprivate func runReadCommitted(_ sql: String) throws -> Int64? {
+  fileprivate func runReadCommitted(_ sql: String) throws -> [Int64]? {
     var done = 0
     do {
       let answer = try run(all: ["BEGIN ISOLATION LEVEL READ COMMITTED", sql], done: &done)

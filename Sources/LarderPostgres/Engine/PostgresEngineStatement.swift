@@ -53,6 +53,9 @@ final class PostgresEngineStatement: EngineStatement {
         hasBegun = true
         isUsed = true
         if effects.contains(.session) { engine.noteSettings() }
+        // In no transaction it is committed at its end, in a place that nobody knows.
+        let isAlone = !isReadOnly && !engine.hasTransaction
+        defer { if isAlone { engine.noteWritten() } }
         try statement.execute(streaming: isReadOnly && !readsAtOnce)
         row.resize(to: statement.columnNames.count)
       }
@@ -81,6 +84,7 @@ final class PostgresEngineStatement: EngineStatement {
     _ bindNext: () throws -> Bool
   ) throws {
     try engine.perform(sql, until: deadline) {
+      defer { if !engine.hasTransaction { engine.noteWritten() } }
       do {
         let copy = try PostgresCopy(
           into: table, columns, statement.parameters.types, on: engine.connection)

@@ -115,10 +115,11 @@ public final class Connections: Sendable {
 
   /// Whether a read has run on a replica. What is read inside of another scope stays beside it.
   private func readFromReplica(
-    _ call: ScopeCall, notBefore position: Int64 = 0, _ body: (Database) throws -> Void
+    _ call: ScopeCall, notBefore position: LogPosition = .init(),
+    _ body: (Database) throws -> Void
   ) throws -> Bool {
     guard let replicas, EnteredScope.held(of: owner).isNothing else { return false }
-    return try replicas.run(call, notBefore: position, body)
+    return try replicas.run(call, notBefore: position, besides: self, body)
   }
 
   @inline(__always)
@@ -229,13 +230,15 @@ public final class Connections: Sendable {
     _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    if kind.isRead, let replicas, let value = try await replicas.run(call, notBefore: 0, body) {
+    if kind.isRead, let replicas,
+      let value = try await replicas.run(call, notBefore: .init(), besides: self, body)
+    {
       return value
     }
     return try await performOnPrimary(kind, call, body)
   }
 
-  private func performOnPrimary<T: Sendable>(
+  func performOnPrimary<T: Sendable>(
     _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
@@ -308,13 +311,21 @@ public final class Connections: Sendable {
   /// Runs a read that has to see the log up to a place, in bytes: on a replica that has it, or on the primary, which
   /// has all.
   package func read<T>(
-    notBefore position: Int64, _ label: StaticString, _ line: UInt, _ body: (Database) throws -> T
+    notBefore position: LogPosition, _ label: StaticString, _ line: UInt,
+    _ body: (Database) throws -> T
   ) throws -> T {
     let call = ScopeCall(label, line)
     var result: T?
     let isRead = try readFromReplica(call, notBefore: position) { result = try body($0) }
     if isRead, let moved = result.take() { return moved }
-    try runOnPrimary(.read, call) { result = try body($0) }
+    return try performOnPrimary(.read, call, body)
+  }
+
+  func performOnPrimary<T>(
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> T
+  ) throws -> T {
+    var result: T?
+    try runOnPrimary(kind, call) { result = try body($0) }
     guard let moved = result.take() else {
       throw DatabaseError(.internal, "the scope has no result")
     }
@@ -323,11 +334,15 @@ public final class Connections: Sendable {
 
   /// The same for a task.
   package func read<T: Sendable>(
-    notBefore position: Int64, _ label: StaticString, _ line: UInt,
+    notBefore position: LogPosition, _ label: StaticString, _ line: UInt,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
     let call = ScopeCall(label, line)
-    if let value = try await replicas?.run(call, notBefore: position, body) { return value }
+    if let replicas,
+      let value = try await replicas.run(call, notBefore: position, besides: self, body)
+    {
+      return value
+    }
     return try await performOnPrimary(.read, call, body)
   }
 

@@ -16,35 +16,81 @@ package final class Replicas: Sendable {
 
   private let replicas: [Replica]
   private let next = Atomic<Int>(0)
-  /// The place in the log behind the last commit that reads have to see, in bytes.
-  private let position = Atomic<Int64>(0)
+  /// What reads have to see.
+  private let needed = Lock(Needed())
   private let wait: Duration
   private let isTransient: @Sendable (DatabaseError) -> Bool
   /// Waits until a connection's replica has replayed the log up to a place, or throws ``Refusal``.
-  private let catchUp: @Sendable (Database, _ position: Int64, _ deadline: Duration) throws -> Void
+  private let catchUp: @Sendable (Database, LogPosition, _ deadline: Duration) throws -> Void
+  /// Asks the primary for the place behind all that is committed.
+  private let locate: @Sendable (Database) throws -> LogPosition
   private let prober = DispatchQueue(label: "larder.replicas")
+
+  private struct Needed {
+    /// The place behind the last commit that was noted.
+    var position = LogPosition()
+    /// How many commits there were whose place isn't known.
+    var unknown = 0
+    /// How many of them the position is behind of.
+    var located = 0
+  }
 
   /// - Parameters:
   ///   - replicas: the connections to each, and its name.
   ///   - wait: how long a read waits for a replica that lags.
   ///   - isTransient: whether an error says that the connection was lost, or can't be had.
+  ///   - locate: asks a connection to the primary for the place behind all that is committed.
   ///   - catchUp: has a connection wait for its replica.
   package init(
     _ replicas: [(name: String, connections: Connections)], waitAtMost wait: Duration,
     isTransient: @escaping @Sendable (DatabaseError) -> Bool,
-    catchUp: @escaping @Sendable (Database, _ position: Int64, _ deadline: Duration) throws -> Void
+    locate: @escaping @Sendable (Database) throws -> LogPosition,
+    catchUp: @escaping @Sendable (Database, LogPosition, _ deadline: Duration) throws -> Void
   ) {
     self.replicas = replicas.map { Replica(name: $0.name, connections: $0.connections) }
     self.wait = max(.zero, wait.bounded)
     self.isTransient = isTransient
+    self.locate = locate
     self.catchUp = catchUp
   }
 
-  /// Notes a commit, which reads see from now on.
-  package func note(commitAt new: Int64) { position.max(new, ordering: .sequentiallyConsistent) }
+  /// Notes a commit, which reads see from now on; nil for one whose place in the log isn't known.
+  package func note(commitAt new: LogPosition?) {
+    needed.withLock { needed in
+      if let new { needed.position = max(needed.position, new) } else { needed.unknown += 1 }
+    }
+  }
 
-  /// The place behind the last commit that was noted.
-  package var committed: Int64 { position.load(ordering: .sequentiallyConsistent) }
+  /// The place behind the commits that were noted; nil where the primary has to be asked for it.
+  package var committed: LogPosition? {
+    needed.withLock { $0.located == $0.unknown ? $0.position : nil }
+  }
+
+  /// Asks the primary, where the place isn't known: by a closure that runs another on a connection to it.
+  private func committed(
+    asking run: (@escaping @Sendable (Database) throws -> LogPosition) throws -> LogPosition
+  ) throws -> LogPosition {
+    if let committed { return committed }
+    let unknown = needed.withLock { $0.unknown }
+    return found(try run(locate), behind: unknown)
+  }
+
+  /// The same for a task.
+  private func committed(
+    asking run: (@escaping @Sendable (Database) throws -> LogPosition) async throws -> LogPosition
+  ) async throws -> LogPosition {
+    if let committed { return committed }
+    let unknown = needed.withLock { $0.unknown }
+    return found(try await run(locate), behind: unknown)
+  }
+
+  private func found(_ position: LogPosition, behind unknown: Int) -> LogPosition {
+    needed.withLock { needed in
+      needed.position = max(needed.position, position)
+      needed.located = max(needed.located, unknown)
+      return needed.position
+    }
+  }
 
   // MARK: Reads
 
@@ -54,9 +100,11 @@ package final class Replicas: Sendable {
   /// - Parameter known: what it has to see besides what was noted; somebody else's word, so that a replica that hasn't
   ///   got there isn't left out for it.
   func run(
-    _ call: ScopeCall, notBefore known: Int64, _ body: (Database) throws -> Void
+    _ call: ScopeCall, notBefore known: LogPosition, besides primary: Connections,
+    _ body: (Database) throws -> Void
   ) throws -> Bool {
-    let attempt = Attempt(self, notBefore: known)
+    let own = try committed { try primary.performOnPrimary(.plain, call, $0) }
+    let attempt = Attempt(self, own, notBefore: known)
     while let replica = attempt.next() {
       do {
         try replica.connections.runOnce(.read, call) { db in
@@ -74,9 +122,11 @@ package final class Replicas: Sendable {
 
   /// The same for a task; nil where there is no replica for it.
   func run<T: Sendable>(
-    _ call: ScopeCall, notBefore known: Int64, _ body: @escaping @Sendable (Database) throws -> T
+    _ call: ScopeCall, notBefore known: LogPosition, besides primary: Connections,
+    _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T? {
-    let attempt = Attempt(self, notBefore: known)
+    let own = try await committed { try await primary.performOnPrimary(.plain, call, $0) }
+    let attempt = Attempt(self, own, notBefore: known)
     while let replica = attempt.next() {
       do {
         let value = try await replica.connections.performOnce(.read, call) { db in
@@ -95,14 +145,16 @@ package final class Replicas: Sendable {
   /// One read, which goes from replica to replica.
   private final class Attempt: Sendable {
     private let replicas: Replicas
-    private let known: Int64
+    private let own: LogPosition
+    private let known: LogPosition
     private let deadline: Duration
     private let first: Int
     /// How many replicas it has looked at.
     private let count = Atomic<Int>(0)
 
-    init(_ replicas: Replicas, notBefore known: Int64) {
+    init(_ replicas: Replicas, _ own: LogPosition, notBefore known: LogPosition) {
       self.replicas = replicas
+      self.own = own
       self.known = known
       deadline = MonotonicClock.now + replicas.wait
       first = replicas.next.wrappingAdd(1, ordering: .relaxed).newValue & .max
@@ -118,8 +170,8 @@ package final class Replicas: Sendable {
     }
 
     func catchUp(_ db: Database) throws {
-      let needed = max(known, replicas.committed)
-      if needed > 0 { try replicas.catchUp(db, needed, deadline) }
+      let needed = max(known, own)
+      if needed > LogPosition() { try replicas.catchUp(db, needed, deadline) }
     }
 
     /// Leaves a replica out whose failure it is. Throws errors that aren't its own.
@@ -128,7 +180,7 @@ package final class Replicas: Sendable {
       case let refusal as Refusal:
         // All the time there was has passed.
         if case .lags = refusal { count.store(.max / 2, ordering: .relaxed) }
-        if case .lags = refusal, known > replicas.committed { return replica.noteElsewhere() }
+        if case .lags = refusal, known > own { return replica.noteElsewhere() }
       case let error as DatabaseError where replicas.isTransient(error): break
       default: throw error
       }
@@ -149,7 +201,8 @@ package final class Replicas: Sendable {
       guard let self, !replica.connections.isClosed else { return }
       do {
         try replica.connections.runOnce(.read, ScopeCall("probe(_:in:)")) { db in
-          try self.catchUp(db, max(1, self.committed), MonotonicClock.now + self.wait)
+          let needed = max(self.needed.withLock { $0.position }, LogPosition(bytes: 1))
+          try self.catchUp(db, needed, MonotonicClock.now + self.wait)
         }
         replica.comeBack()
       } catch {
@@ -167,6 +220,23 @@ package final class Replicas: Sendable {
   func releaseIdle() { for replica in replicas { replica.connections.releaseIdle() } }
 
   func close() throws { for replica in replicas { try replica.connections.close() } }
+}
+
+/// A place in a server's log, in bytes from its beginning. A failover begins another timeline, on which the log goes on
+/// from where the new primary was: what another server had behind that isn't in it.
+package struct LogPosition: Hashable, Comparable, Sendable {
+  package var timeline: Int64
+  package var bytes: Int64
+
+  /// - Parameter timeline: 0 for any.
+  package init(timeline: Int64 = 0, bytes: Int64 = 0) {
+    self.timeline = timeline
+    self.bytes = bytes
+  }
+
+  package static func < (left: LogPosition, right: LogPosition) -> Bool {
+    (left.timeline, left.bytes) < (right.timeline, right.bytes)
+  }
 }
 
 /// A replica, and whether it is read from.

@@ -38,7 +38,7 @@ package protocol EngineConnection: AnyObject {
   func beginMigration(inTransaction: Bool) throws
   /// Sets back what a migration may have set for the whole connection, such as the path to its schemas.
   func endMigration(inTransaction: Bool) throws
-  /// Makes, or cleans, the tables that the engine keeps for itself: at the end of each run of migrations.
+  /// Makes, or cleans, the tables that the engine keeps for itself: before each run of migrations.
   func makeBookkeeping() throws
   /// Closes it. Does nothing in a process that was forked.
   func close()

@@ -33,5 +33,5 @@ extension Duration {
   }
 
   /// No less than nothing and no more than a century, so that sums can't overflow.
-  var bounded: Duration { min(max(self, .zero), .seconds(100 * 366 * 86_400)) }
+  package var bounded: Duration { min(max(self, .zero), .seconds(100 * 366 * 86_400)) }
 }

@@ -47,27 +47,34 @@ struct FailoverTests {
   func cutCommits() async throws {
     let proxy = try Proxy(to: folder)
     let pool = try pool(through(proxy))
-    var numbers: [Int] = []
-    for bytes in stride(from: 1, to: 500, by: 6) {
-      numbers.append(bytes)
-      try pool.inTransaction { db in
-        try db.executeUpdate("INSERT INTO line VALUES (?)", bytes)
-        proxy.cut(after: bytes, once: true)
+    let attempts = Lock(0)
+    @Sendable func write(_ number: Int, _ db: Database) throws {
+      try db.executeUpdate("INSERT INTO line VALUES (?)", number)
+      let isFirst = attempts.withLock { attempts in
+        attempts += 1
+        return attempts == 1
       }
-      proxy.cut(after: .max)
+      if isFirst { proxy.cut(after: number % 1000, once: true) }
     }
-    for bytes in stride(from: 1001, to: 1500, by: 60) {
-      numbers.append(bytes)
-      try await pool.inTransaction { db in
-        try db.executeUpdate("INSERT INTO line VALUES (?)", bytes)
-        proxy.cut(after: bytes - 1000, once: true)
+    func writeHere(_ number: Int) throws { try pool.inTransaction { try write(number, $0) } }
+    let numbers = Array(stride(from: 1, to: 500, by: 6)) + stride(from: 1001, to: 1500, by: 60)
+    var again = 0
+    for number in numbers {
+      if number < 1000 {
+        try writeHere(number)
+      } else {
+        try await pool.inTransaction { try write(number, $0) }
       }
       proxy.cut(after: .max)
+      again += attempts.withLock { count in
+        defer { count = 0 }
+        return count - 1
+      }
     }
     #expect(try lines() == numbers)
-    #expect(proxy.statistics.cuts > 20)
-    // Those that weren't committed ran again, and only those.
-    #expect(pool.statistics.retries > 0 && pool.statistics.retries < proxy.statistics.cuts)
+    // Those that weren't committed ran again, and those alone.
+    #expect(again == pool.statistics.retries)
+    #expect(again > 20 && again < proxy.statistics.cuts)
   }
 
   @Test("Where nobody can be asked in time the error has the token, by which it can be asked later")
@@ -95,24 +102,21 @@ struct FailoverTests {
   func outcome() async throws {
     let pool = try pool()
     let token = UUID()
-    #expect(try pool.outcome(of: token) == false)
+    func isCommitted(_ token: UUID, _ pool: PostgresPool) throws -> Bool {
+      try pool.outcome(of: token)
+    }
+    func execute(_ sql: SQL) throws { try pool.inTransaction { _ = try $0.executeUpdate(sql) } }
+    #expect(try isCommitted(token, pool) == false)
     #expect(try await pool.outcome(of: token) == false)
     // What a transaction would write that comes late.
     let insertion: SQL = "INSERT INTO larder_commit (token) VALUES (\(token))"
-    let late = #expect(throws: DatabaseError.self) {
-      try pool.inTransaction { try $0.executeUpdate(insertion) }
-    }
+    let late = #expect(throws: DatabaseError.self) { try execute(insertion) }
     #expect(late?.isConstraint == true)
-    let committed = try pool.inTransaction { db in
-      try db.executeUpdate("INSERT INTO line VALUES (1)")
-      return UUID()
-    }
-    try pool.inTransaction {
-      try $0.executeUpdate("INSERT INTO larder_commit (token) VALUES (\(committed))")
-    }
-    #expect(try pool.outcome(of: committed))
+    let committed = UUID()
+    try execute("INSERT INTO larder_commit (token) VALUES (\(committed))")
+    #expect(try isCommitted(committed, pool))
     let without = try self.pool { $0.commitTokens = false }
-    let error = #expect(throws: DatabaseError.self) { _ = try without.outcome(of: token) }
+    let error = #expect(throws: DatabaseError.self) { _ = try isCommitted(token, without) }
     #expect(error?.code == .misuse)
   }
 
@@ -158,9 +162,13 @@ struct FailoverTests {
     for _ in 0..<2 { try Migrator([]).migrate(pool) }
     try pool.inTransaction { try $0.executeUpdate("CREATE TABLE a (b BIGINT)") }
     let found = try pool.read { db in
-      try Schema(TableSchema("a", [.column("b", .integer)])).differences(from: Schema(db))
+      try Schema(db).tables.map(\.name)
     }
-    #expect(!found.contains { "\($0)".contains("larder_commit") })
+    #expect(found.contains("larder_commit"))
+    let step = try pool.read { db in
+      try Schema(tables: []).steps(from: Schema(db))
+    }
+    #expect(step.count == 1 && !"\(step)".contains("larder_commit"))
   }
 
   @Test("Tokens that are too old for anybody to ask are removed by migrations")
@@ -234,14 +242,20 @@ struct FailoverTests {
   func noReplica() async throws {
     let list = address.replacing("host=\(folder)", with: "host=\(folder),/nowhere")
     let pool = try pool(list) { $0.reads = .replicas(waitAtMost: .milliseconds(20)) }
-    try pool.inTransaction { try $0.executeUpdate("INSERT INTO line VALUES (1)") }
+    func count() throws -> Int? {
+      try pool.read { try $0.value("SELECT count(*) FROM line", as: Int.self) }
+    }
+    func write() throws {
+      try pool.inTransaction { _ = try $0.executeUpdate("INSERT INTO line VALUES (1)") }
+    }
+    try write()
     let (two, position) = try await pool.inTransactionWithPosition { db in
       try db.executeUpdate("INSERT INTO line VALUES (2)")
       return 2
     }
     #expect(two == 2)
     for _ in 0..<3 {
-      #expect(try pool.read { try $0.value("SELECT count(*) FROM line", as: Int.self) } == 2)
+      #expect(try count() == 2)
       let count = try await pool.read(notBefore: position) { db in
         try db.value("SELECT count(*) FROM line", as: Int.self)
       }
@@ -252,7 +266,7 @@ struct FailoverTests {
     #expect(statistics.allSatisfy { $0.isLeftOut && $0.reads == 0 && $0.fallbacks > 0 })
     #expect(statistics.allSatisfy { $0.lastError != nil })
     try pool.close()
-    #expect(throws: DatabaseError.self) { try pool.read { _ in } }
+    #expect(throws: DatabaseError.self) { _ = try count() }
   }
 
   @Test("What a closure throws is thrown, and isn't run again elsewhere")
@@ -280,8 +294,8 @@ struct FailoverTests {
     #expect(places == places.sorted() && Set(places).count == 3)
     let isThere = try pool.inDatabase { db in
       try db.value(
-        "SELECT CAST(? AS text)::pg_lsn <= pg_current_wal_lsn()", places[2].description,
-        as: Bool.self)
+        "SELECT CAST(? AS text)::pg_lsn <= pg_current_wal_insert_lsn()",
+        String(places[2].description.drop { $0 != "/" }.dropFirst()), as: Bool.self)
     }
     #expect(isThere == true)
   }
@@ -289,10 +303,10 @@ struct FailoverTests {
   @Test(
     "A position is what it was written as, or nil",
     arguments: [
-      ("16/B374D848", "16/B374D848"), ("0/0", "0/0"), ("0/1", "0/1"), ("1/0", "1/0"),
-      ("7fffffff/ffffffff", "7FFFFFFF/FFFFFFFF"), ("0/00000010", "0/10"), ("80000000/0", nil),
-      ("", nil), ("/", nil), ("1", nil), ("1/2/3", nil), ("-1/2", nil), ("+1/2", nil), ("g/1", nil),
-      ("1/123456789", nil), (" 1/2", nil),
+      ("1/16/B374D848", "1/16/B374D848"), ("1/0/0", "1/0/0"), ("0a/0/1", "A/0/1"),
+      ("1/7fffffff/ffffffff", "1/7FFFFFFF/FFFFFFFF"), ("1/0/00000010", "1/0/10"),
+      ("1/80000000/0", nil), ("", nil), ("/", nil), ("1", nil), ("1/2", nil), ("1/2/3/4", nil),
+      ("1/-1/2", nil), ("1/+1/2", nil), ("g/1/1", nil), ("1/1/123456789", nil), (" 1/1/2", nil),
     ])
   func positionText(_ text: String, _ expected: String?) throws {
     let position = CommitPosition(text)
