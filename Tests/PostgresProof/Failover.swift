@@ -68,7 +68,7 @@ enum Failover: Verb {
       everybody.append(latest)
       try judge(
         "kill \(number)", told, on: standby, since: killed,
-        "first write after \(soonest.inMilliseconds), all writers after \(latest.inMilliseconds)")
+        "; first write after \(soonest.inMilliseconds), all writers after \(latest.inMilliseconds)")
       if soonest > .seconds(1) { fail("kill \(number): the first write came late") }
       figures.tried += 1
       try changePlaces()
@@ -87,18 +87,18 @@ enum Failover: Verb {
       let held = HeldCommits(cluster: cluster, writers: writers)
       let start = ContinuousClock.now
       let kept = try held.run(primary: primary, standby: standby, isKilled: false)
-      try judge("held, and the standby comes back", kept, on: primary, since: start, "")
+      try judge("held, and the standby comes back", kept, on: primary, since: start)
       let lost = try held.run(primary: primary, standby: standby, isKilled: true)
-      try judge("held, and the primary is killed", lost, on: standby, since: start, "")
+      try judge("held, and the primary is killed", lost, on: standby, since: start)
       primary = standby
     }
 
     private mutating func judge(
       _ what: String, _ told: Writers.Told, on node: Int,
-      since start: ContinuousClock.Instant, _ times: String
+      since start: ContinuousClock.Instant, _ times: String = ""
     ) throws {
       let verdict = try Verdict(told, on: cluster.addresses[node])
-      report("\(what): \(verdict.text), \(told.unknownCount) asked for; \(times)")
+      report("\(what): \(verdict.text), \(told.unknownCount) asked for\(times)")
       let stories = verdict.lost.map { Writers.story(of: $0, in: told, since: start) }
       let problems = verdict.problems + stories + told.unexpected.prefix(5)
       if !problems.isEmpty { fail("\(what): \(problems.joined(separator: "; "))") }

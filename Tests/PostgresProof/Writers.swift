@@ -35,12 +35,17 @@ final class Writers: Sendable {
     var unexpected: [String] = []
     var unknownCount = 0
     var refusedCount = 0
+    /// Payments that were read by the pool once they were acknowledged, and those of them that weren't there.
+    var readCount = 0
+    var stale: [Int] = []
 
     /// What they were told later, without the times.
     mutating func add(_ later: Told) {
       outcomes.merge(later.outcomes) { $1 }
       unknownCount += later.unknownCount
       refusedCount += later.refusedCount
+      readCount += later.readCount
+      stale += later.stale
     }
   }
 
@@ -72,7 +77,9 @@ final class Writers: Sendable {
     var configuration = PostgresConfiguration()
     configuration.commitTokens = true
     configuration.connections = Self.company.count
+    configuration.reads = .replicas(waitAtMost: .milliseconds(200))
     pool = try PostgresPool(address, configuration: configuration)
+    configuration.reads = .primary
     configuration.retryLimit = nil
     configuration.connectTimeout = .milliseconds(50)
     impatient = try PostgresPool(address, configuration: configuration)
@@ -80,6 +87,7 @@ final class Writers: Sendable {
     try Migrator([
       // Without keys, so that one that is there twice is seen.
       Migration("create payment", sql: "CREATE TABLE payment (id BIGINT, server TEXT)"),
+      Migration("index payment", sql: "CREATE INDEX payment_id ON payment (id)"),
       Migration("create receipt", sql: "CREATE TABLE receipt (id BIGINT)"),
     ]).migrate(pool)
   }
@@ -108,6 +116,9 @@ final class Writers: Sendable {
             let id = take()
             let result = Result { try pool.inTransaction { try self.pay($0, id) } }
             note(id, result, of: number, kind)
+            if kind == .thread, case .success = result {
+              noteRead(id, Result { try pool.read { try Self.has($0, id) } })
+            }
           }
           group.leave()
         }
@@ -121,7 +132,13 @@ final class Writers: Sendable {
               try? await Task.sleep(for: .microseconds(Int.random(in: 0...3000, using: &random)))
               payment.cancel()
             }
-            note(id, await payment.result, of: number, kind)
+            let result = await payment.result
+            note(id, result, of: number, kind)
+            guard kind == .task, case .success = result else { continue }
+            do {
+              let isThere = try await pool.read { try Self.has($0, id) }
+              noteRead(id, .success(isThere))
+            } catch { noteRead(id, .failure(error)) }
           }
           group.leave()
         }
@@ -173,6 +190,22 @@ final class Writers: Sendable {
     return server
   }
 
+  private static func has(_ db: Database, _ id: Int) throws -> Bool {
+    try db.value("SELECT true FROM payment WHERE id = \(id) LIMIT 1", as: Bool.self) ?? false
+  }
+
+  /// Whether what was acknowledged was there when it was read at once.
+  private func noteRead(_ id: Int, _ result: Result<Bool, any Error>) {
+    told.withLock { told in
+      told.readCount += 1
+      switch result {
+      case .success(true): break
+      case .success(false): told.stale.append(id)
+      case .failure(let error): told.unexpected.append("read: \(error)")
+      }
+    }
+  }
+
   func note(
     _ id: Int, _ result: Result<String, any Error>, of writer: Int, _ kind: Kind
   ) {
@@ -205,50 +238,4 @@ final class Writers: Sendable {
       }
     }
   }
-}
-
-/// What the database holds of what writers were told.
-struct Verdict {
-  var acknowledged = 0
-  var lost: [Int] = []
-  var twice: [Int] = []
-  var half: [Int] = []
-  /// Payments that are there although their writers were told otherwise.
-  var undead: [Int] = []
-
-  init(_ told: Writers.Told, on address: String) throws {
-    let (payments, receipts) = try onePool(address).read { db in
-      (
-        try db.fetch(Int.self, "SELECT id FROM payment WHERE id >= \(told.first)"),
-        try db.fetch(Int.self, "SELECT id FROM receipt WHERE id >= \(told.first)")
-      )
-    }
-    let (paid, received) = (Set(payments), Set(receipts))
-    for ids in [payments, receipts] {
-      twice += Dictionary(grouping: ids) { $0 }.filter { $1.count > 1 }.map(\.key)
-    }
-    half = Array(paid.symmetricDifference(received))
-    for (id, outcome) in told.outcomes {
-      switch outcome {
-      case .acknowledged, .settled(wasCommitted: true):
-        acknowledged += 1
-        if !paid.contains(id) { lost.append(id) }
-      case .refused, .settled(wasCommitted: false):
-        if paid.contains(id) { undead.append(id) }
-      }
-    }
-  }
-
-  var text: String {
-    "\(acknowledged) acknowledged, \(lost.count) lost, \(twice.count) twice, \(half.count) half, "
-      + "\(undead.count) there that were refused"
-  }
-
-  /// The first of what is wrong.
-  var problems: [String] {
-    [("lost", lost), ("twice", twice), ("half", half), ("refused, but there", undead)]
-      .filter { !$0.1.isEmpty }.map { "\($0.0): \($0.1.sorted().prefix(20))" }
-  }
-
-  var isRight: Bool { lost.isEmpty && twice.isEmpty && half.isEmpty && undead.isEmpty }
 }
