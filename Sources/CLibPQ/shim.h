@@ -5,6 +5,7 @@
 // casts or character literals.
 
 #include <libpq-fe.h>
+#include <string.h>
 #include <sys/eventfd.h>
 
 #ifndef LIBPQ_HAS_PIPELINING
@@ -28,14 +29,15 @@ enum {
 /// A counter that poll can wait for; -1 where there are no descriptors left.
 static inline int larder_event(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
-static void larder_ignore_notice(void *context, const PGresult *notice) {
-  (void)context;
-  (void)notice;
+static void larder_receive_notice(void *context, const PGresult *notice) {
+  const char *function = PQresultErrorField(notice, PG_DIAG_SOURCE_FUNCTION);
+  if (function && strcmp(function, "SyncRepWaitForLSN") == 0) *(int *)context = 1;
 }
 
-/// Has notices thrown away, which libpq prints otherwise.
-static inline void larder_ignore_notices(PGconn *connection) {
-  PQsetNoticeReceiver(connection, larder_ignore_notice, 0);
+/// Has notices thrown away, which libpq prints otherwise, but for one that becomes the value of a variable, 1: that a
+/// commit doesn't wait any longer for synchronous standbys, which may not have it.
+static inline void larder_receive_notices(PGconn *connection, int *hasStoppedWaiting) {
+  PQsetNoticeReceiver(connection, larder_receive_notice, hasStoppedWaiting);
 }
 
 #endif

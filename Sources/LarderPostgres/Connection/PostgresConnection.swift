@@ -40,6 +40,16 @@ final class PostgresConnection {
   @exclusivity(unchecked) private var stopping: Stopping?
   /// Whether what runs was asked to stop.
   var isStopping: Bool { stopping != nil }
+  /// Whether the connection is given up at once where what runs is to stop, rather than that the server is asked to
+  /// cancel it. A COMMIT that is cancelled while it waits for synchronous standbys is one nonetheless, which they may
+  /// not have.
+  @exclusivity(unchecked) var isDroppedToStop = false
+  /// What libpq has written where a commit has stopped waiting for standbys. It lives as long as the handle.
+  private let warning: UnsafeMutablePointer<CInt> = {
+    let warning = UnsafeMutablePointer<CInt>.allocate(capacity: 1)
+    warning.initialize(to: 0)
+    return warning
+  }()
   /// Whether the server has accepted the connection.
   var isConnected = false
   private let generation = ProcessGeneration.watch()
@@ -80,7 +90,7 @@ final class PostgresConnection {
     self.configuration = configuration
     self.interrupts = try interrupts ?? PostgresInterrupt()
     self.deadline = deadline
-    handle = try address.start()
+    handle = try address.start(warning: warning)
     do {
       try connect()
       try run(configuration.sessionSQL)
@@ -91,7 +101,10 @@ final class PostgresConnection {
     self.deadline = nil
   }
 
-  deinit { close() }
+  deinit {
+    close()
+    warning.deallocate()
+  }
 
   /// Says good-bye to the server, without waiting for anything. In a child process, where the connection is
   /// the parent's, only the descriptor is closed: the rest of the handle is leaked on purpose.
@@ -114,6 +127,12 @@ final class PostgresConnection {
   }
 
   // MARK: State
+
+  /// Whether a commit has stopped waiting for standbys, which is then forgotten.
+  func takeWarning() -> Bool {
+    defer { warning.pointee = 0 }
+    return warning.pointee != 0
+  }
 
   /// Whether it can be used: it is neither closed nor lost, nor the parent's of this process.
   var isOpen: Bool { handle != nil && generation == ProcessGeneration.current }
@@ -295,7 +314,7 @@ final class PostgresConnection {
         isLate ? SQLState.cannotConnect : SQLState.canceled,
         isLate ? "there was no connection before the deadline" : "connecting was interrupted")
     }
-    guard let handle, PQstatus(handle) == CONNECTION_OK,
+    guard !isDroppedToStop, let handle, PQstatus(handle) == CONNECTION_OK,
       let request = CancelRequest(handle, waking: interrupts)
     else { throw abandon(SQLState.canceled, reason) }
     let limit = MonotonicClock.nanoseconds + configuration.cancellationPatience.inNanoseconds

@@ -116,14 +116,16 @@ struct ServerAddress {
   }
 
   /// Begins to connect.
-  func start() throws -> OpaquePointer {
+  ///
+  /// - Parameter warning: becomes 1 where a commit stops waiting for standbys; for as long as the connection is.
+  func start(warning: UnsafeMutablePointer<CInt>) throws -> OpaquePointer {
     let string = (keywords + [("client_encoding", "UTF8")]).map { name, value in
       "\(name)='\(value.escaping("\\'"))'"
     }.joined(separator: " ")
     guard let handle = PQconnectStart(string) else {
       throw PostgresFailure("53200", "out of memory")
     }
-    larder_ignore_notices(handle)
+    larder_receive_notices(handle, warning)
     // Until the connection is there, an error's code is only to be had in its text.
     PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
     return handle

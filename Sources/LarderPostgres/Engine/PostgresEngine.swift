@@ -169,13 +169,22 @@ final class PostgresEngine: EngineConnection {
     if replicas != nil { statements.append(Self.position) }
     var done = 0
     do {
+      connection.isDroppedToStop = true
+      defer { connection.isDroppedToStop = false }
+      _ = connection.takeWarning()
       let row = try connection.run(all: statements, done: &done)
       replicas?.note(commitAt: row.flatMap(Self.position))
-    } catch var failure as PostgresFailure where failure.isConnectionLost {
+      try checkStandbys()
+    } catch var failure as PostgresFailure
+      where failure.isConnectionLost || failure.sqlState == SQLState.unknownOutcome
+    {
       replicas?.note(commitAt: nil)
-      if done >= committing { return }
+      if done >= committing, !connection.takeWarning(), failure.isConnectionLost { return }
+      // Whoever has stopped it waits no longer.
+      let isStopped = failure.sqlState == SQLState.canceled
       failure.sqlState = SQLState.unknownOutcome
-      guard let token else { throw failure }
+      failure.commitToken = token
+      guard let token, !isStopped else { throw failure }
       try settle(token, failure)
     }
     if tokens?.isCleaningDue() == true { try? cleanTokens() }
@@ -200,6 +209,14 @@ final class PostgresEngine: EngineConnection {
       else { throw PostgresFailure(SQLState.wrongState, "the server doesn't say where its log is") }
       return position
     }
+  }
+
+  /// Throws where a commit was acknowledged that synchronous standbys may not have, since somebody has cancelled it
+  /// while it waited for them.
+  func checkStandbys() throws {
+    guard connection.takeWarning() else { return }
+    throw PostgresFailure(
+      SQLState.unknownOutcome, "the commit was cancelled while it waited for synchronous standbys")
   }
 
   /// Notes that a statement may have written which was in no transaction.
@@ -249,7 +266,11 @@ extension PostgresEngine {
     guard replayed.timeline < position.timeline || replayed.bytes < position.bytes else { return }
     let begin = connection.deferredBegin
     connection.deferredBegin = nil
-    defer { connection.deferredBegin = begin }
+    connection.isDroppedToStop = true
+    defer {
+      connection.deferredBegin = begin
+      connection.isDroppedToStop = false
+    }
     do {
       try perform(until: deadline) {
         while true {
@@ -259,6 +280,7 @@ extension PostgresEngine {
           }
           replayed = LogPosition(timeline: row[0], bytes: row[1])
           if replayed.timeline >= position.timeline, replayed.bytes >= position.bytes { return }
+          guard replayed.timeline >= position.timeline else { throw Replicas.Refusal.isBehind }
           guard MonotonicClock.now < deadline else { throw Replicas.Refusal.lags }
           usleep(300)
         }
@@ -289,7 +311,6 @@ extension PostgresEngine {
   /// asked in time.
   private func settle(_ token: UUID, _ failure: PostgresFailure) throws {
     var unknown = failure
-    unknown.commitToken = token
     let limit = configuration.retryLimit ?? configuration.connectTimeout
     guard let isCommitted = try? outcome(of: token, within: limit) else { throw unknown }
     if isCommitted { return }

@@ -57,6 +57,7 @@ final class PostgresEngineStatement: EngineStatement {
         let isAlone = !isReadOnly && !engine.hasTransaction
         defer { if isAlone { engine.noteWritten() } }
         try statement.execute(streaming: isReadOnly && !readsAtOnce)
+        if isAlone { try engine.checkStandbys() }
         row.resize(to: statement.columnNames.count)
       }
       defer { changes = statement.changes }

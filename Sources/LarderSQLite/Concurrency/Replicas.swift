@@ -10,6 +10,8 @@ package final class Replicas: Sendable {
   package enum Refusal: Error {
     /// It didn't have in time what was asked for.
     case lags
+    /// It is on an older timeline: it follows another primary, or hasn't come to the new one yet.
+    case isBehind
     /// It isn't one any more.
     case isPrimary
   }
@@ -180,7 +182,8 @@ package final class Replicas: Sendable {
       case let refusal as Refusal:
         // All the time there was has passed.
         if case .lags = refusal { count.store(.max / 2, ordering: .relaxed) }
-        if case .lags = refusal, known > own { return replica.noteElsewhere() }
+        if case .isPrimary = refusal { break }
+        if known > own { return replica.noteElsewhere() }
       case let error as DatabaseError where replicas.isTransient(error): break
       default: throw error
       }
