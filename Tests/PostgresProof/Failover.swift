@@ -12,7 +12,9 @@ enum Failover: Verb {
       Threads and tasks write through a pool while the primary is killed at a random moment, so many times; its
       synchronous standby is promoted at once, and what was killed becomes the new one's standby. Nothing
       acknowledged may be lost, nothing be there twice or by half; commits whose answer never came have to be
-      settled as they are, and writes go on within a second.
+      settled as they are, reads see what was acknowledged, and writes go on within a second. Then the primary
+      stands still, is shut down, and recovers from a crash of its own; and commits that wait for a standby which
+      is gone are cancelled, interrupted, too late or cut off.
     """
   static let options: [String: String?] = ["kills": "3", "seed": "1", "json": nil]
 
@@ -21,10 +23,22 @@ enum Failover: Verb {
     var trial = try Trial(Figures("failover", unit: "kills", options))
     var random = SeededGenerator(seed: UInt64(try options.number("seed")))
     for kill in 1...kills {
-      try trial.kill(kill, after: .random(in: 300_000...800_000, using: &random))
+      let moment = UInt32.random(in: 300_000...800_000, using: &random)
+      try trial.failOver("kill \(kill)", .killed, after: moment)
     }
+    for (what, ending) in [("the primary stands still", Ending.frozen), ("shut down", .shutDown)] {
+      try trial.failOver(what, ending, after: 300_000)
+    }
+    try trial.recover()
     try trial.hold()
     try trial.end()
+  }
+
+  /// How a primary ends.
+  private enum Ending {
+    case killed, shutDown
+    /// It stands still, and is killed once the standby has its place.
+    case frozen
   }
 
   private struct Trial {
@@ -44,19 +58,25 @@ enum Failover: Verb {
       try cluster.makeSynchronous(0)
     }
 
-    /// Kills the primary while all write, and has the standby take its place.
-    mutating func kill(_ number: Int, after microseconds: UInt32) throws {
+    /// Ends the primary while all write, and has the standby take its place.
+    mutating func failOver(_ what: String, _ ending: Ending, after microseconds: UInt32) throws {
       let watch = try oneStandby(cluster.addresses[standby])
       writers.start()
       usleep(microseconds)
-      let killed = ContinuousClock.now
-      try cluster.kill(primary)
+      let start = ContinuousClock.now
+      switch ending {
+      case .killed: try cluster.kill(primary)
+      case .shutDown: try cluster.shutDown(primary)
+      case .frozen: try cluster.stop(primary)
+      }
       try cluster.promote(standby)
       while try watch.value("SELECT pg_is_in_recovery()", as: Bool.self) != false { usleep(500) }
+      // What stands still could go on: it has to be gone.
+      if ending == .frozen { try cluster.kill(primary) }
       let promoted = ContinuousClock.now
       try watch.close()
       let name = "node\(standby)"
-      try writers.waitForAll(by: { $0 == name }, limit: .seconds(30))
+      try writers.waitForAll(since: start, by: { $0 == name }, limit: .seconds(30))
       let told = try writers.stop()
       var times: [Int: ContinuousClock.Instant] = [:]
       for one in told.acknowledgements where one.server == name {
@@ -67,11 +87,27 @@ enum Failover: Verb {
       first.append(soonest)
       everybody.append(latest)
       try judge(
-        "kill \(number)", told, on: standby, since: killed,
+        what, told, on: standby, since: start,
         "; first write after \(soonest.inMilliseconds), all writers after \(latest.inMilliseconds)")
-      if soonest > .seconds(1) { fail("kill \(number): the first write came late") }
-      figures.tried += 1
+      if soonest > .seconds(1) { fail("\(what): the first write came late") }
+      figures.tried += ending == .killed ? 1 : 0
       try changePlaces()
+    }
+
+    /// Kills a session's process while all write, for which the server ends all sessions, and recovers.
+    mutating func recover() throws {
+      writers.start()
+      usleep(300_000)
+      let start = ContinuousClock.now
+      try cluster.killSession(primary)
+      usleep(100_000)
+      try writers.waitForAll(by: { _ in true }, limit: .seconds(30))
+      let told = try writers.stop()
+      let times = told.acknowledgements.map(\.time).sorted()
+      let pause = zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? .zero
+      try judge(
+        "a session's process is killed", told, on: primary, since: start,
+        "; longest pause \(pause.inMilliseconds)")
     }
 
     /// What was killed follows the one that has taken its place.

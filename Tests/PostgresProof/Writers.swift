@@ -155,12 +155,14 @@ final class Writers: Sendable {
     return told.withLock { $0 }
   }
 
-  /// Waits until each of them has had a payment acknowledged by a server.
-  func waitForAll(by isServer: (String) -> Bool, limit: Duration) throws {
+  /// Waits until each of them has had a payment acknowledged by a server, after a time.
+  func waitForAll(
+    since start: ContinuousClock.Instant = .now, by isServer: (String) -> Bool, limit: Duration
+  ) throws {
     let deadline = ContinuousClock.now + limit
     while true {
       let writers = told.withLock { told in
-        Set(told.acknowledgements.filter { isServer($0.server) }.map(\.writer))
+        Set(told.acknowledgements.filter { isServer($0.server) && $0.time > start }.map(\.writer))
       }
       if writers.count == Self.company.count { return }
       guard ContinuousClock.now < deadline else {

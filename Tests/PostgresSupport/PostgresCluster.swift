@@ -65,6 +65,12 @@ package final class PostgresCluster: Sendable {
   /// Kills all processes of a server at once.
   package func kill(_ node: Int) throws { try tell("kill \(node)") }
 
+  /// Stops a server as an administrator does, without waiting for the ends of its sessions.
+  package func shutDown(_ node: Int) throws { try tell("shut \(node)") }
+
+  /// Kills the process of a session, for which the server ends all others and recovers.
+  package func killSession(_ node: Int) throws { try tell("kill-session \(node)") }
+
   /// Has a standby become a primary, and doesn't wait until it is one.
   package func promote(_ node: Int) throws { try tell("promote \(node)") }
 
