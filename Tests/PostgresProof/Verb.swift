@@ -75,3 +75,10 @@ func onePool(
   configuration.commitTokens = commitTokens
   return try PostgresPool(address, configuration: configuration)
 }
+
+/// A connection to a standby, which has no serializable transactions.
+func oneStandby(_ address: String) throws -> Database {
+  var configuration = PostgresConfiguration()
+  configuration.isolation = .repeatableRead
+  return try Database.postgres(address, configuration: configuration)
+}

@@ -10,12 +10,14 @@ import PostgresSupport
 
 let verbs: [String: any Verb.Type] = [
   "increments": Increments.self, "plans": Plans.self, "freeze": Freeze.self, "cuts": Cuts.self,
-  "migrate": Migrate.self,
+  "migrate": Migrate.self, "failover": Failover.self, "replicas": Replicas.self,
+  "patroni": Patroni.self,
 ]
 
 /// Not print, which keeps lines back where they go to a file.
 func report(_ text: String) {
-  FileHandle.standardOutput.write(Data((text + "\n").utf8))
+  let file = Figures.haveOutput.withLock { $0 } ? FileHandle.standardError : .standardOutput
+  file.write(Data((text + "\n").utf8))
 }
 
 func complain(_ text: String) {

@@ -16,7 +16,7 @@ package final class PostgresServer: Sendable {
     package let description: String
   }
 
-  private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+  static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("postgres").path
 
   /// Where the server's programs are; nil where it isn't installed.

@@ -1,0 +1,130 @@
+import Foundation
+import Larder
+import LarderPostgres
+import LarderSQLite
+import PostgresSupport
+import Testing
+
+/// Short forms of what `Tests/postgres failover` and `Tests/postgres replicas` do at length.
+@Suite(
+  "A primary and its standbys", .serialized,
+  .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
+struct ClusterTests {
+  private static let migrator = Migrator([
+    Migration("line", sql: "CREATE TABLE line (number BIGINT NOT NULL)")
+  ])
+
+  private static func insert(_ db: Database, _ number: Int) throws {
+    _ = try db.executeUpdate("INSERT INTO line VALUES (\(number))")
+  }
+
+  private static func numbers(_ db: Database) throws -> [Int] {
+    try db.executeQuery("SELECT number FROM line ORDER BY number").map { try $0.get(at: 0) }
+  }
+
+  /// Replicas are to have what a test reads there.
+  private static func migrate(
+    _ cluster: PostgresCluster, _ change: (inout PostgresConfiguration) -> Void = { _ in }
+  ) throws -> PostgresPool {
+    var configuration = PostgresConfiguration()
+    configuration.commitTokens = true
+    configuration.retryLimit = .seconds(60)
+    change(&configuration)
+    let pool = try PostgresPool(cluster.address, configuration: configuration)
+    try migrator.migrate(pool)
+    return pool
+  }
+
+  /// Whether something becomes so in a time.
+  private func becomes(
+    within limit: Duration = .seconds(60), _ isSo: () throws -> Bool
+  ) async throws -> Bool {
+    let deadline = ContinuousClock.now + limit
+    while ContinuousClock.now < deadline {
+      if try isSo() { return true }
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    return false
+  }
+
+  @Test("Where the primary is killed its standby takes over, and all that was written is there")
+  func failover() async throws {
+    let cluster = try PostgresCluster()
+    let pool = try Self.migrate(cluster)
+    try cluster.makeSynchronous(0)
+    let written = Lock(0)
+    let writers = (0..<4).map { writer in
+      Task.detached {
+        for number in 0..<100 {
+          try await pool.inTransaction { try Self.insert($0, 1000 * writer + number) }
+          written.withLock { $0 += 1 }
+        }
+      }
+    }
+    #expect(try await becomes { written.withLock { $0 } >= 100 })
+    try cluster.kill(0)
+    try cluster.promote(1)
+    for writer in writers { try await writer.value }
+    let expected = (0..<4).flatMap { writer in (0..<100).map { 1000 * writer + $0 } }
+    #expect(try await pool.read(Self.numbers) == expected)
+  }
+
+  @Test("A commit that is cancelled while it waits for a standby isn't taken for one")
+  func cancelled() async throws {
+    let cluster = try PostgresCluster()
+    let pool = try Self.migrate(cluster)
+    try cluster.makeSynchronous(0)
+    // For what asks while commits wait.
+    let watch = try PostgresPool(cluster.addresses[0])
+    try await watch.read { _ in }
+    try cluster.kill(1)
+    let call = Task { try await pool.inTransaction { try Self.insert($0, 1) } }
+    func heldCount() throws -> Int? {
+      try watch.read { db in
+        try db.value(
+          "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'", as: Int.self)
+      }
+    }
+    #expect(try await becomes { try heldCount() == 1 })
+    call.cancel()
+    // A server that is asked to cancel it says that it took place.
+    _ = try await becomes(within: .milliseconds(300)) { try heldCount() == 0 }
+    try cluster.kill(0)
+    try cluster.start(1)
+    try cluster.promote(1)
+    let result = await call.result
+    let isAcknowledged = (try? result.get()) != nil
+    let numbers = try await pool.inTransaction(.immediate, Self.numbers)
+    #expect(numbers == (isAcknowledged ? [1] : []))
+  }
+
+  @Test("Reads don't wait for a replica that stands still, nor miss what was committed")
+  func pausedReplica() async throws {
+    let cluster = try PostgresCluster()
+    let pool = try Self.migrate(cluster) { $0.reads = .replicas(waitAtMost: .milliseconds(100)) }
+    var configuration = PostgresConfiguration()
+    configuration.isolation = .repeatableRead
+    let replica = try Database.postgres(cluster.addresses[1], configuration: configuration)
+    func isLeftOut() -> Bool { pool.replicaStatistics[1].isLeftOut }
+    func numbers() throws -> [Int] { try pool.read(Self.numbers) }
+    func write(_ number: Int) async throws {
+      try await pool.inTransaction { try Self.insert($0, number) }
+      #expect(try numbers() == Array(1...number))
+      #expect(try await pool.read(Self.numbers) == Array(1...number))
+    }
+    try await write(1)
+    #expect(pool.replicaStatistics[1].reads > 0 && !isLeftOut())
+    _ = try replica.value("SELECT pg_wal_replay_pause()::text", as: String.self)
+    let isPaused = try await becomes {
+      try replica.value("SELECT pg_get_wal_replay_pause_state()", as: String.self) == "paused"
+    }
+    #expect(isPaused)
+    try await write(2)
+    #expect(isLeftOut())
+    let before = pool.replicaStatistics[1].reads
+    _ = try replica.value("SELECT pg_wal_replay_resume()::text", as: String.self)
+    #expect(try await becomes { !isLeftOut() })
+    try await write(3)
+    #expect(pool.replicaStatistics[1].reads > before)
+  }
+}
