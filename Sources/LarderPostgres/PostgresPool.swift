@@ -63,6 +63,14 @@ public final class PostgresPool: DatabaseAccess {
     }
   }
 
+  /// Whether a text is meant as a server's address, and not as a file's path.
+  package static func isAddress(_ text: String) -> Bool { ServerAddress.isMeant(by: text) }
+
+  /// Where an address of pairs leads to, without secrets; nil for one that can't be read.
+  package static func places(ofPairs address: String) -> String? {
+    try? ServerAddress(address).places
+  }
+
   /// Closes the connections that nobody uses.
   public func releaseIdleConnections() { connections.releaseIdle() }
 

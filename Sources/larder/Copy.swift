@@ -8,7 +8,7 @@ extension Command {
     summary:
       "Copies tables with their rows into another database: of SQLite, PostgreSQL, or between both.",
     details: """
-      FROM and TO are files, or postgres://user@host/database; a file that isn't there is made. Tables are made,
+      FROM and TO are files, or servers: postgres://user@host/database or "host=… user=… dbname=…"; a file that isn't there is made. Tables are made,
       rows copied from one snapshot, a transaction for each table, and compared with what has arrived by their
       number and a checksum of all values before that is committed; indexes and foreign keys come last. After
       Ctrl-C or an error --resume goes on: tables that are complete are compared, and the others copied.
@@ -27,8 +27,9 @@ extension Command {
       PRECISION REAL (whose -0.0 becomes 0.0), BYTEA BLOB, and all other types TEXT, as the server writes them, in
       STRICT tables. A value that has no place in its column, such as a text in an INTEGER column, NUL in a text, or
       NaN, is an error that names its row. What of the schema has no counterpart is told: views, triggers, CHECK
-      constraints, expressions. Types, functions, materialized views, the lengths of texts, and which key the server
-      would choose next aren't copied either.
+      constraints, expressions. Types, functions, materialized views and the lengths of texts aren't copied either, nor
+      is the history of migrations between a file and a server: where the program makes its tables, have it do so
+      first, and copy with --data-only.
 
       Example:
         larder copy cities.db postgres://app@db.example.org/cities

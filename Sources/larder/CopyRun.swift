@@ -116,9 +116,10 @@ struct CopyRun {
     // Those that are called like the helper of a search table hold rows all the same.
     let helpers = try schema.others.filter { $0.kind == .table && !$0.isVirtualTable }
       .compactMap { try TableSchema.found($0.name, in: source, schema: fromServer ? nil : "main") }
-    let all = (schema.tables + helpers).filter {
-      $0.name != Self.stateTable && $0.name != "larder_commit"
-        && ($0.name != "larder_migration" || !fromServer && !toServer)
+    let all = try (schema.tables + helpers).filter { table in
+      table.name != Self.stateTable && table.name != "larder_commit"
+        && (table.name != "larder_migration" || !fromServer && !toServer)
+        && !isEmptyHelper(table.name, of: schema)
     }
     let wanted =
       try options.tables.isEmpty
@@ -135,6 +136,15 @@ struct CopyRun {
       return toServer ? try CopiedTable(ofFile: table, source) : CopiedTable(asItIs: table)
     }
     return copied.inOrderOfReferences()
+  }
+
+  /// Whether a table is the own one of a full-text index, which doesn't go to a server, and as empty as it mostly is.
+  private func isEmptyHelper(_ name: String, of schema: Schema) throws -> Bool {
+    guard toServer, schema.others.contains(where: { $0.keepsReplacedRows(in: name) }) else {
+      return false
+    }
+    return try source.value("SELECT NOT EXISTS (SELECT 1 FROM \(identifier: name))", as: Bool.self)
+      ?? false
   }
 
   private func schema(of tables: [CopiedTable]) throws -> CopySchema {

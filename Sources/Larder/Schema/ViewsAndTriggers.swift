@@ -113,7 +113,7 @@ extension SchemaEntry {
   static let replacedRows = "_replaced"
 
   /// Whether that is the table of this full-text index.
-  func keepsReplacedRows(in table: String) -> Bool {
+  package func keepsReplacedRows(in table: String) -> Bool {
     // Each is asked about each: what is cheap comes first.
     table.utf8.count == name.utf8.count + Self.replacedRows.utf8.count
       && table.foldedName == (name + Self.replacedRows).foldedName && isVirtualTable

@@ -94,6 +94,30 @@ struct ServerAddress {
     return variables[name].flatMap { getenv($0) }.map { String(cString: $0) }
   }
 
+  // MARK: Names
+
+  /// Whether a text is meant as an address, be it a wrong one: a URL, or something that begins with one of libpq's
+  /// keywords.
+  static func isMeant(by text: String) -> Bool {
+    if ["postgres://", "postgresql://"].contains(where: text.hasPrefix) { return true }
+    guard let sign = text.firstIndex(of: "="), let defaults = PQconndefaults() else { return false }
+    defer { PQconninfoFree(defaults) }
+    let word = text[..<sign].split(separator: " ")
+    var next = defaults
+    while let keyword = next.pointee.keyword {
+      if word == [Substring(String(cString: keyword))] { return true }
+      next += 1
+    }
+    return false
+  }
+
+  /// Where it leads to, as pairs, without anything that might be a secret.
+  var places: String {
+    ["host", "hostaddr", "port", "user", "dbname", "service"].compactMap { name in
+      value(of: name).map { "\(name)=\($0)" }
+    }.joined(separator: " ")
+  }
+
   // MARK: Reading
 
   private static let unreadable = PostgresFailure(

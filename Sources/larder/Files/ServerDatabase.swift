@@ -10,9 +10,8 @@ struct ServerDatabase {
   let name: String
   private let configuration: PostgresConfiguration
 
-  static func isAddress(_ text: String) -> Bool {
-    text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
-  }
+  /// A URL, or pairs as libpq takes them: `dbname=app`. A file of such a name needs its folder: `./dbname=app`.
+  static func isAddress(_ text: String) -> Bool { PostgresPool.isAddress(text) }
 
   init(_ address: String, _ invocation: Invocation) throws {
     self.address = address
@@ -31,7 +30,9 @@ struct ServerDatabase {
 
   /// An address without its password and its parameters; of one that can be read in several ways only the scheme.
   static func withoutSecrets(_ address: String) -> String {
-    guard let scheme = address.firstRange(of: "://") else { return address }
+    guard let scheme = address.firstRange(of: "://") else {
+      return PostgresPool.places(ofPairs: address) ?? "a server"
+    }
     let rest = address[scheme.upperBound...]
     let path = rest.prefix { $0 != "?" && $0 != "#" }
     let authority = path.prefix { $0 != "/" }
