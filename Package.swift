@@ -41,7 +41,7 @@ let package = Package(
       name: "gazetteer",
       dependencies: ["LarderMacros", "LarderPostgres", "LarderTerminal"],
       path: "Sample",
-      exclude: ["run", "Data", "schema.svg"]
+      exclude: ["run", "Data", "README.zh.md", "schema.svg"]
     ),
     .target(name: "CTableReference", dependencies: ["CSQLite"], path: "Tests/TableReference"),
     .executableTarget(

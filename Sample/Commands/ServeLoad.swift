@@ -20,7 +20,7 @@ extension Command {
     let pool = try DatabaseLocation(invocation).openPool(readers: readers)
     let load = try await Load(pool)
     let report = try await load.run(tasks: tasks, seconds: seconds)
-    try pool.close()
+    try await pool.close()
     try Output.show([report], asJSON: invocation.wantsJSON) { _ in report.table }
     guard report.visits == report.visitsExpected else {
       throw Failure(

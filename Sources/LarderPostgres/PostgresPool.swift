@@ -133,12 +133,11 @@ public final class PostgresPool: DatabaseAccess {
   public var replicaStatistics: [ReplicaStatistics] { connections.replicas?.statistics ?? [] }
 
   /// Runs a closure in a transaction, as `inTransaction` does, and returns the place in the server's log behind its
-  /// commit: whoever reads with it (``read(notBefore:label:line:_:)-6bk0u``), be it another process, sees the commit.
+  /// commit: whoever reads with it (`read(notBefore:)`), be it another process, sees the commit.
   public func inTransactionWithPosition<T>(
-    _ kind: TransactionKind = .immediate, label: StaticString = #function, line: UInt = #line,
-    _ body: (Database) throws -> T
+    label: StaticString = #function, line: UInt = #line, _ body: (Database) throws -> T
   ) throws -> (T, CommitPosition) {
-    let value = try inTransaction(kind, label: label, line: line, body)
+    let value = try inTransaction(label: label, line: line, body)
     if let position = connections.replicas?.committed { return (value, CommitPosition(position)) }
     return (
       value, try inDatabase(label: label, line: line) { CommitPosition(try $0.postgres.position()) }
@@ -147,10 +146,10 @@ public final class PostgresPool: DatabaseAccess {
 
   /// As the form that isn't asynchronous.
   public func inTransactionWithPosition<T: Sendable>(
-    _ kind: TransactionKind = .immediate, label: StaticString = #function, line: UInt = #line,
+    label: StaticString = #function, line: UInt = #line,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> (T, CommitPosition) {
-    let value = try await inTransaction(kind, label: label, line: line, body)
+    let value = try await inTransaction(label: label, line: line, body)
     if let position = connections.replicas?.committed { return (value, CommitPosition(position)) }
     return (
       value,

@@ -14,5 +14,6 @@ func use(_ db: Database, name: String, id: Int?) throws {
 }
 
 func run(_ work: (Database) throws -> Int, _ db: Database, _ queue: DatabaseQueue) throws -> Int {
-  try db.inTransaction(.immediate, work) + queue.inTransaction(.immediate, work)
+  let immediate = try db.inTransaction(.immediate, work) + queue.inTransaction(.immediate, work)
+  return try immediate + db.inTransaction(work) + queue.inTransaction(work)
 }

@@ -47,7 +47,7 @@ public struct PostgresConfiguration: Sendable {
   /// has been committed, or runs again. Without tokens such a call throws `sqlState` 08007.
   ///
   /// Where no server can be asked within ``retryLimit``, the call throws an error with a
-  /// ``LarderSQLite/DatabaseError/commitToken``, for ``PostgresPool/outcome(of:)``.
+  /// ``LarderSQLite/DatabaseError/commitToken``, for `PostgresPool.outcome(of:)`.
   ///
   /// `Migrator.migrate` makes the table; other roles than the one that migrates have to be granted SELECT, INSERT,
   /// UPDATE and DELETE on it. Tokens are kept for ten minutes, or four times ``retryLimit`` if that is longer.
@@ -56,8 +56,10 @@ public struct PostgresConfiguration: Sendable {
   public var reads = Reads.primary
   /// How many prepared statements a connection keeps at most.
   public var statementCacheCapacity = 128
-  /// Told of each statement.
+  /// Told of each statement that took at least ``slowStatementThreshold``.
   public var trace: (@Sendable (TraceEvent) -> Void)?
+  /// How long a statement takes at least that ``trace`` is told of; by default all are.
+  public var slowStatementThreshold: Duration = .zero
   /// Told of each error.
   public var log: (@Sendable (DatabaseError) -> Void)?
 
@@ -77,6 +79,7 @@ public struct PostgresConfiguration: Sendable {
     configuration.statementCacheCapacity = statementCacheCapacity
     configuration.statementDeadline = statementDeadline
     configuration.trace = trace
+    configuration.slowStatementThreshold = slowStatementThreshold
     configuration.log = log
     return configuration
   }

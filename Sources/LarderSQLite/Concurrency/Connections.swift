@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// The connections of a queue or a pool: the writer, the readers, and which of them runs a scope. A pool of
@@ -382,6 +383,15 @@ public final class Connections: Sendable {
       throw error
     }
     observer.withLock { $0 }?.hasClosed()
+  }
+
+  /// The same for tasks: a thread of its own waits.
+  func close() async throws {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue(label: "larder.close").async {
+        continuation.resume(with: Result { try self.close() })
+      }
+    }
   }
 
   /// Moves the log into the file. In a pool, where that waits for readers, others are kept waiting for

@@ -14,7 +14,7 @@
 /// A call throws what its closure throws, and ``DatabaseError``: `ResultCode.busyTimeout` where it waits
 /// for its turn longer than ``Configuration/scopeTimeout``, `ResultCode.busy` where another
 /// process's lock lasts longer than the busy timeout, `ResultCode.misuse` inside of a scope that it would
-/// wait for, after ``close()``, and in a process that was forked.
+/// wait for, after `close()`, and in a process that was forked.
 ///
 /// Where commits are durable, a call returns, or throws, once what its closure may have seen is on disk;
 /// callers share that wait (see ``Configuration/groupCommit``). Should the disk fail to sync, all
@@ -45,12 +45,20 @@ extension DatabaseAccess {
   ///
   /// The closure never runs unless the transaction has begun; when the commit fails, all is rolled
   /// back and the error thrown. The closure can't begin or end transactions by itself; see
-  /// ``Database/setRollbackOnly()``. A function that isn't a closure stands behind the kind:
-  /// `inTransaction(.immediate, work)`.
+  /// ``Database/setRollbackOnly()``.
   @discardableResult
   @inlinable
   public func inTransaction<T>(
-    _ kind: TransactionKind = .immediate, label: StaticString = #function, line: UInt = #line,
+    label: StaticString = #function, line: UInt = #line, _ body: (Database) throws -> T
+  ) throws -> T {
+    try connections.perform(.transaction(.immediate), ScopeCall(label, line), body)
+  }
+
+  /// The same in a transaction of a kind.
+  @discardableResult
+  @inlinable
+  public func inTransaction<T>(
+    _ kind: TransactionKind, label: StaticString = #function, line: UInt = #line,
     _ body: (Database) throws -> T
   ) throws -> T {
     try connections.perform(.transaction(kind), ScopeCall(label, line), body)
@@ -116,7 +124,16 @@ extension DatabaseAccess {
   /// As the form that isn't asynchronous.
   @discardableResult
   public func inTransaction<T: Sendable>(
-    _ kind: TransactionKind = .immediate, label: StaticString = #function, line: UInt = #line,
+    label: StaticString = #function, line: UInt = #line,
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T {
+    try await connections.perform(.transaction(.immediate), ScopeCall(label, line), body)
+  }
+
+  /// As the form that isn't asynchronous.
+  @discardableResult
+  public func inTransaction<T: Sendable>(
+    _ kind: TransactionKind, label: StaticString = #function, line: UInt = #line,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
     try await connections.perform(.transaction(kind), ScopeCall(label, line), body)
@@ -137,5 +154,11 @@ extension DatabaseAccess {
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
     try await connections.perform(.read, ScopeCall(label, line), body)
+  }
+
+  /// As the form that isn't asynchronous, without blocking a thread of the cooperative pool. A task that is
+  /// cancelled closes all the same.
+  public func close() async throws {
+    try await connections.close()
   }
 }

@@ -84,6 +84,9 @@ extension Database {
     return try body()
   }
 
+  /// The name of the engine that is behind it, as errors have it: `SQLite` or `PostgreSQL`.
+  public var engineName: String { engine?.name ?? "SQLite" }
+
   /// The other engine's connection; nil for SQLite.
   package var engine: (any EngineConnection)? { connection.engine }
 }

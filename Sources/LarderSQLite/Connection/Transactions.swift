@@ -92,11 +92,10 @@ extension Database {
   ///
   /// The closure never runs unless the transaction has begun. When the commit fails, the
   /// transaction is rolled back and the error thrown. Inside of a transaction this is a savepoint
-  /// (and the kind means nothing). See also ``setRollbackOnly()``. A function that isn't a closure stands
-  /// behind the kind: `inTransaction(.immediate, work)`.
+  /// (and the kind means nothing). See also ``setRollbackOnly()``.
   @discardableResult
   public func inTransaction<T>(
-    _ kind: TransactionKind = .immediate, _ body: (Database) throws -> T
+    _ kind: TransactionKind, _ body: (Database) throws -> T
   ) throws -> T {
     try connection.check()
     if isInTransaction { return try inSavepoint(body) }
@@ -107,6 +106,12 @@ extension Database {
     } undo: {
       try execute(.rollback)
     }
+  }
+
+  /// The same in a transaction that writes from its beginning.
+  @discardableResult
+  public func inTransaction<T>(_ body: (Database) throws -> T) throws -> T {
+    try inTransaction(.immediate, body)
   }
 
   /// Runs a closure in a savepoint, keeps its changes when it returns, and undoes them when it

@@ -22,6 +22,6 @@ struct ObservationTests {
       #expect(throws: UnsupportedByEngine.self) { try db.record { _ in } }
       #expect(throws: UnsupportedByEngine.self) { try Changeset(data: []).apply(to: db) }
     }
-    try pool.close()
+    try await pool.close()
   }
 }

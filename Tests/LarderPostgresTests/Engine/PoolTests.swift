@@ -2,6 +2,7 @@ import Foundation
 import Larder
 import LarderPostgres
 import PostgresSupport
+import TestSupport
 import Testing
 
 @Suite(
@@ -185,6 +186,22 @@ struct PoolTests {
     let applied = try pool.read { try migrator.applied($0) }
     #expect(applied.map(\.name) == ["create log", "first line"])
     #expect(applied.allSatisfy { $0.date != nil && $0.duration != nil })
+  }
+
+  @Test("The trace is told of slow statements alone, where a threshold says what is slow")
+  func slowStatements() throws {
+    for (threshold, isTold) in [(Duration.zero, true), (.seconds(3600), false)] {
+      let traced = Lock<[String]>([])
+      var configuration = PostgresConfiguration()
+      configuration.slowStatementThreshold = threshold
+      configuration.trace = { event in traced.withLock { $0.append(event.sql) } }
+      let pool = try PostgresPool(PostgresServer.shared.address, configuration: configuration)
+      try pool.inDatabase { db in
+        #expect(db.engineName == "PostgreSQL")
+        _ = try db.value("SELECT 1", as: Int.self)
+      }
+      #expect(traced.withLock { $0.contains("SELECT 1") } == isTold)
+    }
   }
 
   @Test("A statement stops at its deadline, and the connection goes on")

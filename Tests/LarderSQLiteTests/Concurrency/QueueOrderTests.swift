@@ -85,8 +85,8 @@ struct QueueOrderTests {
     let folder = try ScratchFolder()
     let queue = try DatabaseQueue(path: folder.file("cities.db"), configuration: .patient)
     try await queue.inTransaction { try createCities(in: $0) }
-    try queue.close()
-    try queue.close()
+    try await queue.close()
+    try await queue.close()
     let error = await #expect(throws: DatabaseError.self) {
       try await queue.inDatabase { _ in _ = Issue.record("the closure ran") }
     }

@@ -154,10 +154,10 @@ struct EncryptedFileTests {
       try await pool.read { try $0.value("SELECT population FROM city WHERE id = 1", as: Int.self) }
         == 291_948)
     #expect(try Encrypted.plainFiles(in: folder.path) == [])
-    try pool.close()
+    try await pool.close()
     let queue = try DatabaseQueue(path: folder.file("cities.db"), configuration: configuration)
     #expect(try await queue.read { try $0.cityCount() } == 4)
-    try queue.close()
+    try await queue.close()
     #expect(try Encrypted.plainFiles(in: folder.path) == [])
   }
 

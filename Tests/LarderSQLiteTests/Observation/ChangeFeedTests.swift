@@ -214,7 +214,7 @@ struct ChangeFeedTests {
     }
     #expect(error?.message == "UNIQUE constraint failed: city.name")
     #expect(error?.constraint?.columns == ["name"])
-    try access.close()
+    try await access.close()
     #expect(try await feed.next() == nil)
   }
 
@@ -256,7 +256,7 @@ struct ChangeFeedTests {
     try await access.inTransaction { db in try db.executeUpdate("DELETE FROM city WHERE id = 1") }
     #expect(try await feed.next()?.changes.count == 1)
     let waiting = Task { [feed = Handed(feed)] in try await feed.content.next() == nil }
-    try access.close()
+    try await access.close()
     #expect(try await waiting.value)
     // What was committed before is there still.
     #expect(try await unread.next()?.changes.count == 1)

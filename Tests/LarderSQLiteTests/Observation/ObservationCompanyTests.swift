@@ -54,7 +54,7 @@ struct ObservationCompanyTests {
     let other = folder.file("other.db")
     let creating = try DatabaseQueue(path: other)
     try await creating.inTransaction { try $0.executeStatements("CREATE TABLE port (name TEXT)") }
-    try creating.close()
+    try await creating.close()
     let access = try company.open(in: folder) { configuration in
       configuration.statementCacheCapacity = cached
       configuration.prepareDatabase = { try $0.executeUpdate("ATTACH ? AS aux", other) }

@@ -17,7 +17,7 @@ struct ObservedValueTests {
       #expect(first != second)
       let expected = try await access.read { try $0.rows(write.read) }
       #expect(second == expected)
-      try access.close()
+      try await access.close()
     }
   }
 
@@ -190,7 +190,7 @@ struct ObservedValueTests {
     let access = try company.open(in: folder)
     let values = ObservedReads(access) { try $0.cityCount() }
     #expect(try await values.next() == 4)
-    try access.close()
+    try await access.close()
     #expect(try await values.next() == nil)
     let late = ObservedReads(access) { try $0.cityCount() }
     let error = await #expect(throws: DatabaseError.self) { try await late.next() }

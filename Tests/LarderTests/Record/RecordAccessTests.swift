@@ -84,7 +84,7 @@ struct RecordAccessTests {
     let queue = try DatabaseQueue()
     try checkSync(queue)
     try await checkAsync(queue)
-    try queue.close()
+    try await queue.close()
   }
 
   @Test("A queue on a file runs every operation")
@@ -93,7 +93,7 @@ struct RecordAccessTests {
       let queue = try DatabaseQueue(path: path)
       try checkSync(queue)
       try await checkAsync(queue)
-      try queue.close()
+      try await queue.close()
     }
   }
 
@@ -103,7 +103,7 @@ struct RecordAccessTests {
       let pool = try DatabasePool(path: path)
       try checkSync(pool)
       try await checkAsync(pool)
-      try pool.close()
+      try await pool.close()
     }
   }
 }

@@ -34,7 +34,7 @@ enum ComingAndGoing {
     if !ProcessUsage.isSanitized, after.resident > before.resident + 8 << 20 {
       ledger.fail("\(before.resident) resident bytes before, \(after.resident) after")
     }
-    try pool.close()
+    try await pool.close()
     return [
       "\(observers) observers came and went \(times) times: in the second half \((after.heap - before.heap) >> 10) KiB "
         + "more in use, \((after.resident - before.resident) >> 10) KiB resident once the allocator has given back "

@@ -132,7 +132,7 @@ enum ObservationRow: ProofRow {
       let state = try await pool.read { try FeedCopy.state(of: $0) }
       if try copy.state != state { ledger.fail("the copy isn't the same") }
     }
-    try pool.close()
+    try await pool.close()
     return (expected, ["values \(values.elements.count)"])
   }
 

@@ -92,7 +92,7 @@ struct ObservedFaultTrial: Sendable {
       try await access.inTransaction(.immediate, Followers.writeLast)
     } catch let error as DatabaseError where error.extendedCode == .ioErrorFsync {
       outcome.isDead = true
-      try access.close()
+      try await access.close()
     }
     let errors = try await followers.end()
     if let error = errors.values {
@@ -103,7 +103,7 @@ struct ObservedFaultTrial: Sendable {
     if let error = errors.feed, !outcome.isDead {
       throw WrongAnswer(description: "the feed ended: \(error)")
     }
-    try access.close()
+    try await access.close()
     try check(followers, copy, &outcome)
   }
 
