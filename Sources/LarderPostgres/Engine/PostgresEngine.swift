@@ -181,10 +181,10 @@ final class PostgresEngine: EngineConnection {
       replicas?.note(commitAt: nil)
       if done >= committing, !connection.takeWarning(), failure.isConnectionLost { return }
       // Whoever has stopped it waits no longer.
-      let isStopped = failure.sqlState == SQLState.canceled
+      failure.isStopped = failure.sqlState == SQLState.canceled
       failure.sqlState = SQLState.unknownOutcome
       failure.commitToken = token
-      guard let token, !isStopped else { throw failure }
+      guard let token, !failure.isStopped else { throw failure }
       try settle(token, failure)
     }
     if tokens?.isCleaningDue() == true { try? cleanTokens() }

@@ -27,6 +27,8 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
   var isStalePlan = false
   /// That of the transaction whose outcome nobody knows.
   var commitToken: UUID?
+  /// Whether the caller has stopped it, by a deadline or an interruption.
+  var isStopped = false
   /// Whether the connection is gone, so that nobody knows what became of the statement.
   var isConnectionLost = false
 
@@ -118,7 +120,8 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
 extension PostgresFailure {
   var resultCode: ResultCode {
-    isStalePlan ? SQLState.stalePlan : SQLState.resultCode(of: sqlState)
+    if isStopped { return .interrupt }
+    return isStalePlan ? SQLState.stalePlan : SQLState.resultCode(of: sqlState)
   }
   var constraintKind: ConstraintViolation.Kind? {
     // The name that the server gives to a primary key that has none.

@@ -220,6 +220,8 @@ struct LossTests {
     task.cancel()
     let error = await #expect(throws: DatabaseError.self) { try await task.value }
     #expect(error?.sqlState == "08007")
+    // Nothing is wrong with the server.
+    #expect(error?.code == .interrupt)
   }
 
   @Test("A server that isn't there is told at once to who opens a pool, and waited for later")
