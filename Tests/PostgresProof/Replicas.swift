@@ -34,7 +34,7 @@ enum Replicas: Verb {
     trial.note("the pool that has written", own, isOfLoss: false)
     let waited = told.times.middle - untold.times.middle
     trial.figures.details.append("a position costs \(waited.inMilliseconds)")
-    for (what, reads) in [("with a position", told, isOfLoss: false), ("own", own)] where reads.ofReplicas == 0 {
+    for (what, reads) in [("with a position", told), ("own", own)] where reads.ofReplicas == 0 {
       trial.fail("\(what): none of the reads was of a replica")
     }
     try trial.whileReplayIsPaused()
