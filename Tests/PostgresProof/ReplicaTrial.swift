@@ -13,6 +13,8 @@ struct ReplicaTrial {
   /// The one that writes, and one that knows nothing of it.
   let (own, other): (PostgresPool, PostgresPool)
   private let next = Lock(1)
+  /// What was read while replicas were gone, or had just come back.
+  private var losses = Reads()
 
   /// What was read behind commits.
   struct Reads {
@@ -20,6 +22,11 @@ struct ReplicaTrial {
     var times: [Duration] = []
     /// How many were of replicas.
     var ofReplicas = 0
+
+    var text: String {
+      "\(stale) of \(times.count) stale, \(ofReplicas) of replicas, median \(times.median), "
+        + "longest \(times.longest)"
+    }
   }
 
   init(count: Int, waitAtMost: Duration, _ figures: Figures) throws {
@@ -164,17 +171,31 @@ struct ReplicaTrial {
     return try body()
   }
 
-  /// Counts what was read, and says it.
-  mutating func note(_ what: String, _ reads: Reads, isStaleRight: Bool = false) {
+  /// Counts what was read, and says it; as a figure of its own, or with those of losses.
+  mutating func note(
+    _ what: String, _ reads: Reads, isStaleRight: Bool = false, isOfLoss: Bool = true
+  ) {
     figures.tried += reads.times.count
     let isWrong = isStaleRight ? reads.stale == 0 : reads.stale > 0
     figures.failed += isWrong ? max(1, reads.stale) : 0
-    let text =
-      "\(what): \(reads.stale) of \(reads.times.count) stale, \(reads.ofReplicas) of replicas, "
-      + "median \(reads.times.median), longest \(reads.times.longest)"
+    let text = "\(what): \(reads.text)"
     report(text)
-    figures.details.append(text)
+    if isOfLoss {
+      losses.stale += reads.stale
+      losses.times += reads.times
+      losses.ofReplicas += reads.ofReplicas
+    } else {
+      figures.details.append(text)
+    }
     if isWrong { complain("\(what): \(isStaleRight ? "none was stale" : "some were stale")") }
+  }
+
+  /// Writes the figures. Throws where something has failed.
+  mutating func end() throws {
+    figures.details.append(
+      "while replicas were paused, frozen, killed, all gone, or of an older timeline: "
+        + losses.text)
+    try figures.end()
   }
 
   mutating func fail(_ what: String) {

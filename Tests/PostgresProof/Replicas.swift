@@ -28,9 +28,10 @@ enum Replicas: Verb {
         try trial.othersReads(trial.count, withPosition: false), try trial.ownReads(trial.count)
       )
     }
-    trial.note("another pool, without a position", untold, isStaleRight: true)
-    trial.note("another pool, with a position", told)
-    trial.note("the pool that has written", own)
+    trial.note(
+      "another pool, without a position", untold, isStaleRight: true, isOfLoss: false)
+    trial.note("another pool, with a position", told, isOfLoss: false)
+    trial.note("the pool that has written", own, isOfLoss: false)
     let waited = told.times.middle - untold.times.middle
     trial.figures.details.append("a position costs \(waited.inMilliseconds)")
     for (what, reads) in [("with a position", told), ("own", own)] where reads.ofReplicas == 0 {
@@ -41,6 +42,6 @@ enum Replicas: Verb {
     try trial.whileOneIsKilled()
     try trial.whileAllAreGone()
     try trial.afterFailover()
-    try trial.figures.end()
+    try trial.end()
   }
 }

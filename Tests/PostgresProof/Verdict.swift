@@ -20,9 +20,8 @@ struct Verdict {
       )
     }
     let (paid, received) = (Set(payments), Set(receipts))
-    for ids in [payments, receipts] {
-      twice += Dictionary(grouping: ids) { $0 }.filter { $1.count > 1 }.map(\.key)
-    }
+    let counts = [payments, receipts].map { Dictionary(grouping: $0) { $0 } }
+    twice = Set(counts.flatMap { $0.filter { $1.count > 1 }.keys }).sorted()
     stale = told.stale
     readCount = told.readCount
     half = Array(paid.symmetricDifference(received))

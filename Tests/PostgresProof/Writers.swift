@@ -82,7 +82,7 @@ final class Writers: Sendable {
     configuration.reads = .primary
     configuration.retryLimit = nil
     configuration.connectTimeout = .milliseconds(50)
-    impatient = try PostgresPool(address, configuration: configuration)
+    impatient = try Self.impatientPool(address, configuration)
     self.serverName = serverName
     try Migrator([
       // Without keys, so that one that is there twice is seen.
@@ -90,6 +90,18 @@ final class Writers: Sendable {
       Migration("index payment", sql: "CREATE INDEX payment_id ON payment (id)"),
       Migration("create receipt", sql: "CREATE TABLE receipt (id BIGINT)"),
     ]).migrate(pool)
+  }
+
+  /// On a busy machine even the first connection takes longer now and then.
+  private static func impatientPool(
+    _ address: String, _ configuration: PostgresConfiguration
+  ) throws -> PostgresPool {
+    for _ in 0..<100 {
+      do {
+        return try PostgresPool(address, configuration: configuration)
+      } catch let error as DatabaseError where error.code == .cannotOpen { usleep(50_000) }
+    }
+    return try PostgresPool(address, configuration: configuration)
   }
 
   /// How many transactions the pool has run again.

@@ -105,7 +105,7 @@ package final class Replicas: Sendable {
     _ call: ScopeCall, notBefore known: LogPosition, besides primary: Connections,
     _ body: (Database) throws -> Void
   ) throws -> Bool {
-    let own = try committed { try primary.performOnPrimary(.plain, call, $0) }
+    let own = try committed { try primary.performOnPrimary(.read, call, $0) }
     let attempt = Attempt(self, own, notBefore: known)
     while let replica = attempt.next() {
       do {
@@ -127,7 +127,7 @@ package final class Replicas: Sendable {
     _ call: ScopeCall, notBefore known: LogPosition, besides primary: Connections,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T? {
-    let own = try await committed { try await primary.performOnPrimary(.plain, call, $0) }
+    let own = try await committed { try await primary.performOnPrimary(.read, call, $0) }
     let attempt = Attempt(self, own, notBefore: known)
     while let replica = attempt.next() {
       do {

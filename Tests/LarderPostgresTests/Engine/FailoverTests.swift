@@ -265,7 +265,7 @@ struct FailoverTests {
     #expect(statistics.map(\.server) == ["\(folder):5432", "/nowhere:5432"])
     #expect(statistics.allSatisfy { $0.isLeftOut && $0.reads == 0 && $0.fallbacks > 0 })
     #expect(statistics.allSatisfy { $0.lastError != nil })
-    try pool.close()
+    try await pool.close()
     #expect(throws: DatabaseError.self) { _ = try count() }
   }
 
