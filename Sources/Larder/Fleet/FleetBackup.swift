@@ -36,7 +36,9 @@ extension DatabaseFleet {
     to folder: String, concurrency: Int = 4, check: CopyCheck = .quick,
     progress: (@Sendable (FleetProgress) throws -> Void)? = nil
   ) throws -> FleetReport {
-    try copying(to: folder, concurrency, check, progress).run(concurrency)
+    let copies = try FleetCopies(of: self, in: folder)
+    defer { copies.close() }
+    return try copying(into: copies, check, progress).run(concurrency)
   }
 
   /// As the form that isn't asynchronous. When its task is cancelled, it throws `CancellationError` once those are done
@@ -46,15 +48,15 @@ extension DatabaseFleet {
     to folder: String, concurrency: Int = 4, check: CopyCheck = .quick,
     progress: (@Sendable (FleetProgress) throws -> Void)? = nil
   ) async throws -> FleetReport {
-    try await copying(to: folder, concurrency, check, progress).run(concurrency)
+    let copies = try FleetCopies(of: self, in: folder)
+    defer { copies.close() }
+    return try await copying(into: copies, check, progress).run(concurrency)
   }
 
   private func copying(
-    to folder: String, _ concurrency: Int, _ check: CopyCheck,
+    into copies: FleetCopies, _ check: CopyCheck,
     _ progress: (@Sendable (FleetProgress) throws -> Void)?
   ) throws -> FleetRun {
-    try tenants.checkOpen()
-    let copies = try FleetCopies(of: self, in: folder)
     let tenants = tenants
     return FleetRun(try keys(), progress: progress) { key in
       // One that is just being removed needs no copy.
@@ -71,6 +73,7 @@ private final class FleetCopies: Sendable {
   private let records: DatabaseQueue
 
   init(of fleet: DatabaseFleet, in folder: String) throws {
+    try fleet.tenants.checkOpen()
     files = fleet.files
     var configuration = FleetConfiguration()
     configuration.fileExtension = fleet.configuration.fileExtension
@@ -87,6 +90,12 @@ private final class FleetCopies: Sendable {
           name TEXT PRIMARY KEY, source TEXT NOT NULL, copy TEXT NOT NULL) WITHOUT ROWID
         """)
     }
+  }
+
+  /// Leaves nothing beside what was copied.
+  func close() {
+    try? records.close()
+    drafts.withLock { $0.close() }
   }
 
   /// Copies a database, unless it is the same as its copy.

@@ -23,7 +23,7 @@ extension Database {
   package func copy(
     verifiedBy check: CopyCheck, into path: String,
     willCheck: (InterruptHandle) -> Void = { _ in },
-    progress: ((Int, Int) throws -> Void)? = nil
+    progress: (Int, Int) throws -> Void = { _, _ in }
   ) throws {
     var configuration = Configuration()
     configuration.journalMode = nil
@@ -33,7 +33,7 @@ extension Database {
     configuration.busyTimeout = .zero
     let copy = try Database(path: path, configuration: configuration)
     defer { copy.closeEverything() }
-    try backup(to: copy, progress: progress)
+    try withoutActuallyEscaping(progress) { try backup(to: copy, progress: $0) }
     // The header says what journal the source has. Without a log it can be read where nothing can be written.
     _ = try copy.value("PRAGMA journal_mode = delete", as: String.self)
     try copy.close()
