@@ -22,12 +22,13 @@ final class FleetRun: Sendable {
 
   private struct State {
     var keys: ArraySlice<String>
-    var report: FleetReport
     /// Why the others aren't begun.
     var end: (any Error)?
   }
 
   private let state: Lock<State>
+  /// Held while the progress is told, so that its numbers only rise.
+  private let report: Lock<FleetReport>
   private let progress: (@Sendable (FleetProgress) throws -> Void)?
   private let work: @Sendable (String) throws -> Outcome
 
@@ -37,7 +38,8 @@ final class FleetRun: Sendable {
   ) {
     var report = FleetReport()
     report.total = keys.count
-    state = Lock(State(keys: keys[...], report: report))
+    state = Lock(State(keys: keys[...]))
+    self.report = Lock(report)
     self.progress = progress
     self.work = work
   }
@@ -55,32 +57,30 @@ final class FleetRun: Sendable {
   private func workOff() {
     while let key = state.withLock({ $0.end == nil ? $0.keys.popFirst() : nil }) {
       let outcome = Result { try work(key) }
-      state.withLock { state in
+      report.withLock { report in
         switch outcome {
-        case .success(.changed): state.report.changed += 1
-        case .success(.unchanged): state.report.unchanged += 1
-        case .failure(let error): state.report.failures.append(.init(key: key, error: error))
+        case .success(.changed): report.changed += 1
+        case .success(.unchanged): report.unchanged += 1
+        case .failure(let error): report.failures.append(.init(key: key, error: error))
         }
-        let report = state.report
         do {
-          // Under the lock, so that the numbers only rise.
           try progress?(
             FleetProgress(
               key: key, done: report.done, total: report.total, failed: report.failures.count))
         } catch {
-          end(&state, error)
+          end(error)
         }
       }
     }
   }
 
-  private func end(_ state: inout State, _ error: any Error) {
-    if state.end == nil { state.end = error }
+  private func end(_ error: any Error) {
+    state.withLock { state in if state.end == nil { state.end = error } }
   }
 
-  private func report() throws -> FleetReport {
-    let (report, end) = state.withLock { ($0.report, $0.end) }
-    if let end { throw end }
+  private func outcome() throws -> FleetReport {
+    if let end = state.withLock({ $0.end }) { throw end }
+    let report = report.withLock { $0 }
     guard report.failures.isEmpty else { throw FleetError.failures(report) }
     return report
   }
@@ -88,7 +88,7 @@ final class FleetRun: Sendable {
   /// Does all, and waits for it.
   func run(_ concurrency: Int) throws -> FleetReport {
     start(concurrency).wait()
-    return try report()
+    return try outcome()
   }
 
   /// The same in a task; when that is cancelled, those that have begun are finished.
@@ -97,9 +97,9 @@ final class FleetRun: Sendable {
       await withUnsafeContinuation { continuation in
         start(concurrency).notify(queue: .global()) { continuation.resume() }
       }
-      return try report()
+      return try outcome()
     } onCancel: {
-      state.withLock { end(&$0, CancellationError()) }
+      end(CancellationError())
     }
   }
 }

@@ -233,11 +233,11 @@ final class BackupWorker: @unchecked Sendable {
     database = nil
   }
 
-  /// Gives a copy its name. Where the clock was set back, or another process has a copy of the same moment, its time is just
-  /// after the newest.
+  /// Gives a copy its name. Where the clock was set back, its time is just after the newest; that of another process, which
+  /// was begun later and made sooner, stays the newer one.
   private func publish(_ draft: String, at time: Int) throws -> ContinuousBackup.Point {
-    let newest = try kept().last?.milliseconds
-    var name = PointName(of: name, at: max(time, (newest ?? time - 1) + 1))
+    let newest = try kept().last?.milliseconds ?? time
+    var name = PointName(of: name, at: newest > Self.now ? newest + 1 : time)
     while try !NewFile.publish(draft, as: drafts.path + "/" + name.text()) {
       name = PointName(of: self.name, at: name.milliseconds + 1)
     }

@@ -29,7 +29,10 @@ struct FleetBackupTests {
   }
 
   private var files: [String] {
-    get throws { try FileManager.default.contentsOfDirectory(atPath: copies).sorted() }
+    get throws {
+      try FileManager.default.contentsOfDirectory(atPath: copies)
+        .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
   }
 
   /// Puts the times of a fleet's files back to where they tell that nothing has changed, which only time does.
@@ -52,7 +55,7 @@ struct FleetBackupTests {
     let report = try fleet.backupAll(to: copies) { progress.add($0) }
     #expect(report.changed == 3)
     #expect(progress.elements.map(\.done) == [1, 2, 3])
-    #expect(try files == [".larder-fleet", "%4eorway.db", "denmark.db", "sweden.db"])
+    #expect(try files == ["%4eorway.db", ".larder-fleet", "denmark.db", "sweden.db"])
     for key in Self.keys { #expect(try copied(key) == ["in \(key)"]) }
   }
 
@@ -148,7 +151,7 @@ struct FleetBackupTests {
     // The last one has no lock of which anybody could know that its owner is gone.
     #expect(
       try files == [
-        ".larder-2e-1", ".larder-fleet", "%4eorway.db", "denmark.db", "sweden.db",
+        "%4eorway.db", ".larder-2e-1", ".larder-fleet", "denmark.db", "sweden.db",
       ])
   }
 

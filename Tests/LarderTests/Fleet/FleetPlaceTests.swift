@@ -119,7 +119,7 @@ struct FleetPlaceTests {
 
   @Test("Who waits for too long is told why, thread or task", arguments: [true, false])
   func timeout(isTask: Bool) async throws {
-    let fleet = try fleet(maximumOpen: 1) { $0.database.scopeTimeout = .milliseconds(50) }
+    let fleet = try fleet(maximumOpen: 1) { $0.database.scopeTimeout = .seconds(1) }
     let user = try await TenantUser(fleet, "a").enter()
     var error: DatabaseError?
     do {
@@ -144,7 +144,8 @@ struct FleetPlaceTests {
 
   @Test("Scopes of two databases, one inside of the other, fail in time where there is one place")
   func nested() throws {
-    let fleet = try fleet(maximumOpen: 1) { $0.database.scopeTimeout = .milliseconds(50) }
+    // Long enough to open one on a slow machine.
+    let fleet = try fleet(maximumOpen: 1) { $0.database.scopeTimeout = .seconds(2) }
     try fleet.read("a") { _ in
       let error = failure(DatabaseError.self) { try fleet.read("b") { _ in } }
       #expect(error?.extendedCode == .busyTimeout)

@@ -167,7 +167,7 @@ struct FleetTests {
 
   @Test("Closing gives up where a scope doesn't end, and the fleet goes on")
   func closingFails() throws {
-    let fleet = try Tenants.fleet(in: folder) { $0.database.scopeTimeout = .milliseconds(50) }
+    let fleet = try Tenants.fleet(in: folder) { $0.database.scopeTimeout = .seconds(1) }
     try fleet.read("norway") { _ in
       #expect(failure(DatabaseError.self) { try fleet.close() }?.extendedCode == .busyTimeout)
     }
