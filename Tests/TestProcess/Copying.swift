@@ -7,8 +7,8 @@ enum Copying {
   static func run(path: String, folder: String) throws {
     let pool = try DatabasePool(path: path)
     try pool.inTransaction { try Payments.createTables($0) }
-    let first = try pool.read { try $0.value("SELECT ifnull(max(id), 0) FROM payment", as: Int.self) }
-    let payments = Payments(from: (first ?? 0) + 1)
+    let last = try pool.read { try $0.value("SELECT max(id) FROM payment", as: Int?.self) }
+    let payments = Payments(from: ((last ?? nil) ?? 0) + 1)
     Thread.detachNewThread {
       while true { try? pool.inTransaction { try Payments.insert($0, payments.take()) } }
     }

@@ -78,7 +78,9 @@ public final class DatabaseFleet: Sendable {
   public func remove(_ key: String) throws { _ = try tenants.acquire(key, for: .removal) }
 
   /// As the form that isn't asynchronous.
-  public func remove(_ key: String) async throws { _ = try await tenants.acquire(key, for: .removal) }
+  public func remove(_ key: String) async throws {
+    _ = try await tenants.acquire(key, for: .removal)
+  }
 
   // MARK: Threads
 

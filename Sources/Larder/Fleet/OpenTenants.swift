@@ -128,7 +128,9 @@ final class OpenTenants: Sendable {
 
   /// How long to wait before the next look whether it has waited too long.
   private func left(for waiter: TenantWaiter) -> Duration {
-    max(waiter.start + timeout - MonotonicClock.now, waiter.isPatient ? .milliseconds(100) : .milliseconds(1))
+    max(
+      waiter.start + timeout - MonotonicClock.now,
+      waiter.isPatient ? .milliseconds(100) : .milliseconds(1))
   }
 
   /// Says that a scope has ended.
@@ -187,7 +189,9 @@ final class OpenTenants: Sendable {
       state.isSwept = true
     }
     // What has come before couldn't be told.
-    if waiter.continuation == nil, let outcome = waiter.outcome { continuation.resume(with: outcome) }
+    if waiter.continuation == nil, let outcome = waiter.outcome {
+      continuation.resume(with: outcome)
+    }
     if sweeps { sweep() }
   }
 

@@ -125,6 +125,10 @@ final class TenantWaiter: @unchecked Sendable {
 
   /// Has the thread or task go on, which has its outcome.
   func wake() {
-    if let semaphore { semaphore.signal() } else if let outcome { continuation?.resume(with: outcome) }
+    if let semaphore {
+      semaphore.signal()
+    } else if let outcome {
+      continuation?.resume(with: outcome)
+    }
   }
 }

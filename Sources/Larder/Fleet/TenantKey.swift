@@ -27,7 +27,7 @@ struct TenantFileNames: Sendable {
 
   init(extension name: String) throws {
     guard (1...16).contains(name.utf8.count),
-      name.utf8.allSatisfy({ Self.isPlain($0) && $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") })
+      name.utf8.allSatisfy({ Self.isPlain($0) && !"-_".utf8.contains($0) })
     else { throw FleetError.wrongExtension(name) }
     suffix = "." + name
     limit = 255 - "-journal".utf8.count - suffix.utf8.count

@@ -67,9 +67,10 @@ final class BackupWorker: @unchecked Sendable {
       throw DatabaseError(.cannotOpen, "the folder \(path) can't be made: \(error)")
     }
     let file = location.path
-    name = file.utf8.lastIndex(of: UInt8(ascii: "/")).map {
-      String(file[file.utf8.index(after: $0)...])
-    } ?? file
+    name =
+      file.utf8.lastIndex(of: UInt8(ascii: "/")).map {
+        String(file[file.utf8.index(after: $0)...])
+      } ?? file
     let identity = location.identity.map { "\($0.device):\($0.inode)" } ?? file
     drafts = DraftFolder(path, owner: name + "\n" + identity)
     for owner in try drafts.owners() where owner != name + "\n" + identity {

@@ -83,16 +83,18 @@ package final class DraftFolder: @unchecked Sendable {
   /// Takes the lock, and says what others have written into theirs that use the folder now.
   func owners() throws -> [String] {
     let own = try lockName() + Self.suffix
-    return try names().filter { $0.hasPrefix(Self.prefix) && $0.hasSuffix(Self.suffix) && $0 != own }
-      .compactMap { name in
-        let descriptor = open(path + "/" + name, O_RDWR | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { Glibc.close(descriptor) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return nil }
-        var bytes = [UInt8](repeating: 0, count: 8192)
-        let count = read(descriptor, &bytes, bytes.count)
-        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-      }
+    return try names().filter {
+      $0.hasPrefix(Self.prefix) && $0.hasSuffix(Self.suffix) && $0 != own
+    }
+    .compactMap { name in
+      let descriptor = open(path + "/" + name, O_RDWR | O_CLOEXEC)
+      guard descriptor >= 0 else { return nil }
+      defer { Glibc.close(descriptor) }
+      guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return nil }
+      var bytes = [UInt8](repeating: 0, count: 8192)
+      let count = read(descriptor, &bytes, bytes.count)
+      return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
   }
 
   /// Removes what those have left behind that were killed.

@@ -182,7 +182,7 @@ struct ContinuousBackupTests {
     #expect(!folder.exists("other.db"))
   }
 
-  @Test("Copies of an encrypted database are encrypted with its key", .enabled(if: Encrypted.isThere))
+  @Test("Copies of an encrypted database have its key", .enabled(if: Encrypted.isThere))
   func encrypted() throws {
     let configuration = try Encrypted.configuration()
     let pool = try DatabasePool(path: folder.file("cities.db"), configuration: configuration)

@@ -47,7 +47,7 @@ struct FleetBackupTests {
     }
   }
 
-  @Test("Each has a copy of its own, in write-ahead mode or not, open or not", arguments: [true, false])
+  @Test("Each has a copy of its own, whether it is open or not", arguments: [true, false])
   func all(isOpen: Bool) throws {
     if !isOpen { try fleet.close() }
     let fleet = isOpen ? fleet : try Tenants.fleet(in: folder)

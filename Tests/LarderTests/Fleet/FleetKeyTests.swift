@@ -72,7 +72,8 @@ struct FleetKeyTests {
     let fleet = try Tenants.fleet(in: folder)
     try fleet.create("oslo")
     for name in [
-      "README", "Oslo.db", "%6f.db", "%4G.db", "%.db", ".db", "oslo.db.bak", "oslo.db-old", "%c3.db",
+      "README", "Oslo.db", "%6f.db", "%4G.db", "%.db", ".db", "oslo.db.bak", "oslo.db-old",
+      "%c3.db",
     ] {
       try Data().write(to: URL(fileURLWithPath: fleet.folder + "/" + name))
     }

@@ -47,9 +47,10 @@ struct FleetTests {
       }
     }
     #expect(try fleet.read("norway", Tenants.names) == [])
-    #expect(failure(DatabaseError.self) {
-      try fleet.read("norway") { try Tenants.insert("Oslo", $0) }
-    } != nil)
+    #expect(
+      failure(DatabaseError.self) {
+        try fleet.read("norway") { try Tenants.insert("Oslo", $0) }
+      } != nil)
     #expect(fleet.statistics.inUse == 0)
   }
 
@@ -82,8 +83,8 @@ struct FleetTests {
   @Test("Without leave to make databases a key that has none throws, until it is made on purpose")
   func created() async throws {
     let fleet = try Tenants.fleet(in: folder) { $0.createsDatabases = false }
-    guard case .noDatabase("norway")? = failure(FleetError.self, { try fleet.read("norway") { _ in } })
-    else {
+    let error = failure(FleetError.self) { try fleet.read("norway") { _ in } }
+    guard case .noDatabase("norway")? = error else {
       Issue.record("a database was made")
       return
     }

@@ -182,7 +182,8 @@ private struct FleetTrial {
     result.tried = switches
     result.details.append("descriptors: \(files)")
     result.details.append(
-      "memory: \(before.resident >> 10) KiB, \(warm.resident >> 10) KiB, \(after.resident >> 10) KiB")
+      "memory: \(before.resident >> 10) KiB, \(warm.resident >> 10) KiB, \(after.resident >> 10) KiB"
+    )
     result.details.append("opened: \(fleet.statistics.opened)")
     if files > 256 { result.failures.append("\(files) descriptors are open") }
     if after.heap > warm.heap + 16 << 20 {
