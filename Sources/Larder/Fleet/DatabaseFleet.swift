@@ -10,17 +10,18 @@ import LarderSQLite
 ///
 /// A database is opened when it is used, migrated if that is needed, and stays open for the next use: at most
 /// ``FleetConfiguration/maximumOpen`` of them, of which the one that was unused for longest is closed for another
-/// (LRU), and each after ``FleetConfiguration/idleTime``. One in use is never closed: where all are, a call waits
-/// for its turn (FIFO) up to ``LarderSQLite/Configuration/scopeTimeout``. Each is a ``LarderSQLite/DatabaseQueue``
-/// with a writer line of its own: no tenant waits for another, nor for the opening or migration of another's.
+/// (LRU), and each after ``FleetConfiguration/idleTime``. One in use is never closed: where all are, a call
+/// waits for its turn (FIFO) up to ``LarderSQLite/Configuration/scopeTimeout``. Each is a
+/// ``LarderSQLite/DatabaseQueue`` with a writer line of its own: no tenant waits for another, nor for the
+/// opening or migration of another's.
 ///
 /// Keys are any texts but the empty one, such as what users typed: they become file names by percent-encoding, as
 /// `acme%20%26%20sons.db`. Two keys are the same if their bytes are.
 ///
 /// Calls throw what those of ``LarderSQLite/DatabaseAccess`` do, and ``FleetError`` for keys; what opening or
-/// migrating throws, such as ``MigrationError``, all get who wait for it, and the next call tries again.
-/// They throw `ResultCode.busyTimeout` where a database isn't open after the scope timeout: all others are in use, as
-/// by scopes that wait for this one, or its migration takes longer, and goes on. Several processes may use a
+/// migrating throws, such as ``MigrationError``, all get who wait for it, and the next call tries again. They
+/// throw `ResultCode.busyTimeout` where a database isn't open after the scope timeout: all others are in use,
+/// as by scopes that wait for this one, or its migration takes longer, and goes on. Several processes may use a
 /// folder, each with a fleet of its own.
 public final class DatabaseFleet: Sendable {
   let tenants: OpenTenants
@@ -41,19 +42,19 @@ public final class DatabaseFleet: Sendable {
 
   // MARK: Which there are
 
-  /// The keys of all databases, in the order of their bytes. Reads the folder, of which the file system decides whether
-  /// databases that are being made or removed are in it.
+  /// The keys of all databases, in the order of their bytes. Reads the folder, of which the file system decides
+  /// whether databases that are being made or removed are in it.
   public func keys() throws -> [String] { try files.keys() }
 
   /// Whether there is a database. Throws ``FleetError`` for what is no key.
   public func exists(_ key: String) throws -> Bool { TenantFiles.exists(try path(of: key)) }
 
-  /// The path of a key's file, whether it is there or not: for tools, and for copies. Throws ``FleetError`` for what
-  /// is no key.
+  /// The path of a key's file, whether it is there or not: for tools, and for copies. Throws ``FleetError`` for
+  /// what is no key.
   public func path(of key: String) throws -> String { try files.path(of: TenantKey(key)) }
 
-  /// Makes a database, migrated, whatever ``FleetConfiguration/createsDatabases`` says. Returns whether it is new;
-  /// one that is there stays as it is, but for migrations.
+  /// Makes a database, migrated, whatever ``FleetConfiguration/createsDatabases`` says. Returns whether it is
+  /// new; one that is there stays as it is, but for migrations.
   @discardableResult
   public func create(_ key: String) throws -> Bool {
     let isNew = try files.create(path(of: key))
@@ -70,11 +71,12 @@ public final class DatabaseFleet: Sendable {
     return isNew
   }
 
-  /// Waits until nobody uses a database, then removes its file and what SQLite has beside it, if there are any. Calls
-  /// that come meanwhile wait, and find it gone.
+  /// Waits until nobody uses a database, then removes its file and what SQLite has beside it, if there are any.
+  /// Calls that come meanwhile wait, and find it gone.
   ///
-  /// Throws `ResultCode.busyTimeout` where its users take longer than the scope timeout, as a scope of the database does
-  /// that calls this, and `ResultCode.busy` where another process has it open in write-ahead mode.
+  /// Throws `ResultCode.busyTimeout` where its users take longer than the scope timeout, as a scope of the
+  /// database does that calls this, and `ResultCode.busy` where another process has it open in write-ahead
+  /// mode.
   public func remove(_ key: String) throws { _ = try tenants.acquire(key, for: .removal) }
 
   /// As the form that isn't asynchronous.
@@ -84,8 +86,8 @@ public final class DatabaseFleet: Sendable {
 
   // MARK: Threads
 
-  /// Calls a closure with a database, for all that scopes aren't for, such as observing it. It stays open until the
-  /// closure returns, and must neither be closed by it nor used afterwards.
+  /// Calls a closure with a database, for all that scopes aren't for, such as observing it. It stays open until
+  /// the closure returns, and must neither be closed by it nor used afterwards.
   @discardableResult
   public func withDatabase<T>(_ key: String, _ body: (DatabaseQueue) throws -> T) throws -> T {
     let (tenant, queue) = try tenants.acquire(key, for: .scope)
@@ -122,8 +124,8 @@ public final class DatabaseFleet: Sendable {
 
   // MARK: Tasks
 
-  /// As the form that isn't asynchronous, for a closure that awaits something. A task that is cancelled while it waits
-  /// for its database throws `CancellationError`.
+  /// As the form that isn't asynchronous, for a closure that awaits something. A task that is cancelled while
+  /// it waits for its database throws `CancellationError`.
   @discardableResult
   public func withDatabase<T: Sendable>(
     _ key: String, _ body: @Sendable (DatabaseQueue) async throws -> T

@@ -12,13 +12,14 @@ extension DatabaseFleet {
   /// try fleet.inDatabase("acme") { try $0.restore(from: copies.path(of: "acme")) }
   /// ```
   ///
-  /// Each copy is a snapshot of one moment, made beside those who use the database, by a connection of its own; those
-  /// moments differ. It is read back and checked (``LarderSQLite/CopyCheck``), and only then takes the
-  /// place of an older one: whatever goes wrong, that stays as it was. Databases are copied as they are, migrated or
-  /// not. Copies of databases that were removed stay, and so do other files.
+  /// Each copy is a snapshot of one moment, made beside those who use the database, by a connection of its own;
+  /// those moments differ. It is read back and checked (``LarderSQLite/CopyCheck``), and only then takes the
+  /// place of an older one: whatever goes wrong, that stays as it was. Databases are copied as they are,
+  /// migrated or not. Copies of databases that were removed stay, and so do other files.
   ///
-  /// One that hasn't changed since its copy was made isn't copied again, as when this goes on after an error or a kill:
-  /// where it is the same file, unchanged by what the file system says, with no write-ahead log. The folder's file
+  /// One that hasn't changed since its copy was made isn't copied again, as when this goes on after an error or
+  /// a kill: where it is the same file, unchanged by what the file system says, with no write-ahead log. The
+  /// folder's file
   /// `.larder-fleet` remembers that, a SQLite database, which may be removed. Each copy at a time takes six
   /// descriptors at most.
   ///
@@ -29,7 +30,8 @@ extension DatabaseFleet {
   ///   - progress: called after each, one call at a time. What it throws ends the run, once those are done that have
   ///     begun, and is thrown. It must not wait for the fleet.
   ///
-  /// Throws ``FleetError/failures(_:)`` with each that failed, `ResultCode.cannotOpen` where the folder can't be used,
+  /// Throws ``FleetError/failures(_:)`` with each that failed, `ResultCode.cannotOpen` where the folder can't
+  /// be used,
   /// `ResultCode.misuse` where it is the fleet's own, and what ``keys()`` does.
   @discardableResult
   public func backupAll(
@@ -41,8 +43,8 @@ extension DatabaseFleet {
     return try copying(into: copies, check, progress).run(concurrency)
   }
 
-  /// As the form that isn't asynchronous. When its task is cancelled, it throws `CancellationError` once those are done
-  /// that have begun.
+  /// As the form that isn't asynchronous. When its task is cancelled, it throws `CancellationError` once those
+  /// are done that have begun.
   @discardableResult
   public func backupAll(
     to folder: String, concurrency: Int = 4, check: CopyCheck = .quick,
@@ -138,8 +140,8 @@ private final class FleetCopies: Sendable {
   }
 }
 
-/// By what a file system tells whether a file has changed: which it is, its size, and when it was last changed, which
-/// no program sets as it pleases.
+/// By what a file system tells whether a file has changed: which it is, its size, and when it was last changed,
+/// which no program sets as it pleases.
 private struct FileState: Equatable {
   private let device: UInt
   private let inode: UInt

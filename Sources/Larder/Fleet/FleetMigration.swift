@@ -9,10 +9,10 @@ extension DatabaseFleet {
   /// try await fleet.migrateAll(concurrency: 8) { print("\($0.done) of \($0.total)") }
   /// ```
   ///
-  /// Each is opened in its turn, in a place of its own as for a scope, and closed after it. One that fails stays as it
-  /// was (``MigrationError``) and keeps none of the others. What is done is in each database's history: called
-  /// again, after an error or a kill, it looks at those that are done, and goes on with the rest; no
-  /// migration runs twice.
+  /// Each is opened in its turn, in a place of its own as for a scope, and closed after it. One that fails
+  /// stays as it was (``MigrationError``) and keeps none of the others. What is done is in each database's
+  /// history: called again, after an error or a kill, it looks at those that are done, and goes on with the
+  /// rest; no migration runs twice.
   ///
   /// - Parameters:
   ///   - concurrency: how many to migrate at a time: 1 to 64, and at most half of
@@ -29,8 +29,8 @@ extension DatabaseFleet {
     try migration(progress).run(bounded(concurrency))
   }
 
-  /// As the form that isn't asynchronous. When its task is cancelled, it throws `CancellationError` once those are done
-  /// that have begun.
+  /// As the form that isn't asynchronous. When its task is cancelled, it throws `CancellationError` once those
+  /// are done that have begun.
   @discardableResult
   public func migrateAll(
     concurrency: Int = 4, progress: (@Sendable (FleetProgress) throws -> Void)? = nil

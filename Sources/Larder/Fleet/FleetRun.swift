@@ -13,7 +13,8 @@ public struct FleetProgress: Sendable {
   public let failed: Int
 }
 
-/// The same for many databases, several at a time, on threads of its own. Those that fail keep none from being done.
+/// The same for many databases, several at a time, on threads of its own. Those that fail keep none from being
+/// done.
 final class FleetRun: Sendable {
   /// What came of one.
   enum Outcome {

@@ -1,8 +1,8 @@
 import Dispatch
 import LarderSQLite
 
-/// Which databases of a fleet are open, who uses them and who waits: at most so many, the one closed first that was
-/// unused for longest (LRU), and a FIFO line of those that wait for a place.
+/// Which databases of a fleet are open, who uses them and who waits: at most so many, the one closed first that
+/// was unused for longest (LRU), and a FIFO line of those that wait for a place.
 ///
 /// Nothing here takes longer than a microsecond: what does is an ``Action``, for outside of the lock.
 struct FleetState {

@@ -12,7 +12,7 @@ public struct FleetStatistics: Hashable, Sendable {
   public internal(set) var evicted = 0
   /// How often one was closed as nobody had used it for ``FleetConfiguration/idleTime``.
   public internal(set) var expired = 0
-  /// How many descriptors the open databases have: an estimate by ``open``, of three each with a write-ahead log,
-  /// else two.
+  /// How many descriptors the open databases have: an estimate by ``open``, of three each with a write-ahead
+  /// log, else two.
   public internal(set) var descriptors = 0
 }

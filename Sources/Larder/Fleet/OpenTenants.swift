@@ -1,11 +1,12 @@
 import Dispatch
 import LarderSQLite
 
-/// The databases of a fleet for threads and tasks: each has it opened, or waits for it, and says when it is done.
+/// The databases of a fleet for threads and tasks: each has it opened, or waits for it, and says when it is
+/// done.
 ///
-/// The lock is never held while a file is opened, migrated, closed or removed. That is done by each tenant's own
-/// worker, whoever waits for it: two callers of a cold tenant open it once, none waits for what another tenant does,
-/// and what a task gave up is of use to the next.
+/// The lock is never held while a file is opened, migrated, closed or removed. That is done by each tenant's
+/// own worker, whoever waits for it: two callers of a cold tenant open it once, none waits for what another
+/// tenant does, and what a task gave up is of use to the next.
 final class OpenTenants: Sendable {
   private let files: TenantFiles
   private let timeout: Duration

@@ -47,8 +47,9 @@ final class Tenant: @unchecked Sendable {
   var isInLine: Bool { if case .inLine = phase { true } else { false } }
 }
 
-/// Tenants in an order: an intrusive doubly linked list, so that joining at the end, taking the first and leaving from
-/// the middle cost O(1) each. The idle ones are in one, those that wait for a place in another; none is in both.
+/// Tenants in an order: an intrusive doubly linked list, so that joining at the end, taking the first and
+/// leaving from the middle cost O(1) each. The idle ones are in one, those that wait for a place in another;
+/// none is in both.
 struct TenantList {
   private(set) var first: Tenant?
   private unowned(unsafe) var last: Tenant?
@@ -82,8 +83,8 @@ struct TenantList {
 
 /// Who waits for a tenant: a thread or a task.
 ///
-/// What makes it Sendable: its variables are touched under the lock of ``OpenTenants`` only, or before it waits and
-/// after it has been told.
+/// What makes it Sendable: its variables are touched under the lock of ``OpenTenants`` only, or before it waits
+/// and after it has been told.
 final class TenantWaiter: @unchecked Sendable {
   let start = MonotonicClock.now
   let use: Use

@@ -4,8 +4,8 @@ import LarderSQLite
 
 /// The files of a fleet: a folder, flat, and what is done to each.
 ///
-/// Flat, since a file is found among 10,000 as fast as in a folder of its own: file systems keep folders as trees or
-/// hash tables (measured on ext4: no difference that shows beside what opening takes).
+/// Flat, since a file is found among 10,000 as fast as in a folder of its own: file systems keep folders as
+/// trees or hash tables (measured on ext4: no difference that shows beside what opening takes).
 struct TenantFiles: Sendable {
   let folder: String
   private let names: TenantFileNames

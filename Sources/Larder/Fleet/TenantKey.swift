@@ -1,7 +1,7 @@
 import LarderSQLite
 
-/// A tenant's key. Keys are told apart by their bytes, as SQLite does texts: "é" in one scalar and in two are two
-/// keys, and two files.
+/// A tenant's key. Keys are told apart by their bytes, as SQLite does texts: "é" in one scalar and in two are
+/// two keys, and two files.
 struct TenantKey: Hashable, Sendable {
   let text: String
 
@@ -16,8 +16,8 @@ struct TenantKey: Hashable, Sendable {
 
 /// The names of files for keys: percent-encoding of all but small letters, digits, `_` and `-`.
 ///
-/// No name is a path, begins with a dot, or is another key's on a file system that takes capital letters for small
-/// ones, or composes accents; and each can be read back as its key.
+/// No name is a path, begins with a dot, or is another key's on a file system that takes capital letters for
+/// small ones, or composes accents; and each can be read back as its key.
 struct TenantFileNames: Sendable {
   /// The dot and the extension.
   private let suffix: String

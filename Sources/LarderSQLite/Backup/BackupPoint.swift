@@ -3,7 +3,8 @@ import FoundationEssentials
 import Glibc
 
 extension ContinuousBackup {
-  /// A copy that was kept: what a database held at a moment. It was read back and checked before it got its name.
+  /// A copy that was kept: what a database held at a moment. It was read back and checked before it got its
+  /// name.
   public struct Point: Hashable, Sendable {
     /// The name of the file that it is a copy of.
     public let database: String
@@ -17,8 +18,8 @@ extension ContinuousBackup {
     /// Its file.
     public var url: URL { URL(fileURLWithPath: path) }
 
-    /// Reads all of it again, and throws where it isn't whole: `ResultCode.corrupt`, `ResultCode.notADatabase` (also for
-    /// another key), `ResultCode.cannotOpen`.
+    /// Reads all of it again, and throws where it isn't whole: `ResultCode.corrupt`, `ResultCode.notADatabase`
+    /// (also for another key), `ResultCode.cannotOpen`.
     ///
     /// - Parameter configuration: how to open it: its key, and its functions, where indexes use any.
     public func verify(
@@ -28,18 +29,18 @@ extension ContinuousBackup {
     }
   }
 
-  /// What was kept in a folder, of any database, the oldest first. Throws `ResultCode.cannotOpen` where the folder can't be
-  /// read.
+  /// What was kept in a folder, of any database, the oldest first. Throws `ResultCode.cannotOpen` where the
+  /// folder can't be read.
   public static func points(in folder: String) throws -> [Point] {
     try DraftFolder.names(in: folder).compactMap { PointName($0)?.point(in: folder) }
       .sorted { ($0.time, $0.database) < ($1.time, $1.database) }
   }
 
-  /// Puts a point in the place of a database, or makes one of it. Until it is there as a whole, what was there before
-  /// stays, also where the process is killed.
+  /// Puts a point in the place of a database, or makes one of it. Until it is there as a whole, what was there
+  /// before stays, also where the process is killed.
   ///
-  /// The point is read and checked first. A database that others have open is refused (`ResultCode.busy`), so far as SQLite
-  /// knows of them: those who use a rollback journal, and are in no transaction, see it as one. A
+  /// The point is read and checked first. A database that others have open is refused (`ResultCode.busy`), so
+  /// far as SQLite knows of them: those who use a rollback journal, and are in no transaction, see it as one. A
   /// program's own is restored by its queue or pool: `pool.inDatabase { try $0.restore(from: point.path) }`.
   ///
   /// - Parameter configuration: how to open both, with their key. The journal mode isn't set.
@@ -67,7 +68,8 @@ extension ContinuousBackup {
   }
 }
 
-/// The name of a point's file: `cities-20261123T165030.123Z.db`, with the database's own name around the time in UTC.
+/// The name of a point's file: `cities-20261123T165030.123Z.db`, with the database's own name around the time
+/// in UTC.
 struct PointName {
   private let stem: String
   private let suffix: String

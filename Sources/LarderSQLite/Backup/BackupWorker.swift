@@ -108,7 +108,8 @@ final class BackupWorker: @unchecked Sendable {
     }
   }
 
-  private var isBarred: Bool { state.withLock { $0.isPaused || $0.hasEnded } }
+  /// Whether no copy is made: it has ended, or the queue or pool is just being closed.
+  var isBarred: Bool { state.withLock { $0.isPaused || $0.hasEnded } }
 
   private func report(_ error: any Error) {
     let (log, onFailure) = (configuration.log, plan.onFailure)
@@ -234,8 +235,8 @@ final class BackupWorker: @unchecked Sendable {
     database = nil
   }
 
-  /// Gives a copy its name. Where the clock was set back, its time is just after the newest; that of another process, which
-  /// was begun later and made sooner, stays the newer one.
+  /// Gives a copy its name. Where the clock was set back, its time is just after the newest; that of another
+  /// process, which was begun later and made sooner, stays the newer one.
   private func publish(_ draft: String, at time: Int) throws -> ContinuousBackup.Point {
     let newest = try kept().last?.milliseconds ?? time
     var name = PointName(of: name, at: newest > Self.now ? newest + 1 : time)
@@ -254,7 +255,8 @@ final class BackupWorker: @unchecked Sendable {
       .sorted { $0.milliseconds < $1.milliseconds }
   }
 
-  /// Removes the oldest beyond the number to keep. One that can't be removed is tried again after the next copy.
+  /// Removes the oldest beyond the number to keep. One that can't be removed is tried again after the next
+  /// copy.
   private func prune() {
     guard let kept = try? kept() else { return }
     for name in kept.dropLast(plan.count) {

@@ -6,22 +6,23 @@
 /// if let point = try copies.points.last { try pool.inDatabase { try $0.restore(from: point.path) } }
 /// ```
 ///
-/// Each is a complete SQLite file with a name such as `cities-20261123T165030.123Z.db`: the moment in UTC, so that the
-/// names sort as the times do. It is a snapshot, made by a connection of its own beside those of the queue or pool:
-/// with a write-ahead log nobody waits for it, neither to read nor to write; without one, who writes waits
-/// until it is made. It is made under another name, synced, read back and checked (``CopyCheck``), and only then gets
-/// its own. Where nothing was committed since the last one, by whatever process, none is made.
+/// Each is a complete SQLite file with a name such as `cities-20261123T165030.123Z.db`: the moment in UTC, so
+/// that the names sort as the times do. It is a snapshot, made by a connection of its own beside those of the
+/// queue or pool: with a write-ahead log nobody waits for it, neither to read nor to write; without one, who
+/// writes waits until it is made. It is made under another name, synced, read back and checked (``CopyCheck``),
+/// and only then gets its own. Where nothing was committed since the last one, by whatever process, none is
+/// made.
 ///
-/// What goes wrong, such as a full disk, ``Statistics/lastError`` and ``Configuration/log`` tell, and what
-/// the call was given for that; it is tried again after the interval, or 30 seconds if that is less. What a
-/// killed process leaves behind goes with the next start. Several processes may copy one database into one folder, and
+/// What goes wrong, such as a full disk, ``Statistics/lastError`` and ``Configuration/log`` tell, and what the
+/// call was given for that; it is tried again after the interval, or 30 seconds if that is less. What a killed
+/// process leaves behind goes with the next start. Several processes may copy one database into one folder, and
 /// several databases with different file names may share one.
 ///
 /// It ends with ``stop()``, or when the queue or pool is closed or gone.
 ///
-/// Every copy is a whole one, and costs what reading the database twice and writing it once does; while it is made the
-/// write-ahead log can't begin anew, and grows by what is committed meanwhile. For files of many gigabytes the interval
-/// should be a multiple of what ``Statistics/lastDuration`` tells.
+/// Every copy is a whole one, and costs what reading the database twice and writing it once does; while it is
+/// made the write-ahead log can't begin anew, and grows by what is committed meanwhile. For files of many
+/// gigabytes the interval should be a multiple of what ``Statistics/lastDuration`` tells.
 ///
 /// Off the machine they get by tools for that, which see a file under its name only when it is whole:
 ///
@@ -31,7 +32,7 @@
 /// restic backup /backup/cities --exclude '.larder-*'
 /// ```
 public final class ContinuousBackup: Sendable {
-  private let worker: BackupWorker
+  let worker: BackupWorker
   private let connections: WeakConnections
 
   /// What was done since the start.
@@ -60,17 +61,18 @@ public final class ContinuousBackup: Sendable {
   /// What was done. It can be asked at any time.
   public var statistics: Statistics { worker.statistics }
 
-  /// Makes a copy at once; where nothing was committed since the last one, it returns that. Waits for the one that is being
-  /// made, and throws what keeps it from being made, or `ResultCode.misuse` after the end.
+  /// Makes a copy at once; where nothing was committed since the last one, it returns that. Waits for the one
+  /// that is being made, and throws what keeps it from being made, or `ResultCode.misuse` after the end.
   @discardableResult
   public func backupNow() throws -> Point { try worker.copyNow() }
 
-  /// As the form that isn't asynchronous. When its task is cancelled the copy is, and it throws `CancellationError`.
+  /// As the form that isn't asynchronous. When its task is cancelled the copy is, and it throws
+  /// `CancellationError`.
   @discardableResult
   public func backupNow() async throws -> Point { try await worker.copyNow() }
 
-  /// Makes no more copies. One that is being made is given up, and what there is of it removed, when this returns.
-  /// Stopping again does nothing.
+  /// Makes no more copies. One that is being made is given up, and what there is of it removed, when this
+  /// returns. Stopping again does nothing.
   public func stop() {
     worker.end()
     worker.wait()
@@ -86,7 +88,8 @@ private final class WeakConnections: @unchecked Sendable {
 }
 
 extension DatabaseAccess {
-  /// Begins to make copies of the database while it is used, at once and then again and again. See ``ContinuousBackup``.
+  /// Begins to make copies of the database while it is used, at once and then again and again. See
+  /// ``ContinuousBackup``.
   ///
   /// - Parameters:
   ///   - interval: the time from one beginning to the next.
@@ -95,10 +98,10 @@ extension DatabaseAccess {
   ///   - check: what a copy has to pass.
   ///   - onFailure: called with what goes wrong, one call at a time.
   ///
-  /// Throws ``UnsupportedByEngine`` where the engine isn't SQLite; `ResultCode.misuse` for a database in memory or in a
-  /// temporary file, an interval or number that isn't positive, a folder that has another database of the same
-  /// file name copied into it now, and after `close()`; `ResultCode.cannotOpen` where the folder can't be used. What
-  /// goes wrong with copies isn't thrown.
+  /// Throws ``UnsupportedByEngine`` where the engine isn't SQLite; `ResultCode.misuse` for a database in memory
+  /// or in a temporary file, an interval or number that isn't positive, a folder that has another database of
+  /// the same file name copied into it now, and after `close()`; `ResultCode.cannotOpen` where the folder can't
+  /// be used. What goes wrong with copies isn't thrown.
   public func backup(
     every interval: Duration, to folder: String, keeping count: Int = 24,
     check: CopyCheck = .quick, onFailure: (@Sendable (any Error) -> Void)? = nil

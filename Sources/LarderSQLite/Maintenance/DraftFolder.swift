@@ -1,12 +1,12 @@
 import FoundationEssentials
 import Glibc
 
-/// A folder in which files are made under other names, then checked and published under their own, by processes any
-/// of which may be killed.
+/// A folder in which files are made under other names, then checked and published under their own, by processes
+/// any of which may be killed.
 ///
-/// Each of them has a lock file, `.larder-NUMBER.lock`, locked as long as it lives (`flock`), and begins the names of
-/// its drafts with the same. What has the name of a lock that nobody holds was left behind by one that was killed, and
-/// is removed.
+/// Each of them has a lock file, `.larder-NUMBER.lock`, locked as long as it lives (`flock`), and begins the
+/// names of its drafts with the same. What has the name of a lock that nobody holds was left behind by one that
+/// was killed, and is removed.
 ///
 /// What makes it Sendable: its variables are touched by one thread at a time, as whoever holds it sees to.
 package final class DraftFolder: @unchecked Sendable {

@@ -2,19 +2,19 @@ import Glibc
 
 /// What a copy has to pass before it is one.
 public enum CopyCheck: Hashable, Sendable {
-  /// [quick_check](https://www.sqlite.org/pragma.html#pragma_quick_check): that all pages and rows can be read, and
-  /// hold together.
+  /// [quick_check](https://www.sqlite.org/pragma.html#pragma_quick_check): that all pages and rows can be read,
+  /// and hold together.
   case quick
-  /// [integrity_check](https://www.sqlite.org/pragma.html#pragma_integrity_check): also that indexes hold what their
-  /// tables do, which takes several times as long.
+  /// [integrity_check](https://www.sqlite.org/pragma.html#pragma_integrity_check): also that indexes hold what
+  /// their tables do, which takes several times as long.
   case full
 
   fileprivate var pragma: String { self == .quick ? "quick_check" : "integrity_check" }
 }
 
 extension Database {
-  /// Writes a copy into a new file and reads all of it back: a complete file of its own, without a log beside it, that
-  /// is on the disk. It isn't removed when this throws.
+  /// Writes a copy into a new file and reads all of it back: a complete file of its own, without a log beside
+  /// it, that is on the disk. It isn't removed when this throws.
   ///
   /// - Parameters:
   ///   - path: where no file is yet.
