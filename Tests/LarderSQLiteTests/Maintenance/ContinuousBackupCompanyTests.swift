@@ -121,12 +121,13 @@ struct ContinuousBackupCompanyTests {
       try waitUntil { !isHeld.withLock { $0 } }
     }
     let pool = try DatabasePool(path: folder.file("payments.db"), configuration: configuration)
+    try await pool.inTransaction { try Payments.createTables($0) }
     let backup = try pool.backup(every: .seconds(3600), to: copies)
     let first = try await backup.backupNow()
     func commitAndHold(_ id: Int) async throws {
       isReached.withLock { $0 = false }
       isHeld.withLock { $0 = true }
-      try await pool.inTransaction { try $0.executeUpdate("CREATE TABLE \(identifier: "table \(id)") (number)") }
+      try await pool.inTransaction { try Payments.insert($0, id) }
     }
     try await commitAndHold(1)
     let task = Task { try await backup.backupNow() }
