@@ -25,7 +25,7 @@ extension WrongAnswer {
   static func isTyped(_ error: any Error) -> Bool {
     switch error {
     case is DatabaseError, is ConversionError, is RecordError, is SchemaError, is MigrationError,
-      is PageError:
+      is PageError, is FleetError:
       true
     default: false
     }

@@ -10,7 +10,8 @@ import Foundation
 // forms and keeps the results.
 
 let rows: [any ProofRow.Type] = [
-  AddressSanitizer.self, AsIfAlone.self, CompileTimeEffects.self, Differential.self, FullDisk.self,
+  AddressSanitizer.self, AsIfAlone.self, CompileTimeEffects.self, Differential.self,
+  FleetProof.self, FullDisk.self,
   FullText.self,
   HostileFiles.self, HostileTexts.self, ToolFiles.self,
   Injection.self, IOFaults.self,

@@ -9,6 +9,8 @@ import TestSupport
 //   test-process count PATH NUMBER    adds one to a counter that often
 //   test-process execute PATH         executes each line of SQL that comes in, as a transaction
 //   test-process migrate PATH COUNT   applies that many migrations
+//   test-process fleet FOLDER COUNT   applies that many migrations to all databases of a fleet
+//   test-process copies PATH FOLDER   pays while copies are made, until it is killed
 //   test-process example              the example, in the folder where it is run
 
 let arguments = Array(CommandLine.arguments.dropFirst())
@@ -20,6 +22,8 @@ do {
   case ("count", 3): try Counting.run(path: arguments[1], Int(arguments[2]) ?? 0)
   case ("execute", 2): try Executing.run(path: arguments[1])
   case ("migrate", 3): try Migrating.run(path: arguments[1], count: Int(arguments[2]) ?? 0)
+  case ("fleet", 3): try MigratingFleet.run(folder: arguments[1], count: Int(arguments[2]) ?? 0)
+  case ("copies", 3): try Copying.run(path: arguments[1], folder: arguments[2])
   case ("example", 1): try example()
   default: exit(64)
   }

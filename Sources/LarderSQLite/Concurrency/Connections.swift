@@ -15,11 +15,13 @@ public final class Connections: Sendable {
   let briefScopes = BriefScopes()
   /// Who observes what is committed; nil where nobody ever has.
   let observer = Lock<(any ScopeObserver)?>(nil)
+  /// What works beside the scopes.
+  private let companions = Lock<(list: [any AccessCompanion], isClosed: Bool)>(([], false))
   private let processGeneration = ProcessGeneration.watch()
   private let owner: ObjectIdentifier
   private let retryLimit: Duration?
   /// The engine's name, for errors.
-  private let engine: String
+  let engine: String
   /// Whether an error is one that another attempt may not meet.
   private let isTransient: (@Sendable (DatabaseError) -> Bool)?
   private let retries = Atomic<Int>(0)
@@ -75,6 +77,7 @@ public final class Connections: Sendable {
   /// The connection that writes is closed last: the others, which only read, couldn't move the log into
   /// the file.
   deinit {
+    for companion in companions.withLock({ $0.list }) { companion.abandon() }
     readers?.abandon()
     writer?.checkpointer?.close()
   }
@@ -370,18 +373,35 @@ public final class Connections: Sendable {
 
   // MARK: Closing
 
+  /// Keeps a companion until these are closed. Throws where they are.
+  func add(_ companion: any AccessCompanion) throws {
+    try companions.withLock { companions in
+      guard !companions.isClosed else { throw DatabaseError(.misuse, "database is closed") }
+      companions.list.append(companion)
+    }
+  }
+
+  func remove(_ companion: any AccessCompanion) {
+    companions.withLock { $0.list.removeAll { $0 === companion } }
+  }
+
   /// Closes all connections: the writer last, which then moves the log into the file.
   func close() throws {
     try checkProcess()
     guard EnteredScope.held(of: owner).isNothing else { throw EnteredScope.reentryError }
     try replicas?.close()
     try readers?.close()
+    let companions = companions.withLock { $0.list }
+    for companion in companions { companion.pause() }
     do {
       try writer?.close()
     } catch {
       readers?.reopen()
+      for companion in companions { companion.resume() }
       throw error
     }
+    self.companions.withLock { $0 = ([], true) }
+    for companion in companions { companion.abandon() }
     observer.withLock { $0 }?.hasClosed()
   }
 

@@ -16,6 +16,8 @@ final class Writer: ScopeRunner, @unchecked Sendable {
   let path: String?
   /// Which file it has open, for the connections that use the same.
   let location: FileLocation?
+  /// How it was opened.
+  var configuration: Configuration { database.configuration }
   let retryLimit: Duration?
   let readsWaitForDurability: Bool
   /// Whether the file has a write-ahead log, in which those who hold the lock wait for no reader.

@@ -8,6 +8,8 @@ package struct FileLocation: Sendable {
   /// What opens the file, whatever folder the program is in: a path, or a URI if that is what the
   /// first connection was opened with.
   package let name: String
+  /// The file's path from the root.
+  package let path: String
   /// Nil where the file layer has no such thing.
   package let identity: Identity?
 
@@ -49,7 +51,7 @@ extension Database {
     let absolute = String(cString: full)
     let isURI = configuration.flags.contains(.uri) && DatabaseURI.isURI(path)
     guard let identity = FileLocation.Identity(ofFileAt: full) else {
-      return FileLocation(name: isURI ? path : absolute, identity: nil)
+      return FileLocation(name: isURI ? path : absolute, path: absolute, identity: nil)
     }
     var hasMoved: Int32 = 0
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
@@ -58,6 +60,6 @@ extension Database {
     }
     return FileLocation(
       name: isURI ? DatabaseURI.replacingPath(of: path, by: absolute) : absolute,
-      identity: identity)
+      path: absolute, identity: identity)
   }
 }

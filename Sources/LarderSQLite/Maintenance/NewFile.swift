@@ -39,7 +39,10 @@ struct NewFile {
   }
 
   /// Gives the file its name, for good; false where there is one of that name by now.
-  func publish() throws -> Bool {
+  func publish() throws -> Bool { try Self.publish(draft, as: path) }
+
+  /// The same for any file that is on the disk.
+  static func publish(_ draft: String, as path: String) throws -> Bool {
     var code = larder_rename_new(draft, path)
     if code != 0, errno == EINVAL || errno == ENOSYS {
       // Not every file system can look and rename in one.
@@ -50,7 +53,7 @@ struct NewFile {
       if errno == EEXIST { return false }
       throw DatabaseError(.cannotOpen, "\(path): \(String(cString: strerror(errno)))")
     }
-    try Self.syncFolder(of: path)
+    try syncFolder(of: path)
     return true
   }
 

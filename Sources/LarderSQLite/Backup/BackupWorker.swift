@@ -1,0 +1,314 @@
+import CSQLite
+import Dispatch
+import FoundationEssentials
+import Glibc
+
+/// Makes the copies of a ``ContinuousBackup``, one at a time, by a connection of its own on a queue of its own.
+///
+/// What makes it Sendable: its variables are touched on its queue only, but for what its lock guards.
+final class BackupWorker: @unchecked Sendable {
+  private let location: FileLocation
+  private let configuration: Configuration
+  private let plan: Plan
+  private let name: String
+  private let drafts: DraftFolder
+  private let queue = DispatchQueue(label: "larder.backup")
+  /// For what the program is told: it may call this.
+  private let reports = DispatchQueue(label: "larder.backup.report")
+  private let state = Lock(State())
+  private var database: Database?
+  /// What the connection says that goes up with each commit of others, when the last copy was made.
+  private var version: Int64?
+  private var last: ContinuousBackup.Point?
+  /// Goes up with each time that the next copy is planned.
+  private var turn = 0
+
+  struct Plan {
+    let interval: Duration
+    let count: Int
+    let check: CopyCheck
+    let onFailure: (@Sendable (any Error) -> Void)?
+  }
+
+  private struct State {
+    var statistics = ContinuousBackup.Statistics()
+    var isPaused = false
+    var hasEnded = false
+    /// What checks a copy.
+    var running: InterruptHandle?
+  }
+
+  /// For how long to wait at most after what went wrong.
+  private static let longestPause = Duration.seconds(30)
+
+  init(
+    of location: FileLocation, _ configuration: Configuration, into folder: String, _ plan: Plan
+  ) throws {
+    self.location = location
+    self.plan = plan
+    var configuration = configuration
+    configuration.journalMode = nil
+    configuration.flags.remove(.create)
+    configuration.authorizer = nil
+    configuration.statementDeadline = nil
+    configuration.optimizesOnClose = false
+    self.configuration = configuration
+    guard !folder.isEmpty, !folder.utf8.contains(0) else {
+      throw DatabaseError(.cannotOpen, "copies need a folder, and “\(folder)” is no path of one")
+    }
+    let manager = FileManager.default
+    // The program may change its own folder.
+    let path =
+      folder.utf8.first == UInt8(ascii: "/") ? folder : manager.currentDirectoryPath + "/" + folder
+    do {
+      try manager.createDirectory(
+        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw DatabaseError(.cannotOpen, "the folder \(path) can't be made: \(error)")
+    }
+    let file = location.path
+    name =
+      file.utf8.lastIndex(of: UInt8(ascii: "/")).map {
+        String(file[file.utf8.index(after: $0)...])
+      } ?? file
+    let identity = location.identity.map { "\($0.device):\($0.inode)" } ?? file
+    drafts = DraftFolder(path, owner: name + "\n" + identity)
+    for owner in try drafts.owners() where owner != name + "\n" + identity {
+      guard !owner.utf8.starts(with: (name + "\n").utf8) else {
+        throw DatabaseError(
+          .misuse, "\(path) has copies of another database “\(name)” made into it now")
+      }
+    }
+  }
+
+  // MARK: When
+
+  func begin() { queue.async { [weak self] in self?.takeTurn() } }
+
+  /// Makes a copy in its time, and plans the next one.
+  private func takeTurn() {
+    guard !isBarred else { return }
+    let start = MonotonicClock.now
+    let outcome = Result { try copy {} }
+    guard !isBarred else { return }
+    switch outcome {
+    case .success: plan(at: start + plan.interval)
+    case .failure(let error):
+      report(error)
+      plan(at: start + min(plan.interval, Self.longestPause))
+    }
+  }
+
+  private func plan(at time: Duration) {
+    turn += 1
+    let turn = turn
+    queue.asyncAfter(deadline: .now() + (time - MonotonicClock.now).dispatchInterval) {
+      [weak self] in
+      if let self, self.turn == turn { self.takeTurn() }
+    }
+  }
+
+  /// Whether no copy is made: it has ended, or the queue or pool is just being closed.
+  var isBarred: Bool { state.withLock { $0.isPaused || $0.hasEnded } }
+
+  private func report(_ error: any Error) {
+    let (log, onFailure) = (configuration.log, plan.onFailure)
+    reports.async {
+      if let error = error as? DatabaseError { log?(error) }
+      onFailure?(error)
+    }
+  }
+
+  func copyNow() throws -> ContinuousBackup.Point {
+    let semaphore = DispatchSemaphore(value: 0)
+    let outcome = Lock<Result<ContinuousBackup.Point, any Error>?>(nil)
+    queue.async {
+      let result = Result { try self.copy {} }
+      outcome.withLock { $0 = result }
+      semaphore.signal()
+    }
+    semaphore.wait()
+    guard let result = outcome.withLock({ $0 }) else {
+      throw DatabaseError(.internal, "the copy has no outcome")
+    }
+    return try result.get()
+  }
+
+  func copyNow() async throws -> ContinuousBackup.Point {
+    let isCancelled = Lock(false)
+    return try await withTaskCancellationHandler {
+      try await withUnsafeThrowingContinuation { continuation in
+        queue.async {
+          continuation.resume(
+            with: Result {
+              try self.copy { if isCancelled.withLock({ $0 }) { throw CancellationError() } }
+            })
+        }
+      }
+    } onCancel: {
+      isCancelled.withLock { $0 = true }
+    }
+  }
+
+  // MARK: How
+
+  /// Makes a copy, unless nothing has changed since the last one.
+  ///
+  /// - Parameter check: throws where whoever asked for it doesn't want it any more.
+  private func copy(_ check: () throws -> Void) throws -> ContinuousBackup.Point {
+    do {
+      try checkOpen()
+      try check()
+      let point = try copyIfChanged {
+        try checkOpen()
+        try check()
+      }
+      state.withLock { $0.statistics.lastError = nil }
+      return point
+    } catch {
+      // It may be the connection that is at fault.
+      close()
+      try checkOpen()
+      try check()
+      state.withLock { state in
+        state.statistics.failures += 1
+        state.statistics.lastError = error
+      }
+      throw error
+    }
+  }
+
+  private func checkOpen() throws {
+    guard !isBarred else { throw DatabaseError(.misuse, "the continuous backup has ended") }
+  }
+
+  private func copyIfChanged(_ check: () throws -> Void) throws -> ContinuousBackup.Point {
+    let database = try open()
+    _ = try database.fileLocation()
+    // Before the snapshot: what is committed in between is copied twice rather than never.
+    let version = try database.value("PRAGMA data_version", as: Int64.self)
+    if let last, version == self.version, access(last.path, F_OK) == 0 {
+      state.withLock { $0.statistics.unchanged += 1 }
+      return last
+    }
+    let start = MonotonicClock.now
+    let draft = try drafts.draft()
+    defer { drafts.discard(draft) }
+    let time = Self.now
+    defer { state.withLock { $0.running = nil } }
+    try database.copy(verifiedBy: plan.check, into: draft) { handle in
+      state.withLock { $0.running = handle }
+    } progress: { _, _ in
+      try check()
+    }
+    try check()
+    let point = try publish(draft, at: time)
+    (self.version, last) = (version, point)
+    state.withLock { state in
+      state.statistics.copies += 1
+      state.statistics.lastDuration = MonotonicClock.now - start
+    }
+    prune()
+    return point
+  }
+
+  private static var now: Int {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+  }
+
+  private func open() throws -> Database {
+    if let database { return database }
+    var configuration = configuration
+    configuration.log = nil
+    let opened = try Database(at: location, configuration: configuration)
+    // The log is moved into the file by those who write it.
+    opened.connection.keepLogOnClose()
+    version = nil
+    database = opened
+    return opened
+  }
+
+  private func close() {
+    database?.closeEverything()
+    database = nil
+  }
+
+  /// Gives a copy its name. Where the clock was set back, its time is just after the newest; that of another
+  /// process, which was begun later and made sooner, stays the newer one.
+  private func publish(_ draft: String, at time: Int) throws -> ContinuousBackup.Point {
+    let newest = try kept().last?.milliseconds ?? time
+    var name = PointName(of: name, at: newest > Self.now ? newest + 1 : time)
+    while try !NewFile.publish(draft, as: drafts.path + "/" + name.text()) {
+      name = PointName(of: self.name, at: name.milliseconds + 1)
+    }
+    guard let point = name.point(in: drafts.path) else {
+      throw DatabaseError(.cannotOpen, "the copy is gone: \(try name.text())")
+    }
+    return point
+  }
+
+  /// The copies of this database in the folder, the oldest first.
+  private func kept() throws -> [PointName] {
+    try drafts.names().compactMap { PointName($0) }.filter { $0.database.isSame(as: name) }
+      .sorted { $0.milliseconds < $1.milliseconds }
+  }
+
+  /// Removes the oldest beyond the number to keep. One that can't be removed is tried again after the next
+  /// copy.
+  private func prune() {
+    guard let kept = try? kept() else { return }
+    for name in kept.dropLast(plan.count) {
+      guard let text = try? name.text() else { continue }
+      for suffix in ["", "-journal", "-wal", "-shm"] { unlink("\(drafts.path)/\(text)\(suffix)") }
+    }
+  }
+
+  func points() throws -> [ContinuousBackup.Point] {
+    try kept().compactMap { $0.point(in: drafts.path) }
+  }
+
+  var statistics: ContinuousBackup.Statistics { state.withLock { $0.statistics } }
+
+  // MARK: The end
+
+  /// Begins no copy any more, and gives up the one that is being made.
+  func end() {
+    bar { $0.hasEnded = true }
+    queue.async {
+      self.close()
+      self.drafts.close()
+    }
+  }
+
+  private func bar(_ change: (inout State) -> Void) {
+    let running = state.withLock { state in
+      change(&state)
+      return state.running
+    }
+    running?.interrupt()
+  }
+
+  /// Waits until nothing is under way.
+  func wait() {
+    let semaphore = DispatchSemaphore(value: 0)
+    queue.async { semaphore.signal() }
+    semaphore.wait()
+  }
+}
+
+extension BackupWorker: AccessCompanion {
+  func pause() {
+    bar { $0.isPaused = true }
+    queue.async { self.close() }
+    wait()
+  }
+
+  func resume() {
+    state.withLock { $0.isPaused = false }
+    begin()
+  }
+
+  func abandon() { end() }
+}

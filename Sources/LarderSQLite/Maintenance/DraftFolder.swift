@@ -1,0 +1,136 @@
+import FoundationEssentials
+import Glibc
+
+/// A folder in which files are made under other names, then checked and published under their own, by processes
+/// any of which may be killed.
+///
+/// Each of them has a lock file, `.larder-NUMBER.lock`, locked as long as it lives (`flock`), and begins the
+/// names of its drafts with the same. What has the name of a lock that nobody holds was left behind by one that
+/// was killed, and is removed.
+///
+/// What makes it Sendable: its variables are touched by one thread at a time, as whoever holds it sees to.
+package final class DraftFolder: @unchecked Sendable {
+  package let path: String
+  private let owner: String
+  private var lock: (descriptor: Int32, name: String)?
+  private var count = 0
+
+  private static let prefix = ".larder-"
+  private static let suffix = ".lock"
+
+  /// - Parameters:
+  ///   - path: the folder, which has to be there when it is first used.
+  ///   - owner: what is written into the lock file, for ``owners()``.
+  package init(_ path: String, owner: String = "") {
+    self.path = path
+    self.owner = owner
+  }
+
+  deinit { close() }
+
+  /// The path of a new draft. Throws `ResultCode.cannotOpen` where the folder isn't there.
+  package func draft() throws -> String {
+    let name = try lockName()
+    count += 1
+    return "\(path)/\(name)-\(count)"
+  }
+
+  /// Removes a draft, and what SQLite has beside it.
+  package func discard(_ draft: String) {
+    for suffix in ["", "-journal", "-wal", "-shm"] { unlink(draft + suffix) }
+  }
+
+  /// Lets go of the lock.
+  package func close() {
+    guard let lock else { return }
+    unlink(path + "/" + lock.name + Self.suffix)
+    Glibc.close(lock.descriptor)
+    self.lock = nil
+  }
+
+  /// The name of the lock, which is taken where it isn't, or the folder is another by now.
+  private func lockName() throws -> String {
+    if let lock {
+      if Self.leads(path + "/" + lock.name + Self.suffix, to: lock.descriptor) { return lock.name }
+      Glibc.close(lock.descriptor)
+      self.lock = nil
+    }
+    try removeLeftovers()
+    while true {
+      let name = Self.prefix + String(UInt64.random(in: .min ... .max), radix: 16)
+      let file = name + Self.suffix
+      let descriptor = open(path + "/" + file, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw error(file) }
+      // Another one that looks for leftovers may have been faster.
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0,
+        Self.leads(path + "/" + file, to: descriptor)
+      {
+        _ = owner.withBytes { write(descriptor, $0.baseAddress, $0.count) }
+        lock = (descriptor, name)
+        return name
+      }
+      Glibc.close(descriptor)
+    }
+  }
+
+  /// Whether a path leads to an open file.
+  private static func leads(_ path: String, to descriptor: Int32) -> Bool {
+    var (found, own) = (stat(), stat())
+    return stat(path, &found) == 0 && fstat(descriptor, &own) == 0 && found.st_ino == own.st_ino
+      && found.st_dev == own.st_dev
+  }
+
+  /// Takes the lock, and says what others have written into theirs that use the folder now.
+  func owners() throws -> [String] {
+    let own = try lockName() + Self.suffix
+    return try names().filter {
+      $0.hasPrefix(Self.prefix) && $0.hasSuffix(Self.suffix) && $0 != own
+    }
+    .compactMap { name in
+      let descriptor = open(path + "/" + name, O_RDWR | O_CLOEXEC)
+      guard descriptor >= 0 else { return nil }
+      defer { Glibc.close(descriptor) }
+      guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return nil }
+      var bytes = [UInt8](repeating: 0, count: 8192)
+      let count = read(descriptor, &bytes, bytes.count)
+      return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+  }
+
+  /// Removes what those have left behind that were killed.
+  private func removeLeftovers() throws {
+    let names = try names()
+    for file in names where file.hasPrefix(Self.prefix) && file.hasSuffix(Self.suffix) {
+      let descriptor = open(path + "/" + file, O_RDWR | O_CLOEXEC)
+      guard descriptor >= 0 else { continue }
+      defer { Glibc.close(descriptor) }
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { continue }
+      let name = file.dropLast(Self.suffix.count)
+      for draft in names where draft.hasPrefix(name + "-") { unlink(path + "/" + draft) }
+      unlink(path + "/" + file)
+    }
+  }
+
+  /// The names of all that is in the folder.
+  package func names() throws -> [String] { try Self.names(in: path) }
+
+  package static func names(in path: String) throws -> [String] {
+    guard let listing = opendir(path) else {
+      throw DatabaseError(.cannotOpen, "\(path): \(String(cString: strerror(errno)))")
+    }
+    defer { closedir(listing) }
+    var names: [String] = []
+    while let entry = readdir(listing) {
+      names.append(
+        withUnsafePointer(to: &entry.pointee.d_name) {
+          $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        })
+    }
+    return names
+  }
+
+  private func error(_ name: String) -> DatabaseError {
+    let code: ResultCode = errno == ENOSPC ? .full : .cannotOpen
+    return DatabaseError(code, "\(path)/\(name): \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,229 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LarderSQLite
+
+@Suite("Continuous backups", .promptly)
+struct ContinuousBackupTests {
+  enum Access: CaseIterable, Sendable { case queue, pool, journal }
+
+  let folder: ScratchFolder
+  var copies: String { folder.file("copies") }
+
+  init() throws { folder = try ScratchFolder() }
+
+  func open(_ kind: Access = .pool, _ name: String = "cities.db") throws -> any DatabaseAccess {
+    var configuration = Configuration.patient
+    if kind == .journal { configuration.journalMode = .delete }
+    let path = folder.file(name)
+    let access: any DatabaseAccess =
+      kind == .pool
+      ? try DatabasePool(path: path, configuration: configuration)
+      : try DatabaseQueue(path: path, configuration: configuration)
+    try access.inTransaction { try createCities(in: $0) }
+    return access
+  }
+
+  /// What a point holds, opened for reading only.
+  func names(_ point: ContinuousBackup.Point) throws -> [String] {
+    var configuration = Configuration()
+    configuration.readOnly = true
+    let db = try Database(path: point.path, configuration: configuration)
+    #expect(try db.value("PRAGMA integrity_check", as: String.self) == "ok")
+    return try db.fetch(String.self, "SELECT name FROM city ORDER BY id")
+  }
+
+  func add(_ name: String, to access: any DatabaseAccess) throws {
+    try access.inTransaction { try $0.executeUpdate("INSERT INTO city (name) VALUES (\(name))") }
+  }
+
+  var files: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: copies).sorted() }
+  }
+
+  @Test("The first copy is made at once, and then one after each time in which others commit")
+  func again() async throws {
+    let pool = try open()
+    let backup = try pool.backup(every: .milliseconds(1), to: copies, keeping: 100)
+    try await yieldUntil { try backup.points.count == 1 }
+    for number in 2...4 {
+      try add("city \(number)", to: pool)
+      try await yieldUntil { try backup.points.count >= number }
+    }
+    let points = try backup.points
+    #expect(try points.first.map(names)?.count == 4)
+    #expect(try points.last.map(names)?.last == "city 4")
+    #expect(points.map(\.time) == points.map(\.time).sorted())
+    #expect(points.allSatisfy { $0.database == "cities.db" && $0.bytes > 0 })
+    backup.stop()
+  }
+
+  @Test("Without a commit there is no other copy, whoever asks", arguments: Access.allCases)
+  func unchanged(kind: Access) async throws {
+    let access = try open(kind)
+    let backup = try access.backup(every: .milliseconds(1), to: copies)
+    let first = try await backup.backupNow()
+    try await yieldUntil { backup.statistics.unchanged > 5 }
+    #expect(try await backup.backupNow() == first)
+    #expect(try await access.read { try $0.cityCount() } == 4)
+    #expect(try backup.points == [first])
+    // Of a connection that knows nothing of this, as of another process.
+    try Database(path: folder.file("cities.db")).executeUpdate("DELETE FROM city WHERE id > 2")
+    #expect(try await names(backup.backupNow()).count == 2)
+    backup.stop()
+  }
+
+  @Test("So many are kept, the newest, and others' files are left alone")
+  func pruned() throws {
+    let (pool, other) = (try open(), try open(.queue, "rivers.db"))
+    let backup = try pool.backup(every: .seconds(3600), to: copies, keeping: 3)
+    let rivers = try other.backup(every: .seconds(3600), to: copies, keeping: 1)
+    let river = try rivers.backupNow()
+    try Data().write(to: URL(fileURLWithPath: copies + "/cities-notes.db"))
+    var made: [ContinuousBackup.Point] = []
+    for number in 0..<6 {
+      try add("city \(number)", to: pool)
+      made.append(try backup.backupNow())
+    }
+    #expect(try backup.points == made.suffix(3))
+    #expect(try rivers.points == [river])
+    #expect(try ContinuousBackup.points(in: copies).count == 4)
+    #expect(FileManager.default.fileExists(atPath: copies + "/cities-notes.db"))
+    backup.stop()
+    rivers.stop()
+    #expect(try files.count == 5)
+  }
+
+  @Test("A point is named by its database and its moment in UTC")
+  func names() throws {
+    let names = [
+      "cities.db": "cities-20261123T165030.123Z.db", "cities": "cities-20261123T165030.123Z",
+      "a.b.sqlite": "a.b-20261123T165030.123Z.sqlite", ".db": ".db-20261123T165030.123Z",
+      "x-20261123T165030.123Z.db": "x-20261123T165030.123Z-20261123T165030.123Z.db",
+    ]
+    for (database, text) in names {
+      let name = PointName(of: database, at: 1_795_452_630_123)
+      #expect(try name.text() == text)
+      let found = PointName(text)
+      #expect(found?.database == database)
+      #expect(found?.milliseconds == 1_795_452_630_123)
+    }
+    for text in [
+      "", "Z", "-20261123T165030.123Z.db", "cities.db", "cities-20261123T165030.123.db",
+      "cities-20261323T165030.123Z.db", "cities-20261123T16503é.123Z.db", ".larder-1-1",
+      "cities-2026-11-23T165030.1Z.db",
+    ] {
+      #expect(PointName(text) == nil)
+    }
+  }
+
+  @Test("Where the clock was set back, a new copy still comes after the older ones")
+  func clockSetBack() throws {
+    let pool = try open()
+    try FileManager.default.createDirectory(atPath: copies, withIntermediateDirectories: true)
+    let future = try PointName(of: "cities.db", at: 4_000_000_000_000).text()
+    try pool.read { try $0.backup(to: copies + "/" + future) }
+    let backup = try pool.backup(every: .seconds(3600), to: copies, keeping: 1)
+    let point = try backup.backupNow()
+    #expect(try backup.points == [point])
+    #expect(point.time.timeIntervalSince1970 == 4_000_000_000.001)
+    backup.stop()
+  }
+
+  @Test("A copy is restored by the pool, and into another file")
+  func restored() throws {
+    let pool = try open()
+    let backup = try pool.backup(every: .seconds(3600), to: copies)
+    let point = try backup.backupNow()
+    try add("Kyoto", to: pool)
+    let other = folder.file("other.db")
+    try ContinuousBackup.restore(point, to: other)
+    #expect(try Database(path: other).cityCount() == 4)
+    // That is in use, by the pool.
+    let error = #expect(throws: DatabaseError.self) {
+      var configuration = Configuration()
+      configuration.busyTimeout = .milliseconds(20)
+      try ContinuousBackup.restore(
+        point, to: folder.file("cities.db"), configuration: configuration)
+    }
+    #expect(error?.code == .busy)
+    #expect(try pool.read { try $0.cityCount() } == 5)
+    try pool.inDatabase { try $0.restore(from: point.path) }
+    #expect(try pool.read { try $0.cityCount() } == 4)
+    // And what was restored is a change.
+    #expect(try backup.backupNow() != point)
+    try pool.close()
+    try ContinuousBackup.restore(point, to: folder.file("cities.db"))
+    #expect(try Database(path: folder.file("cities.db")).cityCount() == 4)
+  }
+
+  @Test("A point that was damaged is told, and isn't restored")
+  func damaged() throws {
+    let pool = try open()
+    try pool.inTransaction { db in
+      try db.executeUpdate(
+        """
+        WITH n(i) AS (SELECT 5 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+        INSERT INTO city (id, name) SELECT i, 'City number ' || i FROM n
+        """)
+    }
+    let backup = try pool.backup(every: .seconds(3600), to: copies)
+    let point = try backup.backupNow()
+    try point.verify(.full)
+    let file = try #require(FileHandle(forUpdatingAtPath: point.path))
+    try file.seek(toOffset: 4096 * 7 + 8)
+    try file.write(contentsOf: Data(repeating: 0x5a, count: 3000))
+    try file.close()
+    #expect(throws: DatabaseError.self) { try point.verify() }
+    #expect(throws: DatabaseError.self) {
+      try ContinuousBackup.restore(point, to: folder.file("other.db"))
+    }
+    #expect(!folder.exists("other.db"))
+  }
+
+  @Test("Copies of an encrypted database have its key", .enabled(if: Encrypted.isThere))
+  func encrypted() throws {
+    let configuration = try Encrypted.configuration()
+    let pool = try DatabasePool(path: folder.file("cities.db"), configuration: configuration)
+    try pool.inTransaction { try createCities(in: $0) }
+    let backup = try pool.backup(every: .seconds(3600), to: copies)
+    let point = try backup.backupNow()
+    #expect(try Encrypted.plainFiles(in: copies) == [])
+    #expect(throws: DatabaseError.self) { try point.verify() }
+    try point.verify(configuration: configuration)
+    try ContinuousBackup.restore(
+      point, to: folder.file("other.db"), configuration: configuration)
+    let other = try Database(path: folder.file("other.db"), configuration: configuration)
+    #expect(try other.cityCount() == 4)
+    backup.stop()
+  }
+
+  @Test("Databases that have no file, and what makes no sense, are refused")
+  func misuse() throws {
+    let pool = try open()
+    let calls: [() throws -> Void] = [
+      { _ = try DatabaseQueue().backup(every: .seconds(1), to: copies) },
+      { _ = try DatabaseQueue(path: "").backup(every: .seconds(1), to: copies) },
+      { _ = try pool.backup(every: .zero, to: copies) },
+      { _ = try pool.backup(every: .seconds(-1), to: copies) },
+      { _ = try pool.backup(every: .seconds(1), to: copies, keeping: 0) },
+    ]
+    for call in calls {
+      let error = #expect(throws: DatabaseError.self) { try call() }
+      #expect(error?.code == .misuse)
+    }
+    try Data().write(to: URL(fileURLWithPath: folder.file("file")))
+    for path in ["", "a\0b", folder.file("file"), folder.file("file/copies")] {
+      let error = #expect(throws: DatabaseError.self) {
+        _ = try pool.backup(every: .seconds(1), to: path)
+      }
+      #expect(error?.code == .cannotOpen)
+    }
+    try pool.close()
+    let error = #expect(throws: DatabaseError.self) {
+      _ = try pool.backup(every: .seconds(1), to: copies)
+    }
+    #expect(error?.code == .misuse)
+  }
+}

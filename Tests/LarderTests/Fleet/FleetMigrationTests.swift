@@ -1,0 +1,160 @@
+import Foundation
+import Larder
+import TestSupport
+import Testing
+
+@Suite("Migrating all databases of a fleet")
+struct FleetMigrationTests {
+  private let folder: ScratchFolder
+  private static let keys = (0..<12).map { "tenant \($0)" }
+
+  init() throws { folder = try ScratchFolder() }
+
+  private func fleet(
+    migrations count: Int, maximumOpen: Int = 4
+  ) throws -> DatabaseFleet {
+    try Tenants.fleet(in: folder) {
+      $0.migrator = NumberedMigrations.migrator(count: count)
+      $0.maximumOpen = maximumOpen
+    }
+  }
+
+  private func make() throws {
+    let fleet = try fleet(migrations: 1)
+    for key in Self.keys { try fleet.create(key) }
+    try fleet.close()
+  }
+
+  /// How many migrations each has; what is wrong with any is an issue.
+  private func applied() throws -> [Int] {
+    try Self.keys.map { key in
+      let db = try Database(path: fleet(migrations: 0).path(of: key))
+      let (applied, problems) = try NumberedMigrations.check(db)
+      #expect(problems == [])
+      return applied
+    }
+  }
+
+  @Test("All are migrated, and looked at when it is called again")
+  func all() throws {
+    try make()
+    let fleet = try fleet(migrations: 3)
+    let progress = Recorder<FleetProgress>()
+    let report = try fleet.migrateAll { progress.add($0) }
+    #expect(report.total == 12)
+    #expect(report.changed == 12)
+    #expect(progress.elements.map(\.done) == Array(1...12))
+    #expect(progress.elements.allSatisfy { $0.total == 12 && $0.failed == 0 })
+    #expect(Set(progress.elements.map(\.key)) == Set(Self.keys))
+    let again = try fleet.migrateAll(concurrency: 100)
+    #expect(again.changed == 0)
+    #expect(again.unchanged == 12)
+    // Nor do they stay open.
+    #expect(fleet.statistics.inUse == 0)
+    try fleet.close()
+    #expect(try applied() == Array(repeating: 3, count: 12))
+  }
+
+  @Test("Tasks do the same, and one that is cancelled goes on later")
+  func tasks() async throws {
+    try make()
+    let fleet = try fleet(migrations: 2)
+    let hasBegun = Lock(false)
+    let task = Task {
+      try await fleet.migrateAll(concurrency: 1) { _ in
+        hasBegun.withLock { $0 = true }
+        while !Task.isCancelled, hasBegun.withLock({ $0 }) { sched_yield() }
+      }
+    }
+    try await Tenants.wait { hasBegun.withLock { $0 } }
+    task.cancel()
+    hasBegun.withLock { $0 = false }
+    await #expect(throws: CancellationError.self) { try await task.value }
+    let report = try await fleet.migrateAll()
+    #expect(report.unchanged >= 1)
+    #expect(report.changed + report.unchanged == 12)
+    try fleet.close()
+    #expect(try applied() == Array(repeating: 2, count: 12))
+  }
+
+  @Test("Those that fail are told, each with its error, and the others are migrated")
+  func failures() throws {
+    try make()
+    let fleet = try fleet(migrations: 2)
+    let wrong = ["tenant 3", "tenant 7"]
+    try Data("rubbish, and no database".utf8).write(
+      to: URL(fileURLWithPath: fleet.path(of: wrong[0])))
+    let db = try Database(path: fleet.path(of: wrong[1]))
+    try db.executeUpdate("CREATE TABLE city_1 (name)")
+    try db.close()
+    let failed = Lock(0)
+    guard
+      case .failures(let report)? = failure(
+        FleetError.self,
+        { try fleet.migrateAll { progress in failed.withLock { $0 = progress.failed } } })
+    else {
+      Issue.record("nothing is told")
+      return
+    }
+    #expect(failed.withLock { $0 } == 2)
+    #expect(report.changed == 10)
+    #expect(report.failures.map(\.key).sorted() == wrong)
+    for failure in report.failures {
+      if failure.key == wrong[0] {
+        #expect((failure.error as? DatabaseError)?.code == .notADatabase)
+      } else {
+        guard case MigrationError.failed("city 1", _) = failure.error else {
+          Issue.record("\(failure.error)")
+          continue
+        }
+      }
+    }
+    #expect("\(FleetError.failures(report))".hasPrefix("2 of 12 databases failed: “tenant "))
+  }
+
+  @Test("What the progress throws ends it")
+  func progressThrows() throws {
+    struct Enough: Error {}
+    try make()
+    let fleet = try fleet(migrations: 2)
+    #expect(throws: Enough.self) {
+      try fleet.migrateAll(concurrency: 1) { if $0.done == 5 { throw Enough() } }
+    }
+    #expect(try fleet.migrateAll().unchanged == 5)
+  }
+
+  @Test("It goes on beside those who use the databases")
+  func besideOthers() async throws {
+    try make()
+    let fleet = try fleet(migrations: 3, maximumOpen: 2)
+    let user = try await TenantUser(fleet, "tenant 5").enter()
+    let report = try await fleet.migrateAll()
+    // The one in use was migrated when it was opened.
+    #expect(report.changed == 12)
+    try await user.end()
+    try fleet.close()
+    #expect(try applied() == Array(repeating: 3, count: 12))
+  }
+
+  @Test("Without a migrator it is misuse")
+  func noMigrator() throws {
+    let fleet = try Tenants.fleet(in: folder) { $0.migrator = nil }
+    #expect(failure(DatabaseError.self) { try fleet.migrateAll() }?.code == .misuse)
+  }
+
+  @Test("A process that is killed leaves no database half migrated, and the next goes on")
+  func killed() throws {
+    try make()
+    for kill in 0..<6 {
+      let process = try ChildProcess.role("fleet", folder.file("tenants"), "4")
+      for _ in 0...kill { _ = process.line() }
+      process.kill()
+      #expect(try applied().allSatisfy { (1...4).contains($0) })
+    }
+    let last = try ChildProcess.role("fleet", folder.file("tenants"), "4")
+    let lines = last.remainingLines()
+    #expect(last.end() == 0)
+    #expect(lines.dropLast() == (1...12).map { "\($0) of 12" }[...])
+    #expect(try applied() == Array(repeating: 4, count: 12))
+  }
+}
