@@ -116,10 +116,11 @@ struct CopyRun {
     // Those that are called like the helper of a search table hold rows all the same.
     let helpers = try schema.others.filter { $0.kind == .table && !$0.isVirtualTable }
       .compactMap { try TableSchema.found($0.name, in: source, schema: fromServer ? nil : "main") }
+    let isBetweenEngines = fromServer || toServer
     let all = try (schema.tables + helpers).filter { table in
-      table.name != Self.stateTable && table.name != "larder_commit"
-        && (table.name != "larder_migration" || !fromServer && !toServer)
-        && !isEmptyHelper(table.name, of: schema)
+      if [Self.stateTable, "larder_commit"].contains(table.name) { return false }
+      if table.name == "larder_migration" { return !isBetweenEngines }
+      return try !isEmptyHelper(table.name, of: schema)
     }
     let wanted =
       try options.tables.isEmpty

@@ -127,4 +127,16 @@ struct ClusterTests {
     try await write(3)
     #expect(pool.replicaStatistics[1].reads > before)
   }
+
+  @Test("A read behind a write whose place in the log is unknown waits for a primary that restarts")
+  func unknownPlace() async throws {
+    let cluster = try PostgresCluster()
+    let pool = try Self.migrate(cluster) { $0.reads = .replicas(waitAtMost: .milliseconds(100)) }
+    // Outside of a transaction: nothing tells where in the log it is.
+    try await pool.inDatabase { try Self.insert($0, 1) }
+    try cluster.kill(0)
+    let numbers = Task { try await pool.read(Self.numbers) }
+    try cluster.start(0)
+    #expect(try await numbers.value == [1])
+  }
 }
