@@ -172,4 +172,7 @@ public final class DatabaseFleet: Sendable {
   ///
   /// Throws `ResultCode.busyTimeout`, and goes on, where a scope takes longer than the scope timeout to end.
   public func close() throws { try tenants.close() }
+
+  /// As the form that isn't asynchronous, without blocking a thread of the cooperative pool.
+  public func close() async throws { try await tenants.close() }
 }

@@ -238,6 +238,15 @@ final class OpenTenants: Sendable {
     if let error = try change({ $0.finishEnding(timeout) }) { throw error }
   }
 
+  /// The same for tasks: a thread of its own waits.
+  func close() async throws {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue(label: "larder.close").async {
+        continuation.resume(with: Result { try self.close() })
+      }
+    }
+  }
+
   /// Throws where the fleet is closed.
   func checkOpen() throws { try change { try $0.checkOpen() } }
 

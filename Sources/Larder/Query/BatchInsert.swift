@@ -74,7 +74,7 @@ extension Record {
             try insert(&inserted[index], db)
           }
         } catch {
-          throw RecordError.batch(table: table.name, index: index, error: error)
+          throw RecordError.ofBatch(table.name, at: index, error)
         }
         if keys.areDeferred { keys.add(at: index) }
       }
@@ -92,7 +92,7 @@ extension Table {
       try hooks.willInsert(&record, db)
       return record
     } catch {
-      throw RecordError.batch(table: name, index: index, error: error)
+      throw RecordError.ofBatch(name, at: index, error)
     }
   }
 
@@ -185,7 +185,7 @@ extension TableCore {
         findFailure(records, range, db, after: error, or: policy)
       }
       guard let (index, cause) = failure else { throw error }
-      throw RecordError.batch(table: name, index: records.first + index, error: cause)
+      throw RecordError.ofBatch(name, at: records.first + index, cause)
     }
   }
 

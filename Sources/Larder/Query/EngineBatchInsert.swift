@@ -54,8 +54,8 @@ private struct EngineBatch {
     }
   }
 
-  private func failure(_ error: any Error, at index: Int) -> RecordError {
-    .batch(table: core.name, index: records.first + index, error: error)
+  private func failure(_ error: any Error, at index: Int) -> any Error {
+    RecordError.ofBatch(core.name, at: records.first + index, error)
   }
 
   // MARK: COPY

@@ -147,7 +147,7 @@ extension Record {
             try record.run(upsert, db)
           }
         } catch {
-          throw RecordError.batch(table: table.name, index: index, error: error)
+          throw RecordError.ofBatch(table.name, at: index, error)
         }
       }
     }

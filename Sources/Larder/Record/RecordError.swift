@@ -20,6 +20,17 @@ public enum RecordError: Error, Sendable {
   case view(table: String)
 }
 
+extension RecordError {
+  /// The error of a batch that ended at a record: the record's, unless it is nobody's: others were in the way, or
+  /// the connection was lost. That one the scope has to see, which may run again.
+  static func ofBatch(_ table: String, at index: Int, _ error: any Error) -> any Error {
+    if let known = error as? DatabaseError, known.isBusy || SQLState.isTransient(known) {
+      return known
+    }
+    return RecordError.batch(table: table, index: index, error: error)
+  }
+}
+
 extension RecordError: CustomStringConvertible {
   /// One line with the table, the key and what is wrong.
   public var description: String {

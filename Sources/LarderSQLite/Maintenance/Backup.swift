@@ -44,6 +44,9 @@ extension Database {
       try backup(to: destination, pagesPerStep: pagesPerStep, progress: progress)
       try destination.close()
     }
+    guard try !isOwnFile(path) else {
+      throw DatabaseError(.misuse, "a backup into the database's own file would be none")
+    }
     if access(path, F_OK) != 0 {
       let file = NewFile(at: NewFile.end(ofLinksFrom: path))
       defer { file.discard() }
@@ -52,6 +55,14 @@ extension Database {
       // Somebody else has made one meanwhile, and may use it.
     }
     try copy(into: path)
+  }
+
+  /// Whether a path leads to the database's own file.
+  private func isOwnFile(_ path: String) throws -> Bool {
+    guard let own = sqlite3_db_filename(try connection.sqlite(), "main") else { return false }
+    var (ownFile, file) = (stat(), stat())
+    return stat(own, &ownFile) == 0 && stat(path, &file) == 0
+      && ownFile.st_dev == file.st_dev && ownFile.st_ino == file.st_ino
   }
 
   /// Copies the database into another one, and replaces what that holds. It must have no open
@@ -177,7 +188,7 @@ extension Database {
 
   /// Replaces what the database holds by the content of a file. Throws as ``init(path:configuration:)`` and
   /// `backup(to:pagesPerStep:progress:)` do; then the database stays as it was, and it isn't touched
-  /// where the file is missing, or no database.
+  /// where the file is missing, no database, or another program's (``Configuration/expectedApplicationID``).
   public func restore(
     from path: String, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
@@ -194,12 +205,17 @@ extension Database {
     try source.close()
   }
 
-  /// Replaces what the database holds by the content of another one. Throws as that one's backup does.
+  /// Replaces what the database holds by the content of another one. Throws as that one's backup does, and
+  /// `ResultCode.mismatch` where that is another program's (``Configuration/expectedApplicationID``).
   public func restore(
     from source: Database, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
   ) throws {
     _ = try connection.sqlite()
+    if let expected = configuration.expectedApplicationID {
+      let found = try source.applicationID
+      guard found == expected else { throw Self.foreignError(found, expected) }
+    }
     try source.backup(to: self, pagesPerStep: pagesPerStep, progress: progress)
   }
 }

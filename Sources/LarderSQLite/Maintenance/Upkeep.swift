@@ -52,9 +52,13 @@ extension Database {
     guard found != expected else { return }
     let isNew = try found == 0 && value("PRAGMA schema_version", as: Int.self) == 0
     guard isNew, !isReadOnly else {
-      throw DatabaseError(
-        .mismatch, "the file's application_id is \(found), and \(expected) is expected")
+      throw Self.foreignError(found, expected)
     }
     try setApplicationID(expected)
+  }
+
+  static func foreignError(_ found: Int32, _ expected: Int32) -> DatabaseError {
+    DatabaseError(
+      .mismatch, "the file's application_id is \(found), and \(expected) is expected")
   }
 }

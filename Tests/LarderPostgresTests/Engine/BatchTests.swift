@@ -47,6 +47,29 @@ struct BatchTests {
 
   private func count() throws -> Int { try pool.read { try Station.all.fetchCount($0) } }
 
+  @Test(
+    "A batch whose connection is lost runs again: no record is to blame")
+  func lostConnection() throws {
+    let batches: [(Database, [Station]) throws -> Void] = [
+      { try Station.insert($0, contentsOf: $1) },
+      { try Station.insert($0, contentsOf: $1, or: .ignore) },
+      { try Station.upsert($0, contentsOf: $1, onConflict: Station.columns.id) },
+      { _ = try Station.inserted($0, contentsOf: $1) },
+    ]
+    for (number, write) in batches.enumerated() {
+      var attempts = 0
+      try pool.inTransaction { db in
+        attempts += 1
+        if attempts == 1 {
+          _ = try? db.executeUpdate("SELECT pg_terminate_backend(pg_backend_pid())")
+        }
+        try write(db, stations(number * 10..<number * 10 + 3))
+      }
+      #expect(attempts == 2)
+    }
+    #expect(try count() == 3 * batches.count)
+  }
+
   @Test("Many records are copied, with every kind of value, and a few are inserted")
   func copied() throws {
     try pool.inTransaction { db in

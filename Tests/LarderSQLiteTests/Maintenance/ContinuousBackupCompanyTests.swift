@@ -71,7 +71,7 @@ struct ContinuousBackupCompanyTests {
     let pool = try payingPool()
     let backup = try pool.backup(every: .milliseconds(1), to: copies)
     try await yieldUntil { try backup.points.count == 1 }
-    try pool.close()
+    try await pool.close()
     #expect(!folder.exists("payments.db-wal"))
     let error = #expect(throws: DatabaseError.self) { try Self.copy(backup) }
     #expect(error?.code == .misuse)

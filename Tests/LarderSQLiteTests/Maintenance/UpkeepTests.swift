@@ -79,6 +79,25 @@ struct UpkeepTests {
       try Database(path: folder.file("other.db"), configuration: configuration)
     }
     #expect(error?.code == .mismatch)
+    // Nor does it replace the own one.
+    let again = try DatabasePool(path: folder.file("own.db"), configuration: configuration)
+    for source in ["other.db", "own.db"] {
+      let error = failure { db in
+        if source == "own.db" {
+          try db.backup(to: folder.file(source))
+        } else {
+          try db.restore(from: folder.file(source))
+        }
+      }
+      #expect(error?.code == (source == "own.db" ? .misuse : .mismatch))
+    }
+    let inMemory = try Database()
+    #expect(failure { try $0.restore(from: inMemory) }?.code == .mismatch)
+    #expect(try again.read { try $0.cityCount() } == 4)
+    func failure(_ body: (Database) throws -> Void) -> DatabaseError? {
+      do { try again.inDatabase(body) } catch { return error as? DatabaseError }
+      return nil
+    }
   }
 
   @Test("What is deleted is overwritten where that is asked for")

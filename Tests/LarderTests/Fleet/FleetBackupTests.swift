@@ -37,7 +37,7 @@ struct FleetBackupTests {
 
   /// Puts the times of a fleet's files back to where they tell that nothing has changed, which only time does.
   private func waitUntilSettled() async throws {
-    try fleet.close()
+    try await fleet.close()
     for key in Self.keys {
       var status = stat()
       let path = try fleet.path(of: key)
@@ -89,7 +89,7 @@ struct FleetBackupTests {
     #expect((report.changed, report.unchanged) == (1, 2))
     #expect(try copied("sweden") == ["in sweden", "Malmö"])
     // Nor is a copy trusted that isn't the one that was made.
-    try fleet.close()
+    try await fleet.close()
     let copy = try DatabaseFleet(in: copies).path(of: "denmark")
     try Data("rubbish".utf8).write(to: URL(fileURLWithPath: copy))
     #expect(try await Tenants.fleet(in: folder).backupAll(to: copies).changed >= 1)

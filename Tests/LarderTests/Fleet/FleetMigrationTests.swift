@@ -73,7 +73,7 @@ struct FleetMigrationTests {
     let report = try await fleet.migrateAll()
     #expect(report.unchanged >= 1)
     #expect(report.changed + report.unchanged == 12)
-    try fleet.close()
+    try await fleet.close()
     #expect(try applied() == Array(repeating: 2, count: 12))
   }
 
@@ -132,7 +132,7 @@ struct FleetMigrationTests {
     // The one in use was migrated when it was opened.
     #expect(report.changed == 12)
     try await user.end()
-    try fleet.close()
+    try await fleet.close()
     #expect(try applied() == Array(repeating: 3, count: 12))
   }
 

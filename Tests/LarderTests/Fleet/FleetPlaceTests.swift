@@ -191,7 +191,7 @@ struct FleetPlaceTests {
     for number in 0..<5 {
       _ = try await fleet.read("tenant \(number)") { try Tenants.names($0) }
     }
-    try fleet.close()
+    try await fleet.close()
   }
 
   // MARK: Removing
