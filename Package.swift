@@ -52,6 +52,11 @@ let package = Package(
     .testTarget(
       name: "SampleTests",
       dependencies: ["Larder", "PostgresSupport", "TestSupport", "gazetteer"]),
+    .executableTarget(
+      name: "desk", dependencies: ["LarderMacros", "LarderPostgres"], path: "Tests/Desk",
+      exclude: ["README.md"]),
+    .testTarget(
+      name: "DeskTests", dependencies: ["LarderTesting", "PostgresSupport", "TestSupport", "desk"]),
     .testTarget(
       name: "LarderToolTests",
       dependencies: ["Larder", "LarderTerminal", "PostgresSupport", "TestSupport", "larder"],

@@ -132,8 +132,7 @@ struct CopyLossTests {
     #expect(
       try number("SELECT count(*) FROM larder_migration WHERE name = 'of the server'", address) == 1
     )
-    let files = try FileManager.default.contentsOfDirectory(atPath: tool.folder)
-    #expect(files.filter { !$0.hasPrefix("a.db") }.isEmpty, "\(files)")
+    #expect(try tool.files().filter { !$0.hasPrefix("a.db") }.isEmpty)
   }
 
   @Test("An address of pairs is one, whatever is in it, and its password is in no message")
@@ -150,11 +149,8 @@ struct CopyLossTests {
     }
     #expect(try tool.run("copy", "a.db", "./dbname=app").status == 0)
     #expect(try tool.run("copy", "a.db", "a=b.db").status == 0)
-    let files = try FileManager.default.contentsOfDirectory(atPath: tool.folder).sorted()
-    #expect(
-      files.filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") } == [
-        "a.db", "a=b.db", "dbname=app",
-      ])
+    let files = try tool.files().filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+    #expect(files.sorted() == ["a.db", "a=b.db", "dbname=app"])
   }
 
   @Test("A query that isn't to write leaves no large object", .enabled(if: isOnServer, whyNot))
