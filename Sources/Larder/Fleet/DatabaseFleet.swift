@@ -96,7 +96,7 @@ public final class DatabaseFleet: Sendable {
     return try body(queue)
   }
 
-  /// As ``LarderSQLite/DatabaseAccess/inDatabase(label:line:_:)``, with one of the databases.
+  /// As `inDatabase` of ``LarderSQLite/DatabaseAccess``, with one of the databases.
   @discardableResult
   public func inDatabase<T>(
     _ key: String, label: StaticString = #function, line: UInt = #line,
@@ -105,7 +105,7 @@ public final class DatabaseFleet: Sendable {
     try withDatabase(key) { try $0.inDatabase(label: label, line: line, body) }
   }
 
-  /// As ``LarderSQLite/DatabaseAccess/inTransaction(_:label:line:_:)``, with one of the databases.
+  /// As `inTransaction` of ``LarderSQLite/DatabaseAccess``, with one of the databases.
   @discardableResult
   public func inTransaction<T>(
     _ key: String, _ kind: TransactionKind = .immediate, label: StaticString = #function,
@@ -114,7 +114,7 @@ public final class DatabaseFleet: Sendable {
     try withDatabase(key) { try $0.inTransaction(kind, label: label, line: line, body) }
   }
 
-  /// As ``LarderSQLite/DatabaseAccess/read(label:line:_:)``, with one of the databases.
+  /// As `read` of ``LarderSQLite/DatabaseAccess``, with one of the databases.
   public func read<T>(
     _ key: String, label: StaticString = #function, line: UInt = #line,
     _ body: (Database) throws -> T

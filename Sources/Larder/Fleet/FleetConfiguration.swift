@@ -17,7 +17,7 @@ public struct FleetConfiguration: Sendable {
   ///
   /// One that is open has three descriptors: the file, its write-ahead log and the log's index (`-wal`,
   /// `-shm`); a transaction that is larger than the page cache and sorting on disk take one more for the time.
-  /// So 64 have 192, which with the copies of ``DatabaseFleet/backupAll(to:concurrency:progress:)`` (six each)
+  /// So 64 have 192, which with the copies of `DatabaseFleet.backupAll` (six each)
   /// leaves a process below 256 for all of it.
   public var maximumOpen = 64
   /// How long a database that nobody uses stays open.
@@ -28,7 +28,7 @@ public struct FleetConfiguration: Sendable {
   /// ``LarderSQLite/Configuration/statementCacheCapacity`` of them.
   public var cacheSize = 64 << 20
   /// Whether using a key for the first time makes its database. If not, it throws
-  /// ``FleetError/noDatabase(key:)``, and ``DatabaseFleet/create(_:)`` makes it.
+  /// ``FleetError/noDatabase(key:)``, and `DatabaseFleet.create` makes it.
   public var createsDatabases = true
   /// The extension of the files: 1 to 16 small letters and digits of ASCII.
   public var fileExtension = "db"

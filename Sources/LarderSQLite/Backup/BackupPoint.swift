@@ -21,7 +21,9 @@ extension ContinuousBackup {
     /// Reads all of it again, and throws where it isn't whole: `ResultCode.corrupt`, `ResultCode.notADatabase`
     /// (also for another key), `ResultCode.cannotOpen`.
     ///
-    /// - Parameter configuration: how to open it: its key, and its functions, where indexes use any.
+    /// - Parameters:
+    ///   - check: what it has to pass.
+    ///   - configuration: how to open it: its key, and its functions, where indexes use any.
     public func verify(
       _ check: CopyCheck = .quick, configuration: Configuration = .init()
     ) throws {
@@ -43,7 +45,10 @@ extension ContinuousBackup {
   /// far as SQLite knows of them: those who use a rollback journal, and are in no transaction, see it as one. A
   /// program's own is restored by its queue or pool: `pool.inDatabase { try $0.restore(from: point.path) }`.
   ///
-  /// - Parameter configuration: how to open both, with their key. The journal mode isn't set.
+  /// - Parameters:
+  ///   - point: what to restore.
+  ///   - path: the database's file.
+  ///   - configuration: how to open both, with their key. The journal mode isn't set.
   public static func restore(
     _ point: Point, to path: String, configuration: Configuration = .init()
   ) throws {
