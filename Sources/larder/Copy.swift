@@ -8,10 +8,11 @@ extension Command {
     summary:
       "Copies tables with their rows into another database: of SQLite, PostgreSQL, or between both.",
     details: """
-      FROM and TO are files, or servers: postgres://user@host/database or "host=… user=… dbname=…"; a file that isn't there is made. Tables are made,
-      rows copied from one snapshot, a transaction for each table, and compared with what has arrived by their
-      number and a checksum of all values before that is committed; indexes and foreign keys come last. After
-      Ctrl-C or an error --resume goes on: tables that are complete are compared, and the others copied.
+      FROM and TO are files, or servers: postgres://user@host/database, or "host=… user=… dbname=…"; a file that
+      isn't there is made. Tables are made, rows copied from one snapshot, a transaction for each table, and
+      compared with what has arrived by their number and a checksum of all values before that is committed;
+      indexes and foreign keys come last. After Ctrl-C or an error --resume goes on: tables that are complete
+      are compared, and the others copied.
 
       Values are compared by the rules of their type: 1.50 is the same numeric as 1.5, and a text in a column of
       timestamps with time zone that has none is UTC. What the other side would round, cut or read as something

@@ -28,16 +28,18 @@ struct ClusterTests {
   ) throws -> PostgresPool {
     var configuration = PostgresConfiguration()
     configuration.commitTokens = true
-    configuration.retryLimit = .seconds(60)
+    // On a busy machine a task may wait longer than by default for its next turn.
+    configuration.retryLimit = .seconds(600)
+    configuration.scopeTimeout = .seconds(600)
     change(&configuration)
     let pool = try PostgresPool(cluster.address, configuration: configuration)
     try migrator.migrate(pool)
     return pool
   }
 
-  /// Whether something becomes so in a time.
+  /// Whether something becomes so in a time, which on a busy machine is long.
   private func becomes(
-    within limit: Duration = .seconds(60), _ isSo: () throws -> Bool
+    within limit: Duration = .seconds(600), _ isSo: () throws -> Bool
   ) async throws -> Bool {
     let deadline = ContinuousClock.now + limit
     while ContinuousClock.now < deadline {

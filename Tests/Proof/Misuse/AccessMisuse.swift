@@ -27,6 +27,9 @@ enum AccessMisuse {
     Call("DatabaseAccess.inTransaction(_:label:line:_:)") { access, _ in
       try access.inTransaction(.deferred) { _ in }
     },
+    Call("DatabaseAccess.inTransaction(label:line:_:)") { access, _ in
+      try access.inTransaction { _ in }
+    },
     Call("DatabaseAccess.inSavepoint(label:line:_:)") { access, _ in try access.inSavepoint { _ in }
     },
     Call("DatabaseAccess.read(label:line:_:)", onlyReads: true) { access, _ in
@@ -36,8 +39,29 @@ enum AccessMisuse {
     Call("DatabaseAccess.inDatabase(label:line:_:)", outcome: .either) { access, _ in
       try Elsewhere.inTask { try await access.inDatabase { _ in } }
     },
-    Call("DatabaseAccess.inTransaction(_:label:line:_:)", outcome: .either) { access, _ in
-      try Elsewhere.inTask { try await access.inTransaction { _ in } }
+    Call(
+      "DatabaseAccess.inTransaction(_:label:line:_:)",
+      "DatabaseAccess.inTransaction(label:line:_:)", outcome: .either
+    ) { access, _ in
+      try Elsewhere.inTask {
+        try await access.inTransaction { _ in }
+        try await access.inTransaction(.deferred) { _ in }
+      }
+    },
+    Call("DatabaseAccess.backup(every:to:keeping:check:onFailure:)", outcome: .either) {
+      access, folder in
+      try access.backup(every: .seconds(60), to: folder + "/copies").stop()
+    },
+    Call(
+      "DatabaseFleet.inDatabase(_:label:line:_:)", "DatabaseFleet.inTransaction(_:_:label:line:_:)",
+      "DatabaseFleet.read(_:label:line:_:)", "DatabaseFleet.withDatabase(_:_:)", outcome: .either
+    ) { _, folder in
+      let fleet = try DatabaseFleet(in: folder + "/fleet")
+      try fleet.inDatabase("a") { _ in }
+      try fleet.inTransaction("a") { _ in }
+      try fleet.read("a") { _ in }
+      try fleet.withDatabase("a") { try $0.read { _ in } }
+      try fleet.close()
     },
     Call("DatabaseAccess.inSavepoint(label:line:_:)", outcome: .either) { access, _ in
       try Elsewhere.inTask { try await access.inSavepoint { _ in } }

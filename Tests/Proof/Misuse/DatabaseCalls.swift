@@ -107,6 +107,11 @@ extension MisuseCall {
     MisuseCall("Database.release(_:)") { try $0.db.release("harvest") },
     MisuseCall("Database.rollback(to:)") { try $0.db.rollback(to: "harvest") },
     MisuseCall("Database.inTransaction(_:_:)") { stage in
+      try stage.db.inTransaction(.immediate) { db in
+        _ = try db.executeUpdate("DELETE FROM town WHERE id = 1")
+      }
+    },
+    MisuseCall("Database.inTransaction(_:)") { stage in
       try stage.db.inTransaction { db in _ = try db.executeUpdate("DELETE FROM town WHERE id = 1") }
     },
     MisuseCall("Database.inSavepoint(_:)") { stage in
@@ -128,12 +133,12 @@ extension MisuseCall {
     MisuseCall(
       "Database.isOpen", "Database.isGoodConnection", "Database.lastInsertRowID",
       "Database.changes", "Database.totalChanges", "Database.isInTransaction",
-      "Database.isReadOnly", "Database.hasOpenStatements", "Database.path",
+      "Database.engineName", "Database.isReadOnly", "Database.hasOpenStatements", "Database.path",
       "Database.statementCacheStatistics", "Database.limit(_:)", outcome: .neutral
     ) { stage in
       let db = stage.db
       _ = (db.isOpen, db.isGoodConnection, db.lastInsertRowID, db.changes, db.totalChanges)
-      _ = (db.isInTransaction, db.isReadOnly, db.hasOpenStatements, db.path)
+      _ = (db.isInTransaction, db.isReadOnly, db.hasOpenStatements, db.path, db.engineName)
       _ = (db.statementCacheStatistics, db.limit(.variables))
     },
     MisuseCall("Database.busyTimeout", outcome: .neutral) {

@@ -16,7 +16,9 @@ enum PublicCalls {
   private static let values: Set = [
     "AccessStatistics", "AppliedMigration", "Arguments", "Assignments", "Association", "Authorizer",
     "BatchControl", "BelongsTo", "Case", "ChangeFeed", "Changeset", "CheckpointMode",
-    "CommittedChanges", "Column", "ColumnCoding",
+    "CommittedChanges", "Column", "ColumnCoding", "ContinuousBackup", "CopyCheck", "DatabaseFleet",
+    "FleetConfiguration", "FleetError", "FleetProgress", "FleetReport", "FleetStatistics",
+    "ReplicaStatistics",
     "BoundTable", "ColumnDefinition", "ColumnOption", "ColumnOrigin", "ColumnSchema",
     "ColumnType", "CommonFields", "CommonRow", "CommonTable", "Compound", "Configuration",
     "ConflictPolicy", "QueryStatement", "TableFunction", "VirtualTable",
