@@ -7,7 +7,10 @@ import Testing
 extension PostgresConnection {
   /// A connection to the server that all suites share.
   static func test() throws -> PostgresConnection {
-    try PostgresConnection(PostgresServer.shared.address)
+    var configuration = PostgresConfiguration()
+    // On a busy machine a server answers late, and is there nonetheless.
+    configuration.cancellationPatience = .seconds(60)
+    return try PostgresConnection(PostgresServer.shared.address, configuration)
   }
 
   /// Runs statements one after the other.
