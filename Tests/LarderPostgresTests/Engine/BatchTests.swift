@@ -34,7 +34,10 @@ struct BatchTests {
   private let pool: PostgresPool
 
   init() throws {
-    pool = try PostgresPool(try PostgresServer.shared.database())
+    var configuration = PostgresConfiguration()
+    // An old transaction of any other suite is in the way of serializable ones, for as long as it takes.
+    configuration.retryLimit = .seconds(600)
+    pool = try PostgresPool(try PostgresServer.shared.database(), configuration: configuration)
     try pool.inTransaction { db in
       try Station.table.create(db)
       try Place.table.create(db)

@@ -222,6 +222,17 @@ struct LossTests {
     #expect(error?.sqlState == "08007")
     // Nothing is wrong with the server.
     #expect(error?.code == .interrupt)
+    // As long as it commits, it is in the way of all others that are serializable.
+    func endCommits() throws {
+      try self.pool().inDatabase { db in
+        _ = try db.value(
+          """
+          SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+          WHERE query = 'COMMIT' AND datname = current_database()
+          """, as: Int.self)
+      }
+    }
+    try endCommits()
   }
 
   @Test("A server that isn't there is told at once to who opens a pool, and waited for later")
