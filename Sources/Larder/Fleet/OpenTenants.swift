@@ -240,11 +240,7 @@ final class OpenTenants: Sendable {
 
   /// The same for tasks: a thread of its own waits.
   func close() async throws {
-    try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue(label: "larder.close").async {
-        continuation.resume(with: Result { try self.close() })
-      }
-    }
+    try await onOwnThread { try self.close() }
   }
 
   /// Throws where the fleet is closed.

@@ -27,11 +27,11 @@ final class PostgresEngine: EngineConnection {
   private var searchPath = ""
 
   /// Where to connect to again.
-  private let servers: ServerList
-  private let configuration: PostgresConfiguration
-  private var tokens: CommitTokens?
+  let servers: ServerList
+  let configuration: PostgresConfiguration
+  var tokens: CommitTokens?
   /// How far the server had replayed the log when it was asked last.
-  private var replayed = LogPosition()
+  var replayed = LogPosition()
   /// Told of the place in the server's log behind each commit, so that reads see it.
   private let replicas: Replicas?
 
@@ -252,145 +252,6 @@ final class PostgresEngine: EngineConnection {
       return try commit()
     }
     try connection.run("RELEASE SAVEPOINT \(Self.savepoint)")
-  }
-}
-
-// MARK: Replicas
-
-extension PostgresEngine {
-  /// Waits until the server, a standby, has replayed the log up to a place. Throws ``Replicas/Refusal`` where it hasn't
-  /// in time, or is no standby.
-  ///
-  /// It is asked before the scope's transaction has begun, whose snapshot then has all of that.
-  func catchUp(to position: LogPosition, until deadline: Duration) throws {
-    guard replayed.timeline < position.timeline || replayed.bytes < position.bytes else { return }
-    let begin = connection.deferredBegin
-    connection.deferredBegin = nil
-    connection.isDroppedToStop = true
-    defer {
-      connection.deferredBegin = begin
-      connection.isDroppedToStop = false
-    }
-    do {
-      try perform(until: deadline) {
-        while true {
-          var done = 0
-          guard let row = try connection.run(all: [Self.replay], done: &done), row.count == 2 else {
-            throw Replicas.Refusal.isPrimary
-          }
-          replayed = LogPosition(timeline: row[0], bytes: row[1])
-          if replayed.timeline >= position.timeline, replayed.bytes >= position.bytes { return }
-          guard replayed.timeline >= position.timeline else { throw Replicas.Refusal.isBehind }
-          guard MonotonicClock.now < deadline else { throw Replicas.Refusal.lags }
-          usleep(300)
-        }
-      }
-    } catch is DatabaseError where MonotonicClock.now >= deadline {
-      throw Replicas.Refusal.lags
-    }
-  }
-
-  /// No row on a primary. The timeline is one that the replica is on for certain: that of what it receives, which it
-  /// tells those only who may read statistics, or of its last restart point. Another standby of a primary that has
-  /// failed may have more of the log than the new primary had, and would seem to have what that wrote since.
-  private static let replay = """
-    SELECT greatest(
-        (SELECT max(received_tli) FROM pg_stat_wal_receiver),
-        (SELECT timeline_id FROM pg_control_checkpoint()),
-        (SELECT min_recovery_end_timeline FROM pg_control_recovery()))::bigint,
-      (pg_last_wal_replay_lsn() - '0/0')::bigint
-    WHERE pg_is_in_recovery()
-    """
-}
-
-// MARK: Commit tokens
-
-extension PostgresEngine {
-  /// Finds out what became of a commit whose answer never came. Returns where it took place; throws what lets the
-  /// transaction run again where it didn't and never will; and the failure with the token, where no server could be
-  /// asked in time.
-  private func settle(_ token: UUID, _ failure: PostgresFailure) throws {
-    var unknown = failure
-    let limit = configuration.retryLimit ?? configuration.connectTimeout
-    guard let isCommitted = try? outcome(of: token, within: limit) else { throw unknown }
-    if isCommitted { return }
-    unknown.commitToken = nil
-    unknown.sqlState = SQLState.connectionFailure
-    unknown.message += "; the transaction was not committed"
-    throw unknown
-  }
-
-  /// Whether a transaction was committed, by a connection of its own; one that wasn't can't be any more.
-  private func outcome(of token: UUID, within limit: Duration) throws -> Bool {
-    let deadline = MonotonicClock.now + limit.bounded
-    var retry = Retry(limit: limit, isTransient: SQLState.isTransient)
-    while true {
-      do {
-        let attempt = min(deadline, MonotonicClock.now + configuration.connectTimeout)
-        let other = try servers.connect(
-          configuration, interrupts: connection.interrupts, deadline: attempt.inNanoseconds)
-        other.deadline = deadline.inNanoseconds
-        guard let tokens = try tokens ?? other.commitTokens() else { return false }
-        return try !other.isRefused(token, tokens)
-      } catch let failure as PostgresFailure {
-        usleep(UInt32(try retry.pause(after: DatabaseError(failure)) / .microseconds(1)))
-      }
-    }
-  }
-
-  /// Whether a transaction was committed, by this connection.
-  func isCommitted(_ token: UUID) throws -> Bool {
-    try perform {
-      guard let tokens else {
-        throw PostgresFailure(SQLState.wrongState, "PostgresConfiguration.commitTokens is off")
-      }
-      return try !connection.isRefused(token, tokens)
-    }
-  }
-
-  private func cleanTokens() throws {
-    guard let tokens else { return }
-    try connection.runReadCommitted(tokens.cleaning)
-  }
-
-  func makeBookkeeping() throws {
-    guard let tokens else { return }
-    // Who may not create tables is refused also where this one is there.
-    let isThere = try perform { try connection.runReadCommitted(tokens.presence) }
-    if isThere == [0] {
-      try beginMigration(inTransaction: true)
-      try perform {
-        try connection.run(tokens.creation)
-        try connection.run("COMMIT")
-      }
-    }
-    try perform { try cleanTokens() }
-  }
-}
-
-extension PostgresConnection {
-  /// Whether a token's transaction wasn't committed, which it then can't be any more.
-  fileprivate func isRefused(_ token: UUID, _ tokens: CommitTokens) throws -> Bool {
-    let answer = try runReadCommitted(tokens.refusal(of: token))
-    guard let answer, !answer.isEmpty else {
-      throw PostgresFailure(SQLState.wrongState, "the token has no row")
-    }
-    return answer[0] != 0
-  }
-
-  /// Runs a statement in a transaction of its own that isn't serializable, whatever the session's are: it can't fail
-  /// for what others do at the time.
-  @discardableResult
-  fileprivate func runReadCommitted(_ sql: String) throws -> [Int64]? {
-    var done = 0
-    do {
-      let answer = try run(all: ["BEGIN ISOLATION LEVEL READ COMMITTED", sql], done: &done)
-      try run("COMMIT")
-      return answer
-    } catch {
-      if status == .failedTransaction { _ = try? run("ROLLBACK") }
-      throw error
-    }
   }
 }
 

@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// The connections of a queue or a pool: the writer, the readers, and which of them runs a scope. A pool of
@@ -118,7 +117,7 @@ public final class Connections: Sendable {
   }
 
   /// Whether a read has run on a replica. What is read inside of another scope stays beside it.
-  private func readFromReplica(
+  func readFromReplica(
     _ call: ScopeCall, notBefore position: LogPosition = .init(),
     _ body: (Database) throws -> Void
   ) throws -> Bool {
@@ -127,7 +126,7 @@ public final class Connections: Sendable {
   }
 
   @inline(__always)
-  private func runOnPrimary(
+  func runOnPrimary(
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
     guard let limit = retryLimit, isRetried(kind) else {
@@ -310,46 +309,6 @@ public final class Connections: Sendable {
   /// Whether this process opened them.
   var isOfThisProcess: Bool { processGeneration == ProcessGeneration.current }
 
-  // MARK: Replicas
-
-  /// Runs a read that has to see the log up to a place, in bytes: on a replica that has it, or on the primary, which
-  /// has all.
-  package func read<T>(
-    notBefore position: LogPosition, _ label: StaticString, _ line: UInt,
-    _ body: (Database) throws -> T
-  ) throws -> T {
-    let call = ScopeCall(label, line)
-    var result: T?
-    let isRead = try readFromReplica(call, notBefore: position) { result = try body($0) }
-    if isRead, let moved = result.take() { return moved }
-    return try performOnPrimary(.read, call, body)
-  }
-
-  func performOnPrimary<T>(
-    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> T
-  ) throws -> T {
-    var result: T?
-    try runOnPrimary(kind, call) { result = try body($0) }
-    guard let moved = result.take() else {
-      throw DatabaseError(.internal, "the scope has no result")
-    }
-    return moved
-  }
-
-  /// The same for a task.
-  package func read<T: Sendable>(
-    notBefore position: LogPosition, _ label: StaticString, _ line: UInt,
-    _ body: @escaping @Sendable (Database) throws -> T
-  ) async throws -> T {
-    let call = ScopeCall(label, line)
-    if let replicas,
-      let value = try await replicas.run(call, notBefore: position, besides: self, body)
-    {
-      return value
-    }
-    return try await performOnPrimary(.read, call, body)
-  }
-
   /// Whether they were closed.
   var isClosed: Bool { readers?.isBarred(by: Readers.closed) ?? false }
 
@@ -407,11 +366,7 @@ public final class Connections: Sendable {
 
   /// The same for tasks: a thread of its own waits.
   func close() async throws {
-    try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue(label: "larder.close").async {
-        continuation.resume(with: Result { try self.close() })
-      }
-    }
+    try await onOwnThread { try self.close() }
   }
 
   /// Moves the log into the file. In a pool, where that waits for readers, others are kept waiting for
