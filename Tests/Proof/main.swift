@@ -21,7 +21,7 @@ let rows: [any ProofRow.Type] = [
   Processes.self,
   RoundTrip.self,
   SchemaChanges.self,
-  ThreadSanitizer.self, Threads.self, TwoEngines.self, TypesAndOperators.self,
+  ThreadSanitizer.self, Threads.self, TwoEngines.self, TypesAndOperators.self, WALReset.self,
 ]
 
 func complain(_ text: String) {
