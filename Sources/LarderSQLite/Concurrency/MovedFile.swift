@@ -38,9 +38,15 @@ extension Writer {
   func watcherOfMoves() -> MoveWatcher? {
     guard fileCheck != nil, let location else { return nil }
     return MoveWatcher(path: location.path) { [weak self] in
-      // A look at the beginning of an empty scope; its error is told to those who write.
-      try? self?.perform(.plain, ScopeCall("a look for the file")) { _ in }
+      self?.lookForFile()
     }
+  }
+
+  /// Looks once the lock is free. What is wrong is told to those who write.
+  private func lookForFile() {
+    guard (try? lock.acquire(ScopeCall("a look for the file"))) != nil else { return }
+    defer { lock.release() }
+    _ = isInPlace
   }
 
   /// How many transactions the log has counted; nil where there is none.
@@ -52,7 +58,7 @@ extension Writer {
 
   /// Whether the file is in its place. What was moved away is made whole.
   var isInPlace: Bool {
-    guard let fileCheck else { return true }
+    guard let fileCheck, database.isOpen else { return true }
     do {
       try checkFile(fileCheck)
       return true

@@ -221,7 +221,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     _ kind: ScopeKind, _ waited: Duration, _ body: (Database) throws -> Void
   ) throws {
     if let fileCheck, !kind.isRead {
-      if fileCheck.isDue { try checkFile(fileCheck) }
+      if fileCheck.isDue, database.isOpen { try checkFile(fileCheck) }
       defer { fileCheck.noteEnd() }
       return try runChecked(kind, waited, body)
     }

@@ -95,7 +95,9 @@ extension Connection {
     let modes: [String: CheckpointMode] = [
       "full": .full, "restart": .restart, "truncate": .truncate,
     ]
-    let mode = pragma.argument.flatMap { modes[$0.lowercased()] } ?? .passive
+    // With its closing parenthesis.
+    let argument = pragma.argument?.prefix { $0 != ")" }.lowercased()
+    let mode = argument.flatMap { modes[$0] } ?? .passive
     let outcome = try checkpoint(mode, of: pragma.schemaName)
     return """
       SELECT \(outcome.isBusy ? 1 : 0) AS busy, \(outcome.logFrames) AS log, \

@@ -74,7 +74,7 @@ struct MovedFileTests {
     if company.isAsynchronous {
       try await access.inTransaction(insert)
     } else {
-      try access.inTransaction(insert)
+      try onThisThread { try access.inTransaction(insert) }
     }
   }
 
@@ -96,12 +96,12 @@ struct MovedFileTests {
         if isAsynchronous {
           try await access.inDatabase { _ in }
         } else {
-          try access.inDatabase { _ in }
+          try onThisThread { try access.inDatabase { _ in } }
         }
       }
       #expect(error?.extendedCode == .readOnlyMoved)
     }
-    try access.close()
+    try await access.close()
     let foreignPath = mishap == .replaced ? file : foreign
     #expect(try Data(contentsOf: URL(fileURLWithPath: foreignPath)) == foreignBytes)
     if mishap == .replaced {
@@ -133,7 +133,7 @@ struct MovedFileTests {
     let access = try open(company)
     for _ in 0..<20 { try await write(access, company) }
     #expect(rename(file, home + "/old.db") == 0)
-    try access.close()
+    try await access.close()
     #expect(try keptCities() == 24)
   }
 
@@ -179,7 +179,7 @@ struct MovedFileTests {
     try await pool.inTransaction { try createCities(in: $0) }
     #expect(try await pool.read { try $0.cityCount() } == 4)
     #expect(rename(foreign, file) == 0)
-    #expect(throws: DatabaseError.self) { try pool.inTransaction { _ in } }
+    await #expect(throws: DatabaseError.self) { try await pool.inTransaction { _ in } }
     let error = await #expect(throws: DatabaseError.self) {
       try await pool.read { try $0.cityCount() }
     }
@@ -221,8 +221,8 @@ struct MovedFileTests {
       try queue.inTransaction { try createCities(in: $0) }
       for mode in ["delete", "wal", "truncate", "wal"] {
         try queue.inDatabase { db in
-          #expect(
-            try db.value(SQL(raw: "PRAGMA journal_mode = \(mode)"), as: String.self) == mode)
+          let found = try db.value(SQL(raw: "PRAGMA journal_mode = \(mode)"), as: String.self)
+          #expect(found == mode)
         }
         try queue.inTransaction { try $0.executeUpdate("DELETE FROM city WHERE id = 1") }
       }

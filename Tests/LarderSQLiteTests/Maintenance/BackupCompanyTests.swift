@@ -221,18 +221,17 @@ struct PageSizeTests {
     _ = try await backup.backupNow()
     // An idle reader, and what a checkpoint has open.
     #expect(try await access.read { try $0.cityCount() } == 4)
-    _ = try await access.checkpoint(.full)
+    _ = try access.checkpoint(.full)
     let path = folder.file("large.db")
     if company.isAsynchronous {
       try await access.inDatabase { try $0.restore(from: path) }
     } else {
-      try access.inDatabase { try $0.restore(from: path) }
+      try onThisThread { try access.inDatabase { try $0.restore(from: path) } }
     }
     #expect(try await access.read { try $0.cityCount() } == 1)
     let settings = try await access.inDatabase { try $0.effectiveSettings }
-    #expect(settings.journalMode == .wal)
+    #expect(settings.journalMode == "wal")
     #expect(settings.groupCommit == company.sharesSyncs)
-    #expect(settings.synchronous == (company.sharesSyncs ? settings.synchronous : .full))
     try await access.inTransaction { try $0.executeUpdate("INSERT INTO city (name) VALUES ('x')") }
     #expect(try await access.read { try $0.cityCount() } == 2)
     #expect(try await backup.backupNow().bytes > 0)
@@ -257,6 +256,6 @@ struct PageSizeTests {
     #expect(error?.isBusy == true)
     #expect(try pool.read { try $0.cityCount() } == 4)
     try pool.inTransaction { try $0.executeUpdate("INSERT INTO city (name) VALUES ('x')") }
-    #expect(try pool.inDatabase { try $0.effectiveSettings.journalMode } == .wal)
+    #expect(try pool.inDatabase { try $0.effectiveSettings.journalMode } == "wal")
   }
 }

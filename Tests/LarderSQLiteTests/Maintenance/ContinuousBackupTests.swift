@@ -210,7 +210,7 @@ struct ContinuousBackupTests {
       let queue = try DatabaseQueue(path: path)
       if path.hasSuffix("cities.db") { try queue.inTransaction { try createCities(in: $0) } }
       let backup = try queue.backup(every: .seconds(3600), to: copies)
-      try add("more", to: queue)
+      try add(path, to: queue)
       let point = try backup.backupNow()
       backup.stop()
       try queue.close()
