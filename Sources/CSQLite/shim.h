@@ -259,6 +259,7 @@ static inline uint64_t larder_ticks(void) {
 }
 
 // Extensions of glibc's that its headers hide by default.
+extern int malloc_trim(size_t);
 extern void *memmem(const void *, size_t, const void *, size_t);
 extern char *strcasestr(const char *, const char *);
 
@@ -272,6 +273,9 @@ static inline const void *larder_find(
 static inline int larder_mentions(const char *text, const char *part) {
   return strcasestr(text, part) != 0;
 }
+
+/// Gives the system back what was freed.
+static inline void larder_trim_memory(void) { malloc_trim(0); }
 
 /// Tells the processor that this is a loop that waits.
 static inline void larder_pause(void) {

@@ -8,8 +8,9 @@ import LarderSQLite
 struct FleetState {
   /// The most that are open.
   let maximum: Int
-  /// The same as long as the process has no descriptors for more.
+  /// The same as long as the process has no descriptors for more, and how many were opened since it was changed.
   private var limit: Int
+  private var opened = 0
   private let createsDatabases: Bool
   /// All that are open, or that somebody waits for or holds.
   private(set) var tenants: [TenantKey: Tenant] = [:]
@@ -168,11 +169,13 @@ struct FleetState {
       figures.opened += 1
       tenant.phase = .open(queue)
       tenant.isStale = false
-      limit = min(maximum, limit + 1)
+      opened += 1
+      if limit < maximum, opened >= limit { (limit, opened) = (limit + 1, 0) }
     case .failure(is OutOfDescriptors) where places > 1:
-      // Others hold some, which are closed before it is tried again, and fewer are opened for the time being.
+      // Others hold some, which are closed before it is tried again. For the time being fewer are opened, so that
+      // there are some left for other things.
       places -= 1
-      limit = max(1, places)
+      (limit, opened) = (max(1, places - places / 8 - 1), 0)
       tenant.phase = .inLine
       line.append(tenant)
       return
@@ -259,7 +262,9 @@ struct FleetState {
       tenant.phase = .opening
       actions.append(.open(tenant, creates: tenant.waiting.contains(where: \.creates)))
     }
-    while closing < line.count, let tenant = idle.popFirst(), case .open(let queue) = tenant.phase {
+    while closing < max(line.count, places - limit), let tenant = idle.popFirst(),
+      case .open(let queue) = tenant.phase
+    {
       figures.evicted += 1
       close(tenant, queue)
     }

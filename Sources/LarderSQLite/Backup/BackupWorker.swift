@@ -55,6 +55,8 @@ final class BackupWorker: @unchecked Sendable {
     configuration.authorizer = nil
     configuration.statementDeadline = nil
     configuration.optimizesOnClose = false
+    // Each page is read once.
+    configuration.cacheSize = 1 << 20
     self.configuration = configuration
     guard !folder.isEmpty, !folder.utf8.contains(0) else {
       throw DatabaseError(.cannotOpen, "copies need a folder, and “\(folder)” is no path of one")
@@ -75,13 +77,7 @@ final class BackupWorker: @unchecked Sendable {
         String(file[file.utf8.index(after: $0)...])
       } ?? file
     self.identity = identity.text
-    drafts = DraftFolder(path, owner: name + "\n" + identity.text)
-    for owner in try drafts.owners() where owner != name + "\n" + identity.text {
-      guard !owner.utf8.starts(with: (name + "\n").utf8) else {
-        throw DatabaseError(
-          .misuse, "\(path) has copies of another database “\(name)” made into it now")
-      }
-    }
+    drafts = DraftFolder(path)
   }
 
   // MARK: When
@@ -212,6 +208,8 @@ final class BackupWorker: @unchecked Sendable {
       state.statistics.lastDuration = MonotonicClock.now - start
     }
     prune()
+    // The allocator would keep what the copy's connections had.
+    larder_trim_memory()
     return point
   }
 

@@ -102,9 +102,9 @@ extension DatabaseAccess {
   ///   - onFailure: called with what goes wrong, one call at a time.
   ///
   /// Throws ``UnsupportedByEngine`` where the engine isn't SQLite; `ResultCode.misuse` for a database in memory
-  /// or in a temporary file, an interval or number that isn't positive, a folder that has another database of
-  /// the same file name copied into it now, and after `close()`; `ResultCode.cannotOpen` where the folder can't
-  /// be used. What goes wrong with copies isn't thrown.
+  /// or in a temporary file, an interval or number that isn't positive, inside of a scope that writes, and after
+  /// `close()`; `ResultCode.cannotOpen` where the folder can't be used; and what a transaction throws, in which the
+  /// database gets its identity. What goes wrong with copies isn't thrown.
   public func backup(
     every interval: Duration, to folder: String, keeping count: Int = 24,
     check: CopyCheck = .quick, onFailure: (@Sendable (any Error) -> Void)? = nil

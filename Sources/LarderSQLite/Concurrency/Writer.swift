@@ -146,9 +146,11 @@ final class Writer: ScopeRunner, @unchecked Sendable {
       try run(kind, waited, body)
     }
     let position = groupCommit.settle(database)
+    // SQLite syncs the head of a log that begins anew by itself.
+    let spent = waited + .nanoseconds(kind.isTransaction ? database.connection.lastTimeInCommit : 0)
     lock.release()
     if waitsForDisk(kind) {
-      try groupCommit.wait(for: position, within: groupCommit.patience(after: waited))
+      try groupCommit.wait(for: position, within: groupCommit.patience(after: spent))
     }
     try outcome.get()
   }

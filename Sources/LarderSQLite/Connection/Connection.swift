@@ -57,6 +57,8 @@ final class Connection {
   private var unsupported: String?
   /// The time spent in COMMIT, in nanoseconds.
   let timeInCommit = Atomic<Int>(0)
+  /// That of the last one.
+  @exclusivity(unchecked) var lastTimeInCommit = 0
   /// What makes every call throw, or do something else first.
   private let blockedReasons = Atomic<Int>(0)
 
@@ -273,6 +275,7 @@ final class Connection {
 
   /// Adds to the time spent in COMMIT, in the scope that runs.
   func addTimeInCommit(_ nanoseconds: Int) {
+    lastTimeInCommit = nanoseconds
     timeInCommit.store(
       timeInCommit.load(ordering: .relaxed) &+ nanoseconds, ordering: .relaxed)
   }
