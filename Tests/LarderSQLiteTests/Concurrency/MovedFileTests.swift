@@ -146,8 +146,8 @@ struct MovedFileTests {
       try await access.inTransaction { try createCities(in: $0) }
       let log = path + "-wal"
       // It is watched from a second after it was opened, or sooner.
-      access.connections.moveWatcher?.start(after: .zero)
-      FileEvents.moves.queue.sync {}
+      let watcher = try #require(access.connections.moveWatcher)
+      FileEvents.moves.queue.sync { watcher.begin() }
       #expect(try ScratchFolder.contents(of: log).count > 0)
       #expect(rename(path, path + ".old") == 0)
       try await yieldUntil { try ScratchFolder.contents(of: log).isEmpty }
