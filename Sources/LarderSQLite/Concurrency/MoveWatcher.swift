@@ -62,7 +62,9 @@ final class MoveWatcher: FileEventReceiver, @unchecked Sendable {
   }
 
   func stop() {
-    let isPending = Self.pending.withLock { $0.watchers.removeValue(forKey: ObjectIdentifier(self)) }
+    let isPending = Self.pending.withLock {
+      $0.watchers.removeValue(forKey: ObjectIdentifier(self))
+    }
     if isPending == nil { events.queue.async { [self] in events.remove(self) } }
   }
 
