@@ -17,7 +17,7 @@ struct Contention: ThreadBenchmark {
   var groupCommit = true
 
   static let all: [Contention] =
-    [2, 4, 16].flatMap { threads in
+    [1, 2, 4, 16].flatMap { threads in
       [
         Contention(name: "contention-full-\(threads)", threads: threads, synchronous: .full),
         Contention(name: "contention-normal-\(threads)", threads: threads, synchronous: .normal),

@@ -46,7 +46,7 @@ final class GroupCommit: @unchecked Sendable {
   private var mayResume = false
   let state = Lock(State())
   /// Syncs, one sync after the other.
-  let worker = DispatchQueue(label: "larder.sync")
+  let worker = StandbyThread()
   /// Tells tasks that have waited too long.
   let clock = DispatchQueue(label: "larder.sync.deadlines")
 

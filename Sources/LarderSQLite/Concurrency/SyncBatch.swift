@@ -38,9 +38,16 @@ final class SyncBatch: @unchecked Sendable {
 
   var isWaiting: Bool { threadCount > 0 || !tasks.isEmpty }
 
-  func wake(_ count: Int32) {
+  /// Makes the threads look again. With the lock held.
+  func wakeThreads() {
+    if letThreadsLook() { larder_futex_wake(word, Int32.max) }
+  }
+
+  /// Makes threads look that aren't asleep yet; returns whether others are to be woken. With the lock held, which those
+  /// who wake up take first: so who wakes them has released it.
+  func letThreadsLook() -> Bool {
     word.pointee.add(1, ordering: .releasing)
-    if threadCount > 0 { larder_futex_wake(word, count) }
+    return threadCount > 0
   }
 
   func takeTasks(where condition: (Waiter) -> Bool) -> [Waiter] {

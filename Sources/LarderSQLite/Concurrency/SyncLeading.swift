@@ -20,7 +20,7 @@ extension GroupCommit {
     let start = MonotonicClock.now
     let code = file.map { larder_sync_file($0) } ?? SQLITE_OK
     let time = MonotonicClock.now - start
-    let (durable, failed, failure, goesOn) = state.withLock { state in
+    let (sleepers, durable, failed, failure, goesOn) = state.withLock { state in
       state.isSyncing = false
       let batch = state.current
       if code == SQLITE_OK {
@@ -40,9 +40,12 @@ extension GroupCommit {
       } else {
         failed = batch.takeTasks { _ in true } + state.gathering.takeTasks { _ in true }
       }
-      batch.wake(Int32.max)
-      return (durable, failed, state.failure, state.gathering.isWaiting && canLead(&state))
+      let sleepers = batch.letThreadsLook() ? batch : nil
+      return (
+        sleepers, durable, failed, state.failure, state.gathering.isWaiting && canLead(&state)
+      )
     }
+    if let sleepers { larder_futex_wake(sleepers.word, Int32.max) }
     for task in durable { task.resume() }
     if let failure { for task in failed { task.resume(with: .failure(failure)) } }
     return goesOn
@@ -81,7 +84,7 @@ extension GroupCommit {
         """)
     state.failure = failure
     failed.store(true, ordering: .releasing)
-    state.gathering.wake(Int32.max)
+    state.gathering.wakeThreads()
     return failure
   }
 

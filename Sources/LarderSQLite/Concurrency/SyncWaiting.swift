@@ -24,7 +24,9 @@ extension GroupCommit {
       switch state.withLock({ next(position, &$0) }) {
       case .done: return
       case .failed(let error): throw error
-      case .sleep(let batch, let value):
+      case .sleep(let batch, let value, let leads):
+        // Without the lock, which the thread takes first.
+        if leads { worker.run { self.lead() } }
         let left = deadline &- MonotonicClock.nanoseconds
         if left > 0 { larder_futex_wait(batch.word, value, Int64(left)) }
         state.withLock { _ in batch.threadCount -= 1 }
@@ -36,7 +38,7 @@ extension GroupCommit {
   private enum Next {
     case done
     case failed(DatabaseError)
-    case sleep(SyncBatch, UInt32)
+    case sleep(SyncBatch, UInt32, leads: Bool)
   }
 
   private func next(_ position: Int, _ state: inout State) -> Next {
@@ -45,8 +47,7 @@ extension GroupCommit {
     let leads = canLead(&state)
     let batch = state.batch(for: position)
     batch.threadCount += 1
-    if leads { worker.async { self.lead() } }
-    return .sleep(batch, batch.word.pointee.load(ordering: .acquiring))
+    return .sleep(batch, batch.word.pointee.load(ordering: .acquiring), leads: leads)
   }
 
   /// Whether a sync is to begin: none runs, and there is something to sync.
@@ -98,7 +99,7 @@ extension GroupCommit {
       return (nil, canLead(&state), sweeps)
     }
     if let outcome { task.resume(with: outcome) }
-    if leads { worker.async { self.lead() } }
+    if leads { worker.run { self.lead() } }
     if sweeps { sweepLater() }
   }
 
@@ -131,10 +132,10 @@ extension GroupCommit {
     let (over, leads) = state.withLock { state in
       needsCommit.store(false, ordering: .sequentiallyConsistent)
       let over = state.gathering.takeTasks { isDurable($0.position) }
-      state.gathering.wake(Int32.max)
+      state.gathering.wakeThreads()
       return (over, state.gathering.isWaiting && canLead(&state))
     }
     for task in over { task.resume() }
-    if leads { worker.async { self.lead() } }
+    if leads { worker.run { self.lead() } }
   }
 }
