@@ -196,12 +196,18 @@ static inline sqlite3_file *larder_open_log(sqlite3 *db) {
   return 0;
 }
 
+/// Whether a database's name is that of the main one.
+static inline _Bool larder_is_main(const char *name) {
+  return name[0] == 'm' && name[1] == 'a' && name[2] == 'i' && name[3] == 'n' && !name[4];
+}
+
 /// How many transactions the index of a write-ahead log has counted, by whatever connection; 0 where that can't be
 /// told. Only for a database whose index is open: see https://www.sqlite.org/walformat.html#walidxfmt.
 static inline int larder_log_changes(sqlite3 *db, uint32_t *changes) {
   sqlite3_file *file = 0;
   void volatile *index = 0;
-  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
+  // No name is the main database's, which SQLite needn't look for.
+  if (sqlite3_file_control(db, 0, SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
   if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
   if (file->pMethods->xShmMap(file, 0, 32768, 0, &index) != SQLITE_OK || !index) return 0;
   *changes = ((uint32_t volatile *)index)[2];

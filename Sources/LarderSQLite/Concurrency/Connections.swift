@@ -45,8 +45,10 @@ public final class Connections: Sendable {
     readersReference = readers.map(Unmanaged.passUnretained)
     writerReference = .passUnretained(writer)
     waitGraph = readers.map { WaitGraph(maximumReaders: $0.maximum) }
-    moveWatcher = writer.watcherOfMoves()
-    moveWatcher?.start()
+    moveWatcher =
+      writer.fileCheck == nil ? nil : writer.location.map { MoveWatcher(path: $0.path) }
+    // (A weak reference to the writer would make each count of its references slow.)
+    moveWatcher?.start { [weak self] in self?.writer?.lookForFile() }
     shareFileOnDemand()
   }
 

@@ -17,8 +17,12 @@ import Glibc
 /// Not Sendable: it is the writer's, and used with the writer lock held.
 final class FileIdentityCheck {
   private let location: FileLocation
+  /// Whether the path leads over links.
+  private let hasLink: Bool
   private let identity: FileLocation.Identity
   private let folder: String
+  /// The same for the kernel.
+  private let folderPath: UnsafeMutablePointer<CChar>
   /// Of the log and its index; nil where there is none.
   private var beside: (log: FileLocation.Identity?, index: FileLocation.Identity?)
   /// How many transactions the log had counted at the last look that found all in its place, and how many were the
@@ -31,6 +35,7 @@ final class FileIdentityCheck {
   private var lastLook = 0
   private var lastEnd = 0
   private var lastFullLook = 0
+  private var lastCount = 0
   /// Whether the scope that runs changes the journal mode, after which there may be another log, or none.
   var isLogChanging = false
 
@@ -64,18 +69,24 @@ final class FileIdentityCheck {
 
   private static let microsecond = 1_000
   private static let longestTrust = 200_000
+  private static let millisecond = 1_000_000
   private static let second = 1_000_000_000
 
   /// Nil where the file layer has no identities of files.
   init?(_ location: FileLocation) {
     guard let identity = location.identity else { return nil }
     self.location = location
+    hasLink = location.link != nil
     self.identity = identity
     let slash = location.path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? location.path.startIndex
     folder = slash == location.path.startIndex ? "/" : String(location.path[..<slash])
+    guard let folderPath = strdup(folder) else { return nil }
+    self.folderPath = folderPath
     beside = (nil, nil)
     forgetLog()
   }
+
+  deinit { free(folderPath) }
 
   /// Takes the log and the index that there are now for those in use: after the journal mode was changed.
   func forgetLog() {
@@ -92,7 +103,14 @@ final class FileIdentityCheck {
   var hasLog: Bool { beside.log != nil && beside.index != nil }
 
   /// Notes how many transactions the log has counted, all being in its place.
-  func noteLog(changes: UInt32?) { (logChanges, ownChanges) = (changes, 0) }
+  func noteLog(changes: UInt32?) {
+    (logChanges, ownChanges) = (changes, 0)
+    lastCount = lastLook
+  }
+
+  /// Whether the log is to be asked again how many transactions it has counted. That takes as long as the rest of a
+  /// look; what others have committed in the last millisecond before the file was moved makes the log theirs too.
+  var isCountDue: Bool { lastLook &- lastCount > Self.millisecond }
 
   /// Notes a commit of the writer's to the log.
   @inline(__always)
@@ -121,17 +139,26 @@ final class FileIdentityCheck {
     return now &- lastEnd > Self.microsecond || now &- lastLook > Self.longestTrust
   }
 
+  /// Whether nothing has changed in the folder since all was found in its place, which is the one thing that most
+  /// looks ask.
+  func isUnchanged() -> Bool {
+    lastLook = MonotonicClock.nanoseconds
+    guard let trusted, !hasLink, lastLook &- lastFullLook < Self.second else { return false }
+    var status = stat()
+    return stat(folderPath, &status) == 0 && FolderStamp(status) == trusted
+  }
+
   /// Looks. Where permission is missing nothing is known, and what was found before is taken to be so still: the
   /// files are open, and nothing that is written to them is lost.
   func look() -> Finding {
     lastLook = MonotonicClock.nanoseconds
     var status = stat()
-    guard stat(folder, &status) == 0 else {
+    guard stat(folderPath, &status) == 0 else {
       return Self.isAbsence(errno) ? .gone(folder) : .inPlace
     }
     let stamp = FolderStamp(status)
-    if stamp == trusted, lastLook &- lastFullLook < Self.second {
-      return location.link.map { find(identity, at: $0) } ?? .inPlace
+    if let link = location.link, stamp == trusted, lastLook &- lastFullLook < Self.second {
+      return find(identity, at: link)
     }
     trusted = nil
     let finding = lookAtAll()

@@ -7,11 +7,11 @@ import Dispatch
 /// It begins a second or two after the queue or pool was opened, and costs neither those that live for less, nor those
 /// that write. Where there is no inotify, the next write finds out.
 ///
-/// What makes it Sendable: its variables are touched on the queue of ``FileEvents`` only.
+/// What makes it Sendable: its variables are touched on the queue of ``FileEvents`` only, once it was started.
 final class MoveWatcher: FileEventReceiver, @unchecked Sendable {
   private let events = FileEvents.moves
   private let path: String
-  private let look: @Sendable () -> Void
+  private var look: @Sendable () -> Void = {}
   private var isLooking = false
 
   /// Those that are to begin soon. One timer serves them all, and those that end before leave nothing behind.
@@ -24,13 +24,11 @@ final class MoveWatcher: FileEventReceiver, @unchecked Sendable {
 
   private static let delay = Duration.seconds(1)
 
-  /// - Parameter look: looks whether the file is in its place; may wait.
-  init(path: String, look: @escaping @Sendable () -> Void) {
-    self.path = path
-    self.look = look
-  }
+  init(path: String) { self.path = path }
 
-  func start() {
+  /// - Parameter look: looks whether the file is in its place; may wait.
+  func start(look: @escaping @Sendable () -> Void) {
+    self.look = look
     let schedules = Self.pending.withLock { pending in
       pending.watchers[ObjectIdentifier(self)] = (self, MonotonicClock.now)
       defer { pending.isScheduled = true }
@@ -71,7 +69,7 @@ final class MoveWatcher: FileEventReceiver, @unchecked Sendable {
   func hasChanged() {
     guard !isLooking else { return }
     isLooking = true
-    DispatchQueue.global(qos: .utility).async { [self] in
+    DispatchQueue.global(qos: .utility).async { [self, look] in
       look()
       events.queue.async { self.isLooking = false }
     }

@@ -16,6 +16,10 @@ extension Writer {
   /// Looks, with the writer lock held, and throws where the file isn't in its place.
   @inline(never)
   func checkFile(_ check: FileIdentityCheck) throws {
+    if case .inPlace = fileFinding, check.isUnchanged() {
+      if check.isCountDue { check.noteLog(changes: logChanges(check)) }
+      return
+    }
     let former = fileFinding
     fileFinding = check.look()
     if fileFinding != .inPlace { isOutdated.store(true, ordering: .relaxed) }
@@ -34,16 +38,8 @@ extension Writer {
     }
   }
 
-  /// A watcher that has the file looked at when it may have been moved.
-  func watcherOfMoves() -> MoveWatcher? {
-    guard fileCheck != nil, let location else { return nil }
-    return MoveWatcher(path: location.path) { [weak self] in
-      self?.lookForFile()
-    }
-  }
-
   /// Looks once the lock is free. What is wrong is told to those who write.
-  private func lookForFile() {
+  func lookForFile() {
     guard (try? lock.acquire(ScopeCall("a look for the file"))) != nil else { return }
     defer { lock.release() }
     _ = isInPlace

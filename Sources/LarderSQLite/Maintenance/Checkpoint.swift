@@ -56,15 +56,15 @@ extension Connection {
       handle,
       { context, _, name, frames in
         guard let context, let name else { return SQLITE_OK }
-        Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
-          .hasCommitted(to: name, frames: Int(frames))
+        Unmanaged<Connection>.fromOpaque(context)._withUnsafeGuaranteedRef {
+          $0.hasCommitted(to: name, frames: Int(frames))
+        }
         return SQLITE_OK
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
   private func hasCommitted(to name: UnsafePointer<CChar>, frames: Int) {
-    let isMain = strcmp(name, "main") == 0
-    if isMain, onLogCommit?(frames) == true { return }
+    if larder_is_main(name), onLogCommit?(frames) == true { return }
     guard autocheckpoint > 0, frames >= autocheckpoint, let handle else { return }
     // A checkpoint that fails is made by a later commit, as with SQLite's own hook.
     let outcome = run(.passive, of: String(cString: name), on: handle)
