@@ -21,9 +21,13 @@ final class StandbyThread: @unchecked Sendable {
     var isRunning = false
   }
 
-  private static let idleTime = 1_000_000_000
+  private let idleTime: Int
 
-  init() { word.initialize(to: Atomic(0)) }
+  /// - Parameter idleTime: after how much time without a job the thread ends.
+  init(idleTime: Duration = .seconds(1)) {
+    self.idleTime = Int(idleTime.inNanoseconds)
+    word.initialize(to: Atomic(0))
+  }
 
   deinit {
     word.deinitialize(count: 1)
@@ -75,7 +79,7 @@ final class StandbyThread: @unchecked Sendable {
 
   /// The next job; nil when the thread is to end.
   private func next() -> Job? {
-    let end = MonotonicClock.nanoseconds &+ Self.idleTime
+    let end = MonotonicClock.nanoseconds &+ idleTime
     while true {
       let value = word.pointee.load(ordering: .acquiring)
       let left = Int64(end &- MonotonicClock.nanoseconds)

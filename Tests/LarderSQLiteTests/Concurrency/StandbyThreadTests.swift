@@ -1,0 +1,59 @@
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import LarderSQLite
+
+@Suite("A thread that stands by for jobs")
+struct StandbyThreadTests {
+  @Test(
+    "Each job is called once and in order, whether the thread waits, ends or has ended when it comes",
+    arguments: [Duration.zero, .microseconds(20), .seconds(1)])
+  func jobsInOrder(idleTime: Duration) {
+    let thread = StandbyThread(idleTime: idleTime)
+    let called = Lock<[Int]>([])
+    for round in 0..<500 {
+      let isOver = DispatchSemaphore(value: 0)
+      thread.run { called.withLock { $0.append(2 * round) } }
+      thread.run {
+        called.withLock { $0.append(2 * round + 1) }
+        isOver.signal()
+      }
+      isOver.wait()
+    }
+    #expect(called.withLock { $0 } == Array(0..<1000))
+  }
+
+  @Test("Jobs that several threads hand over at once are all called, one at a time")
+  func manyCallers() {
+    let thread = StandbyThread(idleTime: .zero)
+    let running = Atomic<Int>(0)
+    let overlaps = Atomic<Int>(0)
+    let isOver = DispatchSemaphore(value: 0)
+    DispatchQueue.concurrentPerform(iterations: 400) { _ in
+      thread.run {
+        if running.add(1, ordering: .relaxed).newValue > 1 { overlaps.add(1, ordering: .relaxed) }
+        running.subtract(1, ordering: .relaxed)
+        isOver.signal()
+      }
+    }
+    for _ in 0..<400 { isOver.wait() }
+    #expect(overlaps.load(ordering: .relaxed) == 0)
+  }
+
+  @Test("The thread keeps nothing of its jobs, nor its owner, once they are over")
+  func nothingKept() {
+    final class Owner: Sendable {}
+    let thread = StandbyThread()
+    let isOver = DispatchSemaphore(value: 0)
+    weak var owner: Owner?
+    do {
+      let kept = Owner()
+      owner = kept
+      thread.run { withExtendedLifetime(kept) {} }
+    }
+    thread.run { isOver.signal() }
+    isOver.wait()
+    #expect(owner == nil)
+  }
+}
