@@ -56,9 +56,14 @@ final class PostgresConnection {
 
   /// The BEGIN that travels with the next statement.
   @exclusivity(unchecked) var deferredBegin: String?
-  /// Names of statements that nobody needs any more, which travel likewise.
-  @exclusivity(unchecked) var discardedNames: [String] = []
-  var statementCount = 0
+  /// The server's names of its statements.
+  @exclusivity(unchecked) var names = StatementNames()
+  /// Whether prepared statements stay with the connections of its address.
+  let keeping: StatementKeeping
+  /// Whether a statement has run that isn't known to leave nothing with the session.
+  @exclusivity(unchecked) var isAltered = false
+  /// Whether the server's process isn't the one that libpq was told of.
+  private(set) var isBehindPooler = false
   /// Whether what was sent last is in a transaction.
   @exclusivity(unchecked) var isInTransaction = false
   /// Whether the end of the round trip has been read.
@@ -81,19 +86,24 @@ final class PostgresConnection {
   /// - Parameters:
   ///   - address: where it is.
   ///   - configuration: what of it is for one connection applies.
+  ///   - keeping: what is known of the address; nil for nothing.
   ///   - deadline: when to give up, in nanoseconds of `MonotonicClock`. Looking a host name up isn't
   ///     interrupted, since the C library can't do that; `hostaddr=` spares it.
   init(
     _ address: ServerAddress, _ configuration: PostgresConfiguration = .init(),
-    interrupts: PostgresInterrupt? = nil, deadline: Int? = nil
+    interrupts: PostgresInterrupt? = nil, keeping: StatementKeeping = StatementKeeping(),
+    deadline: Int? = nil
   ) throws {
     self.configuration = configuration
+    self.keeping = keeping
     self.interrupts = try interrupts ?? PostgresInterrupt()
     self.deadline = deadline
     handle = try address.start(warning: warning)
     do {
       try connect()
-      try run(configuration.sessionSQL)
+      var done = 0
+      let row = try run(all: [configuration.sessionSQL(of: self)], done: &done)
+      isBehindPooler = row?.first != Int64(process)
     } catch {
       drop()
       throw error
@@ -133,6 +143,9 @@ final class PostgresConnection {
     defer { warning.pointee = 0 }
     return warning.pointee != 0
   }
+
+  /// The server's process, as it has said so itself.
+  var process: Int32 { handle.map(PQbackendPID) ?? 0 }
 
   /// Whether it can be used: it is neither closed nor lost, nor the parent's of this process.
   var isOpen: Bool { handle != nil && generation == ProcessGeneration.current }

@@ -156,29 +156,6 @@ struct ServerAddress {
   }
 }
 
-extension PostgresConfiguration {
-  /// Sets what the library relies on, whatever address, environment and server say. Values are read in binary,
-  /// so that this is for what SQL itself makes text of.
-  ///
-  /// Not in the first message, as `options`, of which the address, the environment and service files have
-  /// their own, and which poolers don't take.
-  var sessionSQL: String {
-    // A pooler keeps these few for each of its clients, and no others.
-    var settings = [
-      ("standard_conforming_strings", "on"), ("TimeZone", "UTC"), ("DateStyle", "ISO"),
-    ]
-    if readsText { settings.append(("bytea_output", "hex")) }
-    if preparesStatements {
-      settings += [
-        ("IntervalStyle", "postgres"), ("extra_float_digits", "1"),
-        ("default_transaction_isolation", isolation.rawValue),
-      ]
-    }
-    return "SELECT "
-      + settings.map { "set_config('\($0)', '\($1)', false)" }.joined(separator: ", ")
-  }
-}
-
 extension PostgresConnection {
   /// Goes on with what libpq has begun until the server has accepted the connection.
   func connect() throws {

@@ -10,6 +10,7 @@ final class ServerList: Sendable {
   /// Which kinds of server are wanted, one after the other (`target_session_attrs`); nil for any.
   private let targets: [String?]
   private let preferred = Atomic<Int>(0)
+  private let keeping = StatementKeeping()
 
   /// - Parameter target: the kind that is wanted; nil for what the address says, else for one that can be written to
   ///   if there are several.
@@ -44,7 +45,7 @@ final class ServerList: Sendable {
         left -= 1
         do {
           let connection = try PostgresConnection(
-            address, configuration, interrupts: interrupts, deadline: limit)
+            address, configuration, interrupts: interrupts, keeping: keeping, deadline: limit)
           preferred.store(index, ordering: .relaxed)
           return connection
         } catch let failure as PostgresFailure {

@@ -14,9 +14,11 @@ final class PostgresEngine: EngineConnection {
   let interrupts: InterruptHandle
   /// BEGIN with the isolation.
   private let exactBeginning: String
-  /// Without it, which spares the server a setting, as long as it is the session's own.
-  private var beginning = "BEGIN"
   private(set) var lossError: DatabaseError?
+  /// Whether the transaction is all of a scope, at the end of which the session is to be as it was.
+  private var isScopes = false
+  /// The keys that the transaction has written.
+  var keys = ChosenKeys()
   /// Whether the transaction only reads, so that it doesn't matter what becomes of its commit.
   private var isReading = false
   /// How many scopes' savepoints are open.
@@ -53,11 +55,12 @@ final class PostgresEngine: EngineConnection {
       throw DatabaseError(failure)
     }
     interrupts = InterruptHandle { [interrupts = connection.interrupts] in interrupts.interrupt() }
-    if !configuration.preparesStatements { noteSettings() }
   }
 
-  /// Notes that the session's settings may not be those any more that it has begun with.
-  func noteSettings() { beginning = exactBeginning }
+  /// Without the isolation, which spares the server a setting, as long as it is the session's own.
+  private var beginning: String {
+    connection.isAltered || connection.isPooled ? exactBeginning : "BEGIN"
+  }
 
   var isOpen: Bool { connection.isOpen }
 
@@ -92,7 +95,7 @@ final class PostgresEngine: EngineConnection {
   }
 
   func prepare(_ sql: String) throws -> any EngineStatement {
-    let text = StatementText(sql)
+    let text = StatementText(sql, harmless: configuration.harmlessFunctions)
     guard text.names.count <= variableLimit else {
       throw DatabaseError(
         .range, "a statement can have \(variableLimit) parameters", sql: sql, engine: name)
@@ -115,8 +118,14 @@ final class PostgresEngine: EngineConnection {
 
   // MARK: Transactions
 
-  func execute(_ control: TransactionControl, until deadline: Duration?) throws {
+  func execute(
+    _ control: TransactionControl, isScopes: Bool, until deadline: Duration?
+  ) throws {
     try perform(control.sql, until: deadline) {
+      switch control {
+      case .beginDeferred, .beginImmediate, .beginExclusive, .beginReading: self.isScopes = isScopes
+      default: break
+      }
       switch control {
       case .beginDeferred, .beginImmediate, .beginExclusive:
         try begin(beginning)
@@ -124,7 +133,9 @@ final class PostgresEngine: EngineConnection {
         try begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", isReading: true)
       case .commit: try commit()
       case .rollback: try rollback()
-      case .savepoint: try savepoint()
+      case .savepoint:
+        if !hasTransaction { self.isScopes = false }
+        try savepoint()
       case .release: try release()
       case .rollbackTo:
         try connection.endRows()
@@ -154,25 +165,56 @@ final class PostgresEngine: EngineConnection {
     }
     savepointCount = 0
     if connection.discardDeferredBegin() { return }
-    guard connection.isOpen, !isReading else { return _ = try connection.run("COMMIT") }
+    guard connection.isOpen, !isReading else { return try end("COMMIT") }
     // What is lost by now isn't committed.
     try connection.checkAlive()
     try commitWriting()
   }
 
+  /// Whether the session is made as it was with the end of the transaction.
+  private var resets: Bool { isScopes && connection.isAltered }
+
+  /// The statements that end the transaction, the first of which decides.
+  private func ending(_ word: String) -> [String] {
+    guard resets, connection.isPooled else { return [word] }
+    return ["\(word) AND CHAIN"] + connection.resetInTransaction + ["COMMIT"]
+  }
+
+  /// Ends the transaction in one round trip with what follows it.
+  private func end(_ word: String) throws {
+    var done = 0
+    do {
+      try connection.run(all: ending(word), resets: resets && !connection.isPooled, done: &done)
+      if resets { connection.noteReset() }
+    } catch {
+      try noteEnded(done > 0, error)
+    }
+  }
+
+  /// Goes on after an error behind the end of a transaction, which is nobody's; throws one of the end itself.
+  private func noteEnded(_ hasEnded: Bool, _ error: any Error) throws {
+    guard hasEnded else { throw error }
+    if connection.status == .failedTransaction { try connection.run("ROLLBACK") }
+  }
+
   /// Commits, with what belongs to it, in one round trip.
   private func commitWriting() throws {
     let token = tokens.map { _ in UUID() }
-    var statements = ["COMMIT"]
+    let resets = resets
+    var statements = ending("COMMIT")
     if let token, let tokens { statements.insert(tokens.insertion(of: token), at: 0) }
-    let committing = statements.count
+    let committing = token == nil ? 1 : 2
+    let following = following
+    keys.removeAll()
     if replicas != nil { statements.append(Self.position) }
     var done = 0
     do {
       connection.isDroppedToStop = true
       defer { connection.isDroppedToStop = false }
       _ = connection.takeWarning()
-      let row = try connection.run(all: statements, done: &done)
+      let row = try connection.run(
+        all: statements, then: following, resets: resets && !connection.isPooled, done: &done)
+      if resets { connection.noteReset() }
       replicas?.note(commitAt: row.flatMap(Self.position))
       try checkStandbys()
     } catch var failure as PostgresFailure
@@ -186,6 +228,8 @@ final class PostgresEngine: EngineConnection {
       failure.commitToken = token
       guard let token, !failure.isStopped else { throw failure }
       try settle(token, failure)
+    } catch {
+      try noteEnded(done >= committing, error)
     }
     if tokens?.isCleaningDue() == true { try? cleanTokens() }
   }
@@ -224,13 +268,28 @@ final class PostgresEngine: EngineConnection {
 
   private func rollback() throws {
     savepointCount = 0
+    keys.removeAll()
     if connection.discardDeferredBegin() { return }
     do {
       try connection.endRows()
-      try connection.run("ROLLBACK")
+      try end("ROLLBACK")
     } catch let failure as PostgresFailure where failure.isConnectionLost {
       // With the connection its transaction has gone, too.
       lossError = DatabaseError(failure)
+    }
+  }
+
+  /// Leaves the session as it was when it began; closes it where that fails.
+  func endScope() {
+    guard connection.isOpen else { return }
+    do {
+      if !keys.keys.isEmpty { try followKeys() }
+      guard connection.isAltered else { return }
+      try perform(until: MonotonicClock.now + configuration.connectTimeout) {
+        try connection.reset()
+      }
+    } catch {
+      close()
     }
   }
 

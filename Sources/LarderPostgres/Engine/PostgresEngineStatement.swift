@@ -52,7 +52,7 @@ final class PostgresEngineStatement: EngineStatement {
       if !hasBegun {
         hasBegun = true
         isUsed = true
-        if effects.contains(.session) { engine.noteSettings() }
+        if effects.contains(.session) { engine.connection.isAltered = true }
         // In no transaction it is committed at its end, in a place that nobody knows.
         let isAlone = !isReadOnly && !engine.hasTransaction
         defer { if isAlone { engine.noteWritten() } }

@@ -66,6 +66,16 @@ extension Database {
     try statement.copy(into: table, columns, failedRow: &failedRow, bindNext)
   }
 
+  /// Notes that a row was written with a key of its own; see ``EngineConnection``.
+  package func noteKey(_ key: Int64, of column: String, in table: String) throws {
+    try connection.reporting { try engine?.noteKey(key, of: column, in: table) }
+  }
+
+  /// Has the engine's numbers go on behind keys that are in their way; see ``EngineConnection``.
+  package func passKeys(of column: String, in table: String) throws {
+    try connection.reporting { try engine?.passKeys(of: column, in: table) }
+  }
+
   /// Runs a closure, of whose statements another trace is told too.
   package func tracing<T>(
     _ trace: @escaping @Sendable (TraceEvent) -> Void, _ body: () throws -> T

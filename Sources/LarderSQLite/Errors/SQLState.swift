@@ -10,6 +10,7 @@ package enum SQLState {
   package static let wrongState = "55000"
   package static let canceled = "57014"
   package static let unknownStatement = "26000"
+  package static let duplicateStatement = "42P05"
 
   /// A plan that the schema has changed under.
   package static let stalePlan = ResultCode(rawValue: 17)

@@ -168,7 +168,7 @@ struct StatementTests {
       try db.rows("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%gone%'")[0][0]
     }
     try db.run("BEGIN")
-    for number in 0..<5 { _ = try db.prepare("SELECT \(number) AS gone, $1::int") }
+    for number in 0..<5 { try db.prepare("SELECT \(number) AS gone, $1::int").execute() }
     #expect(try count() == "6")
     try db.run("ROLLBACK")
     db.deferredBegin = "BEGIN"
