@@ -62,6 +62,9 @@ final class PostgresConnection {
   let keeping: StatementKeeping
   /// Whether a statement has run that isn't known to leave nothing with the session.
   @exclusivity(unchecked) var isAltered = false
+  /// Whether SQL has made the server forget prepared statements, as DISCARD ALL does. A transaction that runs again would
+  /// meet that again.
+  @exclusivity(unchecked) var losesNames = false
   /// Whether the server's process isn't the one that libpq was told of.
   private(set) var isBehindPooler = false
   /// Whether what was sent last is in a transaction.

@@ -39,6 +39,7 @@ extension PostgresConnection {
   /// has done that, a pooler has. Then no more are prepared at the address.
   func noteStrayStatement() {
     names.forgetAll()
+    if isAltered { losesNames = true }
     guard !isAltered, keeping.turnOff() else { return }
     configuration.log?(
       DatabaseError(
@@ -50,10 +51,12 @@ extension PostgresConnection {
   }
 
   /// Whether the server's connection may be another in each transaction.
-  var isPooled: Bool { !keepsStatements || isBehindPooler }
+  var isPooled: Bool { isBehindPooler || !configuration.preparesStatements || !keeping.isOn }
 
-  /// Whether statements are prepared.
-  var keepsStatements: Bool { configuration.preparesStatements && keeping.isOn }
+  /// Whether statements are prepared by names.
+  var keepsStatements: Bool {
+    configuration.preparesStatements && keeping.isOn && !(losesNames && isAltered)
+  }
 }
 
 extension PostgresConfiguration {

@@ -60,6 +60,27 @@ struct ScopeEndTests {
     #expect(try pool.read { try $0.value("SELECT count(*) FROM public.line", as: Int.self) } == 1)
   }
 
+  @Test("A transaction that discards prepared statements goes on, in a second attempt at most")
+  func discarding() throws {
+    var attempts = 0
+    try pool.inTransaction { db in
+      attempts += 1
+      for _ in 0..<2 {
+        _ = try db.value("SELECT count(*) FROM line WHERE number = ?", 1, as: Int.self)
+        try db.executeStatements("DEALLOCATE ALL")
+      }
+    }
+    #expect(attempts == 2)
+  }
+
+  @Test("Scopes of random statements leave nothing")
+  func randomScopes() throws {
+    _ = try? PostgresServer.shared.run("CREATE ROLE larder_other")
+    var sessions = try RandomSessions(PostgresServer.shared.database(), seed: 1)
+    try sessions.run(200)
+    #expect(sessions.leaks == [])
+  }
+
   @Test(
     "A function that is called by a typed query may set anything, and it is gone with the scope")
   func typed() throws {
