@@ -34,9 +34,12 @@ struct Select: Sendable {
     try columns.write(to: &writer)
     writer.append(word: " FROM ")
     try tables.text.write(to: &writer)
-    try write(" WHERE ", condition, to: &writer)
+    try write(
+      " WHERE ", W.hasDialect ? condition.map(writer.conditionally) : condition, to: &writer)
     try write(" GROUP BY ", W.hasDialect ? groups?.groupingTerms : groups, to: &writer)
-    try write(" HAVING ", groupCondition, to: &writer)
+    try write(
+      " HAVING ", W.hasDialect ? groupCondition.map(writer.conditionally) : groupCondition,
+      to: &writer)
     try write(" ORDER BY ", W.hasDialect ? order?.orderingTerms : order, to: &writer)
     if limit != nil || offset > 0 { try writer.append(limit: limit, offset: offset) }
   }
@@ -56,9 +59,9 @@ struct Select: Sendable {
       part.map { "\(words)\($0)" }
     }
     let verb: SQLFragment = isDistinct ? "SELECT DISTINCT " : "SELECT "
-    let filter = clause(" WHERE ", condition)
+    let filter = clause(" WHERE ", condition.map { SQLFragment(.condition, $0) })
     let groups = clause(" GROUP BY ", groups?.groupingTerms)
-    let having = clause(" HAVING ", groupCondition)
+    let having = clause(" HAVING ", groupCondition.map { SQLFragment(.condition, $0) })
     let order = clause(" ORDER BY ", order?.orderingTerms)
     return """
       \(verb)\(columns) FROM \(tables.text)\(filter)\(groups)\(having)\(order)\(limitClause)

@@ -100,7 +100,8 @@ final class ColumnStorage<Value: Sendable>: Sendable {
       return known
     }
     let node = alias.column(
-      definition.name, isNullable: definition.type.isNullable, coding: expressionCoding)
+      definition.name, isNullable: definition.type.isNullable, isKey: definition.isPrimaryKey,
+      coding: expressionCoding)
     // Set once, and released with this object.
     let reference = Unmanaged.passRetained(QualifiedColumn(alias: alias, node: node))
     let isFirst = qualified.compareExchange(

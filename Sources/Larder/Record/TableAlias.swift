@@ -31,10 +31,10 @@ final class QueryAlias: Sendable {
 
   /// A column of the table.
   func column(
-    _ name: String, isNullable: Bool = true, coding: ExpressionCoding? = nil
+    _ name: String, isNullable: Bool = true, isKey: Bool = false, coding: ExpressionCoding? = nil
   ) -> SQLFragment {
     let column = SQLFragment(
-      text: prefix + name.quotedIdentifier, isNullable: isNullable, coding: coding)
+      text: prefix + name.quotedIdentifier, isNullable: isNullable, isKey: isKey, coding: coding)
     return coding?.isDecimal == true ? column.decimal : column
   }
 }

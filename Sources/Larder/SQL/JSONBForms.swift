@@ -52,10 +52,10 @@ package enum JSONBForms {
     case .uuid: "CAST(\(text) AS UUID)"
     case .date:
       """
-      to_char(CAST(\(text) AS TIMESTAMPTZ) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+      (to_char(CAST(\(text) AS TIMESTAMPTZ) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') COLLATE "C")
       """
-    case .json: "CAST(\(value) AS TEXT)"
-    case .type: "jsonb_typeof(\(find("", in: json, at: path)))"
+    case .json: "(CAST(\(value) AS TEXT) COLLATE \"C\")"
+    case .type: "(jsonb_typeof(\(find("", in: json, at: path))) COLLATE \"C\")"
     case .count, .valid: "CAST(\(find(".size()", in: json, at: path)) AS BIGINT)"
     }
   }

@@ -35,6 +35,8 @@ package enum SQLForm: Sendable {
   case float
   /// An integer, or an error where the column's property can't have it.
   case integer
+  /// A text that a function of the program's has made.
+  case ownText
   /// Whether a text begins or ends with another; where it is in it.
   case hasPrefix, hasSuffix, position
   /// A format of SQLite's, and a date as text in it.

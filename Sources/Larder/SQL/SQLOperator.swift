@@ -38,6 +38,10 @@ package enum SQLOperator: UInt8, Sendable {
   case ascending, descending, nullsFirst, nullsLast
   /// A term of GROUP BY.
   case grouping
+  /// What is a condition: where NULL is as good as false.
+  case condition
+  /// Of a name: a column that is never NULL in the database, whatever its property's type is.
+  case key
 
   /// What stands between two operands, or before the only one, in SQLite's SQL.
   var text: StaticString {
@@ -80,7 +84,10 @@ package enum SQLOperator: UInt8, Sendable {
     case .bitwiseNot: "~"
     case .distinct: "DISTINCT "
     case .parentheses: "("
-    case .isNull, .isNotNull, .ascending, .descending, .nullsFirst, .nullsLast, .grouping: ""
+    case .isNull, .isNotNull, .ascending, .descending, .nullsFirst, .nullsLast, .grouping,
+      .condition,
+      .key:
+      ""
     }
   }
 
@@ -118,7 +125,7 @@ package enum SQLOperator: UInt8, Sendable {
     case .negate, .bitwiseNot: .sign
     case .parentheses: .atom
     case .join, .leftJoin, .rightJoin, .fullJoin, .crossJoin, .on, .assign, .distinct,
-      .ascending, .descending, .nullsFirst, .nullsLast, .grouping:
+      .ascending, .descending, .nullsFirst, .nullsLast, .grouping, .condition, .key:
       .lowest
     }
   }

@@ -105,7 +105,10 @@ enum DateFormatting {
       case .secondsSince1970: "\(date.grouped) + CAST(\(seconds) AS DOUBLE PRECISION)"
       case .unixMilliseconds: "\(date.grouped) + CAST(\(seconds) * 1000 AS BIGINT)"
       case .julianDay: "\(date.grouped) + CAST(\(seconds) / 86400 AS DOUBLE PRECISION)"
-      case let format?: pattern(of: format.strftime ?? "").map { text(sum, $0) } ?? sum
+      case let format?:
+        pattern(of: format.strftime ?? "").map {
+          "(\(text(sum, $0)) COLLATE \"C\")"
+        } ?? sum
       }
     return "CASE WHEN \(.list(tests, separator: " AND ")) THEN \(moved) END"
   }

@@ -32,8 +32,27 @@ struct PostgresDialect: Dialect {
     case .text, .value: nil
     case .unary: fragment.left.flatMap { unary(fragment, $0) }
     case .binary, .comparison:
-      fragment.isPlain ? nil : fragment.left.flatMap { binary(fragment, $0, fragment.rightOperand) }
-    case .composite: PostgresForms.rewrite(fragment)
+      fragment.isPlain
+        ? fragment.besideColumn
+        : fragment.left.flatMap { binary(fragment, $0, fragment.rightOperand) }
+    case .composite: PostgresForms.rewrite(fragment, in: self)
+    }
+  }
+
+  /// Of a condition it doesn't matter whether it is NULL or false, so that equality needs no test for NULL, which
+  /// would be one more guess for the planner.
+  func condition(_ fragment: SQLFragment) -> SQLFragment {
+    guard !fragment.isDeep, let left = fragment.left else { return fragment }
+    switch fragment.operation {
+    case .and, .or:
+      guard let right = fragment.right else { return fragment }
+      return SQLFragment(condition(left), fragment.operation, condition(right))
+    case .parentheses: return SQLFragment(.parentheses, condition(left))
+    case .same:
+      let right = fragment.rightOperand
+      if left.isNull || right.isNull || left.mayBeNull && right.mayBeNull { return fragment }
+      return SQLFragment(left, .equal, right)
+    default: return fragment
     }
   }
 
@@ -43,9 +62,10 @@ struct PostgresDialect: Dialect {
     switch fragment.operation {
     case .grouping: "\(operand.collated)"
     // For SQLite NULL is the smallest value.
-    case .ascending: "\(operand.collated)\(text: operand.isNullable ? " NULLS FIRST" : "")"
+    case .ascending: "\(operand.collated)\(text: operand.mayBeNull ? " NULLS FIRST" : "")"
     case .descending:
-      "\(operand.collated)\(text: operand.isNullable ? " DESC NULLS LAST" : " DESC")"
+      "\(operand.collated)\(text: operand.mayBeNull ? " DESC NULLS LAST" : " DESC")"
+    case .condition: "\(condition(operand))"
     case .nullsFirst, .nullsLast:
       """
       \((operand.orderedOperand ?? operand).collated)\
@@ -66,7 +86,8 @@ struct PostgresDialect: Dialect {
   ) -> SQLFragment? {
     switch fragment.operation {
     case .on where left.operation == .fullJoin: "\(left) ON \(hashed(right))"
-    case .join, .leftJoin, .rightJoin, .fullJoin, .on, .or, .and: nil
+    case .on: "\(left) ON \(condition(right))"
+    case .join, .leftJoin, .rightJoin, .fullJoin, .or, .and: nil
     case .crossJoin: "\(left) JOIN \(right)"
     case .equal, .notEqual, .same, .notSame, .less, .lessOrEqual, .greater, .greaterOrEqual:
       comparison(fragment.operation, left, right)
@@ -94,8 +115,18 @@ struct PostgresDialect: Dialect {
       if left.isNull { return right.isNull(false) }
       if right.isNull { return left.isNull(false) }
       return "\(left.grouped) IS DISTINCT FROM \(right.grouped)"
-    default: return SQLFragment(left.grouped, operation, right.grouped)
+    default: return compared(left, operation, right)
     }
+  }
+
+  /// The same with a value of the type of the column beside it.
+  private func compared(
+    _ left: SQLFragment, _ operation: SQLOperator, _ right: SQLFragment
+  ) -> SQLFragment {
+    guard left.isName, right.kind == .value else {
+      return SQLFragment(left.grouped, operation, right.grouped)
+    }
+    return SQLFragment(left, operation, value: right.value)
   }
 
   /// Null-safe equality. `IS NOT DISTINCT FROM` uses no index, so that it stands only where both can be
@@ -103,7 +134,7 @@ struct PostgresDialect: Dialect {
   private func same(_ left: SQLFragment, _ right: SQLFragment) -> SQLFragment {
     if left.isNull { return right.isNull(true) }
     if right.isNull { return left.isNull(true) }
-    let equal: SQLFragment = "\(left.grouped) = \(right.grouped)"
+    let equal: SQLFragment = "\(compared(left, .equal, right))"
     switch (left.mayBeNull, right.mayBeNull) {
     case (true, true): return "\(left.grouped) IS NOT DISTINCT FROM \(right.grouped)"
     case (true, false): return "(\(equal) AND \(left.grouped) IS NOT NULL)"
@@ -137,7 +168,7 @@ struct PostgresDialect: Dialect {
     guard case .members(let list) = right.content else {
       return left.collation == nil ? nil : .misplacedCollation
     }
-    if left.collation == nil, let array = PostgresDialect.array(list.values) {
+    if left.collation == nil, let array = PostgresDialect.array(list.values, beside: left) {
       // Of no values there is no type.
       if list.values.isEmpty { return "(1 = 0)" }
       return "\(left.grouped) = ANY(\(array))"
@@ -185,6 +216,14 @@ struct PostgresDialect: Dialect {
 extension SQLFragment {
   /// What stands behind an operator between two.
   fileprivate var rightOperand: SQLFragment { right ?? SQLFragment(value: value) }
+
+  /// An operator between a column and an expression that is a value, as one between a column and a value.
+  fileprivate var besideColumn: SQLFragment? {
+    guard kind == .binary, let left, left.isName, let right, right.kind == .value else {
+      return nil
+    }
+    return SQLFragment(left, operation, value: right.value)
+  }
 
   /// As it is compared by its own collation.
   var collated: SQLFragment { folded(by: collation) }

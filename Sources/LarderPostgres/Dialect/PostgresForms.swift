@@ -5,8 +5,13 @@ import LarderSQLite
 ///
 /// See [Functions and Operators](https://www.postgresql.org/docs/15/functions.html).
 enum PostgresForms {
-  static func rewrite(_ fragment: SQLFragment) -> SQLFragment? {
+  static func rewrite(_ fragment: SQLFragment, in dialect: PostgresDialect) -> SQLFragment? {
     switch fragment.content {
+    case .change(let words, let table, let assignments, let condition?):
+      SQLFragment(
+        .change(words, table, assigning: assignments, where: dialect.condition(condition)))
+    case .choice(let conditions, let results):
+      SQLFragment(.choice(conditions.map(dialect.condition), results))
     case .call(let name, let arguments): call("\(name)", arguments, fragment)
     case .form(let form, let operands, _): self.form(form, operands, fragment)
     case .cast(let operand, let type, let kind): cast(operand, from: kind, to: type.kind)
@@ -55,8 +60,9 @@ enum PostgresForms {
           "\(text: number == 0 ? "VALUES " : "")(\(text: "\(number)"), \(SQLFragment(value: value)))"
         })
     }
+    let isText = values.first.map { Swift.type(of: $0).columnType.kind == .text } ?? false
     return """
-      SELECT ordinality - 1, value FROM unnest(\(array)) WITH ORDINALITY AS list (value, ordinality)
+      SELECT ordinality - 1, value\(text: isText ? " COLLATE \"C\"" : "") FROM unnest(\(array)) WITH ORDINALITY AS list (value, ordinality)
       """
   }
 
@@ -179,7 +185,8 @@ enum PostgresForms {
       guard let collation = first.collation else { return nil }
       let start = SQLFragment("left(\(first.withoutCollation), length(\(operands[1])))")
       return "\(start.folded(by: collation)) = \(operands[1].folded(by: collation))"
-    case .strftime: return DateFormatting.text(first, operands[1])
+    case .ownText: return "(\(first) COLLATE \"C\")"
+    case .strftime: return "(\(DateFormatting.text(first, operands[1])) COLLATE \"C\")"
     case .seconds: return "extract(epoch FROM \(DateFormatting.moment(operands[0])))"
     case .dateAdding(let months):
       return DateFormatting.adding(first, operands.dropFirst(), months: months)
