@@ -19,16 +19,21 @@ package struct EngineComparison {
   private let other: Database
   private let data: RandomData
   private let only: [QueryKind]
+  private let isHostile: Bool
   private var source: SeededGenerator
 
   /// - Parameters:
   ///   - other: a database of the other engine, with nothing in it.
   ///   - kinds: the kinds of queries; all of them if none are named.
-  package init(seed: UInt64, _ other: Database, kinds: [QueryKind] = []) throws {
+  ///   - isHostile: whether there are many numbers that are infinite or very large.
+  package init(
+    seed: UInt64, _ other: Database, kinds: [QueryKind] = [], isHostile: Bool = false
+  ) throws {
     self.seed = seed
+    self.isHostile = isHostile
     self.other = other
     source = SeededGenerator(seed: seed)
-    data = RandomData(&source, isForSQLite: false)
+    data = RandomData(&source, isForSQLite: false, isHostile: isHostile)
     only = kinds.isEmpty ? QueryKind.allCases : kinds
     sqlite = try Database()
     try sqlite.executeStatements(SQL(raw: data.script))
@@ -48,6 +53,11 @@ package struct EngineComparison {
       switch (one, two) {
       case (.rows(let left), .rows(let right)):
         if let difference = query.difference(left, right) {
+          // SQLite takes rows that leave a frame off its sum, which gets nothing back that was lost in it.
+          guard !isHostile || ![.frames, .windows].contains(query.kind) else {
+            refused["a moving frame's average", default: 0] += 1
+            continue
+          }
           fail(query, seed, difference)
         } else {
           equal += 1

@@ -78,12 +78,14 @@ package final class SQLFragment: @unchecked Sendable {
   // MARK: What a fragment can be
 
   /// Words or names as they are.
+  ///
+  /// - Parameter known: ``SQLOperator/key`` or ``SQLOperator/real`` for such a column.
   package convenience init(
     text: String, _ precedence: Precedence = .atom, isNullable: Bool = true,
-    isKey: Bool = false, coding: ExpressionCoding? = nil
+    as known: SQLOperator = .or, coding: ExpressionCoding? = nil
   ) {
     self.init(
-      .text, isKey ? .key : .or, precedence, isNullable: isNullable, depth: 0, coding: coding,
+      .text, known, precedence, isNullable: isNullable, depth: 0, coding: coding,
       text: TextBytes(text))
   }
 

@@ -304,7 +304,9 @@ final class PostgresStatement {
     if type == TypeOID.numeric, var text = NumericFormat.text(of: bytes) {
       return EngineValue(.text, text.withUTF8 { kept(UnsafeRawBufferPointer($0)) })
     }
-    return EngineValue(bytes, of: type)
+    let value = EngineValue(bytes, of: type)
+    // SQLite has no such number: what isn't one is NULL.
+    return value.storageClass == .real && value.real.isNaN ? EngineValue(.null) : value
   }
 
   /// A value that the server has written as text.

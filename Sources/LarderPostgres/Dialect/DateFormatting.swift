@@ -62,7 +62,9 @@ enum DateFormatting {
     var rest = Substring(format)
     while let character = rest.popFirst() {
       var text = character.isLetter ? "\"\(character)\"" : "\(character)"
-      if character == "\"" || character == "\\" { text = "\\\(character)" }
+      // A backslash is one of its own only outside of quotes.
+      if character == "\"" { text = "\\\"" }
+      if character == "\\" { text = "\"\\\\\"" }
       if character == "%" {
         guard let letter = rest.popFirst(), let part = parts[letter] else { return nil }
         if letter == "Y" || letter == "F" { pattern.aroundYears.append("") }

@@ -32,9 +32,13 @@ struct PostgresDialect: Dialect {
     case .text, .value: nil
     case .unary: fragment.left.flatMap { unary(fragment, $0) }
     case .binary, .comparison:
-      fragment.isPlain
-        ? fragment.besideColumn
-        : fragment.left.flatMap { binary(fragment, $0, fragment.rightOperand) }
+      if let number = RealNumbers.withoutNaN(fragment) {
+        number
+      } else if fragment.isPlain {
+        fragment.besideColumn
+      } else {
+        fragment.left.flatMap { binary(fragment, $0, fragment.rightOperand) }
+      }
     case .composite: PostgresForms.rewrite(fragment, in: self)
     }
   }
@@ -184,7 +188,23 @@ struct PostgresDialect: Dialect {
 
   private func escaped(_ match: SQLFragment, _ character: SQLFragment) -> SQLFragment? {
     guard match.operation == .like, let left = match.left else { return nil }
+    // For SQLite such a pattern matches nothing.
+    if let pattern = match.rightOperand.boundValue, let escape = character.boundValue,
+      Self.endsInEscape(pattern, escape)
+    {
+      return "(\(left.withoutCollation.grouped) <> \(left.withoutCollation.grouped))"
+    }
     return "\(text(left)) ILIKE \(match.rightOperand) ESCAPE \(character)"
+  }
+
+  /// Whether the last character of a pattern is an escape that nothing follows.
+  private static func endsInEscape(_ pattern: DatabaseValue, _ escape: DatabaseValue) -> Bool {
+    guard case .text(let pattern) = pattern, case .text(let escape) = escape else { return false }
+    var rest = pattern.unicodeScalars[...]
+    while let scalar = rest.popFirst() {
+      if escape.unicodeScalars.elementsEqual([scalar]), rest.popFirst() == nil { return true }
+    }
+    return false
   }
 
   private func glob(_ left: SQLFragment, _ pattern: SQLFragment) -> SQLFragment {
@@ -201,12 +221,14 @@ struct PostgresDialect: Dialect {
     guard case .integer(let count)? = right.boundValue else {
       return .unsupported("shift by what isn't a value")
     }
+    // Columns may have fewer bits than SQLite's integers, and are shifted by a remainder then.
+    let left: SQLFragment = "CAST(\(left) AS BIGINT)"
     let goesLeft = (operation == .shiftLeft) == (count >= 0)
     guard count.magnitude < 64 else {
-      return goesLeft ? "(\(left.grouped) * 0)" : "(\(left.grouped) >> 63)"
+      return goesLeft ? "(\(left) * 0)" : "(\(left) >> 63)"
     }
     let bits = SQLFragment(text: "\(count.magnitude)")
-    return goesLeft ? "(\(left.grouped) << \(bits))" : "(\(left.grouped) >> \(bits))"
+    return goesLeft ? "(\(left) << \(bits))" : "(\(left) >> \(bits))"
   }
 }
 
@@ -215,7 +237,7 @@ struct PostgresDialect: Dialect {
 /// What SQLite compares by a collation is made a text here that is compared byte by byte.
 extension SQLFragment {
   /// What stands behind an operator between two.
-  fileprivate var rightOperand: SQLFragment { right ?? SQLFragment(value: value) }
+  var rightOperand: SQLFragment { right ?? SQLFragment(value: value) }
 
   /// An operator between a column and an expression that is a value, as one between a column and a value.
   fileprivate var besideColumn: SQLFragment? {
