@@ -36,8 +36,10 @@ package struct EngineComparison {
     data = RandomData(&source, isForSQLite: false, isHostile: isHostile)
     only = kinds.isEmpty ? QueryKind.allCases : kinds
     sqlite = try Database()
-    try sqlite.executeStatements(SQL(raw: data.script))
-    try data.insert(into: other)
+    // What tables remember of one engine must not be taken for the other's, whichever was first.
+    for db in seed.isMultiple(of: 2) ? [sqlite, other] : [other, sqlite] {
+      try data.insert(into: db)
+    }
   }
 
   package mutating func run(count: Int) throws {
@@ -128,7 +130,7 @@ extension RandomQuery {
 }
 
 extension RandomData {
-  /// Makes the tables and their rows by Larder.
+  /// Makes the tables and their rows by Larder, some of them twice.
   fileprivate func insert(into db: Database) throws {
     try db.inTransaction { db in
       try RandomPlace.table.create(db)
@@ -141,6 +143,13 @@ extension RandomData {
       try RandomSale.insert(db, contentsOf: sales.sales)
       try RandomStock.insert(db, contentsOf: sales.stocks)
       try RandomMoment.insert(db, contentsOf: moments.records)
+      try RandomPlace.insert(db, contentsOf: places, or: .ignore)
+      try RandomSale.insert(db, contentsOf: sales.sales, or: .ignore)
+      for var place in places.prefix(3) {
+        try place.insert(db, or: .ignore)
+        try place.upsert(db) as Void
+        try place.save(db) as Void
+      }
     }
   }
 }

@@ -36,6 +36,9 @@ public struct PostgresConfiguration: Sendable {
   public var scopeTimeout: Duration = .seconds(30)
   /// How long connecting may take.
   public var connectTimeout: Duration = .seconds(10)
+  /// How long a connection is used at most before another takes its place, between scopes; nil for as long as it lasts.
+  /// So a pool moves to servers that were added, and doesn't keep what a session's processes have gathered.
+  public var longestConnectionLife: Duration? = .seconds(3600)
   /// How long a statement may run, from its first step; nil for ever. The deadline is the client's own,
   /// which holds also where the server doesn't answer.
   public var statementDeadline: Duration?

@@ -139,10 +139,24 @@ struct ServerAddress {
     return !path.drop { $0 != "/" }.contains("@")
   }
 
+  /// When the system gives a connection up whose other end doesn't answer: after half a minute, rather than hours. What is
+  /// asked for meanwhile has its own deadline, if it has one.
+  private static let patience = [
+    ("keepalives_idle", "15"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
+    ("tcp_user_timeout", "30000"),
+  ]
+
   /// Begins to connect.
   ///
   /// - Parameter warning: becomes 1 where a commit stops waiting for standbys; for as long as the connection is.
   func start(warning: UnsafeMutablePointer<CInt>) throws -> OpaquePointer {
+    var keywords = keywords
+    // A service file has its own.
+    if value(of: "service") == nil {
+      for (name, value) in Self.patience where self.value(of: name) == nil {
+        keywords.append((name, value))
+      }
+    }
     let string = (keywords + [("client_encoding", "UTF8")]).map { name, value in
       "\(name)='\(value.escaping("\\'"))'"
     }.joined(separator: " ")

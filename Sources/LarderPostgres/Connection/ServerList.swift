@@ -11,6 +11,9 @@ final class ServerList: Sendable {
   private let targets: [String?]
   private let preferred = Atomic<Int>(0)
   private let keeping = StatementKeeping()
+  /// When all servers failed to be connected to for the first time since one didn't, in nanoseconds of
+  /// `MonotonicClock`; 0 where one has answered last.
+  private let failingSince = Atomic<Int>(0)
 
   /// - Parameter target: the kind that is wanted; nil for what the address says, else for one that can be written to
   ///   if there are several.
@@ -32,6 +35,26 @@ final class ServerList: Sendable {
   /// Connects to the first that is of the kind, until a time, in nanoseconds of `MonotonicClock`.
   func connect(
     _ configuration: PostgresConfiguration, interrupts: PostgresInterrupt? = nil, deadline: Int
+  ) throws -> PostgresConnection {
+    do {
+      let connection = try connectToAny(configuration, interrupts, deadline)
+      failingSince.store(0, ordering: .relaxed)
+      return connection
+    } catch {
+      _ = failingSince.compareExchange(
+        expected: 0, desired: MonotonicClock.nanoseconds, ordering: .relaxed)
+      throw error
+    }
+  }
+
+  /// Whether no server could be connected to for at least as long: a call that waits finds out nothing new.
+  func isGone(for time: Duration) -> Bool {
+    let since = failingSince.load(ordering: .relaxed)
+    return since != 0 && MonotonicClock.nanoseconds - since >= time.inNanoseconds
+  }
+
+  private func connectToAny(
+    _ configuration: PostgresConfiguration, _ interrupts: PostgresInterrupt?, _ deadline: Int
   ) throws -> PostgresConnection {
     var failures: [PostgresFailure] = []
     let first = preferred.load(ordering: .relaxed)

@@ -82,24 +82,50 @@ extension PostgresEngine {
   func passKeys(of column: String, in table: String) throws {
     let column = ChosenKeys.Column(table: table, column: column)
     guard hasTransaction, keys.keys[column] != nil else { return }
-    try perform { _ = try connection.run(column.pass) }
+    try perform(until: soon) { _ = try connection.run(column.pass) }
   }
 
-  /// What follows the transaction's keys, in a transaction of its own that never fails for what others do.
+  /// What follows the transaction: the end of its turn; and its keys, in a transaction of its own that never fails for
+  /// what others do.
   var following: [[String]] {
+    var parts = hasTurn ? [["SELECT pg_advisory_unlock(\(Self.turnKey))"]] : []
     let statements = keys.keys.map { $0.follow($1) }
-    if statements.isEmpty { return [] }
-    return [["BEGIN ISOLATION LEVEL READ COMMITTED"] + statements + ["COMMIT"]]
+    if !statements.isEmpty {
+      parts.append(["BEGIN ISOLATION LEVEL READ COMMITTED"] + statements + ["COMMIT"])
+    }
+    return parts
   }
 
-  /// Has the numbers go on, outside of a transaction.
+  /// Notes that all of ``following`` is done, or can't be.
+  func noteFollowed() {
+    hasTurn = false
+    keys.removeAll()
+  }
+
+  /// Does what follows a transaction, outside of one.
   func followKeys() throws {
     let following = following
-    keys.removeAll()
+    noteFollowed()
     if following.isEmpty { return }
-    try perform {
+    try perform(until: soon) {
       var done = 0
       try connection.run(all: [], then: following, done: &done)
+    }
+  }
+
+  // MARK: Turns
+
+  private static let turnKey = "hashtext('larder_turn'), 0"
+
+  /// By a lock of the session, since the transaction's snapshot has to be made after it was had. Behind a pooler there are
+  /// no such.
+  func waitForTurn(until deadline: Duration?) throws {
+    guard let begin = connection.deferredBegin, !connection.isPooled, !hasTurn else { return }
+    connection.deferredBegin = nil
+    defer { connection.deferredBegin = begin }
+    try perform(until: deadline) {
+      try connection.run("SELECT pg_advisory_lock(\(Self.turnKey))")
+      hasTurn = true
     }
   }
 }

@@ -15,10 +15,17 @@ final class PostgresEngine: EngineConnection {
   /// BEGIN with the isolation.
   private let exactBeginning: String
   private(set) var lossError: DatabaseError?
+  /// When the connection is replaced by another.
+  private let end: Duration
+  private var lastUse = MonotonicClock.now
   /// Whether the transaction is all of a scope, at the end of which the session is to be as it was.
   private var isScopes = false
   /// The keys that the transaction has written.
   var keys = ChosenKeys()
+  /// Told of each statement without a transaction that runs again.
+  var noteRetry: @Sendable () -> Void = {}
+  /// Whether the session has the lock of those that run alone.
+  var hasTurn = false
   /// Whether the transaction only reads, so that it doesn't matter what becomes of its commit.
   private var isReading = false
   /// How many scopes' savepoints are open.
@@ -46,6 +53,9 @@ final class PostgresEngine: EngineConnection {
     self.configuration = configuration
     self.replicas = replicas
     writing = EngineDialect(dialect)
+    // Not all at once.
+    let life = configuration.longestConnectionLife?.bounded ?? .seconds(1 << 40)
+    end = MonotonicClock.now + life * Double.random(in: 0.9...1)
     exactBeginning = "BEGIN ISOLATION LEVEL \(configuration.isolation.rawValue)"
     let deadline = MonotonicClock.now + configuration.connectTimeout
     do {
@@ -65,9 +75,17 @@ final class PostgresEngine: EngineConnection {
   var isOpen: Bool { connection.isOpen }
 
   func isAlive() -> Bool {
-    connection.isQuiet
-      || (try? perform(until: MonotonicClock.now + .seconds(1), connection.checkAlive)) != nil
+    let now = MonotonicClock.now
+    guard now < end else { return false }
+    defer { lastUse = now }
+    // What a network has dropped without a word may be quiet, too.
+    let isSure = connection.isQuiet && now - lastUse < Self.longestTrust
+    return isSure
+      || (try? perform(until: now + .seconds(1)) { _ = try connection.run("") }) != nil
   }
+
+  /// For how long a connection that nobody used is taken for one that is there.
+  private static let longestTrust = Duration.seconds(30)
 
   var hasTransaction: Bool {
     switch connection.status {
@@ -94,22 +112,22 @@ final class PostgresEngine: EngineConnection {
     }
   }
 
-  func prepare(_ sql: String) throws -> any EngineStatement {
+  func prepare(_ sql: String, until deadline: Duration?) throws -> any EngineStatement {
     let text = StatementText(sql, harmless: configuration.harmlessFunctions)
     guard text.names.count <= variableLimit else {
       throw DatabaseError(
         .range, "a statement can have \(variableLimit) parameters", sql: sql, engine: name)
     }
     // Whether its result can be read is known before anything is changed.
-    let statement = try perform(sql) {
+    let statement = try perform(sql, until: deadline) {
       try connection.prepare(
         text.string, parameterCount: text.returnsChanges ? nil : text.names.count)
     }
     return PostgresEngineStatement(statement, of: self, sql, text)
   }
 
-  func validate(_ sql: String) throws {
-    _ = try perform(sql) { try connection.prepare(StatementText(sql).string) }
+  func validate(_ sql: String, until deadline: Duration?) throws {
+    _ = try perform(sql, until: deadline) { try connection.prepare(StatementText(sql).string) }
   }
 
   func statements(in sql: String) -> [String] { StatementText.statements(in: sql) }
@@ -144,6 +162,14 @@ final class PostgresEngine: EngineConnection {
     }
   }
 
+  /// Has the transaction that has just begun, and has done nothing yet, be of another isolation.
+  func isolate(_ isolation: PostgresConfiguration.Isolation) throws {
+    guard connection.deferredBegin != nil else {
+      throw DatabaseError(.misuse, "the transaction has begun already", engine: name)
+    }
+    connection.deferredBegin = "BEGIN ISOLATION LEVEL \(isolation.rawValue)"
+  }
+
   private func begin(_ sql: String, isReading: Bool = false) throws {
     guard !hasTransaction else {
       throw DatabaseError(.error, "a transaction is open already", engine: name)
@@ -171,6 +197,9 @@ final class PostgresEngine: EngineConnection {
     try commitWriting()
   }
 
+  /// Within which the server answers what the library asks by itself.
+  var soon: Duration { MonotonicClock.now + configuration.connectTimeout }
+
   /// Whether the session is made as it was with the end of the transaction.
   private var resets: Bool { isScopes && connection.isAltered }
 
@@ -184,7 +213,9 @@ final class PostgresEngine: EngineConnection {
   private func end(_ word: String) throws {
     var done = 0
     do {
-      try connection.run(all: ending(word), resets: resets && !connection.isPooled, done: &done)
+      try connection.run(
+        all: ending(word), then: following, resets: resets && !connection.isPooled, done: &done)
+      noteFollowed()
       if resets { connection.noteReset() }
     } catch {
       try noteEnded(done > 0, error)
@@ -205,7 +236,6 @@ final class PostgresEngine: EngineConnection {
     if let token, let tokens { statements.insert(tokens.insertion(of: token), at: 0) }
     let committing = token == nil ? 1 : 2
     let following = following
-    keys.removeAll()
     if replicas != nil { statements.append(Self.position) }
     var done = 0
     do {
@@ -214,6 +244,7 @@ final class PostgresEngine: EngineConnection {
       _ = connection.takeWarning()
       let row = try connection.run(
         all: statements, then: following, resets: resets && !connection.isPooled, done: &done)
+      noteFollowed()
       if resets { connection.noteReset() }
       replicas?.note(commitAt: row.flatMap(Self.position))
       try checkStandbys()
@@ -246,7 +277,7 @@ final class PostgresEngine: EngineConnection {
 
   /// The place behind all that is committed.
   func position() throws -> LogPosition {
-    try perform {
+    try perform(until: soon) {
       var done = 0
       guard let row = try connection.run(all: [Self.position], done: &done),
         let position = Self.position(row)
@@ -283,11 +314,9 @@ final class PostgresEngine: EngineConnection {
   func endScope() {
     guard connection.isOpen else { return }
     do {
-      if !keys.keys.isEmpty { try followKeys() }
+      if !following.isEmpty { try followKeys() }
       guard connection.isAltered else { return }
-      try perform(until: MonotonicClock.now + configuration.connectTimeout) {
-        try connection.reset()
-      }
+      try perform(until: soon) { try connection.reset() }
     } catch {
       close()
     }
@@ -320,10 +349,12 @@ extension PostgresEngine {
   /// Whoever waits does it outside of a transaction: CREATE INDEX CONCURRENTLY waits for the end of all that
   /// have begun before it, and so would wait for those that wait for it.
   func beginMigration(inTransaction: Bool) throws {
+    // Of which each round trip has its own time.
     try perform {
       _ = connection.discardDeferredBegin()
       let start = ContinuousClock.now
       while true {
+        connection.deadline = soon.inNanoseconds
         // Each statement has to see what was committed before it: a snapshot would be older than the lock.
         if inTransaction { try connection.run("BEGIN ISOLATION LEVEL READ COMMITTED") }
         let (isLocked, timeout) = try takeMigrationLock(
@@ -355,7 +386,7 @@ extension PostgresEngine {
   }
 
   func endMigration(inTransaction: Bool) throws {
-    try perform {
+    try perform(until: soon) {
       try connection.run("SELECT set_config('search_path', \(searchPath.quotedText), false)")
       if !inTransaction { try connection.run("SELECT pg_advisory_unlock(\(Self.migrationKey))") }
     }

@@ -22,9 +22,11 @@ package protocol EngineConnection: AnyObject {
   /// What stops the statement that runs, from any thread.
   var interrupts: InterruptHandle { get }
   /// Compiles a statement, whose parameters are written as in SQLite (`?`, `:name`) or as the engine does.
-  func prepare(_ sql: String) throws -> any EngineStatement
+  ///
+  /// - Parameter deadline: when it is to end, on the ``MonotonicClock``; nil for never.
+  func prepare(_ sql: String, until deadline: Duration?) throws -> any EngineStatement
   /// Throws where a statement isn't valid, and doesn't run it.
-  func validate(_ sql: String) throws
+  func validate(_ sql: String, until deadline: Duration?) throws
   /// The statements of a text with several.
   func statements(in sql: String) -> [String]
   /// How its catalog is asked.
@@ -37,6 +39,11 @@ package protocol EngineConnection: AnyObject {
   func execute(_ control: TransactionControl, isScopes: Bool, until deadline: Duration?) throws
   /// Leaves the session as it was when it began, where that isn't done yet; closes the connection where that fails.
   func endScope()
+  /// Has the transaction that has just begun wait, until it is the only one of all that wait so. Does nothing where the
+  /// engine has nothing for that.
+  ///
+  /// - Parameter deadline: when it is to end, on the ``MonotonicClock``; nil for never.
+  func waitForTurn(until deadline: Duration?) throws
   /// Notes that a row was written with a key of its own in a column for which the engine has numbers: once that is
   /// committed, they go on behind it.
   func noteKey(_ key: Int64, of column: String, in table: String) throws

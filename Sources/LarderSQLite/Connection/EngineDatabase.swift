@@ -7,7 +7,8 @@ extension Connection {
     let kind = StatementKind(of: try SQLText(sql), from: 0)
     if case .scopeSavepoint = kind { throw Self.savepointError(sql) }
     return PreparedStatement(
-      engine: try reporting { try engine.prepare(sql) }, sql: sql, kind: kind, connection: self)
+      engine: try reporting { try engine.prepare(sql, until: deadlines.next) }, sql: sql,
+      kind: kind, connection: self)
   }
 
   /// The error of a statement that has written, in no transaction, where its answer never came: it may have been

@@ -30,6 +30,11 @@ package enum SQLState {
     }
   }
 
+  /// Whether others were in the way of a transaction: a conflict of isolation, or a deadlock.
+  package static func isConflict(_ sqlState: String) -> Bool {
+    sqlState == "40001" || sqlState == "40P01"
+  }
+
   /// The result code that a program for SQLite would look for.
   package static func resultCode(of sqlState: String) -> ResultCode {
     switch sqlState {
