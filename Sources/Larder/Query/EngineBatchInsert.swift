@@ -5,7 +5,7 @@ import LarderSQLite
 
 extension TableCore {
   /// Fewer rows than this are inserted as soon as COPY has begun.
-  private static let fewestCopied = 64
+  fileprivate static let fewestCopied = 64
 
   /// Inserts records; rows are told apart by whether their key is missing.
   func insertInEngine(
@@ -104,9 +104,10 @@ private struct EngineBatch {
     let most = width == 0 ? 1 : max(1, min(TableCore.mostRows, db.limit(.variables) / width))
     var index = range.lowerBound
     while index < range.upperBound {
-      // Few different lengths make few different statements.
-      var rows = 1
-      while rows * 2 <= min(most, range.upperBound - index) { rows *= 2 }
+      let left = range.upperBound - index
+      // Few are one statement. Of more, few different lengths make few different statements.
+      var rows = left < TableCore.fewestCopied && left <= most ? left : 1
+      while rows < left, rows * 2 <= min(most, left) { rows *= 2 }
       try insertAtOnce(index..<index + rows)
       index += rows
     }

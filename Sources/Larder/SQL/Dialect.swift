@@ -79,6 +79,8 @@ package protocol DefinitionDialect: Sendable {
   func indexTerm(_ term: String, isNullable: Bool) -> String
   /// The statement that keeps others from a table until the end of the transaction.
   func lock(_ table: String) -> String
+  /// The query of a table's triggers that are on, by its name: their names, and the words that turn them on.
+  var enabledTriggers: String { get }
   /// The statement that makes a column number rows after those that are there.
   func renumber(_ table: String, column: String) -> String
 }

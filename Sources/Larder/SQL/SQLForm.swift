@@ -21,6 +21,12 @@ package enum SQLForm: Sendable {
   /// A table of what is in an array or object, whose columns are `key`, a number, and `value`, a pair of the name
   /// and the text.
   case jsonRows([JSONPathStep])
+  /// A part of such a pair, and the column that engines may have for it.
+  case jsonElement
+  /// Whether an array at a path in JSON, the first operand, has an element that equals a value, the second.
+  case jsonContains(JSONKind, [JSONPathStep])
+  /// A term of GROUP BY or ORDER BY, and the selected expression of the same place in JSON, which engines want for it.
+  case jsonSelected
   /// A value as JSON.
   case jsonText
   /// Whether a text is JSON, or NULL.

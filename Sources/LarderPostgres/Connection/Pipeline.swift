@@ -9,19 +9,31 @@ import LarderSQLite
 ///
 /// See [Pipeline Mode](https://www.postgresql.org/docs/current/libpq-pipeline-mode.html).
 extension PostgresConnection {
+  /// Whether the transaction's BEGIN has not been sent.
+  var hasDeferredBegin: Bool { isIdle && !deferred.isEmpty }
+
   /// Ends a transaction whose BEGIN has not been sent: whether that is so.
   func discardDeferredBegin() -> Bool {
-    defer { deferredBegin = nil }
-    return deferredBegin != nil
+    guard hasDeferredBegin else { return false }
+    deferred = []
+    return true
+  }
+
+  /// Runs something before the transaction that has just begun.
+  func beforeDeferredBegin<T>(_ body: () throws -> T) rethrows -> T {
+    let deferred = deferred
+    self.deferred = []
+    defer { self.deferred = deferred }
+    return try body()
   }
 
   // MARK: Round trips
 
-  /// Sends what a closure gives to libpq, behind what was put off, whose results it reads. Throws if BEGIN has
+  /// Sends what a closure gives to libpq, behind what was put off, whose results it reads. Throws if that has
   /// failed.
   func roundTrip(_ send: (OpaquePointer) throws -> Void) throws {
     let handle = try begin()
-    isInTransaction = !isIdle || deferredBegin != nil
+    isInTransaction = !isIdle || !deferred.isEmpty
     // Not in a transaction, which an error would abort. They end with a Sync of their own.
     var discarded: [String] = []
     if isIdle, keepsStatements {
@@ -29,16 +41,17 @@ extension PostgresConnection {
       for name in discarded { try sendPlain("DEALLOCATE \(name)", handle) }
       if !discarded.isEmpty { try check(PQpipelineSync(handle)) }
     }
-    let begin = deferredBegin
-    if let begin { try sendPlain(begin, handle) }
+    let deferred = deferred
+    for sql in deferred { try sendPlain(sql, handle) }
     try send(handle)
     try check(PQpipelineSync(handle))
     try flush(handle)
     for _ in discarded { _ = try outcome(sql: nil) }
     if !discarded.isEmpty { _ = try readToSync() }
-    deferredBegin = nil
-    if let begin, var failure = try outcome(sql: begin) {
-      failure.sql = begin
+    self.deferred = []
+    for sql in deferred {
+      guard var failure = try outcome(sql: sql) else { continue }
+      failure.sql = sql
       try fail(failure)
     }
   }

@@ -54,8 +54,9 @@ final class PostgresConnection {
   var isConnected = false
   private let generation = ProcessGeneration.watch()
 
-  /// The BEGIN that travels with the next statement.
-  @exclusivity(unchecked) var deferredBegin: String?
+  /// Statements that travel with the next one: a BEGIN, where no transaction is open yet, and ends and beginnings of
+  /// savepoints. None of them fails by itself.
+  @exclusivity(unchecked) var deferred: [String] = []
   /// The server's names of its statements.
   @exclusivity(unchecked) var names = StatementNames()
   /// Whether prepared statements stay with the connections of its address.
@@ -157,7 +158,7 @@ final class PostgresConnection {
     guard let handle, isOpen else { return .unknown }
     if let streaming { return streaming.isUnwanted ? .transaction : .active }
     switch PQtransactionStatus(handle) {
-    case PQTRANS_IDLE: return deferredBegin == nil ? .idle : .transaction
+    case PQTRANS_IDLE: return deferred.isEmpty ? .idle : .transaction
     case PQTRANS_INTRANS: return .transaction
     case PQTRANS_INERROR: return .failedTransaction
     case PQTRANS_ACTIVE: return .active

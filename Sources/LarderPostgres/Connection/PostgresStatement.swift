@@ -324,25 +324,12 @@ final class PostgresStatement {
         return EngineValue(real)
       }
     case TypeOID.bytea:
-      if let blob = Self.blob(ofText: bytes) {
+      if let blob = EngineValue.blob(ofText: bytes) {
         return EngineValue(.blob, blob.withUnsafeBytes { kept($0) })
       }
     default: break
     }
     return EngineValue(.text, bytes)
-  }
-
-  /// The bytes of `\x0aff`, as `bytea_output` has them.
-  private static func blob(ofText text: UnsafeRawBufferPointer) -> [UInt8]? {
-    guard text.starts(with: "\\x".utf8), text.count.isMultiple(of: 2) else { return nil }
-    var blob: [UInt8] = []
-    blob.reserveCapacity(text.count / 2 - 1)
-    for index in stride(from: 2, to: text.count, by: 2) {
-      guard let high = text[index].hexadecimalDigit, let low = text[index + 1].hexadecimalDigit
-      else { return nil }
-      blob.append(UInt8(truncatingIfNeeded: high << 4 | low))
-    }
-    return blob
   }
 
   private func kept(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
@@ -367,7 +354,7 @@ final class PostgresStatement {
     do {
       while isRunning, let result = try fetch() {
         defer { PQclear(result) }
-        guard Self.append(result, to: kept) else {
+        guard KeptRows.append(result, to: kept) else {
           throw connection.abandon("53200", "out of memory")
         }
       }
@@ -375,17 +362,6 @@ final class PostgresStatement {
       restFailure = failure
     }
     rest = kept
-  }
-
-  /// Copies the one row of a result to the end of another: a result alone takes 2 KiB.
-  private static func append(_ result: OpaquePointer, to kept: OpaquePointer) -> Bool {
-    let place = PQntuples(kept)
-    return (0..<PQnfields(result)).allSatisfy { column in
-      let isNull = PQgetisnull(result, 0, column) == 1
-      return PQsetvalue(
-        kept, place, column, isNull ? nil : PQgetvalue(result, 0, column),
-        isNull ? -1 : PQgetlength(result, 0, column)) == 1
-    }
   }
 
   /// Reads what is on the way, for nobody.

@@ -46,17 +46,51 @@ struct PostgresDialect: Dialect {
   /// Of a condition it doesn't matter whether it is NULL or false, so that equality needs no test for NULL, which
   /// would be one more guess for the planner.
   func condition(_ fragment: SQLFragment) -> SQLFragment {
+    condition(fragment, neverNull: fragment.testedNames)
+  }
+
+  /// - Parameter names: the columns of which it is tested beside it that they aren't NULL.
+  private func condition(_ fragment: SQLFragment, neverNull names: Set<String>) -> SQLFragment {
+    if case .form(.jsonContains(let kind, let path), let operands, _) = fragment.content {
+      return JSONBForms.contains(
+        operands[1], of: kind, in: operands[0], at: path, isCondition: true) ?? fragment
+    }
     guard !fragment.isDeep, let left = fragment.left else { return fragment }
     switch fragment.operation {
     case .and, .or:
       guard let right = fragment.right else { return fragment }
-      return SQLFragment(condition(left), fragment.operation, condition(right))
-    case .parentheses: return SQLFragment(.parentheses, condition(left))
+      return SQLFragment(
+        condition(left, neverNull: names), fragment.operation, condition(right, neverNull: names))
+    case .parentheses: return SQLFragment(.parentheses, condition(left, neverNull: names))
     case .same:
       let right = fragment.rightOperand
-      if left.isNull || right.isNull || left.mayBeNull && right.mayBeNull { return fragment }
-      return SQLFragment(left, .equal, right)
+      if left.isNull || right.isNull { return fragment }
+      if left.mayBeNull, right.mayBeNull,
+        names.isDisjoint(with: [left.words, right.words].compactMap(\.self))
+      {
+        return fragment
+      }
+      let equal = SQLFragment(left, .equal, right)
+      // An index of the place serves the equality, and one of the document what it follows from.
+      return JSONBForms.holds(left, right).map { "(\($0) AND \(equal))" } ?? equal
     default: return fragment
+    }
+  }
+
+  /// A join's condition: of two that may both be NULL the equality stands alone, too, so that it finds an index.
+  private func joining(_ fragment: SQLFragment) -> SQLFragment {
+    let condition = condition(fragment)
+    guard !condition.isDeep, let left = condition.left else { return condition }
+    switch condition.operation {
+    case .and:
+      guard let right = condition.right else { return condition }
+      return SQLFragment(joining(left), .and, joining(right))
+    case .parentheses: return SQLFragment(.parentheses, joining(left))
+    case .same where left.isName && (condition.right?.isName ?? false):
+      let right = condition.rightOperand
+      let equal = SQLFragment(left, .equal, right)
+      return "(\(equal) OR \(left) IS NULL AND \(right) IS NULL)"
+    default: return condition
     }
   }
 
@@ -90,7 +124,7 @@ struct PostgresDialect: Dialect {
   ) -> SQLFragment? {
     switch fragment.operation {
     case .on where left.operation == .fullJoin: "\(left) ON \(hashed(right))"
-    case .on: "\(left) ON \(condition(right))"
+    case .on: "\(left) ON \(joining(right))"
     case .join, .leftJoin, .rightJoin, .fullJoin, .or, .and: nil
     case .crossJoin: "\(left) JOIN \(right)"
     case .equal, .notEqual, .same, .notSame, .less, .lessOrEqual, .greater, .greaterOrEqual:
@@ -245,6 +279,17 @@ extension SQLFragment {
       return nil
     }
     return SQLFragment(left, operation, value: right.value)
+  }
+
+  /// The names that a conjunction tests not to be NULL.
+  fileprivate var testedNames: Set<String> {
+    guard !isDeep, let left else { return [] }
+    switch operation {
+    case .and: return left.testedNames.union(right?.testedNames ?? [])
+    case .parentheses: return left.testedNames
+    case .isNotNull: return left.isName ? Set([left.words].compactMap(\.self)) : []
+    default: return []
+    }
   }
 
   /// As it is compared by its own collation.

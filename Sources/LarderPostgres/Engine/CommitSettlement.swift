@@ -57,7 +57,7 @@ extension PostgresEngine {
     // Who may not create tables is refused also where this one is there.
     let isThere = try perform(until: soon) { try connection.runReadCommitted(tokens.presence) }
     if isThere == [0] {
-      try beginMigration(inTransaction: true)
+      try waitForMigration(inTransaction: true)
       try perform(until: soon) {
         try connection.run(tokens.creation)
         try connection.run("COMMIT")

@@ -120,11 +120,11 @@ extension PostgresEngine {
   /// By a lock of the session, since the transaction's snapshot has to be made after it was had. Behind a pooler there are
   /// no such.
   func waitForTurn(until deadline: Duration?) throws {
-    guard let begin = connection.deferredBegin, !connection.isPooled, !hasTurn else { return }
-    connection.deferredBegin = nil
-    defer { connection.deferredBegin = begin }
+    guard connection.hasDeferredBegin, !connection.isPooled, !hasTurn else { return }
     try perform(until: deadline) {
-      try connection.run("SELECT pg_advisory_lock(\(Self.turnKey))")
+      try connection.beforeDeferredBegin {
+        try connection.run("SELECT pg_advisory_lock(\(Self.turnKey))")
+      }
       hasTurn = true
     }
   }

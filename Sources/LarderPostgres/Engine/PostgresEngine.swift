@@ -29,11 +29,9 @@ final class PostgresEngine: EngineConnection {
   /// Whether the transaction only reads, so that it doesn't matter what becomes of its commit.
   private var isReading = false
   /// How many scopes' savepoints are open.
-  private var savepointCount = 0
+  var savepointCount = 0
   /// Whether the outermost of them has begun the transaction.
-  private var isSavepointOutermost = false
-  /// That of before a migration.
-  private var searchPath = ""
+  var isSavepointOutermost = false
 
   /// Where to connect to again.
   let servers: ServerList
@@ -68,7 +66,7 @@ final class PostgresEngine: EngineConnection {
   }
 
   /// Without the isolation, which spares the server a setting, as long as it is the session's own.
-  private var beginning: String {
+  var beginning: String {
     connection.isAltered || connection.isPooled ? exactBeginning : "BEGIN"
   }
 
@@ -155,22 +153,20 @@ final class PostgresEngine: EngineConnection {
         if !hasTransaction { self.isScopes = false }
         try savepoint()
       case .release: try release()
-      case .rollbackTo:
-        try connection.endRows()
-        try connection.run("ROLLBACK TO SAVEPOINT \(Self.savepoint)")
+      case .rollbackTo: try rollbackToSavepoint()
       }
     }
   }
 
   /// Has the transaction that has just begun, and has done nothing yet, be of another isolation.
   func isolate(_ isolation: PostgresConfiguration.Isolation) throws {
-    guard connection.deferredBegin != nil else {
+    guard connection.hasDeferredBegin, connection.deferred.count == 1 else {
       throw DatabaseError(.misuse, "the transaction has begun already", engine: name)
     }
-    connection.deferredBegin = "BEGIN ISOLATION LEVEL \(isolation.rawValue)"
+    connection.deferred = ["BEGIN ISOLATION LEVEL \(isolation.rawValue)"]
   }
 
-  private func begin(_ sql: String, isReading: Bool = false) throws {
+  func begin(_ sql: String, isReading: Bool = false) throws {
     guard !hasTransaction else {
       throw DatabaseError(.error, "a transaction is open already", engine: name)
     }
@@ -178,11 +174,11 @@ final class PostgresEngine: EngineConnection {
     savepointCount = 0
     isSavepointOutermost = false
     // It travels with the first statement.
-    connection.deferredBegin = sql
+    connection.deferred = [sql]
   }
 
   /// COMMIT of a transaction that an error has aborted would roll back without a word.
-  private func commit() throws {
+  func commit() throws {
     // Rows that were left are cancelled; there is nothing to commit.
     if isReading, connection.streaming != nil { return try rollback() }
     if connection.status == .failedTransaction {
@@ -301,6 +297,8 @@ final class PostgresEngine: EngineConnection {
     savepointCount = 0
     keys.removeAll()
     if connection.discardDeferredBegin() { return }
+    // They would fail in a transaction that has.
+    connection.deferred = []
     do {
       try connection.endRows()
       try end("ROLLBACK")
@@ -320,94 +318,5 @@ final class PostgresEngine: EngineConnection {
     } catch {
       close()
     }
-  }
-
-  private static let savepoint = TransactionControl.savepointName.quotedIdentifier
-
-  private func savepoint() throws {
-    if !hasTransaction {
-      try begin(beginning)
-      isSavepointOutermost = true
-    }
-    try connection.run("SAVEPOINT \(Self.savepoint)")
-    savepointCount += 1
-  }
-
-  private func release() throws {
-    savepointCount -= 1
-    if savepointCount <= 0, isSavepointOutermost {
-      isSavepointOutermost = false
-      return try commit()
-    }
-    try connection.run("RELEASE SAVEPOINT \(Self.savepoint)")
-  }
-}
-
-// MARK: Migrations
-
-extension PostgresEngine {
-  /// Whoever waits does it outside of a transaction: CREATE INDEX CONCURRENTLY waits for the end of all that
-  /// have begun before it, and so would wait for those that wait for it.
-  func beginMigration(inTransaction: Bool) throws {
-    // Of which each round trip has its own time.
-    try perform {
-      _ = connection.discardDeferredBegin()
-      let start = ContinuousClock.now
-      while true {
-        connection.deadline = soon.inNanoseconds
-        // Each statement has to see what was committed before it: a snapshot would be older than the lock.
-        if inTransaction { try connection.run("BEGIN ISOLATION LEVEL READ COMMITTED") }
-        let (isLocked, timeout) = try takeMigrationLock(
-          "pg_try_advisory\(inTransaction ? "_xact" : "")_lock")
-        if isLocked { return }
-        if inTransaction { try connection.run("ROLLBACK") }
-        guard timeout == 0 || ContinuousClock.now - start < .milliseconds(timeout) else {
-          throw PostgresFailure("55P03", "another process migrates, for longer than lock_timeout")
-        }
-        try connection.run("SELECT pg_sleep(0.05)")
-      }
-    }
-  }
-
-  private static let migrationKey =
-    "hashtext('larder_migration'), hashtext(coalesce(current_schema(), ''))"
-
-  /// Whether it was free, and the server's `lock_timeout` in milliseconds.
-  private func takeMigrationLock(_ function: String) throws -> (Bool, Int64) {
-    let statement = try connection.prepare(
-      """
-      SELECT \(function)(\(Self.migrationKey)), current_setting('search_path'),
-        (SELECT setting::bigint FROM pg_settings WHERE name = 'lock_timeout')
-      """, parameterCount: 0)
-    try statement.execute(streaming: false)
-    guard try statement.next() else { return (false, 0) }
-    searchPath = String(decoding: statement.column(1).bytes, as: UTF8.self)
-    return (statement.column(0).integer == 1, statement.column(2).integer)
-  }
-
-  func endMigration(inTransaction: Bool) throws {
-    try perform(until: soon) {
-      try connection.run("SELECT set_config('search_path', \(searchPath.quotedText), false)")
-      if !inTransaction { try connection.run("SELECT pg_advisory_unlock(\(Self.migrationKey))") }
-    }
-  }
-}
-
-extension DatabaseError {
-  /// The error for what the server, or the way to it, has reported.
-  init(_ failure: PostgresFailure, sql: String? = nil) {
-    var message = failure.message
-    if let hint = failure.hint { message += " (\(hint))" }
-    if let advice = failure.advice { message += ": \(advice)" }
-    let constraint = failure.constraintKind.map {
-      ConstraintViolation(
-        kind: $0, table: failure.table,
-        columns: failure.column.map { [$0] } ?? failure.keyColumns,
-        name: failure.constraint)
-    }
-    self.init(
-      failure.resultCode, message, sql: sql, offset: sql == nil ? nil : failure.offset,
-      constraint: constraint, engine: "PostgreSQL", sqlState: failure.sqlState)
-    commitToken = failure.commitToken
   }
 }

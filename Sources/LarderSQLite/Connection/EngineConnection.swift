@@ -50,11 +50,14 @@ package protocol EngineConnection: AnyObject {
   /// Has the numbers of a column go on behind keys that were written in the transaction, as far as they are in the way
   /// of the next.
   func passKeys(of column: String, in table: String) throws
-  /// Has whoever else migrates wait: until the end of the transaction, which has just begun, and which then
-  /// sees what they have done; or, outside of one, until ``endMigration(inTransaction:)``.
-  func beginMigration(inTransaction: Bool) throws
-  /// Sets back what a migration may have set for the whole connection, such as the path to its schemas.
-  func endMigration(inTransaction: Bool) throws
+  /// Has whoever else migrates wait until the end of the transaction, which has just begun. Where somebody else migrates
+  /// its first statement throws `sqlState` 22012, and ``waitForMigration(inTransaction:)`` is to be called.
+  func beginMigration() throws
+  /// Waits until nobody else migrates, and then has them wait: until the end of the transaction, which sees what they
+  /// have done; or, outside of one, until ``endMigration(restoring:inTransaction:)``.
+  func waitForMigration(inTransaction: Bool) throws
+  /// Sets back what a migration may have set for the whole connection: the path to its schemas.
+  func endMigration(restoring searchPath: String, inTransaction: Bool) throws
   /// Makes, or cleans, the tables that the engine keeps for itself: before each run of migrations.
   func makeBookkeeping() throws
   /// Closes it. Does nothing in a process that was forked.
