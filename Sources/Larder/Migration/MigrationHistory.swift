@@ -59,7 +59,10 @@ struct MigrationHistory {
       table = "\(identifier: schema).larder_migration"
       searchPath = row.path
       isRecorded = row.isThere
-      if isRecorded { self = try reread(in: db) }
+      if isRecorded {
+        let known = try reread(in: db)
+        (applied, objects) = (known.applied, known.objects)
+      }
       return
     }
     guard isRecorded else { return }

@@ -123,7 +123,7 @@ extension PostgresEngine {
     guard connection.hasDeferredBegin, !connection.isPooled, !hasTurn else { return }
     try perform(until: deadline) {
       try connection.beforeDeferredBegin {
-        try connection.run("SELECT pg_advisory_lock(\(Self.turnKey))")
+        _ = try connection.run("SELECT pg_advisory_lock(\(Self.turnKey))")
       }
       hasTurn = true
     }

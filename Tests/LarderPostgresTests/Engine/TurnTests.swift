@@ -45,6 +45,8 @@ struct TurnTests {
       """, as: Int.self)
   }
 
+  private func lockCount() throws -> Int? { try pool.read { try locks($0) } }
+
   @Test("A transaction that was refused three times runs alone, and its lock goes with it")
   func turns() async throws {
     let seen = Lock<[Int?]>([])
@@ -58,18 +60,17 @@ struct TurnTests {
     #expect(seen.withLock { $0 } == [0, 0, 0, 1])
     #expect(pool.statistics.retries == 3)
     #expect(pool.statistics.mostAttempts == 4)
-    #expect(try pool.read { try locks($0) } == 0)
+    #expect(try lockCount() == 0)
     try await pool.inTransaction { try write($0) }
     #expect(seen.withLock { $0.count } == 8)
-    #expect(try pool.read { try locks($0) } == 0)
+    #expect(try lockCount() == 0)
     #expect(try count() == 3)
   }
 
   @Test("A statement that is a transaction of its own runs again after a conflict, and one after others doesn't")
   func single() throws {
-    try pool.inDatabase { db in
-      #expect(try db.executeUpdate("INSERT INTO line VALUES (2)") == 1)
-    }
+    let changes = try pool.inDatabase { try $0.executeUpdate("INSERT INTO line VALUES (2)") }
+    #expect(changes == 1)
     #expect(try count() == 2)
     #expect(pool.statistics.retries == 3)
     // Of a transaction only the pool could make another attempt.
@@ -97,25 +98,27 @@ struct TurnTests {
 
   @Test("A transaction may have another isolation than the pool's, unless it has begun")
   func isolation() async throws {
-    func isolation(_ db: Database) throws -> String? {
-      try db.value("SHOW transaction_isolation", as: String.self)
-    }
-    func here() throws -> String? {
-      try pool.inTransaction(isolation: .readCommitted) { try isolation($0) }
-    }
-    #expect(try here() == "read committed")
     let other = try await pool.inTransaction(isolation: .repeatableRead) { db in
       try db.value("SHOW transaction_isolation", as: String.self)
     }
     #expect(other == "repeatable read")
-    #expect(try pool.inTransaction { try isolation($0) } == "serializable")
-    func inside() throws {
+    try isolationOfThreads()
+  }
+
+  private func isolationOfThreads() throws {
+    func isolation(_ db: Database) throws -> String? {
+      try db.value("SHOW transaction_isolation", as: String.self)
+    }
+    let other = try pool.inTransaction(isolation: .readCommitted) { try isolation($0) }
+    #expect(other == "read committed")
+    let own = try pool.inTransaction { try isolation($0) }
+    #expect(own == "serializable")
+    let error = #expect(throws: DatabaseError.self) {
       try pool.inTransaction { db in
         _ = try isolation(db)
         try pool.inTransaction(isolation: .readCommitted) { _ in }
       }
     }
-    let error = #expect(throws: DatabaseError.self) { try inside() }
     #expect(error?.code == .misuse)
   }
 }
