@@ -44,10 +44,9 @@ public final class PostgresPool: DatabaseAccess {
     servers = try Self.reading(address) { try ServerList($0) }
     self.configuration = configuration
     let replicas = try Self.replicas(servers, configuration)
-    let limit = configuration.retryLimit
     let retries = EngineRetries(
-      limit: limit, isTransient: SQLState.isTransient,
-      isGone: { [servers] in servers.isGone(for: limit?.bounded ?? .zero) })
+      limit: configuration.retryLimit, isTransient: SQLState.isTransient,
+      isFailing: { [servers] in servers.isFailing })
     connections = Connections(
       engine: "PostgreSQL", maximum: configuration.connections, timeout: configuration.scopeTimeout,
       retries: retries, replicas: replicas

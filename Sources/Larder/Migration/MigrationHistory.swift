@@ -94,7 +94,8 @@ struct MigrationHistory {
 
   /// See ``objects``.
   private var shape: SQL {
-    let table: SQL = "(SELECT to_regclass(\(name)))"
+    // Without parameters, whose types would have to be asked for.
+    let table = SQL(raw: "to_regclass(\(name.quotedText))")
     return """
       concat_ws(';',
         (SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod) || attnotnull, ';' ORDER BY attnum)
@@ -152,13 +153,20 @@ struct MigrationHistory {
 
   /// Adds a migration after all others. Returns the history with it, where that costs nothing.
   func add(_ migration: Migration, duration: Duration, in db: Database) throws -> MigrationHistory? {
-    let insertion = try insertion(
-      name: migration.name, migration.checksum(in: db), at: applied.count,
-      Int64(duration / .microseconds(1)))
+    let microseconds = Int64(duration / .microseconds(1))
+    let checksum = migration.checksum(in: db)
     guard db.engine != nil else {
-      try db.executeUpdate(insertion)
+      try db.executeUpdate(
+        insertion(name: migration.name, checksum, at: applied.count, microseconds))
       return nil
     }
+    let now = try DateFormat.iso8601.databaseValue(of: Date()).literal
+    var insertion = SQL(
+      raw: """
+        VALUES (\(applied.count + 1), \(migration.name.quotedText), \(checksum?.quotedText ?? "NULL"), \(now), \
+        \(microseconds))
+        """)
+    insertion = "INSERT INTO \(table) \(insertion)"
     do {
       return try read(
         """

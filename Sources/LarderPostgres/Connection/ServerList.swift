@@ -11,9 +11,7 @@ final class ServerList: Sendable {
   private let targets: [String?]
   private let preferred = Atomic<Int>(0)
   private let keeping = StatementKeeping()
-  /// When all servers failed to be connected to for the first time since one didn't, in nanoseconds of
-  /// `MonotonicClock`; 0 where one has answered last.
-  private let failingSince = Atomic<Int>(0)
+  private let hasFailed = Atomic<Bool>(false)
 
   /// - Parameter target: the kind that is wanted; nil for what the address says, else for one that can be written to
   ///   if there are several.
@@ -38,20 +36,16 @@ final class ServerList: Sendable {
   ) throws -> PostgresConnection {
     do {
       let connection = try connectToAny(configuration, interrupts, deadline)
-      failingSince.store(0, ordering: .relaxed)
+      hasFailed.store(false, ordering: .relaxed)
       return connection
     } catch {
-      _ = failingSince.compareExchange(
-        expected: 0, desired: MonotonicClock.nanoseconds, ordering: .relaxed)
+      hasFailed.store(true, ordering: .relaxed)
       throw error
     }
   }
 
-  /// Whether no server could be connected to for at least as long: a call that waits finds out nothing new.
-  func isGone(for time: Duration) -> Bool {
-    let since = failingSince.load(ordering: .relaxed)
-    return since != 0 && MonotonicClock.nanoseconds - since >= time.inNanoseconds
-  }
+  /// Whether no server could be connected to when that was tried last.
+  var isFailing: Bool { hasFailed.load(ordering: .relaxed) }
 
   private func connectToAny(
     _ configuration: PostgresConfiguration, _ interrupts: PostgresInterrupt?, _ deadline: Int

@@ -11,8 +11,11 @@ package final class EngineRetries: Sendable {
   fileprivate let limit: Duration?
   /// Whether an error has undone all that the scope has done, and another attempt may not meet it.
   let isTransient: @Sendable (DatabaseError) -> Bool
-  /// Whether it is known that the server is gone, so that nobody has to find it out anew.
-  private let isGone: @Sendable () -> Bool
+  /// Whether there was no connection to be had when one was last asked for.
+  private let isFailing: @Sendable () -> Bool
+  /// Whether a scope has given up since one has succeeded: then it is known that the server is gone, and no other waits
+  /// as long again.
+  private let hasGivenUp = Atomic<Bool>(false)
   private let crowds = Lock<[ScopeCall: Crowd]>([:])
   private let retries = Atomic<Int>(0)
   private let mostAttempts = Atomic<Int>(0)
@@ -54,11 +57,11 @@ package final class EngineRetries: Sendable {
 
   package init(
     limit: Duration?, isTransient: @escaping @Sendable (DatabaseError) -> Bool,
-    isGone: @escaping @Sendable () -> Bool = { false }
+    isFailing: @escaping @Sendable () -> Bool = { false }
   ) {
     self.limit = limit
     self.isTransient = isTransient
-    self.isGone = isGone
+    self.isFailing = isFailing
   }
 
   /// Counts something that runs again.
@@ -84,14 +87,20 @@ package final class EngineRetries: Sendable {
       self.retries = retries
       self.call = call
       isTransaction = kind.isTransaction
-      retry = Retry(
-        limit: retries.isGone() ? nil : retries.limit, isTransient: retries.isTransient)
+      let isGone = retries.hasGivenUp.load(ordering: .relaxed) && retries.isFailing()
+      retry = Retry(limit: isGone ? nil : retries.limit, isTransient: retries.isTransient)
       isAlone = isTransaction && retries.crowds.withLock { $0[call]?.left ?? 0 } > 0
     }
 
     /// How long to wait before the next attempt. Throws the error where there is to be none.
     mutating func pause(after error: any Error) throws -> Duration {
-      let pause = try retry.pause(after: error)
+      let pause: Duration
+      do {
+        pause = try retry.pause(after: error)
+      } catch {
+        if retries.isFailing() { retries.hasGivenUp.store(true, ordering: .relaxed) }
+        throw error
+      }
       retries.noteRetry()
       count += 1
       guard isTransaction, (error as? DatabaseError)?.code == .busy else { return pause }
@@ -103,6 +112,9 @@ package final class EngineRetries: Sendable {
     }
 
     func noteSuccess() {
+      if retries.hasGivenUp.load(ordering: .relaxed) {
+        retries.hasGivenUp.store(false, ordering: .relaxed)
+      }
       if count > retries.mostAttempts.load(ordering: .relaxed) {
         retries.mostAttempts.store(count, ordering: .relaxed)
       }

@@ -133,7 +133,7 @@ struct DeadlineTests {
   func sequence() throws {
     let error = #expect(throws: DatabaseError.self) {
       try pool().inTransaction { db in
-        try db.executeStatements("CREATE SEQUENCE number MAXVALUE 1; SELECT nextval('number')")
+        try db.executeStatements("CREATE SEQUENCE number START 2 MAXVALUE 2; SELECT nextval('number')")
         _ = try db.value("SELECT nextval('number')", as: Int.self)
       }
     }

@@ -195,7 +195,7 @@ struct PlannerTests {
     }
     try ask { db in
       try Item.all.group { $0.payload["n"].as(Double.self) }
-        .select { ($0.payload["n"].as(Double.self), $0.id.max()) }.fetchAll(db).map { "\($0)" }
+        .select { ($0.payload["n"].as(Double.self), $0.id.max()) }.fetchAll(db).map { "\($0)" }.sorted()
     }
     try ask { db in
       try Item.all.distinct().order { $0.payload["state"].as(String.self).desc }
@@ -204,7 +204,7 @@ struct PlannerTests {
     try ask { db in
       try Item.all.group { $0.payload["n"].as(Int.self, strict: false) }
         .select { ($0.payload["n"].as(Int.self, strict: false), $0.id.count()) }.fetchAll(db)
-        .map { "\($0)" }
+        .map { "\($0)" }.sorted()
     }
   }
 }

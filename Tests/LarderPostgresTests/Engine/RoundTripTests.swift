@@ -81,6 +81,7 @@ struct RoundTripTests {
       #expect(try count { try reading.save(db) as Void } <= 1)
       var other = Reading(id: nil, place: "Bergen", value: 2.5)
       try other.insert(db)
+      other.id = nil
       #expect(try count { try other.insert(db) } <= 1)
       var third = Reading(id: 100, place: "Voss", value: 0)
       #expect(try count { try third.save(db) as Void } <= 2)
