@@ -24,7 +24,9 @@ struct MistakenDialect: Dialect {
 
   func placeholder(_ number: Int) -> String { dialect.placeholder(number) }
   func type(of value: any DatabaseValueConvertible) -> StaticString? { dialect.type(of: value) }
-  func opening(of value: any DatabaseValueConvertible) -> StaticString? { dialect.opening(of: value) }
+  func opening(of value: any DatabaseValueConvertible) -> StaticString? {
+    dialect.opening(of: value)
+  }
   func takesType(
     of column: SQLFragment, _ operation: SQLOperator, _ value: any DatabaseValueConvertible
   ) -> Bool { dialect.takesType(of: column, operation, value) }

@@ -74,21 +74,16 @@ struct MigrationHistory {
   /// The history as it is now, of the same table.
   func reread(in db: Database) throws -> MigrationHistory {
     guard db.engine != nil, isRecorded else { return try MigrationHistory(db) }
-    return try read(
+    let rows = try db.executeQuery(
       """
       SELECT \(shape), m.name, m.checksum, current_setting('search_path')
       FROM (SELECT 1) AS one LEFT JOIN \(table) AS m ON TRUE ORDER BY m.position
-      """, in: db)
-  }
-
-  private func read(_ sql: SQL, in db: Database) throws -> MigrationHistory {
+      """
+    ).map { try MigrationRow($0) }
     var history = self
-    history.applied = []
-    for row in try db.executeQuery(sql).map({ try MigrationRow($0) }) {
-      history.objects = row.objects
-      history.searchPath = row.searchPath
-      if let migration = row.migration { history.applied.append(migration) }
-    }
+    history.applied = rows.compactMap(\.migration)
+    history.objects = rows.first?.objects
+    history.searchPath = rows.first?.searchPath ?? ""
     return history
   }
 
@@ -152,7 +147,8 @@ struct MigrationHistory {
   }
 
   /// Adds a migration after all others. Returns the history with it, where that costs nothing.
-  func add(_ migration: Migration, duration: Duration, in db: Database) throws -> MigrationHistory? {
+  func add(_ migration: Migration, duration: Duration, in db: Database) throws -> MigrationHistory?
+  {
     let microseconds = Int64(duration / .microseconds(1))
     let checksum = migration.checksum(in: db)
     guard db.engine != nil else {
@@ -161,20 +157,13 @@ struct MigrationHistory {
       return nil
     }
     let now = try DateFormat.iso8601.databaseValue(of: Date()).literal
-    var insertion = SQL(
-      raw: """
-        VALUES (\(applied.count + 1), \(migration.name.quotedText), \(checksum?.quotedText ?? "NULL"), \(now), \
-        \(microseconds))
-        """)
-    insertion = "INSERT INTO \(table) \(insertion)"
     do {
-      return try read(
+      try db.engine?.putOff(
         """
-        WITH added AS (\(insertion) RETURNING position, name, checksum)
-        SELECT \(shape), m.name, m.checksum, current_setting('search_path') FROM (
-          SELECT position, name, checksum FROM \(table) UNION ALL TABLE added) AS m
-        ORDER BY m.position
-        """, in: db)
+        INSERT INTO \(name) VALUES (\(applied.count + 1), \(migration.name.quotedText), \
+        \(checksum?.quotedText ?? "NULL"), \(now), \(microseconds))
+        """)
+      return try reread(in: db)
     } catch let error as DatabaseError where error.sqlState?.hasPrefix("42") == true {
       // The table isn't there any more, or is another.
       throw DatabaseError(.misuse, "a migration can't change the table larder_migration")

@@ -65,7 +65,8 @@ extension Migrator {
   }
 
   /// The history as it is in a transaction, while nobody else migrates.
-  private func lockedHistory(_ db: Database, _ known: MigrationHistory?) throws -> MigrationHistory {
+  private func lockedHistory(_ db: Database, _ known: MigrationHistory?) throws -> MigrationHistory
+  {
     guard let engine = db.engine else { return try checkedHistory(db) }
     func history() throws -> MigrationHistory {
       let history = try known?.reread(in: db) ?? MigrationHistory(db)

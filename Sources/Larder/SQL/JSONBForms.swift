@@ -99,8 +99,9 @@ package enum JSONBForms {
   /// Whether what lies at a path equals a value, of a comparison of a place in JSON with that; nil for other fragments,
   /// and where no index of the document could serve it.
   package static func holds(_ place: SQLFragment, _ value: SQLFragment) -> SQLFragment? {
-    guard case .form(.jsonValue(let kind, let path, isStrict: false), let operands, _) =
-      place.content, let text = text(of: value, kind), !path.isEmpty, let json = operands.first
+    guard
+      case .form(.jsonValue(let kind, let path, isStrict: false), let operands, _) =
+        place.content, let text = text(of: value, kind), !path.isEmpty, let json = operands.first
     else { return nil }
     let hasNames = path.allSatisfy { if case .name = $0 { true } else { false } }
     return hasNames ? containment(of: text, in: json, at: path) : nil

@@ -27,7 +27,8 @@ extension TableSchema {
   func surplusIndexes(for declared: TableSchema) -> [IndexSchema] {
     indexes.filter { index in
       !declared.keys.contains { index.key.serves($0) }
-        && !(index.isOfAnotherMethod && declared.indexes.contains { $0.name.isSame(as: index.name) })
+        && !(index.isOfAnotherMethod
+          && declared.indexes.contains { $0.name.isSame(as: index.name) })
     }
   }
 

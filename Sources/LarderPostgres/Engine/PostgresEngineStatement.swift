@@ -55,8 +55,7 @@ final class PostgresEngineStatement: EngineStatement {
         isUsed = true
         if effects.contains(.session) { engine.connection.isAltered = true }
         // In no transaction it is committed at its end, in a place that nobody knows.
-        let writes = !isReadOnly || effects.contains(.session)
-        let isAlone = writes && !engine.hasTransaction
+        let isAlone = mayWrite && !engine.hasTransaction
         defer { if isAlone { engine.noteWritten() } }
         try executeRetrying()
         if isAlone { try engine.checkStandbys() }

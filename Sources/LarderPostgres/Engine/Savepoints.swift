@@ -41,7 +41,7 @@ extension PostgresEngine {
   /// Has a statement travel with the next one. Throws in a transaction that has failed.
   func putOff(_ sql: String) throws {
     if connection.status == .failedTransaction {
-      try connection.run(sql)
+      try perform(sql, until: soon) { _ = try connection.run(sql) }
     } else {
       connection.deferred.append(sql)
     }

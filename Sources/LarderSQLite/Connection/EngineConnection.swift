@@ -50,6 +50,8 @@ package protocol EngineConnection: AnyObject {
   /// Has the numbers of a column go on behind keys that were written in the transaction, as far as they are in the way
   /// of the next.
   func passKeys(of column: String, in table: String) throws
+  /// Has a statement without rows travel with the next one, in a transaction. Its failure is that one's, too.
+  func putOff(_ sql: String) throws
   /// Has whoever else migrates wait until the end of the transaction, which has just begun. Where somebody else migrates
   /// its first statement throws `sqlState` 22012, and ``waitForMigration(inTransaction:)`` is to be called.
   func beginMigration() throws

@@ -72,7 +72,9 @@ struct DeadlineTests {
     #expect(Set(try processes(.seconds(3600))).count == 1)
   }
 
-  @Test("The system gives up what doesn't answer after half a minute, unless the address says otherwise")
+  @Test(
+    "The system gives up what doesn't answer after half a minute, unless the address says otherwise"
+  )
   func keepalives() throws {
     func options(_ more: String) throws -> [String: String] {
       let connection = try PostgresConnection(PostgresServer.shared.address + more)
@@ -133,7 +135,8 @@ struct DeadlineTests {
   func sequence() throws {
     let error = #expect(throws: DatabaseError.self) {
       try pool().inTransaction { db in
-        try db.executeStatements("CREATE SEQUENCE number START 2 MAXVALUE 2; SELECT nextval('number')")
+        try db.executeStatements(
+          "CREATE SEQUENCE number START 2 MAXVALUE 2; SELECT nextval('number')")
         _ = try db.value("SELECT nextval('number')", as: Int.self)
       }
     }

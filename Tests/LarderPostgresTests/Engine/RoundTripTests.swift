@@ -112,7 +112,9 @@ struct RoundTripTests {
   @Test("What failed in a savepoint is undone, and what was put off isn't lost")
   func failedSavepoints() throws {
     try pool.inTransaction { db in
-      try db.inSavepoint { try $0.executeUpdate("INSERT INTO reading (place, value) VALUES ('a', 1)") }
+      try db.inSavepoint {
+        try $0.executeUpdate("INSERT INTO reading (place, value) VALUES ('a', 1)")
+      }
       let error = #expect(throws: DatabaseError.self) {
         try db.inSavepoint { db in
           try db.inSavepoint {
@@ -123,7 +125,9 @@ struct RoundTripTests {
       }
       #expect(error?.code == .constraint)
       try db.inSavepoint { _ in }
-      try db.inSavepoint { try $0.executeUpdate("INSERT INTO reading (place, value) VALUES ('c', 1)") }
+      try db.inSavepoint {
+        try $0.executeUpdate("INSERT INTO reading (place, value) VALUES ('c', 1)")
+      }
     }
     let places = try pool.read { try Reading.all.order { $0.id }.select { $0.place }.fetchAll($0) }
     #expect(places == ["a", "c"])

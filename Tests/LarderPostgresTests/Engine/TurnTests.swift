@@ -67,7 +67,9 @@ struct TurnTests {
     #expect(try count() == 3)
   }
 
-  @Test("A statement that is a transaction of its own runs again after a conflict, and one after others doesn't")
+  @Test(
+    "A statement that is a transaction of its own runs again after a conflict, and one after others doesn't"
+  )
   func single() throws {
     let changes = try pool.inDatabase { try $0.executeUpdate("INSERT INTO line VALUES (2)") }
     #expect(changes == 1)

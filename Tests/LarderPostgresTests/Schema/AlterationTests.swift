@@ -191,7 +191,9 @@ struct AlterationTests {
     #expect(try rows("SELECT * FROM town") == [[6, "x", .null]])
   }
 
-  @Test("A column that keeps its type is updated where it changes: its table isn't written anew, and views may use it")
+  @Test(
+    "A column that keeps its type is updated where it changes: its table isn't written anew, and views may use it"
+  )
   func sameType() throws {
     try db.executeStatements(
       """
@@ -210,7 +212,7 @@ struct AlterationTests {
     func state() throws -> [[DatabaseValue]] {
       try rows(
         """
-        SELECT relfilenode::bigint, (SELECT string_agg(tgname || tgenabled, ' ' ORDER BY tgname)
+        SELECT relfilenode::bigint, (SELECT string_agg(tgname::text || tgenabled::text, ' ' ORDER BY tgname)
           FROM pg_trigger WHERE tgrelid = c.oid), (SELECT xmin::text FROM part WHERE weight = 5)
         FROM pg_class c WHERE c.oid = 'part'::regclass
         """)
@@ -223,7 +225,8 @@ struct AlterationTests {
     #expect(try Part.table.differences(db).isEmpty)
     // The index that somebody has made under the declared one's name is another for a reason.
     let method = try rows(
-      "SELECT amname::text FROM pg_class c JOIN pg_am m ON m.oid = relam WHERE relname = 'part_words'")
+      "SELECT amname::text FROM pg_class c JOIN pg_am m ON m.oid = relam WHERE relname = 'part_words'"
+    )
     #expect(method == [["gin"]])
   }
 }
