@@ -27,14 +27,13 @@ package enum JSONBForms {
 
   /// What lies at a path: names lead into objects alone, numbers into arrays.
   static func find(in json: SQLFragment, at path: some Sequence<JSONPathStep>) -> SQLFragment {
-    let steps = path.map { step in
-      switch step {
-      case .name(let name): " -> \(name.quotedText)"
-      case .element(let index): " -> \(max(-Int32.max, Int32(clamping: index)))"
-      }
-    }
+    let path = Array(path)
+    let names = path.compactMap { if case .name(let name) = $0 { name } else { nil } }
+    // For `->` what is neither an array nor an object has an element, itself.
+    guard names.count == path.count else { return find("", in: json, at: path) }
     let document: SQLFragment = "CAST(\(json) AS JSONB)"
-    return steps.isEmpty ? document : "(\(document)\(text: steps.joined()))"
+    let steps = names.map { " -> \($0.quotedText)" }.joined()
+    return steps.isEmpty ? document : "(\(document)\(text: steps))"
   }
 
   /// The same, where a filter lets it through.

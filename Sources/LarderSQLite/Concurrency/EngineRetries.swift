@@ -105,8 +105,12 @@ package final class EngineRetries: Sendable {
       count += 1
       guard isTransaction, (error as? DatabaseError)?.code == .busy else { return pause }
       refusals += 1
-      retries.crowds.withLock { $0[call, default: Crowd()].noteRefusal() }
-      isAlone = isAlone || refusals >= EngineRetries.patience
+      // Where others run alone, too, another attempt beside them would be in their way.
+      let isCrowded = retries.crowds.withLock { crowds in
+        crowds[call, default: Crowd()].noteRefusal()
+        return crowds[call].map { $0.left > 0 } ?? false
+      }
+      isAlone = isAlone || isCrowded || refusals >= EngineRetries.patience
       // It waits for its turn instead.
       return isAlone ? .zero : pause
     }
