@@ -159,6 +159,7 @@ public final class PostgresPool: DatabaseAccess {
   /// Runs a closure in a transaction of another isolation than the pool's, and otherwise as `inTransaction` does.
   ///
   /// Throws `DatabaseError` of the code `ResultCode.misuse` inside of another scope's transaction.
+  @discardableResult
   public func inTransaction<T>(
     isolation: PostgresConfiguration.Isolation, label: StaticString = #function,
     line: UInt = #line, _ body: (Database) throws -> T
@@ -170,6 +171,7 @@ public final class PostgresPool: DatabaseAccess {
   }
 
   /// Async variant. Suspends the task; cancelling it rolls back.
+  @discardableResult
   public func inTransaction<T: Sendable>(
     isolation: PostgresConfiguration.Isolation, label: StaticString = #function,
     line: UInt = #line, _ body: @escaping @Sendable (Database) throws -> T
