@@ -40,4 +40,32 @@ static inline void larder_receive_notices(PGconn *connection, int *hasStoppedWai
   PQsetNoticeReceiver(connection, larder_receive_notice, hasStoppedWaiting);
 }
 
+/// The request to cancel what a connection runs, which another thread sends. Since libpq 17 it is encrypted as the
+/// connection is.
+static inline void *larder_cancel_make(PGconn *connection) {
+#ifdef LIBPQ_HAS_ASYNC_CANCEL
+  return PQcancelCreate(connection);
+#else
+  return PQgetCancel(connection);
+#endif
+}
+
+/// Sends it, and waits until it has arrived, or can't.
+static inline void larder_cancel_send(void *request) {
+#ifdef LIBPQ_HAS_ASYNC_CANCEL
+  PQcancelBlocking((PGcancelConn *)request);
+#else
+  char message[256];
+  PQcancel((PGcancel *)request, message, sizeof message);
+#endif
+}
+
+static inline void larder_cancel_free(void *request) {
+#ifdef LIBPQ_HAS_ASYNC_CANCEL
+  PQcancelFinish((PGcancelConn *)request);
+#else
+  PQfreeCancel((PGcancel *)request);
+#endif
+}
+
 #endif

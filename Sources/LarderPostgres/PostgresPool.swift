@@ -44,12 +44,16 @@ public final class PostgresPool: DatabaseAccess {
     servers = try Self.reading(address) { try ServerList($0) }
     self.configuration = configuration
     let replicas = try Self.replicas(servers, configuration)
+    let retries = EngineRetries(
+      limit: configuration.retryLimit, isTransient: SQLState.isTransient,
+      isFailing: { [servers] in servers.isFailing })
     connections = Connections(
       engine: "PostgreSQL", maximum: configuration.connections, timeout: configuration.scopeTimeout,
-      retryLimit: configuration.retryLimit, isTransient: SQLState.isTransient, replicas: replicas
+      retries: retries, replicas: replicas
     ) { [servers] in
-      Database(
-        try PostgresEngine(servers, configuration, replicas: replicas), configuration)
+      let engine = try PostgresEngine(servers, configuration, replicas: replicas)
+      engine.noteRetry = retries.noteRetry
+      return Database(engine, configuration)
     }
     try connections.connect()
   }
@@ -124,7 +128,7 @@ public final class PostgresPool: DatabaseAccess {
       let servers = ServerList(standby: server)
       let connections = Connections(
         engine: "PostgreSQL", maximum: own.connections, timeout: own.scopeTimeout,
-        retryLimit: nil, isTransient: SQLState.isTransient
+        retries: EngineRetries(limit: nil, isTransient: SQLState.isTransient)
       ) { Database(try PostgresEngine(servers, own), own) }
       return (name: server.name, connections: connections)
     }
@@ -150,6 +154,32 @@ public final class PostgresPool: DatabaseAccess {
     return (
       value, try inDatabase(label: label, line: line) { CommitPosition(try $0.postgres.position()) }
     )
+  }
+
+  /// Runs a closure in a transaction of another isolation than the pool's, and otherwise as `inTransaction` does.
+  ///
+  /// Throws `DatabaseError` of the code `ResultCode.misuse` inside of another scope's transaction.
+  @discardableResult
+  public func inTransaction<T>(
+    isolation: PostgresConfiguration.Isolation, label: StaticString = #function,
+    line: UInt = #line, _ body: (Database) throws -> T
+  ) throws -> T {
+    try inTransaction(label: label, line: line) { db in
+      try db.postgres.isolate(isolation)
+      return try body(db)
+    }
+  }
+
+  /// Async variant. Suspends the task; cancelling it rolls back.
+  @discardableResult
+  public func inTransaction<T: Sendable>(
+    isolation: PostgresConfiguration.Isolation, label: StaticString = #function,
+    line: UInt = #line, _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T {
+    try await inTransaction(label: label, line: line) { db in
+      try db.postgres.isolate(isolation)
+      return try body(db)
+    }
   }
 
   /// As the form that isn't asynchronous.

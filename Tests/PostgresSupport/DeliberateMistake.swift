@@ -24,6 +24,15 @@ struct MistakenDialect: Dialect {
 
   func placeholder(_ number: Int) -> String { dialect.placeholder(number) }
   func type(of value: any DatabaseValueConvertible) -> StaticString? { dialect.type(of: value) }
+  func opening(of value: any DatabaseValueConvertible) -> StaticString? {
+    dialect.opening(of: value)
+  }
+  func takesType(
+    of column: SQLFragment, _ operation: SQLOperator, _ value: any DatabaseValueConvertible
+  ) -> Bool { dialect.takesType(of: column, operation, value) }
+  func condition(_ fragment: SQLFragment) -> SQLFragment {
+    mistake == .isNull ? fragment : dialect.condition(fragment)
+  }
   func typeName(of type: ColumnType) -> String { dialect.typeName(of: type) }
   func literal(of value: DatabaseValue, as type: ColumnType) throws -> String {
     try dialect.literal(of: value, as: type)

@@ -26,10 +26,18 @@ package final class PostgresServer: Sendable {
   }()
 
   package static var isInstalled: Bool { programs != nil }
+  /// Whether PgBouncer is, too.
+  package static let hasPooler =
+    isInstalled
+    && (try? ChildProcess(
+      "/bin/sh", ["-c", "PATH=$PATH:/usr/sbin command -v pgbouncer"], input: .nothing,
+      errors: .nothing
+    ).end()) == 0
   package static let whySkipped = "PostgreSQL isn't installed, or can't be run as another user"
 
   private static let common = Result {
-    let server = try PostgresServer()
+    let server = try PostgresServer(
+      TestEngine.hasPooler ? ["--pooler", "transaction", "-c", "max_connections=200"] : [])
     // While nobody has connected, who might read the environment.
     let services = server.folder + "/services"
     try
@@ -62,6 +70,9 @@ package final class PostgresServer: Sendable {
       process.end()
     }
   }
+
+  /// The address of the pooler before a server that was started with one, for an address of the server's.
+  package static func throughPooler(_ address: String) -> String { "\(address) port=6432" }
 
   /// Where the server's socket is.
   package var folder: String {

@@ -16,6 +16,8 @@ package final class Proxy: Sendable {
     /// How often all connections were cut.
     var cutCount = 0
     var passed = 0
+    /// How often a client has sent something, and then waited for an answer.
+    var roundTrips = 0
     var isFrozen = false
 
     /// Counts bytes: whether the connections are to be cut behind them.
@@ -85,6 +87,9 @@ package final class Proxy: Sendable {
     }
   }
 
+  /// How often clients have sent something and then waited for the answer.
+  package var roundTrips: Int { state.withLock { $0.roundTrips } }
+
   /// How often all connections were cut, and how many bytes were passed on, of both directions together.
   package var statistics: (cuts: Int, bytes: Int) {
     state.withLock { ($0.cutCount, $0.passed) }
@@ -100,6 +105,7 @@ package final class Proxy: Sendable {
     guard Self.withAddress(server, { connect(upstream, $0, $1) == 0 }) else { return }
     var buffer = [UInt8](repeating: 0, count: 4096)
     let cutCount = state.withLock { $0.cutCount }
+    var isAnswered = false
     while true {
       var files = [client, upstream].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       let count = poll(&files, 2, 20)
@@ -118,6 +124,10 @@ package final class Proxy: Sendable {
       for index in 0..<2 where files[index].revents != 0 {
         let count = read(files[index].fd, &buffer, min(buffer.count, allowed))
         guard count > 0 else { return }
+        // The first that comes back of what was sent ends a round trip.
+        let ends = index == 1 && !isAnswered
+        isAnswered = index == 1
+        if ends { state.withLock { $0.roundTrips += 1 } }
         let sent = send(files[1 - index].fd, buffer, count, Int32(MSG_NOSIGNAL))
         guard sent == count else { return }
         if state.withLock({ $0.pass(count) }) { return }

@@ -11,16 +11,35 @@ package enum TestEngine {
   package static let isPostgres =
     ProcessInfo.processInfo.environment["LARDER_TEST_ENGINE"] == "postgres"
 
+  /// Whether it is behind PgBouncer, where a session has other connections in each transaction.
+  package static let hasPooler =
+    ProcessInfo.processInfo.environment["LARDER_TEST_POOLER"] == "transaction"
+
   private static let schemaCount = Atomic<Int>(0)
 
   /// The address of an empty schema of the shared server.
   package static func schema() throws -> String {
     let name = "s\(schemaCount.add(1, ordering: .relaxed).newValue)"
+    if hasPooler { return try role(name) }
     let address = "\(try PostgresServer.shared.address) options=-csearch_path=\(name)"
     let db = try Database.postgres(address)
     try db.executeUpdate("CREATE SCHEMA \(identifier: name)")
     try db.close()
     return address
+  }
+
+  /// The same by a role of its own, since no pooler takes settings in the address.
+  private static func role(_ name: String) throws -> String {
+    let address = try PostgresServer.shared.address
+    let db = try Database.postgres(address)
+    try db.executeStatements(
+      SQL(
+        raw: """
+          CREATE ROLE \(name) LOGIN SUPERUSER; ALTER ROLE \(name) SET search_path = \(name);
+          CREATE SCHEMA \(name)
+          """))
+    try db.close()
+    return PostgresServer.throughPooler(address).replacing("user=larder", with: "user=\(name)")
   }
 }
 

@@ -5,7 +5,8 @@ import PostgresSupport
 import RandomQueries
 
 /// Random queries find the same on SQLite and on PostgreSQL, or PostgreSQL refuses them by an error that says what
-/// it hasn't. Behind `--` stands the same as for ``Differential``.
+/// it hasn't. Behind `--` stands the same as for ``Differential``, and `hostile` for numbers that are infinite or very
+/// large.
 enum TwoEngines: ProofRow {
   static let name = "two-engines"
   static let number = 18
@@ -28,7 +29,8 @@ enum TwoEngines: ProofRow {
     while result.tried < count, options.goesOn(after: result.tried) {
       let db = try Database.postgres(server.database())
       // Other rows for each thousand.
-      var comparison = try EngineComparison(seed: seed, db, kinds: kinds)
+      var comparison = try EngineComparison(
+        seed: seed, db, kinds: kinds, isHostile: options.rest.contains("hostile"))
       if seeds.isEmpty {
         try comparison.run(count: min(1000, count - result.tried))
       } else {

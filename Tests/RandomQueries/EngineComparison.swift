@@ -19,20 +19,27 @@ package struct EngineComparison {
   private let other: Database
   private let data: RandomData
   private let only: [QueryKind]
+  private let isHostile: Bool
   private var source: SeededGenerator
 
   /// - Parameters:
   ///   - other: a database of the other engine, with nothing in it.
   ///   - kinds: the kinds of queries; all of them if none are named.
-  package init(seed: UInt64, _ other: Database, kinds: [QueryKind] = []) throws {
+  ///   - isHostile: whether there are many numbers that are infinite or very large.
+  package init(
+    seed: UInt64, _ other: Database, kinds: [QueryKind] = [], isHostile: Bool = false
+  ) throws {
     self.seed = seed
+    self.isHostile = isHostile
     self.other = other
     source = SeededGenerator(seed: seed)
-    data = RandomData(&source, isForSQLite: false)
+    data = RandomData(&source, isForSQLite: false, isHostile: isHostile)
     only = kinds.isEmpty ? QueryKind.allCases : kinds
     sqlite = try Database()
-    try sqlite.executeStatements(SQL(raw: data.script))
-    try data.insert(into: other)
+    // What tables remember of one engine must not be taken for the other's, whichever was first.
+    for db in seed.isMultiple(of: 2) ? [sqlite, other] : [other, sqlite] {
+      try data.insert(into: db)
+    }
   }
 
   package mutating func run(count: Int) throws {
@@ -48,6 +55,11 @@ package struct EngineComparison {
       switch (one, two) {
       case (.rows(let left), .rows(let right)):
         if let difference = query.difference(left, right) {
+          // SQLite takes rows that leave a frame off its sum, which gets nothing back that was lost in it.
+          guard !isHostile || ![.frames, .windows].contains(query.kind) else {
+            refused["a moving frame's average", default: 0] += 1
+            continue
+          }
           fail(query, seed, difference)
         } else {
           equal += 1
@@ -118,7 +130,7 @@ extension RandomQuery {
 }
 
 extension RandomData {
-  /// Makes the tables and their rows by Larder.
+  /// Makes the tables and their rows by Larder, some of them twice.
   fileprivate func insert(into db: Database) throws {
     try db.inTransaction { db in
       try RandomPlace.table.create(db)
@@ -131,6 +143,13 @@ extension RandomData {
       try RandomSale.insert(db, contentsOf: sales.sales)
       try RandomStock.insert(db, contentsOf: sales.stocks)
       try RandomMoment.insert(db, contentsOf: moments.records)
+      try RandomPlace.insert(db, contentsOf: places, or: .ignore)
+      try RandomSale.insert(db, contentsOf: sales.sales, or: .ignore)
+      for var place in places.prefix(3) {
+        try place.insert(db, or: .ignore)
+        try place.upsert(db) as Void
+        try place.save(db) as Void
+      }
     }
   }
 }

@@ -85,9 +85,21 @@ package struct RandomData {
   let sales: RandomSales
   let moments: RandomMoments
 
-  /// - Parameter isForSQLite: whether there are texts with NULs and dates of the year 0, which not every engine
-  ///   stores.
-  package init(_ generator: inout SeededGenerator, isForSQLite: Bool = true) {
+  private static let extremes = [
+    Double.infinity, -.infinity, 1e300, -1e300, 1e-300, 0x1p53 + 2, -0.0, 1e15, 9e18, 0.1, 2.5,
+    -2.5,
+  ]
+
+  /// - Parameters:
+  ///   - isForSQLite: whether there are texts with NULs and dates of the year 0, which not every engine stores.
+  ///   - isHostile: whether a third of the real numbers are infinite, or at other ends.
+  package init(
+    _ generator: inout SeededGenerator, isForSQLite: Bool = true, isHostile: Bool = false
+  ) {
+    func real(_ generator: inout SeededGenerator, _ number: Double) -> Double {
+      guard isHostile, Int.random(in: 0..<3, using: &generator) == 0 else { return number }
+      return Self.extremes.randomElement(using: &generator) ?? 0
+    }
     let codes = ["CN", "NO", "it's", "北", "", "no"]
     areas = codes.map { code in
       RandomArea(
@@ -102,8 +114,8 @@ package struct RandomData {
           ? Self.ends.randomElement(using: &generator) ?? 0
           : Int.random(in: -5...20, using: &generator),
         rank: Self.maybe(&generator) { Int.random(in: -2...5, using: &$0) },
-        height: Double(Int.random(in: -12...12, using: &generator)) / 4,
-        depth: Self.maybe(&generator) { Double(Int.random(in: -8...8, using: &$0)) / 8 },
+        height: real(&generator, Double(Int.random(in: -12...12, using: &generator)) / 4),
+        depth: Self.maybe(&generator) { real(&$0, Double(Int.random(in: -8...8, using: &$0)) / 8) },
         data: Self.maybe(&generator) { [0, UInt8.random(in: 0...3, using: &$0), 255] },
         day: Self.maybe(&generator) {
           Date(timeIntervalSince1970: Double(Int.random(in: -4...9, using: &$0)) * 86_400.5)

@@ -28,7 +28,7 @@ extension SQLExpression {
   public func filter(where condition: SQLExpression<Bool>) -> Self {
     Self(
       withClause(
-        " FILTER (WHERE \(condition.node.asCondition().inside(.lowest)))",
+        " FILTER (WHERE \(SQLFragment(.condition, condition.node.asCondition().inside(.lowest))))",
         isNullable: node.isNullable))
   }
 

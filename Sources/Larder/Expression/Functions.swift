@@ -17,7 +17,8 @@ public func function<each Argument: Sendable, Result: DatabaseValueConvertible>(
   var parts: [SQLFragment] = []
   repeat parts.append((each arguments).node.inside(.lowest))
   let list: SQLFragment? = parts.isEmpty ? nil : .list(parts)
-  let call: SQLFragment = "\(name: name)(\(list))"
+  var call: SQLFragment = "\(name: name)(\(list))"
+  if type.columnType.kind == .text { call = SQLFragment(.form(.ownText, [call], call)) }
   return SQLExpression<Result>(call.owned(as: .own(of: type)))
 }
 

@@ -155,8 +155,11 @@ extension SQLExpression where Value: TextValue {
   ///   - start: where it begins: 0 is the first scalar, -1 the last one.
   ///   - count: its length; nil for all that follows.
   public func substring(from start: Int, count: Int? = nil) -> Self {
-    // SQLite counts from one.
-    let first = SQLFragment(value: start < 0 || start == .max ? start : start + 1)
+    // SQLite counts from one, and adds both by 32 bits. No text is longer than this.
+    let longest = 1_000_000_000
+    let start = Swift.max(-longest, Swift.min(start, longest))
+    let count = count.map { Swift.min($0, longest) }
+    let first = SQLFragment(value: start < 0 ? start : start + 1)
     guard let count else { return call("substr", first, isNullable: node.isNullable) }
     return call(
       "substr", first, SQLFragment(value: count < 0 ? 0 : count), isNullable: node.isNullable)

@@ -41,8 +41,9 @@ extension Migrator {
   private func rehearsal(_ db: Database, _ recorder: MigrationRecorder) throws -> MigrationReport {
     var failure: (any Error)?
     try db.inTransaction { db in
-      try db.engine?.beginMigration(inTransaction: true)
-      let pending = try migrations[checkedHistory(db).applied.count...]
+      try db.engine?.waitForMigration(inTransaction: true)
+      let history = try checkedHistory(db)
+      let pending = migrations[history.applied.count...]
       db.tracing({ recorder.add($0) }) {
         for migration in pending where failure == nil {
           recorder.begin(migration.name, totalChanges: db.totalChanges)
@@ -51,7 +52,7 @@ extension Migrator {
           do {
             try db.inSavepoint { db in
               try migration.up(db)
-              try db.engine?.endMigration(inTransaction: true)
+              try db.engine?.endMigration(restoring: history.searchPath, inTransaction: true)
             }
           } catch {
             failure = MigrationError.failed(migration: migration.name, error: error)

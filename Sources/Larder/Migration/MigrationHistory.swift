@@ -22,6 +22,11 @@ struct MigrationHistory {
   private(set) var isRecorded: Bool
   /// The table: not a temporary one, nor one of an attached database or of another schema of the path.
   private let table: SQL
+  /// The table's name, quoted, on another engine; and its path to schemas.
+  private var name = ""
+  private(set) var searchPath = ""
+  /// What there is of the table on another engine: columns, indexes, triggers and rules, as text.
+  private(set) var objects: String?
 
   init(_ db: Database) throws {
     if db.engine == nil {
@@ -33,22 +38,71 @@ struct MigrationHistory {
             WHERE type = 'table' AND name = 'larder_migration')
           """) ?? false
     } else {
-      guard let schema = try db.value("SELECT current_schema()", as: String?.self) ?? nil else {
+      let row = try db.executeQuery(
+        """
+        SELECT current_schema()::text, current_setting('search_path'), EXISTS (
+          SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+          WHERE n.nspname = current_schema() AND c.relname = 'larder_migration'
+            AND c.relkind IN ('r', 'p', 'v', 'f'))
+        """
+      ).map {
+        (
+          schema: try $0.get(at: 0, as: String?.self), path: try $0.get(at: 1, as: String.self),
+          isThere: try $0.get(at: 2, as: Bool.self)
+        )
+      }.first
+      guard let row, let schema = row.schema else {
         throw DatabaseError(
           .error, "the search path leads to no schema that is there", engine: db.engine?.name ?? "")
       }
+      name = "\(schema.quotedIdentifier).larder_migration"
       table = "\(identifier: schema).larder_migration"
-      isRecorded =
-        try db.value(
-          """
-          SELECT EXISTS (SELECT 1 FROM information_schema.tables
-            WHERE table_schema = \(schema) AND table_name = 'larder_migration')
-          """) ?? false
+      searchPath = row.path
+      isRecorded = row.isThere
+      if isRecorded {
+        let known = try reread(in: db)
+        (applied, objects) = (known.applied, known.objects)
+      }
+      return
     }
     guard isRecorded else { return }
     applied = try db.executeQuery(
       "SELECT name, checksum FROM \(table) ORDER BY position"
     ).map { AppliedMigration(name: try $0.get(at: 0), checksum: try $0.get(at: 1)) }
+  }
+
+  /// The history as it is now, of the same table.
+  func reread(in db: Database) throws -> MigrationHistory {
+    guard db.engine != nil, isRecorded else { return try MigrationHistory(db) }
+    let rows = try db.executeQuery(
+      """
+      SELECT \(shape), m.name, m.checksum, current_setting('search_path')
+      FROM (SELECT 1) AS one LEFT JOIN \(table) AS m ON TRUE ORDER BY m.position
+      """
+    ).map { try MigrationRow($0) }
+    var history = self
+    history.applied = rows.compactMap(\.migration)
+    history.objects = rows.first?.objects
+    history.searchPath = rows.first?.searchPath ?? ""
+    return history
+  }
+
+  /// See ``objects``.
+  private var shape: SQL {
+    // Without parameters, whose types would have to be asked for.
+    let table = SQL(raw: "to_regclass(\(name.quotedText))")
+    return """
+      concat_ws(';',
+        (SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod) || attnotnull, ';' ORDER BY attnum)
+          FROM pg_attribute WHERE attrelid = \(table) AND attnum > 0),
+        (SELECT string_agg(pg_get_indexdef(indexrelid), ';' ORDER BY indexrelid)
+          FROM pg_index WHERE indrelid = \(table)),
+        (SELECT string_agg(pg_get_triggerdef(oid), ';' ORDER BY tgname)
+          FROM pg_trigger WHERE tgrelid = \(table) AND NOT tgisinternal),
+        (SELECT string_agg(pg_get_ruledef(oid), ';' ORDER BY rulename)
+          FROM pg_rewrite WHERE ev_class = \(table)),
+        (SELECT relrowsecurity::text FROM pg_class WHERE oid = \(table)))
+      """
   }
 
   /// Takes migrations for applied that another scheme has applied.
@@ -85,27 +139,45 @@ struct MigrationHistory {
       )\(SQL(raw: db.engine == nil ? " STRICT" : ""))
       """)
     for (index, migration) in applied.enumerated() {
-      try add(name: migration.name, migration.checksum, at: index, nil, in: db)
+      try db.executeUpdate(
+        insertion(name: migration.name, migration.checksum, at: index, nil))
     }
     isRecorded = true
+    if db.engine != nil { objects = try reread(in: db).objects }
   }
 
-  /// Adds a migration after all others.
-  func add(_ migration: Migration, duration: Duration, in db: Database) throws {
-    try add(
-      name: migration.name, migration.checksum(in: db), at: applied.count,
-      Int64(duration / .microseconds(1)), in: db)
+  /// Adds a migration after all others. Returns the history with it, where that costs nothing.
+  func add(_ migration: Migration, duration: Duration, in db: Database) throws -> MigrationHistory?
+  {
+    let microseconds = Int64(duration / .microseconds(1))
+    let checksum = migration.checksum(in: db)
+    guard db.engine != nil else {
+      try db.executeUpdate(
+        insertion(name: migration.name, checksum, at: applied.count, microseconds))
+      return nil
+    }
+    let now = try DateFormat.iso8601.databaseValue(of: Date()).literal
+    do {
+      try db.engine?.putOff(
+        """
+        INSERT INTO \(name) VALUES (\(applied.count + 1), \(migration.name.quotedText), \
+        \(checksum?.quotedText ?? "NULL"), \(now), \(microseconds))
+        """)
+      return try reread(in: db)
+    } catch let error as DatabaseError where error.sqlState?.hasPrefix("42") == true {
+      // The table isn't there any more, or is another.
+      throw DatabaseError(.misuse, "a migration can't change the table larder_migration")
+    }
   }
 
-  private func add(
-    name: String, _ checksum: String?, at index: Int, _ microseconds: Int64?, in db: Database
-  ) throws {
+  private func insertion(
+    name: String, _ checksum: String?, at index: Int, _ microseconds: Int64?
+  ) throws -> SQL {
     let now = try DateFormat.iso8601.databaseValue(of: Date())
-    try db.executeUpdate(
-      """
+    return """
       INSERT INTO \(table) VALUES (\(index + 1), \(name), \(checksum), \(now),
         \(microseconds))
-      """)
+      """
   }
 
   /// What there is of the bookkeeping's table: its own statement, and those of triggers and indexes
@@ -140,5 +212,20 @@ struct MigrationHistory {
         throw MigrationError.changed(migration: declared.name)
       }
     }
+  }
+}
+
+/// A row of what another engine says of the bookkeeping; without a migration where there are none.
+private struct MigrationRow {
+  let objects: String?
+  let migration: AppliedMigration?
+  let searchPath: String
+
+  init(_ row: Row) throws {
+    objects = try row.get(at: 0)
+    let name: String? = try row.get(at: 1)
+    let checksum: String? = try row.get(at: 2)
+    migration = name.map { AppliedMigration(name: $0, checksum: checksum) }
+    searchPath = try row.get(at: 3)
   }
 }

@@ -101,9 +101,15 @@ public struct Migrator: Sendable {
     // What the engine keeps for itself the migrations' own commits may need.
     try db.engine?.makeBookkeeping()
     // What is to be done is read anew each time: another process may be doing it too.
-    while case let history = try checkedHistory(db), !history.isComplete(for: migrations) {
+    var known: MigrationHistory?
+    while case let history = try known ?? checkedHistory(db), !history.isComplete(for: migrations) {
       let next = history.applied.count
-      if next < migrations.count { try apply(next, db, progress) } else { try adopt(db) }
+      if next < migrations.count {
+        known = try apply(next, db, history, progress)
+      } else {
+        known = nil
+        try adopt(db)
+      }
     }
   }
 

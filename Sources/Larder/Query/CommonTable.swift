@@ -98,7 +98,8 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
       number += 1
       return SQLExpression<V>(
         table.column(
-          CommonColumns.name(number - 1, of: table), coding: table.codings.at(number - 1)))
+          CommonColumns.name(number - 1, of: table),
+          as: .column(isKey: false, V.columnType.kind), coding: table.codings.at(number - 1)))
     }
     return CommonFields((repeat column((each Value).self)))
   }

@@ -5,7 +5,7 @@ import LarderSQLite
 
 extension TableCore {
   /// Fewer rows than this are inserted as soon as COPY has begun.
-  private static let fewestCopied = 64
+  fileprivate static let fewestCopied = 64
 
   /// Inserts records; rows are told apart by whether their key is missing.
   func insertInEngine(
@@ -15,16 +15,16 @@ extension TableCore {
     var batch = EngineBatch(core: self, records: records, db: db, ignores: policy == .ignore)
     var index = 0
     while index < records.count {
+      try passKeys(before: records[index], db)
       batch.leftOut = try missingKey(of: records[index], db)
       var end = index + 1
       while end < records.count, try missingKey(of: records[end], db) == batch.leftOut { end += 1 }
       let mayCopy = policy == nil && end - index >= Self.fewestCopied
       if try !(mayCopy && batch.copy(index..<end)) { try batch.insert(index..<end) }
+      try noteKey((index..<end).compactMap { try rowKey(of: records[$0], db) }.max(), db)
       index = end
     }
     try batch.insertPostponed()
-    if rowIDColumn == nil { return }
-    try count(from: (0..<records.count).compactMap { try rowKey(of: records[$0], db) }.max(), db)
   }
 }
 
@@ -48,7 +48,8 @@ private struct EngineBatch {
   }
 
   private func statement(rows: Int) -> RecordStatement {
-    let key = StatementKey(rows: rows, policy: ignores ? "IGNORE" : nil, leftOut: leftOut)
+    let key = StatementKey(
+      engine: db.engine?.name, rows: rows, policy: ignores ? "IGNORE" : nil, leftOut: leftOut)
     return core.statement(key) {
       core.sql.insert(rows: rows, leavingOut: leftOut, ignoring: ignores)
     }
@@ -103,9 +104,10 @@ private struct EngineBatch {
     let most = width == 0 ? 1 : max(1, min(TableCore.mostRows, db.limit(.variables) / width))
     var index = range.lowerBound
     while index < range.upperBound {
-      // Few different lengths make few different statements.
-      var rows = 1
-      while rows * 2 <= min(most, range.upperBound - index) { rows *= 2 }
+      let left = range.upperBound - index
+      // Few are one statement. Of more, few different lengths make few different statements.
+      var rows = left < TableCore.fewestCopied && left <= most ? left : 1
+      while rows < left, rows * 2 <= min(most, left) { rows *= 2 }
       try insertAtOnce(index..<index + rows)
       index += rows
     }

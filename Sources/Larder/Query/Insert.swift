@@ -48,12 +48,14 @@ extension Record {
     return try table.inScope(db, &record) { record, db in
       try table.hooks?.willInsert(&record, db)
       let insertion = try withUnsafePointer(to: record) { try table.core.insertion(of: $0, db) }
+      if db.engine != nil {
+        try withUnsafePointer(to: record) { try table.core.passKeys(before: $0, db) }
+      }
       guard let written = try table.writeReturning(insertion, record, db) else {
         throw TableCore.notInserted
       }
       if db.engine != nil {
-        try table.core.count(
-          from: withUnsafePointer(to: record) { try table.core.rowKey(of: $0, db) }, db)
+        try withUnsafePointer(to: record) { try table.core.noteKey(of: $0, db) }
       }
       return written
     }
@@ -98,17 +100,23 @@ extension TableCore {
   ) throws -> Bool {
     if let policy, policy != .ignore { try db.checkIsSQLite("INSERT OR \(policy.rawValue)") }
     let key = try missingKey(of: record, db)
-    let counts = key == nil && rowIDColumn != nil
-    if key == nil, policy == nil, !counts { return try write(insert, record, db) > 0 }
     let returned = key.map { [$0] } ?? []
-    let statement = statement(
-      StatementKey(policy: policy?.rawValue, counts: counts, leftOut: key, returned: returned)
-    ) {
-      let insert = sql.insert(leavingOut: key, ignoring: policy == .ignore)
-      if let counting = counts ? counting(db) : nil { return insert.returning(counting) }
-      return key == nil ? insert : insert.returning(sql.names(returned))
+    let statement =
+      key == nil && policy == nil
+      ? insert
+      : statement(
+        StatementKey(
+          engine: db.engine?.name, policy: policy?.rawValue, leftOut: key, returned: returned)
+      ) {
+        let insert = sql.insert(leavingOut: key, ignoring: policy == .ignore)
+        return key == nil ? insert : insert.returning(sql.names(returned))
+      }
+    guard let key else {
+      guard try write(statement, record, db) > 0 else { return false }
+      try noteKey(of: record, db)
+      return true
     }
-    guard let key else { return try write(statement, record, db) > 0 }
+    try passKeys(before: record, db)
     return try withRows(of: statement, record, db) { statement in
       guard try statement.step() else { return false }
       try layout.take(statement.reader(at: 0), key, of: record)
@@ -117,19 +125,20 @@ extension TableCore {
     }
   }
 
-  /// What has the engine's numbers go on behind the key of a row that was written with one; nil where the engine
-  /// doesn't number the table's rows.
-  func counting(_ db: Database, key: String? = nil) -> SQLFragment? {
-    guard let rowIDColumn, let engine = db.engine else { return nil }
-    let column = columns[rowIDColumn].name
-    let key = key ?? "\(name.quotedIdentifier).\(column.quotedIdentifier)"
-    return SQLFragment(text: engine.catalog.counting(name, column, key))
+  /// Has the engine's numbers go on behind the key of a row that was written with one.
+  func noteKey(of record: UnsafeRawPointer, _ db: Database) throws {
+    try noteKey(rowKey(of: record, db), db)
   }
 
-  /// The same for the greatest of some keys.
-  func count(from key: Int64?, _ db: Database) throws {
-    guard let key, let counting = counting(db, key: "CAST($1 AS BIGINT)") else { return }
-    _ = try db.value(SQL(raw: "SELECT \(counting.sql().text)"), key, as: Int64?.self)
+  func noteKey(_ key: Int64?, _ db: Database) throws {
+    guard let key, let rowIDColumn else { return }
+    try db.noteKey(key, of: columns[rowIDColumn].name, in: name)
+  }
+
+  /// Has the engine's numbers go on behind keys that the transaction has written, before a row without one is.
+  func passKeys(before record: UnsafeRawPointer, _ db: Database) throws {
+    guard let column = try missingKey(of: record, db) else { return }
+    try db.passKeys(of: columns[column].name, in: name)
   }
 
   /// The key of a record whose table's rows are numbered; nil where it has none.

@@ -29,16 +29,15 @@ public struct JSONElement: SingleSource, Hashable {
 
   static func fields(of alias: QueryAlias) -> JSONElementFields {
     let pair = alias.column("value")
-    func part(_ index: Int) -> SQLFragment {
-      let path: [JSONPathStep] = [.element(index)]
-      return SQLFragment(
+    func part(_ index: Int, _ name: String) -> SQLFragment {
+      SQLFragment(
         .form(
-          .jsonValue(.text, path, isStrict: false), [pair],
+          .jsonElement, [alias.column(name)],
           .call("json_extract", pair, "'$[\(text: "\(index)")]'")))
     }
     return JSONElementFields(
       index: SQLExpression<Int>(alias.column("key", isNullable: false)),
-      name: SQLExpression<String?>(part(0)), value: JSONExpression(part(1)))
+      name: SQLExpression<String?>(part(0, "name")), value: JSONExpression(part(1, "json")))
   }
 
   /// Reads the columns.
@@ -116,6 +115,11 @@ extension Record {
   }
 }
 
+extension JSONKind {
+  /// Whether JSON holds each of its values in one way only, but for the digits of numbers.
+  package var isExact: Bool { [.integer, .text, .bool].contains(self) }
+}
+
 extension JSONExpression {
   /// Whether it is an array with an element that equals a value of its type.
   public func contains<Value: DatabaseValueConvertible>(_ value: Value) -> SQLExpression<Bool> {
@@ -126,7 +130,13 @@ extension JSONExpression {
       EXISTS (SELECT 1 FROM \(.jsonRows(document, path)) AS \(name: alias.name) \
       WHERE \((element.value == value).node.inside(.lowest)))
       """
+    let test = isArray.node.infix(
+      .and, operand: SQLFragment(.sequence([.part(rows)]), isNullable: false))
+    guard let kind = JSONKind(Value.self), kind.isExact else { return SQLExpression<Bool>(test) }
+    let (document, path) = document.jsonSource(of: path)
     return SQLExpression<Bool>(
-      isArray.node.infix(.and, operand: SQLFragment(.sequence([.part(rows)]), isNullable: false)))
+      SQLFragment(
+        .form(.jsonContains(kind, path), [document, SQLFragment(value: value)], test), .and,
+        isNullable: false))
   }
 }

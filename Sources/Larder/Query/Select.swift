@@ -34,10 +34,14 @@ struct Select: Sendable {
     try columns.write(to: &writer)
     writer.append(word: " FROM ")
     try tables.text.write(to: &writer)
-    try write(" WHERE ", condition, to: &writer)
-    try write(" GROUP BY ", W.hasDialect ? groups?.groupingTerms : groups, to: &writer)
-    try write(" HAVING ", groupCondition, to: &writer)
-    try write(" ORDER BY ", W.hasDialect ? order?.orderingTerms : order, to: &writer)
+    try write(
+      " WHERE ", W.hasDialect ? condition.map(writer.conditionally) : condition, to: &writer)
+    try write(
+      " GROUP BY ", W.hasDialect ? groups?.naming(columns).groupingTerms : groups, to: &writer)
+    try write(
+      " HAVING ", W.hasDialect ? groupCondition.map(writer.conditionally) : groupCondition,
+      to: &writer)
+    try write(" ORDER BY ", W.hasDialect ? order(of: columns) : order, to: &writer)
     if limit != nil || offset > 0 { try writer.append(limit: limit, offset: offset) }
   }
 
@@ -56,13 +60,18 @@ struct Select: Sendable {
       part.map { "\(words)\($0)" }
     }
     let verb: SQLFragment = isDistinct ? "SELECT DISTINCT " : "SELECT "
-    let filter = clause(" WHERE ", condition)
-    let groups = clause(" GROUP BY ", groups?.groupingTerms)
-    let having = clause(" HAVING ", groupCondition)
-    let order = clause(" ORDER BY ", order?.orderingTerms)
+    let filter = clause(" WHERE ", condition.map { SQLFragment(.condition, $0) })
+    let groups = clause(" GROUP BY ", groups?.naming(columns).groupingTerms)
+    let having = clause(" HAVING ", groupCondition.map { SQLFragment(.condition, $0) })
+    let order = clause(" ORDER BY ", order(of: columns))
     return """
       \(verb)\(columns) FROM \(tables.text)\(filter)\(groups)\(having)\(order)\(limitClause)
       """
+  }
+
+  /// The terms of ORDER BY for dialects, which in groups and distinct rows are to be what is selected.
+  private func order(of columns: SQLFragment) -> SQLFragment? {
+    (groups == nil && !isDistinct ? order : order?.naming(columns))?.orderingTerms
   }
 
   var limitClause: SQLFragment? {

@@ -183,13 +183,12 @@ private final class Upsert {
     if isReady, columns.isEmpty, db.engine == nil { return core.upsert }
     // Other engines number rows where the key is left out, rather than NULL.
     let leftOut = db.engine == nil ? nil : try core.missingKey(of: record, db)
-    let key = StatementKey(isUpsert: true, leftOut: leftOut, returned: columns)
+    let key = StatementKey(
+      engine: db.engine?.name, isUpsert: true, leftOut: leftOut, returned: columns)
     if let last, last.key == key { return last.statement }
     func fragment() -> SQLFragment {
       let fragment = make(leftOut)
-      let counting = leftOut == nil ? core.counting(db) : nil
-      let returned = columns.map { core.sql.names([$0]) } + (counting.map { [$0] } ?? [])
-      return returned.isEmpty ? fragment : fragment.returning(.list(returned))
+      return columns.isEmpty ? fragment : fragment.returning(core.sql.names(columns))
     }
     let statement =
       isReady ? core.statement(key, fragment) : RecordStatement(fragment(), in: db.dialect)
@@ -231,6 +230,16 @@ extension TableCore {
   }
 
   fileprivate func upsert(
+    _ record: UnsafeMutableRawPointer, _ db: Database, _ upsert: Upsert
+  ) throws {
+    guard db.engine != nil else { return try write(record, db, upsert) }
+    let key = try rowKey(of: record, db)
+    try passKeys(before: record, db)
+    try write(record, db, upsert)
+    try noteKey(key, db)
+  }
+
+  private func write(
     _ record: UnsafeMutableRawPointer, _ db: Database, _ upsert: Upsert
   ) throws {
     if isInState(.constantKey) { try checkKeyCanBeSet(record, db) }

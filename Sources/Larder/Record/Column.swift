@@ -100,7 +100,9 @@ final class ColumnStorage<Value: Sendable>: Sendable {
       return known
     }
     let node = alias.column(
-      definition.name, isNullable: definition.type.isNullable, coding: expressionCoding)
+      definition.name, isNullable: definition.type.isNullable,
+      as: .column(isKey: definition.isPrimaryKey, definition.type.kind),
+      coding: expressionCoding)
     // Set once, and released with this object.
     let reference = Unmanaged.passRetained(QualifiedColumn(alias: alias, node: node))
     let isFirst = qualified.compareExchange(

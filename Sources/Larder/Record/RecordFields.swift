@@ -27,7 +27,9 @@ extension ColumnStorage {
 
   /// The same where the row may be missing.
   func nullable<Result>(of alias: QueryAlias) -> SQLExpression<Result> {
-    SQLExpression<Result>(alias.column(definition.name, coding: expressionCoding))
+    SQLExpression<Result>(
+      alias.column(
+        definition.name, as: .column(isKey: false, definition.type.kind), coding: expressionCoding))
   }
 }
 

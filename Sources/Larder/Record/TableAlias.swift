@@ -31,10 +31,11 @@ final class QueryAlias: Sendable {
 
   /// A column of the table.
   func column(
-    _ name: String, isNullable: Bool = true, coding: ExpressionCoding? = nil
+    _ name: String, isNullable: Bool = true, as known: SQLOperator = .or,
+    coding: ExpressionCoding? = nil
   ) -> SQLFragment {
     let column = SQLFragment(
-      text: prefix + name.quotedIdentifier, isNullable: isNullable, coding: coding)
+      text: prefix + name.quotedIdentifier, isNullable: isNullable, as: known, coding: coding)
     return coding?.isDecimal == true ? column.decimal : column
   }
 }

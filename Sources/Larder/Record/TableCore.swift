@@ -199,13 +199,13 @@ final class TableCore: Sendable {
 
 /// Which of a table's statements that insert rows.
 struct StatementKey: Hashable {
+  /// The engine's name, for which it is; nil for SQLite.
+  var engine: String?
   var rows = 1
   /// What is done about rows that break a constraint; nil for an error.
   var policy: String?
   /// Whether it updates the row where that is there.
   var isUpsert = false
-  /// Whether the engine's numbers go on behind the key.
-  var counts = false
   /// The column that is left out, for another engine than SQLite.
   var leftOut: Int?
   var returned: [Int] = []

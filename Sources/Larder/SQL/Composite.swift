@@ -23,6 +23,8 @@ extension SQLFragment {
       case cast(SQLFragment, ColumnType, from: ColumnType.Kind? = nil)
       /// A value, and what its engine is told of its type.
       case typed(any DatabaseValueConvertible, String)
+      /// A value of the type of a column beside it.
+      case beside(any DatabaseValueConvertible, SQLFragment)
       /// The values that something is a member of.
       case members(MemberList)
       /// The statement whose rows are the number and the value of each of these.
@@ -60,7 +62,7 @@ extension SQLFragment {
         conditions.forEach(body)
         results.forEach(body)
       case .cast(let part, _, _), .form(_, _, let part): body(part)
-      case .sql, .members, .rows, .limit, .parameter, .typed: break
+      case .sql, .members, .rows, .limit, .parameter, .typed, .beside: break
       }
     }
 
@@ -111,6 +113,7 @@ extension SQLFragment {
         try body(.type(type))
         try body(.word(")"))
       case .typed(let value, let type): try body(.typed(value, type))
+      case .beside(let value, let column): try body(.beside(value, column))
       case .members(let list): for step in list.steps { try body(step) }
       case .rows(let list): for step in list.rows { try body(step) }
       case .limit(let count, let offset): try body(.limit(count, offset: offset))

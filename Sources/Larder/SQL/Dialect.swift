@@ -13,6 +13,17 @@ package protocol Dialect: Sendable {
   /// What stands behind the placeholder of a value, so that the engine doesn't have to guess its type.
   func type(of value: any DatabaseValueConvertible) -> StaticString?
 
+  /// What stands before the placeholder of a value, where ``type(of:)`` closes it.
+  func opening(of value: any DatabaseValueConvertible) -> StaticString?
+
+  /// Whether a value beside a column, or assigned to it, has that column's type, so that nothing is said of it.
+  func takesType(
+    of column: SQLFragment, _ operation: SQLOperator, _ value: any DatabaseValueConvertible
+  ) -> Bool
+
+  /// A fragment as it is written where it is a condition: where NULL is as good as false.
+  func condition(_ fragment: SQLFragment) -> SQLFragment
+
   /// What is written in the place of a fragment; nil for the fragment as it is. It isn't asked about names and
   /// values, and not again about what it returned, but about the parts of that.
   func rewrite(_ fragment: SQLFragment) -> SQLFragment?
@@ -38,6 +49,11 @@ extension Dialect {
 
   package var reusesPlaceholders: Bool { false }
   package func type(of value: any DatabaseValueConvertible) -> StaticString? { nil }
+  package func opening(of value: any DatabaseValueConvertible) -> StaticString? { nil }
+  package func takesType(
+    of column: SQLFragment, _ operation: SQLOperator, _ value: any DatabaseValueConvertible
+  ) -> Bool { false }
+  package func condition(_ fragment: SQLFragment) -> SQLFragment { fragment }
   package var definitions: (any DefinitionDialect)? { nil }
   package func literal(of value: DatabaseValue, as type: ColumnType) throws -> String {
     try value.literal
@@ -63,6 +79,8 @@ package protocol DefinitionDialect: Sendable {
   func indexTerm(_ term: String, isNullable: Bool) -> String
   /// The statement that keeps others from a table until the end of the transaction.
   func lock(_ table: String) -> String
+  /// The query of a table's triggers that are on, by its name: their names, and the words that turn them on.
+  var enabledTriggers: String { get }
   /// The statement that makes a column number rows after those that are there.
   func renumber(_ table: String, column: String) -> String
 }

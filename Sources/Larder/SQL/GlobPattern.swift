@@ -3,37 +3,54 @@
 package enum GlobPattern {
   package static func regularExpression(_ glob: String) -> String {
     var result = "^"
-    var rest = Substring(glob)
-    while let character = rest.popFirst() {
-      switch character {
+    var rest = glob.unicodeScalars[...]
+    while let scalar = rest.popFirst() {
+      switch scalar {
       case "*": result += ".*"
       case "?": result += "."
       case "[": result += set(&rest)
-      default: result += escaped(character)
+      default: result += escaped(scalar)
       }
     }
     return result + "$"
   }
 
   /// A set, in which `^` excludes, and a `]` that comes first stands for itself.
-  private static func set(_ rest: inout Substring) -> String {
-    var members = "["
-    if rest.first == "^" {
-      rest.removeFirst()
-      members += "^"
-    }
-    var isFirst = true
-    while let member = rest.popFirst() {
-      if member == "]", !isFirst { return members + "]" }
-      members += member == "\\" || member == "[" || member == "]" ? "\\\(member)" : "\(member)"
-      isFirst = false
+  private static func set(_ rest: inout Substring.UnicodeScalarView) -> String {
+    let excludes = rest.first == "^"
+    if excludes { rest.removeFirst() }
+    var members = ""
+    // What a range may begin with.
+    var start: Unicode.Scalar?
+    if rest.first == "]" { members += member(rest.removeFirst()) }
+    while let scalar = rest.popFirst() {
+      if scalar == "]" {
+        if members.isEmpty { return excludes ? "." : nothing }
+        return "[\(excludes ? "^" : "")\(members)]"
+      }
+      if scalar == "-", let first = start, let last = rest.first, last != "]" {
+        rest.removeFirst()
+        // One that is turned around has nothing but its beginning in it.
+        if first <= last { members += "\(member(first))-\(member(last))" }
+        start = nil
+      } else {
+        members += member(scalar)
+        start = scalar
+      }
     }
     // Without an end nothing matches.
-    return "(?!)"
+    return nothing
   }
 
-  private static func escaped(_ character: Character) -> String {
-    character.isLetter || character.isNumber || !character.isASCII
-      ? "\(character)" : "\\\(character)"
+  private static let nothing = "(?!)"
+
+  private static func member(_ scalar: Unicode.Scalar) -> String {
+    "\\[]^-".unicodeScalars.contains(scalar) ? "\\\(scalar)" : "\(scalar)"
+  }
+
+  private static func escaped(_ scalar: Unicode.Scalar) -> String {
+    let isPlain =
+      !scalar.isASCII || scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+    return isPlain ? "\(scalar)" : "\\\(scalar)"
   }
 }

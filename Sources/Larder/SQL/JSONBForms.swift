@@ -8,7 +8,10 @@ package enum JSONBForms {
       value(kind, in: operands[0], at: path, isStrict)
     case .jsonChange(let changes): changed(operands[0], changes, operands.dropFirst())
     case .jsonDocument: "coalesce(CAST(\(operands[0]) AS JSONB), 'null')"
-    case .jsonRows(let path): rows(find("", in: operands[0], at: path))
+    case .jsonRows(let path): rows(find(in: operands[0], at: path))
+    case .jsonElement, .jsonSelected: "\(operands[0])"
+    case .jsonContains(let kind, let path):
+      contains(operands[1], of: kind, in: operands[0], at: path, isCondition: false)
     case .jsonText: "coalesce(to_jsonb(\(operands[0])), 'null')"
     case .jsonCheck: "(CAST(coalesce(\(operands[0]), 'null') AS JSONB) IS NOT NULL)"
     case .jsonObject: "jsonb_build_object(\(.list(operands)))"
@@ -22,7 +25,18 @@ package enum JSONBForms {
       : "coalesce(jsonb_object_agg(\(.list(operands)))\(clauses), '{}')"
   }
 
-  /// What lies at a path, where a filter lets it through.
+  /// What lies at a path: names lead into objects alone, numbers into arrays.
+  static func find(in json: SQLFragment, at path: some Sequence<JSONPathStep>) -> SQLFragment {
+    let path = Array(path)
+    let names = path.compactMap { if case .name(let name) = $0 { name } else { nil } }
+    // For `->` what is neither an array nor an object has an element, itself.
+    guard names.count == path.count else { return find("", in: json, at: path) }
+    let document: SQLFragment = "CAST(\(json) AS JSONB)"
+    let steps = names.map { " -> \($0.quotedText)" }.joined()
+    return steps.isEmpty ? document : "(\(document)\(text: steps))"
+  }
+
+  /// The same, where a filter lets it through.
   private static func find(
     _ filter: String, in json: SQLFragment, at path: [JSONPathStep]
   ) -> SQLFragment {
@@ -33,10 +47,15 @@ package enum JSONBForms {
   private static func value(
     _ kind: JSONKind, in json: SQLFragment, at path: [JSONPathStep], _ isStrict: Bool
   ) -> SQLFragment {
-    let type = isStrict ? nil : kind.typeName
-    let filter = type.map { "== \"\($0)\"" } ?? "!= \"null\""
-    let range = isStrict ? "" : range(of: kind)
-    let value = find(" ? (@.type() \(filter)\(range))", in: json, at: path)
+    let place = find(in: json, at: path)
+    let value: SQLFragment
+    if !isStrict, let type = kind.typeName {
+      // Of a text the document is made once.
+      value = find(" ? (@.type() == \"\(type)\"\(range(of: kind)))", in: json, at: path)
+      if kind == .text { return "((\(value) #>> '{}') COLLATE \"C\")" }
+    } else {
+      value = "nullif(\(place), 'null')"
+    }
     let text: SQLFragment = """
       (CASE jsonb_typeof(\(value)) WHEN 'string' THEN \(value) #>> '{}' \
       ELSE CAST(CAST('no text: ' || CAST(\(value) AS TEXT) AS BIGINT) AS TEXT) END COLLATE "C")
@@ -45,6 +64,7 @@ package enum JSONBForms {
     return switch kind {
     case .integer where !isStrict: "CAST(CAST(CAST(\(value) AS TEXT) AS NUMERIC) AS BIGINT)"
     case .integer: "CAST(CAST(\(value) AS TEXT) AS BIGINT)"
+    case .number where !isStrict: "CAST(\(value) AS NUMERIC)"
     case .number, .decimal: "CAST(CAST(\(value) AS TEXT) AS NUMERIC)"
     case .real: "CAST(CAST(\(value) AS TEXT) AS DOUBLE PRECISION)"
     case .bool: "CAST(\(value) AS BOOLEAN)"
@@ -52,11 +72,57 @@ package enum JSONBForms {
     case .uuid: "CAST(\(text) AS UUID)"
     case .date:
       """
-      to_char(CAST(\(text) AS TIMESTAMPTZ) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+      (to_char(CAST(\(text) AS TIMESTAMPTZ) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') COLLATE "C")
       """
-    case .json: "CAST(\(value) AS TEXT)"
-    case .type: "jsonb_typeof(\(find("", in: json, at: path)))"
+    case .json: "(CAST(\(value) AS TEXT) COLLATE \"C\")"
+    case .type: "(jsonb_typeof(\(place)) COLLATE \"C\")"
     case .count, .valid: "CAST(\(find(".size()", in: json, at: path)) AS BIGINT)"
+    }
+  }
+
+  // MARK: Containment
+
+  /// Whether an array at a path has an element that equals a value. An index of the document (GIN) serves it where
+  /// all steps of the path are names.
+  ///
+  /// - Parameter isCondition: whether NULL is as good as false.
+  package static func contains(
+    _ value: SQLFragment, of kind: JSONKind, in json: SQLFragment, at path: [JSONPathStep],
+    isCondition: Bool
+  ) -> SQLFragment? {
+    guard let element = text(of: value, kind) else { return nil }
+    let test = containment(of: "[\(element)]", in: json, at: path)
+    return isCondition ? "(\(test))" : "coalesce(\(test), FALSE)"
+  }
+
+  /// Whether what lies at a path equals a value, of a comparison of a place in JSON with that; nil for other fragments,
+  /// and where no index of the document could serve it.
+  package static func holds(_ place: SQLFragment, _ value: SQLFragment) -> SQLFragment? {
+    guard
+      case .form(.jsonValue(let kind, let path, isStrict: false), let operands, _) =
+        place.content, let text = text(of: value, kind), !path.isEmpty, let json = operands.first
+    else { return nil }
+    let hasNames = path.allSatisfy { if case .name = $0 { true } else { false } }
+    return hasNames ? containment(of: text, in: json, at: path) : nil
+  }
+
+  private static func containment(
+    of text: String, in json: SQLFragment, at path: [JSONPathStep]
+  ) -> SQLFragment {
+    let elements = path.lastIndex { if case .element = $0 { true } else { false } }
+    let names = path[(elements.map { $0 + 1 } ?? 0)...]
+    let part = names.reversed().reduce(text) { "{\($1.text.quotedJSON):\($0)}" }
+    let whole = find(in: json, at: path.dropLast(names.count))
+    return "\(whole) @> \(SQLFragment(.typed(part, "::jsonb")))"
+  }
+
+  /// A value as JSON, where the server has it so, too.
+  private static func text(of value: SQLFragment, _ kind: JSONKind) -> String? {
+    switch (value.boundValue, kind) {
+    case (.integer(let number)?, .integer), (.integer(let number)?, .number): "\(number)"
+    case (.integer(let number)?, .bool): number == 0 ? "false" : "true"
+    case (.text(let text)?, .text) where !text.utf8.contains(0): text.quotedJSON
+    default: nil
     }
   }
 
@@ -95,14 +161,14 @@ package enum JSONBForms {
   ) -> SQLFragment {
     let path = change.path
     let steps = path.map { SQLFragment(text: $0.text.quotedText) }
-    let isNothing: SQLFragment = "\(find("", in: json, at: path)) IS NULL"
+    let isNothing: SQLFragment = "\(find(in: json, at: path)) IS NULL"
     if change.kind == .remove {
       let rest: SQLFragment = "\(json) #- ARRAY[\(.list(steps))]"
       return "CASE WHEN \(isNothing) THEN \(json) ELSE \(rest) END"
     }
     var new: SQLFragment = "coalesce(CAST(\(value) AS JSONB), 'null')"
     for (depth, step) in path.enumerated().reversed() {
-      let found = find("", in: json, at: Array(path[..<depth]))
+      let found = find(in: json, at: path[..<depth])
       let container: SQLFragment =
         switch step {
         case .name:
@@ -118,14 +184,15 @@ package enum JSONBForms {
   private static func rows(_ found: SQLFragment) -> SQLFragment {
     func part(_ name: String, _ function: String, _ type: String) -> SQLFragment {
       """
-      SELECT place - 1 AS key, jsonb_build_array(\(text: name), CAST(value AS TEXT)) AS value \
+      SELECT place - 1 AS key, \(text: name) AS name, value AS json, \
+      jsonb_build_array(\(text: name), CAST(value AS TEXT)) AS value \
       FROM \(text: function)(CASE jsonb_typeof(\(found)) WHEN '\(text: type)' THEN \(found) END) \
       WITH ORDINALITY AS list
       """
     }
     return """
-      LATERAL (\(part("NULL::text", "jsonb_array_elements", "array")) (value, place) \
-      UNION ALL \(part("name", "jsonb_each", "object")) (name, value, place))
+      LATERAL (\(part("NULL::text COLLATE \"C\"", "jsonb_array_elements", "array")) (value, place) \
+      UNION ALL \(part("name COLLATE \"C\"", "jsonb_each", "object")) (name, value, place))
       """
   }
 }

@@ -21,6 +21,12 @@ package enum SQLForm: Sendable {
   /// A table of what is in an array or object, whose columns are `key`, a number, and `value`, a pair of the name
   /// and the text.
   case jsonRows([JSONPathStep])
+  /// A part of such a pair, and the column that engines may have for it.
+  case jsonElement
+  /// Whether an array at a path in JSON, the first operand, has an element that equals a value, the second.
+  case jsonContains(JSONKind, [JSONPathStep])
+  /// A term of GROUP BY or ORDER BY, and the selected expression of the same place in JSON, which engines want for it.
+  case jsonSelected
   /// A value as JSON.
   case jsonText
   /// Whether a text is JSON, or NULL.
@@ -35,6 +41,8 @@ package enum SQLForm: Sendable {
   case float
   /// An integer, or an error where the column's property can't have it.
   case integer
+  /// A text that a function of the program's has made.
+  case ownText
   /// Whether a text begins or ends with another; where it is in it.
   case hasPrefix, hasSuffix, position
   /// A format of SQLite's, and a date as text in it.

@@ -21,7 +21,10 @@ extension SQLFragment {
   package var isNull: Bool { boundValue == .null }
 
   /// Whether it may be NULL only once it is run.
-  package var mayBeNull: Bool { isNullable && kind != .value }
+  package var mayBeNull: Bool { isNullable && kind != .value && operation != .key }
+
+  /// Whether it is the name of a column, or of something else.
+  package var isName: Bool { kind == .text && words?.hasSuffix("\"") == true }
 
   /// The collation that it names, in capital letters and without quotes.
   package var collation: String? {

@@ -37,6 +37,8 @@ package final class SQLFragment: @unchecked Sendable {
   @usableFromInline package let isNullable: Bool
   /// How many fragments lie inside of each other.
   private let depth: Int32
+  /// Whether so many lie inside of each other that nothing may go through them by calling itself.
+  package var isDeep: Bool { depth > Self.deepest }
   /// How values are stored that it is compared with, where the type doesn't say.
   @usableFromInline let coding: ExpressionCoding?
   package let value: any DatabaseValueConvertible
@@ -76,12 +78,14 @@ package final class SQLFragment: @unchecked Sendable {
   // MARK: What a fragment can be
 
   /// Words or names as they are.
+  ///
+  /// - Parameter known: ``SQLOperator/key`` or ``SQLOperator/real`` for such a column.
   package convenience init(
     text: String, _ precedence: Precedence = .atom, isNullable: Bool = true,
-    coding: ExpressionCoding? = nil
+    as known: SQLOperator = .or, coding: ExpressionCoding? = nil
   ) {
     self.init(
-      .text, .or, precedence, isNullable: isNullable, depth: 0, coding: coding,
+      .text, known, precedence, isNullable: isNullable, depth: 0, coding: coding,
       text: TextBytes(text))
   }
 
@@ -256,7 +260,11 @@ package final class SQLFragment: @unchecked Sendable {
     case .comparison:
       try Self.write(leftReference, to: &writer)
       writer.append(word: operation.text)
-      try writer.append(value: value)
+      if W.hasDialect, let left {
+        try writer.append(value: value, beside: left, operation)
+      } else {
+        try writer.append(value: value)
+      }
     case .composite:
       try composite?.forEachStep { step throws(W.Failure) in try step.write(to: &writer) }
     }

@@ -1,3 +1,5 @@
+import LarderSQLite
+
 /// How tightly an operator binds; see [Operators](https://www.sqlite.org/lang_expr.html).
 @usableFromInline
 package enum Precedence: UInt8, Comparable, Sendable {
@@ -38,6 +40,15 @@ package enum SQLOperator: UInt8, Sendable {
   case ascending, descending, nullsFirst, nullsLast
   /// A term of GROUP BY.
   case grouping
+  /// What is a condition: where NULL is as good as false.
+  case condition
+  /// Of a name: a column that is never NULL in the database, whatever its property's type is; one of real numbers.
+  case key, real
+
+  /// What is known of a column.
+  static func column(isKey: Bool, _ kind: ColumnType.Kind) -> SQLOperator {
+    isKey ? .key : kind == .real ? .real : .or
+  }
 
   /// What stands between two operands, or before the only one, in SQLite's SQL.
   var text: StaticString {
@@ -80,7 +91,10 @@ package enum SQLOperator: UInt8, Sendable {
     case .bitwiseNot: "~"
     case .distinct: "DISTINCT "
     case .parentheses: "("
-    case .isNull, .isNotNull, .ascending, .descending, .nullsFirst, .nullsLast, .grouping: ""
+    case .isNull, .isNotNull, .ascending, .descending, .nullsFirst, .nullsLast, .grouping,
+      .condition,
+      .key, .real:
+      ""
     }
   }
 
@@ -118,7 +132,7 @@ package enum SQLOperator: UInt8, Sendable {
     case .negate, .bitwiseNot: .sign
     case .parentheses: .atom
     case .join, .leftJoin, .rightJoin, .fullJoin, .crossJoin, .on, .assign, .distinct,
-      .ascending, .descending, .nullsFirst, .nullsLast, .grouping:
+      .ascending, .descending, .nullsFirst, .nullsLast, .grouping, .condition, .key, .real:
       .lowest
     }
   }

@@ -19,6 +19,10 @@ protocol SQLWriter {
   mutating func append(value: any DatabaseValueConvertible) throws(Failure)
   /// The same with what its engine is told of its type.
   mutating func append(value: any DatabaseValueConvertible, as type: String) throws(Failure)
+  /// The same beside a column, or assigned to it, which may say the type.
+  mutating func append(
+    value: any DatabaseValueConvertible, beside column: SQLFragment, _ operation: SQLOperator
+  ) throws(Failure)
   /// SQL of the program's own, with its values.
   mutating func append(sql: SQL) throws(Failure)
   /// Says that the text is not likely to come again in the same form.
@@ -32,9 +36,20 @@ extension SQLWriter {
   var dialect: (any Dialect)? { nil }
   func rewritten(_ fragment: SQLFragment) -> SQLFragment? { nil }
 
+  /// A condition as the dialect has it.
+  func conditionally(_ fragment: SQLFragment) -> SQLFragment {
+    dialect?.condition(fragment) ?? fragment
+  }
+
   mutating func append(value: any DatabaseValueConvertible, as type: String) throws(Failure) {
     try append(value: value)
     append(type)
+  }
+
+  mutating func append(
+    value: any DatabaseValueConvertible, beside column: SQLFragment, _ operation: SQLOperator
+  ) throws(Failure) {
+    try append(value: value)
   }
 
   /// LIMIT and OFFSET, of which one isn't nil or zero.
@@ -59,6 +74,7 @@ enum WritingStep {
   case string(String)
   case value(any DatabaseValueConvertible)
   case typed(any DatabaseValueConvertible, String)
+  case beside(any DatabaseValueConvertible, SQLFragment)
   case part(SQLFragment)
   case sql(SQL)
   case type(ColumnType)
@@ -74,6 +90,7 @@ enum WritingStep {
     case .string(let text): writer.append(text)
     case .value(let value): try writer.append(value: value)
     case .typed(let value, let type): try writer.append(value: value, as: type)
+    case .beside(let value, let column): try writer.append(value: value, beside: column, .in)
     case .part(let part): try part.write(to: &writer)
     case .sql(let sql): try writer.append(sql: sql)
     case .type(let type):
@@ -276,6 +293,8 @@ struct DialectWriter: SQLWriter {
   var dialect: (any Dialect)? { ownDialect }
   fileprivate var text: TextWriter
   fileprivate var values: [(any DatabaseValueConvertible)?] = []
+  /// The columns whose types values have, by the values' places.
+  private var besides: [Int: SQLFragment] = [:]
   /// The columns of the parameters so far, in the order in which they are numbered.
   fileprivate var columns: [Int] = []
   private var parameterCount = 0
@@ -293,8 +312,16 @@ struct DialectWriter: SQLWriter {
   mutating func append(_ string: String) { text.append(string) }
 
   mutating func append(value: any DatabaseValueConvertible) {
+    if let opening = ownDialect.opening(of: value) { text.append(word: opening) }
     appendPlaceholder(of: value)
     if let type = ownDialect.type(of: value) { text.append(word: type) }
+  }
+
+  mutating func append(
+    value: any DatabaseValueConvertible, beside column: SQLFragment, _ operation: SQLOperator
+  ) {
+    guard ownDialect.takesType(of: column, operation, value) else { return append(value: value) }
+    appendPlaceholder(of: value, beside: column)
   }
 
   mutating func append(value: any DatabaseValueConvertible, as type: String) {
@@ -302,10 +329,13 @@ struct DialectWriter: SQLWriter {
     text.append(type)
   }
 
-  private mutating func appendPlaceholder(of value: any DatabaseValueConvertible) {
-    if ownDialect.reusesPlaceholders, !values.isEmpty, let known = number(of: value) {
+  private mutating func appendPlaceholder(
+    of value: any DatabaseValueConvertible, beside column: SQLFragment? = nil
+  ) {
+    if ownDialect.reusesPlaceholders, !values.isEmpty, let known = number(of: value, column) {
       text.append(ownDialect.placeholder(parameterCount + known))
     } else {
+      if let column { besides[values.count] = column }
       appendNew(value)
     }
   }
@@ -318,10 +348,13 @@ struct DialectWriter: SQLWriter {
 
   /// The number of the same value, of the same type, where the type says how it is stored: what stands beside
   /// others may be of another type at each place. Few are looked at: long lists have no such.
-  private func number(of value: any DatabaseValueConvertible) -> Int? {
+  private func number(
+    of value: any DatabaseValueConvertible, _ column: SQLFragment?
+  ) -> Int? {
     guard values.count < 64, type(of: value).columnType.kind != .any else { return nil }
-    return values.firstIndex { other in
-      guard let other, type(of: other) == type(of: value), let stored = try? value.databaseValue
+    return values.indices.first { index in
+      guard let other = values[index], type(of: other) == type(of: value),
+        besides[index]?.words == column?.words, let stored = try? value.databaseValue
       else { return false }
       return (try? other.databaseValue)?.isIdentical(to: stored) ?? false
     }.map { $0 + 1 }

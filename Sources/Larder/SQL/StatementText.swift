@@ -11,7 +11,8 @@ package struct StatementText {
   private var firstWord = ""
   private var changesRows = false
   private var returnsRows = false
-  package private(set) var effects: EngineEffects = []
+  private var leavings: StatementEffects
+  private var changesSchema = false
   /// The first words, by which a function's definition is known, in whose body statements end too.
   private var words: [String] = []
   /// How many parentheses, and blocks of a function's body, are open.
@@ -21,10 +22,20 @@ package struct StatementText {
   private var position = 0
   private var keepsPlaceholders = false
 
-  package init(_ sql: String) {
+  /// - Parameter harmless: the names of functions that are known to leave nothing with a connection, beside the
+  ///   server's own.
+  package init(_ sql: String, harmless: Set<String> = []) {
     source = Array(sql.utf8)
+    leavings = StatementEffects(harmless: harmless)
     text.reserveCapacity(source.count + 16)
     while position < source.count { takeNext() }
+  }
+
+  /// What it does beside reading and writing rows.
+  package var effects: EngineEffects {
+    var effects: EngineEffects = leavings.leavesNothing ? [] : .session
+    if changesSchema || leavings.makesTable { effects.insert(.schema) }
+    return effects
   }
 
   /// The statements of a text, which semicolons outside of quotes part.
@@ -50,6 +61,7 @@ package struct StatementText {
   /// For parting: placeholders stay as they are.
   private init(parting sql: String) {
     source = Array(sql.utf8)
+    leavings = StatementEffects()
     keepsPlaceholders = true
   }
 
@@ -65,14 +77,20 @@ package struct StatementText {
       let prefix = start > 0 ? source[start - 1] | 0x20 : 0
       let isOwnWord = start < 2 || !source[start - 2].isWord
       takeQuoted(escapes: prefix == UInt8(ascii: "e") && isOwnWord)
-    case UInt8(ascii: "\""): takeQuoted(escapes: false)
+      leavings.takeLiteral()
+    case UInt8(ascii: "\""):
+      takeQuoted(escapes: false)
+      let name = String(decoding: source[start..<position].dropFirst().dropLast(), as: UTF8.self)
+      leavings.take(quotedName: name.replacing("\"\"", with: "\""))
     case UInt8(ascii: "-") where byte(1) == UInt8(ascii: "-"):
       while position < source.count, byte() != UInt8(ascii: "\n") { position += 1 }
     case UInt8(ascii: "/") where byte(1) == UInt8(ascii: "*"): takeComment()
     case UInt8(ascii: "?"):
       position += 1
       return placeholder(numbered: takeDigits())
-    case UInt8(ascii: ":") where byte(1) == UInt8(ascii: ":"): position += 2
+    case UInt8(ascii: ":") where byte(1) == UInt8(ascii: ":"):
+      position += 2
+      leavings.take(symbol: UInt8(ascii: ":"))
     case UInt8(ascii: ":"), UInt8(ascii: "@"):
       position += 1
       // There is no operator with a colon; @ is one, and part of others.
@@ -85,6 +103,7 @@ package struct StatementText {
           return placeholder(named: source[start..<position])
         }
       }
+      leavings.take(symbol: source[start])
     case UInt8(ascii: "$"):
       position += 1
       if byte().isDigit { return placeholder(numbered: takeDigits()) }
@@ -92,27 +111,35 @@ package struct StatementText {
       if byte() == UInt8(ascii: "$") {
         position += 1
         takeDollarQuoted(source[start..<position])
+        leavings.takeLiteral()
       } else if position > start + 1 {
         return placeholder(named: source[start..<position])
       }
     case let first where first.isWord:
       while byte().isWord || byte() == UInt8(ascii: "$") { position += 1 }
-      note(String(decoding: source[start..<position], as: UTF8.self))
+      // As the server does, which leaves letters beyond ASCII as they are.
+      let word = source[start..<position].map {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0
+      }
+      note(String(decoding: word, as: UTF8.self))
     case UInt8(ascii: "("), UInt8(ascii: ")"):
       depth = max(0, depth + (byte() == UInt8(ascii: "(") ? 1 : -1))
+      leavings.take(symbol: byte())
       position += 1
-    default: position += 1
+    default:
+      if byte() > 0x20 { leavings.take(symbol: byte()) }
+      position += 1
     }
     text += source[start..<position]
   }
 
   private mutating func note(_ word: String) {
-    let word = word.lowercased()
+    leavings.take(word: word)
     if firstWord.isEmpty { firstWord = word }
     if ["insert", "update", "delete", "merge"].contains(word) { changesRows = true }
     if word == "returning" { returnsRows = true }
     if words.count < 4 { words.append(word) }
-    noteEffects(of: word)
+    if ["create", "alter", "drop", "do", "call"].contains(words[0]) { changesSchema = true }
     guard keepsPlaceholders else { return }
     guard words[0] == "create", words.contains("function") || words.contains("procedure") else {
       return
@@ -121,32 +148,6 @@ package struct StatementText {
     if word == "begin" || word == "case" && depth > 0 { depth += 1 }
     if word == "end", depth > 0 { depth -= 1 }
   }
-
-  private mutating func noteEffects(of word: String) {
-    switch words[0] {
-    case "set":
-      if words.count == 2, !["local", "transaction", "constraints"].contains(word) {
-        effects.insert(.session)
-      }
-    case "reset", "discard", "load", "listen", "unlisten", "prepare", "deallocate":
-      effects.insert(.session)
-    case "declare": if word == "hold" { effects.insert(.session) }
-    // What their text does isn't looked at.
-    case "do", "call": effects.formUnion([.session, .schema])
-    case "create":
-      effects.insert(.schema)
-      if words.contains("temp") || words.contains("temporary") {
-        effects.insert(.session)
-      }
-    case "alter", "drop": effects.insert(.schema)
-    default: if Self.sessionFunctions.contains(word) { effects.insert(.session) }
-    }
-  }
-
-  private static let sessionFunctions: Set = [
-    "set_config", "pg_advisory_lock", "pg_advisory_lock_shared", "pg_try_advisory_lock",
-    "pg_try_advisory_lock_shared",
-  ]
 
   private mutating func takeQuoted(escapes: Bool) {
     let quote = byte()
@@ -206,6 +207,7 @@ package struct StatementText {
   private mutating func placeholder(numbered number: Int?) {
     // More than the server can have is an error of its own.
     if keepsPlaceholders { return text += (number.map { "?\($0)" } ?? "?").utf8 }
+    leavings.takeLiteral()
     let number = min(number ?? names.count + 1, Int(UInt16.max) + 1)
     while names.count < number { names.append(nil) }
     text += "$\(number)".utf8
@@ -218,6 +220,7 @@ package struct StatementText {
     if let known = names.firstIndex(where: { $0?.utf8.elementsEqual(name.utf8) == true }) {
       return placeholder(numbered: known + 1)
     }
+    leavings.takeLiteral()
     names.append(name)
     text += "$\(names.count)".utf8
   }

@@ -12,7 +12,10 @@ extension TableSchema {
 
   /// The indexes of this table that another has none for.
   func missingIndexes(in other: TableSchema) -> [IndexSchema] {
-    indexes.filter { index in !other.keys.contains { $0.serves(index.key) } }
+    indexes.filter { index in
+      !other.keys.contains { $0.serves(index.key) }
+        && !other.indexes.contains { $0.isOfAnotherMethod && $0.name.isSame(as: index.name) }
+    }
   }
 
   /// The UNIQUE constraints of this table that another doesn't have.
@@ -22,7 +25,11 @@ extension TableSchema {
 
   /// The indexes of this table that serve for nothing that another declares.
   func surplusIndexes(for declared: TableSchema) -> [IndexSchema] {
-    indexes.filter { index in !declared.keys.contains { index.key.serves($0) } }
+    indexes.filter { index in
+      !declared.keys.contains { index.key.serves($0) }
+        && !(index.isOfAnotherMethod
+          && declared.indexes.contains { $0.name.isSame(as: index.name) })
+    }
   }
 
   private var keys: [IndexKey] { (uniqueIndexes + indexes).map(\.key) }
@@ -60,6 +67,12 @@ extension IndexSchema {
         // It is the order that all have.
         return words.count > 1 && words.last == "asc" ? Array(words.dropLast()) : words
       }, isUnique: isUnique, condition: condition?.normalizedSQL ?? [])
+  }
+
+  /// Whether it isn't the tree that is declared here, but one that somebody has made by hand for what a tree can't
+  /// serve, such as GIN. Under the name of a declared index it takes the place of that.
+  fileprivate var isOfAnotherMethod: Bool {
+    sql.contains(" USING ") && !sql.contains(" USING btree (")
   }
 
   /// The column that it is on, if that is all.

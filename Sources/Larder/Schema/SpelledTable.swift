@@ -28,7 +28,7 @@ extension TableSchema {
           sql.isCacheable = false
           try db.executeUpdate(sql)
         }
-        guard let spelled = try TableSchema.found(name, in: db) else {
+        guard let spelled = try TableSchema.found(name, in: db, schema: "temp") else {
           throw SchemaError.noTable(name)
         }
         db.setRollbackOnly()

@@ -143,6 +143,9 @@ struct TableAlteration {
 
   /// In one statement, whose expressions see the rows as they were.
   private func changeTypes() throws {
+    if changedTypes.isEmpty, !copying.isEmpty, copiedColumns.allSatisfy({ $0.identity.isEmpty }) {
+      return try changeValues()
+    }
     for (column, former) in changedTypes {
       if former.defaultSQL != nil { try alter(column, "DROP DEFAULT") }
     }
@@ -165,6 +168,42 @@ struct TableAlteration {
     sql.isCacheable = false
     try db.executeUpdate(sql)
   }
+
+  private var copiedColumns: [ColumnSchema] {
+    new.columns.filter { copying[$0.name] != nil }
+  }
+
+  /// Columns that keep their types are updated: the table isn't written anew, but for rows that change, and views may
+  /// use the columns. As with a change of types, triggers don't see it.
+  private func changeValues() throws {
+    let changes = try copiedColumns.map { column in
+      let value = try copying[column.name]?.literalText(dateFormat: db.dateFormat, dialect.literal)
+      return (column, value: "CAST((\(value ?? "NULL")) AS \(column.type))")
+    }
+    let assignments = changes.map { "\($0.0.name.quotedIdentifier) = \($0.value)" }
+    var sql = "UPDATE \(new.name.quotedIdentifier) SET \(assignments.joined(separator: ", "))"
+    if changes.allSatisfy({ Self.comparedTypes.contains($0.0.type.lowercased()) }) {
+      let tests = changes.map { "\($0.0.name.quotedIdentifier) IS DISTINCT FROM \($0.value)" }
+      sql += " WHERE \(tests.joined(separator: " OR "))"
+    }
+    let modes = try db.executeQuery(SQL(raw: definitions.enabledTriggers), new.name).map { row in
+      (name: try row.get(at: 0, as: String.self), words: try row.get(at: 1, as: String.self))
+    }
+    for trigger in modes { try alter("DISABLE TRIGGER \(trigger.name.quotedIdentifier)") }
+    var update = SQL(raw: sql)
+    update.isCacheable = false
+    try db.executeUpdate(update)
+    // Else nothing could be altered while checks are to come.
+    try db.executeUpdate("SET CONSTRAINTS ALL IMMEDIATE")
+    for trigger in modes { try alter("\(trigger.words) TRIGGER \(trigger.name.quotedIdentifier)") }
+  }
+
+  /// Types of which each value can be compared with the one that it becomes.
+  private static let comparedTypes: Set<String> = [
+    "smallint", "integer", "bigint", "real", "double precision", "numeric", "boolean", "text",
+    "uuid", "bytea", "date", "timestamp with time zone", "timestamptz", "jsonb",
+    "character varying",
+  ]
 
   private func changeProperties(of column: ColumnSchema, from former: ColumnSchema) throws {
     if changedTypes.contains(where: { $0.0.name == column.name }), let value = column.defaultSQL {

@@ -78,6 +78,11 @@ extension TableSchema {
 
 extension Database {
   func drop(_ kind: SchemaEntry.Kind, _ name: String, ifExists: Bool) throws {
+    // Another engine would go on to the next schema of its path.
+    if let engine, kind == .table, try !tableExists(name) {
+      guard !ifExists else { return }
+      throw DatabaseError(.error, "no such table: \(name)", engine: engine.name)
+    }
     try executeStatements(SQL(raw: DDL.drop(kind, name, ifExists: ifExists)))
   }
 }

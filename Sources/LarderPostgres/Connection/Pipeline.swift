@@ -9,36 +9,49 @@ import LarderSQLite
 ///
 /// See [Pipeline Mode](https://www.postgresql.org/docs/current/libpq-pipeline-mode.html).
 extension PostgresConnection {
+  /// Whether the transaction's BEGIN has not been sent.
+  var hasDeferredBegin: Bool { isIdle && !deferred.isEmpty }
+
   /// Ends a transaction whose BEGIN has not been sent: whether that is so.
   func discardDeferredBegin() -> Bool {
-    defer { deferredBegin = nil }
-    return deferredBegin != nil
+    guard hasDeferredBegin else { return false }
+    deferred = []
+    return true
+  }
+
+  /// Runs something before the transaction that has just begun.
+  func beforeDeferredBegin<T>(_ body: () throws -> T) rethrows -> T {
+    let deferred = deferred
+    self.deferred = []
+    defer { self.deferred = deferred }
+    return try body()
   }
 
   // MARK: Round trips
 
-  /// Sends what a closure gives to libpq, behind what was put off, whose results it reads. Throws if BEGIN has
+  /// Sends what a closure gives to libpq, behind what was put off, whose results it reads. Throws if that has
   /// failed.
   func roundTrip(_ send: (OpaquePointer) throws -> Void) throws {
     let handle = try begin()
-    isInTransaction = !isIdle || deferredBegin != nil
+    isInTransaction = !isIdle || !deferred.isEmpty
     // Not in a transaction, which an error would abort. They end with a Sync of their own.
-    var names: [String] = []
-    if !discardedNames.isEmpty, isIdle {
-      swap(&names, &discardedNames)
-      for name in names { try sendPlain("DEALLOCATE \(name)", handle) }
-      try check(PQpipelineSync(handle))
+    var discarded: [String] = []
+    if isIdle, keepsStatements {
+      discarded = names.takeDiscarded()
+      for name in discarded { try sendPlain("DEALLOCATE \(name)", handle) }
+      if !discarded.isEmpty { try check(PQpipelineSync(handle)) }
     }
-    let begin = deferredBegin
-    if let begin { try sendPlain(begin, handle) }
+    let deferred = deferred
+    for sql in deferred { try sendPlain(sql, handle) }
     try send(handle)
     try check(PQpipelineSync(handle))
     try flush(handle)
-    for _ in names { _ = try outcome(sql: nil) }
-    if !names.isEmpty { _ = try readToSync() }
-    deferredBegin = nil
-    if let begin, var failure = try outcome(sql: begin) {
-      failure.sql = begin
+    for _ in discarded { _ = try outcome(sql: nil) }
+    if !discarded.isEmpty { _ = try readToSync() }
+    self.deferred = []
+    for sql in deferred {
+      guard var failure = try outcome(sql: sql) else { continue }
+      failure.sql = sql
       try fail(failure)
     }
   }
@@ -157,18 +170,47 @@ extension PostgresConnection {
 
   /// Runs statements in one round trip, each of which needs those before it to have succeeded.
   ///
-  /// - Parameter done: counts those of which the server has said that they have.
+  /// - Parameters:
+  ///   - following: statements behind them in the same round trip, as parts that run whatever becomes of others, and
+  ///     whose failures are nobody's.
+  ///   - resets: whether the session is made as it was behind all of them.
+  ///   - done: counts those of which the server has said that they have.
   ///
   /// Returns the first row of the last statement, whose columns are bigints; nil where there is none.
-  func run(all statements: [String], done: inout Int) throws -> [Int64]? {
-    try roundTrip { for sql in statements { try sendPlain(sql, $0) } }
-    var row: [Int64]?
-    for sql in statements {
-      let failure = try outcome(sql: sql) { row = Self.integers(of: $0) }
-      if let failure { try fail(failure) }
-      done += 1
+  @discardableResult
+  func run(
+    all statements: [String], then following: [[String]] = [], resets: Bool = false,
+    done: inout Int
+  ) throws -> [Int64]? {
+    let resetting = resets ? resetParts : []
+    try roundTrip { handle in
+      for sql in statements { try sendPlain(sql, handle) }
+      for part in following + resetting {
+        try check(PQpipelineSync(handle))
+        for sql in part { try sendPlain(sql, handle) }
+      }
     }
-    try finish()
+    var row: [Int64]?
+    var failed: PostgresFailure?
+    for sql in statements where failed == nil {
+      failed = try outcome(sql: sql) { row = Self.integers(of: $0) }
+      if failed == nil { done += 1 }
+    }
+    if following.isEmpty, resetting.isEmpty {
+      if let failed { try fail(failed) }
+      try finish()
+      return row
+    }
+    let last = try readToSync()
+    failed = failed ?? last
+    for _ in following { _ = try readToSync() }
+    var isReset = resets
+    for _ in resetting where try readToSync() != nil { isReset = false }
+    end()
+    if isReset { noteReset() }
+    // A part that has begun a transaction and failed.
+    if status == .failedTransaction, failed == nil { try run("ROLLBACK") }
+    if let failed { throw failed }
     return row
   }
 

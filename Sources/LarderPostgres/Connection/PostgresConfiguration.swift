@@ -36,12 +36,21 @@ public struct PostgresConfiguration: Sendable {
   public var scopeTimeout: Duration = .seconds(30)
   /// How long connecting may take.
   public var connectTimeout: Duration = .seconds(10)
+  /// How long a connection is used at most before another takes its place, between scopes; nil for as long as it lasts.
+  /// So a pool moves to servers that were added, and doesn't keep what a session's processes have gathered.
+  public var longestConnectionLife: Duration? = .seconds(3600)
   /// How long a statement may run, from its first step; nil for ever. The deadline is the client's own,
   /// which holds also where the server doesn't answer.
   public var statementDeadline: Duration?
   /// Whether statements stay prepared on the server. A pooler that gives a server's connection to others
   /// between transactions, such as PgBouncer, can't have that.
   public var preparesStatements = true
+  /// Functions of the database that leave nothing with a session, whatever they are called with: no setting, role, lock
+  /// or temporary table. Their names, as in the catalog.
+  ///
+  /// A session is reset at the end of a scope that has called others than these and the server's own: see
+  /// <doc:PostgreSQL#What-a-scope-leaves>.
+  public var harmlessFunctions: Set<String> = []
   /// Whether each transaction writes a random token to the table `larder_commit`, with its COMMIT, in the same round
   /// trip. It tells what became of a commit whose answer never came, as when the primary fails: the transaction
   /// has been committed, or runs again. Without tokens such a call throws `sqlState` 08007.

@@ -54,11 +54,20 @@ final class PostgresConnection {
   var isConnected = false
   private let generation = ProcessGeneration.watch()
 
-  /// The BEGIN that travels with the next statement.
-  @exclusivity(unchecked) var deferredBegin: String?
-  /// Names of statements that nobody needs any more, which travel likewise.
-  @exclusivity(unchecked) var discardedNames: [String] = []
-  var statementCount = 0
+  /// Statements that travel with the next one: a BEGIN, where no transaction is open yet, and ends and beginnings of
+  /// savepoints. None of them fails by itself.
+  @exclusivity(unchecked) var deferred: [String] = []
+  /// The server's names of its statements.
+  @exclusivity(unchecked) var names = StatementNames()
+  /// Whether prepared statements stay with the connections of its address.
+  let keeping: StatementKeeping
+  /// Whether a statement has run that isn't known to leave nothing with the session.
+  @exclusivity(unchecked) var isAltered = false
+  /// Whether SQL has made the server forget prepared statements, as DISCARD ALL does. A transaction that runs again would
+  /// meet that again.
+  @exclusivity(unchecked) var losesNames = false
+  /// Whether the server's process isn't the one that libpq was told of.
+  private(set) var isBehindPooler = false
   /// Whether what was sent last is in a transaction.
   @exclusivity(unchecked) var isInTransaction = false
   /// Whether the end of the round trip has been read.
@@ -81,19 +90,24 @@ final class PostgresConnection {
   /// - Parameters:
   ///   - address: where it is.
   ///   - configuration: what of it is for one connection applies.
+  ///   - keeping: what is known of the address; nil for nothing.
   ///   - deadline: when to give up, in nanoseconds of `MonotonicClock`. Looking a host name up isn't
   ///     interrupted, since the C library can't do that; `hostaddr=` spares it.
   init(
     _ address: ServerAddress, _ configuration: PostgresConfiguration = .init(),
-    interrupts: PostgresInterrupt? = nil, deadline: Int? = nil
+    interrupts: PostgresInterrupt? = nil, keeping: StatementKeeping = StatementKeeping(),
+    deadline: Int? = nil
   ) throws {
     self.configuration = configuration
+    self.keeping = keeping
     self.interrupts = try interrupts ?? PostgresInterrupt()
     self.deadline = deadline
     handle = try address.start(warning: warning)
     do {
       try connect()
-      try run(configuration.sessionSQL)
+      var done = 0
+      let row = try run(all: [configuration.sessionSQL(of: self)], done: &done)
+      isBehindPooler = row?.first != Int64(process)
     } catch {
       drop()
       throw error
@@ -134,6 +148,9 @@ final class PostgresConnection {
     return warning.pointee != 0
   }
 
+  /// The server's process, as it has said so itself.
+  var process: Int32 { handle.map(PQbackendPID) ?? 0 }
+
   /// Whether it can be used: it is neither closed nor lost, nor the parent's of this process.
   var isOpen: Bool { handle != nil && generation == ProcessGeneration.current }
 
@@ -141,7 +158,7 @@ final class PostgresConnection {
     guard let handle, isOpen else { return .unknown }
     if let streaming { return streaming.isUnwanted ? .transaction : .active }
     switch PQtransactionStatus(handle) {
-    case PQTRANS_IDLE: return deferredBegin == nil ? .idle : .transaction
+    case PQTRANS_IDLE: return deferred.isEmpty ? .idle : .transaction
     case PQTRANS_INTRANS: return .transaction
     case PQTRANS_INERROR: return .failedTransaction
     case PQTRANS_ACTIVE: return .active

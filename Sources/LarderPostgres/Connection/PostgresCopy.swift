@@ -179,7 +179,7 @@ final class PostgresCopy {
 extension PostgresConnection {
   /// Leaves pipeline mode for what can't be done in it. What was put off needs a round trip of its own.
   fileprivate func leavePipeline() throws -> OpaquePointer {
-    if deferredBegin != nil {
+    if !deferred.isEmpty {
       try roundTrip { _ in }
       try finish()
     }

@@ -58,16 +58,14 @@ final class CancelRequest: Sendable {
 
   /// Sends it; nil where there is no connection any more.
   init?(_ handle: OpaquePointer, waking interrupts: PostgresInterrupt) {
-    guard let cancel = PQgetCancel(handle) else { return nil }
+    guard let cancel = larder_cancel_make(handle) else { return nil }
     // The address as a number, since pointers aren't Sendable. Only the closure has it from here on.
     let address = UInt(bitPattern: cancel)
     DispatchQueue(label: "larder.cancel").async {
-      let cancel = OpaquePointer(bitPattern: address)
-      // The message about a failure is of no use: what counts is whether the statement ends.
-      withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) {
-        _ = PQcancel(cancel, $0.baseAddress, 256)
-      }
-      PQfreeCancel(cancel)
+      let cancel = UnsafeMutableRawPointer(bitPattern: address)
+      // Whether it fails is of no use: what counts is whether the statement ends.
+      larder_cancel_send(cancel)
+      larder_cancel_free(cancel)
       self.hasEnded.store(true, ordering: .releasing)
       interrupts.wake()
     }

@@ -8,7 +8,7 @@ extension PostgresConnection {
   func prepare(_ sql: String, parameterCount: Int? = nil) throws -> PostgresStatement {
     try Self.checkText(sql)
     let statement = PostgresStatement(sql, on: self)
-    if parameterCount != 0 { try statement.prepare() }
+    if parameterCount != 0 { try statement.describe() }
     return statement
   }
 }
@@ -21,9 +21,18 @@ extension PostgresConnection {
 final class PostgresStatement {
   let sql: String
   private let connection: PostgresConnection
-  /// On the server; empty where it doesn't keep statements.
+  /// On the server; empty where it isn't kept there.
   private var name = ""
-  private var isPrepared = false
+  /// That of its text and its parameters' types.
+  private var hash = ""
+  /// The name by which it was run last.
+  private var sentName = ""
+  /// The connection's, of when it was prepared.
+  private var generation = 0
+  /// Whether the server has it by its name.
+  private var isPrepared: Bool { !name.isEmpty && generation == connection.names.generation }
+  /// Whether the types of its parameters are known.
+  private var isDescribed = false
   /// Whether it has run since, so that only its plan can be what an error is about.
   private var hasRun = false
   @exclusivity(unchecked) private(set) var parameters = PostgresParameters(types: [])
@@ -54,17 +63,17 @@ final class PostgresStatement {
     // Nobody is left to be told. Afterwards it isn't streaming.
     try? reset()
     try? readToEnd()
-    forget()
+    releaseName()
   }
 
   // MARK: Preparation
 
-  /// Has the server compile the statement and describe it.
-  func prepare() throws {
-    nameAnew()
+  /// Has the server compile the statement and tell the types of parameters and columns. It keeps it by a name only
+  /// once these are known, and the statement runs.
+  func describe() throws {
     try connection.roundTrip { handle in
-      try connection.check(PQsendPrepare(handle, name, sql, 0, nil))
-      try connection.check(PQsendDescribePrepared(handle, name))
+      try connection.check(PQsendPrepare(handle, "", sql, 0, nil))
+      try connection.check(PQsendDescribePrepared(handle, ""))
     }
     if let failure = try connection.outcome(sql: sql) { try connection.fail(failure) }
     let failure = try connection.outcome(sql: sql) { description in
@@ -75,27 +84,34 @@ final class PostgresStatement {
     }
     if let failure { try connection.fail(failure) }
     try connection.finish()
-    isPrepared = true
+    isDescribed = true
+    hash = ""
     try checkColumns()
   }
 
-  private func nameAnew() {
-    guard connection.configuration.preparesStatements else { return }
-    hasRun = false
-    connection.statementCount += 1
-    name = "larder_\(connection.statementCount)"
+  /// Takes a name by which the server keeps it: whether it has to be compiled for that.
+  private func takeName() -> Bool {
+    if isPrepared { return false }
+    if hash.isEmpty { hash = StatementNames.hash(sql, parameters.types) }
+    let taken = connection.names.take(hash)
+    name = taken.name
+    generation = connection.names.generation
+    hasRun = taken.isKnown
+    return !taken.isKnown
   }
 
-  /// Has it compiled anew the next time.
-  private func forget() {
-    if isPrepared, !name.isEmpty { connection.discardedNames.append(name) }
-    isPrepared = false
+  /// Gives the name back.
+  ///
+  /// - Parameter isThere: whether the server has the statement.
+  private func releaseName(isThere: Bool = true) {
+    if isPrepared { connection.names.release(name, isThere: isThere) }
+    name = ""
   }
 
   private func readColumns(of result: OpaquePointer) {
     let count = PQnfields(result)
     let isKnown =
-      columnTypes.count == count && isPrepared && !name.isEmpty
+      columnTypes.count == count && isPrepared
       && (0..<count).allSatisfy { PQftype(result, $0) == columnTypes[Int($0)] }
     if isKnown { return }
     columnTypes = (0..<count).map { PQftype(result, $0) }
@@ -123,48 +139,64 @@ final class PostgresStatement {
     do {
       try start(streaming: streaming)
     } catch var failure as PostgresFailure {
-      // The schema has changed under the plan, or the pooler or somebody's DISCARD has lost the statement.
-      let isStale = failure.isStalePlan || failure.sqlState == SQLState.unknownStatement
-      guard isStale, hasRun else { throw failure }
-      forget()
+      guard isOutdated(by: failure) else { throw failure }
       guard connection.status == .idle else {
         failure.isStalePlan = true
         throw failure
       }
-      if !types.isEmpty { try prepare() }
+      if !isDescribed, !types.isEmpty { try describe() }
       // Values are bound for the types that parameters had.
       guard parameters.types == types else { throw failure }
       try start(streaming: streaming)
     }
   }
 
+  /// Whether a failure is one of what the server has kept of the statement, which it is to compile anew: the schema has
+  /// changed under the plan, or a pooler, or somebody's DISCARD, has lost it.
+  private func isOutdated(by failure: PostgresFailure) -> Bool {
+    guard !sentName.isEmpty else { return false }
+    if failure.isStalePlan, hasRun {
+      connection.names.retire(sentName, hash)
+      releaseName()
+      isDescribed = false
+      return true
+    }
+    let isStray = [SQLState.unknownStatement, SQLState.duplicateStatement].contains(
+      failure.sqlState)
+    guard isStray, failure.message.contains(sentName) else { return false }
+    name = ""
+    connection.noteStrayStatement()
+    return true
+  }
+
   private func start(streaming: Bool) throws {
-    if !isPrepared, parameters.count > 0 { try prepare() }
-    let isNew = !isPrepared && connection.configuration.preparesStatements
-    if isNew { nameAnew() }
+    if !isDescribed, parameters.count > 0 { try describe() }
+    let isKept = connection.keepsStatements
+    let isNew = isKept && takeName()
+    sentName = isKept ? name : ""
+    var hasFailed = true
+    defer { if isNew, hasFailed { releaseName(isThere: false) } }
     try connection.roundTrip { handle in
-      if isNew { try connection.check(PQsendPrepare(handle, name, sql, 0, nil)) }
       let (count, values) = (Int32(parameters.count), parameters.pointers)
+      if isNew { try connection.check(PQsendPrepare(handle, name, sql, count, parameters.types)) }
       let (lengths, formats) = (parameters.lengths, parameters.formats)
       let format: ValueFormat = connection.configuration.readsText ? .text : .binary
       let code =
-        name.isEmpty
-        ? PQsendQueryParams(
+        isKept
+        ? PQsendQueryPrepared(handle, name, count, values, lengths, formats, format.rawValue)
+        : PQsendQueryParams(
           handle, sql, count, parameters.types, values, lengths, formats, format.rawValue)
-        : PQsendQueryPrepared(handle, name, count, values, lengths, formats, format.rawValue)
       try connection.check(code)
     }
-    if isNew {
-      if let failure = try connection.outcome(sql: sql) { try connection.fail(failure) }
-      isPrepared = true
-    }
+    if isNew, let failure = try connection.outcome(sql: sql) { try connection.fail(failure) }
+    hasFailed = false
     if streaming { try connection.check(PQsetSingleRowMode(connection.handle)) }
     changes = 0
     isRunning = true
     connection.streaming = self
     stand(on: try fetch())
     try checkColumns()
-    hasRun = isPrepared && !name.isEmpty
+    hasRun = isPrepared
   }
 
   /// Reads on to a result with rows; nil at the end.
@@ -272,7 +304,9 @@ final class PostgresStatement {
     if type == TypeOID.numeric, var text = NumericFormat.text(of: bytes) {
       return EngineValue(.text, text.withUTF8 { kept(UnsafeRawBufferPointer($0)) })
     }
-    return EngineValue(bytes, of: type)
+    let value = EngineValue(bytes, of: type)
+    // SQLite has no such number: what isn't one is NULL.
+    return value.storageClass == .real && value.real.isNaN ? EngineValue(.null) : value
   }
 
   /// A value that the server has written as text.
@@ -290,25 +324,12 @@ final class PostgresStatement {
         return EngineValue(real)
       }
     case TypeOID.bytea:
-      if let blob = Self.blob(ofText: bytes) {
+      if let blob = EngineValue.blob(ofText: bytes) {
         return EngineValue(.blob, blob.withUnsafeBytes { kept($0) })
       }
     default: break
     }
     return EngineValue(.text, bytes)
-  }
-
-  /// The bytes of `\x0aff`, as `bytea_output` has them.
-  private static func blob(ofText text: UnsafeRawBufferPointer) -> [UInt8]? {
-    guard text.starts(with: "\\x".utf8), text.count.isMultiple(of: 2) else { return nil }
-    var blob: [UInt8] = []
-    blob.reserveCapacity(text.count / 2 - 1)
-    for index in stride(from: 2, to: text.count, by: 2) {
-      guard let high = text[index].hexadecimalDigit, let low = text[index + 1].hexadecimalDigit
-      else { return nil }
-      blob.append(UInt8(truncatingIfNeeded: high << 4 | low))
-    }
-    return blob
   }
 
   private func kept(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
@@ -333,7 +354,7 @@ final class PostgresStatement {
     do {
       while isRunning, let result = try fetch() {
         defer { PQclear(result) }
-        guard Self.append(result, to: kept) else {
+        guard KeptRows.append(result, to: kept) else {
           throw connection.abandon("53200", "out of memory")
         }
       }
@@ -341,17 +362,6 @@ final class PostgresStatement {
       restFailure = failure
     }
     rest = kept
-  }
-
-  /// Copies the one row of a result to the end of another: a result alone takes 2 KiB.
-  private static func append(_ result: OpaquePointer, to kept: OpaquePointer) -> Bool {
-    let place = PQntuples(kept)
-    return (0..<PQnfields(result)).allSatisfy { column in
-      let isNull = PQgetisnull(result, 0, column) == 1
-      return PQsetvalue(
-        kept, place, column, isNull ? nil : PQgetvalue(result, 0, column),
-        isNull ? -1 : PQgetlength(result, 0, column)) == 1
-    }
   }
 
   /// Reads what is on the way, for nobody.

@@ -139,10 +139,24 @@ struct ServerAddress {
     return !path.drop { $0 != "/" }.contains("@")
   }
 
+  /// When the system gives a connection up whose other end doesn't answer: after half a minute, rather than hours. What is
+  /// asked for meanwhile has its own deadline, if it has one.
+  private static let patience = [
+    ("keepalives_idle", "15"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
+    ("tcp_user_timeout", "30000"),
+  ]
+
   /// Begins to connect.
   ///
   /// - Parameter warning: becomes 1 where a commit stops waiting for standbys; for as long as the connection is.
   func start(warning: UnsafeMutablePointer<CInt>) throws -> OpaquePointer {
+    var keywords = keywords
+    // A service file has its own.
+    if value(of: "service") == nil {
+      for (name, value) in Self.patience where self.value(of: name) == nil {
+        keywords.append((name, value))
+      }
+    }
     let string = (keywords + [("client_encoding", "UTF8")]).map { name, value in
       "\(name)='\(value.escaping("\\'"))'"
     }.joined(separator: " ")
@@ -153,29 +167,6 @@ struct ServerAddress {
     // Until the connection is there, an error's code is only to be had in its text.
     PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
     return handle
-  }
-}
-
-extension PostgresConfiguration {
-  /// Sets what the library relies on, whatever address, environment and server say. Values are read in binary,
-  /// so that this is for what SQL itself makes text of.
-  ///
-  /// Not in the first message, as `options`, of which the address, the environment and service files have
-  /// their own, and which poolers don't take.
-  var sessionSQL: String {
-    // A pooler keeps these few for each of its clients, and no others.
-    var settings = [
-      ("standard_conforming_strings", "on"), ("TimeZone", "UTC"), ("DateStyle", "ISO"),
-    ]
-    if readsText { settings.append(("bytea_output", "hex")) }
-    if preparesStatements {
-      settings += [
-        ("IntervalStyle", "postgres"), ("extra_float_digits", "1"),
-        ("default_transaction_isolation", isolation.rawValue),
-      ]
-    }
-    return "SELECT "
-      + settings.map { "set_config('\($0)', '\($1)', false)" }.joined(separator: ", ")
   }
 }
 

@@ -10,6 +10,8 @@ final class ServerList: Sendable {
   /// Which kinds of server are wanted, one after the other (`target_session_attrs`); nil for any.
   private let targets: [String?]
   private let preferred = Atomic<Int>(0)
+  private let keeping = StatementKeeping()
+  private let hasFailed = Atomic<Bool>(false)
 
   /// - Parameter target: the kind that is wanted; nil for what the address says, else for one that can be written to
   ///   if there are several.
@@ -32,6 +34,22 @@ final class ServerList: Sendable {
   func connect(
     _ configuration: PostgresConfiguration, interrupts: PostgresInterrupt? = nil, deadline: Int
   ) throws -> PostgresConnection {
+    do {
+      let connection = try connectToAny(configuration, interrupts, deadline)
+      hasFailed.store(false, ordering: .relaxed)
+      return connection
+    } catch {
+      hasFailed.store(true, ordering: .relaxed)
+      throw error
+    }
+  }
+
+  /// Whether no server could be connected to when that was tried last.
+  var isFailing: Bool { hasFailed.load(ordering: .relaxed) }
+
+  private func connectToAny(
+    _ configuration: PostgresConfiguration, _ interrupts: PostgresInterrupt?, _ deadline: Int
+  ) throws -> PostgresConnection {
     var failures: [PostgresFailure] = []
     let first = preferred.load(ordering: .relaxed)
     var left = targets.count * servers.count
@@ -44,7 +62,7 @@ final class ServerList: Sendable {
         left -= 1
         do {
           let connection = try PostgresConnection(
-            address, configuration, interrupts: interrupts, deadline: limit)
+            address, configuration, interrupts: interrupts, keeping: keeping, deadline: limit)
           preferred.store(index, ordering: .relaxed)
           return connection
         } catch let failure as PostgresFailure {

@@ -62,7 +62,9 @@ enum DateFormatting {
     var rest = Substring(format)
     while let character = rest.popFirst() {
       var text = character.isLetter ? "\"\(character)\"" : "\(character)"
-      if character == "\"" || character == "\\" { text = "\\\(character)" }
+      // A backslash is one of its own only outside of quotes.
+      if character == "\"" { text = "\\\"" }
+      if character == "\\" { text = "\"\\\\\"" }
       if character == "%" {
         guard let letter = rest.popFirst(), let part = parts[letter] else { return nil }
         if letter == "Y" || letter == "F" { pattern.aroundYears.append("") }
@@ -105,7 +107,10 @@ enum DateFormatting {
       case .secondsSince1970: "\(date.grouped) + CAST(\(seconds) AS DOUBLE PRECISION)"
       case .unixMilliseconds: "\(date.grouped) + CAST(\(seconds) * 1000 AS BIGINT)"
       case .julianDay: "\(date.grouped) + CAST(\(seconds) / 86400 AS DOUBLE PRECISION)"
-      case let format?: pattern(of: format.strftime ?? "").map { text(sum, $0) } ?? sum
+      case let format?:
+        pattern(of: format.strftime ?? "").map {
+          "(\(text(sum, $0)) COLLATE \"C\")"
+        } ?? sum
       }
     return "CASE WHEN \(.list(tests, separator: " AND ")) THEN \(moved) END"
   }

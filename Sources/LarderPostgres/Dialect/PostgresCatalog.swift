@@ -7,12 +7,12 @@ extension EngineCatalog {
   static let postgres = EngineCatalog(
     tableExists: """
       SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables
-        WHERE schemaname = ANY(current_schemas(false)) AND lower(tablename) = lower($1::text))
+        WHERE schemaname = current_schema() AND tablename = $1::text)
       """,
     columnExists: """
-      SELECT EXISTS (SELECT 1 FROM information_schema.columns
-        WHERE table_schema = ANY(current_schemas(false)) AND lower(table_name) = lower($1::text)
-          AND lower(column_name) = lower($2::text))
+      SELECT EXISTS (SELECT 1 FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+        WHERE c.relname = $1::text AND \(isCurrent) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+          AND a.attname = $2::text AND a.attnum > 0 AND NOT a.attisdropped)
       """,
     entries: """
       SELECT kind, name, owner, sql FROM (
@@ -37,6 +37,10 @@ extension EngineCatalog {
     relation: """
       SELECT c.oid::bigint, c.relkind IN ('r', 'p') FROM pg_class c
       WHERE c.oid = to_regclass(quote_ident($1::text)) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+      """,
+    table: """
+      SELECT c.oid::bigint, true FROM pg_class c
+      WHERE c.relname = $1::text AND c.relkind IN ('r', 'p') AND \(isCurrent)
       """,
     columns: """
       SELECT name, type, collated, is_not_null, CASE WHEN NOT is_generated THEN expression END,
@@ -100,15 +104,7 @@ extension EngineCatalog {
         LEFT JOIN pg_collation o ON o.oid = i.indcollation[n - 1]
         JOIN pg_opclass p ON p.oid = i.indclass[n - 1]
       WHERE i.indrelid = $1::bigint::oid AND i.indisvalid ORDER BY c.oid, n
-      """,
-    counting: { table, column, key in
-      """
-      (SELECT CASE WHEN has_sequence_privilege(s, 'UPDATE') THEN \
-      CASE WHEN \(key) > coalesce(pg_sequence_last_value(s), 0) THEN setval(s, \(key)) END END \
-      FROM (SELECT CAST(pg_get_serial_sequence(\(table.quotedIdentifier.quotedText), \
-      \(column.quotedText)) AS regclass) AS s) AS numbers)
-      """
-    })
+      """)
 
   private static let isCurrent =
     "c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())"

@@ -42,6 +42,13 @@ struct PostgresDefinitions: DefinitionDialect {
   static func unsupported(_ feature: String) -> UnsupportedByEngine {
     UnsupportedByEngine(engine: "PostgreSQL", feature: feature)
   }
+
+  var enabledTriggers: String {
+    """
+    SELECT tgname::text, CASE tgenabled WHEN 'A' THEN 'ENABLE ALWAYS' WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE' END
+    FROM pg_trigger WHERE tgrelid = to_regclass(quote_ident($1::text)) AND NOT tgisinternal AND tgenabled <> 'D'
+    """
+  }
 }
 
 extension PostgresDialect {

@@ -32,8 +32,65 @@ struct PostgresDialect: Dialect {
     case .text, .value: nil
     case .unary: fragment.left.flatMap { unary(fragment, $0) }
     case .binary, .comparison:
-      fragment.isPlain ? nil : fragment.left.flatMap { binary(fragment, $0, fragment.rightOperand) }
-    case .composite: PostgresForms.rewrite(fragment)
+      if let number = RealNumbers.withoutNaN(fragment) {
+        number
+      } else if fragment.isPlain {
+        fragment.besideColumn
+      } else {
+        fragment.left.flatMap { binary(fragment, $0, fragment.rightOperand) }
+      }
+    case .composite: PostgresForms.rewrite(fragment, in: self)
+    }
+  }
+
+  /// Of a condition it doesn't matter whether it is NULL or false, so that equality needs no test for NULL, which
+  /// would be one more guess for the planner.
+  func condition(_ fragment: SQLFragment) -> SQLFragment {
+    condition(fragment, neverNull: fragment.testedNames)
+  }
+
+  /// - Parameter names: the columns of which it is tested beside it that they aren't NULL.
+  private func condition(_ fragment: SQLFragment, neverNull names: Set<String>) -> SQLFragment {
+    if case .form(.jsonContains(let kind, let path), let operands, _) = fragment.content {
+      return JSONBForms.contains(
+        operands[1], of: kind, in: operands[0], at: path, isCondition: true) ?? fragment
+    }
+    guard !fragment.isDeep, let left = fragment.left else { return fragment }
+    switch fragment.operation {
+    case .and, .or:
+      guard let right = fragment.right else { return fragment }
+      return SQLFragment(
+        condition(left, neverNull: names), fragment.operation, condition(right, neverNull: names))
+    case .parentheses: return SQLFragment(.parentheses, condition(left, neverNull: names))
+    case .same:
+      let right = fragment.rightOperand
+      if left.isNull || right.isNull { return fragment }
+      if left.mayBeNull, right.mayBeNull,
+        names.isDisjoint(with: [left.words, right.words].compactMap(\.self))
+      {
+        return fragment
+      }
+      let equal = SQLFragment(left, .equal, right)
+      // An index of the place serves the equality, and one of the document what it follows from.
+      return JSONBForms.holds(left, right).map { "(\($0) AND \(equal))" } ?? equal
+    default: return fragment
+    }
+  }
+
+  /// A join's condition: of two that may both be NULL the equality stands alone, too, so that it finds an index.
+  private func joining(_ fragment: SQLFragment) -> SQLFragment {
+    let condition = condition(fragment)
+    guard !condition.isDeep, let left = condition.left else { return condition }
+    switch condition.operation {
+    case .and:
+      guard let right = condition.right else { return condition }
+      return SQLFragment(joining(left), .and, joining(right))
+    case .parentheses: return SQLFragment(.parentheses, joining(left))
+    case .same where left.isName && (condition.right?.isName ?? false):
+      let right = condition.rightOperand
+      let equal = SQLFragment(left, .equal, right)
+      return "(\(equal) OR \(left) IS NULL AND \(right) IS NULL)"
+    default: return condition
     }
   }
 
@@ -43,9 +100,10 @@ struct PostgresDialect: Dialect {
     switch fragment.operation {
     case .grouping: "\(operand.collated)"
     // For SQLite NULL is the smallest value.
-    case .ascending: "\(operand.collated)\(text: operand.isNullable ? " NULLS FIRST" : "")"
+    case .ascending: "\(operand.collated)\(text: operand.mayBeNull ? " NULLS FIRST" : "")"
     case .descending:
-      "\(operand.collated)\(text: operand.isNullable ? " DESC NULLS LAST" : " DESC")"
+      "\(operand.collated)\(text: operand.mayBeNull ? " DESC NULLS LAST" : " DESC")"
+    case .condition: "\(condition(operand))"
     case .nullsFirst, .nullsLast:
       """
       \((operand.orderedOperand ?? operand).collated)\
@@ -66,7 +124,8 @@ struct PostgresDialect: Dialect {
   ) -> SQLFragment? {
     switch fragment.operation {
     case .on where left.operation == .fullJoin: "\(left) ON \(hashed(right))"
-    case .join, .leftJoin, .rightJoin, .fullJoin, .on, .or, .and: nil
+    case .on: "\(left) ON \(joining(right))"
+    case .join, .leftJoin, .rightJoin, .fullJoin, .or, .and: nil
     case .crossJoin: "\(left) JOIN \(right)"
     case .equal, .notEqual, .same, .notSame, .less, .lessOrEqual, .greater, .greaterOrEqual:
       comparison(fragment.operation, left, right)
@@ -94,8 +153,18 @@ struct PostgresDialect: Dialect {
       if left.isNull { return right.isNull(false) }
       if right.isNull { return left.isNull(false) }
       return "\(left.grouped) IS DISTINCT FROM \(right.grouped)"
-    default: return SQLFragment(left.grouped, operation, right.grouped)
+    default: return compared(left, operation, right)
     }
+  }
+
+  /// The same with a value of the type of the column beside it.
+  private func compared(
+    _ left: SQLFragment, _ operation: SQLOperator, _ right: SQLFragment
+  ) -> SQLFragment {
+    guard left.isName, right.kind == .value else {
+      return SQLFragment(left.grouped, operation, right.grouped)
+    }
+    return SQLFragment(left, operation, value: right.value)
   }
 
   /// Null-safe equality. `IS NOT DISTINCT FROM` uses no index, so that it stands only where both can be
@@ -103,7 +172,7 @@ struct PostgresDialect: Dialect {
   private func same(_ left: SQLFragment, _ right: SQLFragment) -> SQLFragment {
     if left.isNull { return right.isNull(true) }
     if right.isNull { return left.isNull(true) }
-    let equal: SQLFragment = "\(left.grouped) = \(right.grouped)"
+    let equal: SQLFragment = "\(compared(left, .equal, right))"
     switch (left.mayBeNull, right.mayBeNull) {
     case (true, true): return "\(left.grouped) IS NOT DISTINCT FROM \(right.grouped)"
     case (true, false): return "(\(equal) AND \(left.grouped) IS NOT NULL)"
@@ -137,7 +206,7 @@ struct PostgresDialect: Dialect {
     guard case .members(let list) = right.content else {
       return left.collation == nil ? nil : .misplacedCollation
     }
-    if left.collation == nil, let array = PostgresDialect.array(list.values) {
+    if left.collation == nil, let array = PostgresDialect.array(list.values, beside: left) {
       // Of no values there is no type.
       if list.values.isEmpty { return "(1 = 0)" }
       return "\(left.grouped) = ANY(\(array))"
@@ -153,7 +222,23 @@ struct PostgresDialect: Dialect {
 
   private func escaped(_ match: SQLFragment, _ character: SQLFragment) -> SQLFragment? {
     guard match.operation == .like, let left = match.left else { return nil }
+    // For SQLite such a pattern matches nothing.
+    if let pattern = match.rightOperand.boundValue, let escape = character.boundValue,
+      Self.endsInEscape(pattern, escape)
+    {
+      return "(\(left.withoutCollation.grouped) <> \(left.withoutCollation.grouped))"
+    }
     return "\(text(left)) ILIKE \(match.rightOperand) ESCAPE \(character)"
+  }
+
+  /// Whether the last character of a pattern is an escape that nothing follows.
+  private static func endsInEscape(_ pattern: DatabaseValue, _ escape: DatabaseValue) -> Bool {
+    guard case .text(let pattern) = pattern, case .text(let escape) = escape else { return false }
+    var rest = pattern.unicodeScalars[...]
+    while let scalar = rest.popFirst() {
+      if escape.unicodeScalars.elementsEqual([scalar]), rest.popFirst() == nil { return true }
+    }
+    return false
   }
 
   private func glob(_ left: SQLFragment, _ pattern: SQLFragment) -> SQLFragment {
@@ -170,12 +255,14 @@ struct PostgresDialect: Dialect {
     guard case .integer(let count)? = right.boundValue else {
       return .unsupported("shift by what isn't a value")
     }
+    // Columns may have fewer bits than SQLite's integers, and are shifted by a remainder then.
+    let left: SQLFragment = "CAST(\(left) AS BIGINT)"
     let goesLeft = (operation == .shiftLeft) == (count >= 0)
     guard count.magnitude < 64 else {
-      return goesLeft ? "(\(left.grouped) * 0)" : "(\(left.grouped) >> 63)"
+      return goesLeft ? "(\(left) * 0)" : "(\(left) >> 63)"
     }
     let bits = SQLFragment(text: "\(count.magnitude)")
-    return goesLeft ? "(\(left.grouped) << \(bits))" : "(\(left.grouped) >> \(bits))"
+    return goesLeft ? "(\(left) << \(bits))" : "(\(left) >> \(bits))"
   }
 }
 
@@ -184,7 +271,26 @@ struct PostgresDialect: Dialect {
 /// What SQLite compares by a collation is made a text here that is compared byte by byte.
 extension SQLFragment {
   /// What stands behind an operator between two.
-  fileprivate var rightOperand: SQLFragment { right ?? SQLFragment(value: value) }
+  var rightOperand: SQLFragment { right ?? SQLFragment(value: value) }
+
+  /// An operator between a column and an expression that is a value, as one between a column and a value.
+  fileprivate var besideColumn: SQLFragment? {
+    guard kind == .binary, let left, left.isName, let right, right.kind == .value else {
+      return nil
+    }
+    return SQLFragment(left, operation, value: right.value)
+  }
+
+  /// The names that a conjunction tests not to be NULL.
+  fileprivate var testedNames: Set<String> {
+    guard !isDeep, let left else { return [] }
+    switch operation {
+    case .and: return left.testedNames.union(right?.testedNames ?? [])
+    case .parentheses: return left.testedNames
+    case .isNotNull: return left.isName ? Set([left.words].compactMap(\.self)) : []
+    default: return []
+    }
+  }
 
   /// As it is compared by its own collation.
   var collated: SQLFragment { folded(by: collation) }

@@ -5,11 +5,17 @@ import LarderSQLite
 ///
 /// See [Functions and Operators](https://www.postgresql.org/docs/15/functions.html).
 enum PostgresForms {
-  static func rewrite(_ fragment: SQLFragment) -> SQLFragment? {
+  static func rewrite(_ fragment: SQLFragment, in dialect: PostgresDialect) -> SQLFragment? {
     switch fragment.content {
+    case .change(let words, let table, let assignments, let condition?):
+      SQLFragment(
+        .change(words, table, assigning: assignments, where: dialect.condition(condition)))
+    case .choice(let conditions, let results):
+      SQLFragment(.choice(conditions.map(dialect.condition), results))
     case .call(let name, let arguments): call("\(name)", arguments, fragment)
     case .form(let form, let operands, _): self.form(form, operands, fragment)
-    case .cast(let operand, let type, let kind): cast(operand, from: kind, to: type.kind)
+    case .cast(let operand, let type, let kind):
+      PostgresCasts.cast(operand, from: kind, to: type.kind)
     case .members(let list):
       if let array = PostgresDialect.array(list.values) {
         "(SELECT unnest(\(array)))"
@@ -19,26 +25,6 @@ enum PostgresForms {
     case .rows(let list): rows(list.values)
     case .limit(let count, let offset): limit(count, offset)
     default: nil
-    }
-  }
-
-  /// A cast that gives what SQLite's gives: whole numbers without their fraction, Bools as 0 and 1.
-  private static func cast(
-    _ operand: SQLFragment, from kind: ColumnType.Kind?, to target: ColumnType.Kind
-  ) -> SQLFragment {
-    let number = kind == .bool ? "CAST(\(operand) AS INTEGER)" : operand
-    switch (kind, target) {
-    case (.real, .text): return .unsupported("text of real numbers as SQLite writes it")
-    case (.date, _), (.uuid, .text), (.text, .blob): return .unsupported("cast like that")
-    case (_, .text): return "(CAST(\(number) AS TEXT) COLLATE \"C\")"
-    // The shortest digits that are the number: those of a cast alone are fifteen.
-    case (.real, .decimal): return "CAST(CAST(\(operand) AS TEXT) AS NUMERIC)"
-    case (.real, .integer): return "CAST(trunc(\(operand)) AS BIGINT)"
-    case (.text, .integer): return "CAST(trunc(CAST(\(operand) AS NUMERIC)) AS BIGINT)"
-    case (.integer, .bool), (.real, .bool): return "\(operand.grouped) <> 0"
-    default:
-      let type = PostgresDialect().typeName(of: ColumnType(target))
-      return "CAST(\(number) AS \(text: type))"
     }
   }
 
@@ -55,8 +41,9 @@ enum PostgresForms {
           "\(text: number == 0 ? "VALUES " : "")(\(text: "\(number)"), \(SQLFragment(value: value)))"
         })
     }
+    let isText = values.first.map { Swift.type(of: $0).columnType.kind == .text } ?? false
     return """
-      SELECT ordinality - 1, value FROM unnest(\(array)) WITH ORDINALITY AS list (value, ordinality)
+      SELECT ordinality - 1, value\(text: isText ? " COLLATE \"C\"" : "") FROM unnest(\(array)) WITH ORDINALITY AS list (value, ordinality)
       """
   }
 
@@ -77,6 +64,7 @@ enum PostgresForms {
       return "\(text: name)(\(arguments[0].grouped) COLLATE \"C\")"
     case ("trim", 1): return "btrim(\(arguments[0]), ' ')"
     case ("total", 1), ("avg", 1): return aggregate(fragment, nil)
+    case ("sum", 1): return RealNumbers.isReal(arguments[0]) ? aggregate(fragment, nil) : nil
     case ("min", 2...), ("max", 2...):
       let operands = arguments.map(\.decimalOperand)
       if operands.contains(where: \.isNull) { return "NULL" }
@@ -116,12 +104,18 @@ enum PostgresForms {
       return JSONBForms.aggregate(operands, clauses)
     case .form(.decimalSum, let operands, _): return "sum(\(operands[0]))\(clauses)"
     case .form(.joinedText(let kind), let operands, _):
-      return "string_agg(\(cast(operands[0], from: kind, to: .text)), \(operands[1]))\(clauses)"
+      return
+        "string_agg(\(PostgresCasts.cast(operands[0], from: kind, to: .text)), \(operands[1]))\(clauses)"
     case .call(let name, let arguments):
       switch "\(name)" {
       case "total":
-        return "coalesce(CAST(sum(\(arguments[0]))\(clauses) AS DOUBLE PRECISION), 0)"
-      case "avg": return "CAST(avg(\(arguments[0]))\(clauses) AS DOUBLE PRECISION)"
+        return RealNumbers.withoutNaN(
+          "coalesce(CAST(sum(\(arguments[0]))\(clauses) AS DOUBLE PRECISION), 0)", of: arguments[0])
+      case "avg":
+        return RealNumbers.withoutNaN(
+          "CAST(avg(\(arguments[0]))\(clauses) AS DOUBLE PRECISION)", of: arguments[0])
+      case "sum" where arguments.count == 1:
+        return RealNumbers.withoutNaN("sum(\(arguments[0]))\(clauses)", of: arguments[0])
       default: return "\(call)\(clauses)"
       }
     default: return "\(call)\(clauses)"
@@ -142,7 +136,7 @@ enum PostgresForms {
       return "substr(\(text), 1, \(SQLFragment(text: "\(max(0, clamped(count) - 1))")))"
     }
     // Before the beginning: what is missing there is missing in the result.
-    let end = SQLFragment(text: "\(clamped(start.magnitude == .max ? .max : -start))")
+    let end = SQLFragment(text: "\(clamped(start == .min ? .max : -start))")
     return "substr(\(text), length(\(text)) - \(end) + 1, \(length))"
   }
 
@@ -179,7 +173,8 @@ enum PostgresForms {
       guard let collation = first.collation else { return nil }
       let start = SQLFragment("left(\(first.withoutCollation), length(\(operands[1])))")
       return "\(start.folded(by: collation)) = \(operands[1].folded(by: collation))"
-    case .strftime: return DateFormatting.text(first, operands[1])
+    case .ownText: return "(\(first) COLLATE \"C\")"
+    case .strftime: return "(\(DateFormatting.text(first, operands[1])) COLLATE \"C\")"
     case .seconds: return "extract(epoch FROM \(DateFormatting.moment(operands[0])))"
     case .dateAdding(let months):
       return DateFormatting.adding(first, operands.dropFirst(), months: months)

@@ -10,7 +10,8 @@ extension PostgresDialect {
     case .integer: "::bigint"
     case .bool: "::boolean"
     case .real: "::double precision"
-    case .text: "::text"
+    // Text is compared byte by byte, whatever the database's own order is. The parenthesis is opened before it.
+    case .text: "::text COLLATE \"C\")"
     case .blob: "::bytea"
     case .uuid: "::uuid"
     case .date: "::timestamptz"
@@ -20,11 +21,31 @@ extension PostgresDialect {
     }
   }
 
+  func opening(of value: any DatabaseValueConvertible) -> StaticString? {
+    Swift.type(of: value).columnType.kind == .text ? "(" : nil
+  }
+
+  /// Text has the type of its column, which may be one of letters without case, of a fixed length, or an enumeration.
+  func takesType(
+    of column: SQLFragment, _ operation: SQLOperator, _ value: any DatabaseValueConvertible
+  ) -> Bool {
+    guard column.isName else { return false }
+    switch Swift.type(of: value).columnType.kind {
+    case .text: return operation != .concatenate
+    case .date: return operation == .assign
+    default: return false
+    }
+  }
+
   /// Integers, numbers, texts or blobs as one parameter: an array in the server's own syntax. Nil where the values
   /// are of several classes, or of one that arrays aren't made of here.
   ///
   /// See [Array Value Input](https://www.postgresql.org/docs/15/arrays.html#ARRAYS-INPUT).
-  static func array(_ values: [any DatabaseValueConvertible]) -> SQLFragment? {
+  ///
+  /// - Parameter column: beside which texts have its type.
+  static func array(
+    _ values: [any DatabaseValueConvertible], beside column: SQLFragment? = nil
+  ) -> SQLFragment? {
     var elements: [String] = []
     var classes: Set<StorageClass> = []
     for value in values {
@@ -50,6 +71,9 @@ extension PostgresDialect {
       case .blob: "::bytea[]"
       default: "::text[]"
       }
+    if let column, column.isName, classes.first == .text {
+      return SQLFragment(.beside("{" + elements.joined(separator: ",") + "}", column))
+    }
     // With its type the same array is the same parameter wherever it stands.
     return SQLFragment(.typed("{" + elements.joined(separator: ",") + "}", type))
   }

@@ -39,7 +39,7 @@ extension PostgresEngine {
 
   /// Whether a transaction was committed, by this connection.
   func isCommitted(_ token: UUID) throws -> Bool {
-    try perform {
+    try perform(until: soon) {
       guard let tokens else {
         throw PostgresFailure(SQLState.wrongState, "PostgresConfiguration.commitTokens is off")
       }
@@ -55,15 +55,15 @@ extension PostgresEngine {
   func makeBookkeeping() throws {
     guard let tokens else { return }
     // Who may not create tables is refused also where this one is there.
-    let isThere = try perform { try connection.runReadCommitted(tokens.presence) }
+    let isThere = try perform(until: soon) { try connection.runReadCommitted(tokens.presence) }
     if isThere == [0] {
-      try beginMigration(inTransaction: true)
-      try perform {
+      try waitForMigration(inTransaction: true)
+      try perform(until: soon) {
         try connection.run(tokens.creation)
         try connection.run("COMMIT")
       }
     }
-    try perform { try cleanTokens() }
+    try perform(until: soon) { try cleanTokens() }
   }
 }
 

@@ -14,17 +14,24 @@ final class PostgresEngine: EngineConnection {
   let interrupts: InterruptHandle
   /// BEGIN with the isolation.
   private let exactBeginning: String
-  /// Without it, which spares the server a setting, as long as it is the session's own.
-  private var beginning = "BEGIN"
   private(set) var lossError: DatabaseError?
+  /// When the connection is replaced by another.
+  private let end: Duration
+  private var lastUse = MonotonicClock.now
+  /// Whether the transaction is all of a scope, at the end of which the session is to be as it was.
+  private var isScopes = false
+  /// The keys that the transaction has written.
+  var keys = ChosenKeys()
+  /// Told of each statement without a transaction that runs again.
+  var noteRetry: @Sendable () -> Void = {}
+  /// Whether the session has the lock of those that run alone.
+  var hasTurn = false
   /// Whether the transaction only reads, so that it doesn't matter what becomes of its commit.
   private var isReading = false
   /// How many scopes' savepoints are open.
-  private var savepointCount = 0
+  var savepointCount = 0
   /// Whether the outermost of them has begun the transaction.
-  private var isSavepointOutermost = false
-  /// That of before a migration.
-  private var searchPath = ""
+  var isSavepointOutermost = false
 
   /// Where to connect to again.
   let servers: ServerList
@@ -44,6 +51,9 @@ final class PostgresEngine: EngineConnection {
     self.configuration = configuration
     self.replicas = replicas
     writing = EngineDialect(dialect)
+    // Not all at once.
+    let life = configuration.longestConnectionLife?.bounded ?? .seconds(1 << 40)
+    end = MonotonicClock.now + life * Double.random(in: 0.9...1)
     exactBeginning = "BEGIN ISOLATION LEVEL \(configuration.isolation.rawValue)"
     let deadline = MonotonicClock.now + configuration.connectTimeout
     do {
@@ -53,18 +63,27 @@ final class PostgresEngine: EngineConnection {
       throw DatabaseError(failure)
     }
     interrupts = InterruptHandle { [interrupts = connection.interrupts] in interrupts.interrupt() }
-    if !configuration.preparesStatements { noteSettings() }
   }
 
-  /// Notes that the session's settings may not be those any more that it has begun with.
-  func noteSettings() { beginning = exactBeginning }
+  /// Without the isolation, which spares the server a setting, as long as it is the session's own.
+  var beginning: String {
+    connection.isAltered || connection.isPooled ? exactBeginning : "BEGIN"
+  }
 
   var isOpen: Bool { connection.isOpen }
 
   func isAlive() -> Bool {
-    connection.isQuiet
-      || (try? perform(until: MonotonicClock.now + .seconds(1), connection.checkAlive)) != nil
+    let now = MonotonicClock.now
+    guard now < end else { return false }
+    defer { lastUse = now }
+    // What a network has dropped without a word may be quiet, too.
+    let isSure = connection.isQuiet && now - lastUse < Self.longestTrust
+    return isSure
+      || (try? perform(until: now + .seconds(1)) { _ = try connection.run("") }) != nil
   }
+
+  /// For how long a connection that nobody used is taken for one that is there.
+  private static let longestTrust = Duration.seconds(30)
 
   var hasTransaction: Bool {
     switch connection.status {
@@ -91,22 +110,22 @@ final class PostgresEngine: EngineConnection {
     }
   }
 
-  func prepare(_ sql: String) throws -> any EngineStatement {
-    let text = StatementText(sql)
+  func prepare(_ sql: String, until deadline: Duration?) throws -> any EngineStatement {
+    let text = StatementText(sql, harmless: configuration.harmlessFunctions)
     guard text.names.count <= variableLimit else {
       throw DatabaseError(
         .range, "a statement can have \(variableLimit) parameters", sql: sql, engine: name)
     }
     // Whether its result can be read is known before anything is changed.
-    let statement = try perform(sql) {
+    let statement = try perform(sql, until: deadline) {
       try connection.prepare(
         text.string, parameterCount: text.returnsChanges ? nil : text.names.count)
     }
     return PostgresEngineStatement(statement, of: self, sql, text)
   }
 
-  func validate(_ sql: String) throws {
-    _ = try perform(sql) { try connection.prepare(StatementText(sql).string) }
+  func validate(_ sql: String, until deadline: Duration?) throws {
+    _ = try perform(sql, until: deadline) { try connection.prepare(StatementText(sql).string) }
   }
 
   func statements(in sql: String) -> [String] { StatementText.statements(in: sql) }
@@ -115,8 +134,14 @@ final class PostgresEngine: EngineConnection {
 
   // MARK: Transactions
 
-  func execute(_ control: TransactionControl, until deadline: Duration?) throws {
+  func execute(
+    _ control: TransactionControl, isScopes: Bool, until deadline: Duration?
+  ) throws {
     try perform(control.sql, until: deadline) {
+      switch control {
+      case .beginDeferred, .beginImmediate, .beginExclusive, .beginReading: self.isScopes = isScopes
+      default: break
+      }
       switch control {
       case .beginDeferred, .beginImmediate, .beginExclusive:
         try begin(beginning)
@@ -124,16 +149,24 @@ final class PostgresEngine: EngineConnection {
         try begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", isReading: true)
       case .commit: try commit()
       case .rollback: try rollback()
-      case .savepoint: try savepoint()
+      case .savepoint:
+        if !hasTransaction { self.isScopes = false }
+        try savepoint()
       case .release: try release()
-      case .rollbackTo:
-        try connection.endRows()
-        try connection.run("ROLLBACK TO SAVEPOINT \(Self.savepoint)")
+      case .rollbackTo: try rollbackToSavepoint()
       }
     }
   }
 
-  private func begin(_ sql: String, isReading: Bool = false) throws {
+  /// Has the transaction that has just begun, and has done nothing yet, be of another isolation.
+  func isolate(_ isolation: PostgresConfiguration.Isolation) throws {
+    guard connection.hasDeferredBegin, connection.deferred.count == 1 else {
+      throw DatabaseError(.misuse, "the transaction has begun already", engine: name)
+    }
+    connection.deferred = ["BEGIN ISOLATION LEVEL \(isolation.rawValue)"]
+  }
+
+  func begin(_ sql: String, isReading: Bool = false) throws {
     guard !hasTransaction else {
       throw DatabaseError(.error, "a transaction is open already", engine: name)
     }
@@ -141,11 +174,11 @@ final class PostgresEngine: EngineConnection {
     savepointCount = 0
     isSavepointOutermost = false
     // It travels with the first statement.
-    connection.deferredBegin = sql
+    connection.deferred = [sql]
   }
 
   /// COMMIT of a transaction that an error has aborted would roll back without a word.
-  private func commit() throws {
+  func commit() throws {
     // Rows that were left are cancelled; there is nothing to commit.
     if isReading, connection.streaming != nil { return try rollback() }
     if connection.status == .failedTransaction {
@@ -154,25 +187,61 @@ final class PostgresEngine: EngineConnection {
     }
     savepointCount = 0
     if connection.discardDeferredBegin() { return }
-    guard connection.isOpen, !isReading else { return _ = try connection.run("COMMIT") }
+    guard connection.isOpen, !isReading else { return try end("COMMIT") }
     // What is lost by now isn't committed.
     try connection.checkAlive()
     try commitWriting()
   }
 
+  /// Within which the server answers what the library asks by itself.
+  var soon: Duration { MonotonicClock.now + configuration.connectTimeout }
+
+  /// Whether the session is made as it was with the end of the transaction.
+  private var resets: Bool { isScopes && connection.isAltered }
+
+  /// The statements that end the transaction, the first of which decides.
+  private func ending(_ word: String) -> [String] {
+    guard resets, connection.isPooled else { return [word] }
+    return ["\(word) AND CHAIN"] + connection.resetInTransaction + ["COMMIT"]
+  }
+
+  /// Ends the transaction in one round trip with what follows it.
+  private func end(_ word: String) throws {
+    var done = 0
+    do {
+      try connection.run(
+        all: ending(word), then: following, resets: resets && !connection.isPooled, done: &done)
+      noteFollowed()
+      if resets { connection.noteReset() }
+    } catch {
+      try noteEnded(done > 0, error)
+    }
+  }
+
+  /// Goes on after an error behind the end of a transaction, which is nobody's; throws one of the end itself.
+  private func noteEnded(_ hasEnded: Bool, _ error: any Error) throws {
+    guard hasEnded else { throw error }
+    if connection.status == .failedTransaction { try connection.run("ROLLBACK") }
+  }
+
   /// Commits, with what belongs to it, in one round trip.
   private func commitWriting() throws {
     let token = tokens.map { _ in UUID() }
-    var statements = ["COMMIT"]
+    let resets = resets
+    var statements = ending("COMMIT")
     if let token, let tokens { statements.insert(tokens.insertion(of: token), at: 0) }
-    let committing = statements.count
+    let committing = token == nil ? 1 : 2
+    let following = following
     if replicas != nil { statements.append(Self.position) }
     var done = 0
     do {
       connection.isDroppedToStop = true
       defer { connection.isDroppedToStop = false }
       _ = connection.takeWarning()
-      let row = try connection.run(all: statements, done: &done)
+      let row = try connection.run(
+        all: statements, then: following, resets: resets && !connection.isPooled, done: &done)
+      noteFollowed()
+      if resets { connection.noteReset() }
       replicas?.note(commitAt: row.flatMap(Self.position))
       try checkStandbys()
     } catch var failure as PostgresFailure
@@ -186,6 +255,8 @@ final class PostgresEngine: EngineConnection {
       failure.commitToken = token
       guard let token, !failure.isStopped else { throw failure }
       try settle(token, failure)
+    } catch {
+      try noteEnded(done >= committing, error)
     }
     if tokens?.isCleaningDue() == true { try? cleanTokens() }
   }
@@ -202,7 +273,7 @@ final class PostgresEngine: EngineConnection {
 
   /// The place behind all that is committed.
   func position() throws -> LogPosition {
-    try perform {
+    try perform(until: soon) {
       var done = 0
       guard let row = try connection.run(all: [Self.position], done: &done),
         let position = Self.position(row)
@@ -224,100 +295,28 @@ final class PostgresEngine: EngineConnection {
 
   private func rollback() throws {
     savepointCount = 0
+    keys.removeAll()
     if connection.discardDeferredBegin() { return }
+    // They would fail in a transaction that has.
+    connection.deferred = []
     do {
       try connection.endRows()
-      try connection.run("ROLLBACK")
+      try end("ROLLBACK")
     } catch let failure as PostgresFailure where failure.isConnectionLost {
       // With the connection its transaction has gone, too.
       lossError = DatabaseError(failure)
     }
   }
 
-  private static let savepoint = TransactionControl.savepointName.quotedIdentifier
-
-  private func savepoint() throws {
-    if !hasTransaction {
-      try begin(beginning)
-      isSavepointOutermost = true
+  /// Leaves the session as it was when it began; closes it where that fails.
+  func endScope() {
+    guard connection.isOpen else { return }
+    do {
+      if !following.isEmpty { try followKeys() }
+      guard connection.isAltered else { return }
+      try perform(until: soon) { try connection.reset() }
+    } catch {
+      close()
     }
-    try connection.run("SAVEPOINT \(Self.savepoint)")
-    savepointCount += 1
-  }
-
-  private func release() throws {
-    savepointCount -= 1
-    if savepointCount <= 0, isSavepointOutermost {
-      isSavepointOutermost = false
-      return try commit()
-    }
-    try connection.run("RELEASE SAVEPOINT \(Self.savepoint)")
-  }
-}
-
-// MARK: Migrations
-
-extension PostgresEngine {
-  /// Whoever waits does it outside of a transaction: CREATE INDEX CONCURRENTLY waits for the end of all that
-  /// have begun before it, and so would wait for those that wait for it.
-  func beginMigration(inTransaction: Bool) throws {
-    try perform {
-      _ = connection.discardDeferredBegin()
-      let start = ContinuousClock.now
-      while true {
-        // Each statement has to see what was committed before it: a snapshot would be older than the lock.
-        if inTransaction { try connection.run("BEGIN ISOLATION LEVEL READ COMMITTED") }
-        let (isLocked, timeout) = try takeMigrationLock(
-          "pg_try_advisory\(inTransaction ? "_xact" : "")_lock")
-        if isLocked { return }
-        if inTransaction { try connection.run("ROLLBACK") }
-        guard timeout == 0 || ContinuousClock.now - start < .milliseconds(timeout) else {
-          throw PostgresFailure("55P03", "another process migrates, for longer than lock_timeout")
-        }
-        try connection.run("SELECT pg_sleep(0.05)")
-      }
-    }
-  }
-
-  private static let migrationKey =
-    "hashtext('larder_migration'), hashtext(coalesce(current_schema(), ''))"
-
-  /// Whether it was free, and the server's `lock_timeout` in milliseconds.
-  private func takeMigrationLock(_ function: String) throws -> (Bool, Int64) {
-    let statement = try connection.prepare(
-      """
-      SELECT \(function)(\(Self.migrationKey)), current_setting('search_path'),
-        (SELECT setting::bigint FROM pg_settings WHERE name = 'lock_timeout')
-      """, parameterCount: 0)
-    try statement.execute(streaming: false)
-    guard try statement.next() else { return (false, 0) }
-    searchPath = String(decoding: statement.column(1).bytes, as: UTF8.self)
-    return (statement.column(0).integer == 1, statement.column(2).integer)
-  }
-
-  func endMigration(inTransaction: Bool) throws {
-    try perform {
-      try connection.run("SELECT set_config('search_path', \(searchPath.quotedText), false)")
-      if !inTransaction { try connection.run("SELECT pg_advisory_unlock(\(Self.migrationKey))") }
-    }
-  }
-}
-
-extension DatabaseError {
-  /// The error for what the server, or the way to it, has reported.
-  init(_ failure: PostgresFailure, sql: String? = nil) {
-    var message = failure.message
-    if let hint = failure.hint { message += " (\(hint))" }
-    if let advice = failure.advice { message += ": \(advice)" }
-    let constraint = failure.constraintKind.map {
-      ConstraintViolation(
-        kind: $0, table: failure.table,
-        columns: failure.column.map { [$0] } ?? failure.keyColumns,
-        name: failure.constraint)
-    }
-    self.init(
-      failure.resultCode, message, sql: sql, offset: sql == nil ? nil : failure.offset,
-      constraint: constraint, engine: "PostgreSQL", sqlState: failure.sqlState)
-    commitToken = failure.commitToken
   }
 }

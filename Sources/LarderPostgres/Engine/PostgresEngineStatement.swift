@@ -1,4 +1,5 @@
 import CLibPQ
+import Glibc
 import Larder
 import LarderSQLite
 
@@ -52,16 +53,36 @@ final class PostgresEngineStatement: EngineStatement {
       if !hasBegun {
         hasBegun = true
         isUsed = true
-        if effects.contains(.session) { engine.noteSettings() }
+        if effects.contains(.session) { engine.connection.isAltered = true }
         // In no transaction it is committed at its end, in a place that nobody knows.
-        let isAlone = !isReadOnly && !engine.hasTransaction
+        let isAlone = mayWrite && !engine.hasTransaction
         defer { if isAlone { engine.noteWritten() } }
-        try statement.execute(streaming: isReadOnly && !readsAtOnce)
+        try executeRetrying()
         if isAlone { try engine.checkStandbys() }
         row.resize(to: statement.columnNames.count)
       }
       defer { changes = statement.changes }
       return try statement.next() && readRow()
+    }
+  }
+
+  /// Runs the statement, and again where it is a transaction of its own that others were in the way of: nothing of it
+  /// was done then.
+  private func executeRetrying() throws {
+    var retry: Retry?
+    while true {
+      do {
+        return try statement.execute(streaming: isReadOnly && !readsAtOnce)
+      } catch let failure as PostgresFailure
+        where SQLState.isConflict(failure.sqlState) && !engine.hasTransaction
+      {
+        var next =
+          retry ?? Retry(limit: engine.configuration.retryLimit, isTransient: { _ in true })
+        guard let pause = try? next.pause(after: DatabaseError(failure)) else { throw failure }
+        retry = next
+        engine.noteRetry()
+        usleep(UInt32(pause / .microseconds(1)))
+      }
     }
   }
 

@@ -10,29 +10,28 @@ extension PostgresEngine {
   /// It is asked before the scope's transaction has begun, whose snapshot then has all of that.
   func catchUp(to position: LogPosition, until deadline: Duration) throws {
     guard replayed.timeline < position.timeline || replayed.bytes < position.bytes else { return }
-    let begin = connection.deferredBegin
-    connection.deferredBegin = nil
     connection.isDroppedToStop = true
-    defer {
-      connection.deferredBegin = begin
-      connection.isDroppedToStop = false
-    }
+    defer { connection.isDroppedToStop = false }
     do {
       try perform(until: deadline) {
-        while true {
-          var done = 0
-          guard let row = try connection.run(all: [Self.replay], done: &done), row.count == 2 else {
-            throw Replicas.Refusal.isPrimary
-          }
-          replayed = LogPosition(timeline: row[0], bytes: row[1])
-          if replayed.timeline >= position.timeline, replayed.bytes >= position.bytes { return }
-          guard replayed.timeline >= position.timeline else { throw Replicas.Refusal.isBehind }
-          guard MonotonicClock.now < deadline else { throw Replicas.Refusal.lags }
-          usleep(300)
-        }
+        try connection.beforeDeferredBegin { try waitForLog(position, until: deadline) }
       }
     } catch is DatabaseError where MonotonicClock.now >= deadline {
       throw Replicas.Refusal.lags
+    }
+  }
+
+  private func waitForLog(_ position: LogPosition, until deadline: Duration) throws {
+    while true {
+      var done = 0
+      guard let row = try connection.run(all: [Self.replay], done: &done), row.count == 2 else {
+        throw Replicas.Refusal.isPrimary
+      }
+      replayed = LogPosition(timeline: row[0], bytes: row[1])
+      if replayed.timeline >= position.timeline, replayed.bytes >= position.bytes { return }
+      guard replayed.timeline >= position.timeline else { throw Replicas.Refusal.isBehind }
+      guard MonotonicClock.now < deadline else { throw Replicas.Refusal.lags }
+      usleep(300)
     }
   }
 

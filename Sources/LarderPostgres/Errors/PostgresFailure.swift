@@ -54,7 +54,10 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
     // A name that isn't there has a place in the statement, unless it is a value: `$1::regclass`.
     let mayBeValue = (hasValues || relation != nil) && field(LARDER_PG_POSITION) == nil
     let kinds = mayBeValue ? ["22", "3D", "3F", "42"] : ["22"]
-    if kinds.contains(String(sqlState.prefix(2))) { message = Self.withoutQuoted(message) }
+    // That of a sequence that has come to its end quotes its name alone.
+    if kinds.contains(String(sqlState.prefix(2))), sqlState != "2200H" {
+      message = Self.withoutQuoted(message)
+    }
     isStalePlan = field(LARDER_PG_SOURCE_FUNCTION) == "RevalidateCachedQuery"
     detail = field(LARDER_PG_DETAIL)
     hint = field(LARDER_PG_HINT)

@@ -30,4 +30,16 @@ extension EngineValue {
     default: self.init(TypeOID.isText(type) ? .text : .blob, bytes)
     }
   }
+  /// The bytes of `\x0aff`, as `bytea_output` has them.
+  static func blob(ofText text: UnsafeRawBufferPointer) -> [UInt8]? {
+    guard text.starts(with: "\\x".utf8), text.count.isMultiple(of: 2) else { return nil }
+    var blob: [UInt8] = []
+    blob.reserveCapacity(text.count / 2 - 1)
+    for index in stride(from: 2, to: text.count, by: 2) {
+      guard let high = text[index].hexadecimalDigit, let low = text[index + 1].hexadecimalDigit
+      else { return nil }
+      blob.append(UInt8(truncatingIfNeeded: high << 4 | low))
+    }
+    return blob
+  }
 }

@@ -25,8 +25,8 @@ public final class Connections: Sendable {
   private let retryLimit: Duration?
   /// The engine's name, for errors.
   let engine: String
-  /// Whether an error is one that another attempt may not meet.
-  private let isTransient: (@Sendable (DatabaseError) -> Bool)?
+  /// How scopes of another engine run again.
+  private let engineRetries: EngineRetries?
   private let retries = Atomic<Int>(0)
   /// The same as ``readers``, which keeps them, not retained: a count of references that all threads share
   /// would make those wait for one another that read.
@@ -40,7 +40,7 @@ public final class Connections: Sendable {
     owner = ObjectIdentifier(writer)
     retryLimit = writer.retryLimit
     engine = "SQLite"
-    isTransient = nil
+    engineRetries = nil
     replicas = nil
     readersReference = readers.map(Unmanaged.passUnretained)
     writerReference = .passUnretained(writer)
@@ -58,24 +58,20 @@ public final class Connections: Sendable {
   ///   - engine: its name, for errors.
   ///   - maximum: how many there are at most.
   ///   - timeout: how long a scope waits for one.
-  ///   - retryLimit: for how long a transaction is tried again that others were in the way of, or whose
-  ///     connection was lost.
-  ///   - isTransient: whether an error has undone all that the scope has done, and another attempt may not meet
-  ///     it: a connection was lost, or can't be had for now.
+  ///   - retries: how scopes run again that others were in the way of, or whose connection was lost.
   ///   - replicas: where reads go first.
   ///   - open: opens one.
   package init(
-    engine: String, maximum: Int, timeout: Duration, retryLimit: Duration?,
-    isTransient: @escaping @Sendable (DatabaseError) -> Bool, replicas: Replicas? = nil,
-    open: @escaping @Sendable () throws -> Database
+    engine: String, maximum: Int, timeout: Duration, retries: EngineRetries,
+    replicas: Replicas? = nil, open: @escaping @Sendable () throws -> Database
   ) {
     let readers = Readers(maximum: maximum, timeout: timeout, open: open)
     writer = nil
     self.readers = readers
     owner = readers.owner
     self.engine = engine
-    self.retryLimit = retryLimit
-    self.isTransient = isTransient
+    retryLimit = nil
+    engineRetries = retries
     self.replicas = replicas
     readersReference = .passUnretained(readers)
     writerReference = nil
@@ -141,13 +137,16 @@ public final class Connections: Sendable {
     _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) throws {
     guard let limit = retryLimit, isRetried(kind) else {
+      if let engineRetries, isRetried(kind) {
+        return try runRetrying(engineRetries, kind, call, body)
+      }
       do {
         return try runOnce(kind, call, body)
       } catch {
         throw DatabaseError.naming(engine, in: error)
       }
     }
-    var retry = Retry(limit: limit, isTransient: isTransient)
+    var retry = Retry(limit: limit)
     while true {
       do {
         return try runOnce(kind, call, body)
@@ -256,7 +255,10 @@ public final class Connections: Sendable {
     _ kind: ScopeKind, _ call: ScopeCall,
     _ body: @escaping @Sendable (Database) throws -> T
   ) async throws -> T {
-    var retry = Retry(limit: isRetried(kind) ? retryLimit : nil, isTransient: isTransient)
+    if let engineRetries, isRetried(kind) {
+      return try await performRetrying(engineRetries, kind, call, body)
+    }
+    var retry = Retry(limit: isRetried(kind) ? retryLimit : nil)
     while true {
       do {
         return try await performOnce(kind, call, body)
@@ -376,6 +378,7 @@ public final class Connections: Sendable {
   var statistics: AccessStatistics {
     var statistics = writer?.statistics ?? AccessStatistics()
     statistics.retries = retries.load(ordering: .relaxed)
+    engineRetries?.describe(&statistics)
     readers?.describe(&statistics)
     return statistics
   }

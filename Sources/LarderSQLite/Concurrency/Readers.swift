@@ -285,7 +285,7 @@ final class Readers: ScopeRunner, @unchecked Sendable {
     // One that was lost is opened anew by whoever is next, and one that isn't as it was.
     if areWriters, let connection = reader.database?.connection {
       timeInCommit.add(connection.takeTimeInCommit(), ordering: .relaxed)
-      if connection.engineEffects.contains(.session) { connection.engine?.close() }
+      connection.engine?.endScope()
       if reader.database?.isOpen == false { reader.database = nil }
     }
     let state = reader.database == nil ? Reader.empty : Reader.idle

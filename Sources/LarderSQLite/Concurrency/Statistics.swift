@@ -37,6 +37,9 @@ public struct AccessStatistics: Hashable, Sendable {
   public internal(set) var idleReaders = 0
   /// How often a transaction was tried again; see ``Configuration/retryLimit``.
   public internal(set) var retries = 0
+  /// The most attempts that one transaction has taken, on another engine than SQLite: 1 where none was in another's
+  /// way; 0 for SQLite.
+  public internal(set) var mostAttempts = 0
 
   /// Counts one who has waited, and got what it waited for.
   mutating func noteWait(_ time: Duration) {

@@ -214,7 +214,7 @@ final class Connection {
 
   private func rollBack() throws {
     guard let handle else {
-      try engine?.execute(.rollback, until: deadlines.next)
+      try engine?.execute(.rollback, isScopes: false, until: deadlines.next)
       return
     }
     let code = sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)

@@ -7,7 +7,8 @@ extension Connection {
     let kind = StatementKind(of: try SQLText(sql), from: 0)
     if case .scopeSavepoint = kind { throw Self.savepointError(sql) }
     return PreparedStatement(
-      engine: try reporting { try engine.prepare(sql) }, sql: sql, kind: kind, connection: self)
+      engine: try reporting { try engine.prepare(sql, until: deadlines.next) }, sql: sql,
+      kind: kind, connection: self)
   }
 
   /// The error of a statement that has written, in no transaction, where its answer never came: it may have been
@@ -64,6 +65,16 @@ extension Database {
     let statement = try take(insert)
     defer { giveBack(statement) }
     try statement.copy(into: table, columns, failedRow: &failedRow, bindNext)
+  }
+
+  /// Notes that a row was written with a key of its own; see ``EngineConnection``.
+  package func noteKey(_ key: Int64, of column: String, in table: String) throws {
+    try connection.reporting { try engine?.noteKey(key, of: column, in: table) }
+  }
+
+  /// Has the engine's numbers go on behind keys that are in their way; see ``EngineConnection``.
+  package func passKeys(of column: String, in table: String) throws {
+    try connection.reporting { try engine?.passKeys(of: column, in: table) }
   }
 
   /// Runs a closure, of whose statements another trace is told too.

@@ -273,7 +273,7 @@ package final class PreparedStatement {
     state = .running
     rowNumber &+= 1
     connection.engineEffects.formUnion(engine.effects)
-    let mayBeDone = isFirst && !isReadOnly && !connection.hasTransaction && connection.isOpen
+    let mayBeDone = isFirst && engine.mayWrite && !connection.hasTransaction && connection.isOpen
     var outcome = Result<Bool, any Error>.success(false)
     func run() -> Bool {
       outcome = Result { try body(engine) }

@@ -48,7 +48,11 @@ extension Database {
 
   /// Compiles a statement without running it. Throws where it isn't valid for this database.
   public func validate(_ sql: SQL) throws {
-    if let engine { return try connection.reporting { try engine.validate(sql.text) } }
+    if let engine {
+      return try connection.reporting {
+        try engine.validate(sql.text, until: connection.deadlines.next)
+      }
+    }
     try connection.prepare(sql.text, isPersistent: false).finalize()
   }
 

@@ -24,7 +24,10 @@ extension Database {
     if !connection.hasTransaction, connection.engineEffects.remove(.losesDetail) != nil {
       cache.removeAll { $0.engine?.effects.contains(.losesDetail) == true }
     }
-    try connection.reporting { try engine.execute(control, until: connection.deadlines.next) }
+    try connection.reporting {
+      try engine.execute(
+        control, isScopes: connection.isScoped && !hasBegun, until: connection.deadlines.next)
+    }
   }
 
   private func prepared(_ control: TransactionControl) throws -> PreparedStatement {

@@ -80,6 +80,14 @@ extension ResultCode {
 extension ResultCode: CustomStringConvertible {
   /// The number and SQLite's own short text, such as `19 (constraint failed)`.
   public var description: String {
-    "\(rawValue) (\(String(cString: sqlite3_errstr(rawValue))))"
+    // Other engines' errors have these codes, too, for which SQLite's words would be wrong.
+    let words =
+      switch primary {
+      case .busy: "busy"
+      case .ioError: "I/O error"
+      case .cannotOpen: "cannot open"
+      default: String(cString: sqlite3_errstr(rawValue))
+      }
+    return "\(rawValue) (\(words))"
   }
 }

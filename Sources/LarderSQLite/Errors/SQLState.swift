@@ -10,6 +10,7 @@ package enum SQLState {
   package static let wrongState = "55000"
   package static let canceled = "57014"
   package static let unknownStatement = "26000"
+  package static let duplicateStatement = "42P05"
 
   /// A plan that the schema has changed under.
   package static let stalePlan = ResultCode(rawValue: 17)
@@ -27,6 +28,11 @@ package enum SQLState {
       true
     default: false
     }
+  }
+
+  /// Whether others were in the way of a transaction: a conflict of isolation, or a deadlock.
+  package static func isConflict(_ sqlState: String) -> Bool {
+    sqlState == "40001" || sqlState == "40P01"
   }
 
   /// The result code that a program for SQLite would look for.

@@ -10,30 +10,38 @@ struct EngineTableReader {
 
   /// Throws where there is no table or view of this name.
   init(_ name: String, _ db: Database, _ engine: any EngineConnection) throws {
-    guard let reader = try Self(existing: name, db, engine) else {
+    guard let reader = try Self(existing: name, engine.catalog.relation, db, engine) else {
       throw DatabaseError(.error, "no such table: \(name)", engine: engine.name)
     }
     self = reader
   }
 
   /// Nil where there is none.
-  private init?(existing name: String, _ db: Database, _ engine: any EngineConnection) throws {
+  ///
+  /// - Parameter query: the one of the catalog that finds it.
+  private init?(
+    existing name: String, _ query: String, _ db: Database, _ engine: any EngineConnection
+  ) throws {
     self.db = db
     self.name = name
     catalog = engine.catalog
     self.engine = engine.name
-    let found = try db.executeQuery(SQL(raw: catalog.relation), name).map {
+    let found = try db.executeQuery(SQL(raw: query), name).map {
       (number: try $0.get(at: 0, as: Int64.self), isTable: try $0.get(at: 1, as: Bool.self))
     }
     guard let found = found.first else { return nil }
     (number, isTable) = found
   }
 
-  /// The table of this name; nil where there is none.
+  /// The table of this name in the first schema of the path, or that which a temporary one hides; nil where there is
+  /// none.
   static func table(
-    _ name: String, _ db: Database, _ engine: any EngineConnection
+    _ name: String, isTemporary: Bool, _ db: Database, _ engine: any EngineConnection
   ) throws -> TableSchema? {
-    guard let reader = try Self(existing: name, db, engine), reader.isTable else { return nil }
+    let query = isTemporary ? engine.catalog.relation : engine.catalog.table
+    guard let reader = try Self(existing: name, query, db, engine), reader.isTable else {
+      return nil
+    }
     return try reader.table()
   }
 

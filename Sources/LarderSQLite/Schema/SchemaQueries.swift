@@ -1,8 +1,9 @@
 // Questions about a database's schema.
 
 extension Database {
-  /// Whether there is a table of this name, in any case. Views don't count. Throws ``DatabaseError``
-  /// where the database can't be read.
+  /// Whether there is a table of this name, in any case. Views don't count. On another engine it is that of exactly this
+  /// name in the first schema of the path, where tables are made. Throws ``DatabaseError`` where the database can't be
+  /// read.
   public func tableExists(_ name: String) throws -> Bool {
     if let engine {
       return try value(SQL(raw: engine.catalog.tableExists), name, as: Bool.self) ?? false
@@ -15,8 +16,9 @@ extension Database {
       """, name, as: Bool.self) ?? false
   }
 
-  /// Whether a table or view has a column of this name, in any case; false if there is no table. Throws
-  /// ``DatabaseError`` where the database can't be read.
+  /// Whether a table or view has a column of this name, in any case; false if there is no table. On another engine the
+  /// names are exact, and the table's is one of the first schema of the path. Throws ``DatabaseError`` where the database
+  /// can't be read.
   public func columnExists(_ column: String, in table: String) throws -> Bool {
     if let engine {
       return try value(SQL(raw: engine.catalog.columnExists), table, column, as: Bool.self) ?? false
@@ -50,7 +52,7 @@ extension Database {
       guard entry.kind == .table else { return entry }
       return SchemaEntry(
         kind: .table, name: entry.name, table: entry.table,
-        sql: try EngineTableReader.table(entry.name, self, engine)?.sql)
+        sql: try EngineTableReader.table(entry.name, isTemporary: false, self, engine)?.sql)
     }
   }
 

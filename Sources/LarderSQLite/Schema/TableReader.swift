@@ -166,11 +166,14 @@ struct TableReader {
 
 extension TableSchema {
   /// What a database has of a table. A temporary table hides another one unless a schema is given.
-  /// Nil where there is none of this name.
+  /// Nil where there is none of this name. On another engine only the first schema of the path counts, or, for the
+  /// schema `temp`, temporary tables.
   package static func found(
     _ name: String, in db: Database, schema: String? = nil
   ) throws -> TableSchema? {
-    if let engine = db.engine { return try EngineTableReader.table(name, db, engine) }
+    if let engine = db.engine {
+      return try EngineTableReader.table(name, isTemporary: schema == "temp", db, engine)
+    }
     let tables = try db.executeQuery(
       """
       SELECT schema, name, strict, wr FROM pragma_table_list(?1)

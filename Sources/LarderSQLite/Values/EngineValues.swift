@@ -186,3 +186,8 @@ extension ColumnReader {
     return try engineValue.pointee.text()
   }
 }
+
+extension EngineStatement {
+  /// Whether it may have changed something where its answer never came: a SELECT may call a function that writes.
+  package var mayWrite: Bool { !isReadOnly || effects.contains(.session) }
+}

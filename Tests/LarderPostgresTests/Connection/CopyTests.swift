@@ -39,7 +39,7 @@ struct CopyTests {
 
   @Test("10,000 rows are stored, in the transaction that is open")
   func rows() throws {
-    db.deferredBegin = "BEGIN"
+    db.deferred = ["BEGIN"]
     #expect(try copy(1...10_000) == 10_000)
     #expect(db.status == .transaction)
     #expect(

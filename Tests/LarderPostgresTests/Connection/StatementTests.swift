@@ -62,26 +62,26 @@ struct StatementTests {
 
   @Test("BEGIN travels with the first statement; COMMIT of nothing sends nothing")
   func deferredBegin() throws {
-    db.deferredBegin = "BEGIN ISOLATION LEVEL SERIALIZABLE"
+    db.deferred = ["BEGIN ISOLATION LEVEL SERIALIZABLE"]
     #expect(db.status == .transaction)
     #expect(try db.rows("SHOW transaction_isolation") == [["'serializable'"]])
     #expect(db.status == .transaction)
     #expect(!db.discardDeferredBegin())
     #expect(try db.run("COMMIT") == "COMMIT")
     #expect(db.status == .idle)
-    db.deferredBegin = "BEGIN"
+    db.deferred = ["BEGIN"]
     #expect(db.discardDeferredBegin())
     #expect(db.status == .idle)
   }
 
   @Test("A BEGIN that fails is told from the statement that travelled with it")
   func failedBegin() throws {
-    db.deferredBegin = "BEGIN ISOLATION LEVEL WHATEVER"
+    db.deferred = ["BEGIN ISOLATION LEVEL WHATEVER"]
     let error = failure { try db.rows("SELECT 1") }
     #expect(error?.sql == "BEGIN ISOLATION LEVEL WHATEVER")
     #expect(error?.sqlState == "42601")
     #expect(db.status == .idle)
-    db.deferredBegin = "BEGIN"
+    db.deferred = ["BEGIN"]
     let other = failure { try db.rows("SELECT nothing") }
     #expect(other?.sql == nil && other?.sqlState == "42703")
     #expect(db.status == .failedTransaction)
@@ -168,10 +168,10 @@ struct StatementTests {
       try db.rows("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%gone%'")[0][0]
     }
     try db.run("BEGIN")
-    for number in 0..<5 { _ = try db.prepare("SELECT \(number) AS gone, $1::int") }
+    for number in 0..<5 { try db.prepare("SELECT \(number) AS gone, $1::int").execute() }
     #expect(try count() == "6")
     try db.run("ROLLBACK")
-    db.deferredBegin = "BEGIN"
+    db.deferred = ["BEGIN"]
     #expect(try count() == "1")
     try db.run("ROLLBACK")
   }

@@ -160,7 +160,7 @@ struct WaitingTests {
         let db = try PostgresConnection(address, deadline: deadline(milliseconds: 60_000))
         connected += 1
         db.deadline = deadline(milliseconds: 60_000)
-        db.deferredBegin = "BEGIN"
+        db.deferred = ["BEGIN"]
         for _ in 0..<3 {
           let rows = try db.rows(
             "SELECT i, $1::text FROM generate_series(1, 5) i", "abc", streaming: true)

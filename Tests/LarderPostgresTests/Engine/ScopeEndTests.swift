@@ -31,8 +31,19 @@ struct ScopeEndTests {
   }
 
   @Test(
-    "What is set for a connection is gone for the next scope",
+    "What is set for a connection is gone for the next scope, which has the same connection",
     arguments: [
+      "SET \"app.tenant\" = 'A'", "SET \"role\" = pg_monitor",
+      "SELECT \"set_config\"('app.tenant', 'A', false)",
+      "UPDATE pg_settings SET setting = 'other' WHERE name = 'search_path'",
+      "UPDATE pg_catalog.\"pg_settings\" SET setting = 'other' WHERE name = 'search_path'",
+      "SELECT 1 AS number INTO TEMP line", "SELECT 1 AS insert INTO TEMP line",
+      "WITH one AS (SELECT 1 AS number) SELECT (number) insert INTO TEMP line FROM one",
+      "CREATE TABLE pg_temp.line (number BIGINT)", "SELECT \"pg_advisory_lock\"(1)",
+      "SELECT U&\"\\0073et_config\"('app.tenant', 'A', false)", "SET local.tenant = 'A'",
+      "SELECT query_to_xml('SELECT set_config(''app.tenant'', ''A'', false)', true, true, '')::text",
+      "EXPLAIN ANALYZE SELECT set_config('app.tenant', 'A', false)",
+      "DECLARE rows CURSOR WITH HOLD FOR SELECT 1", "SELECT setseed(0.5)",
       "SET search_path = other", "/* for now */ set Search_Path to other",
       "SELECT set_config('search_path', 'other', false)", "SET ROLE pg_monitor",
       "CREATE TEMP TABLE line (number BIGINT)", "CREATE LOCAL TEMPORARY TABLE line (number BIGINT)",
@@ -43,9 +54,91 @@ struct ScopeEndTests {
   func settings(sql: String) throws {
     let before = try process()
     try pool.inTransaction { try $0.executeStatements(SQL(raw: sql)) }
-    #expect(try process() != before)
+    #expect(try process() == before)
+    #expect(try SessionState(pool).difference(from: SessionState(Self.pool(address))) == nil)
     try pool.inTransaction { _ = try $0.executeUpdate("INSERT INTO line VALUES (1)") }
     #expect(try pool.read { try $0.value("SELECT count(*) FROM public.line", as: Int.self) } == 1)
+  }
+
+  @Test("A transaction that discards prepared statements goes on, in a second attempt at most")
+  func discarding() throws {
+    var attempts = 0
+    try pool.inTransaction { db in
+      attempts += 1
+      for _ in 0..<2 {
+        _ = try db.value("SELECT count(*) FROM line WHERE number = ?", 1, as: Int.self)
+        try db.executeStatements("DEALLOCATE ALL")
+      }
+    }
+    #expect(attempts == 2)
+  }
+
+  @Test("Scopes of random statements leave nothing")
+  func randomScopes() throws {
+    _ = try? PostgresServer.shared.run("CREATE ROLE larder_other")
+    var sessions = try RandomSessions(PostgresServer.shared.database(), seed: 1)
+    try sessions.run(200)
+    #expect(sessions.leaks == [])
+  }
+
+  @Test(
+    "A function that is called by a typed query may set anything, and it is gone with the scope")
+  func typed() throws {
+    struct Line: Record {
+      var number: Int64
+      struct Columns: Sendable { let number = Column("number", \Line.number) }
+      static let columns = Columns()
+      static let table = Table("line", Line.init, columns.number, options: .noPrimaryKey)
+    }
+    try pool.inTransaction { db in
+      _ = try Line(number: 1).inserted(db)
+      let (name, value): (SQLExpression<String>, SQLExpression<String>) = ("app.tenant", "A")
+      let isLocal: SQLExpression<Bool> = false
+      let set = try Line.all.select { _ in
+        function("set_config", name, value, isLocal, as: String.self)
+      }.fetchAll(db)
+      #expect(set == ["A"])
+    }
+    #expect(try SessionState(pool).difference(from: SessionState(Self.pool(address))) == nil)
+  }
+
+  @Test(
+    "The session is reset in the round trip that ends the scope, and where nothing may be left not at all"
+  )
+  func roundTrips() throws {
+    let proxy = try Proxy(to: PostgresServer.shared.folder)
+    let pool = try Self.pool(
+      address.replacing(try PostgresServer.shared.folder, with: proxy.folder))
+    func trips(_ sql: SQL) throws -> Int {
+      let scope = { try pool.inTransaction { db in _ = try db.value(sql, as: String?.self) } }
+      try scope()
+      let before = proxy.roundTrips
+      try scope()
+      return proxy.roundTrips - before
+    }
+    #expect(try trips("SELECT 'x'") == 2)
+    #expect(try trips("SELECT set_config('app.tenant', 'A', false)") == 2)
+  }
+
+  @Test("A function that is told to be harmless keeps the session as it is")
+  func harmless() throws {
+    try alter(
+      "CREATE FUNCTION twice(number bigint) RETURNS bigint LANGUAGE sql AS 'SELECT 2 * number'")
+    func keeps(_ names: Set<String>) throws -> Bool {
+      var configuration = PostgresConfiguration()
+      configuration.connections = 1
+      configuration.harmlessFunctions = names
+      let pool = try PostgresPool(address, configuration: configuration)
+      func count(_ db: Database) throws -> Int? {
+        try db.value(
+          "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%twice%'", as: Int.self
+        )
+      }
+      _ = try pool.read { try $0.value("SELECT twice(?)", 2, as: Int.self) }
+      return try pool.read { try count($0) } == 2
+    }
+    #expect(try !keeps([]))
+    #expect(try keeps(["twice"]))
   }
 
   @Test(

@@ -113,7 +113,8 @@ struct CatalogTests {
     #expect(entries.filter { $0.kind == .view }.map(\.name) == ["large"])
     #expect(entries.contains { $0.kind == .index && $0.name == "town_pkey" && $0.sql == nil })
     #expect(throws: DatabaseError.self) { try db.columns(of: "nowhere") }
-    #expect(try db.tableExists("TOWN") && db.columnExists("NAME", in: "town"))
+    #expect(try db.tableExists("town") && db.columnExists("Name", in: "town"))
+    #expect(try !db.tableExists("TOWN") && !db.columnExists("NAME", in: "town"))
   }
 
   @Test("Missing columns and indexes are added, with what belongs to them")

@@ -1,0 +1,168 @@
+/// Whether a statement is known to leave nothing with its connection behind the end of its transaction: no setting,
+/// role, lock, temporary table, cursor or prepared statement.
+///
+/// Known are plain SELECT, INSERT, UPDATE, DELETE and MERGE whose functions are the server's own and harmless
+/// (``HarmlessFunctions``), and what is for a transaction alone. A list of what is forbidden would be passed by quotes,
+/// by functions that run other SQL, and by whatever the next version of the server has.
+///
+/// Triggers, rules, views, operators and casts that somebody has made don't show in the text.
+struct StatementEffects {
+  private enum Token: Equatable {
+    case none, word(String), name(String), symbol(UInt8), literal
+
+    /// The identifier's name, quoted or not.
+    var identifier: String? {
+      switch self {
+      case .word(let name), .name(let name): name
+      case .none, .symbol, .literal: nil
+      }
+    }
+
+    static let dot = Token.symbol(UInt8(ascii: "."))
+  }
+
+  /// A parenthesis that is open, or the statement itself.
+  private struct Level {
+    var hasBegun = false
+    /// Whether it begins with WITH.
+    var isWith = false
+    /// Whether the verb of its query has been read.
+    var hasVerb = false
+  }
+
+  /// The names of functions that the program knows to be harmless.
+  private let harmless: Set<String>
+  private var first = ""
+  /// How many tokens there were, as far as a SET is read.
+  private var count = 0
+  /// The last three tokens, the very last first.
+  private var last = [Token.none, .none, .none]
+  /// Whether the last token is the verb of its level.
+  private var isBehindVerb = false
+  /// Whether the last token belongs to the name of the table behind INTO.
+  private var isTable = false
+  private var levels = [Level()]
+  private var changesRows = false
+  private var namesSettings = false
+  private var setsForTransaction = false
+  private var isSuspect = false
+  /// Whether there is a SELECT … INTO.
+  private(set) var makesTable = false
+
+  init(harmless: Set<String> = []) { self.harmless = harmless }
+
+  /// Whether nothing is left behind, as far as the text tells.
+  var leavesNothing: Bool {
+    // The view of settings has a rule that makes an UPDATE a SET.
+    guard !isSuspect, !(namesSettings && changesRows) else { return false }
+    return first == "set" ? setsForTransaction : first.isEmpty || Self.verbs.contains(first)
+  }
+
+  private static let verbs: Set = [
+    "select", "values", "table", "with", "insert", "update", "delete", "merge", "explain", "show",
+    "declare",
+    "fetch", "move", "close", "lock", "begin", "start", "commit", "end", "rollback", "abort",
+    "savepoint",
+    "release", "notify", "truncate",
+  ]
+
+  // MARK: Tokens
+
+  mutating func take(word: String) {
+    let isNumber = word.utf8.first.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    guard isNumber == false else { return takeLiteral() }
+    let isVerb = note(word)
+    takeIdentifier(.word(word))
+    isBehindVerb = isVerb
+  }
+
+  mutating func take(quotedName name: String) {
+    // U&"…" has escapes of its own.
+    if last[0] == .symbol(UInt8(ascii: "&")), last[1] == .word("u") { isSuspect = true }
+    takeIdentifier(.name(name))
+  }
+
+  mutating func takeLiteral() { take(.literal) }
+
+  mutating func take(symbol: UInt8) {
+    switch symbol {
+    case UInt8(ascii: "("):
+      if !mayOpen { isSuspect = true }
+      take(.symbol(symbol))
+      levels.append(Level())
+    case UInt8(ascii: ")"):
+      if levels.count > 1 { levels.removeLast() }
+      take(.symbol(symbol))
+    default: take(.symbol(symbol))
+    }
+  }
+
+  private mutating func takeIdentifier(_ token: Token) {
+    guard let name = token.identifier else { return }
+    if name == "pg_settings" { namesSettings = true }
+    if name.hasPrefix("pg_temp") { isSuspect = true }
+    let isTable = last[0] == .word("into") || last[0] == .dot && self.isTable
+    take(token)
+    self.isTable = isTable
+  }
+
+  private mutating func take(_ token: Token) {
+    if first == "set", count == 2 {
+      // These may begin the name of a setting, too: behind them there has to be another name.
+      let words = [Token.word("local"), .word("transaction"), .word("constraints")]
+      setsForTransaction =
+        words.contains(last[0]) && token.identifier != nil && token != .word("to")
+    }
+    count += 1
+    levels[levels.count - 1].hasBegun = true
+    isBehindVerb = false
+    if token != .dot { isTable = false }
+    last = [token, last[0], last[1]]
+  }
+
+  /// Notes what a word may do: whether it is the verb of its level.
+  private mutating func note(_ word: String) -> Bool {
+    let level = levels.count - 1
+    let isFirst = !levels[level].hasBegun
+    if first.isEmpty { first = word }
+    switch word {
+    case "with": if isFirst { levels[level].isWith = true }
+    case "insert", "update", "delete", "merge", "select", "values", "table":
+      if !["select", "values", "table"].contains(word) { changesRows = true }
+      let mayFollow = levels[level].isWith || level == 0 && ["explain", "declare"].contains(first)
+      guard isFirst || mayFollow, !levels[level].hasVerb else { return false }
+      levels[level].hasVerb = true
+      return true
+    case "into":
+      // That of SELECT makes a table, and an INSERT may be a column's name.
+      let isOfInsert = last[0] == .word("insert") || last[0] == .word("merge")
+      if !(isBehindVerb && isOfInsert) {
+        makesTable = true
+        isSuspect = true
+      }
+    // A cursor that outlives its transaction.
+    case "hold": if last[0] == .word("with") { isSuspect = true }
+    case "create", "execute", "refresh": if first == "explain" { isSuspect = true }
+    default: break
+    }
+    return false
+  }
+
+  // MARK: Calls
+
+  /// Whether a parenthesis may open here: not behind a function, unless that is harmless.
+  private var mayOpen: Bool {
+    guard let name = last[0].identifier else { return true }
+    let level = levels[levels.count - 1]
+    // The columns of a table, of an alias or of a common table, and a type.
+    if isTable || last[1] == .word("as") || last[1] == .symbol(UInt8(ascii: ":")) { return true }
+    if level.isWith, !level.hasVerb { return true }
+    guard last[1] == .dot else {
+      if case .word = last[0], HarmlessFunctions.keywords.contains(name) { return true }
+      if name == "insert", first == "merge" { return true }
+      return HarmlessFunctions.names.contains(name) || harmless.contains(name)
+    }
+    if harmless.contains(name) { return true }
+    return last[2].identifier == "pg_catalog" && HarmlessFunctions.names.contains(name)
+  }
+}

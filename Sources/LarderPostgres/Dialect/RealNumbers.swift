@@ -1,0 +1,60 @@
+import Larder
+import LarderSQLite
+
+/// What SQLite has no real number for is NULL: infinity less infinity. The server has one that is greater than all others.
+enum RealNumbers {
+  /// An operation of real numbers, without what isn't a number; nil for other fragments.
+  static func withoutNaN(_ fragment: SQLFragment) -> SQLFragment? {
+    guard let sign = sign(of: fragment.operation), isReal(fragment), let left = fragment.left else {
+      return nil
+    }
+    let right = fragment.rightOperand
+    let divisor: SQLFragment = fragment.operation == .divide ? "NULLIF(\(right), 0)" : right.grouped
+    // As text: the operation as a fragment would be written by this again.
+    return "NULLIF(\(left.grouped)\(text: sign)\(divisor), 'NaN')"
+  }
+
+  /// An aggregate's result, where it is one of real numbers.
+  static func withoutNaN(_ result: SQLFragment, of operand: SQLFragment) -> SQLFragment {
+    isReal(operand) ? "NULLIF(\(result), 'NaN')" : result
+  }
+
+  private static func sign(of operation: SQLOperator) -> String? {
+    switch operation {
+    case .add: " + "
+    case .subtract: " - "
+    case .multiply: " * "
+    case .divide: " / "
+    default: nil
+    }
+  }
+
+  /// Whether it is known to be a real number.
+  static func isReal(_ fragment: SQLFragment) -> Bool {
+    guard !fragment.isDeep else { return false }
+    switch fragment.kind {
+    case .text: return fragment.operation == .real
+    case .value: return type(of: fragment.value).columnType.kind == .real
+    case .unary, .binary, .comparison:
+      switch fragment.operation {
+      case .parentheses, .negate: return fragment.left.map(isReal) ?? false
+      case let operation where sign(of: operation) != nil:
+        return fragment.left.map(isReal) ?? false || isReal(fragment.rightOperand)
+      default: return false
+      }
+    case .composite:
+      switch fragment.content {
+      case .cast(_, let type, _): return type.kind == .real
+      case .form(.float, _, _): return true
+      case .choice(_, let results): return results.contains(where: isReal)
+      case .call(let name, let arguments):
+        switch "\(name)" {
+        case "avg", "total", "round": return true
+        case "sum", "abs", "min", "max", "coalesce": return arguments.contains(where: isReal)
+        default: return false
+        }
+      default: return false
+      }
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import Larder
+import LarderSQLite
+
+// One process migrates a schema at a time.
+
+extension PostgresEngine {
+  /// Each statement has to see what was committed before it: a snapshot would be older than the lock.
+  private static let beginning = "BEGIN ISOLATION LEVEL READ COMMITTED"
+
+  /// The lock travels with the first statement, which fails where another has it: division by zero.
+  func beginMigration() throws {
+    _ = connection.discardDeferredBegin()
+    connection.deferred = [
+      Self.beginning,
+      "SELECT 1 / CASE WHEN pg_try_advisory_xact_lock(\(Self.migrationKey)) THEN 1 ELSE 0 END",
+    ]
+  }
+
+  /// Whoever waits does it outside of a transaction: CREATE INDEX CONCURRENTLY waits for the end of all that
+  /// have begun before it, and so would wait for those that wait for it.
+  func waitForMigration(inTransaction: Bool) throws {
+    // Of which each round trip has its own time.
+    try perform {
+      if !connection.discardDeferredBegin(), hasTransaction { try connection.run("ROLLBACK") }
+      let start = ContinuousClock.now
+      while true {
+        connection.deadline = soon.inNanoseconds
+        if inTransaction { connection.deferred = [Self.beginning] }
+        let (isLocked, timeout) = try takeMigrationLock(
+          "pg_try_advisory\(inTransaction ? "_xact" : "")_lock")
+        if isLocked { return }
+        if inTransaction { try connection.run("ROLLBACK") }
+        guard timeout == 0 || ContinuousClock.now - start < .milliseconds(timeout) else {
+          throw PostgresFailure("55P03", "another process migrates, for longer than lock_timeout")
+        }
+        try connection.run("SELECT pg_sleep(0.05)")
+      }
+    }
+  }
+
+  private static let migrationKey =
+    "hashtext('larder_migration'), hashtext(coalesce(current_schema(), ''))"
+
+  /// Whether it was free, and the server's `lock_timeout` in milliseconds.
+  private func takeMigrationLock(_ function: String) throws -> (Bool, Int64) {
+    let statement = try connection.prepare(
+      """
+      SELECT \(function)(\(Self.migrationKey)),
+        (SELECT setting::bigint FROM pg_settings WHERE name = 'lock_timeout')
+      """, parameterCount: 0)
+    try statement.execute(streaming: false)
+    guard try statement.next() else { return (false, 0) }
+    return (statement.column(0).integer == 1, statement.column(1).integer)
+  }
+
+  func endMigration(restoring searchPath: String, inTransaction: Bool) throws {
+    let restoring = "SELECT set_config('search_path', \(searchPath.quotedText), false)"
+    try perform(until: soon) {
+      if inTransaction { return try putOff(restoring) }
+      try connection.run(restoring)
+      try connection.run("SELECT pg_advisory_unlock(\(Self.migrationKey))")
+    }
+  }
+}
+
+extension DatabaseError {
+  /// The error for what the server, or the way to it, has reported.
+  init(_ failure: PostgresFailure, sql: String? = nil) {
+    var message = failure.message
+    if let hint = failure.hint { message += " (\(hint))" }
+    if let advice = failure.advice { message += ": \(advice)" }
+    let constraint = failure.constraintKind.map {
+      ConstraintViolation(
+        kind: $0, table: failure.table,
+        columns: failure.column.map { [$0] } ?? failure.keyColumns,
+        name: failure.constraint)
+    }
+    self.init(
+      failure.resultCode, message, sql: sql, offset: sql == nil ? nil : failure.offset,
+      constraint: constraint, engine: "PostgreSQL", sqlState: failure.sqlState)
+    commitToken = failure.commitToken
+  }
+}

@@ -1,0 +1,142 @@
+import Larder
+import LarderPostgres
+import LarderSQLite
+import PostgresSupport
+import Testing
+
+@Suite(
+  "The numbers that a server gives to rows, and keys that programs choose",
+  .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
+struct KeyNumberTests {
+  private struct Town: Record {
+    var id: Int64?
+    var name = "Oslo"
+
+    struct Columns: Sendable {
+      let id = Column("id", \Town.id, .primaryKey)
+      let name = Column("name", \Town.name)
+    }
+    static let columns = Columns()
+    static let table = Table("town", Town.init, columns.id, columns.name)
+  }
+
+  private struct Stop: Error {}
+
+  private let pool: PostgresPool
+  private let address: String
+
+  init() throws {
+    address = try PostgresServer.shared.database()
+    pool = try PostgresPool(address)
+    try pool.inTransaction { try Town.table.create($0) }
+  }
+
+  private func undone(_ body: (Database) throws -> Void) throws {
+    #expect(throws: Stop.self) {
+      try pool.inTransaction { db in
+        try body(db)
+        throw Stop()
+      }
+    }
+  }
+
+  private func next() throws -> Int64? { try pool.inTransaction { try Town().inserted($0).id } }
+
+  @Test("A key that is undone moves nothing, however great it is")
+  func undoneKey() throws {
+    #expect(try next() == 1)
+    try undone { db in _ = try Town(id: .max).inserted(db) }
+    try undone { db in try Town.insert(db, contentsOf: (1000...1100).map { Town(id: $0) }) }
+    try undone { db in _ = try Town(id: 500).upsert(db) as Town }
+    try pool.inTransaction { db in
+      try? db.inSavepoint { db in
+        _ = try Town(id: 700).inserted(db)
+        throw Stop()
+      }
+    }
+    #expect(try next() == 2)
+  }
+
+  @Test("A key that is committed is followed, by no more than its own row needs")
+  func committedKey() throws {
+    try pool.inTransaction { db in _ = try Town(id: 7).inserted(db) }
+    #expect(try next() == 8)
+    try pool.inDatabase { db in _ = try Town(id: 20).inserted(db) }
+    #expect(try next() == 21)
+    try pool.inTransaction { db in
+      try Town.insert(db, contentsOf: (100...2500).map { Town(id: $0) })
+    }
+    #expect(try next() == 2501)
+    try pool.inTransaction { db in _ = try Town(id: 3000).upsert(db) as Town }
+    #expect(try next() == 3001)
+    try pool.inTransaction { db in _ = try Town(id: -5).inserted(db) }
+    #expect(try next() == 3002)
+  }
+
+  @Test("The greatest key there is leaves numbers for all rows that come")
+  func greatestKey() throws {
+    try pool.inTransaction { db in
+      _ = try Town(id: .max).inserted(db)
+      _ = try Town(id: 4).inserted(db)
+    }
+    #expect(try next() == 5)
+    try pool.inDatabase { db in try Town.insert(db, contentsOf: [Town(id: .max - 1), Town()]) }
+    #expect(try next() == 7)
+  }
+
+  @Test(
+    "A row without a key that comes after some with one in the same transaction gets a number that is free"
+  )
+  func sameTransaction() throws {
+    try pool.inTransaction { db in
+      try Town.insert(db, contentsOf: [1, 2, 3].map { Town(id: $0) })
+      #expect(try Town().inserted(db).id == 4)
+      _ = try Town(id: 5).inserted(db)
+      _ = try Town(id: 6).upsert(db) as Town
+      var town = Town()
+      try town.insert(db)
+      #expect(town.id == 7)
+      try Town.insert(db, contentsOf: [Town(id: 8), Town(), Town(id: 10), Town()])
+    }
+    let ids = try pool.read { try Town.all.order { $0.id }.fetchAll($0).compactMap(\.id) }
+    #expect(ids == Array(1...11))
+    #expect(try next() == 12)
+  }
+
+  @Test("Eight that insert with keys and without at once get each key once")
+  func atOnce() throws {
+    let pool = pool
+    let last = Lock<Int64>(0)
+    let threads = (0..<8).map { _ in
+      Worker {
+        for _ in 0..<10 {
+          let key = last.withLock { last in
+            last += 1_000_000
+            return last
+          }
+          try pool.inTransaction { db in _ = try Town(id: key).inserted(db) }
+          _ = try pool.inTransaction { try Town().inserted($0).id }
+        }
+      }
+    }
+    for thread in threads { try thread.end() }
+    #expect(try pool.read { try Town.all.fetchCount($0) } == 160)
+  }
+
+  @Test("A role that may insert, but not move the numbers, inserts with keys nonetheless")
+  func withoutPrivilege() throws {
+    try pool.inDatabase { db in
+      try db.executeStatements(
+        """
+        DROP ROLE IF EXISTS clerk; CREATE ROLE clerk LOGIN; GRANT USAGE ON SCHEMA public TO clerk;
+        GRANT SELECT, INSERT ON town TO clerk
+        """)
+    }
+    let clerk = try PostgresPool(address.replacing("user=larder", with: "user=clerk"))
+    try clerk.inTransaction { db in _ = try Town(id: 9).inserted(db) }
+    try clerk.inDatabase { db in _ = try Town(id: 10).inserted(db) }
+    #expect(try pool.read { try Town.all.fetchCount($0) } == 2)
+    try clerk.close()
+    try pool.inDatabase { try $0.executeStatements("DROP OWNED BY clerk; DROP ROLE clerk") }
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Larder
+import LarderPostgres
+import PostgresSupport
+import TestSupport
+import Testing
+
+@Suite(
+  "Behind a pooler that gives connections away between transactions",
+  .enabled(if: PostgresServer.hasPooler, "no PgBouncer here"))
+struct PoolerTests {
+  private let server: PostgresServer
+  private let address: String
+  private let messages = Lock<[String]>([])
+
+  init() throws {
+    server = try PostgresServer(["--pooler", "transaction"])
+    address = PostgresServer.throughPooler(server.address)
+    try server.run(
+      "CREATE TABLE town (name TEXT); INSERT INTO town SELECT 'a' FROM generate_series(1, 5)")
+  }
+
+  private func pool(_ isolation: PostgresConfiguration.Isolation = .serializable) throws
+    -> PostgresPool
+  {
+    var configuration = PostgresConfiguration()
+    configuration.connections = 1
+    configuration.isolation = isolation
+    configuration.log = { [messages] error in messages.withLock { $0.append(error.message) } }
+    return try PostgresPool(address, configuration: configuration)
+  }
+
+  @Test("Programs with default settings run their own statements, and no other's")
+  func ownStatements() throws {
+    let (counting, deleting) = (try pool(), try pool())
+    for _ in 0..<3 {
+      #expect(
+        try counting.read {
+          try $0.value("SELECT count(*) FROM town WHERE name = ?", "a", as: Int.self)
+        } == 5)
+      #expect(
+        try deleting.inTransaction { try $0.executeUpdate("DELETE FROM town WHERE name = ?", "b") }
+          == 0)
+    }
+    #expect(
+      try counting.inDatabase { try $0.value("SELECT count(*) FROM town", as: Int.self) } == 5)
+  }
+
+  @Test("A statement that another program has prepared turns preparing off, which is told once")
+  func told() throws {
+    for _ in 0..<3 {
+      let pool = try pool()
+      for _ in 0..<3 {
+        let find: SQL = "SELECT count(*) FROM town WHERE name = ?"
+        #expect(try pool.inTransaction { try $0.value(find, "a", as: Int.self) } == 5)
+        #expect(try pool.inDatabase { try $0.value(find, "b", as: Int.self) } == 0)
+      }
+    }
+    let told = messages.withLock { $0.filter { $0.contains("preparesStatements") } }
+    // The first pool's connection to the server was its own.
+    #expect(told.count == 2)
+  }
+
+  @Test(
+    "Transactions have the isolation that was asked for",
+    arguments: [PostgresConfiguration.Isolation.serializable, .repeatableRead, .readCommitted])
+  func isolation(_ isolation: PostgresConfiguration.Isolation) throws {
+    let pool = try pool(isolation)
+    for _ in 0..<3 {
+      let found = try pool.inTransaction {
+        try $0.value("SHOW transaction_isolation", as: String.self)
+      }
+      #expect(found == isolation.rawValue)
+    }
+  }
+
+  @Test("What a transaction has set doesn't reach the next, of another program")
+  func settings() throws {
+    let (one, other) = (try pool(), try pool())
+    for sql in [
+      "SELECT set_config('app.tenant', 'A', false)", "SET search_path = nowhere",
+      "SET ROLE pg_monitor",
+      "SELECT pg_advisory_lock(1)::text", "CREATE TEMP TABLE town (name TEXT)",
+    ] as [SQL] {
+      try one.inTransaction { try $0.executeStatements(sql) }
+      try other.inTransaction { db in
+        let state = try db.value(
+          """
+          SELECT concat(current_setting('app.tenant', true), current_user, current_setting('search_path'),
+            (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'), (SELECT count(*) FROM town))
+          """, as: String.self)
+        #expect(state == #"larder"$user", public05"#)
+      }
+      struct Stop: Error {}
+      #expect(throws: Stop.self) {
+        try one.inTransaction { db in
+          try db.executeStatements(sql)
+          throw Stop()
+        }
+      }
+      #expect(try other.read { try $0.value("SELECT current_user", as: String.self) } == "larder")
+      #expect(
+        try other.read {
+          try $0.value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'", as: Int.self)
+        } == 0)
+    }
+  }
+}
