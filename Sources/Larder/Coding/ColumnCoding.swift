@@ -86,6 +86,19 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
   }
 }
 
+extension ColumnCoding {
+  /// Whether texts that are stored never look like numbers: those of dates and UUIDs, and JSON, unless that of
+  /// numbers.
+  var isNeverNumber: Bool {
+    switch form {
+    case .date, .lowercase: return true
+    case .json: return !(Value.self is any NumberValue.Type)
+    case .own, .through:
+      return columnType.kind == .date || Value.self == UUID.self || Value.self == UUID?.self
+    }
+  }
+}
+
 /// How values are stored, as far as it can be told: those of two columns are compared, and one is assigned
 /// to the other, where it is the same.
 enum StoredForm: Hashable, Sendable {

@@ -48,7 +48,9 @@ extension Record {
     return try table.inScope(db, &record) { record, db in
       try table.hooks?.willInsert(&record, db)
       let insertion = try withUnsafePointer(to: record) { try table.core.insertion(of: $0, db) }
-      guard let written = try table.writeReturning(insertion, record, db) else {
+      guard
+        let written = try table.writeReturning(insertion, record, db, for: .newRecord)
+      else {
         throw TableCore.notInserted
       }
       if db.engine != nil {
@@ -73,7 +75,7 @@ extension TableCore {
       if try !insertInEngine(record, db) { throw Self.notInserted }
       return
     }
-    if try write(insert, record, db) == 0 { throw Self.notInserted }
+    if try write(insert, record, db, for: .newRecord) == 0 { throw Self.notInserted }
     if rowIDColumn != nil { try assignRowID(record, db) }
   }
 
@@ -83,7 +85,9 @@ extension TableCore {
     try check()
     if isInState(.constantKey) { try checkKeyCanBeSet(record, db) }
     if db.engine != nil { return try insertInEngine(record, db, or: policy) }
-    guard try write(sql.insert(or: policy.rawValue), record, db) > 0 else { return false }
+    guard try write(sql.insert(or: policy.rawValue), record, db, for: .newRecord) > 0 else {
+      return false
+    }
     try assignRowID(record, db)
     return true
   }
@@ -99,7 +103,9 @@ extension TableCore {
     if let policy, policy != .ignore { try db.checkIsSQLite("INSERT OR \(policy.rawValue)") }
     let key = try missingKey(of: record, db)
     let counts = key == nil && rowIDColumn != nil
-    if key == nil, policy == nil, !counts { return try write(insert, record, db) > 0 }
+    if key == nil, policy == nil, !counts {
+      return try write(insert, record, db, for: .newRecord) > 0
+    }
     let returned = key.map { [$0] } ?? []
     let statement = statement(
       StatementKey(policy: policy?.rawValue, counts: counts, leftOut: key, returned: returned)
@@ -108,8 +114,8 @@ extension TableCore {
       if let counting = counts ? counting(db) : nil { return insert.returning(counting) }
       return key == nil ? insert : insert.returning(sql.names(returned))
     }
-    guard let key else { return try write(statement, record, db) > 0 }
-    return try withRows(of: statement, record, db) { statement in
+    guard let key else { return try write(statement, record, db, for: .newRecord) > 0 }
+    return try withRows(of: statement, record, db, for: .newRecord) { statement in
       guard try statement.step() else { return false }
       try layout.take(statement.reader(at: 0), key, of: record)
       try statement.stepToEnd()
@@ -185,7 +191,8 @@ extension Record {
       index += 1
     }
     repeat assign(each columns)
-    return try db.run(insertion(of: definitions, selection.select.fragment(.list(parts))))
+    return try db.run(
+      insertion(of: definitions, selection.select.fragment(.list(parts))), for: .change)
   }
 
   private static func insertion(
@@ -195,6 +202,6 @@ extension Record {
       throw DatabaseError(.misuse, "“\(table.name)”.“\(column.name)” isn't written")
     }
     let names = SQLFragment.list(columns.map { SQLFragment(text: $0.name.quotedIdentifier) })
-    return "INSERT INTO \(name: table.name) (\(names)) \(selection)"
+    return "INSERT INTO \(table.core.reference(as: table.name)) (\(names)) \(selection)"
   }
 }

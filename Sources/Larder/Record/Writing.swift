@@ -6,12 +6,16 @@ import Synchronization
 
 extension TableCore {
   /// Runs a statement with a record's values, and returns the number of rows changed.
+  ///
+  /// - Parameter use: what it does with the table.
   func write(
-    _ statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database
+    _ statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database, for use: TableUse
   ) throws -> Int {
     if state.load(ordering: .relaxed) != 0 { try checkWriting(record) }
     do {
-      return try db.run(statement.sql) { try statement.bind(record, layout, to: $0) }
+      return try db.run(statement.sql, of: mention(use)) {
+        try bind(statement, record, db, for: use, to: $0)
+      }
     } catch {
       throw describe(error, writing: record, db, sql: statement.text)
     }
@@ -19,28 +23,43 @@ extension TableCore {
 
   /// The same with a statement that is made for the call.
   func write(
-    _ fragment: SQLFragment, _ record: UnsafeRawPointer, _ db: Database
+    _ fragment: SQLFragment, _ record: UnsafeRawPointer, _ db: Database, for use: TableUse
   ) throws -> Int {
-    try write(RecordStatement(fragment, in: db.dialect), record, db)
+    try write(RecordStatement(fragment, in: db.dialect), record, db, for: use)
   }
 
   /// Calls a closure with a statement that has a record's values and stands before its first row.
   func withRows<T>(
-    of statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database,
+    of statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database, for use: TableUse,
     _ body: (PreparedStatement) throws -> T
   ) throws -> T {
     if state.load(ordering: .relaxed) != 0 { try checkWriting(record) }
     do {
-      return try db.withRows(
-        statement.sql, bind: { try statement.bind(record, layout, to: $0) }, body)
+      return try db.whileSchemaStays {
+        try db.withRows(
+          statement.sql, of: mention(use),
+          bind: { try bind(statement, record, db, for: use, to: $0) }, body)
+      }
     } catch {
       throw describe(error, writing: record, db, sql: statement.text)
     }
   }
 
+  /// Binds a record's values, once its table was looked at.
+  @inline(__always)
+  private func bind(
+    _ statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database, for use: TableUse,
+    to arena: BindingArena
+  ) throws {
+    if fitting.isUnlikeDeclared.load(ordering: .relaxed) {
+      try checkFits(record, statement.order, for: use, db)
+    }
+    try statement.bind(record, layout, to: arena)
+  }
+
   /// Gives a record the row id that it was just inserted with.
   func assignRowID(_ record: UnsafeMutableRawPointer, _ db: Database) throws {
-    guard let rowIDColumn else { return }
+    guard let rowIDColumn, !fitting.needsKey(db) else { return }
     try set(record, rowIDColumn, db.lastInsertRowID, db, sql: insert.text)
   }
 
@@ -54,6 +73,15 @@ extension TableCore {
     } catch {
       throw describe(error, writing: record, db, sql: text)
     }
+  }
+}
+
+extension TableCore {
+  /// Whether the rows have no row id, as is declared or found. Looks at the table, unless that is known.
+  func isWithoutRowID(_ db: Database, for use: TableUse) throws -> Bool {
+    if options.contains(.withoutRowID) { return true }
+    try db.look(at: mention(use))
+    return fitting.isWithoutRowID(db)
   }
 }
 
@@ -73,10 +101,12 @@ extension Table {
 
   /// Runs a statement of the table's with a record's values, and makes a record of the row that it
   /// returns, if it returns one.
-  func writeReturning(_ fragment: SQLFragment, _ record: R, _ db: Database) throws -> R? {
+  func writeReturning(
+    _ fragment: SQLFragment, _ record: R, _ db: Database, for use: TableUse
+  ) throws -> R? {
     func fetch(_ statement: RecordStatement, _ db: Database) throws -> R? {
       try withUnsafePointer(to: record) { record in
-        try core.withRows(of: statement, record, db) { statement in
+        try core.withRows(of: statement, record, db, for: use) { statement in
           guard try statement.step() else { return nil }
           let written = try self.record(statement, core.identity.first)
           try statement.stepToEnd()
@@ -84,15 +114,19 @@ extension Table {
         }
       }
     }
-    guard core.options.contains(.withoutRowID) else {
-      let returning = fragment.returning(core.sql.columnList)
-      return try fetch(RecordStatement(returning, in: db.dialect), db)
-    }
-    // In two steps: for tables without row id, SQLite's RETURNING gives columns of REAL the wrong
-    // place (seen in 3.40).
-    return try db.inTransaction { db in
-      let count = try withUnsafePointer(to: record) { try core.write(fragment, $0, db) }
-      return count > 0 ? try fetch(core.find, db) : nil
+    return try db.whileSchemaStays {
+      guard try core.isWithoutRowID(db, for: use) else {
+        let returning = fragment.returning(core.sql.columnList)
+        return try fetch(RecordStatement(returning, in: db.dialect), db)
+      }
+      // In two steps: for tables without row id, SQLite's RETURNING gives columns of REAL the wrong
+      // place (seen in 3.40).
+      return try db.inTransaction { db in
+        let count = try withUnsafePointer(to: record) {
+          try core.write(fragment, $0, db, for: use)
+        }
+        return count > 0 ? try fetch(core.find, db) : nil
+      }
     }
   }
 

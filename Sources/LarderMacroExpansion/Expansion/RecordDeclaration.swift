@@ -2,6 +2,8 @@
 struct RecordDeclaration {
   let type: TypeDeclaration
   let columns: [ColumnDeclaration]
+  /// The names of the properties that are stored in records, and in no column.
+  let notStored: [String]
   let arguments: RecordArguments
   let initializer: RecordInitializer
 
@@ -13,6 +15,9 @@ struct RecordDeclaration {
     columns = try type.properties.filter(Self.isColumn).map {
       try ColumnDeclaration($0, in: scanner)
     }
+    notStored = type.properties.filter {
+      $0.isStored && $0.prefix.attribute("NotStored") != nil
+    }.map(\.name)
     for (first, second) in zip(columns, columns.dropFirst()) {
       let attributes = [first, second].map { $0.property.prefix.attribute("Column")?.offset }
       if let attribute = attributes[0], attribute == attributes[1] {

@@ -13,7 +13,8 @@ final class Connection {
   @exclusivity(unchecked) private(set) var handle: OpaquePointer?
   /// The connection of another engine than SQLite, nil for that.
   let engine: (any EngineConnection)?
-  private var isReporting = false
+  /// Whether the log or the trace is being told.
+  @exclusivity(unchecked) var isReporting = false
   let dateFormat: DateFormat
   @exclusivity(unchecked) var reporting: Reporting
   /// What another engine's statements have done so far that has not been seen to.
@@ -24,6 +25,8 @@ final class Connection {
     engine == nil
       ? StorageFormat(dateFormat: dateFormat, isUTF16: isUTF16) : .engine(dateFormat)
   }
+  /// Whether ``HarmlessFunctions`` has replaced SQLite's.
+  @exclusivity(unchecked) var hasHarmlessFunctions = false
   /// Whether the schema has to be read anew, see ``forgetSchema()``.
   @exclusivity(unchecked) var isSchemaStale = false
   /// Whether statements are timed for the trace.
@@ -37,6 +40,7 @@ final class Connection {
   let deadlines = DeadlineHandler()
   let authorizer = AuthorizerHandler()
   let hooks = ConnectionHooks()
+  let knownSchema = KnownSchema()
 
   /// How many calls of `sqlite3_step` and the like are under way: more than one where a custom
   /// function runs statements, and not none where it tries to close the database.
@@ -131,6 +135,7 @@ final class Connection {
     interruptHandle = engine.interrupts
     busyHandler = BusyHandler(
       timeout: busyTimeout, interrupts: interruptHandle, deadlines: deadlines)
+    knownSchema.ignoreAll()
   }
 
   private func noteFollowers() {
@@ -203,6 +208,7 @@ final class Connection {
       try engine?.execute(.rollback, until: deadlines.next)
       return
     }
+    knownSchema.noteEnd(undone: true)
     let code = sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
     guard !hasTransaction else { throw error(code, sql: "ROLLBACK") }
   }
@@ -312,6 +318,7 @@ final class Connection {
     guard let closing = handle else { return }
     handle = nil
     guard isOfThisProcess else { return }
+    knownSchema.close()
     Self.clearInterrupt(of: closing)
     sqlite3_close_v2(closing)
   }
@@ -354,6 +361,10 @@ final class Connection {
       return sqlite3_table_column_metadata(handle, nil, table, column, nil, nil, nil, nil, nil)
         == SQLITE_OK
     }
+    // The file isn't: SQLite has refused to use it.
+    if extended == .corrupt, HarmlessFunctions.unsafeFunction(in: message) != nil {
+      extended = .error
+    }
     if let advice = advice() { message += "; \(advice)" }
     let error = DatabaseError(
       extended, message, sql: sql, offset: offset.flatMap { $0 < 0 ? nil : $0 },
@@ -367,33 +378,5 @@ final class Connection {
   /// An error as one of this connection's engine, where nothing says yet whose it is.
   func named(_ error: any Error) -> any Error {
     DatabaseError.naming(engine?.name ?? "SQLite", in: error)
-  }
-
-  /// Tells the log. What it does with this connection meanwhile isn't told again.
-  func report(_ error: DatabaseError) {
-    guard let log = reporting.log, !isReporting else { return }
-    whileReporting { log(error) }
-  }
-
-  /// Calls a closure whose errors the log is told of.
-  func reporting<T>(_ body: () throws -> T) throws -> T {
-    do {
-      return try body()
-    } catch let error as DatabaseError {
-      report(error)
-      throw error
-    }
-  }
-
-  /// Tells the trace. What it does with this connection meanwhile isn't told again.
-  func report(_ event: TraceEvent) {
-    guard let trace = reporting.trace, !isReporting else { return }
-    whileReporting { trace(event) }
-  }
-
-  private func whileReporting(_ body: () -> Void) {
-    (isReporting, callDepth) = (true, callDepth + 1)
-    body()
-    (isReporting, callDepth) = (false, callDepth - 1)
   }
 }
