@@ -180,7 +180,7 @@ extension TableCore {
       }
     } catch {
       // The table is at fault, and none of the records.
-      if !hasBegun { throw error }
+      if !hasBegun, error is RecordError { throw error }
       if bound < range.upperBound {
         let error = describe(error, writing: records[bound], db, sql: statement.text)
         throw RecordError.batch(table: name, index: records.first + bound, error: error)

@@ -117,7 +117,7 @@ extension TableCore {
   func rowID<each Key: DatabaseValueConvertible>(
     _ db: Database, key: repeat each Key
   ) -> Int64? {
-    guard rowIDColumn != nil, !fitting.needsKey(db) else { return nil }
+    guard rowIDColumn != nil, !fitting.keepsKey(db) else { return nil }
     var values: [DatabaseValue?] = []
     repeat values.append(try? (each key).databaseValue)
     guard values.count == 1, case .integer(let id) = values[0] else { return nil }

@@ -4,8 +4,10 @@ import LarderSQLite
 ///
 /// Only what would lose or mistake a value is a problem; whatever else differs is told by `differences`.
 final class TableFit: Sendable {
-  /// Whether the key that is to be chosen by SQLite isn't the row id, and so has to be given.
-  let needsKey: Bool
+  /// Whether the key that is to be chosen by SQLite isn't the row id: a record keeps its own.
+  let keepsKey: Bool
+  /// Whether NULL would be stored for a record without a key.
+  let refusesMissingKey: Bool
   /// Whether the rows have no row id.
   let isWithoutRowID: Bool
   /// The columns that make numbers of texts, or round them, by which values of theirs are looked at before they are
@@ -29,10 +31,11 @@ final class TableFit: Sendable {
     try comparison.run()
     // What a module's tables store, and by what they find rows, is its own.
     let isKnown =
-      try comparison.problems.isEmpty && comparison.converting.isEmpty && !comparison.needsKey
+      try comparison.problems.isEmpty && comparison.converting.isEmpty && !comparison.keepsKey
       || !schema.isVirtual(table)
     problems = isKnown ? comparison.problems.map { Problem(use: $0.use, text: $0.text) } : []
-    needsKey = isKnown && comparison.needsKey
+    keepsKey = isKnown && comparison.keepsKey
+    refusesMissingKey = isKnown && comparison.refusesMissingKey
     converting = isKnown ? comparison.converting : []
     isWithoutRowID = !table.hasRowID && !table.isView
   }
@@ -43,7 +46,8 @@ private struct FitComparison {
   let table: FoundTable
   let schema: SchemaReader
   var problems: [(use: TableUse, text: String)] = []
-  var needsKey = false
+  var keepsKey = false
+  var refusesMissingKey = false
   var converting: [ConvertingColumn] = []
 
   mutating func run() throws {
@@ -72,7 +76,7 @@ private struct FitComparison {
     let affinity = table.affinity(of: found)
     if let change = column.change(by: affinity, of: kind) {
       add("“\(column.name)” is \(table.columns[found].type) in the database, \(change)")
-    } else if kind == .decimal || kind == .text && !column.isNeverNumber,
+    } else if kind == .decimal || kind == .text && !column.isNeverNumber && column.type.kind != .date,
       affinity == .numeric || affinity == .real
     {
       converting.append(
@@ -81,7 +85,7 @@ private struct FitComparison {
     compareGenerated(column, table.columns[found])
   }
 
-  private mutating func compareGenerated(_ column: ColumnDefinition, _ found: FoundTable.Column) {
+  private mutating func compareGenerated(_ column: ColumnDefinition, _ found: FoundColumn) {
     let problem: String
     if found.isGenerated, column.isWritten {
       problem = """
@@ -141,7 +145,9 @@ private struct FitComparison {
       key.count == 1
       && (places[0].map { $0 == table.rowIDColumn } ?? table.isRowID(key[0].name))
     if key.isEmpty || isRowID { return }
-    needsKey = declared.countsRows
+    keepsKey = declared.countsRows
+    // Where the column can't be NULL, SQLite says so.
+    refusesMissingKey = keepsKey && places[0].map { !table.columns[$0].isNotNull } ?? false
     let names = key.map { "“\($0.name)”" }.joined(separator: ", ")
     let columns = places.compactMap(\.self)
     guard columns.count == key.count, try !isUnique(Set(columns)) else { return }
@@ -179,7 +185,7 @@ extension ColumnDefinition {
         which makes real numbers of integers: declare the property as a Double, or make the column INTEGER
         """
     case (.text, .numeric), (.text, .real):
-      if isNeverNumber || takesNumbers { return nil }
+      if isNeverNumber || takesNumbers || type.kind == .date { return nil }
       return """
         which makes numbers of texts that look like ones, such as 007: make it TEXT or, for texts that don't, say \
         .sqlType with that type

@@ -48,17 +48,20 @@ final class TableFitting: ExpectedTable {
     guard let table = try schema.table(name) else { return nil }
     let fit = try TableFit(self, table, schema)
     schema[finding: number] = fit
-    if fit.needsKey || fit.isWithoutRowID && !isWithoutRowID || !fit.converting.isEmpty {
+    if fit.keepsKey || fit.isWithoutRowID && !isWithoutRowID || !fit.converting.isEmpty {
       isUnlikeDeclared.store(true, ordering: .relaxed)
     }
     return fit
   }
 
-  /// Whether keys have to be given, on a connection whose table was looked at.
+  /// Whether records keep their own keys, on a connection whose table was looked at.
   @inline(__always)
-  func needsKey(_ db: Database) -> Bool {
-    isUnlikeDeclared.load(ordering: .relaxed) && known(db)?.needsKey == true
+  func keepsKey(_ db: Database) -> Bool {
+    isUnlikeDeclared.load(ordering: .relaxed) && known(db)?.keepsKey == true
   }
+
+  /// Whether NULL would be stored for a record without a key.
+  func refusesMissingKey(_ db: Database) -> Bool { known(db)?.refusesMissingKey == true }
 
   /// Whether rows have no row id, on a connection whose table was looked at.
   func isWithoutRowID(_ db: Database) -> Bool {
@@ -117,7 +120,7 @@ extension TableCore {
     let isGiven = try layout.value(of: column, in: record, db.dateFormat) != .null
     let name = columns[column].name
     let problem: String
-    if !isGiven, fitting.needsKey(db) {
+    if !isGiven, fitting.refusesMissingKey(db) {
       problem = """
         its key “\(name)” isn't the row id in the database, so that SQLite chooses none for a record whose key is nil, \
         and stores NULL: give each record a key, or make the column INTEGER PRIMARY KEY

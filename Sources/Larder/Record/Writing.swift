@@ -59,7 +59,7 @@ extension TableCore {
 
   /// Gives a record the row id that it was just inserted with.
   func assignRowID(_ record: UnsafeMutableRawPointer, _ db: Database) throws {
-    guard let rowIDColumn, !fitting.needsKey(db) else { return }
+    guard let rowIDColumn, !fitting.keepsKey(db) else { return }
     try set(record, rowIDColumn, db.lastInsertRowID, db, sql: insert.text)
   }
 

@@ -62,8 +62,11 @@ extension Database {
   package func look(at mention: TableMention) throws {
     try connection.check()
     let look = { try mention.table.check(for: mention.use, self.schemaReader) }
-    if connection.knownSchema.postpone(look) { return }
-    if engine == nil { try connection.knownSchema.refresh(connection) }
+    let isKnown = schemaReader[finding: mention.number] != nil
+    if !isKnown, connection.knownSchema.postpone(look) { return }
+    if engine == nil, !connection.knownSchema.isPostponing {
+      try connection.knownSchema.refresh(connection)
+    }
     try look()
   }
 

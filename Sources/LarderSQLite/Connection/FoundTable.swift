@@ -2,23 +2,8 @@ import CSQLite
 
 /// A table or view as SQLite has it: what has to be known to use it by a declaration of another program's.
 package struct FoundTable: Sendable {
-  /// A column, those of virtual tables that are hidden included.
-  package struct Column: Sendable {
-    package let name: String
-    /// The declared type; of a view's column that of the column behind it, or nothing.
-    package let type: String
-    /// Whether NULL is ruled out by NOT NULL.
-    package let isNotNull: Bool
-    package let hasDefault: Bool
-    /// Whether it is computed from others.
-    package let isGenerated: Bool
-    /// Its place from 1 in the primary key, or 0 if it isn't a part of it.
-    package let keyPosition: Int
-    fileprivate let foldedName: [UInt8]
-  }
-
   package let name: String
-  package let columns: [Column]
+  package let columns: [FoundColumn]
   package let isView: Bool
   /// Whether its rows have a row id: false for views and tables WITHOUT ROWID.
   package let hasRowID: Bool
@@ -50,11 +35,11 @@ package struct FoundTable: Sendable {
   /// Reads it from the schema, which SQLite has checked to be that of the file; nil where there is no such table.
   /// One of the temporary database hides others of its name, as in statements.
   init?(_ name: String, on look: SchemaLook) throws {
-    var columns: [Column] = []
+    var columns: [FoundColumn] = []
     try look.rows("PRAGMA table_xinfo(\(name.quotedIdentifier))") { row in
       let name = row.text(1)
       columns.append(
-        Column(
+        FoundColumn(
           name: name, type: row.text(2), isNotNull: row.integer(3) != 0,
           hasDefault: !row.isNull(4), isGenerated: (2...3).contains(row.integer(6)),
           keyPosition: row.integer(5), foldedName: name.foldedName))
@@ -88,6 +73,21 @@ package struct FoundTable: Sendable {
   }
 }
 
+/// A column of a found table, those of virtual tables that are hidden included.
+package struct FoundColumn: Sendable {
+  package let name: String
+  /// The declared type; of a view's column that of the column behind it, or nothing.
+  package let type: String
+  /// Whether NULL is ruled out by NOT NULL.
+  package let isNotNull: Bool
+  package let hasDefault: Bool
+  /// Whether it is computed from others.
+  package let isGenerated: Bool
+  /// Its place from 1 in the primary key, or 0 if it isn't a part of it.
+  package let keyPosition: Int
+  fileprivate let foldedName: [UInt8]
+}
+
 /// A look into a connection's schema, by statements of its own, which nobody is told of and no authorizer refuses.
 ///
 /// What makes the unsafe pointers sound: the handle is open as long as the look lasts, and each statement is
@@ -95,38 +95,16 @@ package struct FoundTable: Sendable {
 struct SchemaLook {
   let handle: OpaquePointer
 
-  /// A row of a statement.
-  struct Row {
-    fileprivate let statement: OpaquePointer?
-
-    /// A text, which may hold what is no UTF-8: that is replaced.
-    func text(_ column: Int32) -> String {
-      guard let bytes = sqlite3_column_text(statement, column) else { return "" }
-      let count = Int(sqlite3_column_bytes(statement, column))
-      return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
-    }
-
-    func integer(_ column: Int32) -> Int { Int(sqlite3_column_int64(statement, column)) }
-
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
-  }
-
-  /// Thrown by a look that has failed, with SQLite's code.
-  struct Failure: Error {
-    let code: Int32
-    let sql: String
-  }
-
-  func rows(_ sql: String, _ body: (Row) throws -> Void) throws {
+  func rows(_ sql: String, _ body: (SchemaRow) throws -> Void) throws {
     var statement: OpaquePointer?
     defer { sqlite3_finalize(statement) }
     var code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
     if code == SQLITE_OK { code = sqlite3_step(statement) }
     while code == SQLITE_ROW {
-      try body(Row(statement: statement))
+      try body(SchemaRow(statement: statement))
       code = sqlite3_step(statement)
     }
-    guard code == SQLITE_DONE else { throw Failure(code: code, sql: sql) }
+    guard code == SQLITE_DONE else { throw LookFailure(code: code, sql: sql) }
   }
 
   /// Whether a table, no view, has a column, or the row id, of a name; whether there is such a table if that is nil.
@@ -157,7 +135,7 @@ struct SchemaLook {
   }
 
   /// What the list of tables says of the one that a name means.
-  private func listed<T>(_ table: String, _ value: (Row) -> T) throws -> T? {
+  private func listed<T>(_ table: String, _ value: (SchemaRow) -> T) throws -> T? {
     var found: T?
     try rows("PRAGMA table_list(\(table.quotedIdentifier))") { row in
       if found == nil || row.text(0) == "temp" { found = value(row) }
@@ -188,4 +166,26 @@ struct SchemaLook {
       return parts.allSatisfy { $0.column >= 0 } ? parts : nil
     }
   }
+}
+
+/// A row of a statement on the schema.
+struct SchemaRow {
+  fileprivate let statement: OpaquePointer?
+
+  /// A text, which may hold what is no UTF-8: that is replaced.
+  func text(_ column: Int32) -> String {
+    guard let bytes = sqlite3_column_text(statement, column) else { return "" }
+    let count = Int(sqlite3_column_bytes(statement, column))
+    return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+  }
+
+  func integer(_ column: Int32) -> Int { Int(sqlite3_column_int64(statement, column)) }
+
+  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
+}
+
+/// Thrown by a look into the schema that has failed, with SQLite's code.
+struct LookFailure: Error {
+  let code: Int32
+  let sql: String
 }

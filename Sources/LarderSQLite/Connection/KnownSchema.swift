@@ -96,12 +96,12 @@ package final class KnownSchema {
       let sql = "PRAGMA main.schema_version"
       let code = sqlite3_prepare_v3(
         look.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &cookieStatement, nil)
-      guard code == SQLITE_OK else { throw SchemaLook.Failure(code: code, sql: sql) }
+      guard code == SQLITE_OK else { throw LookFailure(code: code, sql: sql) }
     }
     defer { sqlite3_reset(cookieStatement) }
     let code = sqlite3_step(cookieStatement)
     guard code == SQLITE_ROW else {
-      throw SchemaLook.Failure(code: code, sql: "PRAGMA main.schema_version")
+      throw LookFailure(code: code, sql: "PRAGMA main.schema_version")
     }
     var cookies = [Int(sqlite3_column_int64(cookieStatement, 0))]
     if larder_has_attached(look.handle) != 0 { try readAttachedCookies(look, &cookies) }
@@ -243,7 +243,7 @@ extension Connection {
     defer { sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, length) }
     do {
       return try looking { try body(SchemaLook(handle: handle)) }
-    } catch let failure as SchemaLook.Failure {
+    } catch let failure as LookFailure {
       throw error(failure.code, sql: failure.sql)
     }
   }
