@@ -166,11 +166,11 @@ extension TableCore {
     var bound = range.lowerBound
     var hasBegun = false
     do {
-      _ = try db.run(statement.sql, of: mention(.newRecord)) { arena in
+      _ = try db.run(statement.sql, of: tableNumber, for: .newRecord, { self }) { arena in
         var first: Int32 = 1
         bound = range.lowerBound
         hasBegun = true
-        let isUnlike = fitting.isUnlikeDeclared.load(ordering: .relaxed)
+        let isUnlike = isInState(.unlikeDeclared)
         while bound < range.upperBound {
           if isUnlike { try checkFits(records[bound], statement.order, for: .newRecord, db) }
           try layout.bind(records[bound], statement.order, to: arena, from: first)

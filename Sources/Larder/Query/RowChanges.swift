@@ -150,7 +150,7 @@ extension Query {
   }
 
   /// What a statement that changes the query's rows does with the table.
-  fileprivate var changeUse: TableUse { changesOwnRows ? .change : [.change, .key] }
+  fileprivate var changeUse: TableUse { changesOwnRows ? .change : .row }
 
   /// The UPDATE of the first table; nil where nothing is assigned.
   private func updating<R: Record>(

@@ -109,7 +109,7 @@ extension TableCore {
     try checkChangeable(chosen)
     if hasVersion { try checkVersion(record, db) }
     let chosen = chosen.filter { !columns[$0].isVersion }
-    if try write(sql.update(chosen), record, db, for: [.change, .key]) == 0 {
+    if try write(sql.update(chosen), record, db, for: .row) == 0 {
       throw try missing(record, db)
     }
   }

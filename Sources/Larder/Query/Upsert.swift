@@ -234,7 +234,7 @@ extension TableCore {
     _ record: UnsafeMutableRawPointer, _ db: Database, _ upsert: Upsert
   ) throws {
     if isInState(.constantKey) { try checkKeyCanBeSet(record, db) }
-    let use: TableUse = upsert.target.isEmpty ? .newRecord.union([.change, .key]) : .newRecord
+    let use: TableUse = upsert.target.isEmpty ? .newOrKnownRecord : .newRecord
     var returned = sql.version.map { [$0] } ?? []
     // The row may be there under another key. (The last row id is that of an earlier INSERT then.)
     if !upsert.target.isEmpty || rowIDColumn != nil && !hasKey(record, db) { returned += sql.key }

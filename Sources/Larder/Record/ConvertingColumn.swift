@@ -44,7 +44,7 @@ extension TableCore {
   func checkConverting(
     _ assigned: [(name: String, value: DatabaseValue)], _ db: Database
   ) throws {
-    try db.look(at: mention([]))
+    try db.look(at: self, for: [])
     for column in fitting.converting(db) {
       for (name, value) in assigned
       where name.isSame(as: columns[column.index].name) && column.changes(value) {

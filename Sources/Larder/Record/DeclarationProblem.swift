@@ -32,7 +32,7 @@ extension TableBuilder {
   /// What is wrong with the columns that a record's type has and the table wasn't given: they would never be written.
   @usableFromInline
   static func problem<Columns>(
-    of columns: Columns, given names: [String], _ storages: Set<UInt>
+    of columns: Columns, given names: [String], _ storages: [UInt]
   ) -> String? {
     // Mostly it holds just what the table was given. A column is one reference.
     let areAll = withUnsafeBytes(of: columns) { bytes in

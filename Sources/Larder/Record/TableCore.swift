@@ -33,6 +33,8 @@ final class TableCore: Sendable {
   var problem: DeclarationProblem { fitting.problem }
   /// The declaration as it is compared with databases' tables.
   let fitting: TableFitting
+  /// The number that statements know the table by.
+  @usableFromInline let tableNumber: Int
   let initializer: InitializerCheck
   /// The name of the records' type.
   let recordType: String
@@ -71,7 +73,7 @@ final class TableCore: Sendable {
   @usableFromInline
   init(
     _ name: String, _ builder: TableBuilder, _ declaration: TableDeclaration, tupleSize: Int,
-    columns problemOfColumns: @escaping @Sendable ([String], Set<UInt>) -> String?,
+    columns problemOfColumns: @escaping @Sendable ([String], [UInt]) -> String?,
     make: @escaping RecordMaker
   ) {
     self.name = name
@@ -101,8 +103,10 @@ final class TableCore: Sendable {
       DeclarationProblem(problem) { [names = columns.map(\.name)] in
         problemOfColumns(names, storages)
       })
+    tableNumber = fitting.number
     var state: DeclarationState = problem != nil ? .wrong : initializer.isDone ? [] : .unproven
     state.insert(.untried)
+    if fitting.isUnlikeDeclared.load(ordering: .relaxed) { state.insert(.unlikeDeclared) }
     if options.contains(.view) { state.insert(.view) }
     if let rowIDColumn, !builder.properties[rowIDColumn].isWritable { state.insert(.constantKey) }
     self.state = Atomic(state.rawValue)

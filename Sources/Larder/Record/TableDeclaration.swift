@@ -21,7 +21,7 @@ final class TableBuilder {
   private(set) var properties: [PropertyAccess] = []
   private(set) var readers: [PropertyReader] = []
   /// The identities of the columns.
-  private(set) var storages: Set<UInt> = []
+  private(set) var storages: [UInt] = []
   private let record: Any.Type
   private let notStored: [CoveredProperty]
   /// The name of the records' type.
@@ -46,7 +46,7 @@ final class TableBuilder {
     columns.append(column.definition)
     properties.append(column.access)
     readers.append(column.propertyReader)
-    storages.insert(UInt(bitPattern: ObjectIdentifier(column.storage)))
+    storages.append(UInt(bitPattern: ObjectIdentifier(column.storage)))
   }
 
   /// What is wrong with the declaration, if anything.

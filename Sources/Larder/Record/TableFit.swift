@@ -50,7 +50,17 @@ private struct FitComparison {
   var refusesMissingKey = false
   var converting: [ConvertingColumn] = []
 
+  /// Which of the found columns each of the declared ones is.
+  private var places: [Int?] = []
+
+  init(declared: TableFitting, table: FoundTable, schema: SchemaReader) {
+    self.declared = declared
+    self.table = table
+    self.schema = schema
+  }
+
   mutating func run() throws {
+    places = declared.foldedNames.map(table.index(ofFolded:))
     for column in declared.columns.indices { compare(column) }
     if table.isView { return compareView() }
     compareUnwritten()
@@ -65,7 +75,7 @@ private struct FitComparison {
 
   private mutating func compare(_ index: Int) {
     let column = declared.columns[index]
-    guard let found = table.index(of: column.name) else {
+    guard let found = places[index] else {
       if !table.isRowID(column.name) {
         add("the database's has no column “\(column.name)”", for: .allColumns)
       }
@@ -76,7 +86,8 @@ private struct FitComparison {
     let affinity = table.affinity(of: found)
     if let change = column.change(by: affinity, of: kind) {
       add("“\(column.name)” is \(table.columns[found].type) in the database, \(change)")
-    } else if kind == .decimal || kind == .text && !column.isNeverNumber && column.type.kind != .date,
+    } else if kind == .decimal
+      || kind == .text && !column.isNeverNumber && column.type.kind != .date,
       affinity == .numeric || affinity == .real
     {
       converting.append(
@@ -105,18 +116,19 @@ private struct FitComparison {
 
   /// Columns that no record has a value for, where the table asks for one.
   private mutating func compareUnwritten() {
-    let written = Set(declared.columns.filter(\.isWritten).map(\.name.foldedName))
-    let open = table.columns.indices.filter { index in
+    var isOpen = table.columns.indices.map { index in
       let column = table.columns[index]
       return column.isNotNull && !column.hasDefault && !column.isGenerated
-        && index != table.rowIDColumn && !written.contains(column.name.foldedName)
+        && index != table.rowIDColumn
     }
+    for (index, place) in places.enumerated() {
+      if let place, declared.columns[index].isWritten { isOpen[place] = false }
+    }
+    let open = isOpen.indices.filter { isOpen[$0] }
     guard let first = open.first else { return }
     let names = open.map { "“\(table.columns[$0].name)”" }.joined(separator: ", ")
     let isOne = open.count == 1
-    let isKnown = declared.columns.contains {
-      $0.name.foldedName == table.columns[first].name.foldedName
-    }
+    let isKnown = places.contains(first)
     add(
       """
       the database's has \(isOne ? "a column" : "columns") \(names) that can't be NULL, without a default, which \
@@ -140,7 +152,7 @@ private struct FitComparison {
 
   private mutating func compareKey() throws {
     let key = declared.key.map { declared.columns[$0] }
-    let places = key.map { table.index(of: $0.name) }
+    let places = declared.key.map { self.places[$0] }
     let isRowID =
       key.count == 1
       && (places[0].map { $0 == table.rowIDColumn } ?? table.isRowID(key[0].name))

@@ -5,9 +5,11 @@ import Synchronization
 /// again when the schema has changed.
 final class TableFitting: ExpectedTable {
   /// The number that statements know it by.
-  let number = TableMention.newNumber()
+  let number = TableNumber.next()
   let name: String
   let columns: [ColumnDefinition]
+  /// The names of the columns in small letters.
+  let foldedNames: [[UInt8]]
   /// The positions of the key's columns.
   let key: [Int]
   /// Whether SQLite is to choose keys that are nil.
@@ -25,6 +27,7 @@ final class TableFitting: ExpectedTable {
   ) {
     self.name = name
     self.columns = columns
+    foldedNames = columns.map(\.name.foldedName)
     self.countsRows = countsRows
     self.problem = problem
     key = columns.indices.filter { columns[$0].isPrimaryKey }
@@ -78,21 +81,19 @@ final class TableFitting: ExpectedTable {
   }
 }
 
-extension TableUse {
-  /// A record is inserted.
-  static var newRecord: Self { [.allColumns, .insertion] }
-  /// All of a record's columns are written to its row.
-  static var wholeRecord: Self { [.allColumns, .change, .key] }
-}
+extension TableCore: ExpectedTable {
+  @usableFromInline var number: Int { tableNumber }
 
-extension TableCore {
-  /// The table, as a statement that does this with it names it.
-  func mention(_ use: TableUse) -> TableMention {
-    TableMention(fitting, fitting.number, for: use)
+  /// The same for the table's own statements, whose operations ask the state whether anything isn't as declared.
+  @usableFromInline
+  func check(for use: TableUse, _ schema: SchemaReader) throws {
+    defer {
+      if fitting.isUnlikeDeclared.load(ordering: .relaxed) {
+        state.bitwiseOr(DeclarationState.unlikeDeclared.rawValue, ordering: .relaxed)
+      }
+    }
+    try fitting.check(for: use, schema)
   }
-
-  /// All of its columns as they are read.
-  @usableFromInline package var asRead: TableMention { mention(.allColumns) }
 
   /// The table under a name in a query.
   func reference(as alias: String) -> SQLFragment {

@@ -13,8 +13,9 @@ extension TableCore {
   ) throws -> Int {
     if state.load(ordering: .relaxed) != 0 { try checkWriting(record) }
     do {
-      return try db.run(statement.sql, of: mention(use)) {
-        try bind(statement, record, db, for: use, to: $0)
+      return try db.run(statement.sql, of: tableNumber, for: use, { self }) {
+        if isInState(.unlikeDeclared) { try checkFits(record, statement.order, for: use, db) }
+        try statement.bind(record, layout, to: $0)
       }
     } catch {
       throw describe(error, writing: record, db, sql: statement.text)
@@ -37,29 +38,21 @@ extension TableCore {
     do {
       return try db.whileSchemaStays {
         try db.withRows(
-          statement.sql, of: mention(use),
-          bind: { try bind(statement, record, db, for: use, to: $0) }, body)
+          statement.sql, of: tableNumber, for: use, { self },
+          bind: {
+            if isInState(.unlikeDeclared) { try checkFits(record, statement.order, for: use, db) }
+            try statement.bind(record, layout, to: $0)
+          }, body)
       }
     } catch {
       throw describe(error, writing: record, db, sql: statement.text)
     }
   }
 
-  /// Binds a record's values, once its table was looked at.
-  @inline(__always)
-  private func bind(
-    _ statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database, for use: TableUse,
-    to arena: BindingArena
-  ) throws {
-    if fitting.isUnlikeDeclared.load(ordering: .relaxed) {
-      try checkFits(record, statement.order, for: use, db)
-    }
-    try statement.bind(record, layout, to: arena)
-  }
-
   /// Gives a record the row id that it was just inserted with.
   func assignRowID(_ record: UnsafeMutableRawPointer, _ db: Database) throws {
-    guard let rowIDColumn, !fitting.keepsKey(db) else { return }
+    guard let rowIDColumn else { return }
+    if isInState(.unlikeDeclared), fitting.keepsKey(db) { return }
     try set(record, rowIDColumn, db.lastInsertRowID, db, sql: insert.text)
   }
 
@@ -80,7 +73,7 @@ extension TableCore {
   /// Whether the rows have no row id, as is declared or found. Looks at the table, unless that is known.
   func isWithoutRowID(_ db: Database, for use: TableUse) throws -> Bool {
     if options.contains(.withoutRowID) { return true }
-    try db.look(at: mention(use))
+    try db.look(at: self, for: use)
     return fitting.isWithoutRowID(db)
   }
 }

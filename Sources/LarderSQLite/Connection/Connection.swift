@@ -41,6 +41,12 @@ final class Connection {
   let authorizer = AuthorizerHandler()
   let hooks = ConnectionHooks()
   let knownSchema = KnownSchema()
+  /// Another one for each state of the schema that was noticed; see ``KnownSchema``. The lower half is zero: there
+  /// statements have the numbers of their tables.
+  @exclusivity(unchecked) var schemaMark = 1 << 32
+  /// The same while no other connection can change the schema, so that what is known of it holds for what is written
+  /// next; zero otherwise.
+  @exclusivity(unchecked) var schemaWriteMark = 0
 
   /// How many calls of `sqlite3_step` and the like are under way: more than one where a custom
   /// function runs statements, and not none where it tries to close the database.
@@ -116,6 +122,7 @@ final class Connection {
     interruptHandle = InterruptHandle(handle)
     busyHandler = BusyHandler(
       timeout: busyTimeout, interrupts: interruptHandle, deadlines: deadlines)
+    knownSchema.connection = self
     busyHandler.isCancelled = { [unowned self] in reasons.contains(.cancellation) }
     busyHandler.install(on: handle)
     autocheckpoint = Self.text("PRAGMA wal_autocheckpoint", on: handle).flatMap { Int($0) } ?? 1000
@@ -135,6 +142,7 @@ final class Connection {
     interruptHandle = engine.interrupts
     busyHandler = BusyHandler(
       timeout: busyTimeout, interrupts: interruptHandle, deadlines: deadlines)
+    knownSchema.connection = self
     knownSchema.ignoreAll()
   }
 

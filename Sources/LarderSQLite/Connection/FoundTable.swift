@@ -13,9 +13,11 @@ package struct FoundTable: Sendable {
   private let isStrict: Bool
 
   /// The position of a column by its name in any case.
-  package func index(of name: String) -> Int? {
-    let folded = name.foldedName
-    return columns.firstIndex { $0.foldedName == folded }
+  package func index(of name: String) -> Int? { index(ofFolded: name.foldedName) }
+
+  /// The same by the name in small letters.
+  package func index(ofFolded name: [UInt8]) -> Int? {
+    columns.firstIndex { $0.foldedName == name }
   }
 
   /// Whether a name is one that SQLite has for the row id itself.
@@ -48,14 +50,16 @@ package struct FoundTable: Sendable {
     self.name = name
     self.columns = columns
     isView = !look.hasColumn(nil, of: name)
-    let names = Set(columns.map(\.foldedName))
-    let isStrict = try columns.contains { $0.type.uppercased() == "ANY" } && look.isStrict(name)
+    let isStrict = try columns.contains { $0.type.isWord("any") } && look.isStrict(name)
     self.isStrict = isStrict
     if isView {
       (hasRowID, rowIDColumn) = (false, nil)
       return
     }
-    if let free = Self.rowIDNames.first(where: { !names.contains(Array($0.utf8)) }) {
+    let free = Self.rowIDNames.first { name in
+      !columns.contains { $0.foldedName.elementsEqual(name.utf8) }
+    }
+    if let free {
       hasRowID = look.hasColumn(free, of: name)
     } else {
       hasRowID = try !look.isWithoutRowID(name)
@@ -63,7 +67,7 @@ package struct FoundTable: Sendable {
     // A type of any other words is no row id's. Nor is INTEGER PRIMARY KEY DESC, by an old mistake: such a key has
     // an index.
     let key = columns.indices.filter { columns[$0].keyPosition > 0 }
-    guard hasRowID, key.count == 1, columns[key[0]].type.uppercased() == "INTEGER",
+    guard hasRowID, key.count == 1, columns[key[0]].type.isWord("integer"),
       try !look.hasKeyIndex(name)
     else {
       rowIDColumn = nil

@@ -5,17 +5,15 @@ import CSQLite
 ///
 /// A change is noticed by SQLite's [cookie](https://www.sqlite.org/pragma.html#pragma_schema_version), which is read
 /// only where something may have happened: before a statement runs for the first time, after SQLite has compiled one
-/// anew, and once in a transaction that writes. In between, a statement remembers the ``mark`` under which its tables
-/// were looked at, and compares one number.
-package final class KnownSchema {
-  /// Another one for each state of the schema that was noticed. The lower half is zero: there statements have the
-  /// numbers of their tables.
-  @exclusivity(unchecked) package private(set) var mark = 1 << 32
-  /// The same while no other connection can change the schema, so that what was found out holds for what is written
-  /// next; zero otherwise.
-  @exclusivity(unchecked) package private(set) var writeMark = 0
+/// anew, and once in a transaction that writes. In between, a statement remembers the ``Connection/schemaMark`` under
+/// which its tables were looked at, and compares one number.
+///
+/// What makes the unowned reference sound: the connection owns this object, and nobody else has it.
+final class KnownSchema {
+  /// Set by the connection when it is made.
+  unowned(unsafe) var connection: Connection?
 
-  /// Whether this connection has run what may change the schema, since ``mark`` was new.
+  /// Whether this connection has run what may change the schema, since the mark was new.
   private var hasChangedIt = true
   /// The same in the transaction that is open: to roll it back is another change.
   private var changesInTransaction = false
@@ -27,6 +25,7 @@ package final class KnownSchema {
   private var findings: [Int: AnyObject] = [:]
   /// What reads the cookie.
   private var cookieStatement: OpaquePointer?
+  private var keepsSnapshot = false
   /// The looks at tables that have to wait until something is written; nil where none has to.
   private var postponed: [() throws -> Void]?
 
@@ -36,7 +35,7 @@ package final class KnownSchema {
   func ignoreAll() {
     hasChangedIt = false
     isAlone = true
-    writeMark = mark
+    if let connection { connection.schemaWriteMark = connection.schemaMark }
   }
 
   // MARK: Changes
@@ -45,7 +44,7 @@ package final class KnownSchema {
   func mayChange() {
     hasChangedIt = true
     changesInTransaction = true
-    writeMark = 0
+    connection?.schemaWriteMark = 0
   }
 
   /// Notes that a transaction has ended, or a part of it was undone.
@@ -57,7 +56,19 @@ package final class KnownSchema {
   private func noteEndOfChanges(_ isUndone: Bool) {
     if isUndone, changesInTransaction { hasChangedIt = true }
     if !isUndone { changesInTransaction = false }
-    if !isAlone || hasChangedIt { writeMark = 0 }
+    if !isAlone || hasChangedIt { connection?.schemaWriteMark = 0 }
+  }
+
+  /// Calls a closure that looks at tables, once it is known whether the schema is still the same. All of it sees one
+  /// snapshot, also outside of a transaction: each look would begin one by itself.
+  func whileLooking<T>(_ connection: Connection, _ body: () throws -> T) throws -> T {
+    keepsSnapshot = true
+    defer {
+      keepsSnapshot = false
+      if connection.isOpen, connection.isOfThisProcess { sqlite3_reset(cookieStatement) }
+    }
+    try refresh(connection)
+    return try body()
   }
 
   /// Finds out whether the schema is still the known one, as a transaction that is open sees it, if one is.
@@ -68,7 +79,7 @@ package final class KnownSchema {
       cookies = try connection.lookingIntoSchema { try readCookies($0) }
       return forget()
     }
-    guard writeMark == 0 else { return }
+    guard connection.schemaWriteMark == 0 else { return }
     let found = try connection.lookingIntoSchema { try readCookies($0) }
     if found != cookies {
       cookies = found
@@ -77,8 +88,8 @@ package final class KnownSchema {
   }
 
   private func forget() {
-    mark += 1 << 32
-    writeMark = 0
+    connection?.schemaMark += 1 << 32
+    connection?.schemaWriteMark = 0
     tables = [:]
     findings = [:]
   }
@@ -88,7 +99,9 @@ package final class KnownSchema {
   func refreshToWrite(_ connection: Connection) throws {
     try refresh(connection)
     isAlone = connection.isAlone
-    if isAlone || connection.hasTransaction { writeMark = hasChangedIt ? 0 : mark }
+    if isAlone || connection.hasTransaction {
+      connection.schemaWriteMark = hasChangedIt ? 0 : connection.schemaMark
+    }
   }
 
   private func readCookies(_ look: SchemaLook) throws -> [Int] {
@@ -98,7 +111,9 @@ package final class KnownSchema {
         look.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &cookieStatement, nil)
       guard code == SQLITE_OK else { throw LookFailure(code: code, sql: sql) }
     }
-    defer { sqlite3_reset(cookieStatement) }
+    // As long as it stands on its row, its snapshot is kept.
+    defer { if !keepsSnapshot { sqlite3_reset(cookieStatement) } }
+    sqlite3_reset(cookieStatement)
     let code = sqlite3_step(cookieStatement)
     guard code == SQLITE_ROW else {
       throw LookFailure(code: code, sql: "PRAGMA main.schema_version")
@@ -168,6 +183,7 @@ package final class KnownSchema {
 }
 
 /// The schema as a connection has it while it looks at a table.
+@usableFromInline
 package struct SchemaReader {
   private let connection: Connection
 

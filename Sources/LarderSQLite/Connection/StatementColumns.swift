@@ -18,9 +18,8 @@ extension PreparedStatement {
     guard let lookedAt else { return }
     let number = checkedMark & 0xffff_ffff
     checkedMark = 0
-    try connection.knownSchema.refresh(connection)
-    try lookedAt.check(on: connection)
-    checkedMark = connection.knownSchema.mark | number
+    try connection.knownSchema.whileLooking(connection) { try lookedAt.check(on: connection) }
+    checkedMark = connection.schemaMark | number
   }
 
   /// The columns' names, as of the last step or, before one, of the preparation.

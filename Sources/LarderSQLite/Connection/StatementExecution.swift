@@ -99,7 +99,9 @@ extension Database {
         throw explaining(error, use, tables())
       }
       let number = writer.tables
-      if number != 0 { _ = try checked(statement, number, for: use, tables()) }
+      if number != 0, statement.checkedMark != connection.schemaMark | number {
+        try check(statement, number, for: use, tables())
+      }
       return (statement, writer.valueCount)
     }
     return try bound(statement) {

@@ -7,7 +7,7 @@ extension Database {
   /// table and the statement it could become another one.
   @inline(__always)
   package func whileSchemaStays<T>(_ body: () throws -> T) throws -> T {
-    if connection.knownSchema.writeMark != 0 { return try body() }
+    if connection.schemaWriteMark != 0 { return try body() }
     return try onceSchemaStays(body)
   }
 
@@ -30,13 +30,15 @@ extension Database {
     for _ in 0..<100 {
       do {
         return try inSavepoint { _ in
-          let mark = schema.mark
+          let mark = connection.schemaMark
           schema.postpone()
           let result = Result { try body() }
           do {
             try schema.refreshToWrite(connection)
             // What was done, or refused, was by what was known before.
-            guard try !schema.catchUp(), schema.mark == mark else { throw ChangedSchema() }
+            guard try !schema.catchUp(), connection.schemaMark == mark else {
+              throw ChangedSchema()
+            }
           } catch let error as DatabaseError {
             // The first one tells more.
             _ = try result.get()
