@@ -196,6 +196,18 @@ static inline sqlite3_file *larder_open_log(sqlite3 *db) {
   return 0;
 }
 
+/// How many transactions the index of a write-ahead log has counted, by whatever connection; 0 where that can't be
+/// told. Only for a database whose index is open: see https://www.sqlite.org/walformat.html#walidxfmt.
+static inline int larder_log_changes(sqlite3 *db, uint32_t *changes) {
+  sqlite3_file *file = 0;
+  void volatile *index = 0;
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
+  if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
+  if (file->pMethods->xShmMap(file, 0, 32768, 0, &index) != SQLITE_OK || !index) return 0;
+  *changes = ((uint32_t volatile *)index)[2];
+  return 1;
+}
+
 static inline void larder_close_log(sqlite3_file *file) {
   if (file->pMethods) file->pMethods->xClose(file);
   sqlite3_free(file);
@@ -247,6 +259,7 @@ static inline uint64_t larder_ticks(void) {
 }
 
 // Extensions of glibc's that its headers hide by default.
+extern int malloc_trim(size_t);
 extern void *memmem(const void *, size_t, const void *, size_t);
 extern char *strcasestr(const char *, const char *);
 
@@ -260,6 +273,9 @@ static inline const void *larder_find(
 static inline int larder_mentions(const char *text, const char *part) {
   return strcasestr(text, part) != 0;
 }
+
+/// Gives the system back what was freed.
+static inline void larder_trim_memory(void) { malloc_trim(0); }
 
 /// Tells the processor that this is a loop that waits.
 static inline void larder_pause(void) {

@@ -119,6 +119,7 @@ struct CopyRun {
     let isBetweenEngines = fromServer || toServer
     let all = try (schema.tables + helpers).filter { table in
       if [Self.stateTable, "larder_commit"].contains(table.name) { return false }
+      if table.name == DatabaseIdentity.table { return false }
       if table.name == "larder_migration" { return !isBetweenEngines }
       return try !isEmptyHelper(table.name, of: schema)
     }

@@ -18,3 +18,6 @@ extension Trait where Self == PromptTrait {
   /// For tests whose tasks wait for one another.
   static var promptly: PromptTrait { PromptTrait() }
 }
+
+/// Calls a closure that isn't asynchronous, in which calls that have both forms take the other one.
+func onThisThread<T>(_ body: () throws -> T) rethrows -> T { try body() }

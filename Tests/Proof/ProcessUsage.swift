@@ -28,6 +28,9 @@ struct ProcessUsage {
     resident = (pages ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
   }
 
+  /// How many of the files are inotify instances.
+  var watches: Int { files.values.count { $0.contains("inotify") } }
+
   /// Whether this is a build of the address or the thread sanitizer, which keep what is freed for a while, and
   /// have an allocator of their own.
   static let isSanitized =

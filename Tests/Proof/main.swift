@@ -10,18 +10,19 @@ import Foundation
 // forms and keeps the results.
 
 let rows: [any ProofRow.Type] = [
-  AddressSanitizer.self, AsIfAlone.self, CompileTimeEffects.self, Differential.self,
+  AddressSanitizer.self, AsIfAlone.self, BackupCompany.self, CompileTimeEffects.self,
+  Differential.self,
   FleetProof.self, FullDisk.self,
   FullText.self,
   HostileFiles.self, HostileTexts.self, ToolFiles.self,
   Injection.self, IOFaults.self,
   Kills.self,
-  Leaks.self, Macros.self, MisuseMatrix.self, ObservationRow.self,
+  Leaks.self, Macros.self, MisuseMatrix.self, MovedFile.self, ObservationRow.self,
   ObservedFaults.self, ObservedKills.self, OutOfMemory.self, PowerLoss.self,
   Processes.self,
   RoundTrip.self,
-  SchemaChanges.self,
-  ThreadSanitizer.self, Threads.self, TwoEngines.self, TypesAndOperators.self,
+  SchemaChanges.self, SlowDisk.self,
+  ThreadSanitizer.self, Threads.self, TwoEngines.self, TypesAndOperators.self, WALReset.self,
 ]
 
 func complain(_ text: String) {

@@ -9,6 +9,17 @@ struct UseTests {
     "A process that is killed loses nothing that was acknowledged, and leaves nothing half done")
   func kills() async throws { try await Proof.expectSuccess("kills", "--count", "100") }
 
+  @Test("A file that is moved or replaced keeps what was acknowledged, and is written no more")
+  func movedFiles() async throws { try await Proof.expectSuccess("moved-file", "--count", "300") }
+
+  @Test("Databases of one name whose copies share a folder remove their own copies only")
+  func copiesInCompany() async throws {
+    try await Proof.expectSuccess("backup-company", "--count", "60")
+  }
+
+  @Test("A disk that is slow, hangs or fails holds up no call beyond its deadline")
+  func slowDisk() async throws { try await Proof.expectSuccess("slow-disk", "--count", "6") }
+
   @Test("Processes that write one number add up, and none is told that the database is busy")
   func processes() async throws { try await Proof.expectSuccess("processes", "--count", "1600") }
 

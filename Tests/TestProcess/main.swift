@@ -11,6 +11,8 @@ import TestSupport
 //   test-process migrate PATH COUNT   applies that many migrations
 //   test-process fleet FOLDER COUNT   applies that many migrations to all databases of a fleet
 //   test-process copies PATH FOLDER   pays while copies are made, until it is killed
+//   test-process descriptors FOLDER COUNT  uses 200 databases of a fleet with that many descriptors
+//   test-process unsearchable FOLDER  writes to a database whose folder it may not search for a while
 //   test-process example              the example, in the folder where it is run
 
 let arguments = Array(CommandLine.arguments.dropFirst())
@@ -24,6 +26,8 @@ do {
   case ("migrate", 3): try Migrating.run(path: arguments[1], count: Int(arguments[2]) ?? 0)
   case ("fleet", 3): try MigratingFleet.run(folder: arguments[1], count: Int(arguments[2]) ?? 0)
   case ("copies", 3): try Copying.run(path: arguments[1], folder: arguments[2])
+  case ("descriptors", 3): try Descriptors.run(folder: arguments[1], Int(arguments[2]) ?? 0)
+  case ("unsearchable", 2): try Unsearchable.run(folder: arguments[1])
   case ("example", 1): try example()
   default: exit(64)
   }

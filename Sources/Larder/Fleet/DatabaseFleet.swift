@@ -19,7 +19,9 @@ import LarderSQLite
 /// `acme%20%26%20sons.db`. Two keys are the same if their bytes are.
 ///
 /// Calls throw what those of ``LarderSQLite/DatabaseAccess`` do, and ``FleetError`` for keys; what opening or
-/// migrating throws, such as ``MigrationError``, all get who wait for it, and the next call tries again. They
+/// migrating throws, such as ``MigrationError``, all get who wait for it, and the next call tries again. A file that
+/// was moved or removed throws `ResultCode.readOnlyMoved` to those who write to it; then, and after its content was
+/// restored, the database is opened anew, and migrated, for the next call. They
 /// throw `ResultCode.busyTimeout` where a database isn't open after the scope timeout: all others are in use,
 /// as by scopes that wait for this one, or its migration takes longer, and goes on. Several processes may use a
 /// folder, each with a fleet of its own.
@@ -58,6 +60,8 @@ public final class DatabaseFleet: Sendable {
   @discardableResult
   public func create(_ key: String) throws -> Bool {
     let isNew = try files.create(path(of: key))
+    // What is open is a file that was removed behind its back.
+    if isNew { try tenants.forget(key) }
     try withDatabase(key) { _ in }
     return isNew
   }
@@ -66,6 +70,7 @@ public final class DatabaseFleet: Sendable {
   @discardableResult
   public func create(_ key: String) async throws -> Bool {
     let isNew = try files.create(path(of: key))
+    if isNew { try tenants.forget(key) }
     let (tenant, _) = try await tenants.acquire(key, for: .scope)
     tenants.release(tenant)
     return isNew
@@ -91,9 +96,9 @@ public final class DatabaseFleet: Sendable {
   @discardableResult
   public func withDatabase<T>(_ key: String, _ body: (DatabaseQueue) throws -> T) throws -> T {
     let (tenant, queue) = try tenants.acquire(key, for: .scope)
-    defer { tenants.release(tenant) }
+    defer { tenants.release(tenant, queue) }
     guard let queue else { throw DatabaseError(.internal, "the tenant has no queue") }
-    return try body(queue)
+    return try HeldTenants.$tenants.withValue(HeldTenants.tenants + [tenant]) { try body(queue) }
   }
 
   /// As `inDatabase` of ``LarderSQLite/DatabaseAccess``, with one of the databases.
@@ -131,9 +136,11 @@ public final class DatabaseFleet: Sendable {
     _ key: String, _ body: @Sendable (DatabaseQueue) async throws -> T
   ) async throws -> T {
     let (tenant, queue) = try await tenants.acquire(key, for: .scope)
-    defer { tenants.release(tenant) }
+    defer { tenants.release(tenant, queue) }
     guard let queue else { throw DatabaseError(.internal, "the tenant has no queue") }
-    return try await body(queue)
+    return try await HeldTenants.$tenants.withValue(HeldTenants.tenants + [tenant]) {
+      try await body(queue)
+    }
   }
 
   /// As the form that isn't asynchronous.

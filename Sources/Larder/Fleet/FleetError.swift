@@ -13,6 +13,11 @@ public enum FleetError: Error, Sendable {
   case failures(FleetReport)
 }
 
+/// A database that couldn't be opened as the process has no file descriptors left; others are closed for it.
+struct OutOfDescriptors: Error {
+  let underlying: any Error
+}
+
 extension FleetError: CustomStringConvertible {
   /// One line with the key and what is wrong; where several failed, the first three of them.
   public var description: String {

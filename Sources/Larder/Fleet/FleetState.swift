@@ -8,6 +8,9 @@ import LarderSQLite
 struct FleetState {
   /// The most that are open.
   let maximum: Int
+  /// The same as long as the process has no descriptors for more, and how many were opened since it was changed.
+  private var limit: Int
+  private var opened = 0
   private let createsDatabases: Bool
   /// All that are open, or that somebody waits for or holds.
   private(set) var tenants: [TenantKey: Tenant] = [:]
@@ -42,6 +45,7 @@ struct FleetState {
 
   init(maximum: Int, createsDatabases: Bool) {
     self.maximum = maximum
+    limit = maximum
     self.createsDatabases = createsDatabases
   }
 
@@ -65,7 +69,8 @@ struct FleetState {
     switch (waiter.use, tenant.phase) {
     case (.removal, _):
       tenant.removing.append(waiter)
-    case (_, .open(let queue)) where tenant.removing.isEmpty:
+    case (_, .open(let queue))
+    where tenant.isInvited || tenant.users > 0 && HeldTenants.contains(tenant):
       use(tenant, for: waiter)
       return (tenant, queue)
     default:
@@ -91,8 +96,17 @@ struct FleetState {
     waiter.tenant = nil
   }
 
-  mutating func release(_ tenant: Tenant) {
+  /// - Parameter isStale: whether the file isn't what it was when it was opened.
+  mutating func release(_ tenant: Tenant, isStale: Bool) {
     tenant.users -= 1
+    if isStale { tenant.isStale = true }
+    settle(tenant)
+  }
+
+  /// Has a tenant opened anew for its next use, as its file was made anew.
+  mutating func forget(_ key: TenantKey) {
+    guard let tenant = tenants[key], case .open = tenant.phase else { return }
+    tenant.isStale = true
     settle(tenant)
   }
 
@@ -154,7 +168,19 @@ struct FleetState {
     case .success(let queue):
       figures.opened += 1
       tenant.phase = .open(queue)
-    case .failure(let error):
+      tenant.isStale = false
+      opened += 1
+      if limit < maximum, opened >= limit { (limit, opened) = (limit + 1, 0) }
+    case .failure(is OutOfDescriptors) where places > 1:
+      // Others hold some, which are closed before it is tried again. For the time being fewer are opened, so that
+      // there are some left for other things.
+      places -= 1
+      (limit, opened) = (max(1, places - places / 8 - 1), 0)
+      tenant.phase = .inLine
+      line.append(tenant)
+      return
+    case .failure(let failure):
+      let error = (failure as? OutOfDescriptors)?.underlying ?? failure
       places -= 1
       tenant.phase = .closed
       let waiting = tenant.waiting
@@ -194,17 +220,17 @@ struct FleetState {
   private mutating func settle(_ tenant: Tenant) {
     switch tenant.phase {
     case .open(let queue):
-      if tenant.removing.isEmpty {
+      if tenant.isInvited {
         for waiter in tenant.waiting {
           use(tenant, for: waiter)
           tell(waiter, .success(queue))
         }
         tenant.waiting = []
       }
-      guard tenant.users == 0, !tenant.isListed || !tenant.removing.isEmpty else { return }
+      guard tenant.users == 0, !tenant.isListed || !tenant.isInvited else { return }
       if tenant.isListed { idle.remove(tenant) }
       tenant.idleSince = MonotonicClock.now
-      if tenant.removing.isEmpty, tenant.isKept, ending?.failure != nil || ending == nil {
+      if tenant.isInvited, tenant.isKept, ending?.failure != nil || ending == nil {
         idle.append(tenant)
       } else {
         close(tenant, queue)
@@ -231,12 +257,14 @@ struct FleetState {
 
   /// Gives places to those in the line, and has as many idle ones closed as are lacking.
   private mutating func serve() {
-    while places < maximum, let tenant = line.popFirst() {
+    while places < limit, let tenant = line.popFirst() {
       places += 1
       tenant.phase = .opening
       actions.append(.open(tenant, creates: tenant.waiting.contains(where: \.creates)))
     }
-    while closing < line.count, let tenant = idle.popFirst(), case .open(let queue) = tenant.phase {
+    while closing < max(line.count, places - limit), let tenant = idle.popFirst(),
+      case .open(let queue) = tenant.phase
+    {
       figures.evicted += 1
       close(tenant, queue)
     }

@@ -135,7 +135,13 @@ final class OpenTenants: Sendable {
   }
 
   /// Says that a scope has ended.
-  func release(_ tenant: Tenant) { _ = try? change { $0.release(tenant) } }
+  func release(_ tenant: Tenant, _ queue: DatabaseQueue? = nil) {
+    let isStale = queue?.connections.isOutdated ?? false
+    _ = try? change { $0.release(tenant, isStale: isStale) }
+  }
+
+  /// Has a tenant opened anew whose file was made anew.
+  func forget(_ key: String) throws { try change { $0.forget(TenantKey(key)) } }
 
   /// Whether migrations were applied to a tenant since this was asked.
   func takeMigrated(_ tenant: Tenant) throws -> Bool {

@@ -21,6 +21,9 @@ final class Tenant: @unchecked Sendable {
   var removing: [TenantWaiter] = []
   /// Since when nobody has used it.
   var idleSince = Duration.zero
+  /// Whether what is open isn't what is to be used any more: the file was moved or replaced, or its content restored.
+  /// Once nobody uses it, it is closed, and opened and migrated for the next.
+  var isStale = false
   /// Whether it stays open when nobody uses it.
   var isKept = false
   /// Whether migrations were applied since somebody asked.
@@ -43,6 +46,9 @@ final class Tenant: @unchecked Sendable {
     self.key = key
     self.path = path
   }
+
+  /// Whether who comes may use what is open.
+  var isInvited: Bool { removing.isEmpty && !isStale }
 
   var isInLine: Bool { if case .inLine = phase { true } else { false } }
 }
@@ -79,6 +85,13 @@ struct TenantList {
     remove(first)
     return first
   }
+}
+
+/// The tenants that the scopes around a call hold: of a thread, or of a task and those that it has begun.
+enum HeldTenants {
+  @TaskLocal static var tenants: [Tenant] = []
+
+  static func contains(_ tenant: Tenant) -> Bool { tenants.contains { $0 === tenant } }
 }
 
 /// Who waits for a tenant: a thread or a task.

@@ -71,7 +71,12 @@ struct TenantFiles: Sendable {
     guard createsDatabases && creates || Self.exists(path) else {
       throw FleetError.noDatabase(key: key.text)
     }
-    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    let queue: DatabaseQueue
+    do {
+      queue = try DatabaseQueue(path: path, configuration: configuration)
+    } catch {
+      throw Self.areDescriptorsShort ? OutOfDescriptors(underlying: error) : error
+    }
     var wasMigrated = false
     do {
       try migrator?.migrate(queue) { _ in wasMigrated = true }
@@ -80,6 +85,14 @@ struct TenantFiles: Sendable {
       throw error
     }
     return Opened(queue: queue, wasMigrated: wasMigrated)
+  }
+
+  /// Whether the process can't open as many files now as a database takes.
+  private static var areDescriptorsShort: Bool {
+    let files = (0..<4).map { _ in Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC) }
+    let isShort = files.contains(-1) && (errno == EMFILE || errno == ENFILE)
+    for file in files where file >= 0 { Glibc.close(file) }
+    return isShort
   }
 
   /// Makes an empty file, which is a database with nothing in it; false where there is a file.

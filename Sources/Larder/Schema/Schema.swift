@@ -143,8 +143,11 @@ public struct Schema: Hashable, Sendable {
     }
   }
 
-  /// Whether a table is one that Larder keeps for itself: the migrations' history, and commit tokens.
+  /// Whether a table is one that Larder keeps for itself: the migrations' history, commit tokens, and the identity of a
+  /// database that is copied.
   package static func isBookkeeping(_ name: String) -> Bool {
-    ["larder_migration", "larder_commit"].contains { name.foldedName == $0.foldedName }
+    ["larder_migration", "larder_commit", DatabaseIdentity.table].contains {
+      name.foldedName == $0.foldedName
+    }
   }
 }

@@ -10,6 +10,9 @@ extension ContinuousBackup {
     public let database: String
     /// The moment, to the millisecond.
     public let time: Date
+    /// The identity of the database, of sixteen hexadecimal digits, by which its points are told from those of another
+    /// database of the same name; nil for a point of an earlier version, which belongs to nobody and is never removed.
+    public let owner: String?
     /// Its file, a SQLite database without a log.
     public let path: String
     /// The size of the file.
@@ -73,39 +76,57 @@ extension ContinuousBackup {
   }
 }
 
-/// The name of a point's file: `cities-20261123T165030.123Z.db`, with the database's own name around the time
-/// in UTC.
+/// The name of a point's file: `cities-20261123T165030.123Z-8f0c2a9d51b7e364.db`, with the database's own name around
+/// the time in UTC, so that names of one database sort as the times do, and the owner's identity.
 struct PointName {
   private let stem: String
   private let suffix: String
   let milliseconds: Int
+  /// Nil in names of earlier versions.
+  let owner: String?
 
   private static let timeLength = 20
 
   /// - Parameter database: the name of a database's file.
-  init(of database: String, at milliseconds: Int) {
+  init(of database: String, at milliseconds: Int, owner: String?) {
     let dot = database.utf8.lastIndex(of: UInt8(ascii: ".")).flatMap {
       $0 == database.startIndex ? nil : $0
     }
     stem = String(database[..<(dot ?? database.endIndex)])
     suffix = String(database[(dot ?? database.endIndex)...])
     self.milliseconds = milliseconds
+    self.owner = owner
   }
 
   /// Nil for what is no name of a point.
   init?(_ name: String) {
-    let dot = name.utf8.lastIndex(of: UInt8(ascii: "."))
-    // That of the fraction is one too, where the database's name has none.
-    let end = name.hasSuffix("Z") ? name.endIndex : dot ?? name.endIndex
-    guard
-      let start = name.utf8.index(
-        end, offsetBy: -Self.timeLength - 1, limitedBy: name.startIndex),
-      start > name.startIndex, name.utf8[start] == UInt8(ascii: "-"),
-      let time = Self.milliseconds(name.utf8[start..<end].dropFirst())
-    else { return nil }
-    stem = String(name[..<start])
-    suffix = String(name[end...])
-    milliseconds = time
+    // The last time in it: a database may have the name of a point. Behind it there can be an owner, and what the
+    // database's name ends with.
+    let bytes = Array(name.utf8)
+    let starts = bytes.indices.dropFirst().reversed()
+    for start in starts where bytes[start] == UInt8(ascii: "-") {
+      let end = start + 1 + Self.timeLength
+      guard end <= bytes.count, let time = Self.milliseconds(bytes[(start + 1)..<end]) else {
+        continue
+      }
+      var rest = bytes[end...]
+      var owner: String?
+      if rest.first == UInt8(ascii: "-") {
+        let text = String(decoding: rest.dropFirst().prefix(16), as: UTF8.self)
+        guard DatabaseIdentity.isIdentity(text) else { return nil }
+        owner = text
+        rest = rest.dropFirst(17)
+      }
+      guard rest.isEmpty || rest.first == UInt8(ascii: "."),
+        !rest.dropFirst().contains(UInt8(ascii: "."))
+      else { return nil }
+      stem = String(decoding: bytes[..<start], as: UTF8.self)
+      suffix = String(decoding: rest, as: UTF8.self)
+      milliseconds = time
+      self.owner = owner
+      return
+    }
+    return nil
   }
 
   var database: String { stem + suffix }
@@ -113,11 +134,12 @@ struct PointName {
   /// Throws for times outside of the years 0 to 9999.
   func text() throws -> String {
     let time = try CivilTime(seconds: Double(milliseconds) / 1000, unitsPerSecond: 1000)
-    return stem + "-" + time.text(separator: "T").filter { $0 != "-" && $0 != ":" } + "Z" + suffix
+    return stem + "-" + time.text(separator: "T").filter { $0 != "-" && $0 != ":" } + "Z"
+      + (owner.map { "-" + $0 } ?? "") + suffix
   }
 
   /// The time of `20261123T165030.123Z`.
-  private static func milliseconds(_ text: Substring.UTF8View) -> Int? {
+  private static func milliseconds(_ text: ArraySlice<UInt8>) -> Int? {
     let bytes = Array(text)
     guard bytes.count == timeLength else { return nil }
     func part(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
@@ -136,6 +158,6 @@ struct PointName {
     guard stat(path, &status) == 0 else { return nil }
     return .init(
       database: database, time: Date(timeIntervalSince1970: Double(milliseconds) / 1000),
-      path: path, bytes: Int(status.st_size))
+      owner: owner, path: path, bytes: Int(status.st_size))
   }
 }

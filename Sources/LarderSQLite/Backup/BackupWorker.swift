@@ -11,6 +11,8 @@ final class BackupWorker: @unchecked Sendable {
   private let configuration: Configuration
   private let plan: Plan
   private let name: String
+  /// By which the database's points are known.
+  private let identity: String
   private let drafts: DraftFolder
   private let queue = DispatchQueue(label: "larder.backup")
   /// For what the program is told: it may call this.
@@ -42,7 +44,8 @@ final class BackupWorker: @unchecked Sendable {
   private static let longestPause = Duration.seconds(30)
 
   init(
-    of location: FileLocation, _ configuration: Configuration, into folder: String, _ plan: Plan
+    of location: FileLocation, _ identity: DatabaseIdentity, _ configuration: Configuration,
+    into folder: String, _ plan: Plan
   ) throws {
     self.location = location
     self.plan = plan
@@ -52,6 +55,8 @@ final class BackupWorker: @unchecked Sendable {
     configuration.authorizer = nil
     configuration.statementDeadline = nil
     configuration.optimizesOnClose = false
+    // Each page is read once.
+    configuration.cacheSize = 1 << 20
     self.configuration = configuration
     guard !folder.isEmpty, !folder.utf8.contains(0) else {
       throw DatabaseError(.cannotOpen, "copies need a folder, and “\(folder)” is no path of one")
@@ -71,14 +76,8 @@ final class BackupWorker: @unchecked Sendable {
       file.utf8.lastIndex(of: UInt8(ascii: "/")).map {
         String(file[file.utf8.index(after: $0)...])
       } ?? file
-    let identity = location.identity.map { "\($0.device):\($0.inode)" } ?? file
-    drafts = DraftFolder(path, owner: name + "\n" + identity)
-    for owner in try drafts.owners() where owner != name + "\n" + identity {
-      guard !owner.utf8.starts(with: (name + "\n").utf8) else {
-        throw DatabaseError(
-          .misuse, "\(path) has copies of another database “\(name)” made into it now")
-      }
-    }
+    self.identity = identity.text
+    drafts = DraftFolder(path)
   }
 
   // MARK: When
@@ -209,6 +208,8 @@ final class BackupWorker: @unchecked Sendable {
       state.statistics.lastDuration = MonotonicClock.now - start
     }
     prune()
+    // The allocator would keep what the copy's connections had.
+    larder_trim_memory()
     return point
   }
 
@@ -223,8 +224,6 @@ final class BackupWorker: @unchecked Sendable {
     var configuration = configuration
     configuration.log = nil
     let opened = try Database(at: location, configuration: configuration)
-    // The log is moved into the file by those who write it.
-    opened.connection.keepLogOnClose()
     version = nil
     database = opened
     return opened
@@ -239,9 +238,9 @@ final class BackupWorker: @unchecked Sendable {
   /// process, which was begun later and made sooner, stays the newer one.
   private func publish(_ draft: String, at time: Int) throws -> ContinuousBackup.Point {
     let newest = try kept().last?.milliseconds ?? time
-    var name = PointName(of: name, at: newest > Self.now ? newest + 1 : time)
+    var name = pointName(at: newest > Self.now ? newest + 1 : time)
     while try !NewFile.publish(draft, as: drafts.path + "/" + name.text()) {
-      name = PointName(of: self.name, at: name.milliseconds + 1)
+      name = pointName(at: name.milliseconds + 1)
     }
     guard let point = name.point(in: drafts.path) else {
       throw DatabaseError(.cannotOpen, "the copy is gone: \(try name.text())")
@@ -249,10 +248,20 @@ final class BackupWorker: @unchecked Sendable {
     return point
   }
 
-  /// The copies of this database in the folder, the oldest first.
+  private func pointName(at milliseconds: Int) -> PointName {
+    PointName(of: name, at: milliseconds, owner: identity)
+  }
+
+  /// From this moment on, the beginning of the year 9000, times are none: later ones might have no name.
+  private static let endOfTimes = 221_845_392_000_000
+
+  /// The copies of this database in the folder, the oldest first. Those of others, also of databases with the same
+  /// name, are left alone.
   private func kept() throws -> [PointName] {
-    try drafts.names().compactMap { PointName($0) }.filter { $0.database.isSame(as: name) }
-      .sorted { $0.milliseconds < $1.milliseconds }
+    try drafts.names().compactMap { PointName($0) }.filter {
+      $0.owner == identity && $0.database.isSame(as: name) && $0.milliseconds < Self.endOfTimes
+    }
+    .sorted { $0.milliseconds < $1.milliseconds }
   }
 
   /// Removes the oldest beyond the number to keep. One that can't be removed is tried again after the next

@@ -7,12 +7,15 @@ import Synchronization
 /// writers. That bounds the log only where now and then nobody reads: the log can begin anew only when
 /// all of it is in the file and no reader needs it. So past a quarter of
 /// ``Configuration/journalSizeLimit`` new readers are kept waiting until those that read have ended, and
-/// the log is made to begin anew. Each of these waits is given up after 60 ms; where a reader takes
-/// longer, it is tried again later, with back-off.
+/// the log is made to begin anew. Readers wait for no more than 60 ms then (160 ms once the log is twice as long),
+/// and for as long as it takes to move what the last of them had needed; where one takes longer, it is tried again
+/// later, with back-off.
 ///
 /// Writers may be faster than all that, where the disk or the processor is slow or busy. So once the log has
 /// the limit's whole size, who writes reserves the writer lock for the checkpoint (back-pressure): no
 /// commit follows until the log begins anew, or a reader has been waited for in vain.
+///
+/// Each of these checkpoints runs under a ``LogRestartGuard``, so that the log begins anew under none.
 ///
 /// See [Write-Ahead Logging](https://www.sqlite.org/wal.html#avoiding_excessively_large_wal_files).
 ///
@@ -24,6 +27,9 @@ final class Checkpointer: @unchecked Sendable {
   private let readers: Readers
   private let groupCommit: GroupCommit?
   private let worker = DispatchQueue(label: "larder.checkpoint")
+  /// Opens the gate before the readers in time.
+  private let gate = DispatchQueue(label: "larder.checkpoint.gate")
+  private let attempts = Atomic<Int>(0)
   private let isScheduled = Atomic<Bool>(false)
   /// The number of frames at which there is something to do.
   private let threshold = Atomic<Int>(0)
@@ -48,6 +54,10 @@ final class Checkpointer: @unchecked Sendable {
   private static let patience = Duration.milliseconds(50)
   /// The same for readers, once the log is far too long, and for a scope that holds the writer lock then.
   private static let longestPatience = Duration.milliseconds(150)
+  /// How long readers of other processes are waited for meanwhile.
+  private static let foreignPatience = Duration.milliseconds(10)
+  /// For how long readers are kept out beyond that at most, where the disk takes its time for what they had needed.
+  private static let longestDelay = Duration.milliseconds(200)
   private static let call = ScopeCall("a checkpoint")
 
   init(
@@ -115,6 +125,7 @@ final class Checkpointer: @unchecked Sendable {
       (try? database.checkpoint(.passive)) != nil
     else { return }
     defer { readers.letIn() }
+    letInLater(within: Self.longestPatience)
     guard readers.keepOut(within: Self.longestPatience),
       (try? database.checkpoint(.restart)) != nil
     else { return }
@@ -130,17 +141,38 @@ final class Checkpointer: @unchecked Sendable {
       if state.logFrames - state.checkpointed < step { break }
     }
     let patience = frames < 2 * limit ? Self.patience : Self.longestPatience
-    return (try? alone(within: patience) { try database.checkpoint(.restart) }) != nil
+    return (try? alone(database, within: patience) { try database.checkpoint(.restart) }) != nil
   }
 
-  /// Calls a closure while nobody reads or writes; throws where they don't end in time.
-  private func alone<T>(within patience: Duration, _ body: () throws -> T) throws -> T {
-    defer { readers.letIn() }
-    guard readers.keepOut(within: patience),
-      (try? writer.acquire(Self.call, within: Self.patience)) != nil
-    else { throw DatabaseError(.busy, "readers or writers are in the way of a checkpoint") }
+  /// Calls a closure while nobody reads or writes; throws where they don't end in time. Readers wait for the
+  /// shortest time: what can be moved and synced beside them is, once nobody writes any more.
+  private func alone<T>(
+    _ database: Database, within patience: Duration, _ body: () throws -> T
+  ) throws -> T {
+    guard (try? writer.acquire(Self.call, within: Self.patience)) != nil else {
+      throw DatabaseError(.busy, "writers are in the way of a checkpoint")
+    }
     defer { writer.release() }
+    _ = try database.checkpoint(.passive)
+    defer {
+      attempts.add(1, ordering: .relaxed)
+      readers.letIn()
+    }
+    letInLater(within: patience)
+    guard readers.keepOut(within: patience) else {
+      throw DatabaseError(.busy, "readers are in the way of a checkpoint")
+    }
     return try body()
+  }
+
+  /// Lets others read again also where the disk takes its time: then this checkpoint may be in vain.
+  private func letInLater(within patience: Duration) {
+    let attempt = attempts.add(1, ordering: .relaxed).newValue
+    let limit = patience + Self.longestDelay
+    gate.asyncAfter(deadline: .now() + limit.dispatchInterval) { [weak self] in
+      guard let self, attempts.load(ordering: .relaxed) == attempt else { return }
+      readers.letIn()
+    }
   }
 
   /// Makes a checkpoint for a caller, which waits for readers and writers: up to the busy timeout, while
@@ -149,19 +181,47 @@ final class Checkpointer: @unchecked Sendable {
     let deadline = MonotonicClock.now + configuration.busyTimeout
     while true {
       do {
-        return try worker.sync {
+        return try runOnWorker(until: deadline) { [self] in
           guard !isClosed else { throw DatabaseError(.misuse, "database is closed") }
           try groupCommit?.check()
           guard let database = open() else {
             throw DatabaseError(.cannotOpen, "the log can't be opened")
           }
           _ = try database.checkpoint(.passive)
-          return try alone(within: Self.longestPatience) { try database.checkpoint(mode) }
+          return try alone(database, within: Self.longestPatience) {
+            try database.checkpoint(mode)
+          }
         }
       } catch let error as DatabaseError where error.isBusy && MonotonicClock.now < deadline {
         BusyHandler.sleep(.milliseconds(10))
       }
     }
+  }
+
+  /// Calls a closure on the worker, and waits for it for little longer than until a deadline: it may be the disk that
+  /// doesn't answer.
+  private func runOnWorker<T: Sendable>(
+    until deadline: Duration, _ body: @escaping @Sendable () throws -> T
+  ) throws -> T {
+    let outcome = Lock<Result<T, any Error>?>(nil)
+    let isGivenUp = Lock(false)
+    let group = DispatchGroup()
+    group.enter()
+    worker.async {
+      if !isGivenUp.withLock({ $0 }) {
+        let result = Result { try body() }
+        outcome.withLock { $0 = result }
+      }
+      group.leave()
+    }
+    let limit = max(.zero, deadline - MonotonicClock.now) + .milliseconds(500)
+    guard group.wait(timeout: .now() + limit.dispatchInterval) == .success,
+      let result = outcome.withLock({ $0 })
+    else {
+      isGivenUp.withLock { $0 = true }
+      throw DatabaseError(.busyTimeout, "the checkpoint waits for the disk, or for another one")
+    }
+    return try result.get()
   }
 
   private func open() -> Database? {
@@ -172,12 +232,21 @@ final class Checkpointer: @unchecked Sendable {
       configuration.statementDeadline = nil
       configuration.trace = nil
       configuration.log = nil
-      configuration.busyTimeout = .milliseconds(50)
+      configuration.busyTimeout = Self.foreignPatience
       database = try? Database(at: location, configuration: configuration)
       database?.checkpoints = checkpoints
+      database?.connection.keepsRestartGuard = true
       database?.connection.onSyncFailure = { [groupCommit] in groupCommit?.hasFailedToSync() }
     }
     return database
+  }
+
+  /// Closes the connection, until the next checkpoint.
+  func release() {
+    worker.sync {
+      database?.closeEverything()
+      database = nil
+    }
   }
 
   /// Waits for a checkpoint that runs, and makes no more.

@@ -15,9 +15,13 @@ public final class Connections: Sendable {
   /// Who observes what is committed; nil where nobody ever has.
   let observer = Lock<(any ScopeObserver)?>(nil)
   /// What works beside the scopes.
-  private let companions = Lock<(list: [any AccessCompanion], isClosed: Bool)>(([], false))
+  let companions = Lock<(list: [any AccessCompanion], isClosed: Bool)>(([], false))
+  /// Nil where nothing is written to a file.
+  let moveWatcher: MoveWatcher?
   private let processGeneration = ProcessGeneration.watch()
-  private let owner: ObjectIdentifier
+  let owner: ObjectIdentifier
+  /// The closing that is under way.
+  let closing = Lock<Closing?>(nil)
   private let retryLimit: Duration?
   /// The engine's name, for errors.
   let engine: String
@@ -41,6 +45,9 @@ public final class Connections: Sendable {
     readersReference = readers.map(Unmanaged.passUnretained)
     writerReference = .passUnretained(writer)
     waitGraph = readers.map { WaitGraph(maximumReaders: $0.maximum) }
+    moveWatcher = writer.watcherOfMoves()
+    moveWatcher?.start()
+    shareFileOnDemand()
   }
 
   /// Connections of another engine, each of which reads and writes.
@@ -71,11 +78,13 @@ public final class Connections: Sendable {
     readersReference = .passUnretained(readers)
     writerReference = nil
     waitGraph = WaitGraph(maximumReaders: readers.maximum)
+    moveWatcher = nil
   }
 
   /// The connection that writes is closed last: the others, which only read, couldn't move the log into
   /// the file.
   deinit {
+    if isOfThisProcess { moveWatcher?.stop() }
     for companion in companions.withLock({ $0.list }) { companion.abandon() }
     readers?.abandon()
     writer?.checkpointer?.close()
@@ -215,7 +224,7 @@ public final class Connections: Sendable {
     guard let groupCommit else { return try readers.perform(.read, body) }
     try groupCommit.check()
     let outcome = Result { try readers.perform(.read, body) }
-    try groupCommit.wait(for: groupCommit.position)
+    try groupCommit.wait(for: groupCommit.position, within: readers.timeout)
     try outcome.get()
   }
 
@@ -265,13 +274,17 @@ public final class Connections: Sendable {
     try checkProcess()
     if let writer, !(kind.isRead && readers != nil) {
       let outcome = await run(by: writer, kind, call, body)
-      try await writer.groupCommit?.wait(for: outcome.position)
+      try await writer.groupCommit?.wait(
+        for: outcome.position, within: writer.lock.timeout, isCancellable: kind.isRead)
       return try outcome.result.get()
     }
     guard let readers else { throw DatabaseError(.internal, "there is no connection") }
     try groupCommit?.check()
     let outcome = await run(by: readers, kind, call, body)
-    if let groupCommit { try await groupCommit.wait(for: groupCommit.position) }
+    if let groupCommit {
+      try await groupCommit.wait(
+        for: groupCommit.position, within: readers.timeout, isCancellable: true)
+    }
     return try outcome.result.get()
   }
 
@@ -302,7 +315,7 @@ public final class Connections: Sendable {
   }
 
   /// Throws in a process that was forked: there nobody lets go of what was held before.
-  private func checkProcess() throws {
+  func checkProcess() throws {
     if !isOfThisProcess { throw Connection.processError }
   }
 
@@ -311,6 +324,9 @@ public final class Connections: Sendable {
 
   /// Whether they were closed.
   var isClosed: Bool { readers?.isBarred(by: Readers.closed) ?? false }
+
+  /// Whether what is open isn't what was opened any more: the file was moved or replaced, or its content restored.
+  package var isOutdated: Bool { writer?.isOutdated.load(ordering: .relaxed) ?? false }
 
   /// Connects, where nobody has yet, and throws where that fails, at once.
   package func connect() throws {
@@ -342,31 +358,6 @@ public final class Connections: Sendable {
 
   func remove(_ companion: any AccessCompanion) {
     companions.withLock { $0.list.removeAll { $0 === companion } }
-  }
-
-  /// Closes all connections: the writer last, which then moves the log into the file.
-  func close() throws {
-    try checkProcess()
-    guard EnteredScope.held(of: owner).isNothing else { throw EnteredScope.reentryError }
-    try replicas?.close()
-    try readers?.close()
-    let companions = companions.withLock { $0.list }
-    for companion in companions { companion.pause() }
-    do {
-      try writer?.close()
-    } catch {
-      readers?.reopen()
-      for companion in companions { companion.resume() }
-      throw error
-    }
-    self.companions.withLock { $0 = ([], true) }
-    for companion in companions { companion.abandon() }
-    observer.withLock { $0 }?.hasClosed()
-  }
-
-  /// The same for tasks: a thread of its own waits.
-  func close() async throws {
-    try await onOwnThread { try self.close() }
   }
 
   /// Moves the log into the file. In a pool, where that waits for readers, others are kept waiting for

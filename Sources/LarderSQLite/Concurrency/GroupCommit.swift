@@ -8,9 +8,12 @@ import Synchronization
 ///
 /// Each commits by itself, as with synchronous NORMAL: its frames are written to the write-ahead log,
 /// not synced. Without the writer lock its caller then waits until the log is synced past its
-/// commit. Who finds no sync running is the leader and syncs for all who have committed by then; the
-/// followers wait for that sync, or for the next. While the disk works, other transactions run. The idea
-/// is PostgreSQL's (`commit_delay`), which shares the sync of its log in the same way.
+/// commit. A thread of its own syncs for all who have committed by then; those who come later wait for the
+/// next sync. While the disk works, other transactions run. The idea is PostgreSQL's (`commit_delay`), which
+/// shares the sync of its log in the same way.
+///
+/// No caller syncs by itself: a disk that doesn't answer can't be given up by the thread that has asked it. So
+/// every wait has a deadline, after which the caller is told that its commit is written and not known to be durable.
 ///
 /// A position counts commits: that of a scope is how many commits it may have seen or made, and it
 /// is durable once as many are synced. It is announced before SQLite makes the commit visible,
@@ -27,24 +30,27 @@ import Synchronization
 final class GroupCommit: @unchecked Sendable {
   private let handle: OpaquePointer
   private unowned let connection: Connection
+  let patience: Duration
   /// How many commits there are, with the one that is about to be made visible.
-  private let announced = Atomic<Int>(0)
+  let announced = Atomic<Int>(0)
   /// How many there are that any sync from now on covers.
-  private let committed = Atomic<Int>(0)
+  let committed = Atomic<Int>(0)
   /// How many are on disk.
-  private let synced = Atomic<Int>(0)
+  let synced = Atomic<Int>(0)
   /// Whether somebody waits for a commit that is just being written.
-  private let needsCommit = Atomic<Bool>(false)
-  private let failed = Atomic<Bool>(false)
+  let needsCommit = Atomic<Bool>(false)
+  let failed = Atomic<Bool>(false)
   /// Whether SQLite syncs by itself for now. Of the holder of the writer lock.
   private var isSuspended = true
   /// Whether it was suspended in this scope, for a change of the journal mode.
   private var mayResume = false
-  private let state = Lock(State())
-  /// Syncs for tasks, which no thread waits for.
-  private let worker = DispatchQueue(label: "larder.sync")
+  let state = Lock(State())
+  /// Syncs, one sync after the other.
+  let worker = DispatchQueue(label: "larder.sync")
+  /// Tells tasks that have waited too long.
+  let clock = DispatchQueue(label: "larder.sync.deadlines")
 
-  private struct State {
+  struct State {
     var file: UnsafeMutablePointer<sqlite3_file>?
     var isSyncing = false
     /// What the sync that runs covers; -1 as long as it hasn't begun.
@@ -58,9 +64,15 @@ final class GroupCommit: @unchecked Sendable {
     var lastSync = Duration.zero
     var syncs = 0
     var largestGroup = 0
+    /// Whether the deadlines of tasks are looked at.
+    var isSwept = false
 
     func batch(for position: Int) -> SyncBatch {
       isSyncing && position <= upTo ? current : gathering
+    }
+
+    func takeTasks(where condition: (SyncBatch.Waiter) -> Bool) -> [SyncBatch.Waiter] {
+      current.takeTasks(where: condition) + gathering.takeTasks(where: condition)
     }
   }
 
@@ -68,10 +80,13 @@ final class GroupCommit: @unchecked Sendable {
   ///
   /// Without a file system that leaves the bytes beside a write alone, SQLite pads the log to whole
   /// sectors at each sync, which only its own synchronous FULL does.
-  init?(sharing database: Database) {
+  ///
+  /// - Parameter patience: how long a call waits for the disk.
+  init?(sharing database: Database, patience: Duration) {
     guard let handle = database.connection.usableHandle, larder_has_safe_overwrite(handle) != 0
     else { return nil }
     self.handle = handle
+    self.patience = patience
     connection = database.connection
     resume(database)
     guard !isSuspended else { return nil }
@@ -112,16 +127,22 @@ final class GroupCommit: @unchecked Sendable {
     guard connection.setSynchronous(database.ownSynchronous) else {
       throw connection.error(sqlite3_errcode(handle))
     }
-    suspend(database)
+    try suspend(database, within: patience)
   }
 
   /// Syncs what there is, and leaves further syncs to SQLite: before it closes the file of the log. With
   /// the writer lock held.
-  func suspend(_ database: Database) {
+  ///
+  /// Throws after a while where the disk doesn't answer; then everything is as it was.
+  func suspend(_ database: Database, within limit: Duration) throws {
     guard !isSuspended else { return }
+    let deadline = MonotonicClock.now + limit
     // A failure is told by the next call.
-    try? wait(for: committed.load(ordering: .acquiring))
-    while state.withLock({ $0.isSyncing }) { usleep(50) }
+    try? wait(for: committed.load(ordering: .acquiring), within: limit)
+    while state.withLock({ $0.isSyncing }) {
+      guard MonotonicClock.now < deadline else { throw Self.lateError }
+      usleep(50)
+    }
     state.withLock { state in
       state.file.map(larder_close_log)
       state.file = nil
@@ -186,193 +207,6 @@ final class GroupCommit: @unchecked Sendable {
     if failed.load(ordering: .acquiring), let failure = state.withLock({ $0.failure }) {
       throw failure
     }
-  }
-
-  // MARK: Waiting
-
-  /// Whether there is nothing to wait for: everything up to the position is on disk, or was announced
-  /// and given up, and what came before is on disk.
-  private func isDurable(_ position: Int) -> Bool {
-    let synced = synced.load(ordering: .acquiring)
-    return synced >= position || synced >= announced.load(ordering: .sequentiallyConsistent)
-  }
-
-  /// Blocks this thread until everything up to a position is on disk. Throws where that isn't known.
-  func wait(for position: Int) throws {
-    if synced.load(ordering: .acquiring) >= position { return }
-    while true {
-      switch state.withLock({ next(position, &$0) }) {
-      case .done: return
-      case .failed(let error): throw error
-      case .lead: lead()
-      case .sleep(let batch, let value):
-        larder_futex_wait(batch.word, value, -1)
-        let leads = state.withLock { state in
-          batch.threadCount -= 1
-          // It may be the one that was woken to lead.
-          return isDurable(position) && !state.isSyncing && passesOn(&state)
-        }
-        if leads { worker.async { self.lead() } }
-      }
-    }
-  }
-
-  private enum Next {
-    case done
-    case failed(DatabaseError)
-    case lead
-    case sleep(SyncBatch, UInt32)
-  }
-
-  private func next(_ position: Int, _ state: inout State) -> Next {
-    if isDurable(position) { return .done }
-    if let failure = state.failure { return .failed(failure) }
-    if canLead(&state) { return .lead }
-    let batch = state.batch(for: position)
-    batch.threadCount += 1
-    return .sleep(batch, batch.word.pointee.load(ordering: .acquiring))
-  }
-
-  /// Makes the caller the leader of a sync, if none runs and there is something to sync.
-  private func canLead(_ state: inout State) -> Bool {
-    guard !state.isSyncing, state.failure == nil else { return false }
-    if !hasUnsynced {
-      // What the caller waits for is just being written. First says that it waits, then looks again:
-      // the writer does it the other way round.
-      needsCommit.store(true, ordering: .sequentiallyConsistent)
-      guard hasUnsynced else { return false }
-    }
-    state.isSyncing = true
-    state.upTo = -1
-    return true
-  }
-
-  private var hasUnsynced: Bool {
-    committed.load(ordering: .sequentiallyConsistent) > synced.load(ordering: .relaxed)
-  }
-
-  /// Suspends the task until everything up to a position is on disk. Throws where that isn't known.
-  func wait(for position: Int) async throws {
-    if synced.load(ordering: .acquiring) >= position { return }
-    try await withUnsafeThrowingContinuation {
-      add(SyncBatch.Waiter(position: position, continuation: $0))
-    }
-  }
-
-  private func add(_ task: SyncBatch.Waiter) {
-    let (outcome, leads): (Result<Void, any Error>?, Bool) = state.withLock { state in
-      if isDurable(task.position) { return (.success(()), false) }
-      if let failure = state.failure { return (.failure(failure), false) }
-      state.batch(for: task.position).tasks.append(task)
-      return (nil, canLead(&state))
-    }
-    if let outcome { task.continuation.resume(with: outcome) }
-    if leads { worker.async { self.lead() } }
-  }
-
-  /// Makes those who wait look again, after a commit or when one was given up.
-  private func lookAgain() {
-    let (over, leads) = state.withLock { state in
-      needsCommit.store(false, ordering: .sequentiallyConsistent)
-      let over = state.gathering.takeTasks { isDurable($0.position) }
-      state.gathering.wake(Int32.max)
-      return (
-        over, state.gathering.threadCount == 0 && state.gathering.isWaiting && canLead(&state)
-      )
-    }
-    for task in over { task.continuation.resume() }
-    if leads { worker.async { self.lead() } }
-  }
-
-  // MARK: Syncing
-
-  /// Syncs the log for all who have committed, then tells them.
-  private func lead() {
-    awaitCompany()
-    let (file, upTo) = state.withLock { state in
-      state.current = state.gathering
-      state.gathering = SyncBatch()
-      state.upTo = committed.load(ordering: .sequentiallyConsistent)
-      return (state.file, state.upTo)
-    }
-    let start = MonotonicClock.now
-    let code = file.map { larder_sync_file($0) } ?? SQLITE_OK
-    let time = MonotonicClock.now - start
-    let (durable, failed, failure, leads) = state.withLock { state in
-      state.isSyncing = false
-      let batch = state.current
-      if code == SQLITE_OK {
-        state.lastSync = time
-        state.company = upTo - synced.load(ordering: .relaxed)
-        state.syncs += 1
-        state.largestGroup = max(state.largestGroup, state.company)
-        synced.store(upTo, ordering: .releasing)
-      } else {
-        _ = fail(&state)
-      }
-      let durable = batch.takeTasks { isDurable($0.position) }
-      var failed: [SyncBatch.Waiter] = []
-      if state.failure == nil {
-        state.gathering.tasks += batch.tasks
-        batch.tasks = []
-      } else {
-        failed = batch.takeTasks { _ in true } + state.gathering.takeTasks { _ in true }
-      }
-      batch.wake(Int32.max)
-      return (durable, failed, state.failure, passesOn(&state))
-    }
-    for task in durable { task.continuation.resume() }
-    if let failure { for task in failed { task.continuation.resume(throwing: failure) } }
-    if leads { worker.async { self.lead() } }
-  }
-
-  /// Wakes a thread that waits, to lead the next sync; true where the worker is to lead, since only
-  /// tasks wait.
-  private func passesOn(_ state: inout State) -> Bool {
-    guard state.gathering.isWaiting else { return false }
-    guard state.gathering.threadCount == 0 else {
-      state.gathering.wake(1)
-      return false
-    }
-    return canLead(&state)
-  }
-
-  /// Where the last sync had company, waits for as many to commit again: at most a fifth of its time,
-  /// and 200 µs. This is what makes two writers share a sync.
-  private func awaitCompany() {
-    let (company, lastSync) = state.withLock { ($0.company, $0.lastSync) }
-    guard company > 1 else { return }
-    let enough = synced.load(ordering: .relaxed) + company
-    let deadline = MonotonicClock.now + min(lastSync / 5, .microseconds(200))
-    while committed.load(ordering: .relaxed) < enough, MonotonicClock.now < deadline {
-      for _ in 0..<50 { larder_pause() }
-      sched_yield()
-    }
-  }
-
-  /// Ends everything, after a sync that failed, here or in SQLite: wakes the threads that wait.
-  private func fail(_ state: inout State) -> DatabaseError {
-    let failure =
-      state.failure
-      ?? DatabaseError(
-        .ioErrorFsync,
-        """
-        the log could not be synced: what was committed last is written, but not known to be durable; \
-        close the database and open it anew
-        """)
-    state.failure = failure
-    failed.store(true, ordering: .releasing)
-    state.gathering.wake(Int32.max)
-    return failure
-  }
-
-  /// Notes that SQLite itself could not sync: at the head of the log, or in a checkpoint.
-  func hasFailedToSync() {
-    let (tasks, failure) = state.withLock { state in
-      let failure = fail(&state)
-      return (state.gathering.takeTasks { _ in true }, failure)
-    }
-    for task in tasks { task.continuation.resume(throwing: failure) }
   }
 
   /// What was synced, for the statistics.

@@ -24,6 +24,8 @@ final class Readers: ScopeRunner, @unchecked Sendable {
   private let barriers = Atomic<UInt32>(0)
   /// The connection that writes, which is closed after those that read.
   private weak var writer: Writer?
+  /// The database's; empty where there is none.
+  let path: String
   /// What is the same for all scopes of the pool.
   let owner: ObjectIdentifier
   let transactions = Atomic<Int>(0)
@@ -37,6 +39,8 @@ final class Readers: ScopeRunner, @unchecked Sendable {
   /// The log is about to begin anew, for which nobody may read.
   static let gated: UInt32 = 2
   static let closed: UInt32 = 4
+  /// Another file has taken the place of the database's.
+  static let replaced: UInt32 = 8
 
   struct Queue {
     var waiting = WaitQueue()
@@ -50,6 +54,7 @@ final class Readers: ScopeRunner, @unchecked Sendable {
     self.writer = writer
     owner = ObjectIdentifier(writer)
     let location = writer.location
+    path = location?.path ?? ""
     var configuration = configuration
     configuration.readOnly = true
     opening = { [configuration] in
@@ -66,6 +71,7 @@ final class Readers: ScopeRunner, @unchecked Sendable {
   /// For a pool of connections that each read and write.
   init(maximum: Int, timeout: Duration, open: @escaping @Sendable () throws -> Database) {
     opening = open
+    path = ""
     areWriters = true
     self.timeout = timeout.bounded
     readers = (0..<max(1, maximum)).map { _ in Reader() }
@@ -228,7 +234,7 @@ final class Readers: ScopeRunner, @unchecked Sendable {
   private func join(_ waiter: WaitingScope, taking state: UInt32) throws -> Reader? {
     try queue.withLock { queue in
       let isGated = isBarred(by: Self.gated)
-      guard !isBarred(by: Self.closed) else { throw Self.closedError }
+      guard !isBarred(by: Self.closed | Self.replaced) else { throw refusal }
       // First says that it waits, then looks: who gives one back does it the other way round.
       raise(Self.waiting)
       if !isGated, queue.waiting.isEmpty, let reader = take(Reader.idle) ?? take(state) {

@@ -58,11 +58,12 @@ extension Readers {
 
   /// Lets nobody in any more who hasn't called before, and waits for the others. Where that takes longer than a scope
   /// may wait, one of them may be waiting for this call: then it throws, and the pool stays open.
-  func close() throws {
+  func close(until deadline: Duration?) throws {
+    let limit = deadline.map { max(.zero, $0 - MonotonicClock.now) } ?? timeout
     // Whoever else closes one meanwhile is waited for too: the writer's is the last connection, or the log
     // would stay.
     repeat {
-      guard keepOut(Self.closed, timeout) else {
+      guard keepOut(Self.closed, limit) else {
         reopen()
         throw DatabaseError(
           .busyTimeout, "waited longer than \(timeout) for the readers that are in use")
@@ -73,7 +74,21 @@ extension Readers {
 }
 
 extension Readers {
-  static var closedError: DatabaseError { DatabaseError(.misuse, "the pool is closed") }
+  /// Refuses reads while another file is in the place of the one that is open: whoever writes to that one does so in
+  /// the log of this one, and a read would show pages of both. Those that run go on.
+  func noteFile(isReplaced: Bool) {
+    if isReplaced {
+      raise(Self.replaced)
+    } else if isBarred(by: Self.replaced) {
+      lift(Self.replaced)
+    }
+  }
+
+  /// Why nobody may read.
+  var refusal: DatabaseError {
+    isBarred(by: Self.closed)
+      ? DatabaseError(.misuse, "the pool is closed") : FileLocation.movedError(path)
+  }
 
   static var unopenedError: DatabaseError {
     DatabaseError(.internal, "the reader isn't open")

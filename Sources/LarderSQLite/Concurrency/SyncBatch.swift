@@ -9,9 +9,24 @@ final class SyncBatch: @unchecked Sendable {
   var tasks: [Waiter] = []
 
   /// A task that waits.
-  struct Waiter {
+  ///
+  /// What makes it Sendable: its variables are touched under the lock of ``GroupCommit`` only.
+  final class Waiter: @unchecked Sendable {
     let position: Int
-    let continuation: UnsafeContinuation<Void, any Error>
+    /// Until when it waits; nil for as long as it takes.
+    let deadline: Duration?
+    var continuation: UnsafeContinuation<Void, any Error>?
+    var isCancelled = false
+
+    init(position: Int, deadline: Duration?) {
+      self.position = position
+      self.deadline = deadline
+    }
+
+    /// Has the task go on. Without the lock, by the one who has taken it out of its batch.
+    func resume(with outcome: Result<Void, any Error> = .success(())) {
+      continuation?.resume(with: outcome)
+    }
   }
 
   init() { word.initialize(to: Atomic(0)) }

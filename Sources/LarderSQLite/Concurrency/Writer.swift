@@ -1,4 +1,5 @@
 import CSQLite
+import Dispatch
 import Synchronization
 
 /// The connection that writes, and the ``WriterLock`` of those who want it.
@@ -9,7 +10,7 @@ import Synchronization
 /// What makes it Sendable: the database is used by the holder of the lock only, and so are the other
 /// variables.
 final class Writer: ScopeRunner, @unchecked Sendable {
-  private let database: Database
+  let database: Database
   let lock: WriterLock
   var scheduler: any TaskScheduler { lock }
   let interruptHandle: InterruptHandle
@@ -29,9 +30,21 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     didSet { database.checkpoints = checkpointer?.checkpoints }
   }
   private let isClosed = Atomic<Bool>(false)
+  /// Makes checkpoints where there is no ``Checkpointer``.
+  private let worker = DispatchQueue(label: "larder.writer.checkpoint")
+  private let isCheckpointDue = Atomic<Bool>(false)
+  private static let checkpointCall = ScopeCall("a checkpoint")
   private let cancellation = Cancellation()
   private let transactions = Atomic<Int>(0)
   private let logFrames = Atomic<Int>(0)
+  /// Nil for what is in no file, and what is only read.
+  let fileCheck: FileIdentityCheck?
+  /// What the last look has found.
+  var fileFinding = FileIdentityCheck.Finding.inPlace
+  /// Whether the file was moved, or its content replaced, since it was opened.
+  let isOutdated = Atomic<Bool>(false)
+  /// Where reads are refused once another file has taken the place of the one that is open.
+  weak var readers: Readers?
   /// Between when and when the last BEGIN waited in vain for the lock of another process.
   private var vainWait: (from: Duration, to: Duration)?
 
@@ -40,6 +53,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     interruptHandle = database.interruptHandle
     self.path = path
     location = try database.fileLocation()
+    fileCheck = database.isReadOnly ? nil : location.flatMap { FileIdentityCheck($0) }
     retryLimit = configuration.retryLimit
     readsWaitForDurability = configuration.readsWaitForDurability
     hasLog = configuration.journalMode == .wal
@@ -47,11 +61,9 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     let isDurable = configuration.synchronous == .full || configuration.synchronous == .extra
     groupCommit =
       configuration.groupCommit && isDurable && !database.isReadOnly
-      ? GroupCommit(sharing: database) : nil
-    if groupCommit != nil {
-      watchLog()
-      lock.spins = true
-    }
+      ? GroupCommit(sharing: database, patience: configuration.scopeTimeout.bounded) : nil
+    if !database.isReadOnly { watchLog() }
+    lock.spins = groupCommit != nil
     database.connection.leave()
   }
 
@@ -60,51 +72,59 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     guard !database.isReadOnly else { return }
     database.connection.takeOver()
     defer { database.connection.leave() }
-    if groupCommit == nil { watchLog() }
+    self.readers = readers
     checkpointer = Checkpointer(
       location: location, configuration: configuration,
       pageSize: try database.pageSize, writer: lock,
       readers: readers, groupCommit: groupCommit)
   }
 
-  /// Takes over what SQLite does after a commit, and keeps its hook when a PRAGMA installs SQLite's own.
+  /// Takes over the automatic checkpoints of the connection.
   private func watchLog() {
-    database.connection.onSettingChange = { [unowned self] in installHook() }
     database.connection.willChangeJournalMode = { [unowned self] in
+      fileCheck?.isLogChanging = true
       try groupCommit?.suspendForNow(database)
     }
     database.connection.onSyncFailure = { [unowned self] in groupCommit?.hasFailedToSync() }
-    installHook()
-  }
-
-  /// SQLite keeps an unretained pointer to this object, which keeps the connection.
-  private func installHook() {
-    sqlite3_wal_hook(
-      database.connection.handle,
-      { context, _, name, frames in
-        guard let context, let name else { return SQLITE_OK }
-        let writer = Unmanaged<Writer>.fromOpaque(context).takeUnretainedValue()
-        return writer.hasCommitted(name, frames: Int(frames))
-      }, Unmanaged.passUnretained(self).toOpaque())
-  }
-
-  /// After each commit that wrote to a write-ahead log.
-  private func hasCommitted(_ name: UnsafePointer<CChar>, frames: Int) -> Int32 {
-    let isMain = String(cString: name) == "main"
-    if isMain {
-      logFrames.store(frames, ordering: .relaxed)
-      groupCommit?.hasCommitted()
+    database.connection.onReplacedContent = { [unowned self] in
+      isOutdated.store(true, ordering: .relaxed)
     }
+    database.connection.onLogCommit = { [unowned self] in hasCommitted(frames: $0) }
+  }
+
+  /// Notes a commit to the write-ahead log of the main database. Returns whether the log is seen to.
+  private func hasCommitted(frames: Int) -> Bool {
+    logFrames.store(frames, ordering: .relaxed)
+    fileCheck?.noteCommit()
+    groupCommit?.hasCommitted()
     let interval = database.connection.autocheckpoint
-    if isMain, let checkpointer {
+    if let checkpointer {
       checkpointer.hasCommitted(frames: frames, interval: interval)
-    } else if interval > 0, frames >= interval, groupCommit?.hasFailed != true {
-      // As SQLite's own hook does: a checkpoint that fails is made by a later commit.
-      let code = sqlite3_wal_checkpoint_v2(
-        database.connection.handle, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-      if ResultCode(rawValue: code) == .ioErrorFsync { groupCommit?.hasFailedToSync() }
+      return true
     }
-    return SQLITE_OK
+    if groupCommit?.hasFailed == true { return true }
+    guard interval > 0, frames >= interval else { return true }
+    // A scope that goes on, with commit after commit, makes the checkpoint itself.
+    guard frames < 4 * interval else { return false }
+    checkpointLater()
+    return true
+  }
+
+  /// Has the log moved into the file in the next turn of the lock, by this connection on a thread of its own: so that
+  /// the caller doesn't wait for the disk, which may take any time.
+  private func checkpointLater() {
+    guard !isCheckpointDue.exchange(true, ordering: .relaxed) else { return }
+    let turn = lock.reserve()
+    worker.async { [self] in
+      defer { isCheckpointDue.store(false, ordering: .relaxed) }
+      guard lock.redeem(turn, Self.checkpointCall, within: lock.timeout) else { return }
+      defer { lock.release() }
+      guard database.isOpen, groupCommit?.hasFailed != true, isInPlace else { return }
+      database.connection.takeOver()
+      defer { database.connection.leave() }
+      // The log stays where that fails, and a later commit has it tried again.
+      _ = try? database.checkpoint(.passive)
+    }
   }
 
   // MARK: Scopes
@@ -126,8 +146,12 @@ final class Writer: ScopeRunner, @unchecked Sendable {
       try run(kind, waited, body)
     }
     let position = groupCommit.settle(database)
+    // SQLite syncs the head of a log that begins anew by itself.
+    let spent = waited + .nanoseconds(kind.isTransaction ? database.connection.lastTimeInCommit : 0)
     lock.release()
-    if waitsForDisk(kind) { try groupCommit.wait(for: position) }
+    if waitsForDisk(kind) {
+      try groupCommit.wait(for: position, within: groupCommit.patience(after: spent))
+    }
     try outcome.get()
   }
 
@@ -183,12 +207,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     if database.connection.isAlone { return true }
     switch kind {
     case .read: return hasLog
-    case .transaction(.immediate), .transaction(.exclusive):
-      // A commit that moves the log into the file waits for the disk.
-      let interval = database.connection.autocheckpoint
-      return hasLog
-        && (checkpointer != nil || interval <= 0
-          || logFrames.load(ordering: .relaxed) < interval - interval / 8)
+    case .transaction(.immediate), .transaction(.exclusive): return hasLog
     // A lock may be waited for in the middle of these.
     case .plain, .savepoint, .transaction: return false
     }
@@ -201,6 +220,18 @@ final class Writer: ScopeRunner, @unchecked Sendable {
   }
 
   private func run(
+    _ kind: ScopeKind, _ waited: Duration, _ body: (Database) throws -> Void
+  ) throws {
+    if let fileCheck, !kind.isRead {
+      if fileCheck.isDue, database.isOpen { try checkFile(fileCheck) }
+      defer { fileCheck.noteEnd() }
+      return try runChecked(kind, waited, body)
+    }
+    try runChecked(kind, waited, body)
+  }
+
+  @inline(__always)
+  private func runChecked(
     _ kind: ScopeKind, _ waited: Duration, _ body: (Database) throws -> Void
   ) throws {
     transactions.store(transactions.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
@@ -257,17 +288,22 @@ final class Writer: ScopeRunner, @unchecked Sendable {
   }
 
   /// Waits for the lock and closes the connection; then, and before, closing again does nothing.
-  func close() throws {
+  ///
+  /// - Parameter deadline: until when it waits for the lock, and for syncs.
+  func close(until deadline: Duration?) throws {
     if isClosed.load(ordering: .relaxed) { return }
     try checkProcess()
-    _ = try lock.acquire(ScopeCall("close()"))
+    func left() -> Duration { deadline.map { max(.zero, $0 - MonotonicClock.now) } ?? lock.timeout }
+    _ = try lock.acquire(ScopeCall("close()"), within: left())
     defer { lock.release() }
-    if isClosed.exchange(true, ordering: .relaxed) { return }
+    if isClosed.load(ordering: .relaxed) { return }
+    checkpointer?.close()
+    try groupCommit?.suspend(database, within: left())
+    isClosed.store(true, ordering: .relaxed)
+    let isInPlace = isInPlace
     database.connection.takeOver()
     defer { database.connection.leave() }
-    checkpointer?.close()
-    groupCommit?.suspend(database)
-    if groupCommit?.hasFailed != true { database.optimizeBeforeClosing() }
+    if groupCommit?.hasFailed != true, isInPlace { database.optimizeBeforeClosing() }
     keepLogIfNeeded()
     database.closeEverything()
   }
@@ -278,7 +314,13 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     if groupCommit?.hasFailed == true { database.connection.keepLogOnClose() }
   }
 
-  deinit { keepLogIfNeeded() }
+  deinit {
+    guard database.isOpen, database.connection.isOfThisProcess else { return }
+    database.connection.takeOver()
+    // What was moved away is made whole.
+    _ = isInPlace
+    keepLogIfNeeded()
+  }
 
   /// What it has done.
   var statistics: AccessStatistics {

@@ -125,6 +125,8 @@ final class WriterLock: @unchecked Sendable {
     let reservation = WaitingThread()
     queue.withLock { queue in
       _ = exchange(Self.held, Self.contended)
+      // A task that was to compete isn't the first any more, and has to be woken again.
+      queue.waiting.first?.asTask?.isAwake = false
       queue.waiting.prepend(reservation)
       queue.lastHandOff = .zero
     }

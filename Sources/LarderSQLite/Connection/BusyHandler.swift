@@ -17,6 +17,8 @@ final class BusyHandler {
   private let deadlines: DeadlineHandler
   /// Whether the task of the scope that waits was cancelled, perhaps before its first wait.
   var isCancelled: () -> Bool = { false }
+  /// Asked before SQLite is told that the wait was in vain; false where it is to go on all the same.
+  var willGiveUp: (() -> Bool)?
   private var start = Duration.zero
   private var interruptsAtStart = 0
 
@@ -54,6 +56,13 @@ final class BusyHandler {
 
   /// Pauses, unless the time is up. `count` is how often it has been asked for the same lock.
   private func waits(count: Int32) -> Bool {
+    if pauses(count: count) { return true }
+    guard let willGiveUp, !willGiveUp() else { return false }
+    Self.sleep()
+    return true
+  }
+
+  private func pauses(count: Int32) -> Bool {
     let now = MonotonicClock.now
     if count == 0 {
       start = now

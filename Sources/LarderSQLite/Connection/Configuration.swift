@@ -103,7 +103,8 @@ public struct Configuration: Sendable {
   /// The most connections that a pool opens for reading.
   public var maximumReaders = 4
   /// How long a call waits for the writer of a queue or pool, or for a free reader, before it throws
-  /// `ResultCode.busyTimeout`.
+  /// `ResultCode.busyTimeout`; and where syncs are shared, for the disk, before it throws `ResultCode.ioErrorFsync`:
+  /// what it has committed is written then, and not known to be durable.
   public var scopeTimeout: Duration = .seconds(30)
   /// Whether durable transactions that commit at about the same time share one sync of the log (group
   /// commit): with ``synchronous`` FULL or EXTRA and a write-ahead log, in a queue or a pool. Nobody is
@@ -114,8 +115,8 @@ public struct Configuration: Sendable {
   /// shared. False: they don't wait, and may tell what a loss of power takes back.
   public var readsWaitForDurability = true
   /// For how long a whole transaction is tried again when another process is in its way
-  /// (`ResultCode.busy`, `ResultCode.busySnapshot`), with back-off and jitter; its closure runs anew
-  /// each time. Nil: not at all.
+  /// (`ResultCode.busy`, `ResultCode.busySnapshot`), with back-off and jitter, counted from the first refusal; its
+  /// closure runs anew each time. Nil: not at all.
   public var retryLimit: Duration?
   /// How dates are stored.
   public var dateFormat: DateFormat = .secondsSince1970

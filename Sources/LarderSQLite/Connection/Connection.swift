@@ -13,7 +13,7 @@ final class Connection {
   @exclusivity(unchecked) private(set) var handle: OpaquePointer?
   /// The connection of another engine than SQLite, nil for that.
   let engine: (any EngineConnection)?
-  /// Whether the log or the trace is being told.
+  /// Whether the log or the trace is just being told.
   @exclusivity(unchecked) var isReporting = false
   let dateFormat: DateFormat
   @exclusivity(unchecked) var reporting: Reporting
@@ -66,17 +66,29 @@ final class Connection {
   private var unsupported: String?
   /// The time spent in COMMIT, in nanoseconds.
   let timeInCommit = Atomic<Int>(0)
+  /// That of the last one.
+  @exclusivity(unchecked) var lastTimeInCommit = 0
   /// What makes every call throw, or do something else first.
   private let blockedReasons = Atomic<Int>(0)
 
   /// What the scope that runs has changed of the settings; nil for nothing.
   @exclusivity(unchecked) var changedSettings: ChangedSettings?
-  /// After how many frames of the log a commit moves it into the file; 0 for never. SQLite tells it of its own hook.
+  /// After how many frames of the log a commit moves it into the file; 0 for never.
   @exclusivity(unchecked) var autocheckpoint = 0
-  /// Called after a setting was changed by a PRAGMA, or put back.
-  var onSettingChange: (() -> Void)?
+  /// Called with the number of frames in the log of the main database after each commit to it, in place of
+  /// the automatic checkpoint. False where that is to follow all the same.
+  var onLogCommit: ((Int) -> Bool)?
+  /// The guard of checkpoints, where it stays open between them.
+  var restartGuard: LogRestartGuard?
+  /// Whether it does.
+  var keepsRestartGuard = false
   /// Called when SQLite could not sync a file.
   var onSyncFailure: (() -> Void)?
+  /// Called after a backup was written into the database.
+  var onReplacedContent: (() -> Void)?
+  /// Called before a connection needs the file for itself, and then once it doesn't any more.
+  var takesFile: (() throws -> Void)?
+  var givesFileBack: (() -> Void)?
   /// Called before a PRAGMA changes the journal mode, which closes the file of the log.
   var willChangeJournalMode: (() throws -> Void)?
   /// What has to be done after a statement's last step; mostly nothing.
@@ -126,6 +138,7 @@ final class Connection {
     busyHandler.isCancelled = { [unowned self] in reasons.contains(.cancellation) }
     busyHandler.install(on: handle)
     autocheckpoint = Self.text("PRAGMA wal_autocheckpoint", on: handle).flatMap { Int($0) } ?? 1000
+    if !isPrivate { installLogHook(on: handle) }
   }
 
   /// With another engine.
@@ -275,6 +288,7 @@ final class Connection {
 
   /// Adds to the time spent in COMMIT, in the scope that runs.
   func addTimeInCommit(_ nanoseconds: Int) {
+    lastTimeInCommit = nanoseconds
     timeInCommit.store(
       timeInCommit.load(ordering: .relaxed) &+ nanoseconds, ordering: .relaxed)
   }
@@ -325,6 +339,7 @@ final class Connection {
     engine?.close()
     guard let closing = handle else { return }
     handle = nil
+    restartGuard = nil
     guard isOfThisProcess else { return }
     knownSchema.close()
     Self.clearInterrupt(of: closing)
@@ -336,55 +351,4 @@ final class Connection {
   static func clearInterrupt(of handle: OpaquePointer) { _ = text("SELECT 1", on: handle) }
 
   deinit { close() }
-
-  /// The error for a result code, with what SQLite says of the last call, after telling the log.
-  ///
-  /// - Parameter advice: what Larder adds to that; called once the message is read, as what it asks SQLite
-  ///   replaces it.
-  func error(
-    _ code: Int32, sql: String? = nil, statement: OpaquePointer? = nil,
-    advice: () -> String? = { nil }
-  ) -> DatabaseError {
-    var extended = ResultCode(rawValue: code)
-    var message: String
-    var offset: Int?
-    if extended == .busy, let reason = busyHandler.takeInterruption() {
-      extended = .interrupt
-      message = reason
-    } else if extended == .constraintCommitHook, let refusal = hooks.takeRefusal() {
-      message = refusal
-    } else if let failure = hooks.tokenizers?.takeFailure(code) {
-      (extended, message) = failure
-    } else if let handle, sqlite3_errcode(handle) & 0xff == code & 0xff {
-      message =
-        deadlines.message(for: extended)
-        ?? hidingArguments(of: statement, in: String(cString: sqlite3_errmsg(handle)))
-      offset = sql == nil ? nil : Int(larder_error_offset(handle))
-    } else {
-      message = String(cString: sqlite3_errstr(code))
-    }
-    if extended == .ioErrorFsync || extended == .ioErrorDirectoryFsync { onSyncFailure?() }
-    let constraint = ConstraintViolation(code: extended, message: message) { table, column in
-      guard let handle else { return false }
-      return sqlite3_table_column_metadata(handle, nil, table, column, nil, nil, nil, nil, nil)
-        == SQLITE_OK
-    }
-    // The file isn't: SQLite has refused to use it.
-    if extended == .corrupt, HarmlessFunctions.unsafeFunction(in: message) != nil {
-      extended = .error
-    }
-    if let advice = advice() { message += "; \(advice)" }
-    let error = DatabaseError(
-      extended, message, sql: sql, offset: offset.flatMap { $0 < 0 ? nil : $0 },
-      constraint: constraint,
-      expandedSQL: reporting.showsArguments ? Self.expandedSQL(of: statement) : nil,
-      engine: "SQLite")
-    report(error)
-    return error
-  }
-
-  /// An error as one of this connection's engine, where nothing says yet whose it is.
-  func named(_ error: any Error) -> any Error {
-    DatabaseError.naming(engine?.name ?? "SQLite", in: error)
-  }
 }

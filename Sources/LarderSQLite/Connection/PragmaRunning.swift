@@ -37,15 +37,23 @@ extension Connection {
       if pragma.acts {
         sqlite3_finalize(try compile(pragma.blanked, sql))
         settingsToRestore?.keep(\.autocheckpoint, autocheckpoint)
-        setAutocheckpoint(max(0, pragma.number), on: handle)
+        autocheckpoint = max(0, pragma.number)
       }
       return try compile("SELECT \(autocheckpoint) AS wal_autocheckpoint", sql)
+    case "wal_checkpoint":
+      // The authorizer is asked for the PRAGMA itself.
+      sqlite3_finalize(try compile(sql, sql))
+      return try compile(try report(of: pragma), sql)
     case "foreign_keys" where sqlite3_get_autocommit(handle) == 0:
       throw DatabaseError(
         .misuse,
         "in a transaction SQLite does nothing for PRAGMA foreign_keys; set it before the transaction",
         sql: sql)
     default:
+      if pragma.acts, pragma.name == "journal_mode" || pragma.name == "locking_mode" {
+        // It holds a lock on the file as long as it is open.
+        restartGuard = nil
+      }
       if pragma.name == "journal_mode", pragma.acts { try willChangeJournalMode?() }
       if pragma.name == "defer_foreign_keys", pragma.acts {
         settingsToRestore?.dropsStatements = true
@@ -53,9 +61,7 @@ extension Connection {
       if pragma.isSetting, let settings = settingsToRestore {
         settings.keep(pragma) { Self.value(of: pragma, on: handle) }
       }
-      let compiled = try compile(try SQLText(sql), sql)
-      onSettingChange?()
-      return compiled
+      return try compile(try SQLText(sql), sql)
     }
   }
 
@@ -69,13 +75,6 @@ extension Connection {
     let (code, statement, _) = try compileFirst(of: text)
     guard code == SQLITE_OK, let statement else { throw error(code, sql: sql) }
     return statement
-  }
-
-  /// Sets after how many frames of the log a commit moves it into the file; 0 for never.
-  func setAutocheckpoint(_ frames: Int, on handle: OpaquePointer) {
-    autocheckpoint = frames
-    sqlite3_wal_autocheckpoint(handle, Int32(clamping: frames))
-    onSettingChange?()
   }
 
   /// Calls a closure with the handle while no authorizer is asked, and statements may be long enough.

@@ -38,11 +38,10 @@ extension Connection {
       }
       changed.pragmas.removeLast()
     }
-    if let frames = changed.autocheckpoint { setAutocheckpoint(frames, on: handle) }
+    if let frames = changed.autocheckpoint { autocheckpoint = frames }
     restore(changed)
     changedSettings = nil
     unblock(.settings)
-    onSettingChange?()
   }
 
   /// Puts back what isn't SQLite's own.

@@ -52,33 +52,3 @@ struct StatementMeasurement {
     deadlines.current = outer
   }
 }
-
-extension Connection {
-  /// Tells the log. What it does with this connection meanwhile isn't told again.
-  func report(_ error: DatabaseError) {
-    guard let log = reporting.log, !isReporting else { return }
-    whileReporting { log(error) }
-  }
-
-  /// Calls a closure whose errors the log is told of.
-  func reporting<T>(_ body: () throws -> T) throws -> T {
-    do {
-      return try body()
-    } catch let error as DatabaseError {
-      report(error)
-      throw error
-    }
-  }
-
-  /// Tells the trace. What it does with this connection meanwhile isn't told again.
-  func report(_ event: TraceEvent) {
-    guard let trace = reporting.trace, !isReporting else { return }
-    whileReporting { trace(event) }
-  }
-
-  private func whileReporting(_ body: () -> Void) {
-    (isReporting, callDepth) = (true, callDepth + 1)
-    body()
-    (isReporting, callDepth) = (false, callDepth - 1)
-  }
-}

@@ -86,7 +86,21 @@ extension Database {
     }
     var wait = BackupWait(self, destination)
     defer { wait.end() }
-    try wait.whileBusy { try matchPageSize(of: destination) }
+    let journalMode = try wait.whileBusy { try matchPageSize(of: destination) }
+    do {
+      try copySnapshot(source, into: destination, target, pagesPerStep, &wait, progress)
+    } catch {
+      try? destination.setJournalModeAgain(journalMode)
+      throw error
+    }
+    try destination.setJournalModeAgain(journalMode)
+  }
+
+  private func copySnapshot(
+    _ source: OpaquePointer, into destination: Database, _ target: OpaquePointer,
+    _ pagesPerStep: Int, _ wait: inout BackupWait,
+    _ progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)?
+  ) throws {
     try withSnapshot(wait) {
       guard let backup = sqlite3_backup_init(target, "main", source, "main") else {
         throw destination.connection.error(sqlite3_extended_errcode(target))
@@ -112,6 +126,7 @@ extension Database {
       // What is told of commits is told when a statement ends.
       sqlite3_exec(target, "SELECT 1", nil, nil, nil)
       destination.connection.follower?.hasReplacedContent()
+      destination.connection.onReplacedContent?()
     }
   }
 
@@ -166,14 +181,44 @@ extension Database {
     }
   }
 
+  /// Has the write-ahead log again that a file had to leave for a backup. Throws where it can't: a service that counts
+  /// on it would go on without, and be told nothing.
+  private func setJournalModeAgain(_ mode: Configuration.JournalMode?) throws {
+    guard let mode else { return }
+    defer { connection.givesFileBack?() }
+    let found = try value(SQL(raw: "PRAGMA journal_mode = \(mode.rawValue)"), as: String.self)
+    guard found == mode.rawValue else {
+      throw DatabaseError(
+        .busy,
+        "the content was replaced, and the journal mode is now \(found ?? "none"), not \(mode.rawValue)"
+      )
+    }
+    // Now the log is read in normal locking mode.
+    _ = try value("PRAGMA schema_version", as: Int.self)
+    _ = connection.setSynchronous(ownSynchronous)
+  }
+
   /// A backup can't change the page size of a destination in memory or with a write-ahead log; but
-  /// one in memory can be told before it holds anything, and a file can leave that mode.
-  private func matchPageSize(of destination: Database) throws {
+  /// one in memory can be told before it holds anything, and a file can leave that mode. Returns the mode that it has
+  /// left.
+  private func matchPageSize(of destination: Database) throws -> Configuration.JournalMode? {
     let (size, oldSize) = (try pageSize, try destination.pageSize)
-    guard size != oldSize else { return }
+    guard size != oldSize else { return nil }
     switch try destination.value("PRAGMA journal_mode", as: String.self) {
     case "wal":
-      try destination.executeUpdate("PRAGMA journal_mode = delete")
+      try destination.connection.takesFile?()
+      do {
+        let mode = try destination.value("PRAGMA journal_mode = delete", as: String.self)
+        guard mode == "delete" else {
+          throw DatabaseError(
+            .busy, "pages of another size take the file for oneself, and others have it open")
+        }
+      } catch {
+        destination.connection.givesFileBack?()
+        throw error
+      }
+      _ = destination.connection.setSynchronous(destination.ownSynchronous)
+      return .wal
     case "memory" where try destination.value("PRAGMA page_count", as: Int.self) == 0:
       try destination.executeUpdate(SQL(raw: "PRAGMA page_size = \(size)"))
       try destination.executeUpdate("VACUUM")
@@ -184,6 +229,7 @@ extension Database {
     default:
       break
     }
+    return nil
   }
 
   /// Replaces what the database holds by the content of a file. Throws as ``init(path:configuration:)`` and

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// How a checkpoint waits; see [Checkpoints](https://www.sqlite.org/c3ref/wal_checkpoint_v2.html).
 public enum CheckpointMode: Int32, Hashable, Sendable {
@@ -13,24 +14,166 @@ public enum CheckpointMode: Int32, Hashable, Sendable {
 }
 
 extension Database {
-  /// Moves the write-ahead log into the database file.
+  /// Moves the write-ahead log into the database file; those of attached databases too.
   ///
   /// Returns the number of frames in the log, and how many of them are in the file now; both are -1
   /// where there is no write-ahead log. Throws `ResultCode.busy` where it would have to wait
-  /// longer than the busy timeout, and `ResultCode.locked` inside of a transaction.
+  /// longer than the busy timeout, `ResultCode.locked` inside of a transaction, and
+  /// `ResultCode.readOnlyMoved` where the file was moved away or replaced.
+  ///
+  /// It can't meet the [WAL-reset bug](https://www.sqlite.org/wal.html#walresetbug) of SQLite before 3.51.3, as
+  /// `PRAGMA wal_checkpoint` and automatic checkpoints can't on a connection of Larder's; see
+  /// ``SQLiteLibrary/hasWALResetBug``.
   @discardableResult
   public func checkpoint(
     _ mode: CheckpointMode = .passive
   ) throws -> (logFrames: Int, checkpointed: Int) {
-    let handle = try connection.sqlite()
-    var logFrames: Int32 = -1
-    var checkpointed: Int32 = -1
-    Connection.clearInterrupt(of: handle)
-    func run() -> Int32 {
-      sqlite3_wal_checkpoint_v2(handle, nil, mode.rawValue, &logFrames, &checkpointed)
+    _ = try connection.sqlite()
+    let outcome =
+      try checkpoints?.withLock { _ in try connection.checkpoint(mode) }
+      ?? connection.checkpoint(mode)
+    guard !outcome.isBusy else { throw connection.error(SQLITE_BUSY) }
+    return (outcome.logFrames, outcome.checkpointed)
+  }
+}
+
+/// The outcome of a checkpoint.
+struct CheckpointOutcome {
+  /// Whether somebody was in the way.
+  var isBusy = false
+  /// Both -1 where there is no write-ahead log.
+  var logFrames = -1
+  var checkpointed = -1
+}
+
+extension Connection {
+  /// Installs Larder's own hook after commits to a write-ahead log, which makes the automatic checkpoints. That of
+  /// SQLite, in its place otherwise, isn't guarded against the WAL-reset bug.
+  ///
+  /// SQLite keeps an unretained pointer to this object, which closes the handle before it goes.
+  func installLogHook(on handle: OpaquePointer) {
+    sqlite3_wal_hook(
+      handle,
+      { context, _, name, frames in
+        guard let context, let name else { return SQLITE_OK }
+        Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+          .hasCommitted(to: name, frames: Int(frames))
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private func hasCommitted(to name: UnsafePointer<CChar>, frames: Int) {
+    let isMain = strcmp(name, "main") == 0
+    if isMain, onLogCommit?(frames) == true { return }
+    guard autocheckpoint > 0, frames >= autocheckpoint, let handle else { return }
+    // A checkpoint that fails is made by a later commit, as with SQLite's own hook.
+    let outcome = run(.passive, of: String(cString: name), on: handle)
+    if ResultCode(rawValue: outcome.code) == .ioErrorFsync { onSyncFailure?() }
+  }
+
+  /// Makes a checkpoint of a database, or of all that are attached. Returns what SQLite tells of the first.
+  func checkpoint(_ mode: CheckpointMode, of schema: String? = nil) throws -> CheckpointOutcome {
+    let handle = try sqlite()
+    Self.clearInterrupt(of: handle)
+    var outcome = CheckpointOutcome()
+    for (index, name) in (schema.map { [$0] } ?? Self.databaseNames(of: handle)).enumerated() {
+      let (code, logFrames, checkpointed) = run(mode, of: name, on: handle)
+      if index == 0 { (outcome.logFrames, outcome.checkpointed) = (logFrames, checkpointed) }
+      // The others may still be moved.
+      if code & 0xff == SQLITE_BUSY {
+        outcome.isBusy = true
+      } else if code != SQLITE_OK {
+        throw ResultCode(rawValue: code) == .readOnlyMoved
+          ? FileLocation.movedError(path(of: name)) : error(code)
+      }
     }
-    let code = checkpoints?.withLock { _ in run() } ?? run()
-    guard code == SQLITE_OK else { throw connection.error(code) }
-    return (Int(logFrames), Int(checkpointed))
+    return outcome
+  }
+
+  /// The row that `PRAGMA wal_checkpoint` returns, as a SELECT of its values, after the checkpoint.
+  func report(of pragma: Pragma) throws -> String {
+    let modes: [String: CheckpointMode] = [
+      "full": .full, "restart": .restart, "truncate": .truncate,
+    ]
+    // With its closing parenthesis.
+    let argument = pragma.argument?.prefix { $0 != ")" }.lowercased()
+    let mode = argument.flatMap { modes[$0] } ?? .passive
+    let outcome = try checkpoint(mode, of: pragma.schemaName)
+    return """
+      SELECT \(outcome.isBusy ? 1 : 0) AS busy, \(outcome.logFrames) AS log, \
+      \(outcome.checkpointed) AS checkpointed
+      """
+  }
+
+  /// Runs a checkpoint under a ``LogRestartGuard`` where the library needs one.
+  private func run(
+    _ mode: CheckpointMode, of schema: String, on handle: OpaquePointer
+  ) -> (code: Int32, logFrames: Int, checkpointed: Int) {
+    var (logFrames, checkpointed): (Int32, Int32) = (-1, -1)
+    func run() -> Int32 {
+      sqlite3_wal_checkpoint_v2(handle, schema, mode.rawValue, &logFrames, &checkpointed)
+    }
+    let code = guardingRestart(mode, of: schema, on: handle, run)
+    return (code, Int(logFrames), Int(checkpointed))
+  }
+
+  private func guardingRestart(
+    _ mode: CheckpointMode, of schema: String, on handle: OpaquePointer, _ run: () -> Int32
+  ) -> Int32 {
+    guard LogRestartGuard.isNeeded, isShared(schema, on: handle) else { return run() }
+    let guarding: LogRestartGuard
+    do {
+      guarding = try restartGuard ?? LogRestartGuard(beside: self, handle, schema)
+    } catch {
+      return (error as? DatabaseError)?.extendedCode.rawValue ?? SQLITE_CANTOPEN
+    }
+    if schema == "main", keepsRestartGuard || key != nil { restartGuard = guarding }
+    defer { guarding.end() }
+    guard mode != .passive else {
+      let code = guarding.begin()
+      return code == SQLITE_OK ? run() : code
+    }
+    busyHandler.willGiveUp = { [unowned handler = busyHandler] in
+      // It goes on waiting while there is no guard: what is short, such as memory, may come back.
+      let isGuarded = guarding.begin() == SQLITE_OK
+      if isGuarded { handler.willGiveUp = nil }
+      return isGuarded
+    }
+    defer { busyHandler.willGiveUp = nil }
+    return run()
+  }
+
+  /// Whether other connections may write to the log of a database while this one makes a checkpoint.
+  private func isShared(_ schema: String, on handle: OpaquePointer) -> Bool {
+    guard let path = sqlite3_db_filename(handle, schema), path.pointee != 0,
+      sqlite3_db_readonly(handle, schema) == 0
+    else { return false }
+    return withoutAuthorizer { handle in
+      let name = schema.quotedIdentifier
+      // In a transaction, and without a log, SQLite's own answer is right.
+      return sqlite3_get_autocommit(handle) != 0
+        && Self.text("PRAGMA \(name).journal_mode", on: handle) == "wal"
+        && Self.text("PRAGMA \(name).locking_mode", on: handle) == "normal"
+    } ?? false
+  }
+
+  /// The names of a connection's databases: main and those that are attached. A temporary one has no log.
+  private static func databaseNames(of handle: OpaquePointer) -> [String] {
+    var names: [String] = []
+    var statement: OpaquePointer?
+    defer { sqlite3_finalize(statement) }
+    guard sqlite3_prepare_v2(handle, "PRAGMA database_list", -1, &statement, nil) == SQLITE_OK
+    else { return ["main"] }
+    while sqlite3_step(statement) == SQLITE_ROW {
+      if let name = sqlite3_column_text(statement, 1).map({ String(cString: $0) }), name != "temp" {
+        names.append(name)
+      }
+    }
+    return names
+  }
+
+  /// The path of a database's file, for errors.
+  func path(of schema: String) -> String {
+    handle.flatMap { sqlite3_db_filename($0, schema) }.map { String(cString: $0) } ?? schema
   }
 }

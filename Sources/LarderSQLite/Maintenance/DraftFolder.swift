@@ -11,20 +11,14 @@ import Glibc
 /// What makes it Sendable: its variables are touched by one thread at a time, as whoever holds it sees to.
 package final class DraftFolder: @unchecked Sendable {
   package let path: String
-  private let owner: String
   private var lock: (descriptor: Int32, name: String)?
   private var count = 0
 
   private static let prefix = ".larder-"
   private static let suffix = ".lock"
 
-  /// - Parameters:
-  ///   - path: the folder, which has to be there when it is first used.
-  ///   - owner: what is written into the lock file, for ``owners()``.
-  package init(_ path: String, owner: String = "") {
-    self.path = path
-    self.owner = owner
-  }
+  /// - Parameter path: the folder, which has to be there when it is first used.
+  package init(_ path: String) { self.path = path }
 
   deinit { close() }
 
@@ -65,7 +59,6 @@ package final class DraftFolder: @unchecked Sendable {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0,
         Self.leads(path + "/" + file, to: descriptor)
       {
-        _ = owner.withBytes { write(descriptor, $0.baseAddress, $0.count) }
         lock = (descriptor, name)
         return name
       }
@@ -78,23 +71,6 @@ package final class DraftFolder: @unchecked Sendable {
     var (found, own) = (stat(), stat())
     return stat(path, &found) == 0 && fstat(descriptor, &own) == 0 && found.st_ino == own.st_ino
       && found.st_dev == own.st_dev
-  }
-
-  /// Takes the lock, and says what others have written into theirs that use the folder now.
-  func owners() throws -> [String] {
-    let own = try lockName() + Self.suffix
-    return try names().filter {
-      $0.hasPrefix(Self.prefix) && $0.hasSuffix(Self.suffix) && $0 != own
-    }
-    .compactMap { name in
-      let descriptor = open(path + "/" + name, O_RDWR | O_CLOEXEC)
-      guard descriptor >= 0 else { return nil }
-      defer { Glibc.close(descriptor) }
-      guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return nil }
-      var bytes = [UInt8](repeating: 0, count: 8192)
-      let count = read(descriptor, &bytes, bytes.count)
-      return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-    }
   }
 
   /// Removes what those have left behind that were killed.

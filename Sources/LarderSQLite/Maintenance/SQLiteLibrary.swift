@@ -11,6 +11,20 @@ public enum SQLiteLibrary {
   /// SQLite's version as a number, such as 3040001.
   public static var versionNumber: Int { Int(sqlite3_libversion_number()) }
 
+  /// Whether SQLite has the [WAL-reset bug](https://www.sqlite.org/wal.html#walresetbug), which can damage a database
+  /// with a write-ahead log when a checkpoint begins just after another one has moved everything, while somebody
+  /// commits: 3.7.0 to 3.51.2 have it, but for 3.44.6 and 3.50.7. As the version tells; a distribution may have mended
+  /// it and kept the number.
+  ///
+  /// The checkpoints of Larder's connections can't meet it, whatever the version. Those of other programs on the same
+  /// file can, if their SQLite has it.
+  public static var hasWALResetBug: Bool {
+    switch versionNumber {
+    case 3_044_006..<3_045_000, 3_050_007..<3_051_000: false
+    default: versionNumber < 3_051_003
+    }
+  }
+
   /// Whether SQLite was built for programs with several threads.
   public static var isThreadSafe: Bool { sqlite3_threadsafe() != 0 }
 

@@ -31,6 +31,8 @@ extension Database {
     // Nobody has it yet: it is synced once, when it is whole.
     configuration.synchronous = .off
     configuration.busyTimeout = .zero
+    // Each page is written once.
+    configuration.cacheSize = 1 << 20
     let copy = try Database(path: path, configuration: configuration)
     defer { copy.closeEverything() }
     try withoutActuallyEscaping(progress) { try backup(to: copy, progress: $0) }
@@ -61,6 +63,8 @@ extension Database {
     configuration.readOnly = true
     configuration.journalMode = nil
     configuration.removesOwnLog = true
+    // Almost each page is read once.
+    configuration.cacheSize = 4 << 20
     configuration.flags.remove(.uri)
     let copy = try Database(path: path, configuration: configuration)
     willCheck(copy.interruptHandle)

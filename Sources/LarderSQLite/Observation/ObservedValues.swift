@@ -108,7 +108,8 @@ extension DatabaseAccess {
   ///
   /// The sequence ends when its task is cancelled, when the queue or pool is closed, and after a closure that
   /// has read nothing of this database. It throws what the closure throws, as `ResultCode.readOnly` for
-  /// writing; `ResultCode.readOnlyMoved` when another file has taken the place of the database's; and
+  /// writing; `ResultCode.readOnlyMoved` when another file has taken the place of the database's, or nothing has been there
+  /// for five seconds; and
   /// ``UnsupportedByEngine`` where the engine isn't SQLite. Each loop over it observes by itself.
   public func values<Value: Sendable>(
     of fetch: @escaping @Sendable (Database) throws -> Value,

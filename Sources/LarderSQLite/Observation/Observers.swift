@@ -12,7 +12,15 @@ final class Observers: ScopeObserver, @unchecked Sendable {
 
   private let process = ProcessGeneration.watch()
 
-  init(_ connections: Connections) { self.connections = connections }
+  /// Since when the file isn't in its place; nil where it is.
+  private let missingSince = Lock<Duration?>(nil)
+  /// For how long nothing may be in its place.
+  private let patience: Duration
+
+  init(_ connections: Connections, patience: Duration = .seconds(5)) {
+    self.connections = connections
+    self.patience = patience
+  }
 
   deinit {
     if process == ProcessGeneration.current { state.withLock { $0.watcher?.stop() } }
@@ -163,18 +171,34 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// In a task of its own, once the connection that writes is free.
+  /// Looks, in a task of its own, once the connection that writes is free.
   private func lookForOthers() {
     Task {
       do {
         try await connections?.perform(.plain, ScopeCall("observe()")) { db in
           (db.connection.follower as? WriteFollower)?.lookForOthers()
         }
-        state.withLock { $0.watcher }?.hasLooked()
+        missingSince.withLock { $0 = nil }
       } catch {
-        state.withLock { $0.watcher }?.hasLooked()
+        noteMissing(error)
       }
+      state.withLock { $0.watcher }?.hasLooked()
     }
+  }
+
+  /// Ends all observations once another file is in the place of the database's, or nothing has been there for longer
+  /// than it takes to move a file away and back.
+  private func noteMissing(_ error: any Error) {
+    guard let error = error as? DatabaseError, error.extendedCode == .readOnlyMoved,
+      let path = state.withLock({ $0.path })
+    else { return }
+    let now = MonotonicClock.now
+    let since = missingSince.withLock { since in
+      if since == nil { since = now }
+      return since ?? now
+    }
+    guard FileLocation.Identity(ofFileAt: path) != nil || now - since >= patience else { return }
+    fail(error)
   }
 
   // MARK: Values
@@ -252,7 +276,10 @@ final class Observers: ScopeObserver, @unchecked Sendable {
 
   /// As for every other call: what is told is on disk.
   private func onDisk(_ item: FeedItem) async throws -> FeedItem {
-    if item.position > 0 { try await connections?.writer?.groupCommit?.wait(for: item.position) }
+    if item.position > 0 {
+      try await connections?.writer?.groupCommit?.wait(
+        for: item.position, within: nil, isCancellable: true)
+    }
     return item
   }
 

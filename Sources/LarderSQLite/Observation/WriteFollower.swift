@@ -323,24 +323,10 @@ final class WriteFollower: StatementFollower {
   /// What was committed by connections that aren't the queue's or pool's is told to everybody. In a scope of
   /// the connection that writes.
   func lookForOthers() {
-    guard !hasMoved else {
-      return observers.fail(
-        DatabaseError(
-          .readOnlyMoved,
-          "the file was removed, or another one has taken its place: \(path ?? ""); "
-            + "close the queue or pool and open it anew"))
-    }
     guard let version = currentDataVersion(), version != dataVersion else { return }
     dataVersion = version
     isStale = true
     observers.hasCommittedElsewhere()
-  }
-
-  private var hasMoved: Bool {
-    guard let handle = connection.handle else { return false }
-    var hasMoved: Int32 = 0
-    sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
-    return hasMoved != 0
   }
 
   /// Goes up with commits of other connections, which only ``Checkpointer`` makes of our own, and seldom.

@@ -22,6 +22,25 @@ extension Rule {
         ]
       }),
     Rule(
+      "wal-reset-bug", .note,
+      "SQLite before 3.51.3 can damage a file with a write-ahead log when checkpoints meet a commit.",
+      find: { checked in
+        var status = stat()
+        guard SQLiteLibrary.hasWALResetBug, stat(checked.file.path + "-wal", &status) == 0,
+          status.st_size > 0
+        else { return [] }
+        return [
+          Evidence(
+            found:
+              "the file is used with a log, and the SQLite here, \(SQLiteLibrary.version), has the bug",
+            advice: """
+              Have programs that write to it, other than by Larder, use SQLite 3.51.3 or newer, or make no checkpoints \
+              while others write.
+              """,
+            sql: ["PRAGMA wal_autocheckpoint = 0"])
+        ]
+      }),
+    Rule(
       "free-pages", .note,
       "Pages that hold nothing make the file, its backups and its copies larger.",
       find: { checked in

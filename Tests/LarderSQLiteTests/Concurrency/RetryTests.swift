@@ -148,4 +148,17 @@ struct RetryTests {
     holder.say()
     #expect(try await patient.value == 4)
   }
+
+  @Test("What the first refusal took doesn't count: a limit as long as the busy timeout is one")
+  func limitFromFirstRefusal() throws {
+    var configuration = Configuration()
+    configuration.busyTimeout = .milliseconds(50)
+    configuration.retryLimit = .milliseconds(50)
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    try other.begin(.immediate)
+    let error = #expect(throws: DatabaseError.self) { try queue.inTransaction { _ in } }
+    #expect(error?.isBusy == true)
+    #expect(queue.statistics.retries > 0)
+    try other.rollback()
+  }
 }

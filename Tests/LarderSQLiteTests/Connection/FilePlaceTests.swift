@@ -72,7 +72,7 @@ struct FilePlaceTests {
     let error = #expect(throws: DatabaseError.self) {
       try Database(at: location, configuration: Configuration())
     }
-    #expect(error?.code == .cannotOpen)
+    #expect(error?.extendedCode == .readOnlyMoved)
   }
 
   @Test("So is a pool's reader that is opened later")
@@ -84,11 +84,11 @@ struct FilePlaceTests {
     pool.releaseIdleConnections()
     #expect(rename(path, folder.file("old.db")) == 0)
     let error = #expect(throws: DatabaseError.self) { try pool.read { _ in } }
-    #expect(error?.code == .cannotOpen)
+    #expect(error?.extendedCode == .readOnlyMoved)
     try Database(path: path).executeStatements(
       "CREATE TABLE city (name); INSERT INTO city VALUES ('elsewhere')")
     let other = #expect(throws: DatabaseError.self) { try pool.read { _ in } }
-    #expect(other?.code == .cannotOpen)
+    #expect(other?.extendedCode == .readOnlyMoved)
   }
 
   @Test("It is found from any folder, also where it was opened as a URI")

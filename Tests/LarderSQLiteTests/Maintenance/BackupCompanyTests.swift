@@ -198,3 +198,64 @@ struct BackupCompanyTests {
     #expect(error?.message.contains(path + " ") == true)
   }
 }
+
+@Suite("Restoring pages of another size", .promptly)
+struct PageSizeTests {
+  private let folder: ScratchFolder
+
+  init() throws {
+    folder = try ScratchFolder()
+    let other = try Database()
+    try other.executeUpdate("PRAGMA page_size = 16384")
+    try createCities(in: other)
+    try other.executeUpdate("DELETE FROM city WHERE id > 1")
+    try other.backup(to: folder.file("large.db"))
+  }
+
+  @Test(
+    "The write-ahead log is there again afterwards, whoever is idle beside it",
+    arguments: Company.files)
+  func restored(company: Company) async throws {
+    let access = try company.open(in: folder)
+    let backup = try access.backup(every: .seconds(3600), to: folder.file("copies"))
+    _ = try await backup.backupNow()
+    // An idle reader, and what a checkpoint has open.
+    #expect(try await access.read { try $0.cityCount() } == 4)
+    _ = try access.checkpoint(.full)
+    let path = folder.file("large.db")
+    if company.isAsynchronous {
+      try await access.inDatabase { try $0.restore(from: path) }
+    } else {
+      try onThisThread { try access.inDatabase { try $0.restore(from: path) } }
+    }
+    #expect(try await access.read { try $0.cityCount() } == 1)
+    let settings = try await access.inDatabase { try $0.effectiveSettings }
+    #expect(settings.journalMode == "wal")
+    #expect(settings.groupCommit == company.sharesSyncs)
+    try await access.inTransaction { try $0.executeUpdate("INSERT INTO city (name) VALUES ('x')") }
+    #expect(try await access.read { try $0.cityCount() } == 2)
+    #expect(try await backup.backupNow().bytes > 0)
+    try await access.close()
+    let db = try Database(path: folder.file("cities.db"))
+    #expect(try db.value("PRAGMA page_size", as: Int.self) == 16384)
+    #expect(try db.value("PRAGMA integrity_check", as: String.self) == "ok")
+  }
+
+  @Test("Where another connection has the file open, it is refused, and everything stays")
+  func refused() throws {
+    var configuration = Configuration()
+    configuration.busyTimeout = .milliseconds(20)
+    let pool = try DatabasePool(path: folder.file("cities.db"), configuration: configuration)
+    try pool.inTransaction { try createCities(in: $0) }
+    let other = try Database(path: folder.file("cities.db"))
+    #expect(try other.cityCount() == 4)
+    let path = folder.file("large.db")
+    let error = #expect(throws: DatabaseError.self) {
+      try pool.inDatabase { try $0.restore(from: path) }
+    }
+    #expect(error?.isBusy == true)
+    #expect(try pool.read { try $0.cityCount() } == 4)
+    try pool.inTransaction { try $0.executeUpdate("INSERT INTO city (name) VALUES ('x')") }
+    #expect(try pool.inDatabase { try $0.effectiveSettings.journalMode } == "wal")
+  }
+}

@@ -1,7 +1,8 @@
 import FoundationEssentials
-import LarderSQLite
 import TestSupport
 import Testing
+
+@testable import LarderSQLite
 
 @Suite("Checkpoints")
 struct CheckpointTests {
@@ -99,5 +100,122 @@ struct CheckpointTests {
     try db.close()
     let error = #expect(throws: DatabaseError.self) { try db.checkpoint() }
     #expect(error?.code == .misuse)
+  }
+
+  @Test("While it is guarded, the log doesn't begin anew, whoever writes")
+  func guarded() throws {
+    try withTemporaryFolder { folder in
+      let path = folder + "/cities.db"
+      let (db, other) = (try Database(path: path), try Database(path: path))
+      try createCities(in: db)
+      let handle = try #require(db.connection.handle)
+      func begunAnew() throws -> Bool {
+        let before = try db.checkpoint().logFrames
+        // Rows that stay the same aren't written.
+        try other.executeUpdate("UPDATE city SET area = area + 1")
+        return try other.checkpoint().logFrames < before
+      }
+      #expect(try begunAnew())
+      let restart = try LogRestartGuard(beside: db.connection, handle, "main")
+      try other.executeUpdate("UPDATE city SET area = 2")
+      #expect(restart.begin() == 0)
+      // Its mark is above 0: frames were left to be moved.
+      #expect(try !begunAnew())
+      #expect(try !begunAnew())
+      restart.end()
+      _ = try db.checkpoint()
+      #expect(try begunAnew())
+      // Mark 0: the log may begin anew, and no checkpoint moves anything then.
+      _ = try db.checkpoint(.full)
+      #expect(restart.begin() == 0)
+      try other.executeUpdate("UPDATE city SET area = 3")
+      let (frames, moved) = try other.checkpoint()
+      #expect(frames > 0 && moved == 0)
+      restart.end()
+      #expect(try other.checkpoint().checkpointed == frames)
+    }
+  }
+
+  @Test(
+    "PRAGMA wal_checkpoint returns what SQLite's own does",
+    arguments: ["", "(PASSIVE)", "(FULL)", "= restart", "(truncate)", "(nonsense)"])
+  func pragma(argument: String) throws {
+    try withTemporaryFolder { folder in
+      let path = folder + "/cities.db"
+      let (db, shell) = (try Database(path: path), try Database(path: path))
+      try createCities(in: db)
+      for schema in ["", "main."] {
+        try shell.executeUpdate("UPDATE city SET area = 1")
+        let rows = try db.executeQuery(SQL(raw: "PRAGMA \(schema)wal_checkpoint\(argument)"))
+        #expect(rows.columnNames == ["busy", "log", "checkpointed"])
+        #expect(try rows.next())
+        #expect(try rows.get("busy", as: Int.self) == 0)
+        let isCut = argument == "(truncate)"
+        #expect(try rows.get("log", as: Int.self) > 0 || isCut)
+        #expect(
+          try rows.get("log", as: Int.self) == rows.get("checkpointed", as: Int.self))
+        #expect(try !rows.next())
+      }
+      // Somebody reads.
+      let reader = try shell.executeQuery("SELECT name FROM city")
+      #expect(try reader.next())
+      db.busyTimeout = .zero
+      try db.executeUpdate("UPDATE city SET area = 2")
+      let isPassive = ["", "(PASSIVE)", "(nonsense)"].contains(argument)
+      let busy = try db.value(SQL(raw: "PRAGMA wal_checkpoint\(argument)"), as: Int.self)
+      #expect(busy == (isPassive ? 0 : 1))
+    }
+  }
+
+  @Test("Attached databases are moved, too, each by itself")
+  func attached() throws {
+    try withTemporaryFolder { folder in
+      let db = try Database(path: folder + "/cities.db")
+      try createCities(in: db)
+      try db.executeUpdate("ATTACH ? AS rivers", folder + "/rivers.db")
+      _ = try db.value("PRAGMA rivers.journal_mode = wal", as: String.self)
+      try db.executeUpdate("CREATE TABLE rivers.river (name)")
+      let moved = try db.value("PRAGMA rivers.wal_checkpoint(TRUNCATE)", as: Int.self)
+      #expect(moved == 0)
+      #expect(try logSize(folder + "/rivers.db") == 0)
+      #expect(try logSize(folder + "/cities.db") > 0)
+      try db.executeUpdate("INSERT INTO rivers.river VALUES ('Niger')")
+      try db.checkpoint(.truncate)
+      #expect(try logSize(folder + "/rivers.db") == 0)
+      #expect(try logSize(folder + "/cities.db") == 0)
+    }
+  }
+
+  @Test("What locks its file alone makes its checkpoints alone")
+  func exclusive() throws {
+    try withTemporaryFolder { folder in
+      let db = try Database(path: folder + "/cities.db")
+      _ = try db.value("PRAGMA locking_mode = exclusive", as: String.self)
+      try createCities(in: db)
+      let (frames, moved) = try db.checkpoint()
+      #expect(frames > 0 && moved == frames)
+      try db.executeUpdate("PRAGMA wal_autocheckpoint = 1")
+      try db.executeUpdate("UPDATE city SET area = 1")
+      #expect(try db.checkpoint().logFrames == 1)
+    }
+  }
+
+  @Test("A connection makes its automatic checkpoints when it is told to")
+  func automatic() throws {
+    try withTemporaryFolder { folder in
+      let path = folder + "/cities.db"
+      let db = try Database(path: path)
+      try createCities(in: db)
+      func grows() throws -> Bool {
+        for _ in 0..<5 { try db.executeUpdate("UPDATE city SET area = area + 1") }
+        return try db.checkpoint().logFrames >= 5
+      }
+      try db.checkpoint(.restart)
+      #expect(try grows())
+      try db.executeUpdate("PRAGMA wal_autocheckpoint = 1")
+      #expect(try !grows())
+      try db.executeUpdate("PRAGMA wal_autocheckpoint = 0")
+      #expect(try grows())
+    }
   }
 }

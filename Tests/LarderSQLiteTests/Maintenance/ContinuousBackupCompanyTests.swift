@@ -219,7 +219,7 @@ struct ContinuousBackupCompanyTests {
 
   // MARK: Others
 
-  @Test("Two that copy one database keep one line of points; another of the same name is refused")
+  @Test("Two that copy one database keep one line of points; another of the same name has its own")
   func twoInOneFolder() async throws {
     let (one, other) = (try payingPool(), try payingPool())
     let backups = try [one, other].map {
@@ -234,13 +234,12 @@ struct ContinuousBackupCompanyTests {
     try FileManager.default.createDirectory(
       atPath: folder.file("else"), withIntermediateDirectories: true)
     let third = try DatabaseQueue(path: folder.file("else/payments.db"))
-    let error = #expect(throws: DatabaseError.self) {
-      _ = try third.backup(every: .seconds(1), to: copies)
-    }
-    #expect(error?.code == .misuse)
-    for backup in backups { backup.stop() }
-    // Nobody makes any of the others now.
-    try third.backup(every: .seconds(1), to: copies).stop()
+    let own = try third.backup(every: .milliseconds(1), to: copies, keeping: 1)
+    let point = try await own.backupNow()
+    #expect(try own.points == [point])
+    #expect(try check(#require(backups[0].points.last).path) == 20)
+    #expect(try ContinuousBackup.points(in: copies).count == backups[0].points.count + 1)
+    for backup in backups + [own] { backup.stop() }
   }
 
   @Test("A process that is killed leaves whole copies, and the next start removes the rest")

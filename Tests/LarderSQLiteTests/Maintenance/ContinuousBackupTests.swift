@@ -101,18 +101,26 @@ struct ContinuousBackupTests {
       "cities.db": "cities-20261123T165030.123Z.db", "cities": "cities-20261123T165030.123Z",
       "a.b.sqlite": "a.b-20261123T165030.123Z.sqlite", ".db": ".db-20261123T165030.123Z",
       "x-20261123T165030.123Z.db": "x-20261123T165030.123Z-20261123T165030.123Z.db",
+      "data.Z": "data-20261123T165030.123Z.Z", "Z": "Z-20261123T165030.123Z",
     ]
     for (database, text) in names {
-      let name = PointName(of: database, at: 1_795_452_630_123)
-      #expect(try name.text() == text)
-      let found = PointName(text)
-      #expect(found?.database == database)
-      #expect(found?.milliseconds == 1_795_452_630_123)
+      for owner in [nil, "8f0c2a9d51b7e364"] {
+        let name = PointName(of: database, at: 1_795_452_630_123, owner: owner)
+        let time = "20261123T165030.123Z"
+        let end = text.range(of: time, options: .backwards)?.upperBound ?? text.endIndex
+        let whole = text[..<end] + (owner.map { "-" + $0 } ?? "") + text[end...]
+        #expect(try name.text() == whole)
+        let found = PointName(String(whole))
+        #expect(found?.database == database)
+        #expect(found?.milliseconds == 1_795_452_630_123)
+        #expect(found?.owner == owner)
+      }
     }
     for text in [
       "", "Z", "-20261123T165030.123Z.db", "cities.db", "cities-20261123T165030.123.db",
       "cities-20261323T165030.123Z.db", "cities-20261123T16503é.123Z.db", ".larder-1-1",
-      "cities-2026-11-23T165030.1Z.db",
+      "cities-2026-11-23T165030.1Z.db", "cities-20261123T165030.123Z-8f0c.db",
+      "cities-20261123T165030.123Z-8F0C2A9D51B7E364.db", "cities-20261123T165030.123Zdb",
     ] {
       #expect(PointName(text) == nil)
     }
@@ -121,14 +129,94 @@ struct ContinuousBackupTests {
   @Test("Where the clock was set back, a new copy still comes after the older ones")
   func clockSetBack() throws {
     let pool = try open()
-    try FileManager.default.createDirectory(atPath: copies, withIntermediateDirectories: true)
-    let future = try PointName(of: "cities.db", at: 4_000_000_000_000).text()
-    try pool.read { try $0.backup(to: copies + "/" + future) }
     let backup = try pool.backup(every: .seconds(3600), to: copies, keeping: 1)
+    let owner = try backup.backupNow().owner
+    let future = try PointName(of: "cities.db", at: 4_000_000_000_000, owner: owner).text()
+    try pool.read { try $0.backup(to: copies + "/" + future) }
+    try add("Tromsø", to: pool)
     let point = try backup.backupNow()
     #expect(try backup.points == [point])
     #expect(point.time.timeIntervalSince1970 == 4_000_000_000.001)
     backup.stop()
+  }
+
+  @Test("A copy from the end of times is left alone, and stops no others")
+  func endOfTimes() throws {
+    let pool = try open()
+    let backup = try pool.backup(every: .seconds(3600), to: copies, keeping: 1)
+    let owner = try backup.backupNow().owner
+    for owner in [owner, nil, "0123456789abcdef"] {
+      let last = PointName(of: "cities.db", at: 253_402_300_799_999, owner: owner)
+      try pool.read { try $0.backup(to: copies + "/" + last.text()) }
+    }
+    try add("Tromsø", to: pool)
+    let point = try backup.backupNow()
+    #expect(try backup.points == [point])
+    #expect(point.time.timeIntervalSinceNow < 60)
+    #expect(try ContinuousBackup.points(in: copies).count == 4)
+    backup.stop()
+  }
+
+  @Test("A database called data.Z has its points pruned like any other")
+  func nameThatEndsLikeATime() throws {
+    let queue = try open(.queue, "data.Z")
+    let backup = try queue.backup(every: .seconds(3600), to: copies, keeping: 2)
+    for number in 0..<4 {
+      try add("city \(number)", to: queue)
+      _ = try backup.backupNow()
+    }
+    #expect(try backup.points.count == 2)
+    #expect(try backup.points.allSatisfy { $0.database == "data.Z" })
+    backup.stop()
+  }
+
+  @Test("Points of another database with the same name are left alone")
+  func sameName() throws {
+    var kept: [ContinuousBackup.Point] = []
+    for home in ["x", "y", "z"] {
+      try FileManager.default.createDirectory(
+        atPath: folder.file(home), withIntermediateDirectories: true)
+      if home == "z" {
+        // A copy that was made by hand, of one that is in its place still.
+        try FileManager.default.copyItem(
+          atPath: folder.file("x/app.db"), toPath: folder.file("z/app.db"))
+      }
+      let queue = try DatabaseQueue(path: folder.file(home + "/app.db"))
+      if home != "z" { try queue.inTransaction { try createCities(in: $0) } }
+      let backup = try queue.backup(every: .seconds(3600), to: copies, keeping: 1)
+      for number in 0..<3 {
+        try add("\(home) \(number)", to: queue)
+        kept.append(try backup.backupNow())
+      }
+      #expect(try backup.points.count == 1)
+      backup.stop()
+      try queue.close()
+    }
+    let points = try ContinuousBackup.points(in: copies)
+    #expect(points == [kept[2], kept[5], kept[8]])
+    #expect(Set(points.map(\.owner)).count == 3)
+  }
+
+  @Test("A database that was moved, or restored elsewhere, goes on with its points")
+  func moved() throws {
+    let path = folder.file("cities.db")
+    let points = try [path, folder.file("moved.db"), folder.file("restored.db")].map { path in
+      if path.hasSuffix("moved.db") { #expect(rename(folder.file("cities.db"), path) == 0) }
+      if path.hasSuffix("restored.db") {
+        let point = try #require(try ContinuousBackup.points(in: copies).last)
+        #expect(unlink(folder.file("moved.db")) == 0)
+        try ContinuousBackup.restore(point, to: path)
+      }
+      let queue = try DatabaseQueue(path: path)
+      if path.hasSuffix("cities.db") { try queue.inTransaction { try createCities(in: $0) } }
+      let backup = try queue.backup(every: .seconds(3600), to: copies)
+      try add(path, to: queue)
+      let point = try backup.backupNow()
+      backup.stop()
+      try queue.close()
+      return point
+    }
+    #expect(Set(points.map(\.owner)).count == 1)
   }
 
   @Test("A copy is restored by the pool, and into another file")

@@ -1,0 +1,96 @@
+import CSQLite
+import Glibc
+import Synchronization
+
+// The thread that syncs the log, and what it tells those who wait.
+
+extension GroupCommit {
+  /// Syncs the log for all who have committed, then tells them, as long as anybody waits.
+  func lead() { while leadOnce() {} }
+
+  /// Returns whether there is to be another sync.
+  private func leadOnce() -> Bool {
+    awaitCompany()
+    let (file, upTo) = state.withLock { state in
+      state.current = state.gathering
+      state.gathering = SyncBatch()
+      state.upTo = committed.load(ordering: .sequentiallyConsistent)
+      return (state.file, state.upTo)
+    }
+    let start = MonotonicClock.now
+    let code = file.map { larder_sync_file($0) } ?? SQLITE_OK
+    let time = MonotonicClock.now - start
+    let (durable, failed, failure, goesOn) = state.withLock { state in
+      state.isSyncing = false
+      let batch = state.current
+      if code == SQLITE_OK {
+        state.lastSync = time
+        state.company = upTo - synced.load(ordering: .relaxed)
+        state.syncs += 1
+        state.largestGroup = max(state.largestGroup, state.company)
+        synced.store(upTo, ordering: .releasing)
+      } else {
+        _ = fail(&state)
+      }
+      let durable = batch.takeTasks { isDurable($0.position) }
+      var failed: [SyncBatch.Waiter] = []
+      if state.failure == nil {
+        state.gathering.tasks += batch.tasks
+        batch.tasks = []
+      } else {
+        failed = batch.takeTasks { _ in true } + state.gathering.takeTasks { _ in true }
+      }
+      batch.wake(Int32.max)
+      return (durable, failed, state.failure, state.gathering.isWaiting && canLead(&state))
+    }
+    for task in durable { task.resume() }
+    if let failure { for task in failed { task.resume(with: .failure(failure)) } }
+    return goesOn
+  }
+
+  /// Where the last sync had company, waits for as many to commit again: at most a fifth of its time,
+  /// and 200 µs. This is what makes two writers share a sync.
+  private func awaitCompany() {
+    let (company, lastSync) = state.withLock { ($0.company, $0.lastSync) }
+    guard company > 1 else { return }
+    let enough = synced.load(ordering: .relaxed) + company
+    let deadline = MonotonicClock.now + min(lastSync / 5, .microseconds(200))
+    while committed.load(ordering: .relaxed) < enough, MonotonicClock.now < deadline {
+      for _ in 0..<50 { larder_pause() }
+      sched_yield()
+    }
+  }
+
+  /// Told after a wait whose time is up. The disk may still answer: then nothing has failed.
+  static var lateError: DatabaseError {
+    DatabaseError(
+      .ioErrorFsync,
+      "the log was not synced in time: what was committed is written, but not known to be durable yet"
+    )
+  }
+
+  /// Ends everything, after a sync that failed, here or in SQLite: wakes the threads that wait.
+  private func fail(_ state: inout State) -> DatabaseError {
+    let failure =
+      state.failure
+      ?? DatabaseError(
+        .ioErrorFsync,
+        """
+        the log could not be synced: what was committed last is written, but not known to be durable; \
+        close the database and open it anew
+        """)
+    state.failure = failure
+    failed.store(true, ordering: .releasing)
+    state.gathering.wake(Int32.max)
+    return failure
+  }
+
+  /// Notes that SQLite itself could not sync: at the head of the log, or in a checkpoint.
+  func hasFailedToSync() {
+    let (tasks, failure) = state.withLock { state in
+      let failure = fail(&state)
+      return (state.gathering.takeTasks { _ in true }, failure)
+    }
+    for task in tasks { task.resume(with: .failure(failure)) }
+  }
+}

@@ -1,0 +1,84 @@
+import CSQLite
+
+// The errors of a connection, and those who are told of them.
+
+extension Connection {
+  /// The error for a result code, with what SQLite says of the last call, after telling the log.
+  ///
+  /// - Parameter advice: what Larder adds to that; called once the message is read, as what it asks SQLite
+  ///   replaces it.
+  func error(
+    _ code: Int32, sql: String? = nil, statement: OpaquePointer? = nil,
+    advice: () -> String? = { nil }
+  ) -> DatabaseError {
+    var extended = ResultCode(rawValue: code)
+    var message: String
+    var offset: Int?
+    if extended == .busy, let reason = busyHandler.takeInterruption() {
+      extended = .interrupt
+      message = reason
+    } else if extended == .constraintCommitHook, let refusal = hooks.takeRefusal() {
+      message = refusal
+    } else if let failure = hooks.tokenizers?.takeFailure(code) {
+      (extended, message) = failure
+    } else if let handle, sqlite3_errcode(handle) & 0xff == code & 0xff {
+      message =
+        deadlines.message(for: extended)
+        ?? hidingArguments(of: statement, in: String(cString: sqlite3_errmsg(handle)))
+      offset = sql == nil ? nil : Int(larder_error_offset(handle))
+    } else {
+      message = String(cString: sqlite3_errstr(code))
+    }
+    if extended == .ioErrorFsync || extended == .ioErrorDirectoryFsync { onSyncFailure?() }
+    let constraint = ConstraintViolation(code: extended, message: message) { table, column in
+      guard let handle else { return false }
+      return sqlite3_table_column_metadata(handle, nil, table, column, nil, nil, nil, nil, nil)
+        == SQLITE_OK
+    }
+    // The file isn't: SQLite has refused to use it.
+    if extended == .corrupt, HarmlessFunctions.unsafeFunction(in: message) != nil {
+      extended = .error
+    }
+    if let advice = advice() { message += "; \(advice)" }
+    let error = DatabaseError(
+      extended, message, sql: sql, offset: offset.flatMap { $0 < 0 ? nil : $0 },
+      constraint: constraint,
+      expandedSQL: reporting.showsArguments ? Self.expandedSQL(of: statement) : nil,
+      engine: "SQLite")
+    report(error)
+    return error
+  }
+
+  /// An error as one of this connection's engine, where nothing says yet whose it is.
+  func named(_ error: any Error) -> any Error {
+    DatabaseError.naming(engine?.name ?? "SQLite", in: error)
+  }
+
+  /// Tells the log. What it does with this connection meanwhile isn't told again.
+  func report(_ error: DatabaseError) {
+    guard let log = reporting.log, !isReporting else { return }
+    whileReporting { log(error) }
+  }
+
+  /// Calls a closure whose errors the log is told of.
+  func reporting<T>(_ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as DatabaseError {
+      report(error)
+      throw error
+    }
+  }
+
+  /// Tells the trace. What it does with this connection meanwhile isn't told again.
+  func report(_ event: TraceEvent) {
+    guard let trace = reporting.trace, !isReporting else { return }
+    whileReporting { trace(event) }
+  }
+
+  private func whileReporting(_ body: () -> Void) {
+    (isReporting, callDepth) = (true, callDepth + 1)
+    body()
+    (isReporting, callDepth) = (false, callDepth - 1)
+  }
+}
