@@ -79,6 +79,12 @@ struct RecordDeclaration {
       }
       return false
     }
+    for attribute in property.prefix.conditionalAttributes
+    where !isPlain(attribute) {
+      throw SourceProblem(
+        "@Record can't tell whether this is compiled: a property is the same column under all conditions",
+        at: attribute.offset)
+    }
     if let notStored = property.prefix.attribute("NotStored") {
       if let column = columns.first {
         throw SourceProblem("a property is a column, or @NotStored", at: column.offset)
@@ -87,7 +93,7 @@ struct RecordDeclaration {
       return false
     }
     for attribute in property.prefix.attributes where attribute.name != "Column" {
-      guard Self.plainAttributes.contains(attribute.name) || attribute.name.hasPrefix("_") else {
+      guard isPlain(attribute) else {
         throw SourceProblem(
           "@\(attribute.name) could be a property wrapper or a macro, with which this isn't simply stored: add @NotStored, or store a property without it",
           at: attribute.offset)
@@ -103,6 +109,10 @@ struct RecordDeclaration {
         at: property.offset)
     }
     return true
+  }
+
+  private static func isPlain(_ attribute: Attribute) -> Bool {
+    plainAttributes.contains(attribute.name) || attribute.name.hasPrefix("_")
   }
 
   /// Attributes that don't change how a property is stored.
