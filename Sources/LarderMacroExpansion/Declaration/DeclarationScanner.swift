@@ -87,7 +87,7 @@ extension SourceScanner {
   }
 
   /// One declaration.
-  private mutating func member(of declaration: inout TypeDeclaration) throws {
+  mutating func member(of declaration: inout TypeDeclaration) throws {
     let prefix = try declarationPrefix()
     let keyword = try next()
     if isOne(keyword, of: " var let ") {
