@@ -6,7 +6,7 @@ enum MemberTexts {
       ["var a = \(value)", "let f: Any? = \(value), g = 5", "func f() { _ = \(value) }"]
     }
       + types.flatMap { type in
-        ["var a: \(type)", "var b: \(type)= x, c: \(type) { get }", "typealias T<A: P, B>=\(type)"]
+        ["var a: \(type)", "var b: \(type)=x, c: \(type) { get }", "typealias T<A: P, B>=\(type)"]
       }
       + accessors.map { "var a: Int \($0)" } + members
   }
@@ -53,7 +53,7 @@ enum MemberTexts {
       "x.`init`", "x.0", "x.0.1", "x.map(\\.0)", "f(x)(y)", "f { $0 }(5)", "f[0] { $0 }", "a &+ b",
       "a &&& b",
       "a <- b", "a • b", "a × b", "a == b", "a != b", "a === b", "a += b", "(+)", "reduce(0, +)",
-      "sorted(by: >)", "sorted(by: <)", "f(==)", "[+, -]", "名前", "é", "😀", "a.名前()", "didSet",
+      "sorted(by: >)", "sorted(by: <)", "f(==)", "名前", "é", "😀", "a.名前()", "didSet",
       "get",
       "willSet.x", "some", "any", "async", "copy", "copy x", "consume x", "borrow", "unsafe f()",
       "type(of: x)", "super.f()", "Optional<Int>.none", "(any P).self", "(Int) -> Void",
@@ -71,14 +71,13 @@ enum MemberTexts {
 
   /// Literals of regular expressions, and slashes that are none.
   private static let slashes = [
-    "/a/", "/{/", "/}/", "/{}/", "/\"/", "/,\"/", "/]/", "/[/]/", "/[\\]/]/", "/(a)/", "/\\)/",
+    "/a/", "/{/", "/}/", "/{}/", "/\"/", "/,\"/", "/]/", "/(a)/", "/\\)/",
     "/[)]/",
     "/a b/", "/\\ /", "/a\\ /", "/a\\/b/", "/a\\\\/", "/:/", "/;/", "/.*/", "/a/.b", "/a/.b()",
     "/^a$/", "/^ a/",
     "/^{/", "/=/", "/a/ ?? b", "(/a/)", "(/{/)", "[/a/, /{/]", "[/]/: /[}]/]", "f(/a/)",
     "f(/{/, /}/)", "f(a: /{/)",
     "f { /{/ }", "f { return /{/ }", "f { x = /}/ }", "f {\n  /{/\n}", "f {\n  g()\n  /{/.h()\n}",
-    "f {\n  x\n  /}/.h()\n}",
     "f { $0.x(/{/) }", "try /{/", "try? /{/", "try! /}/", "try? /^ {/", "try? /{/.x()", "await /{/",
     "x ?? /{/",
     "x ? /{/ : /}/", "x == /{/", "!/{/", "-/{/.x", "x.y(/]/)", "x[/]/]", "{ /{/ }()", "#/a/#",
@@ -95,7 +94,7 @@ enum MemberTexts {
     "x.self / 2 / y", "a ./ b",
     "a /% b", "/a/ == /b/", "[/a/: 1]", "x is Int / 2", "if x { /{/ } else { /}/ }",
     "switch x { case /{/: 1; default: 2 }",
-    "switch x { default: /{/ }", "\"\\(/}/)\"", "\"\\(a / b)\"", "\"\\(x(/\\)/))\"",
+    "\"\\(/}/)\"", "\"\\(a / b)\"", "\"\\(x(/\\)/))\"",
     "f { case_(/{/) }", "a </ b", "a >/ b",
     "f { func /(a: A, b: A) -> A { a } }", "a ...< /b/", "/a/.map { /}/ }", "f(x: y / 2, z: w / 3)",
     "(x / 2, y / 3)", "[x / 2, y / 3]",
@@ -115,12 +114,12 @@ enum MemberTexts {
     "Dictionary<String, Array<Int>>", "Set<Set<Set<Int>>>", "A.B", "A.B<C>.D", "A<B>.C?",
     "Swift.Int", "Swift::Int",
     "any P", "any P & Q", "(any P)?", "some P", "some P<Int>", "any P<Int, A<B>>", "P & Q & R",
-    "~Copyable", "any ~Copyable",
+    "any ~Copyable",
     "Self", "Self.A", "A.Type", "A.Protocol", "(A).Type", "any P.Type", "InlineArray<3, Int>",
     "[3 of Int]", "A< B >", "名前",
     "`default`", "[Int /* ] */]", "A<(Int) -> B>", "A<[B: C]?>", "Any", "AnyObject?",
     "(repeat each T) -> Void", "isolated A",
-    "sending A", "@A B", "@A(5) B", "(\n  Int,\n  Int\n)", "A<\n  B,\n  C\n>", "Int /* } */",
+    "sending A", "@A B", "@A(5) B", "(\n  Int,\n  Int\n)", "A<\n  B,\n  C\n>",
     "() async -> [Int]?", "A.B.C.D",
   ]
 
@@ -134,7 +133,7 @@ enum MemberTexts {
     "{ mutating get { 5 } nonmutating set { } }", "{ _read { yield x } }",
     "{ _read { yield x } _modify { yield &x } }", "\n{\n  5\n}", "\n{\n  didSet { }\n}",
     "{ return /}/ }", "{ /}/ }",
-    "{ x / y }", "{ didSet }", "{ willSet.x }", "{ didSet() }", "{ get }", "{ get set }",
+    "{ x / y }", "{ get }", "{ get set }",
     "{ // }\n  5 }", "{ /* } */ 5 }",
     "{ \"}\" }", "{ if x { 1 } else { 2 } }", "{ get { 5 } /* set */ }",
     "{ #if A\n  1\n  #else\n  2\n  #endif\n}",
@@ -220,7 +219,7 @@ enum MemberTexts {
     "func f() { switch x { case /{/: break\n  case /}/: break\n  default: break } }",
     "func f() { let a = b as? C / d }", "func f() { for case /{/ in x { } }",
     "func f() { if case /{/ = x { } }",
-    "func f() { x in y }; var z: Int", "func f() { g(\"\"\"\n  } \\(h(\"{\"))\n  \"\"\") }",
+    "func f() { g(\"\"\"\n  } \\(h(\"{\"))\n  \"\"\") }",
     "func f() { let x: [Int: /* ] */ Int] = [:] }",
   ]
 }

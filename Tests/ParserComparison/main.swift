@@ -13,7 +13,7 @@ var wrong = 0
 @MainActor
 func tell(_ problem: String, _ text: String) {
   wrong += 1
-  if wrong <= 40 { print("\(problem)\n\(text.prefix(600))\n") }
+  if wrong <= 60 { print("\(text.prefix(600))\n\(problem)\n") }
 }
 
 /// Compares the members of a type whose text is given, if it is Swift.
@@ -28,7 +28,9 @@ func compare(_ text: String, _ type: some DeclGroupSyntax) {
     if parsed.isRefused {
       tell("read, where the macro can't know what is declared", text)
     } else if found != parsed {
-      tell("parser: \(parsed)\nscanner: \(found)", text)
+      let pairs = zip(parsed.properties, found.properties).filter { $0 != $1 }
+      tell(
+        "parser and scanner: \(pairs.first.map { "\($0)" } ?? "\(parsed), \(found)")", text)
     }
   } catch {
     if parsed.isRefused { refused += 1 } else { tell("scanner: \(error)", text) }

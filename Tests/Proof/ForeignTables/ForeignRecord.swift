@@ -54,10 +54,12 @@ extension ForeignRecord {
     ]
   }
 
+  var keyValue: DatabaseValue { (try? id.databaseValue) ?? .null }
+
   /// The values by themselves, as they are stored in a table of Larder's.
   var values: [DatabaseValue] {
     [
-      id.databaseValue, .text(body.name), body.age.map { .integer(Int64($0)) } ?? .null,
+      keyValue, .text(body.name), body.age.map { .integer(Int64($0)) } ?? .null,
       body.height.map { .real($0) } ?? .null, .integer(body.isOpen ? 1 : 0),
       .text("\(body.price)"), body.note.map { .blob($0) } ?? .null,
     ]
@@ -66,7 +68,7 @@ extension ForeignRecord {
   /// What the values mean, whatever form of theirs is stored.
   var cells: [String] {
     [
-      "\(id.databaseValue)", "\(Array(body.name.utf8))", "\(body.age as Any)",
+      "\(keyValue)", "\(Array(body.name.utf8))", "\(body.age as Any)",
       "\(body.height as Any)", "\(body.isOpen)", "\(body.price)", "\(body.note as Any)",
     ]
   }
@@ -74,7 +76,7 @@ extension ForeignRecord {
   /// The meaning of a value that is stored in a column; nil where it is another than any that was written.
   static func cell(_ column: Int, _ value: DatabaseValue) -> String? {
     switch (column, value) {
-    case (0, _): return key(value).map { "\($0.databaseValue)" }
+    case (0, _): return key(value) == nil ? nil : "\(value)"
     case (1, .text(let text)): return "\(Array(text.utf8))"
     case (2, .integer(let number)): return "\(Optional(Int(number)) as Any)"
     case (2, .null): return "\(Int?.none as Any)"

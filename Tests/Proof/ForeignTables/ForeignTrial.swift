@@ -2,12 +2,18 @@ import Larder
 import TestSupport
 
 /// One table, and what is done with it.
-struct ForeignTrial<R: ForeignRecord> {
+final class ForeignTrial<R: ForeignRecord> {
   let db: Database
   let table: ForeignTable
   /// The rows that there have to be.
   var rows: [R] = []
   var tally: ForeignTally
+
+  init(_ db: Database, _ table: ForeignTable, _ tally: ForeignTally) {
+    self.db = db
+    self.table = table
+    self.tally = tally
+  }
 
   static func run(
     _ db: Database, _ random: inout SeededGenerator, _ tally: inout ForeignTally
@@ -20,7 +26,7 @@ struct ForeignTrial<R: ForeignRecord> {
       try db.executeStatements(SQL(raw: drop))
       table = ForeignTable(R.self, &random)
     }
-    var trial = Self(db: db, table: table, tally: tally)
+    let trial = ForeignTrial(db, table, tally)
     do {
       try trial.insertByHand(&random)
       for _ in 0..<10 { try trial.doSomething(&random) }
@@ -36,7 +42,7 @@ struct ForeignTrial<R: ForeignRecord> {
   private var quotedTable: String { R.table.name.quotedIdentifier }
 
   /// Rows of another program, of which those stay that have values of the record's.
-  private mutating func insertByHand(_ random: inout SeededGenerator) throws {
+  private func insertByHand(_ random: inout SeededGenerator) throws {
     for _ in 0..<Int.random(in: 0...3, using: &random) {
       let record = R(id: R.key(&random), body: ForeignBody(&random))
       let places = table.present.indices.filter { table.present[$0] && !table.generated[$0] }
@@ -46,7 +52,7 @@ struct ForeignTrial<R: ForeignRecord> {
         SQL(raw: "INSERT INTO \(quotedTable) (\(names)) VALUES (\(marks))"),
         arguments: Arguments(places.map { record.values[$0] }))
     }
-    guard let found = try readByHand(), found.allSatisfy({ $0.id.databaseValue != .null }) else {
+    guard let found = try readByHand(), found.allSatisfy({ $0.keyValue != .null }) else {
       try db.executeUpdate(SQL(raw: "DELETE FROM \(quotedTable)"))
       return
     }
@@ -94,7 +100,7 @@ struct ForeignTrial<R: ForeignRecord> {
   /// Does something, by which the rows have to become others, or which throws.
   ///
   /// - Parameter mayFail: whether the table may refuse it, though it is as the record needs it.
-  private mutating func attempt(
+  private func attempt(
     _ what: String, mayFail: Bool = false, _ body: (inout [R]) throws -> Void
   ) throws {
     let before = rows
@@ -126,22 +132,22 @@ struct ForeignTrial<R: ForeignRecord> {
 
   private func isSameKey(_ first: R, _ second: R) -> Bool {
     func key(_ record: R) -> [UInt8] {
-      if case .text(let text) = record.id.databaseValue { return table.folded(text, in: 0) }
-      return Array("\(record.id.databaseValue)".utf8)
+      if case .text(let text) = record.keyValue { return table.folded(text, in: 0) }
+      return Array("\(record.keyValue)".utf8)
     }
     guard key(first) == key(second) else { return false }
     return R.keyNames.count == 1
       || table.folded(first.body.name, in: 1) == table.folded(second.body.name, in: 1)
   }
 
-  private mutating func doSomething(_ random: inout SeededGenerator) throws {
+  private func doSomething(_ random: inout SeededGenerator) throws {
     // Mostly one of those that are there.
     var record = R(id: R.key(&random), body: ForeignBody(&random))
     if random.chance(60), let known = rows.randomElement(using: &random) {
       record.id = known.id
       if R.keyNames.count > 1 { record.body.name = known.body.name }
     }
-    let isNumbered = record.id.databaseValue == .null
+    let isNumbered = record.keyValue == .null
     let known = places(of: record, in: rows)
     switch Int.random(in: 0..<14, using: &random) {
     case 0: try insert(record, mayFail: !known.isEmpty)
@@ -151,7 +157,7 @@ struct ForeignTrial<R: ForeignRecord> {
       let other = R(id: R.key(&random), body: ForeignBody(&random))
       let mayFail =
         !known.isEmpty || !places(of: other, in: rows + [record]).isEmpty
-      if !isNumbered, other.id.databaseValue != .null {
+      if !isNumbered, other.keyValue != .null {
         try attempt("a batch", mayFail: mayFail) {
           try R.insert(db, contentsOf: [record, other])
           $0 += [record, other]
@@ -194,18 +200,18 @@ struct ForeignTrial<R: ForeignRecord> {
     }
   }
 
-  private mutating func insert(_ record: R, mayFail: Bool) throws {
+  private func insert(_ record: R, mayFail: Bool) throws {
     try attempt("insert", mayFail: mayFail) { rows in
       var record = record
       try record.insert(db)
-      if record.id.databaseValue == .null {
+      if record.keyValue == .null {
         throw WrongAnswer(description: "a record is inserted without its key")
       }
       rows.append(record)
     }
   }
 
-  private mutating func update(
+  private func update(
     _ what: String, _ record: R, _ body: () throws -> Void
   ) throws {
     let known = places(of: record, in: rows)
@@ -225,14 +231,14 @@ struct ForeignTrial<R: ForeignRecord> {
     if R.keyNames.count > 1 { row.body.name = name }
   }
 
-  private mutating func save(
+  private func save(
     _ what: String, _ record: R, _ isNumbered: Bool, _ body: (inout R) throws -> Void
   ) throws {
     let known = isNumbered ? [] : places(of: record, in: rows)
     try attempt(what) { rows in
       var record = record
       try body(&record)
-      if record.id.databaseValue == .null {
+      if record.keyValue == .null {
         throw WrongAnswer(description: "\(what) leaves a record without its key")
       }
       if known.count > 1 { throw WrongAnswer(description: "\(what): one of several rows") }
@@ -242,7 +248,7 @@ struct ForeignTrial<R: ForeignRecord> {
 
   // MARK: Queries
 
-  private mutating func changeByQuery(
+  private func changeByQuery(
     _ body: ForeignBody, _ random: inout SeededGenerator
   ) throws {
     if random.chance(50) {
@@ -266,7 +272,7 @@ struct ForeignTrial<R: ForeignRecord> {
     }
   }
 
-  private mutating func read(_ body: ForeignBody) throws {
+  private func read(_ body: ForeignBody) throws {
     let name = table.folded(body.name, in: 1)
     let fold = table
     func isLess(_ left: [UInt8], _ right: [UInt8]) -> Bool {
@@ -309,7 +315,7 @@ struct ForeignTrial<R: ForeignRecord> {
     }
   }
 
-  private mutating func compare(
+  private func compare(
     _ what: String, _ query: (Database) throws -> [R], _ isMeant: (R) -> Bool
   ) throws {
     try attempt(what) { rows in
