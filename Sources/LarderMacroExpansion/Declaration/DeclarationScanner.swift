@@ -127,7 +127,9 @@ extension SourceScanner {
       } else if isComplete, token.isFirstOnLine, try beginsDeclaration() {
         return
       } else {
-        isComplete = try next().kind != .operator
+        // A type may end with one: `Int?`, `Set<Int>`.
+        let token = try next()
+        isComplete = token.kind != .operator || token.isLeftBound && !isRightBound(token.end)
       }
     }
   }
