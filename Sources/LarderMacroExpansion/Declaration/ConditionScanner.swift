@@ -86,7 +86,7 @@ extension SourceScanner {
         attributes.append(try inner.attribute())
         continue
       }
-      guard try inner.skip("#") else { return nil }
+      guard open < Self.greatestDepth, try inner.skip("#") else { return nil }
       switch inner.text(try inner.next()) {
       case "if":
         open += 1
