@@ -118,7 +118,13 @@ private struct RowChange {
   func rows<T>(
     _ db: Database, of columns: SQLFragment, _ body: (PreparedStatement) throws -> T
   ) throws -> T {
-    try checked(db) { try body(db.take(statement.returning(columns), for: use)) }
+    func run(_ db: Database) throws -> T {
+      try body(db.take(statement.returning(columns), for: use))
+    }
+    return try checked(db) {
+      // A value that isn't as it is stored ends the statement once it has run.
+      try core.misreturns(db, for: use) ? db.inTransaction { try run($0) } : run(db)
+    }
   }
 
   private func checked<T>(_ db: Database, _ body: () throws -> T) throws -> T {

@@ -252,7 +252,7 @@ extension TableCore {
     _ record: UnsafeMutableRawPointer, _ db: Database, _ upsert: Upsert, returning returned: [Int],
     for use: TableUse
   ) throws {
-    guard try isWithoutRowID(db, for: use) else {
+    guard try misreturns(db, for: use) else {
       let statement = try upsert.statement(record, db, returning: returned)
       // A version that its type doesn't have shows only once it is written.
       if hasVersion {
@@ -262,7 +262,9 @@ extension TableCore {
     }
     // RETURNING isn't to be relied on there: see ``Table/writeReturning(_:_:_:)``.
     try db.inTransaction { db in
+      let isNumbered = upsert.target.isEmpty && rowIDColumn != nil && !hasKey(record, db)
       _ = try write(upsert.statement(record, db), record, db, for: use)
+      if isNumbered { try assignRowID(record, db) }
       let found = RecordStatement(sql.find(returned, by: upsert.target))
       try take(returned, of: found, record, db, for: [])
     }

@@ -8,8 +8,9 @@ final class TableFit: Sendable {
   let keepsKey: Bool
   /// Whether NULL would be stored for a record without a key.
   let refusesMissingKey: Bool
-  /// Whether the rows have no row id.
-  let isWithoutRowID: Bool
+  /// Whether SQLite's RETURNING gives some columns another type than they have; see
+  /// ``TableCore/misreturns(_:for:)``.
+  let misreturns: Bool
   /// The columns that make numbers of texts, or round them, by which values of theirs are looked at before they are
   /// written.
   let converting: [ConvertingColumn]
@@ -37,7 +38,7 @@ final class TableFit: Sendable {
     keepsKey = isKnown && comparison.keepsKey
     refusesMissingKey = isKnown && comparison.refusesMissingKey
     converting = isKnown ? comparison.converting : []
-    isWithoutRowID = !table.hasRowID && !table.isView
+    misreturns = !table.isView && (!table.hasRowID || table.affinity(of: 0) == .real)
   }
 }
 

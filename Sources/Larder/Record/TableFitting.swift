@@ -51,7 +51,7 @@ final class TableFitting: ExpectedTable {
     guard let table = try schema.table(name) else { return nil }
     let fit = try TableFit(self, table, schema)
     schema[finding: number] = fit
-    if fit.keepsKey || fit.isWithoutRowID && !isWithoutRowID || !fit.converting.isEmpty {
+    if fit.keepsKey || fit.misreturns && !isWithoutRowID || !fit.converting.isEmpty {
       isUnlikeDeclared.store(true, ordering: .relaxed)
     }
     return fit
@@ -66,9 +66,9 @@ final class TableFitting: ExpectedTable {
   /// Whether NULL would be stored for a record without a key.
   func refusesMissingKey(_ db: Database) -> Bool { known(db)?.refusesMissingKey == true }
 
-  /// Whether rows have no row id, on a connection whose table was looked at.
-  func isWithoutRowID(_ db: Database) -> Bool {
-    isWithoutRowID || isUnlikeDeclared.load(ordering: .relaxed) && known(db)?.isWithoutRowID == true
+  /// Whether RETURNING isn't to be relied on, on a connection whose table was looked at.
+  func misreturns(_ db: Database) -> Bool {
+    isWithoutRowID || isUnlikeDeclared.load(ordering: .relaxed) && known(db)?.misreturns == true
   }
 
   /// The columns that convert values, on a connection whose table was looked at.

@@ -70,11 +70,12 @@ extension TableCore {
 }
 
 extension TableCore {
-  /// Whether the rows have no row id, as is declared or found. Looks at the table, unless that is known.
-  func isWithoutRowID(_ db: Database, for use: TableUse) throws -> Bool {
+  /// Whether RETURNING isn't to be relied on: where rows have no row id, or the table's first column is of real
+  /// numbers, SQLite makes these of other columns (seen in 3.40). Looks at the table, unless that is known.
+  func misreturns(_ db: Database, for use: TableUse) throws -> Bool {
     if options.contains(.withoutRowID) { return true }
     try db.look(at: self, for: use)
-    return fitting.isWithoutRowID(db)
+    return fitting.misreturns(db)
   }
 }
 
@@ -97,7 +98,7 @@ extension Table {
   func writeReturning(
     _ fragment: SQLFragment, _ record: R, _ db: Database, for use: TableUse
   ) throws -> R? {
-    func fetch(_ statement: RecordStatement, _ db: Database) throws -> R? {
+    func fetch(_ statement: RecordStatement, _ record: R, _ db: Database) throws -> R? {
       try withUnsafePointer(to: record) { record in
         try core.withRows(of: statement, record, db, for: use) { statement in
           guard try statement.step() else { return nil }
@@ -107,18 +108,25 @@ extension Table {
         }
       }
     }
+    func fetchReturned(_ db: Database) throws -> R? {
+      let returning = fragment.returning(core.sql.columnList)
+      return try fetch(RecordStatement(returning, in: db.dialect), record, db)
+    }
     return try db.whileSchemaStays {
-      guard try core.isWithoutRowID(db, for: use) else {
-        let returning = fragment.returning(core.sql.columnList)
-        return try fetch(RecordStatement(returning, in: db.dialect), db)
-      }
-      // In two steps: for tables without row id, SQLite's RETURNING gives columns of REAL the wrong
-      // place (seen in 3.40).
+      guard try core.misreturns(db, for: use) else { return try fetchReturned(db) }
+      // In two steps, unless nobody could tell the row then.
       return try db.inTransaction { db in
-        let count = try withUnsafePointer(to: record) {
-          try core.write(fragment, $0, db, for: use)
+        var record = record
+        let isNumbered = try withUnsafePointer(to: record) {
+          try use.contains(.insertion) && core.missingKey(of: $0, db) != nil
         }
-        return count > 0 ? try fetch(core.find, db) : nil
+        if isNumbered, core.isInState(.constantKey) { return try fetchReturned(db) }
+        let count = try withUnsafeMutablePointer(to: &record) {
+          let count = try core.write(fragment, $0, db, for: use)
+          if count > 0, isNumbered { try core.assignRowID($0, db) }
+          return count
+        }
+        return count > 0 ? try fetch(core.find, record, db) : nil
       }
     }
   }

@@ -112,6 +112,7 @@ extension Database {
     } catch {
       throw explaining(error, use, [table()])
     }
+    statement.isDeclared = true
     if statement.checkedMark != connection.schemaMark | number {
       try check(statement, number, for: use, [table()])
     }

@@ -29,6 +29,8 @@ package final class PreparedStatement {
   @exclusivity(unchecked) var region: StatementRegion?
   /// Under which state of the schema its tables were looked at; see ``KnownSchema``. 0 for none.
   @exclusivity(unchecked) @usableFromInline var checkedMark = 0
+  /// Whether it is used by a declaration just now, and not as SQL of the same text.
+  @exclusivity(unchecked) @usableFromInline var isDeclared = false
   /// The declared tables that it was looked at for, if it has any.
   var lookedAt: LookedAtTables?
   /// What the ``StatementCache`` has noted of it.

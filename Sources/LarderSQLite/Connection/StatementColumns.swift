@@ -18,6 +18,7 @@ extension PreparedStatement {
     guard let lookedAt else { return }
     let number = checkedMark & 0xffff_ffff
     checkedMark = 0
+    guard isDeclared else { return }
     try connection.knownSchema.whileLooking(connection) { try lookedAt.check(on: connection) }
     checkedMark = connection.schemaMark | number
   }

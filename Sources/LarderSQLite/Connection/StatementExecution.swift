@@ -34,6 +34,7 @@ extension Database {
   package func giveBack(_ statement: PreparedStatement) {
     statement.reset()
     statement.arena.releaseCopies()
+    statement.isDeclared = false
     if statement.arena.isEngine { forgetOutdated(statement) }
     if !cache.giveBack(statement) { statement.finalize() }
   }
@@ -99,6 +100,7 @@ extension Database {
         throw explaining(error, use, tables())
       }
       let number = writer.tables
+      statement.isDeclared = number != 0
       if number != 0, statement.checkedMark != connection.schemaMark | number {
         try check(statement, number, for: use, tables())
       }

@@ -76,7 +76,7 @@ struct ScannerTests {
         """)
   }
 
-  @Test("Attributes under a condition, of members that aren't stored or by which nothing is stored otherwise")
+  @Test("Attributes under a condition, which change nothing of how a property is stored")
   func conditionalAttributes() throws {
     try expectColumns(
       "a", "b",

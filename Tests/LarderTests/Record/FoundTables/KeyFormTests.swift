@@ -129,6 +129,24 @@ struct KeyFormTests {
     #expect(ann.id == 1)
   }
 
+  @Test("A record returns as the row is where the table's first column is of real numbers")
+  func firstColumn() throws {
+    try db.executeUpdate(
+      "CREATE TABLE person (height REAL, id INTEGER PRIMARY KEY, age INTEGER, name TEXT)")
+    let age = 9_007_199_254_740_993
+    var ann = try FoundPerson(id: nil, name: "Ann", age: age).inserted(db)
+    #expect(ann == FoundPerson(id: 1, name: "Ann", age: age))
+    ann.name = "Anna"
+    let updated = try ann.updated(db)
+    #expect(updated == ann)
+    var bob = FoundPerson(id: nil, name: "Bob", age: 5)
+    try bob.upsert(db)
+    #expect(bob.id == 2)
+    // What can't be returned as it is stored isn't done.
+    #expect(throws: (any Error).self) { try FoundPerson.all.deleted(db) }
+    #expect(try FoundPerson.fetchAll(db) == [ann, bob])
+  }
+
   @Test("A record returns as the row is where the table has no row id, without that being declared")
   func withoutRowID() throws {
     try db.executeUpdate(

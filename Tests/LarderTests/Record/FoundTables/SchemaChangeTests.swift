@@ -42,6 +42,20 @@ struct SchemaChangeTests {
     #expect(try Self.count(db) == 1)
   }
 
+  @Test("SQL of the same text as a declaration's is nobody's declaration")
+  func sameText() throws {
+    let db = try Database()
+    try db.executeUpdate(Self.fitting)
+    try Self.insert(db)
+    try Self.read(db)
+    try Self.change(
+      db, to: "CREATE TABLE person (id TEXT PRIMARY KEY, name TEXT NOT NULL, age INTEGER)")
+    let text: SQL = "SELECT \"id\", \"name\", \"age\" FROM \"person\""
+    let count = try db.executeQuery(text).map { _ in 1 }.count
+    #expect(count == 0)
+    #expect(declarationProblem { try Self.read(db) } != nil)
+  }
+
   @Test("A change that is rolled back, as a whole or to a savepoint, is one back")
   func rollback() throws {
     let db = try Database()
