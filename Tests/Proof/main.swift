@@ -12,7 +12,7 @@ import Foundation
 let rows: [any ProofRow.Type] = [
   AddressSanitizer.self, AsIfAlone.self, BackupCompany.self, CompileTimeEffects.self,
   Differential.self,
-  FleetProof.self, FullDisk.self,
+  FleetProof.self, ForeignTables.self, FullDisk.self,
   FullText.self,
   HostileFiles.self, HostileTexts.self, ToolFiles.self,
   Injection.self, IOFaults.self,

@@ -27,6 +27,9 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
   private(set) var dateFormat: DateFormat?
   /// What tells this coding from another for the same type.
   private(set) var form: StoredForm
+  /// Whether texts that are stored never look like numbers: those of dates and UUIDs, and JSON, unless that of
+  /// numbers.
+  private(set) var isNeverNumber = false
 
   /// A coding through another type, which knows how it is stored.
   ///
@@ -77,12 +80,14 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
 
   /// The same for a property that may be nil.
   var optional: ColumnCoding<Value?> {
-    ColumnCoding<Value?>(
+    var coding = ColumnCoding<Value?>(
       bind: { if let value = $0 { try bind(value, $1) } else { try $1.bindNull() } },
       read: { $0.isNull ? nil : try read($0) },
       stored: { value, format in try value.map { try stored($0, format) } ?? .null },
       restored: { $0.isNull ? nil : try restored($0) },
       columnType: columnType.optional, dateFormat: dateFormat, form: form)
+    coding.isNeverNumber = isNeverNumber
+    return coding
   }
 }
 
@@ -163,12 +168,14 @@ extension ColumnCoding where Value == Date {
   /// ``LarderSQLite/DateFormat/sqlDate``. Values of another form throw ``LarderSQLite/ConversionError``,
   /// which says what format theirs is.
   public static func format(_ format: DateFormat) -> ColumnCoding {
-    ColumnCoding(
+    var coding = ColumnCoding(
       bind: { try format.databaseValue(of: $0).bind(to: $1) },
       read: { try format.date(from: DatabaseValue(column: $0)) },
       stored: { date, _ in try format.databaseValue(of: date) },
       restored: { try format.date(from: $0) },
       columnType: format.columnType, dateFormat: format, form: .date(format))
+    coding.isNeverNumber = true
+    return coding
   }
 
   /// Text such as `2026-11-21T08:33:26.123Z`; dates are rounded to milliseconds.
@@ -180,7 +187,7 @@ extension ColumnCoding where Value == Date {
 extension ColumnCoding where Value == UUID {
   /// Text such as `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`. Small letters throw: the text would be another.
   public static var text: ColumnCoding {
-    ColumnCoding(
+    var coding = ColumnCoding(
       encode: \.uuidString,
       decode: { (text: String) in
         let id = try UUID(databaseValue: .text(text))
@@ -189,6 +196,8 @@ extension ColumnCoding where Value == UUID {
         }
         return id
       })
+    coding.isNeverNumber = true
+    return coding
   }
 
   /// Text such as `e621e1f8-c36c-495a-93fc-0c247a3e6e5f`. Capital letters throw: the text would be another.
@@ -203,6 +212,7 @@ extension ColumnCoding where Value == UUID {
         return id
       })
     coding.form = .lowercase
+    coding.isNeverNumber = true
     return coding
   }
 
@@ -216,6 +226,12 @@ extension ColumnCoding where Value == UUID {
   }
 }
 
+/// Whether the raw values of a type are numbers.
+private func hasNumber(_ type: Any.Type) -> Bool {
+  func isNumber<T: RawRepresentable>(_ type: T.Type) -> Bool { T.RawValue.self is any Numeric.Type }
+  return (type as? any RawRepresentable.Type).map { isNumber($0) } ?? false
+}
+
 extension ColumnCoding where Value: Codable {
   /// JSON as text, with the keys of objects sorted; a `Date` in it is text such as
   /// `2026-11-21T08:33:26.123Z`.
@@ -224,6 +240,7 @@ extension ColumnCoding where Value: Codable {
       encode: { try JSONText.text(of: $0) },
       decode: { (text: String) in try JSONText.value(Value.self, of: text) })
     coding.form = .json
+    coding.isNeverNumber = !(Value.self is any Numeric.Type) && !hasNumber(Value.self)
     return coding
   }
 }

@@ -13,6 +13,8 @@ import LarderSQLite
 final class PropertyAccess: Sendable {
   /// Where the property is in the record, in bytes; 0 where only its key path knows.
   @usableFromInline let offset: Int
+  /// Where it is in the record, also where ``offset`` isn't used; nil where only its key path knows.
+  @usableFromInline let place: Int?
   /// Whether ``offset`` is known.
   @usableFromInline let isStored: Bool
   /// Whether it can be set.
@@ -39,8 +41,8 @@ final class PropertyAccess: Sendable {
 
   @inlinable
   init<Value>(
-    _ type: Value.Type, offset: Int?, isWritable: Bool, keyPath: (AnyKeyPath & Sendable)?,
-    plain: PlainValue? = nil,
+    _ type: Value.Type, offset: Int?, place: Int?, isWritable: Bool,
+    keyPath: (AnyKeyPath & Sendable)?, plain: PlainValue? = nil,
     read: @escaping @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void,
     bind: @escaping @Sendable (UnsafeRawPointer, ParameterBinder) throws -> Void,
     assign: @escaping @Sendable (UnsafeMutableRawPointer, Int64) throws -> Void,
@@ -48,6 +50,7 @@ final class PropertyAccess: Sendable {
     value: @escaping @Sendable (UnsafeRawPointer, DateFormat) throws -> DatabaseValue
   ) {
     self.offset = offset ?? 0
+    self.place = place
     isStored = offset != nil
     self.isWritable = isWritable
     self.keyPath = keyPath
@@ -76,7 +79,8 @@ final class PropertyAccess: Sendable {
     }
     let ignore: @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void = { _, _ in }
     return PropertyAccess(
-      type, offset: offset, isWritable: isWritable, keyPath: keyPath, plain: PlainValue(type),
+      type, offset: offset, place: offset, isWritable: isWritable, keyPath: keyPath,
+      plain: PlainValue(type),
       read: { $1.initializeMemory(as: Value.self, to: try Value(written: $0)) },
       bind: { try $0.assumingMemoryBound(to: Value.self).pointee.bind(to: $1) },
       assign: isWritable ? set : keep, take: isWritable ? replace : ignore,
@@ -89,7 +93,8 @@ final class PropertyAccess: Sendable {
     _ keyPath: KeyPath<R, Value> & Sendable, _ coding: ColumnCoding<Value>
   ) -> PropertyAccess {
     PropertyAccess(
-      Value.self, offset: nil, isWritable: keyPath is WritableKeyPath<R, Value>, keyPath: keyPath,
+      Value.self, offset: nil, place: MemoryLayout<R>.offset(of: keyPath),
+      isWritable: keyPath is WritableKeyPath<R, Value>, keyPath: keyPath,
       read: { $1.initializeMemory(as: Value.self, to: try coding.read($0)) },
       bind: { try coding.bind($0.assumingMemoryBound(to: R.self).pointee[keyPath: keyPath], $1) },
       assign: { record, integer in
@@ -129,7 +134,7 @@ extension PropertyAccess {
     read: @escaping @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void
   ) -> PropertyAccess {
     PropertyAccess(
-      type, offset: nil, isWritable: false, keyPath: nil, plain: plain, read: read,
+      type, offset: nil, place: nil, isWritable: false, keyPath: nil, plain: plain, read: read,
       bind: { _, _ in },
       assign: { _, _ in },
       take: { _, _ in }, value: { _, _ in .null })

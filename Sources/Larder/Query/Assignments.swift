@@ -18,6 +18,8 @@ import LarderSQLite
 public struct Assignments<R: Record> {
   private let alias: QueryAlias
   private var assignments: [Assignment] = []
+  /// Whether a column was looked at to which nothing was assigned before.
+  private var hasRead = false
 
   init(_ alias: QueryAlias) { self.alias = alias }
 
@@ -33,6 +35,7 @@ public struct Assignments<R: Record> {
     mutating get {
       let column = R.columns[keyPath: keyPath].storage
       guard let index = index(of: column.definition.name) else {
+        hasRead = true
         return column.expression(of: alias)
       }
       assignments[index].isRead = true
@@ -113,10 +116,22 @@ public struct Assignments<R: Record> {
     assignments.firstIndex { $0.name.isSame(as: name) }
   }
 
-  /// What stands behind SET; nothing where nothing is assigned.
+  /// The values that are assigned to columns, without expressions.
+  var values: [(name: String, value: DatabaseValue)] {
+    assignments.compactMap { assignment in
+      assignment.value.boundValue.map { (assignment.name, $0) }
+    }
+  }
+
+  /// What stands behind SET; nothing where nothing is assigned. Throws where columns were only looked at:
+  /// `$0.count == 6` compares.
   ///
   /// - Parameter raised: what the column becomes that counts versions, where nothing is assigned to it.
   func list(_ core: TableCore, raised: (Int) -> SQLFragment) throws -> [SQLFragment] {
+    if assignments.isEmpty, hasRead {
+      throw DatabaseError(
+        .misuse, "the update assigns nothing to the columns that it names: = assigns, == compares")
+    }
     guard !assignments.isEmpty else { return [] }
     for assignment in assignments where !assignment.isWritten {
       try core.checkWritten(

@@ -164,16 +164,23 @@ extension TableCore {
     if keys.areDeferred { return try insertOneByOne(records, range, db, or: policy, keys) }
     let width = Int32(truncatingIfNeeded: sql.written.count)
     var bound = range.lowerBound
+    var hasBegun = false
     do {
-      _ = try db.run(statement.sql) { arena in
+      _ = try db.run(statement.sql, of: tableNumber, for: .newRecord, { self }) { arena in
         var first: Int32 = 1
+        bound = range.lowerBound
+        hasBegun = true
+        let isUnlike = isInState(.unlikeDeclared)
         while bound < range.upperBound {
+          if isUnlike { try checkFits(records[bound], statement.order, for: .newRecord, db) }
           try layout.bind(records[bound], statement.order, to: arena, from: first)
           first &+= width
           bound &+= 1
         }
       }
     } catch {
+      // The table is at fault, and none of the records.
+      if !hasBegun, error is RecordError { throw error }
       if bound < range.upperBound {
         let error = describe(error, writing: records[bound], db, sql: statement.text)
         throw RecordError.batch(table: name, index: records.first + bound, error: error)
@@ -198,7 +205,7 @@ extension TableCore {
     let statement = RecordStatement(sql.insert(or: policy?.rawValue))
     for index in range {
       do {
-        let count = try write(statement, records[index], db)
+        let count = try write(statement, records[index], db, for: .newRecord)
         if count > 0 { keys.add(at: records.first + index) }
       } catch  where ((error as? DatabaseError)?.code ?? .constraint) == .constraint {
         throw RecordError.batch(table: name, index: records.first + index, error: error)
@@ -218,7 +225,7 @@ extension TableCore {
     let statement = RecordStatement(sql.insert(or: policy?.rawValue))
     for index in range {
       do {
-        _ = try write(statement, records[index], db)
+        _ = try write(statement, records[index], db, for: .newRecord)
       } catch {
         return (index, error)
       }

@@ -20,7 +20,7 @@ extension Record {
 extension TableCore {
   fileprivate func delete(_ record: UnsafeRawPointer, _ db: Database) throws -> Bool {
     try checkChangesRows()
-    if try write(delete, record, db) > 0 { return true }
+    if try write(delete, record, db, for: .row) > 0 { return true }
     if sql.version != nil, case .stale = try missing(record, db) {
       throw RecordError.stale(table: name, key: key(of: record, db))
     }

@@ -46,7 +46,7 @@ extension Table {
   @inlinable
   func readAll(_ db: Database, atOnce: Bool, _ body: (R) throws -> Void) throws {
     try core.check()
-    try db.withRows(core.select.sql) { _ in
+    try db.withRows(core.select.sql, of: core.tableNumber, for: .allColumns, { core }) { _ in
     } _: { statement in
       if atOnce { statement.readAtOnce() }
       try readAll(statement, core.identity.first, body)
@@ -79,7 +79,9 @@ extension Table {
     if types != core.knownKey.load(ordering: .relaxed) {
       try core.checkKey(types, repeat (each Key).self)
     }
-    let found: R? = try db.withRows(core.find.sql) { arena in
+    let found: R? = try db.withRows(
+      core.find.sql, of: core.tableNumber, for: .allColumns, { core }
+    ) { arena in
       var index: Int32 = 0
       func bind(_ value: some DatabaseValueConvertible) throws {
         index += 1
@@ -93,7 +95,7 @@ extension Table {
         repeat try bind(each key)
       }
     } _: { statement in
-      db.isReading(row: core.rowID(key: repeat each key))
+      db.isReading(row: core.rowID(db, key: repeat each key))
       statement.readAtOnce()
       guard try statement.step() else { return nil }
       return try record(statement, core.identity.first)
@@ -114,8 +116,11 @@ extension TableCore {
 
   /// The id of the row with a key, where the key is one.
   @usableFromInline
-  func rowID<each Key: DatabaseValueConvertible>(key: repeat each Key) -> Int64? {
+  func rowID<each Key: DatabaseValueConvertible>(
+    _ db: Database, key: repeat each Key
+  ) -> Int64? {
     guard rowIDColumn != nil else { return nil }
+    if isInState(.unlikeDeclared), fitting.keepsKey(db) { return nil }
     var values: [DatabaseValue?] = []
     repeat values.append(try? (each key).databaseValue)
     guard values.count == 1, case .integer(let id) = values[0] else { return nil }

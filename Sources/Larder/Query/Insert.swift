@@ -51,7 +51,9 @@ extension Record {
       if db.engine != nil {
         try withUnsafePointer(to: record) { try table.core.passKeys(before: $0, db) }
       }
-      guard let written = try table.writeReturning(insertion, record, db) else {
+      guard
+        let written = try table.writeReturning(insertion, record, db, for: .newRecord)
+      else {
         throw TableCore.notInserted
       }
       if db.engine != nil {
@@ -75,7 +77,7 @@ extension TableCore {
       if try !insertInEngine(record, db) { throw Self.notInserted }
       return
     }
-    if try write(insert, record, db) == 0 { throw Self.notInserted }
+    if try write(insert, record, db, for: .newRecord) == 0 { throw Self.notInserted }
     if rowIDColumn != nil { try assignRowID(record, db) }
   }
 
@@ -85,7 +87,9 @@ extension TableCore {
     try check()
     if isInState(.constantKey) { try checkKeyCanBeSet(record, db) }
     if db.engine != nil { return try insertInEngine(record, db, or: policy) }
-    guard try write(sql.insert(or: policy.rawValue), record, db) > 0 else { return false }
+    guard try write(sql.insert(or: policy.rawValue), record, db, for: .newRecord) > 0 else {
+      return false
+    }
     try assignRowID(record, db)
     return true
   }
@@ -112,12 +116,12 @@ extension TableCore {
         return key == nil ? insert : insert.returning(sql.names(returned))
       }
     guard let key else {
-      guard try write(statement, record, db) > 0 else { return false }
+      guard try write(statement, record, db, for: .newRecord) > 0 else { return false }
       try noteKey(of: record, db)
       return true
     }
     try passKeys(before: record, db)
-    return try withRows(of: statement, record, db) { statement in
+    return try withRows(of: statement, record, db, for: .newRecord) { statement in
       guard try statement.step() else { return false }
       try layout.take(statement.reader(at: 0), key, of: record)
       try statement.stepToEnd()
@@ -194,7 +198,8 @@ extension Record {
       index += 1
     }
     repeat assign(each columns)
-    return try db.run(insertion(of: definitions, selection.select.fragment(.list(parts))))
+    return try db.run(
+      insertion(of: definitions, selection.select.fragment(.list(parts))), for: .change)
   }
 
   private static func insertion(
@@ -204,6 +209,6 @@ extension Record {
       throw DatabaseError(.misuse, "“\(table.name)”.“\(column.name)” isn't written")
     }
     let names = SQLFragment.list(columns.map { SQLFragment(text: $0.name.quotedIdentifier) })
-    return "INSERT INTO \(name: table.name) (\(names)) \(selection)"
+    return "INSERT INTO \(table.core.reference(as: table.name)) (\(names)) \(selection)"
   }
 }

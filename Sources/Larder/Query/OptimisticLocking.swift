@@ -35,6 +35,6 @@ extension TableCore {
 
   /// Whether there is a row with the record's key.
   func isThere(_ record: UnsafeRawPointer, _ db: Database) throws -> Bool {
-    try withRows(of: find, record, db) { try $0.step() }
+    try withRows(of: find, record, db, for: .allColumns) { try $0.step() }
   }
 }

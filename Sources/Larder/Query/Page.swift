@@ -50,7 +50,7 @@ extension Query where From: SingleSource, From.QueryRow: Record {
     var next: String?
     let (read, _) = query.reader
     let first = From.QueryRow.table.core.columns.count
-    try db.withRows(of: db.take(page)) { statement in
+    try db.withRows(of: db.take(page, for: .key)) { statement in
       statement.readAtOnce()
       let row = QueryCursor(statement)
       while try statement.step() {

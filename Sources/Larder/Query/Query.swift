@@ -178,7 +178,7 @@ extension Record {
   /// All rows of the table, which has another name in the query: for a query inside of a query of
   /// the same table.
   public static func aliased(_ name: String) -> Query<Self> {
-    Query(Select(table: table.name, as: name))
+    Query(Select(QueryTables(table.core.reference(as: name), [QueryAlias(name)])))
   }
 
   /// See ``Query/filter(_:)``.

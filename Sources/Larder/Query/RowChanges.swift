@@ -11,7 +11,7 @@ extension Query where From: Record {
   public func update(
     _ db: Database, _ change: (inout Assignments<From>) -> Void
   ) throws -> Int {
-    try updating(From.self, change).map { try db.run($0) } ?? 0
+    try updating(From.self, change)?.run(db) ?? 0
   }
 
   /// Updates the query's rows and returns them as they are then.
@@ -19,8 +19,7 @@ extension Query where From: Record {
     _ db: Database, _ change: (inout Assignments<From>) -> Void
   ) throws -> [From] {
     guard let update = try updating(From.self, change) else { return [] }
-    return try From.fetchAll(
-      db, sql: update.returning(From.table.core.sql.columnList).sql(in: db.dialect))
+    return try From.table.readAll(db, update)
   }
 
   /// Updates the query's rows and returns expressions of what they are then.
@@ -52,12 +51,13 @@ extension Query where From: Record {
 
   /// Deletes the query's rows and returns their number.
   @discardableResult
-  public func delete(_ db: Database) throws -> Int { try db.run(deletion(From.self)) }
+  public func delete(_ db: Database) throws -> Int {
+    try deletion(From.self).run(db)
+  }
 
   /// Deletes the query's rows and returns them.
   public func deleted(_ db: Database) throws -> [From] {
-    let columns = From.table.core.sql.columnList
-    return try From.fetchAll(db, sql: deletion(From.self).returning(columns).sql(in: db.dialect))
+    try From.table.readAll(db, deletion(From.self))
   }
 
   /// Deletes the query's rows and returns expressions of them.
@@ -87,19 +87,81 @@ extension Query where From: JoinOfRecord {
   public func update(
     _ db: Database, _ change: (inout Assignments<From.First>) -> Void
   ) throws -> Int {
-    try updating(From.First.self, change).map { try db.run($0) } ?? 0
+    try updating(From.First.self, change)?.run(db) ?? 0
   }
 
   /// Deletes those rows of the first table that the join has, and returns their number.
   @discardableResult
-  public func delete(_ db: Database) throws -> Int { try db.run(deletion(From.First.self)) }
+  public func delete(_ db: Database) throws -> Int {
+    try deletion(From.First.self).run(db)
+  }
+}
+
+/// A statement that changes a table's rows.
+private struct RowChange {
+  let core: TableCore
+  let statement: SQLFragment
+  let use: TableUse
+  /// The values that are assigned, where the table could make others of them.
+  let values: [(name: String, value: DatabaseValue)]
+
+  /// Runs it, and returns the number of rows.
+  func run(_ db: Database) throws -> Int {
+    try checked(db) {
+      let statement = try db.take(statement, for: use)
+      defer { db.giveBack(statement) }
+      return try statement.run()
+    }
+  }
+
+  /// Calls a closure with the statement, which returns some columns of each row.
+  func rows<T>(
+    _ db: Database, of columns: SQLFragment, _ body: (PreparedStatement) throws -> T
+  ) throws -> T {
+    func run(_ db: Database) throws -> T {
+      try body(db.take(statement.returning(columns), for: use))
+    }
+    return try checked(db) {
+      // A value that isn't as it is stored ends the statement once it has run.
+      try core.misreturns(db, for: use) ? db.inTransaction { try run($0) } : run(db)
+    }
+  }
+
+  private func checked<T>(_ db: Database, _ body: () throws -> T) throws -> T {
+    try db.whileSchemaStays {
+      if !values.isEmpty { try core.checkConverting(values, db) }
+      return try body()
+    }
+  }
+}
+
+extension Table {
+  /// The records of the rows that a statement changes, as it returns them.
+  fileprivate func readAll(_ db: Database, _ change: RowChange) throws -> [R] {
+    try change.rows(db, of: core.sql.columnList) { statement in
+      var records: [R] = []
+      try db.withRows(of: statement) { statement in
+        statement.readAtOnce()
+        try readAll(statement, core.identity.first) { records.append($0) }
+      }
+      return records
+    }
+  }
 }
 
 extension Query {
+  /// Whether a statement changes the query's rows by its own condition, rather than by the keys that it selects.
+  private var changesOwnRows: Bool {
+    select.isPlain && select.tables.aliases.count == 1 && !select.tables.isDerived
+  }
+
+  /// What a statement that changes the query's rows does with the table.
+  fileprivate var changeUse: TableUse { changesOwnRows ? .change : .row }
+
   /// The UPDATE of the first table; nil where nothing is assigned.
   private func updating<R: Record>(
     _ type: R.Type, _ change: (inout Assignments<R>) -> Void
-  ) throws -> SQLFragment? {
+  ) throws -> RowChange? {
     let core = R.table.core
     try core.checkWritable()
     let alias = select.tables.alias(at: 0)
@@ -107,13 +169,17 @@ extension Query {
     QueryScope.run(select.tables) { change(&assignments) }
     let raised = { RecordSQL.raised(core.columns[$0]) }
     let list = try assignments.list(core, raised: raised)
-    return list.isEmpty ? nil : try changing("UPDATE ", core, assigning: list)
+    if list.isEmpty { return nil }
+    return RowChange(
+      core: core, statement: try changing("UPDATE ", core, assigning: list), use: changeUse,
+      values: core.mayConvert ? assignments.values : [])
   }
 
-  private func deletion<R: Record>(_ type: R.Type) throws -> SQLFragment {
+  private func deletion<R: Record>(_ type: R.Type) throws -> RowChange {
     let core = R.table.core
     try core.checkWritable()
-    return try changing("DELETE FROM ", core)
+    return RowChange(
+      core: core, statement: try changing("DELETE FROM ", core), use: changeUse, values: [])
   }
 
   /// The statement with a condition for the query's rows: the query's own or, where they are limited or
@@ -122,7 +188,7 @@ extension Query {
     _ words: StaticString, _ core: TableCore, assigning list: [SQLFragment] = []
   ) throws -> SQLFragment {
     let tables = select.tables
-    if select.isPlain, tables.aliases.count == 1, !tables.isDerived {
+    if changesOwnRows {
       return SQLFragment(
         .change(words, tables.text, assigning: list, where: select.condition), .lowest)
     }
@@ -135,16 +201,17 @@ extension Query {
     let selected = core.sql.key.map { alias.column(core.columns[$0].name) }
     return SQLFragment(
       .change(
-        words, alias.definition(of: core.name), assigning: list,
+        words, core.reference(as: alias.name), assigning: list,
         where: "(\(key)) IN (\(select.fragment(.list(selected))))"), .lowest)
   }
 }
 
 extension Selection {
   /// The rows that a statement returns of the selection's columns; none where there is no statement.
-  fileprivate func rows(_ db: Database, of change: SQLFragment?) throws -> [Row] {
+  fileprivate func rows(_ db: Database, of change: RowChange?) throws -> [Row] {
     guard let change else { return [] }
-    let statement = try db.take(change.returning(columns))
-    return try SelectionSource(accesses).rows(statement, db, expecting: 0, read)
+    return try change.rows(db, of: columns) {
+      try SelectionSource(accesses).rows($0, db, expecting: 0, read)
+    }
   }
 }

@@ -90,8 +90,11 @@ struct Select: Sendable {
   /// The compiled statement with its values, which the caller gives back.
   @usableFromInline
   func statement(_ columns: SQLFragment, _ db: Database) throws -> PreparedStatement {
-    if let dialect = db.dialect { return try db.take(in: dialect) { write(columns, to: &$0) } }
-    return try db.take {
+    func tables() -> [any ExpectedTable] { TableCollector.tables { write(columns, to: &$0) } }
+    if let dialect = db.dialect {
+      return try db.take(in: dialect, tables) { write(columns, to: &$0) }
+    }
+    return try db.take(for: [], tables) {
       write(columns, to: &$0)
     } bind: {
       try write(columns, to: &$0)

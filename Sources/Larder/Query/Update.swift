@@ -42,7 +42,8 @@ extension Record {
   }
 
   /// Updates the columns whose values differ from those of an earlier copy. Returns whether any
-  /// does; if none does, the database isn't asked. Throws as `update`, and where the key differs.
+  /// does; if none does, the database isn't asked. Throws as `update`, and where the key differs, or a column that
+  /// is generated or only read.
   @discardableResult
   public mutating func update(_ db: Database, changedSince copy: Self) throws -> Bool {
     let table = Self.table
@@ -68,7 +69,9 @@ extension Record {
     return try table.inScope(db, &record) { record, db in
       try table.hooks?.willUpdate(&record, db)
       try withUnsafePointer(to: record) { try table.core.checkVersion($0, db) }
-      if let written = try table.writeReturning(table.core.sql.update(), record, db) {
+      if let written = try table.writeReturning(
+        table.core.sql.update(), record, db, for: .wholeRecord)
+      {
         return written
       }
       throw try withUnsafePointer(to: record) { try table.core.missing($0, db) }
@@ -97,7 +100,7 @@ extension TableCore {
   func update(_ record: UnsafeRawPointer, _ db: Database) throws {
     try checkChangesRows()
     if hasVersion { try checkVersion(record, db) }
-    if try write(update, record, db) == 0 { throw try missing(record, db) }
+    if try write(update, record, db, for: .wholeRecord) == 0 { throw try missing(record, db) }
   }
 
   @usableFromInline
@@ -106,7 +109,9 @@ extension TableCore {
     try checkChangeable(chosen)
     if hasVersion { try checkVersion(record, db) }
     let chosen = chosen.filter { !columns[$0].isVersion }
-    if try write(sql.update(chosen), record, db) == 0 { throw try missing(record, db) }
+    if try write(sql.update(chosen), record, db, for: .row) == 0 {
+      throw try missing(record, db)
+    }
   }
 
   /// Throws if a column that was asked for is never written.
@@ -134,7 +139,7 @@ extension TableCore {
         throw describe(error, writing: record, db, sql: update.text)
       }
     }
-    let changes = try sql.written.filter { index in
+    let changes = try columns.indices.filter { index in
       try !columns[index].isVersion && value(index, old) != value(index, new)
     }
     try checkChangeable(changes)

@@ -243,35 +243,48 @@ extension TableCore {
     _ record: UnsafeMutableRawPointer, _ db: Database, _ upsert: Upsert
   ) throws {
     if isInState(.constantKey) { try checkKeyCanBeSet(record, db) }
+    let use: TableUse = upsert.target.isEmpty ? .newOrKnownRecord : .newRecord
     var returned = sql.version.map { [$0] } ?? []
     // The row may be there under another key. (The last row id is that of an earlier INSERT then.)
     if !upsert.target.isEmpty || rowIDColumn != nil && !hasKey(record, db) { returned += sql.key }
     if returned.isEmpty {
-      _ = try write(upsert.statement(record, db), record, db)
+      _ = try write(upsert.statement(record, db), record, db, for: use)
       return
     }
-    guard options.contains(.withoutRowID) else {
+    try db.whileSchemaStays {
+      try write(record, db, upsert, returning: returned, for: use)
+    }
+  }
+
+  /// The same where columns of the row have to be asked for.
+  private func write(
+    _ record: UnsafeMutableRawPointer, _ db: Database, _ upsert: Upsert, returning returned: [Int],
+    for use: TableUse
+  ) throws {
+    guard try misreturns(db, for: use) else {
       let statement = try upsert.statement(record, db, returning: returned)
       // A version that its type doesn't have shows only once it is written.
       if hasVersion {
-        return try db.inTransaction { try take(returned, of: statement, record, $0) }
+        return try db.inTransaction { try take(returned, of: statement, record, $0, for: use) }
       }
-      return try take(returned, of: statement, record, db)
+      return try take(returned, of: statement, record, db, for: use)
     }
     // RETURNING isn't to be relied on there: see ``Table/writeReturning(_:_:_:)``.
     try db.inTransaction { db in
-      _ = try write(upsert.statement(record, db), record, db)
+      let isNumbered = upsert.target.isEmpty && rowIDColumn != nil && !hasKey(record, db)
+      _ = try write(upsert.statement(record, db), record, db, for: use)
+      if isNumbered { try assignRowID(record, db) }
       let found = RecordStatement(sql.find(returned, by: upsert.target))
-      try take(returned, of: found, record, db)
+      try take(returned, of: found, record, db, for: [])
     }
   }
 
   /// Sets properties to the columns of a statement's first row, if it has one.
   private func take(
     _ returned: [Int], of statement: RecordStatement, _ record: UnsafeMutableRawPointer,
-    _ db: Database
+    _ db: Database, for use: TableUse
   ) throws {
-    try withRows(of: statement, record, db) { statement in
+    try withRows(of: statement, record, db, for: use) { statement in
       guard try statement.step() else { return }
       for (index, column) in returned.enumerated() {
         let reader = ColumnReader(

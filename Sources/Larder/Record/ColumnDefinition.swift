@@ -28,6 +28,8 @@ public struct ColumnDefinition: Sendable {
   /// The default for rows that are written without this column, as a connection stores it.
   var defaultValue: (@Sendable (DateFormat) throws -> DatabaseValue)?
 
+  /// Whether texts that are stored never look like numbers, as those of dates.
+  var isNeverNumber = false
   /// Gives a value of the property's type the column's own coding, if it has one.
   var code: (@Sendable (any DatabaseValueConvertible) -> any DatabaseValueConvertible)?
 

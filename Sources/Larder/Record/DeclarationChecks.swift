@@ -9,9 +9,9 @@ extension TableCore {
   @usableFromInline
   func prove(_ record: UnsafeRawPointer) throws {
     if let exchanged = initializer.exchangedColumns(record) {
-      foundProblem.withLock { $0 = problem(ofExchanged: exchanged) }
+      problem.set(problem(ofExchanged: exchanged))
       state.bitwiseOr(DeclarationState.wrong.rawValue, ordering: .releasing)
-      throw declarationError()
+      try checkDeclaration()
     }
     if initializer.isDone {
       state.bitwiseAnd(~DeclarationState.unproven.rawValue, ordering: .relaxed)
@@ -45,7 +45,7 @@ extension TableCore {
   /// Throws where the declaration is wrong, or that of a view, or there is no key to tell rows by.
   @usableFromInline
   func checkChangesRows() throws {
-    if isInState([.wrong, .view]) { try checkWritable() }
+    if isInState([.wrong, .untried, .view]) { try checkWritable() }
     try checkHasKey()
   }
 

@@ -12,6 +12,10 @@ struct DeclarationState: OptionSet {
   @inlinable static var unproven: Self { Self(rawValue: 2) }
   /// It is only read.
   @inlinable static var view: Self { Self(rawValue: 4) }
+  /// What can't be looked at while the table is made wasn't looked at yet; see ``DeclarationProblem``.
+  @inlinable static var untried: Self { Self(rawValue: 16) }
+  /// On some connection the table isn't what is declared; see ``TableFit``.
+  @inlinable static var unlikeDeclared: Self { Self(rawValue: 32) }
   /// The row id's property can't be set.
   @inlinable static var constantKey: Self { Self(rawValue: 8) }
 }

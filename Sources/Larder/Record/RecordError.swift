@@ -13,8 +13,9 @@ public enum RecordError: Error, Sendable {
   case batch(table: String, index: Int, error: any Error)
   /// A name that was chosen by a user isn't that of a column.
   case unknownColumn(table: String, column: String)
-  /// The declaration of the table doesn't hold together; all its operations throw this. An initializer that
-  /// gives two properties each other's values is found once a record with two different ones is read or written.
+  /// The declaration of the table doesn't hold together, and all its operations throw this; or the table that the
+  /// database has would lose or mistake a value, and those operations do. An initializer that gives two properties
+  /// each other's values is found once a record with two different ones is read or written.
   case declaration(table: String, problem: String)
   /// The record is one of a view, and only read: see ``TableOptions/view``.
   case view(table: String)

@@ -15,8 +15,9 @@ struct RecordSQL {
   /// The position of the column with the version, if there is one.
   let version: Int?
 
-  init(table: String, columns: [ColumnDefinition]) {
-    self.table = SQLFragment(text: table.quotedIdentifier)
+  /// - Parameter table: the table's name.
+  init(table: SQLFragment, columns: [ColumnDefinition]) {
+    self.table = table
     self.columns = columns
     names = columns.map { SQLFragment(text: $0.name.quotedIdentifier) }
     parameters = Self.parameters(for: columns.map(\.name)).enumerated().map {

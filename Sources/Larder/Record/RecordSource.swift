@@ -5,7 +5,7 @@ import LarderSQLite
 extension Record {
   /// The table as it is joined.
   static var tableDefinition: QueryTableDefinition {
-    QueryTableDefinition(name: table.name, source: nil, codings: [])
+    QueryTableDefinition(name: table.name, source: nil, codings: [], record: table.core)
   }
 
   /// The table's columns.
@@ -74,6 +74,6 @@ extension TableCore {
     let name = QueryAlias.newName(for: name, besides: QueryScope.names)
     if name == self.name { return tables }
     let alias = QueryAlias(name)
-    return QueryTables(alias.definition(of: self.name), [alias])
+    return QueryTables(reference(as: name), [alias])
   }
 }

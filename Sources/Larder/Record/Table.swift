@@ -29,17 +29,21 @@ public struct Table<R: Record>: Sendable {
   ///   - constraints: those that aren't a single column's.
   ///   - indexes: those that aren't a single column's.
   ///   - options: whether it has no row id, or no primary key, or isn't STRICT.
+  ///   - notStored: the record's stored properties that no column is to have. Any other that has none makes all
+  ///     operations throw.
   @inlinable
   public init<each Value>(
     _ name: String, _ make: @escaping @Sendable (repeat consuming each Value) -> R,
     _ columns: repeat Column<R, each Value>, constraints: [TableConstraint<R>] = [],
-    indexes: [TableConstraint<R>] = [], options: TableOptions = []
+    indexes: [TableConstraint<R>] = [], options: TableOptions = [],
+    notStored: [PartialKeyPath<R> & Sendable] = []
   ) {
-    let builder = TableBuilder()
+    let builder = TableBuilder(R.self, notStored: notStored)
     repeat builder.add(each columns)
     let core = TableCore(
       name, builder, TableDeclaration(constraints, indexes, options),
-      tupleSize: MemoryLayout<(repeat each Value)>.size
+      tupleSize: MemoryLayout<(repeat each Value)>.size,
+      columns: { TableBuilder.problem(of: R.columns, given: $0, $1) }
     ) { memory, body in
       let values = memory.assumingMemoryBound(to: (repeat each Value).self).move()
       withUnsafePointer(to: make(repeat each values)) { body($0) }

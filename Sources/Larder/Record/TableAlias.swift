@@ -95,9 +95,12 @@ public struct QueryTableDefinition: Sendable {
   let codings: [ExpressionCoding?]
   /// The names of its columns, where they aren't the ones that its type says.
   var columns: CommonColumns?
+  /// The record's table, where it is one.
+  var record: TableCore?
 
   /// The table under its name in a query.
   func named(_ alias: String) -> SQLFragment {
+    if let record { return record.reference(as: alias) }
     if let source { return "\(source) AS \(name: alias)" }
     return alias.isSame(as: name) ? "\(name: name)" : "\(name: name) AS \(name: alias)"
   }

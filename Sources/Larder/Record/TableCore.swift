@@ -30,7 +30,11 @@ final class TableCore: Sendable {
   /// What operations have to know of the declaration.
   @usableFromInline let state: Atomic<UInt8>
   /// What is wrong with the declaration, if anything: from the beginning, or since a record has shown it.
-  let foundProblem: Lock<String?>
+  var problem: DeclarationProblem { fitting.problem }
+  /// The declaration as it is compared with databases' tables.
+  let fitting: TableFitting
+  /// The number that statements know the table by.
+  @usableFromInline let tableNumber: Int
   let initializer: InitializerCheck
   /// The name of the records' type.
   let recordType: String
@@ -69,6 +73,7 @@ final class TableCore: Sendable {
   @usableFromInline
   init(
     _ name: String, _ builder: TableBuilder, _ declaration: TableDeclaration, tupleSize: Int,
+    columns problemOfColumns: @escaping @Sendable ([String], [UInt]) -> String?,
     make: @escaping RecordMaker
   ) {
     self.name = name
@@ -84,7 +89,6 @@ final class TableCore: Sendable {
       layout.size == tupleSize
       ? builder.problem(table: name, declaration)
       : "its columns' values can't be laid out in memory"
-    foundProblem = Lock(problem)
     initializer = InitializerCheck(builder.properties, builder.readers, layout, make)
     let key = columns.indices.filter { [columns] in columns[$0].isPrimaryKey }
     hasCodedKey = key.contains { [columns] in columns[$0].code != nil }
@@ -93,18 +97,30 @@ final class TableCore: Sendable {
       key.count == 1 && columns[key[0]].type == .integer.optional
         && columns[key[0]].isOfRowIDType && options.isDisjoint(with: [.withoutRowID, .view])
       ? key[0] : nil
+    let storages = builder.storages
+    fitting = TableFitting(
+      name, columns, options, countsRows: rowIDColumn != nil,
+      DeclarationProblem(problem) { [names = columns.map(\.name)] in
+        problemOfColumns(names, storages)
+      })
+    tableNumber = fitting.number
     var state: DeclarationState = problem != nil ? .wrong : initializer.isDone ? [] : .unproven
+    state.insert(.untried)
+    if fitting.isUnlikeDeclared.load(ordering: .relaxed) { state.insert(.unlikeDeclared) }
     if options.contains(.view) { state.insert(.view) }
     if let rowIDColumn, !builder.properties[rowIDColumn].isWritable { state.insert(.constantKey) }
     self.state = Atomic(state.rawValue)
 
-    sql = RecordSQL(table: name, columns: columns)
+    sql = RecordSQL(
+      table: SQLFragment(text: name.quotedIdentifier, of: fitting, fitting.number),
+      columns: columns)
     alias = QueryAlias(name)
     let prefix = alias.prefix
     qualifiedColumns = SQLFragment(
       text: columns.map { prefix + $0.name.quotedIdentifier }.joined(separator: ", "))
     tables = QueryTables(
-      alias.definition(of: name), [alias], ownColumns: qualifiedColumns)
+      SQLFragment(text: name.quotedIdentifier, of: fitting, fitting.number), [alias],
+      ownColumns: qualifiedColumns)
     identity = Positions(columns.indices.map { Int32(truncatingIfNeeded: $0) })
     find = RecordStatement(sql.find)
     select = RecordStatement(sql.select)
@@ -138,17 +154,20 @@ final class TableCore: Sendable {
   /// Throws where the declaration is wrong.
   @inlinable @inline(__always)
   func check() throws {
-    if isInState(.wrong) { throw declarationError() }
+    if isInState([.wrong, .untried]) { try checkDeclaration() }
+  }
+
+  @usableFromInline
+  func checkDeclaration() throws {
+    let problem = problem.text
+    if problem != nil { state.bitwiseOr(DeclarationState.wrong.rawValue, ordering: .relaxed) }
+    state.bitwiseAnd(~DeclarationState.untried.rawValue, ordering: .relaxed)
+    if let problem { throw RecordError.declaration(table: name, problem: problem) }
   }
 
   @inlinable @inline(__always)
   func isInState(_ state: DeclarationState) -> Bool {
     self.state.load(ordering: .relaxed) & state.rawValue != 0
-  }
-
-  @usableFromInline
-  func declarationError() -> RecordError {
-    .declaration(table: name, problem: foundProblem.withLock { $0 } ?? "")
   }
 
   /// Throws where the declaration is wrong, or there is no key to tell rows by.

@@ -20,23 +20,78 @@ final class TableBuilder {
   private(set) var columns: [ColumnDefinition] = []
   private(set) var properties: [PropertyAccess] = []
   private(set) var readers: [PropertyReader] = []
-  private(set) var recordType = ""
+  /// The identities of the columns.
+  private(set) var storages: [UInt] = []
+  private let record: Any.Type
+  private let notStored: [CoveredProperty]
+  /// The name of the records' type.
+  var recordType: String { "\(record)" }
 
+  /// - Parameter notStored: properties that no column has, on purpose.
   @usableFromInline
-  init() {}
+  init<R>(_ type: R.Type, notStored: [PartialKeyPath<R> & Sendable]) {
+    record = type
+    self.notStored = notStored.map { keyPath in
+      func property<V>(_ type: V.Type) -> CoveredProperty {
+        CoveredProperty(
+          place: MemoryLayout<R>.offset(of: keyPath), type: type, size: MemoryLayout<V>.size,
+          alignment: MemoryLayout<V>.alignment, column: nil)
+      }
+      return _openExistential(Swift.type(of: keyPath).valueType, do: property)
+    }
+  }
 
   @usableFromInline
   func add<R, Value>(_ column: Column<R, Value>) {
     columns.append(column.definition)
     properties.append(column.access)
     readers.append(column.propertyReader)
-    if recordType.isEmpty { recordType = "\(R.self)" }
+    storages.append(UInt(bitPattern: ObjectIdentifier(column.storage)))
   }
 
   /// What is wrong with the declaration, if anything.
   func problem(table name: String, _ declaration: TableDeclaration) -> String? {
     Self.problem(ofNames: name, columns) ?? repeatedProblem ?? orderProblem ?? versionProblem
       ?? Self.keyProblem(columns, declaration.options) ?? viewProblem(declaration)
+      ?? unwrittenKeyProblem(declaration.options) ?? uncoveredProblem
+  }
+
+  /// A key that is never written is another one in the database than in the record.
+  private func unwrittenKeyProblem(_ options: TableOptions) -> String? {
+    guard !options.contains(.view),
+      let column = columns.first(where: { $0.isPrimaryKey && !$0.isWritten })
+    else { return nil }
+    // One that is nil gets what the database has chosen.
+    let isChosen =
+      column.isOfRowIDType && column.type == .integer.optional && !options.contains(.withoutRowID)
+    if isChosen, columns.count(where: \.isPrimaryKey) == 1 { return nil }
+    return """
+      its key “\(column.name)” is never written, so that the row would have another one than the record: leave out \
+      \(column.generated == nil ? ".readOnly" : ".generated") or, for the database to choose it, make the property \
+      an integer that may be nil
+      """
+  }
+
+  private var uncoveredProblem: String? {
+    var properties = StoredProperties(
+      zip(columns, self.properties).map { column, property in
+        CoveredProperty(
+          place: property.place,
+          type: property.keyPath.map { type(of: $0).valueType } ?? Never.self,
+          size: property.size, alignment: property.alignment, column: column.name)
+      } + notStored)
+    let names = properties.uncovered(in: record)
+    guard let first = names.first else { return nil }
+    let all = names.map { "“\($0)”" }.joined(separator: ", ")
+    let subject =
+      names.count == 1
+      ? "the property \(all) of \(recordType) is in no column, and would be lost"
+      : "the properties \(all) of \(recordType) are in no column, and would be lost"
+    return """
+      \(subject): give \(names.count == 1 ? "it a column" : "them columns") or, where that is meant, name \
+      \(names.count == 1 ? "it" : "them") in notStored: [\\.\(first)\(names.count == 1 ? "" : ", …")] of Table, or by \
+      @NotStored
+      """
   }
 
   /// The same for a table without a record.

@@ -6,12 +6,17 @@ import Synchronization
 
 extension TableCore {
   /// Runs a statement with a record's values, and returns the number of rows changed.
+  ///
+  /// - Parameter use: what it does with the table.
   func write(
-    _ statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database
+    _ statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database, for use: TableUse
   ) throws -> Int {
     if state.load(ordering: .relaxed) != 0 { try checkWriting(record) }
     do {
-      return try db.run(statement.sql) { try statement.bind(record, layout, to: $0) }
+      return try db.run(statement.sql, of: tableNumber, for: use, { self }) {
+        if isInState(.unlikeDeclared) { try checkFits(record, statement.order, for: use, db) }
+        try statement.bind(record, layout, to: $0)
+      }
     } catch {
       throw describe(error, writing: record, db, sql: statement.text)
     }
@@ -19,20 +24,26 @@ extension TableCore {
 
   /// The same with a statement that is made for the call.
   func write(
-    _ fragment: SQLFragment, _ record: UnsafeRawPointer, _ db: Database
+    _ fragment: SQLFragment, _ record: UnsafeRawPointer, _ db: Database, for use: TableUse
   ) throws -> Int {
-    try write(RecordStatement(fragment, in: db.dialect), record, db)
+    try write(RecordStatement(fragment, in: db.dialect), record, db, for: use)
   }
 
   /// Calls a closure with a statement that has a record's values and stands before its first row.
   func withRows<T>(
-    of statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database,
+    of statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database, for use: TableUse,
     _ body: (PreparedStatement) throws -> T
   ) throws -> T {
     if state.load(ordering: .relaxed) != 0 { try checkWriting(record) }
     do {
-      return try db.withRows(
-        statement.sql, bind: { try statement.bind(record, layout, to: $0) }, body)
+      return try db.whileSchemaStays {
+        try db.withRows(
+          statement.sql, of: tableNumber, for: use, { self },
+          bind: {
+            if isInState(.unlikeDeclared) { try checkFits(record, statement.order, for: use, db) }
+            try statement.bind(record, layout, to: $0)
+          }, body)
+      }
     } catch {
       throw describe(error, writing: record, db, sql: statement.text)
     }
@@ -41,6 +52,7 @@ extension TableCore {
   /// Gives a record the row id that it was just inserted with.
   func assignRowID(_ record: UnsafeMutableRawPointer, _ db: Database) throws {
     guard let rowIDColumn else { return }
+    if isInState(.unlikeDeclared), fitting.keepsKey(db) { return }
     try set(record, rowIDColumn, db.lastInsertRowID, db, sql: insert.text)
   }
 
@@ -54,6 +66,16 @@ extension TableCore {
     } catch {
       throw describe(error, writing: record, db, sql: text)
     }
+  }
+}
+
+extension TableCore {
+  /// Whether RETURNING isn't to be relied on: where rows have no row id, or the table's first column is of real
+  /// numbers, SQLite makes these of other columns (seen in 3.40). Looks at the table, unless that is known.
+  func misreturns(_ db: Database, for use: TableUse) throws -> Bool {
+    if options.contains(.withoutRowID) { return true }
+    try db.look(at: self, for: use)
+    return fitting.misreturns(db)
   }
 }
 
@@ -73,10 +95,12 @@ extension Table {
 
   /// Runs a statement of the table's with a record's values, and makes a record of the row that it
   /// returns, if it returns one.
-  func writeReturning(_ fragment: SQLFragment, _ record: R, _ db: Database) throws -> R? {
-    func fetch(_ statement: RecordStatement, _ db: Database) throws -> R? {
+  func writeReturning(
+    _ fragment: SQLFragment, _ record: R, _ db: Database, for use: TableUse
+  ) throws -> R? {
+    func fetch(_ statement: RecordStatement, _ record: R, _ db: Database) throws -> R? {
       try withUnsafePointer(to: record) { record in
-        try core.withRows(of: statement, record, db) { statement in
+        try core.withRows(of: statement, record, db, for: use) { statement in
           guard try statement.step() else { return nil }
           let written = try self.record(statement, core.identity.first)
           try statement.stepToEnd()
@@ -84,15 +108,26 @@ extension Table {
         }
       }
     }
-    guard core.options.contains(.withoutRowID) else {
+    func fetchReturned(_ db: Database) throws -> R? {
       let returning = fragment.returning(core.sql.columnList)
-      return try fetch(RecordStatement(returning, in: db.dialect), db)
+      return try fetch(RecordStatement(returning, in: db.dialect), record, db)
     }
-    // In two steps: for tables without row id, SQLite's RETURNING gives columns of REAL the wrong
-    // place (seen in 3.40).
-    return try db.inTransaction { db in
-      let count = try withUnsafePointer(to: record) { try core.write(fragment, $0, db) }
-      return count > 0 ? try fetch(core.find, db) : nil
+    return try db.whileSchemaStays {
+      guard try core.misreturns(db, for: use) else { return try fetchReturned(db) }
+      // In two steps, unless nobody could tell the row then.
+      return try db.inTransaction { db in
+        var record = record
+        let isNumbered = try withUnsafePointer(to: record) {
+          try use.contains(.insertion) && core.missingKey(of: $0, db) != nil
+        }
+        if isNumbered, core.isInState(.constantKey) { return try fetchReturned(db) }
+        let count = try withUnsafeMutablePointer(to: &record) {
+          let count = try core.write(fragment, $0, db, for: use)
+          if count > 0, isNumbered { try core.assignRowID($0, db) }
+          return count
+        }
+        return count > 0 ? try fetch(core.find, record, db) : nil
+      }
     }
   }
 

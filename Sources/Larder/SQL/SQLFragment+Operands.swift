@@ -56,7 +56,7 @@ extension SQLFragment {
   /// In parentheses, unless nothing of it could belong to an operator beside it.
   package var grouped: SQLFragment {
     switch kind {
-    case .text, .value: self
+    case .text, .table, .value: self
     case .unary where operation == .parentheses: self
     case .composite:
       switch content {

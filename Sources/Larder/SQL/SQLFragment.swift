@@ -17,6 +17,8 @@ package final class SQLFragment: @unchecked Sendable {
   package enum Kind: UInt8, Sendable {
     /// Words or names as they are.
     case text
+    /// The name of a declared table, which is compared with that of the database.
+    case table
     /// A value, which is bound.
     case value
     /// An operator before, after or around `left`.
@@ -87,6 +89,14 @@ package final class SQLFragment: @unchecked Sendable {
     self.init(
       .text, known, precedence, isNullable: isNullable, depth: 0, coding: coding,
       text: TextBytes(text))
+  }
+
+  /// The name of a declared table, maybe with another one for it, by which statements that have it find the
+  /// declaration.
+  convenience init(text: String, of table: any ExpectedTable, _ number: Int) {
+    self.init(
+      .table, .or, .atom, isNullable: true, depth: 0, coding: nil,
+      value: MentionedTable(table: table), text: TextBytes(text, tableNumber: number))
   }
 
   /// A value, which is bound.
@@ -168,6 +178,10 @@ package final class SQLFragment: @unchecked Sendable {
   /// The words or the name of a fragment that is only that.
   package var words: String? { text.map { String(decoding: $0.bytes, as: UTF8.self) } }
   private var composite: Composite? { compositeReference?.takeUnretainedValue() }
+  /// The number of a declared table; 0 for any other fragment.
+  var tableNumber: Int { text?.tableNumber ?? 0 }
+  /// The declared table that it is the name of.
+  var table: (any ExpectedTable)? { (value as? MentionedTable)?.table }
   /// What a fragment that is composite consists of.
   package var content: Composite.Content? { composite?.content }
 
@@ -236,7 +250,7 @@ package final class SQLFragment: @unchecked Sendable {
 
   /// Writes the text, or binds the values, whatever the writer does.
   func write<W: SQLWriter>(to writer: inout W) throws(W.Failure) {
-    if W.hasDialect, kind != .text, kind != .value, let other = writer.rewritten(self) {
+    if W.hasDialect, kind.rawValue > Kind.value.rawValue, let other = writer.rewritten(self) {
       return try other.writeItself(to: &writer)
     }
     try writeItself(to: &writer)
@@ -247,6 +261,9 @@ package final class SQLFragment: @unchecked Sendable {
     switch kind {
     case .text:
       writer.append(bytes)
+    case .table:
+      writer.append(bytes)
+      writer.note(table: self)
     case .value:
       try writer.append(value: value)
     case .unary:
@@ -303,6 +320,7 @@ package final class SQLFragment: @unchecked Sendable {
     let operands = (left.map(WritingStep.part), right.map(WritingStep.part))
     return switch kind {
     case .text: [text.map(WritingStep.text)].compactMap(\.self)
+    case .table: [.part(self)]
     case .value: [.value(value)]
     case .unary:
       [.word(operation.text), operands.0, .word(operation.suffix)].compactMap(\.self)

@@ -29,12 +29,15 @@ protocol SQLWriter {
   mutating func appendUnlikely()
   /// A parameter of a record's statement, for a column at this position.
   mutating func append(parameter name: String?, _ column: Int)
+  /// Notes that the name of a declared table was written.
+  mutating func note(table: SQLFragment)
 }
 
 extension SQLWriter {
   static var hasDialect: Bool { false }
   var dialect: (any Dialect)? { nil }
   func rewritten(_ fragment: SQLFragment) -> SQLFragment? { nil }
+  mutating func note(table: SQLFragment) {}
 
   /// A condition as the dialect has it.
   func conditionally(_ fragment: SQLFragment) -> SQLFragment {
@@ -109,6 +112,9 @@ extension TextWriter: SQLWriter {
   mutating func append(value: any DatabaseValueConvertible) { appendPlaceholder() }
 
   mutating func append(parameter name: String?, _ column: Int) { append(name ?? "?") }
+
+  @inline(__always)
+  mutating func note(table: SQLFragment) { note(table: table.tableNumber) }
 }
 
 /// Binds the values in order.
@@ -227,52 +233,6 @@ extension SQLFragment {
   }
 }
 
-extension Database {
-  /// The statement, compiled and with its values, which the caller gives back.
-  func take(_ fragment: SQLFragment) throws -> PreparedStatement {
-    if let dialect { return try take(in: dialect) { fragment.write(to: &$0) } }
-    return try take {
-      fragment.write(to: &$0)
-    } bind: {
-      try fragment.write(to: &$0)
-    }
-  }
-
-  /// A statement that a closure writes in a dialect, compiled and with its values, which the caller gives back.
-  func take(
-    in dialect: any Dialect, _ write: (inout DialectWriter) -> Void
-  ) throws -> PreparedStatement {
-    var values: [(any DatabaseValueConvertible)?] = []
-    do {
-      return try take { text in
-        var writer = DialectWriter(dialect, text)
-        write(&writer)
-        (text, values) = (writer.text, writer.values)
-      } bind: {
-        try $0.append(values)
-      }
-    } catch let error as DatabaseError where error.sqlState != nil {
-      // Without a value that can't be stored the statement may have been no better.
-      for value in values { _ = try value?.databaseValue }
-      throw error
-    }
-  }
-
-  /// The first column of the first row, which has to be there.
-  func value<T: DatabaseValueConvertible>(
-    _ statement: SQLFragment, as type: T.Type, default value: T
-  ) throws -> T {
-    try self.value(statement.sql(in: dialect), arguments: Arguments(), as: type) ?? value
-  }
-
-  /// Runs a statement to its end and returns the number of rows that it changed.
-  func run(_ statement: SQLFragment) throws -> Int {
-    let statement = try take(statement)
-    defer { giveBack(statement) }
-    return try statement.run()
-  }
-}
-
 extension DatabaseValue {
   /// Whether it has the same bytes: Swift's texts are equal in several spellings, and zeros of either sign.
   fileprivate func isIdentical(to other: DatabaseValue) -> Bool {
@@ -291,15 +251,15 @@ struct DialectWriter: SQLWriter {
   static var hasDialect: Bool { true }
   private let ownDialect: any Dialect
   var dialect: (any Dialect)? { ownDialect }
-  fileprivate var text: TextWriter
-  fileprivate var values: [(any DatabaseValueConvertible)?] = []
+  private(set) var text: TextWriter
+  private(set) var values: [(any DatabaseValueConvertible)?] = []
   /// The columns whose types values have, by the values' places.
   private var besides: [Int: SQLFragment] = [:]
   /// The columns of the parameters so far, in the order in which they are numbered.
   fileprivate var columns: [Int] = []
   private var parameterCount = 0
 
-  fileprivate init(_ dialect: any Dialect, _ text: TextWriter) {
+  init(_ dialect: any Dialect, _ text: TextWriter) {
     ownDialect = dialect
     self.text = text
     values.reserveCapacity(4)
@@ -378,6 +338,8 @@ struct DialectWriter: SQLWriter {
   }
 
   mutating func appendUnlikely() { text.appendUnlikely() }
+
+  mutating func note(table: SQLFragment) { text.note(table: table.tableNumber) }
 
   mutating func append(parameter name: String?, _ column: Int) {
     let known = columns.firstIndex(of: column)

@@ -42,6 +42,10 @@ extension SourceScanner {
         prefix.attributes.append(try attribute())
         continue
       }
+      if self.is(token, "#"), let conditional = try conditionalAttributes() {
+        prefix.conditionalAttributes += conditional
+        continue
+      }
       if self.is(token, "class") {
         // `class func`, which is a modifier, or a class.
         var inner = self
@@ -74,7 +78,7 @@ extension SourceScanner {
         return
       }
       if try skip(";") { continue }
-      if self.is(token, "#") {
+      if self.is(token, "#"), try !beginsConditionalAttributes() {
         try conditional(of: &declaration)
       } else {
         try member(of: &declaration)
@@ -83,7 +87,7 @@ extension SourceScanner {
   }
 
   /// One declaration.
-  private mutating func member(of declaration: inout TypeDeclaration) throws {
+  mutating func member(of declaration: inout TypeDeclaration) throws {
     let prefix = try declarationPrefix()
     let keyword = try next()
     if isOne(keyword, of: " var let ") {
@@ -123,19 +127,20 @@ extension SourceScanner {
       } else if isComplete, token.isFirstOnLine, try beginsDeclaration() {
         return
       } else {
-        isComplete = try next().kind != .operator
+        // A type may end with one: `Int?`, `Set<Int>`.
+        let token = try next()
+        isComplete = token.kind != .operator || token.isLeftBound && !isRightBound(token.end)
       }
     }
   }
 
   /// The type behind `typealias Name`.
   private mutating func skipAlias() throws {
-    while !self.is(try peek(), "=") {
-      guard try next().kind != .end else {
-        throw SourceProblem("this declaration can't be read", at: position)
-      }
+    let following = try peek()
+    if following.kind == .operator, source[following.start] == .less { try genericParameters() }
+    guard try skip("=") else {
+      throw SourceProblem("this declaration can't be read", at: try peek().start)
     }
-    try next()
     _ = try type()
     guard try skip("where") else { return }
     while true {
@@ -201,77 +206,6 @@ extension SourceScanner {
         declaration.properties[index].type = declaration.properties[index + 1].type
       }
       index -= 1
-    }
-  }
-
-  // MARK: Conditional compilation
-
-  /// `#if` with its branches: what is in them must not matter for the table.
-  private mutating func conditional(
-    of declaration: inout TypeDeclaration, depth: Int = 0
-  ) throws {
-    let hash = try next()
-    guard depth < Self.greatestDepth else {
-      throw SourceProblem("conditions are nested too deep to be read", at: hash.start)
-    }
-    let word = try next()
-    switch text(word) {
-    case "warning", "error", "sourceLocation":
-      try skipGroup()
-      return
-    case "if": break
-    default:
-      throw SourceProblem(
-        "@Record can't tell what this macro declares: write it in an extension", at: hash.start)
-    }
-    try skipCondition()
-    var inner = declaration
-    inner.initializerOffset = nil
-    while true {
-      if try skip(";") { continue }
-      guard self.is(try peek(), "#") else {
-        let first = try peek().start
-        try member(of: &inner)
-        if inner.initializerOffset != nil
-          || inner.properties.dropFirst(declaration.properties.count).contains(where: {
-            $0.isStored
-          })
-        {
-          throw SourceProblem(
-            "@Record can't tell whether this is compiled: a table has the same columns, and a type the same initializers, under all conditions",
-            at: first)
-        }
-        continue
-      }
-      var directive = self
-      try directive.next()
-      switch directive.text(try directive.next()) {
-      case "elseif":
-        self = directive
-        try skipCondition()
-      case "else": self = directive
-      case "endif":
-        self = directive
-        declaration.others = inner.others
-        declaration.properties = inner.properties
-        return
-      default: try conditional(of: &inner, depth: depth + 1)
-      }
-    }
-  }
-
-  /// The rest of the line; a condition goes on behind an operator.
-  private mutating func skipCondition() throws {
-    var last = try next()
-    while true {
-      let token = try peek()
-      if token.kind == .end || token.isFirstOnLine && last.kind != .operator { return }
-      if self.is(token, "(") {
-        try skipGroup()
-        last = token
-      } else {
-        last = try next()
-      }
     }
   }
 }

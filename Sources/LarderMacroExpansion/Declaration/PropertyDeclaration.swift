@@ -19,6 +19,8 @@ enum AccessLevel: String {
 /// What stands before a declaration's keyword.
 struct DeclarationPrefix {
   var attributes: [Attribute] = []
+  /// Those between `#if` and `#endif`.
+  var conditionalAttributes: [Attribute] = []
   /// Without those of setters, such as `private(set)`.
   var modifiers: Set<String> = []
   var access = AccessLevel.internal

@@ -2,6 +2,8 @@
 struct RecordDeclaration {
   let type: TypeDeclaration
   let columns: [ColumnDeclaration]
+  /// The names of the properties that are stored in records, and in no column.
+  let notStored: [String]
   let arguments: RecordArguments
   let initializer: RecordInitializer
 
@@ -13,6 +15,9 @@ struct RecordDeclaration {
     columns = try type.properties.filter(Self.isColumn).map {
       try ColumnDeclaration($0, in: scanner)
     }
+    notStored = type.properties.filter {
+      $0.isStored && $0.prefix.attribute("NotStored") != nil
+    }.map(\.name)
     for (first, second) in zip(columns, columns.dropFirst()) {
       let attributes = [first, second].map { $0.property.prefix.attribute("Column")?.offset }
       if let attribute = attributes[0], attribute == attributes[1] {
@@ -74,6 +79,12 @@ struct RecordDeclaration {
       }
       return false
     }
+    for attribute in property.prefix.conditionalAttributes
+    where !isPlain(attribute) {
+      throw SourceProblem(
+        "@Record can't tell whether this is compiled: a property is the same column under all conditions",
+        at: attribute.offset)
+    }
     if let notStored = property.prefix.attribute("NotStored") {
       if let column = columns.first {
         throw SourceProblem("a property is a column, or @NotStored", at: column.offset)
@@ -82,7 +93,7 @@ struct RecordDeclaration {
       return false
     }
     for attribute in property.prefix.attributes where attribute.name != "Column" {
-      guard Self.plainAttributes.contains(attribute.name) || attribute.name.hasPrefix("_") else {
+      guard isPlain(attribute) else {
         throw SourceProblem(
           "@\(attribute.name) could be a property wrapper or a macro, with which this isn't simply stored: add @NotStored, or store a property without it",
           at: attribute.offset)
@@ -98,6 +109,10 @@ struct RecordDeclaration {
         at: property.offset)
     }
     return true
+  }
+
+  private static func isPlain(_ attribute: Attribute) -> Bool {
+    plainAttributes.contains(attribute.name) || attribute.name.hasPrefix("_")
   }
 
   /// Attributes that don't change how a property is stored.

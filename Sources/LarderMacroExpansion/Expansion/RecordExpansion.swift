@@ -56,7 +56,15 @@ package struct RecordExpansion {
     let name = record.arguments.name ?? Identifier.tableName(record.type.name)
     let columns = record.columns.map { "columns.\($0.property.name)" }
     let labelled = record.arguments.labelled.map { "\($0.label): \($0.text)" }
-    return "Larder.Table(\n  \(wrapped([name, make] + columns + labelled)))"
+    let arguments = [name, make] + columns + labelled + notStored
+    return "Larder.Table(\n  \(wrapped(arguments)))"
+  }
+
+  /// The properties that the table is told to leave out.
+  private var notStored: [String] {
+    if record.notStored.isEmpty { return [] }
+    let paths = record.notStored.map { "\\\(record.type.name).\($0)" }
+    return ["notStored: [\(paths.joined(separator: ", "))]"]
   }
 
   /// The arguments in lines of up to 100 characters, if none is longer.

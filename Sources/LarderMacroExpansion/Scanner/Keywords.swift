@@ -1,8 +1,13 @@
 /// The words that tell what follows, in lists that ``SourceBytes/isWord(_:_:of:)`` reads.
 enum Keywords {
-  /// After these stands an operand, so that a slash begins a regular expression.
-  static var beforeOperand: StaticString {
-    " any as await borrow case consume copy defer do each else for guard if in inout is repeat return some switch throw try where while yield "
+  /// The words that are always keywords, but those for values: a slash behind them begins a literal.
+  static var reserved: StaticString {
+    " as associatedtype break case catch class continue default defer deinit do else enum extension fallthrough fileprivate for guard if import in init inout internal is let precedencegroup private protocol public repeat rethrows return static struct subscript switch throw throws typealias var where while "
+  }
+
+  /// Behind `#`, those of conditional compilation.
+  static var conditions: StaticString {
+    " if else elseif endif "
   }
 
   /// What may stand before the keyword of a declaration.

@@ -1,24 +1,35 @@
 /// Where literals of regular expressions end, by the rules of
 /// [SE-0354](https://github.com/swiftlang/swift-evolution/blob/main/proposals/0354-regex-literals.md).
 enum RegexLiteral {
-  /// The end of `/…/`, or nil if the slash is an operator's: a literal ends on its line, not behind a
-  /// space, and closes no bracket that it hasn't opened.
-  static func end(in source: SourceBytes, from slash: Int) -> Int? {
+  /// The end of `/…/`, or nil if the slash is an operator's: a literal ends on its line, begins and ends with no space,
+  /// and closes no bracket that it hasn't opened.
+  ///
+  /// - Parameter isCertain: whether no operator can stand there; spaces and brackets are only mistakes then.
+  static func end(in source: SourceBytes, from slash: Int, isCertain: Bool = false) -> Int? {
     var index = slash + 1
     var open = 0
     var classes = 0
+    var lastSpace = -1
+    switch source[index] {
+    case .star, .slash: return nil
+    case .space, .tab: if !isCertain { return nil }
+    default: break
+    }
     while index < source.count, !source[index].endsLine {
       switch source[index] {
-      case .backslash: index += 1
+      case .backslash:
+        index += 1
+        if source[index].endsLine { return nil }
       case .slash:
-        let last = source[index - 1]
-        return last == .space || last == .tab ? nil : index + 1
+        if source[index + 1] == .star || source[index + 1] == .slash { return nil }
+        return lastSpace == index - 1 && !isCertain ? nil : index + 1
+      case .space, .tab: lastSpace = index
       case .openSquare: classes += 1
       case .closeSquare: classes = max(0, classes - 1)
       case .openRound where classes == 0: open += 1
       case .closeRound where classes == 0:
-        open -= 1
-        if open < 0 { return nil }
+        if open == 0, !isCertain { return nil }
+        open = max(0, open - 1)
       default: break
       }
       index += 1

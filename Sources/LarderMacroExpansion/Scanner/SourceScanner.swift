@@ -4,8 +4,8 @@ struct SourceScanner {
   let source: SourceBytes
   private(set) var position = 0
   private var ahead: Token?
-  /// Whether what was read last ends an operand, after which `/` divides.
-  private var endsOperand = false
+  /// What was read last, as far as it tells what a slash is.
+  private var preceding = Preceding.start
   /// How deep in interpolations it is.
   private var depth = 0
 
@@ -33,12 +33,7 @@ struct SourceScanner {
     let token = try peek()
     ahead = nil
     position = token.end
-    switch token.kind {
-    case .identifier: endsOperand = !isOne(token, of: Keywords.beforeOperand)
-    case .quotedIdentifier, .number, .string, .regex: endsOperand = true
-    case .operator: endsOperand = token.isLeftBound && (self.is(token, "?") || self.is(token, "!"))
-    case .punctuation, .end: endsOperand = isClosing(token)
-    }
+    preceding = Preceding(token, after: preceding, in: self)
     return token
   }
 
@@ -46,7 +41,7 @@ struct SourceScanner {
   mutating func split(_ token: Token) {
     ahead = nil
     position = token.start + 1
-    endsOperand = true
+    preceding = .operand
   }
 
   /// The token's text.
@@ -71,6 +66,16 @@ struct SourceScanner {
 
   func isClosing(_ token: Token) -> Bool {
     token.kind == .punctuation && source[token.start].isClosingBracket
+  }
+
+  func isSeparator(_ token: Token) -> Bool {
+    token.kind == .punctuation && source[token.start].isSeparator
+  }
+
+  /// Whether an operator would go on if no literal began there.
+  func isCutShort(_ token: Token) -> Bool {
+    source[token.end] == .slash && !source.has("//", at: token.end)
+      && !source.has("/*", at: token.end)
   }
 
   /// Goes on behind the next token if it has this text.
@@ -106,11 +111,14 @@ struct SourceScanner {
   // MARK: Bytes
 
   /// Whether what ends here has a word or an operand right behind it.
-  func isRightBound(_ index: Int) -> Bool {
+  ///
+  /// - Parameter isLeftBound: whether it has one before it: then a dot isn't one, but goes on behind both.
+  func isRightBound(_ index: Int, isLeftBound: Bool = false) -> Bool {
     guard index < source.count, !source.has("//", at: index), !source.has("/*", at: index) else {
       return false
     }
     let byte = source[index]
+    if byte == .dot { return !isLeftBound }
     return !isSpace(byte) && !byte.isClosingBracket && !byte.isSeparator
   }
 
@@ -194,30 +202,42 @@ struct SourceScanner {
       return token(.punctuation, start + 1)
     case .colon where source[start + 1] == .colon: return token(.punctuation, start + 2)
     case .at, .backslash: return token(.punctuation, start + 1)
-    case .dot:
-      guard source[start + 1] == .dot || isOperator(at: start + 1) != nil else {
-        return token(.punctuation, start + 1)
-      }
-      return token(.operator, operatorEnd(start))
-    case .slash:
-      let isFirst = isFirstOnLine && position > 0 && source[position - 1] == .closeCurly
-      if !endsOperand || isFirst, isRightBound(start + 1),
-        let end = RegexLiteral.end(in: source, from: start)
-      {
-        return token(.regex, end)
-      }
-      return token(.operator, operatorEnd(start))
+    case .dot where source[start + 1] != .dot && isOperator(at: start + 1) == nil:
+      return token(.punctuation, start + 1)
+    case .slash where preceding == .cutOperator:
+      return token(
+        .regex, RegexLiteral.end(in: source, from: start, isCertain: true) ?? start + 1)
     case .question where isLeftBound, .exclamation where isLeftBound:
       return token(.operator, start + 1)
     case _ where byte.isDigit: return token(.number, number(start))
     case _ where byte.isOpeningBracket || byte.isClosingBracket || byte.isSeparator:
       return token(.punctuation, start + 1)
     default:
-      guard isOperator(at: start) != nil else {
+      guard byte == .dot || isOperator(at: start) != nil else {
         throw SourceProblem("this character isn't Swift's", at: start)
+      }
+      let end = wholeOperatorEnd(start)
+      if !isLeftBound, let literal = literal(inOperator: start, end) {
+        // Before the slash stands a prefix operator.
+        return literal.lowerBound > start
+          ? token(.operator, literal.lowerBound) : token(.regex, literal.upperBound)
       }
       return token(.operator, operatorEnd(start))
     }
+  }
+
+  /// The literal of a regular expression that begins with the first slash of what would be an operator, if one does.
+  private func literal(inOperator start: Int, _ end: Int) -> Range<Int>? {
+    guard preceding != .function,
+      let slash = source.find(.slash, from: start, before: end)
+    else { return nil }
+    var isCertain = false
+    // With a space on both sides it would be an operator between two operands.
+    if !isRightBound(end) {
+      guard preceding != .operand else { return nil }
+      isCertain = preceding == .operator || preceding == .tryMark
+    }
+    return RegexLiteral.end(in: source, from: slash, isCertain: isCertain).map { slash..<$0 }
   }
 
   private func identifierEnd(_ start: Int) -> Int {
@@ -258,10 +278,19 @@ struct SourceScanner {
   }
 
   private func operatorEnd(_ start: Int) -> Int {
+    let end = wholeOperatorEnd(start)
+    var comment = start + 1
+    while comment < end, !source.has("//", at: comment), !source.has("/*", at: comment) {
+      comment += 1
+    }
+    return comment < end ? comment : end
+  }
+
+  /// The same where a comment may begin in it.
+  private func wholeOperatorEnd(_ start: Int) -> Int {
     var end = start
     let takesDots = source[start] == .dot
     while end < source.count {
-      if end > start, source.has("//", at: end) || source.has("/*", at: end) { break }
       if source[end] == .dot, takesDots {
         end += 1
       } else if let length = isOperator(at: end) {
@@ -331,7 +360,7 @@ struct SourceScanner {
     inner.ahead = nil
     inner.depth += 1
     inner.position = bracket
-    inner.endsOperand = false
+    inner.preceding = .opening
     try inner.skipGroup()
     return inner.position
   }

@@ -124,4 +124,25 @@ extension SourceScanner {
       }
     }
   }
+
+  /// Goes on behind `<…>` of a declaration.
+  mutating func genericParameters() throws {
+    var open = 0
+    repeat {
+      let token = try peek()
+      if token.kind == .end {
+        throw SourceProblem("this declaration can't be read", at: token.start)
+      } else if token.kind == .operator, source[token.start] == .less {
+        open += 1
+        split(token)
+      } else if token.kind == .operator, source[token.start] == .greater {
+        open -= 1
+        split(token)
+      } else if self.is(token, "(") || self.is(token, "[") {
+        try skipGroup()
+      } else {
+        try next()
+      }
+    } while open > 0
+  }
 }

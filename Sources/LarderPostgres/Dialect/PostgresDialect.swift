@@ -29,7 +29,7 @@ struct PostgresDialect: Dialect {
 
   func rewrite(_ fragment: SQLFragment) -> SQLFragment? {
     switch fragment.kind {
-    case .text, .value: nil
+    case .text, .table, .value: nil
     case .unary: fragment.left.flatMap { unary(fragment, $0) }
     case .binary, .comparison:
       if let number = RealNumbers.withoutNaN(fragment) {

@@ -14,7 +14,7 @@ final class Connection {
   /// The connection of another engine than SQLite, nil for that.
   let engine: (any EngineConnection)?
   /// Whether the log or the trace is just being told.
-  var isReporting = false
+  @exclusivity(unchecked) var isReporting = false
   let dateFormat: DateFormat
   @exclusivity(unchecked) var reporting: Reporting
   /// What another engine's statements have done so far that has not been seen to.
@@ -25,6 +25,8 @@ final class Connection {
     engine == nil
       ? StorageFormat(dateFormat: dateFormat, isUTF16: isUTF16) : .engine(dateFormat)
   }
+  /// Whether ``HarmlessFunctions`` has replaced SQLite's.
+  @exclusivity(unchecked) var hasHarmlessFunctions = false
   /// Whether the schema has to be read anew, see ``forgetSchema()``.
   @exclusivity(unchecked) var isSchemaStale = false
   /// Whether statements are timed for the trace.
@@ -38,6 +40,13 @@ final class Connection {
   let deadlines = DeadlineHandler()
   let authorizer = AuthorizerHandler()
   let hooks = ConnectionHooks()
+  let knownSchema = KnownSchema()
+  /// Another one for each state of the schema that was noticed; see ``KnownSchema``. The lower half is zero: there
+  /// statements have the numbers of their tables.
+  @exclusivity(unchecked) var schemaMark = 1 << 32
+  /// The same while no other connection can change the schema, so that what is known of it holds for what is written
+  /// next; zero otherwise.
+  @exclusivity(unchecked) var schemaWriteMark = 0
 
   /// How many calls of `sqlite3_step` and the like are under way: more than one where a custom
   /// function runs statements, and not none where it tries to close the database.
@@ -125,6 +134,7 @@ final class Connection {
     interruptHandle = InterruptHandle(handle)
     busyHandler = BusyHandler(
       timeout: busyTimeout, interrupts: interruptHandle, deadlines: deadlines)
+    knownSchema.connection = self
     busyHandler.isCancelled = { [unowned self] in reasons.contains(.cancellation) }
     busyHandler.install(on: handle)
     autocheckpoint = Self.text("PRAGMA wal_autocheckpoint", on: handle).flatMap { Int($0) } ?? 1000
@@ -145,6 +155,8 @@ final class Connection {
     interruptHandle = engine.interrupts
     busyHandler = BusyHandler(
       timeout: busyTimeout, interrupts: interruptHandle, deadlines: deadlines)
+    knownSchema.connection = self
+    knownSchema.ignoreAll()
   }
 
   private func noteFollowers() {
@@ -217,6 +229,7 @@ final class Connection {
       try engine?.execute(.rollback, isScopes: false, until: deadlines.next)
       return
     }
+    knownSchema.noteEnd(undone: true)
     let code = sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
     guard !hasTransaction else { throw error(code, sql: "ROLLBACK") }
   }
@@ -328,6 +341,7 @@ final class Connection {
     handle = nil
     restartGuard = nil
     guard isOfThisProcess else { return }
+    knownSchema.close()
     Self.clearInterrupt(of: closing)
     sqlite3_close_v2(closing)
   }

@@ -35,6 +35,10 @@ extension Connection {
       return sqlite3_table_column_metadata(handle, nil, table, column, nil, nil, nil, nil, nil)
         == SQLITE_OK
     }
+    // The file isn't: SQLite has refused to use it.
+    if extended == .corrupt, HarmlessFunctions.unsafeFunction(in: message) != nil {
+      extended = .error
+    }
     if let advice = advice() { message += "; \(advice)" }
     let error = DatabaseError(
       extended, message, sql: sql, offset: offset.flatMap { $0 < 0 ? nil : $0 },

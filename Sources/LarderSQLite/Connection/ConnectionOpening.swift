@@ -163,6 +163,7 @@ extension Database {
 
   /// The same after all of the file was replaced.
   func noticeEncoding() {
+    connection.knownSchema.mayChange()
     let former = connection.isUTF16
     try? readEncoding()
     if connection.isUTF16 != former { clearStatementCache() }

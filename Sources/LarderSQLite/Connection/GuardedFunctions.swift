@@ -5,15 +5,12 @@ import CSQLite
 /// one call busy for more than a moment. And those that many calls make dear, in a row or in one
 /// expression, between two of which SQLite doesn't ask for the deadline: here they ask.
 ///
-/// A function that is replaced can't be called any more, so a connection of its own, in memory and
-/// opened by the first call, does the work.
+/// A function that is replaced can't be called any more, so ``ReplacedFunctions`` does the work.
 ///
 /// What makes the unsafe pointers sound: SQLite owns the objects behind its functions, and lets them
 /// go when the connection is closed; arguments are good for one call, and no copy outlives it.
 final class GuardedFunctions {
-  private var handle: OpaquePointer?
-  private var statements: [String: OpaquePointer] = [:]
-
+  private let functions = ReplacedFunctions()
   private let deadlines: DeadlineHandler
 
   private init(_ deadlines: DeadlineHandler) { self.deadlines = deadlines }
@@ -99,12 +96,7 @@ final class GuardedFunctions {
     return largest * 8
   }
 
-  deinit {
-    for statement in statements.values { sqlite3_finalize(statement) }
-    sqlite3_close_v2(handle)
-  }
-
-  /// Calls SQLite's function of this name on the connection of its own.
+  /// Calls SQLite's function of this name.
   fileprivate func call(
     _ name: String, _ context: OpaquePointer?, _ arguments: [OpaquePointer?]
   ) {
@@ -112,48 +104,7 @@ final class GuardedFunctions {
       sqlite3_result_error_code(context, SQLITE_INTERRUPT)
       return
     }
-    guard let statement = statement(name, arguments.count, like: sqlite3_context_db_handle(context))
-    else {
-      sqlite3_result_error_nomem(context)
-      return
-    }
-    defer {
-      sqlite3_reset(statement)
-      sqlite3_clear_bindings(statement)
-    }
-    for (index, value) in arguments.enumerated() {
-      let code = sqlite3_bind_value(statement, Int32(index + 1), value)
-      guard code == SQLITE_OK else {
-        sqlite3_result_error_code(context, code)
-        return
-      }
-    }
-    switch sqlite3_step(statement) {
-    case SQLITE_ROW:
-      sqlite3_result_value(context, sqlite3_column_value(statement, 0))
-    case let code:
-      sqlite3_result_error(context, sqlite3_errmsg(handle), -1)
-      sqlite3_result_error_code(context, code)
-    }
-  }
-
-  private func statement(
-    _ name: String, _ count: Int, like caller: OpaquePointer?
-  ) -> OpaquePointer? {
-    if handle == nil {
-      sqlite3_open_v2(":memory:", &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
-    }
-    guard let handle, let caller else { return nil }
-    for limit in [SQLITE_LIMIT_LENGTH, SQLITE_LIMIT_LIKE_PATTERN_LENGTH] {
-      sqlite3_limit(handle, limit, sqlite3_limit(caller, limit, -1))
-    }
-    let sql = "SELECT \(name)(\(Array(repeating: "?", count: count).joined(separator: ",")))"
-    if let statement = statements[sql] { return statement }
-    var statement: OpaquePointer?
-    sqlite3_prepare_v3(
-      handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
-    statements[sql] = statement
-    return statement
+    functions.call(name, context, arguments)
   }
 }
 

@@ -1,17 +1,22 @@
 import CSQLite
 
-// PRAGMAs are compiled when they run: SQLite obeys many while it compiles them.
+// What is done before statements that need care. PRAGMAs are compiled when they run: SQLite obeys many while it
+// compiles them.
 
 extension Connection {
   /// Does what an execution of a statement needs before its first step: for a PRAGMA that acts, to
-  /// compile it, which is when SQLite runs most of them.
+  /// compile it, which is when SQLite runs most of them; for others that may change the schema, to note that.
   func prepareToRun(_ statement: PreparedStatement) throws {
     let handle = try sqlite()
     switch statement.kind {
-    case .attachment, .keyedAttachment: hasNewAttachments = true
+    case .attachment, .keyedAttachment:
+      hasNewAttachments = true
+      knownSchema.mayChange()
+    case .transactionControl, .savepoint: knownSchema.noteEnd(undone: true)
     case .pragma(let pragma):
+      knownSchema.mayChange()
       statement.replaceHandle(by: try prepareToRun(pragma, statement.sql, on: handle))
-    default: break
+    default: knownSchema.mayChange()
     }
   }
 

@@ -42,7 +42,10 @@ extension Connection {
     }
     guard code == SQLITE_OK else {
       let sql = text.string(from: start, to: text.endOfStatement(from: start))
-      throw error(code, sql: sql) { quotingAdvice(for: sql, kind, code) }
+      let reason = self.handle.map { String(cString: sqlite3_errmsg($0)) } ?? ""
+      throw error(code, sql: sql) {
+        quotingAdvice(for: sql, kind, code) ?? trustAdvice(for: sql, kind, reason)
+      }
     }
     let statement = handle.map {
       PreparedStatement(
@@ -80,6 +83,8 @@ extension Connection {
   ) throws -> (code: Int32, handle: OpaquePointer?, end: Int) {
     let database = try sqlite()
     if isSchemaStale { forgetSchema() }
+    let compiled = text.compile(on: database, from: start, isPersistent: isPersistent)
+    guard compiled.code != SQLITE_OK, makesUsable(after: compiled.code) else { return compiled }
     return text.compile(on: database, from: start, isPersistent: isPersistent)
   }
 }

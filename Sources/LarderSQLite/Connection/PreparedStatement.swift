@@ -27,6 +27,12 @@ package final class PreparedStatement {
   @exclusivity(unchecked) var user = User.call
   /// What it reads and writes; nil where nobody wanted to know when it was compiled.
   @exclusivity(unchecked) var region: StatementRegion?
+  /// Under which state of the schema its tables were looked at; see ``KnownSchema``. 0 for none.
+  @exclusivity(unchecked) @usableFromInline var checkedMark = 0
+  /// Whether it is used by a declaration just now, and not as SQL of the same text.
+  @exclusivity(unchecked) @usableFromInline var isDeclared = false
+  /// The declared tables that it was looked at for, if it has any.
+  var lookedAt: LookedAtTables?
   /// What the ``StatementCache`` has noted of it.
   @exclusivity(unchecked) var cacheEntry = CacheEntry()
 
@@ -46,9 +52,10 @@ package final class PreparedStatement {
   @exclusivity(unchecked) private var readingDepth = 0
 
   /// Right once the statement has taken a step; a schema change may alter it before.
-  @exclusivity(unchecked) @usableFromInline private(set) var columnCount: Int
-  @exclusivity(unchecked) private var names: ColumnNames?
-  @exclusivity(unchecked) private var namesGeneration: Int32 = 0
+  @exclusivity(unchecked) @usableFromInline var columnCount: Int
+  @exclusivity(unchecked) var names: ColumnNames?
+  /// How often SQLite had compiled it anew when its columns were last looked at.
+  @exclusivity(unchecked) var namesGeneration: Int32 = 0
 
   /// Whether it waits in the cache for its next use.
   var isIdle: Bool {
@@ -76,7 +83,7 @@ package final class PreparedStatement {
       isPreparedToRun = true
     default:
       isReadOnly = isExplain || sqlite3_stmt_readonly(handle) != 0
-      isPreparedToRun = false
+      isPreparedToRun = kind.mayChangeSchema(isReadOnly: isReadOnly)
     }
   }
 
@@ -184,8 +191,15 @@ package final class PreparedStatement {
     let code = measurement.isOn ? measuredStep(handle) : rawStep(handle)
     let isClosing = state == .closing
     state = code == SQLITE_ROW ? .row : code == SQLITE_DONE ? .done : .failed
-    if isClosing || state == .failed { throw failure(code, handle, isClosing: isClosing) }
-    if isFirst, columnCount > 0 { updateColumns(handle) }
+    if isClosing || state == .failed {
+      if isFirst, !isClosing, connection.makesUsable(after: code) {
+        sqlite3_reset(handle)
+        state = .ready
+        return try step()
+      }
+      throw failure(code, handle, isClosing: isClosing)
+    }
+    if isFirst, columnCount > 0 { try updateColumns(handle) }
     return state == .row
   }
 
@@ -367,34 +381,5 @@ package final class PreparedStatement {
       if readingDepth == 0 { state = state == .closing ? .failed : outer }
     }
     return try body()
-  }
-
-  // MARK: Columns
-
-  /// SQLite compiles a statement anew when the schema has changed, in its first step.
-  private func updateColumns(_ handle: OpaquePointer) {
-    let generation = sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0)
-    guard generation != namesGeneration else { return }
-    namesGeneration = generation
-    names = nil
-    columnCount = Int(sqlite3_column_count(handle))
-  }
-
-  /// The columns' names, as of the last step or, before one, of the preparation.
-  @usableFromInline
-  package var columnNames: ColumnNames {
-    if let names { return names }
-    let made =
-      engine.map { ColumnNames($0.columnNames) } ?? ColumnNames(handle, count: columnCount)
-    names = made
-    return made
-  }
-
-  /// A reader of a column of the row that the statement stands on.
-  @usableFromInline @inline(__always)
-  package func reader(at index: Int) -> ColumnReader {
-    ColumnReader(
-      statement: arena.statement, index: Int32(truncatingIfNeeded: index),
-      format: arena.format)
   }
 }

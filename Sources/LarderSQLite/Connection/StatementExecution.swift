@@ -34,6 +34,7 @@ extension Database {
   package func giveBack(_ statement: PreparedStatement) {
     statement.reset()
     statement.arena.releaseCopies()
+    statement.isDeclared = false
     if statement.arena.isEngine { forgetOutdated(statement) }
     if !cache.giveBack(statement) { statement.finalize() }
   }
@@ -82,14 +83,28 @@ extension Database {
   /// isn't in the cache.
   ///
   /// - Parameters:
+  ///   - use: what it does with the tables.
+  ///   - tables: the declared tables that are written with the text.
   ///   - write: writes the text.
   ///   - bind: binds the values.
   package func take(
+    for use: TableUse, _ tables: () -> [any ExpectedTable],
     write: (inout TextWriter) -> Void, bind: (inout ArgumentWriter) throws -> Void
   ) throws -> PreparedStatement {
     try connection.check()
     let (statement, valueCount) = try TextWriter.withBytes(write) { bytes, writer in
-      (try take(bytes, isCacheable: writer.isCacheable), writer.valueCount)
+      let statement: PreparedStatement
+      do {
+        statement = try take(bytes, isCacheable: writer.isCacheable)
+      } catch {
+        throw explaining(error, use, tables())
+      }
+      let number = writer.tables
+      statement.isDeclared = number != 0
+      if number != 0, statement.checkedMark != connection.schemaMark | number {
+        try check(statement, number, for: use, tables())
+      }
+      return (statement, writer.valueCount)
     }
     return try bound(statement) {
       try $0.checkCount(valueCount)

@@ -8,6 +8,8 @@ enum StatementKind {
   case rowChange
   /// BEGIN, COMMIT, END, and ROLLBACK but to a savepoint; on servers START, ABORT and PREPARE TRANSACTION, too.
   case transactionControl
+  /// SAVEPOINT, RELEASE, and ROLLBACK to one.
+  case savepoint
   /// What begins, ends or undoes a savepoint of the scopes' own name.
   case scopeSavepoint
   /// ATTACH and DETACH.
@@ -45,7 +47,7 @@ enum StatementKind {
     } else if begins("attach") || begins("detach") {
       self = Self.hasKey(text, &scanner) ? .keyedAttachment : .attachment
     } else if begins("savepoint") || begins("release") {
-      self = Self.savepoint(text, &scanner) ?? .ordinary
+      self = Self.savepoint(text, &scanner) ?? .savepoint
     } else if begins("rollback") {
       self = Self.savepoint(text, &scanner) ?? .transactionControl
     } else {
@@ -105,6 +107,16 @@ enum StatementKind {
       }
       if token.kind == .word, text.isWord("to", at: token.range) { isOfSavepoint = true }
     }
-    return isOfSavepoint ? .ordinary : nil
+    return isOfSavepoint ? .savepoint : nil
+  }
+
+  /// Whether what the connection knows of the schema may not hold any more once it has run: it changes the schema, or
+  /// ends a transaction, or a part of one, that may have changed it.
+  func mayChangeSchema(isReadOnly: Bool) -> Bool {
+    switch self {
+    case .transactionControl, .savepoint: true
+    case .ordinary: !isReadOnly
+    default: false
+    }
   }
 }

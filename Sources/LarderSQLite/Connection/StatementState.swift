@@ -77,6 +77,8 @@ extension PreparedStatement {
   ) -> DatabaseError {
     let error =
       isClosing ? closedError() : connection.error(code, sql: sql, statement: handle)
+    // SQLite may have rolled back by itself.
+    if !connection.hasTransaction { connection.knownSchema.noteEnd(undone: true) }
     if code != SQLITE_ROW, code != SQLITE_DONE, !connection.afterSteps.isEmpty {
       connection.tellHasRun(self, code)
     }

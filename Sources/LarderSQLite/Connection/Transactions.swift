@@ -14,9 +14,22 @@ extension Database {
     guard !connection.hasNewAttachments,
       let known = transactionStatements.reference(to: control)
     else {
-      return try executeSeldom(control)
+      try executeSeldom(control)
+      return noteEnd(control)
     }
     try known._withUnsafeGuaranteedRef { try $0.runAsControl() }
+    noteEnd(control)
+  }
+
+  /// What the schema was is known as long as a transaction, or a part of it, isn't undone, or others may begin one.
+  @inline(__always)
+  private func noteEnd(_ control: TransactionControl) {
+    switch control {
+    case .commit: connection.knownSchema.noteEnd(undone: false)
+    case .rollback, .rollbackTo: connection.knownSchema.noteEnd(undone: true)
+    case .release: if !connection.hasTransaction { connection.knownSchema.noteEnd(undone: false) }
+    default: break
+    }
   }
 
   private func executeSeldom(_ control: TransactionControl) throws {

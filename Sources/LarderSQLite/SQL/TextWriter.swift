@@ -5,9 +5,12 @@ import Glibc
 /// What makes its pointer sound: the memory is given back with the object, and never written after.
 package final class TextBytes: @unchecked Sendable {
   package let bytes: UnsafeBufferPointer<UInt8>
+  /// The number of the declared table that it is the name of; 0 for other text.
+  package let tableNumber: Int
 
   /// Copies the text.
-  package init(_ text: String) {
+  package init(_ text: String, tableNumber: Int = 0) {
+    self.tableNumber = tableNumber
     let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.utf8.count)
     _ = bytes.initialize(from: text.utf8)
     self.bytes = UnsafeBufferPointer(bytes)
@@ -29,6 +32,8 @@ package struct TextWriter {
   private(set) var valueCount = 0
   /// False for text that is not likely to come again in the same form.
   private(set) var isCacheable = true
+  /// The numbers of the declared tables so far, as one; 0 for none.
+  private(set) var tables = 0
 
   private init(
     _ memory: UnsafeMutableBufferPointer<UInt8>, _ start: UnsafeMutablePointer<UInt8>
@@ -62,6 +67,10 @@ package struct TextWriter {
     valueCount += sql.values.count
     isCacheable = isCacheable && sql.isCacheable
   }
+
+  /// Notes that a declared table is written, by its number.
+  @inline(__always)
+  package mutating func note(table number: Int) { tables = (tables &* 31 &+ number) & 0xffff_ffff }
 
   /// Appends a placeholder.
   package mutating func appendPlaceholder() {

@@ -66,14 +66,14 @@ struct TableReader {
     // leave a part of a character.
     let columns = try db.executeQuery(
       """
-      SELECT name, CAST(type AS BLOB), "notnull", dflt_value, pk, hidden IN (2, 3), hidden = 3
+      SELECT name, type, "notnull", dflt_value, pk, hidden IN (2, 3), hidden = 3
       FROM pragma_table_xinfo(?, ?) WHERE hidden <> 1 ORDER BY cid
       """, name, schema
     ).map { row in
       let name = try row.get(at: 0, as: String.self)
       var column = text.columns[name.foldedName] ?? ColumnSchema(name: name)
       column.name = name
-      column.type = String(decoding: try row.get(at: 1, as: [UInt8].self), as: UTF8.self)
+      column.type = try row.withUnsafeBytes(at: 1) { String(decoding: $0, as: UTF8.self) }
       column.isNotNull = try row.get(at: 2)
       column.defaultSQL = try row.get(at: 3)
       column.primaryKeyPosition = try row.get(at: 4)

@@ -44,6 +44,16 @@ extension String {
     }
   }
 
+  /// Whether it is this word of ASCII, which is given in small letters, in any case.
+  package func isWord(_ word: StaticString) -> Bool {
+    withBytes { own in
+      own.count == word.utf8CodeUnitCount
+        && word.withUTF8Buffer { word in
+          own.indices.allSatisfy { own[$0] | 0x20 == word[$0] }
+        }
+    }
+  }
+
   /// The text with the capital letters of ASCII made small, as bytes.
   package var foldedName: [UInt8] {
     utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }

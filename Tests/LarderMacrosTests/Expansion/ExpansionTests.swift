@@ -110,7 +110,7 @@ struct ExpansionTests {
       expansion.members.hasSuffix(
         """
         Larder.Table(
-          "city", { City(id: $0) }, columns.id)
+          "city", { City(id: $0) }, columns.id, notStored: [\\City.isSelected, \\City.limit])
         """))
   }
 

@@ -98,6 +98,9 @@ struct ProblemTests {
     expectProblem(
       condition, in: "@Record\nstruct S {\n#if A\n#if B\n⚠️@inlinable init() {}\n#endif\n#endif\n}")
     expectProblem(
+      "@Record can't tell whether this is compiled: a property is the same column under all conditions",
+      in: "@Record\nstruct S {\n#if DEBUG\n⚠️@NotStored\n#endif\nvar x = 5\n}")
+    expectProblem(
       "@Record can't tell what this macro declares: write it in an extension",
       in: "@Record\nstruct S { ⚠️#properties(5) }")
   }

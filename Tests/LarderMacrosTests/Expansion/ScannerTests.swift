@@ -44,6 +44,66 @@ struct ScannerTests {
         """##)
   }
 
+  @Test("A slash begins a literal where the compiler has it so, whatever the literal holds")
+  func literals() throws {
+    try expectColumns(
+      "a", "body", "b", "draft", "c", "d", "e", "f", "g", "h", "i",
+      in: ##"""
+        var a = try? /{/
+        var body: String
+        var b = try! /}/, draft: String
+        var c = /]/, d = [/,"/, /}/], e = f(/)/, /[)]/)
+        var f = g {
+          g()
+          /{/.firstMatch(in: x)
+        }
+        var g = x! / y / z, h = x ?? /^ {/
+        static func / (a: Self, b: Self) -> Self { a }
+        static prefix func /^(a: Self) -> Self { a }
+        var i = a / /* } */ b / c
+        """##)
+  }
+
+  @Test("Aliases whose parameters end at the equals sign")
+  func aliases() throws {
+    try expectColumns(
+      "a", "b",
+      in: """
+        typealias List<T>=[T]
+        var a: Int
+        typealias Pair<T: P, U>=Dictionary<T, (U) -> Set<T>>
+        var b: Int
+        """)
+  }
+
+  @Test("Attributes under a condition, which change nothing of how a property is stored")
+  func conditionalAttributes() throws {
+    try expectColumns(
+      "a", "b",
+      in: """
+        #if DEBUG
+        @discardableResult
+        #endif
+        func f() -> Int { 5 }
+        #if DEBUG
+        @available(*, deprecated)
+        #elseif A && B
+        #if C
+        @usableFromInline
+        #endif
+        #endif
+        var a: Int
+        @inlinable
+        #if DEBUG
+        @MainActor @Clamped(5)
+        #else
+        @Other
+        #endif
+        static var d: Int { 5 }
+        var b: Int
+        """)
+  }
+
   @Test("Computed, lazy and static properties are none of the record's")
   func others() throws {
     try expectColumns(

@@ -26,7 +26,7 @@ enum ByHand {
       "city",
       { City(id: $0, name: $1, population: $2, founded: $3, country: $4, tags: $5) },
       columns.id, columns.name, columns.population, columns.founded, columns.country,
-      columns.tags)
+      columns.tags, notStored: [\.isSelected])
   }
 
   struct Country: Record {

@@ -93,12 +93,18 @@ struct ColumnOptionTests {
         == .misuse)
   }
 
-  @Test("don't count as changes")
+  @Test("that have changed since a copy are refused, as those that are named")
   func changedSince() throws {
     let street = try Street(id: nil, name: "Storgata").inserted(db)
     var copy = street
     copy.changes = 100
+    let error = failure(DatabaseError.self) { try copy.update(db, changedSince: street) }
+    #expect(error?.message == "“changes” of the table “street” is only read")
+    copy = street
     copy.label = "x"
-    #expect(try copy.update(db, changedSince: street) == false)
+    #expect(failure(DatabaseError.self) { try copy.update(db, changedSince: street) } != nil)
+    copy = street
+    let isChanged = try copy.update(db, changedSince: street)
+    #expect(!isChanged)
   }
 }

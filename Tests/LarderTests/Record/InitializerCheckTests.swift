@@ -261,7 +261,8 @@ struct InitializerCheckTests {
         Column("guest", \Visit.guest)
       )
       static let table = Table(
-        "visit", { Visit(id: $0, place: $1, guest: $2) }, columns.0, columns.1, columns.2)
+        "visit", { Visit(id: $0, place: $1, guest: $2) }, columns.0, columns.1, columns.2,
+        notStored: [\.isNew])
     }
     try Visit.table.create(db)
     try db.executeUpdate("INSERT INTO visit VALUES (1, 'Rome', 'Ann')")

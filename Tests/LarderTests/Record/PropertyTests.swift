@@ -42,7 +42,8 @@ private struct Person: Record, Equatable {
   }
   static let columns = Columns()
   static let table = Table(
-    "person", Person.init, columns.id, columns.age, columns.name, columns.country)
+    "person", Person.init, columns.id, columns.age, columns.name, columns.country,
+    notStored: [\.birthdays])
 }
 
 private final class River: Record {

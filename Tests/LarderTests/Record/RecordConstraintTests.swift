@@ -77,9 +77,9 @@ struct RecordConstraintTests {
   func datatype() throws {
     struct Loose: Record {
       var id: Int64?
-      var name: Int
+      var name: String
       var city: Int
-      var age: String
+      var age: DatabaseValue
 
       struct Columns: Sendable {
         let id = Column("id", \Loose.id, .primaryKey)
@@ -91,7 +91,7 @@ struct RecordConstraintTests {
       static let table = Table(
         "resident", Loose.init, columns.id, columns.name, columns.city, columns.age)
     }
-    var loose = Loose(id: nil, name: 5, city: 1, age: "forty")
+    var loose = Loose(id: nil, name: "Ann", city: 1, age: "forty")
     let error = failure(DatabaseError.self) { try loose.insert(db) }
     #expect(error?.constraint?.kind == .datatype)
     #expect(error?.constraint?.columns == ["age"])

@@ -1,33 +1,5 @@
 import CSQLite
 
-/// The affinity of a column: what it makes of values that are stored in it, or compared with it. INTEGER
-/// and NUMERIC do the same.
-///
-/// See [type affinity](https://www.sqlite.org/datatype3.html#type_affinity).
-package enum ColumnAffinity: Sendable {
-  case none, text, numeric, real
-
-  /// By [the rules](https://www.sqlite.org/datatype3.html#determination_of_column_affinity), in
-  /// their order.
-  package init(type: String, isStrict: Bool) {
-    let type = type.uppercased()
-    self =
-      if isStrict, type == "ANY" {
-        .none
-      } else if type.contains("INT") {
-        .numeric
-      } else if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) {
-        .text
-      } else if type.isEmpty || type.contains("BLOB") {
-        .none
-      } else if ["REAL", "FLOA", "DOUB"].contains(where: type.contains) {
-        .real
-      } else {
-        .numeric
-      }
-  }
-}
-
 extension Database {
   /// The affinity and the collation of a table's column, as SQLite knows them without a statement (but for
   /// the type ANY, which is another in a STRICT table); nil for a view's, whose columns it doesn't tell,

@@ -1,0 +1,266 @@
+import CSQLite
+
+/// What a connection knows of its schema until that changes: the tables that were looked at, and what was found
+/// out about declarations of them.
+///
+/// A change is noticed by SQLite's [cookie](https://www.sqlite.org/pragma.html#pragma_schema_version), which is read
+/// only where something may have happened: before a statement runs for the first time, after SQLite has compiled one
+/// anew, and once in a transaction that writes. In between, a statement remembers the ``Connection/schemaMark`` under
+/// which its tables were looked at, and compares one number.
+///
+/// What makes the unowned reference sound: the connection owns this object, and nobody else has it.
+final class KnownSchema {
+  /// Set by the connection when it is made.
+  unowned(unsafe) var connection: Connection?
+
+  /// Whether this connection has run what may change the schema, since the mark was new.
+  private var hasChangedIt = true
+  /// The same in the transaction that is open: to roll it back is another change.
+  private var changesInTransaction = false
+  /// Whether nobody else can change the schema, not even between transactions.
+  private var isAlone = false
+  /// The cookies of the database and of those that are attached.
+  private var cookies: [Int] = []
+  private var tables: [[UInt8]: FoundTable?] = [:]
+  private var findings: [Int: AnyObject] = [:]
+  /// What reads the cookie.
+  private var cookieStatement: OpaquePointer?
+  private var keepsSnapshot = false
+  /// The looks at tables that have to wait until something is written; nil where none has to.
+  private var postponed: [() throws -> Void]?
+
+  init() {}
+
+  /// On another engine than SQLite nothing is looked at.
+  func ignoreAll() {
+    hasChangedIt = false
+    isAlone = true
+    if let connection { connection.schemaWriteMark = connection.schemaMark }
+  }
+
+  // MARK: Changes
+
+  /// Notes that this connection is about to run something which may change the schema.
+  func mayChange() {
+    hasChangedIt = true
+    changesInTransaction = true
+    connection?.schemaWriteMark = 0
+  }
+
+  /// Notes that a transaction has ended, or a part of it was undone.
+  @inline(__always)
+  func noteEnd(undone: Bool) {
+    if undone || !isAlone || changesInTransaction { noteEndOfChanges(undone) }
+  }
+
+  private func noteEndOfChanges(_ isUndone: Bool) {
+    if isUndone, changesInTransaction { hasChangedIt = true }
+    if !isUndone { changesInTransaction = false }
+    if !isAlone || hasChangedIt { connection?.schemaWriteMark = 0 }
+  }
+
+  /// Calls a closure that looks at tables, once it is known whether the schema is still the same. All of it sees one
+  /// snapshot, also outside of a transaction: each look would begin one by itself.
+  func whileLooking<T>(_ connection: Connection, _ body: () throws -> T) throws -> T {
+    keepsSnapshot = true
+    defer {
+      keepsSnapshot = false
+      if connection.isOpen, connection.isOfThisProcess { sqlite3_reset(cookieStatement) }
+    }
+    try refresh(connection)
+    return try body()
+  }
+
+  /// Finds out whether the schema is still the known one, as a transaction that is open sees it, if one is.
+  func refresh(_ connection: Connection) throws {
+    // Within a call of SQLite's the change may not be done yet.
+    if hasChangedIt {
+      if connection.callDepth == 0 { hasChangedIt = false }
+      cookies = try connection.lookingIntoSchema { try readCookies($0) }
+      return forget()
+    }
+    guard connection.schemaWriteMark == 0 else { return }
+    let found = try connection.lookingIntoSchema { try readCookies($0) }
+    if found != cookies {
+      cookies = found
+      forget()
+    }
+  }
+
+  private func forget() {
+    connection?.schemaMark += 1 << 32
+    connection?.schemaWriteMark = 0
+    tables = [:]
+    findings = [:]
+  }
+
+  /// The same before something is written. In a transaction that has begun to read, the schema stays what it is until
+  /// the end.
+  func refreshToWrite(_ connection: Connection) throws {
+    try refresh(connection)
+    isAlone = connection.isAlone
+    if isAlone || connection.hasTransaction {
+      connection.schemaWriteMark = hasChangedIt ? 0 : connection.schemaMark
+    }
+  }
+
+  private func readCookies(_ look: SchemaLook) throws -> [Int] {
+    if cookieStatement == nil {
+      let sql = "PRAGMA main.schema_version"
+      let code = sqlite3_prepare_v3(
+        look.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &cookieStatement, nil)
+      guard code == SQLITE_OK else { throw LookFailure(code: code, sql: sql) }
+    }
+    // As long as it stands on its row, its snapshot is kept.
+    defer { if !keepsSnapshot { sqlite3_reset(cookieStatement) } }
+    sqlite3_reset(cookieStatement)
+    let code = sqlite3_step(cookieStatement)
+    guard code == SQLITE_ROW else {
+      throw LookFailure(code: code, sql: "PRAGMA main.schema_version")
+    }
+    var cookies = [Int(sqlite3_column_int64(cookieStatement, 0))]
+    if larder_has_attached(look.handle) != 0 { try readAttachedCookies(look, &cookies) }
+    return cookies
+  }
+
+  private func readAttachedCookies(
+    _ look: SchemaLook, _ cookies: inout [Int]
+  ) throws {
+    var names: [String] = []
+    try look.rows("PRAGMA database_list") { row in
+      if row.integer(0) > 1 { names.append(row.text(1)) }
+    }
+    for name in names {
+      try look.rows("PRAGMA \(name.quotedIdentifier).schema_version") {
+        cookies.append($0.integer(0))
+      }
+    }
+  }
+
+  /// Lets go of the statement, before the connection is closed.
+  func close() {
+    sqlite3_finalize(cookieStatement)
+    cookieStatement = nil
+  }
+
+  // MARK: Looks that wait
+
+  /// Whether looks wait.
+  var isPostponing: Bool { postponed != nil }
+
+  /// Lets looks at tables wait from now on.
+  func postpone() { postponed = [] }
+
+  /// Whether a look waits.
+  func postpone(_ look: @escaping () throws -> Void) -> Bool {
+    postponed?.append(look)
+    return postponed != nil
+  }
+
+  /// Does what had to wait; false where nothing had to.
+  func catchUp() throws -> Bool {
+    let looks = postponed.take() ?? []
+    for look in looks { try look() }
+    return !looks.isEmpty
+  }
+
+  // MARK: What is known
+
+  fileprivate func table(
+    _ name: String, _ read: () throws -> FoundTable?
+  ) rethrows -> FoundTable? {
+    let key = name.foldedName
+    if let known = tables[key] { return known }
+    let found = try read()
+    tables[key] = .some(found)
+    return found
+  }
+
+  fileprivate subscript(finding number: Int) -> AnyObject? {
+    get { findings[number] }
+    set { findings[number] = newValue }
+  }
+}
+
+/// The schema as a connection has it while it looks at a table.
+@usableFromInline
+package struct SchemaReader {
+  private let connection: Connection
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  /// Whether there is a schema of SQLite's.
+  package var isSQLite: Bool { connection.engine == nil }
+
+  /// How dates are stored.
+  package var dateFormat: DateFormat { connection.dateFormat }
+
+  /// The table of a name; nil where there is none, or SQLite can't read its columns. Throws ``DatabaseError`` where
+  /// reading was interrupted, or memory or the file fails.
+  package func table(_ name: String) throws -> FoundTable? {
+    try connection.knownSchema.table(name) {
+      try look(orElse: nil) { try FoundTable(name, on: $0) }
+    }
+  }
+
+  /// The columns of each index of a table that no two rows can have in common, by their names, with the collation by
+  /// which they are compared, where that isn't the column's own.
+  package func uniqueKeys(of table: FoundTable) throws -> [[(column: Int, collation: String?)]] {
+    try look(orElse: []) { look in
+      var keys: [[(column: Int, collation: String?)]] = []
+      for key in try look.uniqueKeys(of: table.name) {
+        keys.append(
+          key.map { part in
+            let own = look.collation(of: table.columns[part.column].name, in: table.name)
+            return (part.column, part.collation.foldedName == own.foldedName ? nil : part.collation)
+          })
+      }
+      return keys
+    }
+  }
+
+  /// Whether a column's text is compared byte by byte.
+  package func isBinary(_ column: Int, of table: FoundTable) throws -> Bool {
+    try look(orElse: true) {
+      $0.collation(of: table.columns[column].name, in: table.name).uppercased() == "BINARY"
+    }
+  }
+
+  /// Whether a table's rows are a module's, which stores and compares values as it likes.
+  package func isVirtual(_ table: FoundTable) throws -> Bool {
+    try look(orElse: true) { try $0.isVirtual(table.name) }
+  }
+
+  /// What was found out about a declaration by its number, until the schema changes.
+  package subscript(finding number: Int) -> AnyObject? {
+    get { connection.knownSchema[finding: number] }
+    nonmutating set { connection.knownSchema[finding: number] = newValue }
+  }
+
+  /// - Parameter unknown: what is returned where SQLite can't compile what is asked, as for a view that is broken:
+  ///   the statement that uses it says so better.
+  private func look<T>(
+    orElse unknown: T, _ body: (SchemaLook) throws -> T
+  ) throws -> T {
+    do {
+      return try connection.lookingIntoSchema(body)
+    } catch let error as DatabaseError where error.code == .error || error.code == .tooBig {
+      return unknown
+    }
+  }
+}
+
+extension Connection {
+  /// Runs statements of the library's own on the schema, whatever the authorizer forbids and however long SQL may
+  /// be.
+  func lookingIntoSchema<T>(_ body: (SchemaLook) throws -> T) throws -> T {
+    let handle = try sqlite()
+    let length = sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 1_000_000)
+    defer { sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, length) }
+    do {
+      return try looking { try body(SchemaLook(handle: handle)) }
+    } catch let failure as LookFailure {
+      throw error(failure.code, sql: failure.sql)
+    }
+  }
+}
