@@ -34,6 +34,7 @@ enum RealNumbers {
     guard !fragment.isDeep else { return false }
     switch fragment.kind {
     case .text: return fragment.operation == .real
+    case .table: return false
     case .value: return type(of: fragment.value).columnType.kind == .real
     case .unary, .binary, .comparison:
       switch fragment.operation {
