@@ -352,14 +352,6 @@ final class Readers: ScopeRunner, @unchecked Sendable {
     }
   }
 
-  private func timeoutError() -> DatabaseError {
-    let age = oldestAge.map { ", of which one has been in use for \($0.inMilliseconds) ms" } ?? ""
-    return DatabaseError(
-      .busyTimeout,
-      "waited longer than \(timeout) for a \(areWriters ? "connection" : "reader") to become free\(age)"
-    )
-  }
-
   // MARK: Barriers
 
   func raise(_ barrier: UInt32) {

@@ -90,6 +90,14 @@ extension Readers {
       ? DatabaseError(.misuse, "the pool is closed") : FileLocation.movedError(path)
   }
 
+  func timeoutError() -> DatabaseError {
+    let age = oldestAge.map { ", of which one has been in use for \($0.inMilliseconds) ms" } ?? ""
+    return DatabaseError(
+      .busyTimeout,
+      "waited longer than \(timeout) for a \(areWriters ? "connection" : "reader") to become free\(age)"
+    )
+  }
+
   static var unopenedError: DatabaseError {
     DatabaseError(.internal, "the reader isn't open")
   }

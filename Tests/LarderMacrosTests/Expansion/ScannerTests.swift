@@ -52,7 +52,7 @@ struct ScannerTests {
         var a = try? /{/
         var body: String
         var b = try! /}/, draft: String
-        var c = /]/, d = [/,"/, /}/], e = f(/)/, /[)]/)
+        var c = /]/, d = [/,"/, /}/], e = f(/\)/, /[)]/)
         var f = g {
           g()
           /{/.firstMatch(in: x)

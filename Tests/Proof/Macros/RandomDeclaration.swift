@@ -26,6 +26,8 @@ struct RandomDeclaration {
   private var columns: [ExpectedColumn] = []
   private var members: [String] = []
   private var names: Set<String> = []
+  /// The property that isn't a column by its attribute, if there is one.
+  private var notStored: String?
   /// Whether the compiler's initializer has more parameters than columns.
   private var hasDefaults = false
   private var hasInitializer = false
@@ -196,13 +198,16 @@ struct RandomDeclaration {
 
   private mutating func addNotStored() {
     hasDefaults = true
-    insert(
-      source.one(of: [
-        "@NotStored var n1 = \(source.value())", "@NotStored private(set) var n2: Int? = 5",
-        "@NotStored @Clamped(0...5) var n3: Int", "@Lazy(\"}\") @NotStored\n  var n4 = 5",
-        "@NotStored var n5: [Int]?", "@NotStored weak var n6: Box<Int>?",
-        "@LarderMacros.NotStored var n7 = 5",
-      ]))
+    let (name, member) = source.one(of: [
+      ("n1", "@NotStored var n1 = \(source.value())"),
+      ("n2", "@NotStored private(set) var n2: Int? = 5"),
+      ("n3", "@NotStored @Clamped(0...5) var n3: Int"),
+      ("n4", "@Lazy(\"}\") @NotStored\n  var n4 = 5"),
+      ("n5", "@NotStored var n5: [Int]?"), ("n6", "@NotStored weak var n6: Box<Int>?"),
+      ("n7", "@LarderMacros.NotStored var n7 = 5"),
+    ])
+    notStored = name
+    insert(member)
   }
 
   /// Makes the attribute: the arguments that are copied from it, and the table's name.
@@ -284,6 +289,7 @@ struct RandomDeclaration {
     }
     let arguments =
       [tableName ?? ownName, make] + columns.map { "columns.\($0.name)" } + labelled
+      + (notStored.map { ["notStored: [\\\(type).\($0)]"] } ?? [])
     written += [
       "}", "\(visibility)static let columns = Columns()",
       "\(visibility)static let table: Larder.Table<\(type)> = Larder.Table( "
