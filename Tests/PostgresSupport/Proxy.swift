@@ -7,6 +7,8 @@ package final class Proxy: Sendable {
   private let scratch: Lock<ScratchFolder>
   private let listener: Int32
   private let server: String
+  /// For how long an answer is held back for what the client sends without waiting for it, in milliseconds.
+  private let patience: Int32
   private let state = Lock(State())
 
   private struct State {
@@ -34,8 +36,11 @@ package final class Proxy: Sendable {
 
   package var folder: String { scratch.withLock { $0.path } }
 
-  package init(to server: String, isSilent: Bool = false) throws {
+  /// - Parameter countsRoundTrips: whether ``roundTrips`` is asked for, for which answers are held back a little: what a
+  ///   client sends in several parts is one round trip, also where the server has answered the first.
+  package init(to server: String, isSilent: Bool = false, countsRoundTrips: Bool = false) throws {
     self.server = server
+    patience = countsRoundTrips ? 5 : 0
     scratch = Lock(try ScratchFolder())
     listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     let listener = listener
@@ -122,6 +127,10 @@ package final class Proxy: Sendable {
         continue
       }
       for index in 0..<2 where files[index].revents != 0 {
+        if index == 1, !isAnswered, patience > 0 {
+          var more = pollfd(fd: client, events: Int16(POLLIN), revents: 0)
+          if poll(&more, 1, patience) > 0 { break }
+        }
         let count = read(files[index].fd, &buffer, min(buffer.count, allowed))
         guard count > 0 else { return }
         // The first that comes back of what was sent ends a round trip.

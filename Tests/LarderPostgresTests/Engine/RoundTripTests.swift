@@ -26,7 +26,7 @@ struct RoundTripTests {
   private let pool: PostgresPool
 
   init() throws {
-    proxy = try Proxy(to: PostgresServer.shared.folder)
+    proxy = try Proxy(to: PostgresServer.shared.folder, countsRoundTrips: true)
     let address = try PostgresServer.shared.database()
     var configuration = PostgresConfiguration()
     configuration.connections = 1

@@ -106,7 +106,7 @@ struct ScopeEndTests {
     "The session is reset in the round trip that ends the scope, and where nothing may be left not at all"
   )
   func roundTrips() throws {
-    let proxy = try Proxy(to: PostgresServer.shared.folder)
+    let proxy = try Proxy(to: PostgresServer.shared.folder, countsRoundTrips: true)
     let pool = try Self.pool(
       address.replacing(try PostgresServer.shared.folder, with: proxy.folder))
     func trips(_ sql: SQL) throws -> Int {
