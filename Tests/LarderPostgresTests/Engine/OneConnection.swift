@@ -1,6 +1,7 @@
 import Larder
-import LarderPostgres
 import PostgresSupport
+
+@testable import LarderPostgres
 
 /// A pool of one connection to a new database, in which there is a table `t` of numbers `a`.
 struct OneConnection {
@@ -18,6 +19,8 @@ struct OneConnection {
   ) throws -> PostgresPool {
     var configuration = PostgresConfiguration()
     configuration.connections = 1
+    // A machine that is busy may take long to end what is cancelled, after which a connection is given up.
+    configuration.cancellationPatience = .seconds(60)
     change(&configuration)
     return try PostgresPool(address, configuration: configuration)
   }

@@ -55,6 +55,10 @@ struct RefusalTests {
     var configuration = PostgresConfiguration()
     configuration.retryLimit = nil
     let pool = try PostgresPool(server.address, configuration: configuration)
+    // Who has asked whether the server is there may not have left yet.
+    let clients: SQL =
+      "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+    while try pool.read({ try $0.value(clients, as: Int.self) }) != 1 {}
     let found = try pool.read { _ in
       try pool.read { _ in #expect(throws: DatabaseError.self) { try pool.read { _ in } } }
     }
