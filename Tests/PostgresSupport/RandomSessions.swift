@@ -57,6 +57,13 @@ package struct RandomSessions {
     $$ BEGIN SET app.tenant = 'A'; RETURN current_setting('app.tenant'); END $$
     """,
     "CREATE PROCEDURE proceed(text) LANGUAGE plpgsql AS $$ BEGIN EXECUTE $1; END $$",
+    // Words of SQL that are no reserved ones.
+    """
+    DO $do$ DECLARE word text; BEGIN FOREACH word IN ARRAY ARRAY['by', 'conflict', 'cube', 'double', 'explain', 'filter',
+    'first', 'insert', 'materialized', 'next', 'over', 'partition', 'recursive', 'rollup', 'set', 'sets', 'system',
+    'varying', 'within'] LOOP EXECUTE format($$ CREATE FUNCTION %s(text) RETURNS boolean LANGUAGE plpgsql AS
+    'BEGIN EXECUTE $1; RETURN true; END' $$, word); END LOOP; END $do$
+    """,
   ]
 
   // MARK: Statements
@@ -111,6 +118,21 @@ package struct RandomSessions {
     "EXPLAIN ANALYZE CREATE TEMP TABLE line AS SELECT 1 AS number",
     "MERGE INTO line USING (SELECT 1) AS one(a) ON number = a WHEN MATCHED THEN UPDATE SET text = set_config('app.tenant', 'A', false)",
     "SELECT U&\"\\0073et_config\"('app.tenant', 'A', false)", "SELECT setseed(0.25)",
+    "SELECT (ARRAY[1, 2])[1: run('SET app.tenant = ''A''')]",
+    "SELECT 1 -- one\r, set_config('app.tenant', 'A', false)",
+    "SELECT E'one' \n 'it\\'', set_config('app.tenant', 'A', false) --'",
+    "SELECT first('SET app.tenant = ''A''')",
+    "SELECT number FROM line ORDER BY by('SET app.tenant = ''A''')",
+    "SELECT 1 FROM line WHERE NOT materialized('LISTEN news')",
+    "SELECT cube('SET app.tenant = ''A''')",
+    "INSERT INTO line SELECT 5, '' FROM line AS a JOIN line AS b ON conflict('SET ROLE pg_monitor') ON CONFLICT DO NOTHING",
+    "SELECT system('SET ROLE pg_monitor'), next('LISTEN news')", "SELECT set('LISTEN news')",
+    "UPDATE line SET text = (SELECT set('LISTEN news')) WHERE set('LISTEN news')",
+    "UPDATE line SET text = CASE WHEN set('LISTEN news') THEN 'x' END",
+    "INSERT INTO line VALUES (1) ON CONFLICT DO NOTHING RETURNING set('LISTEN news')",
+    "SELECT explain('LISTEN news'), sets('LISTEN news'), filter('LISTEN news'), over('LISTEN news')",
+    "SELECT double('LISTEN news'), varying('LISTEN news'), within('LISTEN news'), recursive('LISTEN news')",
+    "MERGE INTO line USING (SELECT 1) AS one(a) ON insert('LISTEN news') WHEN MATCHED THEN DO NOTHING",
   ]
 
   /// What leaves nothing.
@@ -119,7 +141,9 @@ package struct RandomSessions {
     "INSERT INTO line VALUES (7, 'x') ON CONFLICT DO NOTHING",
     "SET LOCAL app.tenant = 'A'", "SELECT upper(text) FROM line", "SELECT pg_advisory_xact_lock(1)",
     "DECLARE rows CURSOR FOR SELECT number FROM line", "SET LOCAL ROLE pg_monitor",
-    "SAVEPOINT here",
+    "SAVEPOINT here", "BEGIN", "COMMIT", "ROLLBACK AND CHAIN", "START TRANSACTION READ ONLY",
+    "ROLLBACK TO here", "RELEASE here", "SET LOCAL search_path = nowhere, public",
+    "SET CONSTRAINTS ALL DEFERRED",
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT sum(i) FROM n",
     "UPDATE line SET text = text || 'x' WHERE number = 3",
   ]

@@ -56,7 +56,7 @@ package enum QueryKind: String, CaseIterable, Sendable {
   case decimals, decimalSets, numbers, memberships
   case tuples, structs, steps, windowSteps
   case upserts, upsertArrays, updates, joinUpdates, deletions, joinDeletions, insertions
-  case pages, placePages
+  case pages, placePages, extremes, orderedTexts
 }
 
 extension TreeGenerator {
@@ -113,6 +113,8 @@ extension TreeGenerator {
     case .insertions: insertions()
     case .pages: pages()
     case .placePages: placePages()
+    case .extremes: extremes()
+    case .orderedTexts: orderedTexts()
     }
   }
 }

@@ -4,16 +4,16 @@
 ///
 /// See [Functions and Operators](https://www.postgresql.org/docs/15/functions.html).
 enum HarmlessFunctions {
-  /// Words behind which a parenthesis is no call.
+  /// Words behind which a parenthesis is no call, wherever they stand.
   static let keywords: Set<String> = words(
     """
-    all and any array as asc between bernoulli by case cast check conflict cube desc distinct else except exists
-    explain fetch filter first for from group grouping having ilike in intersect interval is join lateral like limit
-    materialized next not offset on only or order over partition primary recursive returning rollup row select sets set
-    similar some system then to union unique using values variadic when where window with within
+    all and any array as asc between case cast check desc distinct else except exists fetch for from group grouping having
+    ilike in intersect interval is join lateral like limit not offset on only or order primary returning row select similar
+    some then to union unique using values variadic when where window with
 
-    bit char character decimal dec double float numeric precision time timestamp timestamptz timetz varbit varchar
-    varying
+    bit char character dec decimal float numeric precision time timestamp varchar
+
+    timestamptz timetz varbit
     """)
 
   static let names: Set<String> = words(

@@ -8,13 +8,13 @@
 /// Triggers, rules, views, operators and casts that somebody has made don't show in the text.
 struct StatementEffects {
   private enum Token: Equatable {
-    case none, word(String), name(String), symbol(UInt8), literal
+    case none, word(String), name(String), symbol(UInt8), literal, cast
 
     /// The identifier's name, quoted or not.
     var identifier: String? {
       switch self {
       case .word(let name), .name(let name): name
-      case .none, .symbol, .literal: nil
+      case .none, .symbol, .literal, .cast: nil
       }
     }
 
@@ -28,6 +28,10 @@ struct StatementEffects {
     var isWith = false
     /// Whether the verb of its query has been read.
     var hasVerb = false
+    /// Whether the SET of its UPDATE is yet to come.
+    var isBeforeSet = false
+    /// Whether it has joined, so that ON may begin a condition.
+    var hasJoined = false
   }
 
   /// The names of functions that the program knows to be harmless.
@@ -70,10 +74,26 @@ struct StatementEffects {
 
   mutating func take(word: String) {
     let isNumber = word.utf8.first.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-    guard isNumber == false else { return takeLiteral() }
+    guard isNumber == false else {
+      // A word that follows a number without a space is one of its own for older servers.
+      if !Self.isNumber(word) { isSuspect = true }
+      return takeLiteral()
+    }
     let isVerb = note(word)
     takeIdentifier(.word(word))
     isBehindVerb = isVerb
+  }
+
+  /// Whether a word that begins with a digit is a number: `12`, `1e6`, `1_000`, `0xff`.
+  private static func isNumber(_ word: String) -> Bool {
+    let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+    let isPlain = { isDigit($0) || $0 == UInt8(ascii: "_") }
+    if ["0x", "0o", "0b"].contains(where: word.hasPrefix) {
+      let letters = UInt8(ascii: "a")...UInt8(ascii: "f")
+      return word.utf8.dropFirst(2).allSatisfy { isPlain($0) || letters.contains($0) }
+    }
+    let rest = word.utf8.drop(while: isPlain)
+    return rest.isEmpty || rest.first == UInt8(ascii: "e") && rest.dropFirst().allSatisfy(isDigit)
   }
 
   mutating func take(quotedName name: String) {
@@ -83,6 +103,9 @@ struct StatementEffects {
   }
 
   mutating func takeLiteral() { take(.literal) }
+
+  /// The sign of a cast, behind which a type stands.
+  mutating func takeCast() { take(.cast) }
 
   mutating func take(symbol: UInt8) {
     switch symbol {
@@ -100,6 +123,8 @@ struct StatementEffects {
   private mutating func takeIdentifier(_ token: Token) {
     guard let name = token.identifier else { return }
     if name == "pg_settings" { namesSettings = true }
+    // Where texts end otherwise, nothing here is known, not even for a transaction.
+    if name == "standard_conforming_strings" { isSuspect = true }
     if name.hasPrefix("pg_temp") { isSuspect = true }
     let isTable = last[0] == .word("into") || last[0] == .dot && self.isTable
     take(token)
@@ -114,6 +139,7 @@ struct StatementEffects {
         words.contains(last[0]) && token.identifier != nil && token != .word("to")
     }
     count += 1
+    if last[0] == .word("set") { levels[levels.count - 1].isBeforeSet = false }
     levels[levels.count - 1].hasBegun = true
     isBehindVerb = false
     if token != .dot { isTable = false }
@@ -127,11 +153,14 @@ struct StatementEffects {
     if first.isEmpty { first = word }
     switch word {
     case "with": if isFirst { levels[level].isWith = true }
+    case "join": levels[level].hasJoined = true
+    case "do": levels[level].isBeforeSet = true
     case "insert", "update", "delete", "merge", "select", "values", "table":
       if !["select", "values", "table"].contains(word) { changesRows = true }
       let mayFollow = levels[level].isWith || level == 0 && ["explain", "declare"].contains(first)
       guard isFirst || mayFollow, !levels[level].hasVerb else { return false }
       levels[level].hasVerb = true
+      if word == "update" { levels[level].isBeforeSet = true }
       return true
     case "into":
       // That of SELECT makes a table, and an INSERT may be a column's name.
@@ -143,6 +172,7 @@ struct StatementEffects {
     // A cursor that outlives its transaction.
     case "hold": if last[0] == .word("with") { isSuspect = true }
     case "create", "execute", "refresh": if first == "explain" { isSuspect = true }
+    case "returning": levels[level].isBeforeSet = false
     default: break
     }
     return false
@@ -155,14 +185,34 @@ struct StatementEffects {
     guard let name = last[0].identifier else { return true }
     let level = levels[levels.count - 1]
     // The columns of a table, of an alias or of a common table, and a type.
-    if isTable || last[1] == .word("as") || last[1] == .symbol(UInt8(ascii: ":")) { return true }
+    if isTable || last[1] == .word("as") || last[1] == .cast { return true }
     if level.isWith, !level.hasVerb { return true }
     guard last[1] == .dot else {
-      if case .word = last[0], HarmlessFunctions.keywords.contains(name) { return true }
-      if name == "insert", first == "merge" { return true }
+      if case .word = last[0], isKeyword(name, level) { return true }
       return HarmlessFunctions.names.contains(name) || harmless.contains(name)
     }
     if harmless.contains(name) { return true }
     return last[2].identifier == "pg_catalog" && HarmlessFunctions.names.contains(name)
+  }
+
+  /// Whether a word is one of SQL's behind which a parenthesis is no call. Those that may be functions' names too are so
+  /// only where they belong.
+  private func isKeyword(_ word: String, _ level: Level) -> Bool {
+    if HarmlessFunctions.keywords.contains(word) { return true }
+    switch word {
+    case "by": return ["group", "order", "partition"].contains { last[1] == .word($0) }
+    case "conflict": return last[1] == .word("on") && changesRows && !level.hasJoined
+    case "cube", "rollup": return last[1] == .word("by") && last[2] == .word("group")
+    case "explain": return count == 1
+    case "filter", "over": return last[1] == .symbol(UInt8(ascii: ")"))
+    case "first", "next": return last[1] == .word("fetch")
+    case "insert": return first == "merge" && last[1] == .word("then")
+    case "materialized": return last[1] == .word("not") && last[2] == .word("as")
+    case "set": return level.isBeforeSet
+    case "sets": return last[1] == .word("grouping")
+    case "system", "bernoulli": return last[1] == .word("tablesample")
+    case "varying": return ["character", "char", "bit"].contains { last[1] == .word($0) }
+    default: return false
+    }
   }
 }

@@ -76,21 +76,28 @@ package struct StatementText {
       // In E'…' a backslash escapes what follows.
       let prefix = start > 0 ? source[start - 1] | 0x20 : 0
       let isOwnWord = start < 2 || !source[start - 2].isWord
-      takeQuoted(escapes: prefix == UInt8(ascii: "e") && isOwnWord)
+      let escapes = prefix == UInt8(ascii: "e") && isOwnWord
+      takeQuoted(escapes: escapes)
+      while escapes, let next = continuation {
+        position = next
+        takeQuoted(escapes: true)
+      }
       leavings.takeLiteral()
     case UInt8(ascii: "\""):
       takeQuoted(escapes: false)
       let name = String(decoding: source[start..<position].dropFirst().dropLast(), as: UTF8.self)
       leavings.take(quotedName: name.replacing("\"\"", with: "\""))
     case UInt8(ascii: "-") where byte(1) == UInt8(ascii: "-"):
-      while position < source.count, byte() != UInt8(ascii: "\n") { position += 1 }
+      while position < source.count, ![UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(byte()) {
+        position += 1
+      }
     case UInt8(ascii: "/") where byte(1) == UInt8(ascii: "*"): takeComment()
     case UInt8(ascii: "?"):
       position += 1
       return placeholder(numbered: takeDigits())
     case UInt8(ascii: ":") where byte(1) == UInt8(ascii: ":"):
       position += 2
-      leavings.take(symbol: UInt8(ascii: ":"))
+      leavings.takeCast()
     case UInt8(ascii: ":"), UInt8(ascii: "@"):
       position += 1
       // There is no operator with a colon; @ is one, and part of others.
@@ -165,6 +172,19 @@ package struct StatementText {
       }
     }
     position = min(position, source.count)
+  }
+
+  /// Where a text goes on that has just ended: behind white space with the end of a line.
+  private var continuation: Int? {
+    var next = position
+    while next < source.count, source[next] <= 0x20 || source[next...].starts(with: "--".utf8) {
+      if source[next] > 0x20 {
+        while next < source.count, source[next] != UInt8(ascii: "\n") { next += 1 }
+      } else {
+        next += 1
+      }
+    }
+    return next > position && next < source.count && source[next] == UInt8(ascii: "'") ? next : nil
   }
 
   /// Comments nest.

@@ -14,6 +14,8 @@ enum PostgresCasts {
     case (.real, .text): return .unsupported("text of real numbers as SQLite writes it")
     case (.date, _), (.uuid, .text), (.text, .blob): return .unsupported("cast like that")
     case (.blob, .text): return "(convert_from(\(operand), 'UTF8') COLLATE \"C\")"
+    // Sums and products keep zeros at their end.
+    case (.decimal, .text): return "(CAST(trim_scale(\(operand)) AS TEXT) COLLATE \"C\")"
     case (_, .text): return "(CAST(\(number) AS TEXT) COLLATE \"C\")"
     // The shortest digits that are the number: those of a cast alone are fifteen.
     case (.real, .decimal): return "CAST(CAST(\(operand) AS TEXT) AS NUMERIC)"

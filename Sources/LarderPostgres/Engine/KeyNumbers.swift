@@ -24,15 +24,17 @@ struct ChosenKeys {
 
 extension ChosenKeys.Column {
   /// No sequence gets that far by itself, so that a row with a greater key is never in its way, and the next rows
-  /// aren't left without numbers.
-  private static let greatestFollowed = "4611686018427387904"
+  /// aren't left without numbers. One of fewer bits keeps a sixteenth of its numbers.
+  private static let greatestFollowed =
+    "least(4611686018427387904, numbers.most - numbers.most / 16)"
 
   private var key: String { column.quotedIdentifier }
 
   /// The sequence, and its last number, where the role may move it.
   private var sequence: String {
     """
-    SELECT s, coalesce(pg_catalog.pg_sequence_last_value(s), q.seqstart - 1) AS last, q.seqincrement AS step \
+    SELECT s, coalesce(pg_catalog.pg_sequence_last_value(s), q.seqstart - 1) AS last, q.seqincrement AS step, \
+    q.seqmax AS most \
     FROM (SELECT CAST(pg_get_serial_sequence(\(table.quotedIdentifier.quotedText), \
     \(column.quotedText)) AS regclass) AS s) AS own JOIN pg_catalog.pg_sequence q ON q.seqrelid = s \
     WHERE q.seqincrement > 0 AND has_sequence_privilege(s, 'UPDATE')
@@ -53,8 +55,8 @@ extension ChosenKeys.Column {
   func follow(_ key: Int64) -> String {
     """
     SELECT \(moved(to: "number")) FROM (\(sequence)) AS numbers CROSS JOIN LATERAL (\
-    SELECT max(\(self.key)) AS number FROM \(table.quotedIdentifier) \
-    WHERE \(self.key) <= \(key) AND \(self.key) < \(Self.greatestFollowed)) AS there \
+    SELECT max(own.\(self.key)) AS number FROM \(table.quotedIdentifier) AS own \
+    WHERE own.\(self.key) <= \(key) AND own.\(self.key) < \(Self.greatestFollowed)) AS there \
     WHERE number > last
     """
   }
@@ -64,11 +66,11 @@ extension ChosenKeys.Column {
     let table = table.quotedIdentifier
     return """
       SELECT \(moved(to: "number")) FROM (\(sequence)) AS numbers CROSS JOIN LATERAL (\
-      SELECT own.\(key) AS number FROM \(table) AS own WHERE own.\(key) > last \
+      SELECT own.\(key) AS number FROM \(table) AS own WHERE own.\(key) > numbers.last \
       AND own.\(key) < \(Self.greatestFollowed) \
       AND NOT EXISTS (SELECT 1 FROM \(table) AS next WHERE next.\(key) = own.\(key) + 1) \
       ORDER BY own.\(key) LIMIT 1) AS there \
-      WHERE EXISTS (SELECT 1 FROM \(table) AS first WHERE first.\(key) = last + 1)
+      WHERE EXISTS (SELECT 1 FROM \(table) AS first WHERE first.\(key) = numbers.last + 1)
       """
   }
 }

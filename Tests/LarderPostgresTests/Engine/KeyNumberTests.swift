@@ -84,6 +84,42 @@ struct KeyNumberTests {
     #expect(try next() == 7)
   }
 
+  @Test("Keys are followed in a table whose columns are called as what follows them calls its own")
+  func names() throws {
+    struct Numbers: Record {
+      var id: Int64?
+      var last = "x"
+      var most = "y"
+      var number = "z"
+
+      struct Columns: Sendable {
+        let id = Column("id", \Numbers.id, .primaryKey)
+        let last = Column("last", \Numbers.last)
+        let most = Column("most", \Numbers.most)
+        let number = Column("number", \Numbers.number)
+      }
+      static let columns = Columns()
+      static let table = Table(
+        "numbers", Numbers.init, columns.id, columns.last, columns.most, columns.number)
+    }
+    try pool.inTransaction { db in
+      try Numbers.table.create(db)
+      _ = try Numbers(id: 1).inserted(db)
+      #expect(try Numbers().inserted(db).id == 2)
+      _ = try Numbers(id: 9).inserted(db)
+    }
+    #expect(try pool.inTransaction { try Numbers().inserted($0).id } == 10)
+  }
+
+  @Test("The greatest key of a column of fewer bits leaves numbers for all rows that come, too")
+  func greatestShortKey() throws {
+    try pool.inDatabase { try $0.executeUpdate("ALTER SEQUENCE town_id_seq MAXVALUE 2147483647") }
+    try pool.inTransaction { db in _ = try Town(id: 2_147_483_647).inserted(db) }
+    #expect(try next() == 1)
+    try pool.inTransaction { db in _ = try Town(id: 1_500_000_000).inserted(db) }
+    #expect(try next() == 1_500_000_001)
+  }
+
   @Test(
     "A row without a key that comes after some with one in the same transaction gets a number that is free"
   )

@@ -46,6 +46,29 @@ struct RefusalTests {
     #expect(user?.engine == "PostgreSQL")
   }
 
+  @Test("A row that a CHECK forbids is left out on SQLite alone: on a server it is an error")
+  func ignoredCheck() throws {
+    struct Even: Record {
+      var id: Int64
+
+      struct Columns: Sendable {
+        let id = Column("id", \Even.id, .primaryKey, .check("id % 2 = 0"))
+      }
+      static let columns = Columns()
+      static let table = Table("even", Even.init, columns.id)
+    }
+    let numbers = [2, 3, 4, 2].map { Even(id: $0) }
+    let (lite, server) = (try Database(), try Database.postgres(TestEngine.schema()))
+    for db in [lite, server] { try Even.table.create(db) }
+    try Even.insert(lite, contentsOf: numbers, or: .ignore)
+    #expect(try Even.all.order { $0.id }.fetchAll(lite).map(\.id) == [2, 4])
+    let error = #expect(throws: (any Error).self) {
+      try Even.insert(server, contentsOf: numbers, or: .ignore)
+    }
+    #expect(error.map { "\($0)" }?.contains("even_id_check") == true)
+    #expect(try Even.all.fetchCount(server) == 0)
+  }
+
   @Test("A server with too many connections, or one that shuts down, says so")
   func full() throws {
     let server = try PostgresServer([

@@ -185,6 +185,13 @@ struct SameAnswerTests {
       return try sorted.select { when($0.price.cast(to: Bool.self), then: 1).otherwise(0) }
         .fetchAll(db).map { "\($0)" }
     },
+    Question("a computed Decimal as text") { db in
+      let sorted = Extreme.filter { $0.price < 1000 }.order { $0.id }
+      return try sorted.select { ($0.price + $0.price).cast(to: String.self) }.fetchAll(db)
+        + sorted.select { ($0.price * 2.5).cast(to: String.self) }.fetchAll(db)
+        + Extreme.filter { $0.id == 2 }.select { ($0.price + 0.5).groupConcat() }.fetchAll(db)
+        .map { $0 ?? "" }
+    },
     Question("a real number as Bool") { db in
       try Extreme.filter { $0.real < 1e18 && $0.real > -1e18 }.order { $0.id }
         .select { when($0.real.cast(to: Bool.self), then: 1).otherwise(0) }.fetchAll(db).map {

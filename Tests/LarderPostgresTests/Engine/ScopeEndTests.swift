@@ -15,8 +15,17 @@ struct ScopeEndTests {
     pool = try Self.pool(address)
     try pool.inDatabase { db in
       try db.executeStatements(
-        "CREATE TABLE line (number BIGINT); CREATE SCHEMA other; CREATE TABLE other.line (number BIGINT)"
-      )
+        """
+        CREATE TABLE line (number BIGINT); CREATE SCHEMA other; CREATE TABLE other.line (number BIGINT);
+        CREATE FUNCTION number(text) RETURNS integer LANGUAGE plpgsql AS 'BEGIN EXECUTE $1; RETURN 1; END'
+        """)
+      for word in ["by", "first", "set", "system"] {
+        try db.executeStatements(
+          SQL(
+            raw: """
+              CREATE FUNCTION \(word)(text) RETURNS text LANGUAGE plpgsql AS 'BEGIN EXECUTE $1; RETURN ''1''; END'
+              """))
+      }
     }
   }
 
@@ -50,6 +59,14 @@ struct ScopeEndTests {
       "SELECT pg_advisory_lock(1)", "SET default_transaction_read_only = on",
       "DO $$ BEGIN PERFORM set_config('search_path', 'other', false); END $$",
       "RESET client_encoding", "LISTEN news", "PREPARE one AS SELECT 1",
+      "SELECT array_length((ARRAY[1, 2])[1: number('SET app.tenant = A')], 1)",
+      "SELECT E'one' -- two\n  'it\\'', set_config('app.tenant', 'A', false) --'",
+      "SELECT 1 -- one\r, set_config('app.tenant', 'A', false)",
+      "SELECT first('SET app.tenant = A')",
+      "SELECT system('SET app.tenant = A')", "SELECT 1 ORDER BY by('SET app.tenant = A')",
+      "UPDATE line SET number = CASE WHEN set('SET app.tenant = A') <> '' THEN 1 ELSE 2 END",
+      "SET LOCAL standard_conforming_strings = off; "
+        + #"SELECT '\'', set_config('app.tenant', 'A', false) --'"#,
     ])
   func settings(sql: String) throws {
     let before = try process()
