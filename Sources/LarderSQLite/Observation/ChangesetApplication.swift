@@ -51,7 +51,8 @@ private final class ChangesetApplication {
   var decisions: Changeset.Decisions { .init(data: encoder.bytes) }
 
   init(
-    _ database: Database, _ onConflict: @escaping (Changeset.Conflict) throws -> Changeset.Resolution
+    _ database: Database,
+    _ onConflict: @escaping (Changeset.Conflict) throws -> Changeset.Resolution
   ) {
     self.database = database
     self.onConflict = onConflict
@@ -91,7 +92,8 @@ private final class ChangesetApplication {
     switch change.operation {
     case .insert: try insert(change, in: target)
     case .update: try makeAnyway(change, in: target) { try target.update(change, comparing: $0) }
-    case .delete: try makeAnyway(change, in: target) { try target.delete(change.old, comparing: $0) }
+    case .delete:
+      try makeAnyway(change, in: target) { try target.delete(change.old, comparing: $0) }
     }
   }
 

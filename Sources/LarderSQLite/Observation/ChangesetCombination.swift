@@ -62,7 +62,8 @@ struct ChangesetCombination {
     guard groups[place].table.fits(table) else {
       throw DatabaseError(
         .schema,
-        "the changeset: the table \(table.name) of one has other columns, or another key, than that of the other")
+        "the changeset: the table \(table.name) of one has other columns, or another key, than "
+          + "that of the other")
     }
     last = (table.name, place)
     return place
@@ -106,7 +107,8 @@ struct ChangesetCombination {
   }
 
   /// An update without the columns that it doesn't change; nil where it changes none.
-  private static func reduced(_ update: RecordedChange, in table: RecordedTable) -> RecordedChange? {
+  private static func reduced(_ update: RecordedChange, in table: RecordedTable) -> RecordedChange?
+  {
     var update = update
     var isNeeded = false
     for index in update.new.indices {

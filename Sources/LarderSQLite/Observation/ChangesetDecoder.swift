@@ -25,8 +25,8 @@ struct ChangesetDecoder {
   private var place = 0
   private var table: RecordedTable?
 
-  /// SQLite's limit for what it reads itself.
-  private static let largestColumnCount = 65_536
+  /// SQLite's own limit, of whatever build: https://www.sqlite.org/limits.html.
+  private static let largestColumnCount = 32_767
   /// The bytes that tell operations: SQLite's own numbers of them.
   private static let insert = UInt8(SQLITE_INSERT)
   private static let update = UInt8(SQLITE_UPDATE)
@@ -78,7 +78,8 @@ struct ChangesetDecoder {
     return table
   }
 
-  private mutating func change(_ operation: UInt8, of table: RecordedTable) throws -> RecordedChange {
+  private mutating func change(_ operation: UInt8, of table: RecordedTable) throws -> RecordedChange
+  {
     let isIndirect = try byte() != 0
     switch (operation, form) {
     case (Self.insert, _):

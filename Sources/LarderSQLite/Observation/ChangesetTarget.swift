@@ -25,7 +25,9 @@ final class ChangesetTarget {
     let found = try database.connection.looking {
       try database.executeQuery(
         "SELECT name, pk FROM pragma_table_info(\(table.name), 'main') ORDER BY cid"
-      ).map { (name: try $0.get(at: 0, as: String.self), isKey: try $0.get(at: 1, as: Int.self) > 0) }
+      ).map { row in
+        (name: try row.get(at: 0, as: String.self), isKey: try row.get(at: 1, as: Int.self) > 0)
+      }
     }
     guard !found.isEmpty else { return nil }
     let isStatistics = table.name.foldedName.elementsEqual(statistics.utf8)

@@ -134,7 +134,8 @@ struct ChangesetBytesTests {
     var generator = SeededGenerator(seed: 5)
     let db = try Database()
     try db.executeUpdate("CREATE TABLE city (id PRIMARY KEY, name)")
-    let good = Self.changeset([18, 0, 3, 1, 65, 4, 1, 1, 23, 0, 5, 5, 0, 2] + [0, 0, 0, 0, 0, 0, 0, 1])
+    let good = Self.changeset(
+      [18, 0, 3, 1, 65, 4, 1, 1, 23, 0, 5, 5, 0, 2] + [0, 0, 0, 0, 0, 0, 0, 1])
     for _ in 0..<2000 {
       var bytes = good
       for _ in 0..<Int.random(in: 1...6, using: &generator) {

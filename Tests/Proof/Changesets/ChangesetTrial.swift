@@ -30,7 +30,9 @@ struct ChangesetTrial {
     let theirs = try record(isPatchset, in: remote)
     let ours = try record(false, in: target)
     let next = try record(isPatchset, in: remote)
-    for statement in recording.divergence() { _ = try? target.executeStatements(SQL(raw: statement)) }
+    for statement in recording.divergence() {
+      _ = try? target.executeStatements(SQL(raw: statement))
+    }
     try compareReading(theirs)
     if !isPatchset { try compareReading(try compareInverse(theirs)) }
     try compareCombination(theirs, next)
@@ -45,7 +47,9 @@ struct ChangesetTrial {
   private mutating func record(_ isPatchset: Bool, in db: Database) throws -> Changeset {
     let count = recording.pick([2, 6, 12, 25])
     var recording = recording
-    let changeset = try db.record(tables: [], isPatchset: isPatchset) { recording.work(count, in: $0) }
+    let changeset = try db.record(tables: [], isPatchset: isPatchset) { db in
+      recording.work(count, in: db)
+    }
     self.recording = recording
     return changeset
   }
@@ -81,7 +85,8 @@ struct ChangesetTrial {
     try sqlite.attach("base", base.serialized())
     for table in recording.tables {
       let found = try SessionLibrary.lines(of: try base.difference(to: remote, of: table.name))
-      let expected = try SessionLibrary.lines(of: try sqlite.difference(from: "base", of: table.name))
+      let expected = try SessionLibrary.lines(
+        of: try sqlite.difference(from: "base", of: table.name))
       if !table.sql.contains("COLLATE"), !hasNumbers(expected + found) {
         try WrongAnswer.check(found, expected, "the difference of \(table.sql)")
       }
@@ -122,7 +127,8 @@ struct ChangesetTrial {
     let expected = sqlite.apply(changeset, theirs)
     try WrongAnswer.check(ours.log, theirs.log, "the conflicts")
     try WrongAnswer.check(
-      code(of: outcome, ours), expected.code & 0xff, "the code, of \(outcome) after \(ours.log), \(sqlite.message), \(try target.schema().map(\.sql)) ")
+      code(of: outcome, ours), expected.code & 0xff,
+      "the code, of \(outcome) after \(ours.log), SQLite's message being \(sqlite.message),")
     let queries = try rowQueries(of: target)
     for query in queries {
       let rows = try target.executeQuery(SQL(raw: query)).map { try $0.get(at: 0, as: String.self) }
@@ -136,8 +142,8 @@ struct ChangesetTrial {
     return decisions
   }
 
-  /// Whether an update sets nothing but its key to values that are equal, as 1 to 1.0, or comes of rebasing an insertion.
-  /// SQLite makes a statement of it that is none.
+  /// Whether an update sets nothing but its key, to values that are equal, as 1 to 1.0, or as what is left of an
+  /// insertion. SQLite makes a statement of it that is none.
   private func setsKeysOnly(_ changeset: Changeset) throws -> Bool {
     var isFound = false
     do {
@@ -175,7 +181,8 @@ struct ChangesetTrial {
         "CASE typeof(\($0)) WHEN 'text' THEN 't' || hex(\($0)) WHEN 'real' THEN printf('%!.17g', \($0)) "
           + "ELSE quote(\($0)) END"
       }
-      return "SELECT \(words.joined(separator: " || ' ' || ")) FROM \(table.quotedIdentifier) ORDER BY 1"
+      let row = words.joined(separator: " || ' ' || ")
+      return "SELECT \(row) FROM \(table.quotedIdentifier) ORDER BY 1"
     }
   }
 
@@ -196,7 +203,8 @@ struct ChangesetTrial {
 
   /// Whether there is another decision about a row whose deletion was made all the same: SQLite then forgets both
   /// (3.40).
-  private func forgetsDecision(_ ours: Changeset, _ decisions: [Changeset.Decisions]) throws -> Bool {
+  private func forgetsDecision(_ ours: Changeset, _ decisions: [Changeset.Decisions]) throws -> Bool
+  {
     var keys: [String: [Int]] = [:]
     try? ours.forEach { keys[$0.table] = $0.primaryKey }
     var deleted: Set<[String]> = []

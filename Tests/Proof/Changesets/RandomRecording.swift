@@ -33,7 +33,9 @@ struct RandomRecording {
 
   private mutating func makeTable(_ index: Int) -> Table {
     let name = chance(10) ? "a \"table\" ü\(index)" : "t\(index)"
-    let columns = (0..<Int.random(in: 2...5, using: &random)).map { chance(5) ? "c\"\($0)" : "c\($0)" }
+    let columns = (0..<Int.random(in: 2...5, using: &random)).map { number in
+      chance(5) ? "c\"\(number)" : "c\(number)"
+    }
     var definitions = columns.map { column in "\(column.quoted)\(type())" }
     var constraints: [String] = []
     var options = ""
@@ -134,7 +136,10 @@ struct RandomRecording {
     guard chance(50), let last = tables.last else { return [] }
     if chance(15) {
       // No other table refers to it, and no trigger may.
-      return ["DROP TRIGGER \"trigger 0\"", "DROP TRIGGER \"trigger 1\"", "DROP TABLE \(last.identifier)"]
+      return [
+        "DROP TRIGGER \"trigger 0\"", "DROP TRIGGER \"trigger 1\"",
+        "DROP TABLE \(last.identifier)",
+      ]
     }
     let table = pick(tables)
     return [
@@ -167,11 +172,12 @@ struct RandomRecording {
     switch Int.random(in: 0..<100, using: &random) {
     case 0..<45:
       let values = table.columns.map { _ in value() }.joined(separator: ", ")
-      return "INSERT\(conflict) INTO \(name) (\(table.columns.map(\.quoted).joined(separator: ", ")))"
-        + " VALUES (\(values))"
+      let columns = table.columns.map(\.quoted).joined(separator: ", ")
+      return "INSERT\(conflict) INTO \(name) (\(columns)) VALUES (\(values))"
     case 45..<75:
-      return "UPDATE\(conflict) \(name) SET \(column) = \(value()), \(pick(table.columns).quoted) = "
-        + "\(value()) WHERE \(condition)"
+      let other = pick(table.columns).quoted
+      return "UPDATE\(conflict) \(name) SET \(column) = \(value()), \(other) = \(value()) "
+        + "WHERE \(condition)"
     case 75..<80: return "UPDATE\(conflict) \(name) SET \(column) = \(value())"
     case 80..<97: return "DELETE FROM \(name) WHERE \(condition)"
     case 97..<98: return "ANALYZE"
