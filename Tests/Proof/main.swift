@@ -10,7 +10,8 @@ import Foundation
 // forms and keeps the results.
 
 let rows: [any ProofRow.Type] = [
-  AddressSanitizer.self, AsIfAlone.self, BackupCompany.self, CompileTimeEffects.self,
+  AddressSanitizer.self, AsIfAlone.self, BackupCompany.self, Changesets.self,
+  CompileTimeEffects.self,
   Differential.self,
   FleetProof.self, ForeignTables.self, FullDisk.self,
   FullText.self,

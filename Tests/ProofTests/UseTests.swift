@@ -46,6 +46,9 @@ struct UseTests {
     try await Proof.expectSuccess("observed-kills", "--count", "50")
   }
 
+  @Test("Changesets do what SQLite's own session extension does with them")
+  func changesets() async throws { try await Proof.expectSuccess("changesets", "--count", "2000") }
+
   @Test("Files and memory are given back, whatever is opened, made or thrown")
   func leaks() async throws { try await Proof.expectSuccess("leaks", "--count", "10000") }
 }

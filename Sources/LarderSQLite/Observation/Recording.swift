@@ -17,7 +17,8 @@ extension Database {
   /// A row that is changed more than once is there once; what the closure has undone isn't there. A feed
   /// of changes that follows the connection meanwhile says in the transaction's place that something unknown was
   /// changed (``CommittedChanges/isFromElsewhere``), since SQLite tells only one of both. Throws
-  /// ``UnsupportedByEngine`` where SQLite was built without its session extension.
+  /// ``UnsupportedByEngine`` where SQLite was built without its session extension, which nothing else of changesets
+  /// needs.
   public func record(
     _ tables: String..., isPatchset: Bool = false, _ body: (Database) throws -> Void
   ) throws -> Changeset {
@@ -50,14 +51,34 @@ extension Database {
     // Statements that are compiled already empty tables without a look at the rows.
     connection.authorizer.compileAnew(on: handle)
     for table in tables.isEmpty ? [nil] : tables.map(Optional.some) {
-      try Changeset.check(library.attach(session, table))
+      try Self.checkSession(library.attach(session, table))
     }
     try body(self)
     try connection.check()
-    return try Changeset.make { count, bytes in
-      isPatchset
-        ? library.patchset(session, count, bytes) : library.changeset(session, count, bytes)
-    }
+    return try Self.collect(
+      from: session, isPatchset ? library.patchset : library.changeset)
+  }
+
+  /// Takes over the bytes that SQLite allocates for what a session has recorded.
+  private static func collect(
+    from session: OpaquePointer?, _ function: SessionExtension.Collect
+  ) throws -> Changeset {
+    var count: Int32 = 0
+    var bytes: UnsafeMutableRawPointer?
+    let code = function(session, &count, &bytes)
+    defer { sqlite3_free(bytes) }
+    try checkSession(code)
+    return Changeset(
+      data: Array(UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : Int(count))))
+  }
+
+  private static func checkSession(_ code: Int32) throws {
+    guard code != SQLITE_OK else { return }
+    let reason =
+      code == SQLITE_SCHEMA
+      ? "the columns or the key of a table have changed meanwhile"
+      : String(cString: sqlite3_errstr(code))
+    throw DatabaseError(ResultCode(rawValue: code), "recording a changeset: \(reason)")
   }
 
   private func checkRecordable(_ tables: [String]) throws {

@@ -1,0 +1,215 @@
+import CSQLite
+
+extension Changeset {
+  /// Makes the changes in a database, all of them or none.
+  ///
+  /// - Parameters:
+  ///   - database: which has tables of these names, with the same primary keys and at least as many columns, or
+  ///     else `ResultCode.schema` is thrown; tables that it doesn't have are left out.
+  ///   - onConflict: decides about each conflict; what it throws undoes all. It can't use the database.
+  ///
+  /// Triggers run, and whoever observes the database is told, as for any other statement. What conflicts with a
+  /// constraint is tried again when the table's other changes are made, and foreign keys count when
+  /// all are; see [how changesets are applied](https://www.sqlite.org/session/sqlite3changeset_apply.html).
+  ///
+  /// Returns what was decided, for ``rebased(onto:)``; nothing for a patch set.
+  ///
+  /// Throws `ResultCode.constraintForeignKey` for rows that refer to none in the end, whatever the decision:
+  /// nothing is omitted then; `ResultCode.abort` where that is the decision, `ResultCode.misuse` for a decision that the
+  /// conflict doesn't allow, and `ResultCode.corrupt` for bytes that are no changeset.
+  @discardableResult
+  public func apply(
+    to database: Database, onConflict: (Conflict) throws -> Resolution = { _ in .abort }
+  ) throws -> Decisions {
+    let handle = try database.connection.sqlite("apply(to:onConflict:)")
+    guard !database.connection.restrictions.contains(.writing) else {
+      throw DatabaseError(.readOnly, "a read scope doesn't write; use inTransaction")
+    }
+    // Bytes that are none would be found out in the middle.
+    try check()
+    return try withoutActuallyEscaping(onConflict) { onConflict in
+      try database.inSavepoint { database in
+        let application = ChangesetApplication(database, onConflict)
+        try application.whileDeferringForeignKeys(on: handle) { try application.apply(self) }
+        return application.decisions
+      }
+    }
+  }
+}
+
+/// Changes that are being made in a database, in the order in which SQLite makes them.
+private final class ChangesetApplication {
+  private let database: Database
+  private let onConflict: (Changeset.Conflict) throws -> Changeset.Resolution
+  private var target: ChangesetTarget?
+  /// The changes of the table that conflict with a constraint, in which others may make room for them.
+  private var waiting: [RecordedChange] = []
+  /// Whether changes wait rather than conflict.
+  private var waits = true
+  private var encoder = ChangesetEncoder()
+
+  var decisions: Changeset.Decisions { .init(data: encoder.bytes) }
+
+  init(
+    _ database: Database,
+    _ onConflict: @escaping (Changeset.Conflict) throws -> Changeset.Resolution
+  ) {
+    self.database = database
+    self.onConflict = onConflict
+  }
+
+  func apply(_ changeset: Changeset) throws {
+    var decoder = ChangesetDecoder(changeset.data)
+    while let item = try decoder.next() {
+      switch item {
+      case .table(let table):
+        try endTable()
+        target = try ChangesetTarget.find(table, in: database)
+      case .change(let change, _):
+        if let target { try make(change, in: target) }
+      }
+    }
+    try endTable()
+  }
+
+  /// Tries changes that wait again, as long as that helps; then they conflict.
+  private func endTable() throws {
+    waits = true
+    while let target, !waiting.isEmpty {
+      let tried = waiting
+      waiting = []
+      for change in tried { try make(change, in: target) }
+      if waiting.count >= tried.count { waits = false }
+    }
+    target = nil
+    waits = true
+  }
+
+  // MARK: A change
+
+  private func make(_ change: RecordedChange, in target: ChangesetTarget) throws {
+    guard !change.isEmpty(in: target.table) else { return }
+    switch change.operation {
+    case .insert: try insert(change, in: target)
+    case .update: try makeAnyway(change, in: target) { try target.update(change, comparing: $0) }
+    case .delete:
+      try makeAnyway(change, in: target) { try target.delete(change.old, comparing: $0) }
+    }
+  }
+
+  private func insert(_ change: RecordedChange, in target: ChangesetTarget) throws {
+    if try target.insert(change.new) { return }
+    guard let found = try target.find(change.new) else {
+      return try decideOnConstraint(change, in: target)
+    }
+    guard try decide(.conflict, change, in: target, found) == .replace else { return }
+    try target.remove(change.new)
+    if try !target.insert(change.new) { try decideOnConstraint(change, in: target) }
+  }
+
+  /// Updates or deletes a row, and once more if it isn't what it was before and is to be replaced.
+  private func makeAnyway(
+    _ change: RecordedChange, in target: ChangesetTarget, _ body: (_ comparing: Bool) throws -> Int?
+  ) throws {
+    guard let count = try body(!target.table.isPatch) else {
+      return try decideOnConstraint(change, in: target)
+    }
+    guard count == 0 else { return }
+    guard let found = try target.find(change.old) else {
+      return try decideOnMissing(change, in: target)
+    }
+    guard try decide(.data, change, in: target, found) == .replace else { return }
+    guard let again = try body(false) else { return try decideOnConstraint(change, in: target) }
+    // A trigger has had the change ignored.
+    if again == 0 { try decideOnMissing(change, in: target) }
+  }
+
+  private func decideOnMissing(_ change: RecordedChange, in target: ChangesetTarget) throws {
+    _ = try decide(.notFound, change, in: target, nil)
+  }
+
+  private func decideOnConstraint(_ change: RecordedChange, in target: ChangesetTarget) throws {
+    if waits {
+      waiting.append(change)
+    } else {
+      _ = try decide(.constraint, change, in: target, nil)
+    }
+  }
+
+  // MARK: Decisions
+
+  private func decide(
+    _ kind: Changeset.Conflict.Kind, _ change: RecordedChange, in target: ChangesetTarget,
+    _ found: [DatabaseValue]?
+  ) throws -> Changeset.Resolution {
+    let table = target.table
+    let resolution = try decide(
+      .init(kind: kind, row: try Changeset.Row(change, of: table), found: found))
+    if !table.isPatch {
+      let values =
+        change.operation == .update
+        ? table.keys.indices.map { table.isKey($0) ? change.old[$0] : change.new[$0] }
+        : change.keyed
+      encoder.append(
+        decision: values, isDeletion: change.operation == .delete,
+        isReplaced: resolution == .replace, of: table)
+    }
+    return resolution
+  }
+
+  private func decide(_ conflict: Changeset.Conflict) throws -> Changeset.Resolution {
+    database.connection.block(.hook)
+    defer { database.connection.unblock(.hook) }
+    let resolution = try onConflict(conflict)
+    if resolution == .replace, conflict.found == nil {
+      throw DatabaseError(.misuse, "nothing is there that could be replaced: \(conflict.kind)")
+    }
+    if conflict.kind == .foreignKey, resolution == .omit {
+      throw DatabaseError(
+        .constraintForeignKey, "rows that the changeset leaves refer to rows that aren't there")
+    }
+    if resolution == .abort {
+      throw DatabaseError(
+        .abort, "a conflict of the changeset (\(conflict.kind)) was decided by .abort")
+    }
+    return resolution
+  }
+
+  // MARK: Foreign keys
+
+  /// Calls a closure during which foreign keys may be broken, and has it decided about those that still are
+  /// afterwards.
+  func whileDeferringForeignKeys(on handle: OpaquePointer, _ body: () throws -> Void) throws {
+    let connection = database.connection
+    func defers(_ isOn: Bool) throws {
+      let code = connection.authorizer.whilePaused {
+        sqlite3_exec(handle, "PRAGMA defer_foreign_keys = \(isOn ? 1 : 0)", nil, nil, nil)
+      }
+      guard code == SQLITE_OK else { throw connection.error(code) }
+    }
+    let isOn = connection.authorizer.whilePaused {
+      Connection.text("PRAGMA defer_foreign_keys", on: handle)
+    }
+    guard isOn != "1" else {
+      try body()
+      return try checkForeignKeys(on: handle)
+    }
+    try defers(true)
+    do {
+      try body()
+      try checkForeignKeys(on: handle)
+    } catch {
+      // The error that came first is thrown.
+      try? defers(false)
+      throw error
+    }
+    try defers(false)
+  }
+
+  private func checkForeignKeys(on handle: OpaquePointer) throws {
+    var (count, unused): (Int32, Int32) = (0, 0)
+    let code = sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &count, &unused, 0)
+    guard code == SQLITE_OK else { throw database.connection.error(code) }
+    if count != 0 { _ = try decide(.init(kind: .foreignKey, row: nil, found: nil)) }
+  }
+}
