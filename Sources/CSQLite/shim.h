@@ -59,6 +59,42 @@ static inline void larder_vtab_is_direct_only(sqlite3 *db) {
   sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
 }
 
+/// Whether what a column of a virtual table is compared with stands in the statement (never before 3.38). Only within
+/// xBestIndex.
+static inline _Bool larder_vtab_is_literal(sqlite3_index_info *info, int constraint) {
+#if SQLITE_VERSION_NUMBER >= 3038000
+  sqlite3_value *value = 0;
+  return sqlite3_vtab_rhs_value(info, constraint, &value) == SQLITE_OK && value;
+#else
+  (void)info, (void)constraint;
+  return 0;
+#endif
+}
+
+/// Whether a column of a virtual table is compared with a list of values; the scan then gets all of them at once. Where
+/// SQLite can't tell (before 3.38), it isn't. Only within xBestIndex.
+static inline _Bool larder_vtab_takes_list(sqlite3_index_info *info, int constraint) {
+#if SQLITE_VERSION_NUMBER >= 3038000
+  return sqlite3_vtab_in(info, constraint, -1) != 0 && sqlite3_vtab_in(info, constraint, 1) != 0;
+#else
+  (void)info, (void)constraint;
+  return 0;
+#endif
+}
+
+/// The first value of such a list, or the next; NULL after the last. Only within xFilter.
+static inline int larder_vtab_list_next(
+    sqlite3_value *list, _Bool is_first, sqlite3_value **value) {
+#if SQLITE_VERSION_NUMBER >= 3038000
+  *value = 0;
+  int code = is_first ? sqlite3_vtab_in_first(list, value) : sqlite3_vtab_in_next(list, value);
+  return code == SQLITE_DONE ? SQLITE_OK : code;
+#else
+  (void)list, (void)is_first, (void)value;
+  return SQLITE_MISUSE;
+#endif
+}
+
 /// Binds a table's rows, which SQL can neither make nor look at; see https://www.sqlite.org/bindptr.html.
 static inline int larder_bind_table(
     sqlite3_stmt *statement, int index, void *rows, void (*release)(void *)) {

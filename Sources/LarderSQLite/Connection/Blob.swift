@@ -95,6 +95,7 @@ public final class Blob {
   public func reopen(row: Int64) throws {
     try call { sqlite3_blob_reopen($0, row) }
     handle.measure()
+    handle.place.row = row
   }
 
   private func check() throws {
@@ -136,9 +137,19 @@ final class BlobHandle {
   private(set) var pointer: OpaquePointer?
   /// In bytes, of which SQLite tells no more once the row has changed.
   private(set) var size = 0
+  /// Where the value is, for errors that name it.
+  var place: Place
 
-  init(_ pointer: OpaquePointer) {
+  struct Place {
+    let table: String
+    let column: String
+    var row: Int64
+    let isWritable: Bool
+  }
+
+  init(_ pointer: OpaquePointer, _ place: Place) {
     self.pointer = pointer
+    self.place = place
     measure()
   }
 
@@ -181,7 +192,8 @@ extension Database {
     }
     connection.callDepth -= 1
     guard code == SQLITE_OK, let pointer else { throw connection.error(code) }
-    return Blob(self, BlobHandle(pointer), isWritable: isWritable)
+    let place = BlobHandle.Place(table: table, column: column, row: row, isWritable: isWritable)
+    return Blob(self, BlobHandle(pointer, place), isWritable: isWritable)
   }
 
   /// A commit of its own, for which a blob would have to be closed, is nothing that anybody is told of.

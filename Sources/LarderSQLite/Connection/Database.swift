@@ -22,7 +22,7 @@ public final class Database {
   let cache: StatementCache
   let transactionStatements = TransactionStatements()
   /// Statements that result sets and ``Statement`` objects use, each with its place in here.
-  @exclusivity(unchecked) private var open: [PreparedStatement] = []
+  @exclusivity(unchecked) private(set) var open: [PreparedStatement] = []
   /// Blobs that are open, which end with the scope too.
   @exclusivity(unchecked) var openBlobs: [BlobHandle] = []
   /// Whether the transaction or savepoint of the innermost scope is to be undone.

@@ -21,6 +21,11 @@ extension Connection {
         callDepth += 1
         defer { callDepth -= 1 }
         try body()
+      },
+      callAlone: { [unowned self] body in
+        block(.hook)
+        defer { unblock(.hook) }
+        try body()
       })
   }
 
@@ -35,7 +40,7 @@ extension Connection {
   func installBoundRows() throws {
     guard let handle else { return }
     let module = TableModule(tableEnvironment) { _, _, _ in BoundRows.shape }
-    let code = module.register(BoundRows.table, isCreatable: false, on: handle)
+    let code = module.register(BoundRows.table, .eponymous, on: handle)
     guard code == SQLITE_OK else {
       throw DatabaseError(ResultCode(rawValue: code), "out of memory")
     }
@@ -44,7 +49,7 @@ extension Connection {
   /// Registers a module in place of one of the program's own with this name. Throws `ResultCode.misuse` for a name
   /// that no table can have, or that is one of SQLite's.
   func registerTables(
-    _ name: String, isCreatable: Bool, open: @escaping TableModule.Open
+    _ name: String, _ kind: TableModule.Kind, open: @escaping TableModule.Open
   ) throws {
     let handle = try sqlite()
     let folded = name.foldedName
@@ -58,7 +63,7 @@ extension Connection {
     callDepth += 1
     defer { callDepth -= 1 }
     let code = TableModule(tableEnvironment, open: open)
-      .register(name, isCreatable: isCreatable, on: handle)
+      .register(name, kind, on: handle)
     guard code == SQLITE_OK else { throw error(code) }
     hooks.tables.insert(folded)
     forgetTables(on: handle)

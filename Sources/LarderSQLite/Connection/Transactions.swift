@@ -14,10 +14,10 @@ extension Database {
     guard !connection.hasNewAttachments,
       let known = transactionStatements.reference(to: control)
     else {
-      try executeSeldom(control)
+      try namingWrites { try executeSeldom(control) }
       return noteEnd(control)
     }
-    try known._withUnsafeGuaranteedRef { try $0.runAsControl() }
+    try namingWrites { try known._withUnsafeGuaranteedRef { try $0.runAsControl() } }
     noteEnd(control)
   }
 
@@ -204,13 +204,13 @@ extension Database {
   /// Begins a savepoint. Its name may hold anything but NUL, for which this throws, and must not be
   /// `larder scope`, which is what scopes call theirs.
   public func savepoint(_ name: String) throws {
-    try executeUpdate("SAVEPOINT \(identifier: name)")
+    try namingWrites { try executeUpdate("SAVEPOINT \(identifier: name)") }
   }
 
   /// Ends a savepoint, the innermost of that name, and keeps its changes. Throws where there is none, and
   /// where that is a commit as ``commit()`` does.
   public func release(_ name: String) throws {
-    try executeUpdate("RELEASE \(identifier: name)")
+    try namingWrites { try executeUpdate("RELEASE \(identifier: name)") }
   }
 
   /// Undoes all changes since a savepoint, the innermost of that name, which stays open. Throws where there

@@ -19,7 +19,7 @@ public struct DatabaseError: Error, Hashable, Sendable {
   /// The extended result code, which is more exact where SQLite has one.
   public let extendedCode: ResultCode
   /// SQLite's message, or what Larder has to add to it.
-  public let message: String
+  public internal(set) var message: String
   /// The statement, with placeholders for its arguments.
   public let sql: String?
   /// Where in ``sql`` an error of syntax is, in bytes of UTF-8, if SQLite (3.38 or newer) tells.

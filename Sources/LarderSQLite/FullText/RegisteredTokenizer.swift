@@ -92,6 +92,14 @@ final class RegisteredTokenizer {
           throw DatabaseError(
             .misuse, "a tokenizer's term is empty, has a NUL, is out of order, or not in the text")
         }
+        guard bytes.hasCharacters(at: range) else {
+          throw DatabaseError(
+            .misuse,
+            """
+            a tokenizer's term is at bytes \(range.lowerBound)..<\(range.upperBound), which begin or \
+            end inside of a character
+            """)
+        }
         let code = emit(Array(term.utf8), range, range == last)
         last = range
         if code != SQLITE_OK { return code }
@@ -103,6 +111,17 @@ final class RegisteredTokenizer {
       tokenizers.failure = failure
       return failure.code.rawValue
     }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether a range of the bytes is one of whole characters. Where it isn't, marking it would part one, and nobody
+  /// could read the text. In a text that isn't UTF-8, where the closure has seen another, any will do.
+  fileprivate func hasCharacters(at range: Range<Int>) -> Bool {
+    let isWhole = [range.lowerBound, range.upperBound].allSatisfy {
+      $0 == count || self[$0] & 0xc0 != 0x80
+    }
+    return isWhole || String(validating: self, as: UTF8.self) == nil
   }
 }
 

@@ -49,7 +49,7 @@ extension Database {
   }
 
   /// Removes a function or an aggregate with this name and number of arguments and, where no number is said, a
-  /// ``TableFunction`` or what ``createModule(_:directOnly:_:)`` has registered. Does nothing where
+  /// ``TableFunction`` or what ``createModule(_:directOnly:isWritable:_:)`` has registered. Does nothing where
   /// there is none. One of SQLite's own that it had replaced stays hidden on this connection. Throws as
   /// ``createFunction(_:argumentCount:deterministic:directOnly:_:)`` does.
   public func removeFunction(_ name: String, argumentCount: Int? = nil) throws {

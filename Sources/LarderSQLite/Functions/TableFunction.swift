@@ -123,7 +123,7 @@ public struct TableFunction<Row, each Argument: DatabaseValueConvertible>: Senda
       ? columns : columnCount == 1 ? ["value"] : (0..<columnCount).map { "c\($0 + 1)" }
     var parameters: [TableShape.Parameter] = []
     for type in repeat (each Argument).self {
-      parameters.append(.init(column: nil, isRequired: !type.columnType.isNullable))
+      parameters.append(.init(isRequired: !type.columnType.isNullable))
     }
     self.parameters = parameters
     isDirectOnly = directOnly
@@ -137,7 +137,8 @@ public struct TableFunction<Row, each Argument: DatabaseValueConvertible>: Senda
         .misuse, "\(name) has \(columns.count) names of columns for rows of \(columnCount) values")
     }
     let shape = TableShape(
-      name, columns: columns, parameters, isDirectOnly: isDirectOnly, rows: rows)
+      name, columns: columns.map { VirtualColumn($0) }, parameters, isDirectOnly: isDirectOnly,
+      rows: .call(rows))
     try shape.check()
     return shape
   }
@@ -157,7 +158,7 @@ extension Database {
   ) throws {
     _ = try connection.sqlite()
     let shape = try function.shape()
-    try connection.registerTables(function.name, isCreatable: false) { name, _, _ in
+    try connection.registerTables(function.name, .eponymous) { name, _, _ in
       // A file can name any table of its own after the function.
       guard name.foldedName == function.name.foldedName else {
         throw DatabaseError(.error, "\(function.name) is a function, and makes no tables")

@@ -16,7 +16,7 @@ extension Database {
   ///
   /// Each connection that reads or writes an index needs its tokenizer: register it in
   /// ``Configuration/prepareDatabase``. It returns terms as they are compared (in one case, without accents, or as
-  /// stems), in order, with where they are in the text in bytes of UTF-8; none is empty or has a NUL, in the place
+  /// stems), in order, with where they are in the text in bytes of UTF-8, as whole characters; none is empty or has a NUL, in the place
   /// of which the closure sees a space. A term with the same place as the one before it is a
   /// [synonym](https://www.sqlite.org/fts5.html#synonym_support). The closure's second argument is whether the text
   /// is one that is looked for. As long as an index is in use, a text has to have the same terms. It

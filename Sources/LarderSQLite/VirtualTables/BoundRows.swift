@@ -35,14 +35,14 @@ package final class BoundRows: DatabaseValueConvertible {
 
   /// The only table of the module.
   static let shape = TableShape(
-    table, columns: columnNames(mostColumns), [.init(column: nil, isRequired: true)],
-    isDirectOnly: true
-  ) { arguments in
-    guard let rows = arguments.boundRows else {
-      throw DatabaseError(.misuse, "\(table) takes a table that is bound to a parameter")
-    }
-    return try rows.makeRows()
-  }
+    table, columns: columnNames(mostColumns).map { VirtualColumn($0) }, [.init(isRequired: true)],
+    isDirectOnly: true,
+    rows: .call { arguments in
+      guard let rows = arguments.boundRows else {
+        throw DatabaseError(.misuse, "\(table) takes a table that is bound to a parameter")
+      }
+      return try rows.makeRows()
+    })
 
   private static func columnNames(_ count: Int) -> [String] { (1...count).map { "c\($0)" } }
 

@@ -7,6 +7,11 @@ final class TableCursor {
   private let table: OpenTable
   @exclusivity(unchecked) private var rows: TableRows?
   @exclusivity(unchecked) private var arguments: [DatabaseValue?] = []
+  /// What is asked of a table, and by what plan.
+  private var scan: (plan: TablePlan, requests: TableScan)?
+  /// Rows that are bound to the first argument, of which SQL sees no value.
+  private var boundRows: ObjectIdentifier?
+  private var identity = Identity()
   /// What values are given to: results of SQLite's calls.
   private let arena: BindingArena
 
@@ -43,32 +48,82 @@ final class TableCursor {
     return table.fail(error, arguments.compactMap(\.self), memory.pointee.base.pVtab)
   }
 
+  /// Has the table know that it isn't read by this cursor any more.
+  func close() { table.cursorCount -= 1 }
+
   /// Closes what the rows have open: now, and not when the statement ends.
   private func end(_ memory: UnsafeMutablePointer<larder_vtab_cursor>) {
     memory.pointee.rows = nil
     rows = nil
   }
 
-  /// Asks for rows, and goes to the first.
+  /// Asks for rows, of which none is gone to yet.
   func begin(
     _ memory: UnsafeMutablePointer<larder_vtab_cursor>, _ plan: Int32, _ count: Int32,
     _ values: UnsafeMutablePointer<OpaquePointer?>?
   ) throws {
     end(memory)
-    var values = UnsafeBufferPointer(start: values, count: Int(count)).makeIterator()
-    let found = table.shape.parameters.indices.map { number -> OpaquePointer? in
-      plan & (1 << Int32(number)) != 0 ? values.next() ?? nil : nil
-    }
-    let given = TableArguments(values: found, format: table.environment.format())
-    try table.shape.check(given)
-    arguments = try given.all()
-    var rows: TableRows?
-    try table.environment.call { rows = try table.shape.rows(given) }
-    self.rows = rows
-    memory.pointee.rows = rows.map { Unmanaged.passUnretained($0).toOpaque() }
+    identity = Identity()
     memory.pointee.row = 0
     memory.pointee.arena = Unmanaged.passUnretained(arena).toOpaque()
+    begin(memory, try rows(plan, UnsafeBufferPointer(start: values, count: Int(count))))
+  }
+
+  private func begin(
+    _ memory: UnsafeMutablePointer<larder_vtab_cursor>, _ rows: TableRows?
+  ) {
+    self.rows = rows
+    memory.pointee.rows = rows.map { Unmanaged.passUnretained($0).toOpaque() }
     memory.pointee.column_count = Int32(truncatingIfNeeded: rows?.columns.count ?? 0)
+  }
+
+  /// The rows of a scan; nil where there can be none.
+  private func rows(
+    _ plan: Int32, _ values: UnsafeBufferPointer<OpaquePointer?>
+  ) throws -> TableRows? {
+    let shape = table.shape
+    let format = table.environment.format()
+    var rows: TableRows?
+    switch shape.rows {
+    case .call(let make):
+      var values = values.makeIterator()
+      let found = shape.parameters.indices.map { number -> OpaquePointer? in
+        plan & (1 << Int32(number)) != 0 ? values.next() ?? nil : nil
+      }
+      let given = TableArguments(values: found, format: format)
+      try shape.check(given)
+      arguments = try given.all()
+      boundRows = given.boundRows.map(ObjectIdentifier.init)
+      try table.environment.call { rows = try make(given) }
+    case .request:
+      let plan = table.plans[Int(plan)]
+      scan = (plan, try TableScan(plan, values, shape.columns, format))
+      rows = try nextRows()
+    }
+    return rows
+  }
+
+  /// The rows of the scan's next request; nil where there is none.
+  private func nextRows() throws -> TableRows? {
+    let shape = table.shape
+    guard case .request(let make) = shape.rows, let plan = scan?.plan,
+      let (request, wanted) = scan?.requests.next(shape.columns)
+    else { return nil }
+    arguments = request.values
+    let check = RowCheck(shape.name, shape.columns, key: shape.primaryKey, plan.order, wanted)
+    var rows: TableRows?
+    try table.environment.call { rows = try make(request, check) }
+    return rows
+  }
+
+  /// Goes to the first row of the next request that has one, after the last row of another.
+  private func goOn(_ memory: UnsafeMutablePointer<larder_vtab_cursor>) throws {
+    end(memory)
+    while let rows = try nextRows() {
+      begin(memory, rows)
+      if try rows.next() { return }
+      end(memory)
+    }
   }
 
   /// Goes to the next row.
@@ -81,7 +136,7 @@ final class TableCursor {
         try $0.next()
       }
       memory.pointee.row &+= 1
-      return hasRow ? SQLITE_OK : of(memory) { $0.end(memory) }
+      return hasRow ? SQLITE_OK : of(memory) { try $0.goOn(memory) }
     } catch {
       return of(memory) { _ in throw error }
     }
@@ -108,10 +163,51 @@ final class TableCursor {
 
   private func writeArgument(_ column: Int, _ context: OpaquePointer) throws {
     let number = column - table.shape.columns.count
-    let given = zip(table.shape.parameters, arguments).filter { $0.0.column == nil }
     // Rows that are bound have fewer columns than their table.
-    let value = given.indices.contains(number) ? given[number].1 : nil
+    let value = arguments.indices.contains(number) ? arguments[number] : nil
     arena.statement = context
     try (value ?? .null).bind(to: ParameterBinder(arena: arena, index: 1))
+  }
+}
+
+extension TableCursor {
+  /// What is known of a scan's rows once SQLite has asked for a row id.
+  private struct Identity {
+    /// The number of the scan's arguments among those that the table was read by.
+    var arguments: Int64?
+    /// How many rows with a content there were.
+    var counts: [[UInt8]: Int] = [:]
+    /// The row that the last id is of.
+    var row: Int64 = 0
+    var id: Int64 = 0
+  }
+
+  /// The id of the row, which has a number in the scan: the same in each scan of a statement that finds the row.
+  func rowID(ofRow number: Int64) throws -> Int64 {
+    if identity.row == number { return identity.id }
+    identity.row = number
+    switch table.shape.rows {
+    case .call:
+      // For the same arguments the same rows come in the same order.
+      identity.id = argumentNumber() << 40 &+ number
+    case .request where table.shape.hasAccess:
+      let content = rows?.list?().identity ?? []
+      let count = identity.counts[content, default: 0]
+      identity.counts[content] = count + 1
+      identity.id = table.identities.id(of: content, copy: count)
+    case .request:
+      identity.id = number
+    }
+    return identity.id
+  }
+
+  private func argumentNumber() -> Int64 {
+    if arguments.isEmpty { return 0 }
+    if let number = identity.arguments { return number }
+    var content = arguments.map { $0 ?? .null }.identity
+    if let boundRows { content += "\(UInt(bitPattern: boundRows))".utf8 }
+    let number = table.identities.id(of: content, copy: 0) - 1
+    identity.arguments = number
+    return number
   }
 }

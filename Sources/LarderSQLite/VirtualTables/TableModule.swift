@@ -16,11 +16,23 @@ final class TableModule {
     let describe: (any Error, [DatabaseValue]) -> (code: ResultCode?, message: String)
     /// Calls a closure of the program's own, which can't close the connection meanwhile.
     let call: (() throws -> Void) throws -> Void
+    /// Calls one that can't use the connection at all.
+    let callAlone: (() throws -> Void) throws -> Void
   }
 
   /// Opens a table: by its name, the name of its database, and the texts between the parentheses of
   /// CREATE VIRTUAL TABLE.
   typealias Open = (_ name: String, _ database: String, _ arguments: [String]) throws -> TableShape
+
+  /// How tables come about, and what is done with them.
+  enum Kind {
+    /// There is one, of the module's name.
+    case eponymous
+    /// CREATE VIRTUAL TABLE makes them.
+    case creatable
+    /// The same for tables that can be written to.
+    case writable
+  }
 
   private let environment: Environment
   private let open: Open
@@ -32,24 +44,31 @@ final class TableModule {
 
   /// Registers it in place of one of the same name. SQLite owns it from here on, also when this call fails.
   ///
-  /// - Parameter isCreatable: whether CREATE VIRTUAL TABLE makes its tables; else there is one, of its name.
-  func register(_ name: String, isCreatable: Bool, on handle: OpaquePointer) -> Int32 {
-    sqlite3_create_module_v2(
-      handle, name, isCreatable ? Self.creatable : Self.eponymous,
+  func register(_ name: String, _ kind: Kind, on handle: OpaquePointer) -> Int32 {
+    let methods =
+      switch kind {
+      case .eponymous: Self.eponymous
+      case .creatable: Self.creatable
+      case .writable: Self.writable
+      }
+    return sqlite3_create_module_v2(
+      handle, name, methods,
       Unmanaged.passRetained(self).toOpaque(),
       { module in module.map { Unmanaged<TableModule>.fromOpaque($0).release() } })
   }
 
   // SQLite reads the methods as long as a connection has the module.
-  private nonisolated(unsafe) static let eponymous = methods(isCreatable: false)
-  private nonisolated(unsafe) static let creatable = methods(isCreatable: true)
+  private nonisolated(unsafe) static let eponymous = methods(.eponymous)
+  private nonisolated(unsafe) static let creatable = methods(.creatable)
+  private nonisolated(unsafe) static let writable = methods(.writable)
 
   private typealias Table = UnsafeMutablePointer<sqlite3_vtab>
   private typealias Cursor = UnsafeMutablePointer<sqlite3_vtab_cursor>
 
-  private static func methods(isCreatable: Bool) -> UnsafeMutablePointer<sqlite3_module> {
+  private static func methods(_ kind: Kind) -> UnsafeMutablePointer<sqlite3_module> {
     var methods = sqlite3_module()
-    if isCreatable {
+    if kind == .writable { methods.addWriting() }
+    if kind != .eponymous {
       methods.xCreate = { TableModule.connect($0, $1, $2, $3, $4, $5) }
       methods.xDestroy = { TableModule.disconnect($0) }
     }
@@ -57,9 +76,7 @@ final class TableModule {
     methods.xDisconnect = { TableModule.disconnect($0) }
     methods.xBestIndex = { table, info in
       guard let table, let info else { return SQLITE_ERROR }
-      return OpenTable.of(table) { open in
-        open.shape.plan(info) ? SQLITE_OK : SQLITE_CONSTRAINT
-      }
+      return OpenTable.of(table) { $0.plan(info) ? SQLITE_OK : SQLITE_CONSTRAINT }
     }
     methods.xOpen = { table, result in
       guard let table, let result else { return SQLITE_ERROR }
@@ -67,6 +84,7 @@ final class TableModule {
         let cursor = UnsafeMutablePointer<larder_vtab_cursor>.allocate(capacity: 1)
         cursor.initialize(to: larder_vtab_cursor())
         cursor.pointee.object = Unmanaged.passRetained(TableCursor(open)).toOpaque()
+        open.cursorCount += 1
         result.pointee = UnsafeMutableRawPointer(cursor).assumingMemoryBound(
           to: sqlite3_vtab_cursor.self)
         return SQLITE_OK
@@ -74,7 +92,9 @@ final class TableModule {
     }
     methods.xClose = { cursor in
       guard let cursor = TableCursor.memory(cursor) else { return SQLITE_OK }
-      Unmanaged<TableCursor>.fromOpaque(cursor.pointee.object).release()
+      let object = Unmanaged<TableCursor>.fromOpaque(cursor.pointee.object)
+      object._withUnsafeGuaranteedRef { $0.close() }
+      object.release()
       cursor.deallocate()
       return SQLITE_OK
     }
@@ -94,8 +114,9 @@ final class TableModule {
     }
     methods.xRowid = { cursor, rowID in
       guard let cursor = TableCursor.memory(cursor) else { return SQLITE_ERROR }
-      rowID?.pointee = cursor.pointee.row
-      return SQLITE_OK
+      return TableCursor.of(cursor) {
+        rowID?.pointee = try $0.rowID(ofRow: cursor.pointee.row)
+      }
     }
     let memory = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
     memory.initialize(to: methods)
@@ -150,6 +171,15 @@ final class TableModule {
 final class OpenTable {
   let shape: TableShape
   let environment: TableModule.Environment
+  /// The plans that SQLite knows by their numbers, as long as statements are compiled with them: for good.
+  private(set) var plans: [TablePlan] = []
+  /// Whether the transaction has changed rows, and the table was told of its beginning.
+  @exclusivity(unchecked) var hasChanges = false
+  /// Those of rows that are being read.
+  @exclusivity(unchecked) var identities = RowIdentities()
+  @exclusivity(unchecked) var cursorCount = 0 {
+    didSet { if cursorCount == 0 { identities = RowIdentities() } }
+  }
 
   init(_ shape: TableShape, _ environment: TableModule.Environment) {
     self.shape = shape
@@ -169,6 +199,16 @@ final class OpenTable {
         return open.fail(error, [], table)
       }
     }
+  }
+
+  /// Chooses how a scan asks for its rows. False where it can't be one.
+  func plan(_ info: UnsafeMutablePointer<sqlite3_index_info>) -> Bool {
+    guard case .request = shape.rows else { return shape.plan(info) }
+    let plan = TablePlan(shape.columns, info)
+    let number = plans.firstIndex(of: plan) ?? plans.count
+    if number == plans.count { plans.append(plan) }
+    info.pointee.idxNum = Int32(truncatingIfNeeded: number)
+    return true
   }
 
   func fail(

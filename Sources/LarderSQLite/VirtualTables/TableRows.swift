@@ -13,6 +13,8 @@ package final class TableRows {
   let next: () throws -> Bool
   let columns: UnsafeMutableBufferPointer<TableColumn>
   private let row: UnsafeRawPointer
+  /// The values of the row, where rows are lists.
+  private(set) var list: (() -> [DatabaseValue])?
 
   @usableFromInline
   init(_ row: UnsafeRawPointer, _ columns: [TableColumn], next: @escaping () throws -> Bool) {
@@ -200,11 +202,26 @@ extension TableRows {
   }
 
   /// Rows as lists; what is missing is NULL.
-  convenience init<Rows: Sequence>(lists rows: Rows, columnCount: Int)
-  where Rows.Element == [DatabaseValue] {
+  ///
+  /// - Parameter check: is given each row, leaves out those that aren't wanted, and throws for one that can't be read.
+  convenience init<Rows: Sequence>(
+    lists rows: Rows, columnCount: Int, check: RowCheck?
+  ) where Rows.Element == [DatabaseValue] {
     let state = RowState(rows.makeIterator(), [DatabaseValue].self)
-    self.init(state.place, (0..<columnCount).map { TableColumn(element: $0) }) {
-      state.take(state.iterator.next())
+    let columns = (0..<columnCount).map { TableColumn(element: $0) }
+    if var check {
+      self.init(state.place, columns) {
+        while var row = state.iterator.next() {
+          if try check.check(&row) { return state.take(row) }
+        }
+        return false
+      }
+    } else {
+      self.init(state.place, columns) { state.take(state.iterator.next()) }
+    }
+    list = {
+      let row = state.row.pointee
+      return (0..<columnCount).map { $0 < row.count ? row[$0] : .null }
     }
   }
 }

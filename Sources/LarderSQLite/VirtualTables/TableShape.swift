@@ -1,26 +1,33 @@
 import CSQLite
 
-/// A virtual table that is open: its columns, the values by which its rows are asked for, and the rows.
+/// A virtual table that is open: its columns, by what its rows are asked for, and the rows.
 ///
-/// Those values are the arguments of a function, which are SQLite's hidden columns, or what some of its columns
-/// have to equal. See [Table-valued functions](https://www.sqlite.org/vtab.html#tabfunc2).
+/// They are asked for by the arguments of a function, which are SQLite's hidden columns, or by what its columns are
+/// compared with. See [Table-valued functions](https://www.sqlite.org/vtab.html#tabfunc2).
 final class TableShape: Sendable {
-  /// Something that rows may be asked for by.
+  /// An argument.
   struct Parameter: Sendable {
-    /// The column that it is the value of; nil for an argument.
-    let column: Int?
     let isRequired: Bool
   }
 
-  typealias Rows = @Sendable (TableArguments) throws -> TableRows
+  /// Makes the rows.
+  enum Rows: Sendable {
+    /// For arguments.
+    case call(@Sendable (TableArguments) throws -> TableRows)
+    /// For what is asked of columns.
+    case request(@Sendable (VirtualTableRequest, RowCheck?) throws -> TableRows)
+  }
 
   let name: String
-  let columns: [String]
+  let columns: [VirtualColumn]
   let parameters: [Parameter]
+  /// The column by which rows are known, where there is one: then they have no row ids.
+  let primaryKey: Int?
   /// Whether only the program's own statements may use it.
   let isDirectOnly: Bool
   let rows: Rows
-  /// What SQLite is told. Values come as they are: no column has a type.
+  let changes: VirtualTableChanges?
+  /// What SQLite is told. Where a column has no type, its values come as they are.
   let declaration: String
 
   /// As many as SQLite's number of a plan has bits for.
@@ -29,29 +36,37 @@ final class TableShape: Sendable {
   private static let expectedRows = 1000
 
   init(
-    _ name: String, columns: [String], _ parameters: [Parameter], isDirectOnly: Bool,
-    rows: @escaping Rows
+    _ name: String, columns: [VirtualColumn], _ parameters: [Parameter] = [],
+    primaryKey: Int? = nil, isDirectOnly: Bool, changes: VirtualTableChanges? = nil, rows: Rows
   ) {
     self.name = name
     self.columns = columns
     self.parameters = parameters
+    self.primaryKey = primaryKey
     self.isDirectOnly = isDirectOnly
+    self.changes = changes
     self.rows = rows
-    let list =
-      columns.map(\.quotedIdentifier)
-      + Self.argumentNames(parameters).map { "\($0.quotedIdentifier) HIDDEN" }
-    declaration = "CREATE TABLE larder (\(list.joined(separator: ", ")))"
+    var list = columns.enumerated().map { index, column in
+      column.declaration + (index == primaryKey ? " NOT NULL" : "")
+    }
+    list += Self.argumentNames(parameters).map { "\($0.quotedIdentifier) HIDDEN" }
+    if let primaryKey { list.append("PRIMARY KEY (\(columns[primaryKey].name.quotedIdentifier))") }
+    declaration =
+      "CREATE TABLE larder (\(list.joined(separator: ", ")))"
+      + (primaryKey == nil ? "" : " WITHOUT ROWID")
   }
 
   private static func argumentNames(_ parameters: [Parameter]) -> [String] {
-    let count = parameters.count { $0.column == nil }
-    return (0..<count).map { "argument_\($0 + 1)" }
+    parameters.indices.map { "argument_\($0 + 1)" }
   }
+
+  /// Whether scans may find other rows than all, or those of another scan of the table.
+  var hasAccess: Bool { columns.contains { !$0.access.isEmpty } }
 
   /// Throws `ResultCode.misuse` for columns and arguments that no table can have.
   func check() throws {
     var known: Set<[UInt8]> = []
-    for column in columns + Self.argumentNames(parameters) {
+    for column in columns.map(\.name) + Self.argumentNames(parameters) {
       guard !column.isEmpty, !column.utf8.contains(0) else {
         throw DatabaseError(.misuse, "a column's name is not empty and has no NUL")
       }
@@ -65,11 +80,23 @@ final class TableShape: Sendable {
     guard parameters.count <= Self.mostParameters else {
       throw DatabaseError(.misuse, "a table has at most \(Self.mostParameters) arguments")
     }
+    for column in columns {
+      guard column.type != .null else {
+        throw DatabaseError(.misuse, "column \(column.name) can't be of type NULL")
+      }
+      guard column.type != nil || !column.access.contains(.range) else {
+        throw DatabaseError(
+          .misuse, "column \(column.name) needs a type for ranges of its values")
+      }
+      guard column.collation?.utf8.contains(0) != true, column.collation != "" else {
+        throw DatabaseError(.misuse, "a collation's name is not empty and has no NUL")
+      }
+    }
   }
 
   // MARK: Plans
 
-  /// Chooses how a scan gets its values. False where it can't be one: an argument depends on what is read later.
+  /// Chooses how a scan gets its arguments. False where it can't be one: an argument depends on what is read later.
   ///
   /// Where one is missing, the scan throws when it begins. Here it can't be told: SQLite also asks for plans of which
   /// it drops the arguments, to find the rows of each side of an OR.
@@ -90,34 +117,27 @@ final class TableShape: Sendable {
     }
     var mask: Int32 = 0
     var argumentIndex: Int32 = 0
-    var rowCount = Self.expectedRows
     var isComplete = true
     for (number, parameter) in parameters.enumerated() {
       guard let index = chosen[number] else {
-        if parameter.column == nil, waits[number] { return false }
+        if waits[number] { return false }
         if parameter.isRequired { isComplete = false }
         continue
       }
       mask |= 1 << Int32(number)
       argumentIndex += 1
       info.pointee.aConstraintUsage[index].argvIndex = argumentIndex
-      // Columns are compared by SQLite again: with their collation and affinity.
-      info.pointee.aConstraintUsage[index].omit = parameter.column == nil ? 1 : 0
-      if parameter.column != nil { rowCount = max(1, rowCount / 100) }
+      info.pointee.aConstraintUsage[index].omit = 1
     }
     info.pointee.idxNum = mask
-    info.pointee.estimatedRows = Int64(rowCount)
-    info.pointee.estimatedCost = isComplete ? Double(rowCount * 2) : 1e99
+    info.pointee.estimatedRows = Int64(Self.expectedRows)
+    info.pointee.estimatedCost = isComplete ? Double(Self.expectedRows * 2) : 1e99
     return true
   }
 
   private func parameterNumber(ofColumn column: Int) -> Int? {
-    if column >= columns.count {
-      let arguments = parameters.indices.filter { parameters[$0].column == nil }
-      let number = column - columns.count
-      return number < arguments.count ? arguments[number] : nil
-    }
-    return parameters.firstIndex { $0.column == column }
+    let number = column - columns.count
+    return parameters.indices.contains(number) ? number : nil
   }
 
   /// Throws where an argument is missing.

@@ -152,6 +152,37 @@ struct BlobTests {
     try queue.close()
   }
 
+  @Test("A savepoint that can't begin because a blob is open for writing names the blob")
+  func namedInErrors() throws {
+    let queue = try DatabaseQueue()
+    try queue.inTransaction { db in
+      try makeFiles(in: db)
+      let blob = try db.openBlob("file", column: "content", row: 1, isWritable: true)
+      try blob.reopen(row: 2)
+      for begin in [{ try db.inSavepoint { _ in } }, { try db.savepoint("mine") }] {
+        let error = #expect(throws: DatabaseError.self) { try begin() }
+        #expect(error?.code == .busy)
+        #expect(error?.message.contains("the blob file.content of row 2") == true, "\(error!)")
+      }
+      blob.close()
+      try db.inSavepoint { _ in }
+      let rows = try db.executeQuery("UPDATE file SET name = name || 'x' RETURNING id")
+      #expect(try rows.next())
+    }
+  }
+
+  @Test("A commit that a statement keeps from ending names the statement")
+  func statementNamedInErrors() throws {
+    let db = try Database()
+    try makeFiles(in: db)
+    try db.begin()
+    let blob = try db.openBlob("file", column: "content", row: 1, isWritable: true)
+    let error = #expect(throws: DatabaseError.self) { try db.commit() }
+    #expect(error?.message.contains("the blob file.content of row 1") == true)
+    blob.close()
+    try db.commit()
+  }
+
   @Test("What is written to a blob is seen by who observes it", .needsPreupdateHook)
   func observed() async throws {
     let queue = try DatabaseQueue()

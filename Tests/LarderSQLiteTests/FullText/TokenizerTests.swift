@@ -57,6 +57,22 @@ struct TokenizerTests {
     }
   }
 
+  @Test(
+    "A term whose place begins or ends inside of a character is refused when the text is written",
+    arguments: [0..<1, 1..<2, 1..<5, 2..<4, 3..<6])
+  func partedCharacter(range: Range<Int>) throws {
+    let db = try Database()
+    try db.createTokenizer("parted") { _, _ in [("term", range)] }
+    try db.executeUpdate("CREATE VIRTUAL TABLE note USING fts5(t, tokenize = 'parted')")
+    let error = #expect(throws: DatabaseError.self) {
+      try db.executeUpdate("INSERT INTO note VALUES ('é北e')")
+    }
+    #expect(error?.code == .misuse)
+    #expect(error?.message.contains("inside of a character") == true)
+    #expect(try db.value("SELECT count(*) FROM note") == 0)
+    try db.executeUpdate("INSERT INTO note VALUES ('abcdef')")
+  }
+
   private struct Refused: Error {}
 
   @Test("What a tokenizer throws, the statement throws, and nothing of it stays")

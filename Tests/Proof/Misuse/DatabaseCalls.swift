@@ -224,7 +224,7 @@ extension MisuseCall {
     MisuseCall("Database.createFunction(_:)") {
       try $0.db.createFunction(TableFunction("meddle_rows") { (from: Int, to: Int) in from...to })
     },
-    MisuseCall("Database.createModule(_:directOnly:_:)") {
+    MisuseCall("Database.createModule(_:directOnly:isWritable:_:)") {
       try $0.db.createModule("meddle_tables") { _ in VirtualTable(columns: ["a"]) { _ in [[1]] } }
     },
     MisuseCall("Database.removeFunction(_:argumentCount:)") {

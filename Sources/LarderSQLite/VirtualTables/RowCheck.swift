@@ -1,0 +1,112 @@
+/// Holds rows against what their table has declared, one after the other: the types of columns, and the order that was
+/// asked for, by which SQLite would find and group them wrongly.
+struct RowCheck {
+  private let table: String
+  private let columns: [VirtualColumn]
+  private let key: Int?
+  private let order: [TablePlan.Order]
+  let wanted: WantedValue?
+  private var last: [DatabaseValue]?
+
+  /// Nil where nothing is declared.
+  init?(
+    _ table: String, _ columns: [VirtualColumn], key: Int?, _ order: [TablePlan.Order],
+    _ wanted: WantedValue?
+  ) {
+    let isTyped = columns.contains { $0.type != nil }
+    guard key != nil || !order.isEmpty || wanted != nil || isTyped else { return nil }
+    (self.table, self.columns, self.key, self.order) = (table, columns, key, order)
+    self.wanted = wanted
+  }
+
+  /// Has a row's values be of their columns' types; false where the row isn't wanted. Throws where they are of another, a primary key is NULL, or the row
+  /// should have come earlier.
+  mutating func check(_ row: inout [DatabaseValue]) throws -> Bool {
+    while row.count < columns.count { row.append(.null) }
+    for (index, column) in columns.enumerated() {
+      guard let stored = column.stored(row[index]) else {
+        throw DatabaseError(
+          .mismatch,
+          "column \(column.name) of \(table) has another type than it was declared with")
+      }
+      // Writing all of them would copy each row.
+      if row[index].storageClass != stored.storageClass { row[index] = stored }
+    }
+    if let key, row[key].isNull {
+      throw DatabaseError(.mismatch, "the primary key of a row of \(table) is NULL")
+    }
+    if let wanted, !wanted.isIn(row) { return false }
+    guard !order.isEmpty else { return true }
+    if let last, !isInOrder(last, row) {
+      throw DatabaseError(
+        .misuse, "the rows of \(table) aren't in the order that they were asked for")
+    }
+    last = row
+    return true
+  }
+
+  private func isInOrder(_ first: [DatabaseValue], _ second: [DatabaseValue]) -> Bool {
+    for term in order {
+      guard
+        let difference = first[term.column].compare(
+          to: second[term.column], columns[term.column].collation)
+        // What a collation of the program's own says is known to SQLite alone.
+      else { return true }
+      if difference != 0 { return (difference < 0) != term.isDescending }
+    }
+    return true
+  }
+}
+
+extension DatabaseValue {
+  /// Less than 0 where it comes first in SQLite's order, 0 where both are equal; nil where a collation isn't SQLite's own.
+  func compare(to other: DatabaseValue, _ collation: String?) -> Int? {
+    switch (self, other) {
+    case (.integer(let first), .integer(let second)): first.order(second)
+    case (.real(let first), .real(let second)): first.order(second)
+    case (.integer(let first), .real(let second)): Self.compare(first, second)
+    case (.real(let first), .integer(let second)): Self.compare(second, first) * -1
+    case (.text(let first), .text(let second)): Self.compare(first, second, collation)
+    case (.blob(let first), .blob(let second)):
+      first.lexicographicallyPrecedes(second) ? -1 : first == second ? 0 : 1
+    default: rank.order(other.rank)
+    }
+  }
+
+  private var rank: Int {
+    switch self {
+    case .null: 0
+    case .integer, .real: 1
+    case .text: 2
+    case .blob: 3
+    }
+  }
+
+  /// Exactly: a Double doesn't hold each integer.
+  private static func compare(_ integer: Int64, _ real: Double) -> Int {
+    guard let whole = Int64(exactly: real.rounded(.down)) else { return real > 0 ? -1 : 1 }
+    return integer != whole ? integer.order(whole) : real > Double(whole) ? -1 : 0
+  }
+
+  private static func compare(_ first: String, _ second: String, _ collation: String?) -> Int? {
+    let bytes: [[UInt8]]
+    switch collation?.uppercased() {
+    case nil, "BINARY": bytes = [Array(first.utf8), Array(second.utf8)]
+    case "NOCASE": bytes = [first, second].map { $0.utf8.map { $0.isCapital ? $0 + 32 : $0 } }
+    case "RTRIM":
+      bytes = [first, second].map { text in
+        Array(text.utf8.reversed().drop { $0 == 0x20 }.reversed())
+      }
+    default: return nil
+    }
+    return bytes[0].lexicographicallyPrecedes(bytes[1]) ? -1 : bytes[0] == bytes[1] ? 0 : 1
+  }
+}
+
+extension UInt8 {
+  fileprivate var isCapital: Bool { (0x41...0x5a).contains(self) }
+}
+
+extension Comparable {
+  fileprivate func order(_ other: Self) -> Int { self < other ? -1 : self == other ? 0 : 1 }
+}

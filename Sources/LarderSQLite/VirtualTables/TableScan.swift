@@ -1,0 +1,111 @@
+import CSQLite
+
+/// What one scan of a table asks for: one request, or one after the other for each value of a list.
+struct TableScan {
+  /// The values of which a column has to have one.
+  struct List {
+    let column: Int
+    let collation: String?
+    var values: [DatabaseValue]
+  }
+
+  private(set) var request = VirtualTableRequest()
+  private(set) var list: List?
+  /// Whether no row can match.
+  private(set) var isEmpty = false
+
+  /// What makes the pointers sound: SQLite has made the values for the call that is running.
+  init(
+    _ plan: TablePlan, _ values: UnsafeBufferPointer<OpaquePointer?>, _ columns: [VirtualColumn],
+    _ format: StorageFormat
+  ) throws {
+    request.order = plan.order.map {
+      .init(column: columns[$0.column].name, isDescending: $0.isDescending)
+    }
+    var (limit, offset): (Int64?, Int64) = (nil, 0)
+    for case (let use, let value?) in zip(plan.uses, values) {
+      switch use.kind {
+      case .limit: limit = sqlite3_value_int64(value)
+      case .offset: offset = max(0, sqlite3_value_int64(value))
+      case .among: try take(value, listedBy: use, columns[use.column], format)
+      default: take(value, use, columns[use.column], format)
+      }
+    }
+    if let limit, limit >= 0 {
+      let (sum, overflow) = limit.addingReportingOverflow(offset)
+      request.expectedCount = overflow ? nil : Int(sum)
+    }
+  }
+
+  private mutating func take(
+    _ value: OpaquePointer, _ use: TablePlan.Use, _ column: VirtualColumn, _ format: StorageFormat
+  ) {
+    let isLower = use.kind == .above || use.kind == .from
+    let found =
+      use.kind == .equal
+      ? RequestedValue(equalTo: value, column, isLiteral: use.isLiteral, format)
+      : RequestedValue(
+        bound: value, isLower: isLower, isIncluded: use.kind == .from || use.kind == .upTo, column,
+        isLiteral: use.isLiteral, format)
+    switch found {
+    case .none: isEmpty = true
+    case .any: break
+    case .value(let value, _) where use.kind == .equal: request.equals[column.name] = value
+    case .value(let value, let isIncluded):
+      let bound = VirtualTableRequest.Bound(value: value, isIncluded: isIncluded)
+      let end: WritableKeyPath<VirtualTableRequest.Range, VirtualTableRequest.Bound?> =
+        isLower ? \.lower : \.upper
+      request.ranges[column.name, default: .init()][keyPath: end] = bound
+    }
+  }
+
+  private mutating func take(
+    _ given: OpaquePointer, listedBy use: TablePlan.Use, _ column: VirtualColumn,
+    _ format: StorageFormat
+  ) throws {
+    var values: [DatabaseValue] = []
+    var next: OpaquePointer?
+    var code = larder_vtab_list_next(given, true, &next)
+    while code == SQLITE_OK, let value = next {
+      switch RequestedValue(equalTo: value, column, isLiteral: false, format) {
+      case .none: break
+      // All rows have to be read once.
+      case .any: return
+      case .value(let value, _): values.append(value)
+      }
+      code = larder_vtab_list_next(given, false, &next)
+    }
+    guard code == SQLITE_OK else {
+      throw DatabaseError(ResultCode(rawValue: code), "the values of a list can't be read")
+    }
+    list = List(column: use.column, collation: use.collation, values: values.reversed())
+    if values.isEmpty { isEmpty = true }
+  }
+
+  /// The next request, with the value of which rows are wanted, where it is one of a list; nil where there is none.
+  mutating func next(
+    _ columns: [VirtualColumn]
+  ) -> (request: VirtualTableRequest, wanted: WantedValue?)? {
+    guard !isEmpty else { return nil }
+    guard let column = list?.column, let collation = list?.collation else {
+      isEmpty = true
+      return (request, nil)
+    }
+    guard let value = list?.values.popLast() else { return nil }
+    var request = request
+    if request.equals[columns[column].name] == nil { request.equals[columns[column].name] = value }
+    return (request, WantedValue(column: column, value: value, collation: collation))
+  }
+}
+
+/// The value of a column for which a table was asked, where rows with others would be found once more for those.
+struct WantedValue {
+  let column: Int
+  let value: DatabaseValue
+  let collation: String
+
+  func isIn(_ row: [DatabaseValue]) -> Bool {
+    // What a collation of the program's own says is known to SQLite alone: no list is asked for by one.
+    column < row.count && row[column].compare(to: value, collation) == 0
+  }
+}

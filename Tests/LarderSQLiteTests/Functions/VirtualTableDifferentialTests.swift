@@ -1,0 +1,23 @@
+import LarderSQLite
+import TestSupport
+import Testing
+
+@Suite("Virtual tables beside ordinary ones")
+struct VirtualTableDifferentialTests {
+  @Test(
+    "Random queries find the same in a virtual table and in an ordinary one with its rows",
+    arguments: 0..<8)
+  func queries(share: Int) throws {
+    for number in 0..<40 {
+      let seed = UInt64(share * 40 + number)
+      var table = RandomVirtualTable(seed: seed)
+      let db = try Database()
+      try table.create(in: db)
+      for _ in 0..<40 {
+        let query = table.query()
+        let (plain, virtual) = try RandomVirtualTable.results(query, db)
+        #expect(plain == virtual, "seed \(seed): \(query.sql) \(query.arguments)")
+      }
+    }
+  }
+}
