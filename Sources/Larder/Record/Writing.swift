@@ -114,7 +114,8 @@ extension Table {
     }
     return try db.whileSchemaStays {
       guard try core.misreturns(db, for: use) else { return try fetchReturned(db) }
-      // In two steps, unless nobody could tell the row then.
+      // In two steps, unless nobody could tell the row then: by its key, which no other row may have.
+      if use.contains(.insertion) { try db.look(at: core, for: [use, .key]) }
       return try db.inTransaction { db in
         var record = record
         let isNumbered = try withUnsafePointer(to: record) {

@@ -162,13 +162,32 @@ struct SchemaLook {
     try rows("PRAGMA index_list(\(table.quotedIdentifier))") { row in
       if row.integer(2) != 0, row.integer(4) == 0 { indexes.append(row.text(1)) }
     }
+    if indexes.isEmpty { return [] }
+    // Another database may have an index of the same name.
+    let schema = try schema(ofTable: table).quotedIdentifier
     return try indexes.compactMap { index in
       var parts: [(column: Int, collation: String)] = []
-      try rows("PRAGMA index_xinfo(\(index.quotedIdentifier))") { row in
+      try rows("PRAGMA \(schema).index_xinfo(\(index.quotedIdentifier))") { row in
         if row.integer(5) != 0 { parts.append((row.integer(1), row.text(4))) }
       }
       return parts.allSatisfy { $0.column >= 0 } ? parts : nil
     }
+  }
+
+  /// The database that a table's name means: the temporary one comes first, then the main one, then those that are
+  /// attached.
+  private func schema(ofTable table: String) throws -> String {
+    var names = ["temp", "main"]
+    try rows("PRAGMA database_list") { row in
+      if row.integer(0) > 1 { names.append(row.text(1)) }
+    }
+    return try names.first { name in
+      var isThere = false
+      try rows("PRAGMA \(name.quotedIdentifier).table_info(\(table.quotedIdentifier))") { _ in
+        isThere = true
+      }
+      return isThere
+    } ?? "main"
   }
 }
 

@@ -4,9 +4,10 @@ import Testing
 
 @Suite("Virtual tables beside ordinary ones")
 struct VirtualTableDifferentialTests {
+  // Before 3.38 SQLite itself compares texts of a virtual table wrongly with a list of numbers.
   @Test(
     "Random queries find the same in a virtual table and in an ordinary one with its rows",
-    arguments: 0..<8)
+    .enabled(if: SQLiteLibrary.versionNumber >= 3_038_000), arguments: 0..<8)
   func queries(share: Int) throws {
     for number in 0..<40 {
       let seed = UInt64(share * 40 + number)

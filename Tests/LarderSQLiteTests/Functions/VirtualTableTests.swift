@@ -50,7 +50,8 @@ struct VirtualTableTests {
         == ["Bergen", "Lagos", "Oslo"])
     #expect(try db.value("SELECT count(*) FROM town WHERE id IN (0, 2)") == 2)
     let keys = asked.keys.withLock { $0 }
-    #expect(keys[0] == ["id": 1])
+    // Older libraries don't say that the number stands in the statement.
+    #expect(keys[0] == ["id": 1] || keys[0] == [:] && SQLiteLibrary.versionNumber < 3_038_000)
     #expect(keys[2] == [:])
     #expect(keys[3].keys.sorted() == ["name"] || keys[3] == [:])
   }

@@ -56,17 +56,43 @@ struct ForeignTable {
       lines.append("extra INTEGER GENERATED ALWAYS AS (5) \(random.pick(["STORED", "VIRTUAL"]))")
     default: break
     }
+    if random.chance(10) {
+      lines.append("document TEXT DEFAULT '{}' CHECK (json_valid(document) OR document IS NULL)")
+    }
+    if random.chance(5), present[1], !isStrict {
+      lines.append("shown GENERATED ALWAYS AS (upper(\(names[1].quotedIdentifier)))")
+    }
     if let constraint = key.constraint { lines.append(constraint) }
     let options = [key.options, isStrict ? "STRICT" : nil].compactMap(\.self)
     let table = Self.spelled(R.table.name, &random)
-    let sql =
-      "CREATE TABLE \(table) (\(lines.joined(separator: ", "))) \(options.joined(separator: ", "))"
-    self.sql = ([sql] + key.indexes.map { "\($0[0]) ON \(table) \($0[1])" }).joined(separator: "; ")
+    let temporary = random.chance(4) ? "TEMP " : ""
+    let sql = """
+      CREATE \(temporary)TABLE \(table) (\(lines.joined(separator: ", "))) \
+      \(options.joined(separator: ", "))
+      """
+    var others = key.indexes.map { "\($0[0]) ON \(table) \($0[1])" }
+    if present[1], present[2] {
+      others += Self.others(names, &random).map { $0.replacing("$T", with: table) }
+    }
+    self.sql = ([sql] + others).joined(separator: "; ")
     self.present = present
     self.isPlain = isPlain
     isUnique = key.isUnique
     generated = [false] + columns.map(\.isGenerated)
     collations = [key.collation] + columns.map(\.collation)
+  }
+
+  /// Indexes and triggers, none of which keeps a row out.
+  private static func others(_ names: [String], _ random: inout SeededGenerator) -> [String] {
+    let (name, age) = (names[1].quotedIdentifier, names[2].quotedIdentifier)
+    return [
+      "CREATE INDEX \"by name\" ON $T (lower(\(name)) DESC, \(age))",
+      "CREATE INDEX \"of adults\" ON $T (\(age)) WHERE \(age) > 5",
+      "CREATE INDEX \"of documents\" ON $T (json_valid(\(name)))",
+      "CREATE INDEX \"without case\" ON $T (\(name) COLLATE NOCASE)",
+      "CREATE TRIGGER added AFTER INSERT ON $T BEGIN INSERT INTO log (line) VALUES (new.\(name)); END",
+      "CREATE TRIGGER changed AFTER UPDATE ON $T BEGIN DELETE FROM log; END",
+    ].filter { _ in random.chance(8) }
   }
 
   // MARK: Names
@@ -95,6 +121,12 @@ struct ForeignTable {
     ("NUMERIC", "NUMERIC"), ("decimal(10,2)", "NUMERIC"), ("boolean", "NUMERIC"),
     ("DATETIME", "NUMERIC"),
     ("STRING", "NUMERIC"), ("json", "NUMERIC"), ("ANY", "NUMERIC"), ("BLOB", "BLOB"), ("", "BLOB"),
+    // Those of Django, Rails, Core Data, Room, Entity Framework and others.
+    ("bool", "NUMERIC"), ("datetime(6)", "NUMERIC"), ("TIMESTAMP", "NUMERIC"), ("date", "NUMERIC"),
+    ("uuid", "NUMERIC"), ("tinyint(1)", "INTEGER"), ("smallint unsigned", "INTEGER"),
+    ("INT8", "INTEGER"), ("nvarchar(100)", "TEXT"), ("CLOB", "TEXT"), ("char(32)", "TEXT"),
+    ("varchar", "TEXT"), ("DOUBLE", "REAL"), ("FLOAT", "REAL"), ("decimal", "NUMERIC"),
+    ("tinyblob", "BLOB"),
   ]
   private static let strictTypes: [(name: String, affinity: String)] = [
     ("INTEGER", "INTEGER"), ("INT", "INTEGER"), ("TEXT", "TEXT"), ("REAL", "REAL"), ("ANY", "BLOB"),
@@ -158,7 +190,20 @@ struct ForeignTable {
     let names = R.keyNames.map(\.quotedIdentifier).joined(separator: ", ")
     if R.self == PairKey.self { return pairKey(names, &random) }
     let isChosen = R.self == ChosenKey.self
-    switch Int.random(in: 0..<17, using: &random) {
+    switch Int.random(in: 0..<22, using: &random) {
+    case 17: return KeyForm(column: "integer NOT NULL PRIMARY KEY AUTOINCREMENT")
+    case 18: return KeyForm(column: "INTEGER PRIMARY KEY ASC")
+    case 19:
+      return KeyForm(
+        column: "INTEGER NOT NULL", constraint: "CONSTRAINT \"the key\" PRIMARY KEY (\(names) ASC)")
+    case 20:
+      return KeyForm(
+        column: isStrict ? "INT PRIMARY KEY NOT NULL" : "bigint NOT NULL PRIMARY KEY",
+        keeps: !isChosen)
+    case 21:
+      return KeyForm(
+        column: "INTEGER", constraint: "PRIMARY KEY (\(names) DESC)",
+        options: "WITHOUT ROWID", keeps: !isChosen)
     case 0, 1, 2: return KeyForm(column: "INTEGER PRIMARY KEY")
     case 3: return KeyForm(column: "integer PRIMARY KEY AUTOINCREMENT")
     case 4: return KeyForm(column: "INTEGER NOT NULL PRIMARY KEY")

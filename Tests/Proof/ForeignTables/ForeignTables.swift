@@ -37,10 +37,16 @@ enum ForeignTables: ProofRow {
     return result
   }
 
-  /// Every other one is in UTF-16.
+  /// Two of three are in UTF-16.
   private static func database(_ seed: UInt64) throws -> Database {
     let db = try Database()
-    if seed / 50 % 2 == 1 { try db.executeUpdate("PRAGMA encoding = 'UTF-16'") }
+    switch seed / 50 % 3 {
+    case 1: try db.executeUpdate("PRAGMA encoding = 'UTF-16le'")
+    case 2: try db.executeUpdate("PRAGMA encoding = 'UTF-16be'")
+    default: break
+    }
+    // What triggers of the tables write to.
+    try db.executeUpdate("CREATE TABLE log (nr INTEGER PRIMARY KEY, line TEXT)")
     return db
   }
 }
