@@ -42,7 +42,7 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
 
   /// The rows of a selection.
   public init(_ name: String, _ selection: Selection<(repeat each Value)>) {
-    self.init(name, "WITH", selection.fragment, selection.codings)
+    self.init(name, "WITH", selection.fragment, selection.codings, keys: selection.keys)
   }
 
   /// The rows of a selection, and those that the step makes of each row, until it makes none.
@@ -55,21 +55,26 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
   ) {
     let itself = CommonTable(
       definition: QueryTableDefinition(name: name, source: nil, codings: seed.codings))
+    let next = step(itself)
     self.init(
       name, "WITH RECURSIVE",
-      "\(seed.part)\(distinct ? " UNION " : " UNION ALL ")\(step(itself).fragment)", seed.codings)
+      "\(seed.part)\(distinct ? " UNION " : " UNION ALL ")\(next.fragment)", seed.codings,
+      keys: zip(seed.keys, next.keys).map { $0 && $1 })
   }
 
   init(definition: QueryTableDefinition) { self.definition = definition }
 
   private init(
-    _ name: String, _ with: SQLFragment, _ rows: SQLFragment, _ codings: [ExpressionCoding?]
+    _ name: String, _ with: SQLFragment, _ rows: SQLFragment, _ codings: [ExpressionCoding?],
+    keys: [Bool]
   ) {
     let columns = SQLFragment.list(
       Self.columnNames.map { SQLFragment(text: $0.quotedIdentifier) })
     let source: SQLFragment =
       "(\(with) \(name: name)(\(columns)) AS (\(rows)) SELECT * FROM \(name: name))"
-    self.init(definition: QueryTableDefinition(name: name, source: source, codings: codings))
+    self.init(
+      definition: QueryTableDefinition(
+        name: name, source: source, codings: codings, columns: CommonColumns([], keys: keys)))
   }
 
   /// All rows of the table: the beginning of a query.
@@ -96,10 +101,11 @@ public struct CommonTable<each Value: DatabaseValueConvertible>: QueryTable, Sen
     var number = 0
     func column<V: DatabaseValueConvertible>(_ type: V.Type) -> SQLExpression<V> {
       number += 1
+      let isKey = CommonColumns.isKey(number - 1, of: table)
       return SQLExpression<V>(
         table.column(
           CommonColumns.name(number - 1, of: table),
-          as: .column(isKey: false, V.columnType.kind), coding: table.codings.at(number - 1)))
+          as: .column(isKey: isKey, V.columnType.kind), coding: table.codings.at(number - 1)))
     }
     return CommonFields((repeat column((each Value).self)))
   }

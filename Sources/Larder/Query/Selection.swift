@@ -28,6 +28,9 @@ public struct Selection<Row>: Sendable {
   /// How the columns are stored, for expressions of their values.
   var codings: [ExpressionCoding?] { columns.parts.map(\.coding) }
 
+  /// Which of the columns are keys of tables that aren't missing.
+  var keys: [Bool] { columns.parts.map { $0.operation == .key } }
+
   /// The SELECT statement, as a part of others.
   var fragment: SQLFragment { select.fragment(columns) }
 

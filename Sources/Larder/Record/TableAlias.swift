@@ -40,11 +40,21 @@ final class QueryAlias: Sendable {
   }
 }
 
-/// The names of a table's columns, where they aren't `c1`, `c2` and so on.
+/// The names of a table's columns, where they aren't `c1`, `c2` and so on, and which of them are keys.
 final class CommonColumns: Sendable {
   let names: [String]
+  private let keys: [Bool]
 
-  init(_ names: [String]) { self.names = names }
+  init(_ names: [String], keys: [Bool] = []) {
+    self.names = names
+    self.keys = keys
+  }
+
+  /// Whether a column of a table, from 0, is a key, which is never NULL.
+  static func isKey(_ index: Int, of alias: QueryAlias) -> Bool {
+    guard let keys = (alias.source as? CommonColumns)?.keys else { return false }
+    return index < keys.count && keys[index]
+  }
 
   /// The name of a column of a table, from 0.
   static func name(_ index: Int, of alias: QueryAlias) -> String {

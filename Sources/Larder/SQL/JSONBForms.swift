@@ -49,16 +49,18 @@ package enum JSONBForms {
   ) -> SQLFragment {
     let place = find(in: json, at: path)
     let value: SQLFragment
+    var found = place
     if !isStrict, let type = kind.typeName {
       // Of a text the document is made once.
       value = find(" ? (@.type() == \"\(type)\"\(range(of: kind)))", in: json, at: path)
       if kind == .text { return "((\(value) #>> '{}') COLLATE \"C\")" }
+      found = value
     } else {
       value = "nullif(\(place), 'null')"
     }
     let text: SQLFragment = """
-      (CASE jsonb_typeof(\(value)) WHEN 'string' THEN \(value) #>> '{}' \
-      ELSE CAST(CAST('no text: ' || CAST(\(value) AS TEXT) AS BIGINT) AS TEXT) END COLLATE "C")
+      (CASE jsonb_typeof(\(found)) WHEN 'string' THEN \(found) #>> '{}' WHEN 'null' THEN NULL \
+      ELSE CAST(CAST('no text: ' || CAST(\(found) AS TEXT) AS BIGINT) AS TEXT) END COLLATE "C")
       """
     // As text, a number in quotes is none.
     return switch kind {

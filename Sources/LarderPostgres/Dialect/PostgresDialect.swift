@@ -59,6 +59,11 @@ struct PostgresDialect: Dialect {
     switch fragment.operation {
     case .and, .or:
       guard let right = fragment.right else { return fragment }
+      if fragment.operation == .and {
+        // Its rows would be guessed to be fewer than they are.
+        if left.isTest(of: right.equalNames) { return condition(right, neverNull: names) }
+        if right.isTest(of: left.equalNames) { return condition(left, neverNull: names) }
+      }
       return SQLFragment(
         condition(left, neverNull: names), fragment.operation, condition(right, neverNull: names))
     case .parentheses: return SQLFragment(.parentheses, condition(left, neverNull: names))
@@ -290,6 +295,27 @@ extension SQLFragment {
     case .isNotNull: return left.isName ? Set([left.words].compactMap(\.self)) : []
     default: return []
     }
+  }
+
+  /// The names in equalities of a conjunction, which are never true where these are NULL, as long as something says that
+  /// they aren't.
+  fileprivate var equalNames: Set<String> {
+    guard !isDeep, let left else { return [] }
+    switch operation {
+    case .and: return left.equalNames.union(right?.equalNames ?? [])
+    case .parentheses: return left.equalNames
+    case .same:
+      let sides = [left, rightOperand]
+      if sides.contains(where: \.isNull) { return [] }
+      return Set(sides.filter(\.isName).compactMap(\.words))
+    default: return []
+    }
+  }
+
+  /// Whether it is a test that one of these names isn't NULL.
+  fileprivate func isTest(of names: Set<String>) -> Bool {
+    guard operation == .isNotNull, let left, left.isName else { return false }
+    return left.words.map(names.contains) ?? false
   }
 
   /// As it is compared by its own collation.

@@ -127,7 +127,52 @@ struct PlannerTests {
       try Owner.leftJoin(Item.self) { $0.parent == $1.owner && $1.owner != nil }
         .select { $0.0.id }.fetchAll(db).count
     }
-    #expect(left.sql.contains(#"ON "owner"."parent" = "item"."owner" AND"#), "\(left.sql)")
+    // The equality says that by itself.
+    #expect(left.sql.contains(#"ON "owner"."parent" = "item"."owner""#), "\(left.sql)")
+    #expect(!left.sql.contains("NULL"), "\(left.sql)")
+    let tested = try ids { ($0.owner != nil && $0.owner == 1) || $0.owner == nil && $0.id < 5 }
+    #expect(tested.sql.contains(#"("item"."owner" = $1"#), "\(tested.sql)")
+    #expect(try ids { !($0.owner != nil && $0.owner == 1) }.answer.count == 9)
+    let missing: Int64? = nil
+    #expect(try ids { $0.owner != nil && $0.owner == missing }.answer.isEmpty)
+  }
+
+  @Test("A key of a common table is never NULL, unless the table that it is of may be missing")
+  func commonKeys() throws {
+    func joined(_ table: CommonTable<Int64?, String?>) throws -> (answer: Int, sql: String) {
+      try ask { db in
+        try Item.all.join(common: table) { $0.owner == $1.columns.0 }
+          .select { ($0.id, $1.columns.1) }.fetchAll(db).count
+      }
+    }
+    let keys = try joined(CommonTable("owners", Owner.all.select { ($0.id, $0.name) }))
+    #expect(keys.answer == 9)
+    #expect(keys.sql.contains(#"ON "item"."owner" = "owners"."c1""#), "\(keys.sql)")
+    let chain = CommonTable(
+      recursive: "chain", Owner.filter { $0.id == 1 }.select { ($0.id, $0.name) }
+    ) {
+      chain in
+      Owner.all.join(common: chain) { $0.parent == $1.columns.0 }.select { owner, _ in
+        (owner.id, owner.name)
+      }
+    }
+    #expect(try joined(chain).sql.contains(#"ON "item"."owner" = "chain"."c1""#))
+    let parents = try joined(CommonTable("parents", Owner.all.select { ($0.parent, $0.name) }))
+    #expect(parents.answer == 14)
+    #expect(parents.sql.contains(" OR "), "\(parents.sql)")
+    let missing = CommonTable(
+      "missing",
+      Owner.leftJoin(Item.self) { $0.id == $1.owner && $1.id < 0 }.select { ($1.id, $0.name) })
+    #expect(try joined(missing).answer == 15)
+    let upward = CommonTable(
+      recursive: "up", Owner.filter { $0.id == 3 }.select { ($0.id, $0.name) }
+    ) {
+      up in
+      Owner.all.join(common: up) { $0.id == $1.columns.0 }.select { owner, _ in
+        (owner.parent, owner.name)
+      }
+    }
+    #expect(try joined(upward).sql.contains(" OR "))
     try ask { db in
       try Owner.fullJoin(Item.self) { $0.parent == $1.owner }.select { $0.0.id }.fetchAll(db).count
     }
