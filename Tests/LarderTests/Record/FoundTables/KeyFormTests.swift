@@ -249,6 +249,37 @@ struct KeyFormTests {
     #expect(try await values.next() == 2)
   }
 
+  @Test("A unique index tells rows though the temporary database has another one of its name")
+  func indexOfOtherDatabase() throws {
+    try create("INTEGER")
+    try db.executeStatements(
+      """
+      CREATE UNIQUE INDEX person_key ON person (id);
+      CREATE TEMP TABLE note (text TEXT, person INTEGER);
+      CREATE UNIQUE INDEX temp.person_key ON note (person);
+      """)
+    var ann = FoundPerson(id: 70, name: "Ann", age: 40)
+    try ann.insert(db)
+    ann.age = 41
+    try ann.update(db)
+    #expect(try FoundPerson.find(db, 70) == ann)
+    try db.executeUpdate("DROP INDEX main.person_key")
+    ann.age = 42
+    #expect(declarationProblem { try ann.update(db) } != nil, "only note's index is left")
+  }
+
+  @Test("An inserted row that has to be read again is no other row of its key")
+  func insertedBesideItsKey() throws {
+    try db.executeStatements(
+      """
+      CREATE TABLE person (height REAL, id INTEGER, name TEXT, age INTEGER);
+      INSERT INTO person VALUES (1.7, 70, 'Zoe', 1);
+      """)
+    let ann = FoundPerson(id: 70, name: "Ann", age: 40)
+    #expect(declarationProblem { try ann.inserted(db) } != nil)
+    #expect(try FoundPerson.all.fetchAll(db).map(\.name) == ["Zoe"])
+  }
+
   @Test("A virtual table's rows are its module's, whose keys nobody refuses")
   func virtualTable() throws {
     struct Box: Record, Equatable {
