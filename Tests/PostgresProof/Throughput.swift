@@ -35,14 +35,14 @@ private struct Version: Record {
 /// Workers that each write many rows in a transaction, without an index for what they read.
 enum Throughput: Verb {
   static let help = """
-    throughput [--rounds 4] [--seconds 4] [--packages 200] [--versions 50] [--isolation serializable] [--seed 1] [--json]
+    throughput [--rounds 16] [--seconds 1] [--packages 200] [--versions 50] [--isolation serializable] [--seed 1] [--json]
       1, 4, 8 and 16 workers fetch packages at random, and one in turn with them: each time they read the package's
       versions, which no index finds, write all of them anew and count. None may do less than 0.9 of what one does, and
       no fetch gets lost.
     """
   static let options: [String: String?] = [
-    "rounds": "4", "seconds": "4", "packages": "200", "versions": "50", "isolation": "serializable",
-    "seed": "1", "json": nil,
+    "rounds": "16", "seconds": "1", "packages": "200", "versions": "50",
+    "isolation": "serializable", "seed": "1", "json": nil,
   ]
 
   static func run(_ options: Options) throws {
