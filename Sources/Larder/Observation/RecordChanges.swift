@@ -31,7 +31,7 @@ extension RecordChange: Hashable where Model: Hashable {}
 
 extension DatabaseAccess {
   /// A feed of what is committed to a record's table, transaction by transaction. See
-  /// `changes(of:limit:beginning:)` for tables by their names, which this does the same as.
+  /// `changes(of:limit:byteLimit:beginning:)` for tables by their names, which this does the same as.
   ///
   /// ```swift
   /// for try await transaction in pool.changes(of: City.self) {
@@ -43,10 +43,13 @@ extension DatabaseAccess {
   ///
   /// Throws, beside what the untyped feed does, what reading a record throws: a row that isn't one.
   public func changes<R: Record>(
-    of type: R.Type, limit: Int = 100_000,
+    of type: R.Type, limit: Int = 100_000, byteLimit: Int = 64 << 20,
     beginning: (@Sendable (Database) throws -> Void)? = nil
   ) -> ChangeFeed<RecordChange<R>> {
-    ChangeFeed(of: [R.table.name], access: self, limit: limit, beginning: beginning) { format in
+    ChangeFeed(
+      of: ["main." + R.table.name], access: self, limit: limit, byteLimit: byteLimit,
+      beginning: beginning
+    ) { format in
       let decoder = try RecordDecoder(format)
       return { try decoder.change(R.self, $0) }
     }
@@ -65,12 +68,15 @@ extension DatabaseAccess {
   /// ```
   @_disfavoredOverload
   public func changes(
-    of types: any Record.Type..., limit: Int = 100_000,
+    of types: any Record.Type..., limit: Int = 100_000, byteLimit: Int = 64 << 20,
     beginning: (@Sendable (Database) throws -> Void)? = nil
   ) -> ChangeFeed<RecordChange<any Record>> {
-    let tables = types.map { $0.tableName }
+    // A dot in a table's name is no end of a database's.
+    let tables = types.map { "main." + $0.tableName }
     let known = RecordTypes(types)
-    return ChangeFeed(of: tables, access: self, limit: limit, beginning: beginning) { format in
+    return ChangeFeed(
+      of: tables, access: self, limit: limit, byteLimit: byteLimit, beginning: beginning
+    ) { format in
       let decoder = try RecordDecoder(format)
       return { try known.change($0, decoder) }
     }
@@ -79,14 +85,14 @@ extension DatabaseAccess {
 
 /// Types of records by the names of their tables.
 private struct RecordTypes: Sendable {
-  private var byTable: [String: any Record.Type] = [:]
+  private var byTable: [[UInt8]: any Record.Type] = [:]
 
   init(_ types: [any Record.Type]) {
-    for type in types { byTable[type.tableName.lowercased()] = type }
+    for type in types { byTable[type.tableName.foldedName] = type }
   }
 
   func change(_ row: RowChange, _ decoder: RecordDecoder) throws -> RecordChange<any Record> {
-    guard let type = byTable[row.table.lowercased()] else {
+    guard let type = byTable[row.table.foldedName] else {
       throw DatabaseError(.internal, "no record for the table \(row.table)")
     }
     return try type.change(row, decoder)
@@ -145,7 +151,7 @@ final class RecordDecoder {
 
   /// A row of parameters by the names of columns: its text is made once, which took half of a row's time.
   private func statement(of columns: [String]) -> SQL {
-    if let last, last.columns == columns { return last.sql }
+    if let last, last.columns.elementsEqual(columns, by: { $0.isSame(as: $1) }) { return last.sql }
     let terms = columns.map { "? AS \($0.quotedIdentifier)" }
     let sql = SQL(raw: "SELECT \(terms.joined(separator: ", "))")
     last = (columns, sql)

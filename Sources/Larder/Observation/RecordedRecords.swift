@@ -33,7 +33,7 @@ extension Changeset {
     let decoder = try RecordDecoder(database.dateFormat)
     let columns = try database.columns(of: table).map(\.name)
     try forEach { row in
-      guard row.table.lowercased() == table.lowercased() else { return }
+      guard row.table.foldedName == table.foldedName else { return }
       var values: [DatabaseValue] = []
       if row.operation == .update {
         var condition: SQL = "1"

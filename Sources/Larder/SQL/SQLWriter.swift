@@ -233,17 +233,6 @@ extension SQLFragment {
   }
 }
 
-extension DatabaseValue {
-  /// Whether it has the same bytes: Swift's texts are equal in several spellings, and zeros of either sign.
-  fileprivate func isIdentical(to other: DatabaseValue) -> Bool {
-    switch (self, other) {
-    case (.text(let text), .text(let other)): text.utf8.elementsEqual(other.utf8)
-    case (.real(let number), .real(let other)): number.bitPattern == other.bitPattern
-    default: self == other
-    }
-  }
-}
-
 /// Writes text in a dialect into temporary memory, and keeps the values.
 struct DialectWriter: SQLWriter {
   typealias Failure = Never
@@ -316,7 +305,7 @@ struct DialectWriter: SQLWriter {
       guard let other = values[index], type(of: other) == type(of: value),
         besides[index]?.words == column?.words, let stored = try? value.databaseValue
       else { return false }
-      return (try? other.databaseValue)?.isIdentical(to: stored) ?? false
+      return (try? other.databaseValue)?.isSame(as: stored) ?? false
     }.map { $0 + 1 }
   }
 

@@ -47,6 +47,12 @@ final class WriterLock: @unchecked Sendable {
   /// - Parameter timeout: how long a scope waits.
   init(timeout: Duration) { self.timeout = timeout.bounded }
 
+  /// Whether somebody holds the lock just now.
+  var isHeld: Bool {
+    let state = state.load(ordering: .relaxed)
+    return state == Self.held || state == Self.contended
+  }
+
   /// Acquires the lock, and returns how long that took. Throws when the time is up.
   func acquire(_ call: ScopeCall, within limit: Duration? = nil) throws -> Duration {
     if acquireAtOnce(call) { return .zero }

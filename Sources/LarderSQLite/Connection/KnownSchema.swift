@@ -14,7 +14,7 @@ final class KnownSchema {
   unowned(unsafe) var connection: Connection?
 
   /// Whether this connection has run what may change the schema, since the mark was new.
-  private var hasChangedIt = true
+  private(set) var hasChangedIt = true
   /// The same in the transaction that is open: to roll it back is another change.
   private var changesInTransaction = false
   /// Whether nobody else can change the schema, not even between transactions.

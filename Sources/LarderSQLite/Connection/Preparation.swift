@@ -53,6 +53,8 @@ extension Connection {
     }
     // What a PRAGMA changes isn't told.
     if case .pragma(let pragma) = kind, pragma.acts { region?.writes.isEverything = true }
+    // Nor is all that VACUUM, ANALYZE and REINDEX do.
+    if case .ordinary = kind, statement?.isReadOnly == false { region?.writes.isEverything = true }
     statement?.region = region
     return (statement, end)
   }

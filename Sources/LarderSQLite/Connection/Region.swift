@@ -4,15 +4,31 @@ struct Region: Equatable, Sendable {
   var isEverything = false
   private(set) var tables: [TableName: Part] = [:]
 
-  /// A table of one of a connection's databases; names in lower case.
+  /// A table of one of a connection's databases. SQLite folds letters of ASCII alone, and compares bytes: Swift's strings
+  /// would take two tables for one whose names look the same.
   struct TableName: Hashable, Sendable {
+    /// Folded.
     let database: String
+    /// Folded.
     let table: String
+
+    init(database: String, table: String) {
+      self.database = database.folded
+      self.table = table.folded
+    }
+
+    static func == (first: Self, second: Self) -> Bool {
+      first.table.isSame(as: second.table) && first.database.isSame(as: second.database)
+    }
+
+    func hash(into hasher: inout Hasher) {
+      table.withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
   }
 
   /// Columns and rows of a table.
   struct Part: Equatable, Sendable {
-    /// Names in lower case; nil for all. None where only the number of rows matters.
+    /// Folded names; nil for all. None where only the number of rows matters.
     var columns: Set<String>?
     /// Row ids; nil for all.
     var rows: Set<Int64>?

@@ -62,16 +62,20 @@ extension Connection {
     let name = Region.TableName(database: database, table: action.first ?? "")
     switch action.code {
     case SQLITE_READ:
-      if traitsOf(name).showsOthers { region.reads.isEverything = true }
+      let traits = traitsOf(name)
+      if traits.showsOthers { region.reads.isEverything = true }
+      for other in traits.partners + traits.sources { region.reads.insert(.all, of: other) }
       let column = action.second ?? ""
       region.reads.insert(.init(columns: column.isEmpty ? [] : [column]), of: name)
     case SQLITE_INSERT, SQLITE_DELETE:
+      addPartners(traitsOf(name), to: region)
       if traitsOf(name).isAutoincrement {
         region.writes.insert(.all, of: .init(database: database, table: "sqlite_sequence"))
       }
       if Self.schemaTables.contains(name.table) { region.writes.isEverything = true }
       region.writes.insert(.all, of: name)
     case SQLITE_UPDATE:
+      addPartners(traitsOf(name), to: region)
       if Self.schemaTables.contains(name.table) { region.writes.isEverything = true }
       let column = action.second ?? ""
       // Rows that make room for others, and columns that are computed, aren't told.
@@ -98,15 +102,21 @@ extension Connection {
     }
   }
 
+  /// Adds what a module writes along with a table of its own.
+  private func addPartners(_ traits: TableTraits, to region: StatementRegion) {
+    if traits.writesOthers { region.writes.isEverything = true }
+    for partner in traits.partners { region.writes.insert(.all, of: partner) }
+  }
+
   static func joinsByNames(_ sql: String) -> Bool {
     larder_mentions(sql, "using") != 0 || larder_mentions(sql, "natural") != 0
   }
 
-  /// `main`, `temp` and the attached databases, in lower case.
+  /// `main`, `temp` and the attached databases.
   private var databaseNames: [String] {
     var names: [String] = ["main", "temp"]
     guard let handle, larder_has_attached(handle) != 0 else { return names }
-    let others = "SELECT lower(name) FROM pragma_database_list WHERE seq > 1 LIMIT 1 OFFSET"
+    let others = "SELECT name FROM pragma_database_list WHERE seq > 1 LIMIT 1 OFFSET"
     authorizer.whilePaused {
       while let name = Connection.text("\(others) \(names.count - 2)", on: handle) {
         names.append(name)
@@ -118,60 +128,4 @@ extension Connection {
   private static let schemaTables: Set<String> = [
     "sqlite_master", "sqlite_schema", "sqlite_temp_master", "sqlite_temp_schema",
   ]
-}
-
-/// What has to be known of a table beyond what the authorizer tells.
-private struct TableTraits {
-  /// Whether an update of some columns changes nothing but these: none is generated, and no row has to
-  /// give way to another.
-  var isPlain = false
-  /// The column that is the row id, in lower case: rows are found in its order.
-  var keyColumn: String?
-  /// Whether it shows what is written under other names, of which SQLite doesn't tell: virtual tables, and views
-  /// that join by names.
-  var showsOthers = false
-  /// Whether SQLite notes its keys in `sqlite_sequence`.
-  var isAutoincrement = false
-
-  init(of name: Region.TableName, on connection: Connection) {
-    guard let handle = connection.handle else { return }
-    connection.looking { read(name, on: handle) }
-  }
-
-  private mutating func read(_ name: Region.TableName, on database: OpaquePointer) {
-    // A view has columns but no rows, eponymous virtual tables have no entry in the schema.
-    let schema = name.database.quotedIdentifier
-    let sql = """
-      SELECT sql, (SELECT count(*) FROM pragma_table_xinfo(?1, ?2) WHERE hidden > 1),
-        (SELECT lower(name) FROM pragma_table_xinfo(?1, ?2) WHERE pk = 1), type = 'view'
-      FROM \(schema).sqlite_schema WHERE type IN ('table', 'view') AND lower(name) = ?1
-      """
-    var statement: OpaquePointer?
-    guard sqlite3_prepare_v2(database, sql, -1, &statement, nil) == SQLITE_OK else {
-      return showsOthers = true
-    }
-    defer { sqlite3_finalize(statement) }
-    for (index, text) in [name.table, name.database].enumerated() {
-      larder_bind_text_transient(statement, Int32(index + 1), text, UInt64(text.utf8.count))
-    }
-    let code = sqlite3_step(statement)
-    guard code == SQLITE_ROW, let text = sqlite3_column_text(statement, 0) else {
-      // Where it can't be read, all is possible.
-      return showsOthers = code != SQLITE_DONE
-    }
-    let declaration = String(cString: text)
-    keyColumn = sqlite3_column_text(statement, 2).map { String(cString: $0) }
-    let isVirtual = larder_mentions(declaration, "virtual table") != 0
-    let showsOwnRows = ["using fts", "using rtree", "using geopoly"].contains {
-      (module: String) in larder_mentions(declaration, module) != 0
-    }
-    let isVocabulary = larder_mentions(declaration, "vocab") != 0
-    let isView = sqlite3_column_int64(statement, 3) != 0
-    showsOthers =
-      isVirtual ? !showsOwnRows || isVocabulary : isView && Connection.joinsByNames(declaration)
-    isAutoincrement = larder_mentions(declaration, "autoincrement") != 0
-    isPlain =
-      !isVirtual && !isView && larder_mentions(declaration, "replace") == 0
-      && sqlite3_column_int64(statement, 1) == 0
-  }
 }

@@ -39,8 +39,8 @@ final class AuthorizedActions {
   ) {
     actions.append(
       Action(
-        code: code, first: first.map { String(cString: $0).lowercased() },
-        second: second.map { String(cString: $0).lowercased() },
-        database: database.map { String(cString: $0).lowercased() }, isInner: isInner))
+        code: code, first: first.map { String(cString: $0).folded },
+        second: second.map { String(cString: $0).folded },
+        database: database.map { String(cString: $0).folded }, isInner: isInner))
   }
 }

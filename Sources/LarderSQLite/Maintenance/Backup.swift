@@ -125,6 +125,7 @@ extension Database {
       guard code == SQLITE_OK else { throw destination.connection.error(code) }
       // What is told of commits is told when a statement ends.
       sqlite3_exec(target, "SELECT 1", nil, nil, nil)
+      destination.connection.knownSchema.mayChange()
       destination.connection.follower?.hasReplacedContent()
       destination.connection.onReplacedContent?()
     }

@@ -4,27 +4,22 @@ import Synchronization
 /// `changes(of:)` of a queue or pool.
 public struct ChangeFeed<Change: Sendable>: AsyncSequence, Sendable {
   private let access: any DatabaseAccess
-  private let tables: [Region.TableName]
-  private let limit: Int
+  private let tables: [String]
+  private let limit: RowLog.Amount
   private let beginning: (@Sendable (Database) throws -> Void)?
   private let decoder: @Sendable (DateFormat) throws -> (RowChange) throws -> Change
 
   /// - Parameters:
-  ///   - tables: the names of tables, with those of their databases before a dot or without for `main`.
+  ///   - tables: the names of tables, with those of their databases before a dot, or without for `main`.
   ///   - decoder: makes what turns rows into changes, for one consumer.
   package init(
-    of tables: [String], access: any DatabaseAccess, limit: Int,
+    of tables: [String], access: any DatabaseAccess, limit: Int, byteLimit: Int,
     beginning: (@Sendable (Database) throws -> Void)?,
     decoder: @escaping @Sendable (DateFormat) throws -> (RowChange) throws -> Change
   ) {
     self.access = access
-    self.tables = tables.map { name in
-      let parts = name.lowercased().split(separator: ".", maxSplits: 1).map(String.init)
-      return parts.count == 2
-        ? .init(database: parts[0], table: parts[1])
-        : .init(database: "main", table: name.lowercased())
-    }
-    self.limit = limit
+    self.tables = tables
+    self.limit = RowLog.Amount(changes: limit, bytes: byteLimit)
     self.beginning = beginning
     self.decoder = decoder
   }
@@ -88,10 +83,10 @@ public struct ChangeFeed<Change: Sendable>: AsyncSequence, Sendable {
       guard !feed.tables.isEmpty else {
         throw DatabaseError(.misuse, "a feed follows at least one table, by its name")
       }
-      guard feed.limit > 0 else {
-        throw DatabaseError(.misuse, "a feed's limit is at least 1, and not \(feed.limit)")
+      for limit in [feed.limit.changes, feed.limit.bytes] where limit <= 0 {
+        throw DatabaseError(.misuse, "a feed's limit is at least 1, and not \(limit)")
       }
-      let id = observers.addFeed(of: feed.tables, limit: feed.limit)
+      let id = observers.addFeed(limit: feed.limit)
       self.id = id
       do {
         try await observers.install(id, following: feed.tables, beginning: feed.beginning)
@@ -135,18 +130,21 @@ extension DatabaseAccess {
   /// - Parameters:
   ///   - tables: the tables' names, which throw when the feed begins if there is no such table, it is
   ///     virtual, or has columns that are computed when they are read; `aux.city` for one of an attached
-  ///     database, so that no table with a dot in its name can be followed.
+  ///     database, and `main.a.b` for one of the main database whose name begins as that of a database.
   ///   - limit: how many changes are held for a consumer that doesn't ask, at least 1; with more, and for a
   ///     single transaction with more, the feed throws ``FeedOverflow`` once those of before are delivered.
+  ///   - byteLimit: how many bytes of memory these changes may take, likewise; 64 MiB by default.
   ///   - beginning: is called in the scope of the writing connection in which the feed begins: what it reads is
   ///     what the first transaction changes.
   ///
   /// Throws ``UnsupportedByEngine`` where the engine isn't SQLite, and where SQLite was built without its
   /// preupdate hook.
   public func changes(
-    of tables: [String], limit: Int = 100_000,
+    of tables: [String], limit: Int = 100_000, byteLimit: Int = 64 << 20,
     beginning: (@Sendable (Database) throws -> Void)? = nil
   ) -> ChangeFeed<RowChange> {
-    ChangeFeed(of: tables, access: self, limit: limit, beginning: beginning) { _ in { $0 } }
+    ChangeFeed(
+      of: tables, access: self, limit: limit, byteLimit: byteLimit, beginning: beginning
+    ) { _ in { $0 } }
   }
 }

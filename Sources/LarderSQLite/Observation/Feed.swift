@@ -1,20 +1,18 @@
 /// What a feed holds until its consumer asks for it. The lock of ``Observers`` guards it.
 final class Feed {
-  let tables: Set<Region.TableName>
-  let limit: Int
+  /// What it follows; none before it begins.
+  var tables: Set<Region.TableName> = []
+  let limit: RowLog.Amount
   var waiter: Observers.Waiter?
   /// Whether it has begun, in the scope that reads what it begins with. What was committed before isn't its.
   var hasBegun = false
   private var items: [FeedItem] = []
   /// The first item that wasn't delivered.
   private var first = 0
-  private var count = 0
+  private var held = RowLog.Amount()
   private var overflow: FeedOverflow?
 
-  init(tables: [Region.TableName], limit: Int) {
-    self.tables = Set(tables)
-    self.limit = limit
-  }
+  init(limit: RowLog.Amount) { self.limit = limit }
 
   var hasNext: Bool { first < items.count || overflow != nil }
 
@@ -22,12 +20,20 @@ final class Feed {
   func append(_ log: RowLog, _ number: Int, _ position: Int) -> Observers.Waiter? {
     guard hasBegun, overflow == nil else { return nil }
     let changes = log.changes.filter { tables.contains($0.tableName) }
-    guard tables.isDisjoint(with: log.state.overflown), count + changes.count <= limit else {
-      overflow = FeedOverflow(number: number, limit: limit)
+    var sum = held
+    for change in changes { sum.add(change) }
+    let overflown = tables.lazy.compactMap { log.state.overflown[$0] }.first
+    if let unit = overflown ?? sum.excess(over: limit) {
+      overflow = FeedOverflow(
+        number: number, limit: unit == .changes ? limit.changes : limit.bytes, unit: unit)
       return waiter.take()
     }
     guard !changes.isEmpty else { return nil }
-    add(FeedItem(number: number, changes: changes, isFromElsewhere: false, position: position))
+    let size = RowLog.Amount(changes: changes.count, bytes: sum.bytes - held.bytes)
+    held = sum
+    items.append(
+      FeedItem(
+        number: number, changes: changes, isFromElsewhere: false, position: position, size: size))
     return waiter.take()
   }
 
@@ -37,13 +43,9 @@ final class Feed {
     else {
       return nil
     }
-    add(FeedItem(number: number, changes: [], isFromElsewhere: true, position: 0))
+    items.append(
+      FeedItem(number: number, changes: [], isFromElsewhere: true, position: 0, size: .init()))
     return waiter.take()
-  }
-
-  private func add(_ item: FeedItem) {
-    items.append(item)
-    count += item.changes.count
   }
 
   /// Takes the next item out. Throws where there is none any more since there were too many.
@@ -54,7 +56,8 @@ final class Feed {
     }
     let item = items[first]
     first += 1
-    count -= item.changes.count
+    held.changes -= item.size.changes
+    held.bytes -= item.size.bytes
     if first * 2 > items.count {
       items.removeFirst(first)
       first = 0
@@ -70,4 +73,5 @@ struct FeedItem: Sendable {
   let isFromElsewhere: Bool
   /// What has to be on disk before it is told.
   let position: Int
+  let size: RowLog.Amount
 }

@@ -14,9 +14,9 @@ final class FollowedTable {
   /// since it asks for the affinity of the column in whose place they are stored; true for those that are always
   /// integers.
   let isToldAsReal: [Int: Bool]
-  /// The constant defaults of columns that were added to the table, for rows that are older, of which SQLite
-  /// tells NULL.
-  let defaults: [DatabaseValue]
+  /// What SQLite reads in columns that were added to the table, of rows that are older, of which it tells NULL; nil
+  /// where that isn't known.
+  let defaults: [DatabaseValue?]
   /// The columns by which a row is found: none for the row id.
   let key: [Int]
 
@@ -41,9 +41,18 @@ final class FollowedTable {
     guard larder_mentions(declaration, "virtual table") == 0 else {
       throw DatabaseError(.error, "the rows of a virtual table can't be followed: \(spelled)")
     }
+    let listed = try database.executeQuery(
+      """
+      SELECT wr, strict FROM pragma_table_list
+      WHERE schema = \(name.database) COLLATE NOCASE AND name = \(spelled) COLLATE NOCASE
+      """)
+    let isListed = try listed.next()
+    let isWithoutRowID = try isListed && listed.get(at: 0, as: Int.self) == 1
+    let isStrict = try isListed && listed.get(at: 1, as: Int.self) == 1
+    listed.close()
     var columns: [String] = []
     var affinities: [ColumnAffinity] = []
-    var defaults: [DatabaseValue] = []
+    var texts: [String?] = []
     var key: [(place: Int, column: Int)] = []
     let rows = try database.executeQuery(
       "SELECT name, dflt_value, pk, hidden, type FROM pragma_table_xinfo(\(spelled), \(name.database))"
@@ -59,25 +68,16 @@ final class FollowedTable {
       let place = try rows.get(at: 2, as: Int.self)
       if place > 0 { key.append((place, columns.count)) }
       columns.append(try rows.get(at: 0, as: String.self))
-      let affinity = ColumnAffinity(type: try rows.get(at: 4, as: String.self), isStrict: false)
-      affinities.append(affinity)
-      let value = try Self.constant(try rows.get(at: 1, as: String?.self), of: database)
-      if affinity == .real, case .integer(let number) = value {
-        defaults.append(.real(Double(number)))
-      } else {
-        defaults.append(value)
-      }
+      affinities.append(
+        ColumnAffinity(type: try rows.get(at: 4, as: String.self), isStrict: isStrict))
+      texts.append(try rows.get(at: 1, as: String?.self))
     }
     rows.close()
-    let isWithoutRowID =
-      try database.value(
-        "SELECT wr FROM pragma_table_list WHERE schema = \(name.database) AND name = \(spelled)",
-        as: Int.self) == 1
     self.name = name
     self.table = spelled
     self.columns = columns
     isReal = affinities.map { $0 == .real }
-    self.defaults = defaults
+    defaults = try AddedColumns.values(of: texts, affinities)
     let keyColumns = isWithoutRowID ? key.sorted { $0.place < $1.place }.map(\.column) : []
     self.key = keyColumns
     let stored = keyColumns + columns.indices.filter { !keyColumns.contains($0) }
@@ -87,11 +87,6 @@ final class FollowedTable {
         guard affinities[part.offset] == .real, affinities[part.element] != .real else { return }
         told[part.element] = affinities[part.element] == .numeric
       } : [:]
-  }
-
-  private static func constant(_ text: String?, of database: Database) throws -> DatabaseValue {
-    guard let text else { return .null }
-    return try database.value(SQL(raw: "SELECT \(text)"), as: DatabaseValue.self) ?? .null
   }
 
   /// The values of a row, column by column; nil where one can't be read.
@@ -107,7 +102,8 @@ final class FollowedTable {
       // SQLite's answer for a column that the row doesn't have, as it doesn't where the column was added
       // later: the same as for a statement that isn't there.
       guard found != sqlite3_column_value(nil, 0) else {
-        values.append(defaults[index])
+        guard let value = defaults[index] else { return nil }
+        values.append(value)
         continue
       }
       guard let value = try? DatabaseValue(column: ColumnReader(value: found, format: format))
@@ -127,16 +123,31 @@ final class FollowedTable {
     return values
   }
 
+  /// The table that a feed's name means: one of the database whose name stands before its first dot, if there is such a
+  /// database, and else one of the main database.
+  static func name(_ text: String, on database: Database) -> Region.TableName {
+    if let dot = text.utf8.firstIndex(of: UInt8(ascii: ".")) {
+      let schema = String(text[..<dot])
+      if sqlite3_db_readonly(database.connection.handle, schema) >= 0 {
+        return .init(database: schema, table: String(text[text.utf8.index(after: dot)...]))
+      }
+    }
+    return .init(database: "main", table: text)
+  }
+
   /// What is stored now in the row that a change has left behind, or taken away; nil where there is none.
   func row(at place: RowPlace, of database: Database) throws -> [DatabaseValue]? {
     let condition: SQL
     switch place {
     case .rowID(let id):
-      let name = ["rowid", "_rowid_", "oid"].first { !columns.map { $0.lowercased() }.contains($0) }
-      condition = "\(identifier: name ?? "rowid") = \(id)"
-    case .key(let values):
-      condition = zip(key, values).reduce("1") { condition, part in
-        "\(condition) AND \(identifier: columns[part.0]) = \(part.1)"
+      let known = Set(columns.map(\.folded))
+      guard let name = ["rowid", "_rowid_", "oid"].first(where: { !known.contains($0) }) else {
+        throw DatabaseError(.error, "all names of the row id are columns of \(table)")
+      }
+      condition = "\(identifier: name) = \(id)"
+    case .key(let key):
+      condition = zip(self.key, key).reduce("1") { condition, part in
+        "\(condition) AND \(identifier: columns[part.0]) = \(part.1.value)"
       }
     }
     let rows = try database.executeQuery(
@@ -149,12 +160,12 @@ final class FollowedTable {
   /// Where a row is, by its values or, in a table with row ids, by that.
   func place(_ values: [DatabaseValue]?, _ rowID: Int64) -> RowPlace? {
     guard let values else { return nil }
-    return key.isEmpty ? .rowID(rowID) : .key(key.map { values[$0] })
+    return key.isEmpty ? .rowID(rowID) : .key(key.map { ExactValue(values[$0]) })
   }
 }
 
 /// How a row is found again.
 enum RowPlace: Hashable {
   case rowID(Int64)
-  case key([DatabaseValue])
+  case key([ExactValue])
 }

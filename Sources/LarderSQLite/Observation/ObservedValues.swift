@@ -30,6 +30,8 @@ private final class ValueObservation<Value: Sendable> {
   private var last: Value?
   private var isOver = false
   private var pace = FetchPace()
+  /// What goes on beside the first read, where somebody writes just then.
+  private var installing: Task<Void, any Error>?
 
   init(_ source: ObservedValues<Value>) {
     self.source = source
@@ -52,7 +54,10 @@ private final class ValueObservation<Value: Sendable> {
   private func read() async throws -> Value? {
     let id = try await begin()
     while true {
-      if last != nil, try await !observers.wait(for: id) { return nil }
+      if last != nil {
+        try await endInstalling(id)
+        if try await !observers.wait(for: id) { return nil }
+      }
       try await pace.wait()
       observers.willRead(id)
       let fetch = source.fetch
@@ -70,18 +75,39 @@ private final class ValueObservation<Value: Sendable> {
     if let id { return id }
     let id = observers.addObserver()
     self.id = id
-    try await observers.install()
+    guard observers.readsBeforeInstalling else {
+      try await observers.install()
+      return id
+    }
+    installing = Task { [observers] in try await observers.install() }
     return id
+  }
+
+  /// Waits until commits are told. What was committed since the first read wasn't.
+  private func endInstalling(_ id: Int) async throws {
+    guard let installing else { return }
+    try await withTaskCancellationHandler {
+      try await installing.value
+    } onCancel: {
+      installing.cancel()
+    }
+    self.installing = nil
+    observers.readAgain(id)
   }
 
   private func end() {
     isOver = true
     last = nil
+    installing?.cancel()
+    installing = nil
     if let id { observers.remove(id) }
     id = nil
   }
 
-  deinit { if let id { observers.remove(id) } }
+  deinit {
+    installing?.cancel()
+    if let id { observers.remove(id) }
+  }
 
   private static func areEqual(_ first: Value, _ second: Value) -> Bool {
     func isEqual<T: Equatable>(_ first: T) -> Bool { first == second as? T }
@@ -99,12 +125,14 @@ extension DatabaseAccess {
   /// }) { print(count ?? 0) }
   /// ```
   ///
-  /// The closure runs in a read scope, once at first and then when a value is asked for and something was
-  /// committed: a slow consumer gets the newest value and no queue grows, and of commits that follow one another
+  /// The closure runs in a read scope, once at first, beside who writes just then on a pool, and then when a value is
+  /// asked for and something was committed: a slow consumer gets the newest value and no queue grows, and of commits that follow one another
   /// within less than a quarter of a millisecond the newest is read. Values that are `Equatable` and equal
   /// to the one before are left out. Commits of other processes count too, within 50 ms where the file system
   /// tells of writing (inotify) and a second where it doesn't; what they have changed nobody knows, so
-  /// that everything is read again.
+  /// that everything is read again. So is what PRAGMAs and their functions, `dbstat`, and virtual tables of modules that
+  /// SQLite hasn't have read, after each commit. Whether values are equal is the type's own to say: Swift's strings are
+  /// where they look the same, those of ``DatabaseValue`` too.
   ///
   /// The sequence ends when its task is cancelled, when the queue or pool is closed, and after a closure that
   /// has read nothing of this database. It throws what the closure throws, as `ResultCode.readOnly` for

@@ -29,19 +29,13 @@ final class Observers: ScopeObserver, @unchecked Sendable {
   // MARK: Coming and going
 
   /// Adds an observer of a value, which is told of anything until it has read once.
-  func addObserver() -> Int {
-    state.withLock { state in
-      state.lastID += 1
-      state.values[state.lastID] = ValueObserver()
-      state.ofAnything.insert(state.lastID)
-      return state.lastID
-    }
-  }
+  func addObserver() -> Int { state.withLock { $0.addObserver() } }
 
-  func addFeed(of tables: [Region.TableName], limit: Int) -> Int {
+  /// Adds a feed, which follows nothing until it begins.
+  func addFeed(limit: RowLog.Amount) -> Int {
     state.withLock { state in
       state.lastID += 1
-      state.feeds[state.lastID] = Feed(tables: tables, limit: limit)
+      state.feeds[state.lastID] = Feed(limit: limit)
       return state.lastID
     }
   }
@@ -50,9 +44,7 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     // In a forked process the lock may be held for ever, by a thread that isn't there.
     guard process == ProcessGeneration.current else { return }
     let (waiter, watcher) = state.withLock { state in
-      state.forget(id)
-      let waiter =
-        state.values.removeValue(forKey: id)?.waiter ?? state.feeds.removeValue(forKey: id)?.waiter
+      let waiter = state.remove(id)
       wishes.store(true, ordering: .releasing)
       return (waiter, state.isUnused ? state.watcher.take() : nil)
     }
@@ -60,22 +52,31 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     waiter?.resume()
   }
 
+  /// Whether a value is better read before the connection that writes tells of its commits: somebody writes just now, and
+  /// others can read beside.
+  var readsBeforeInstalling: Bool {
+    guard let connections, connections.readers != nil, connections.writer?.lock.isHeld == true
+    else { return false }
+    return !state.withLock { $0.isInstalled }
+  }
+
   /// Has the connection that writes tell of its commits, and a feed begin. Throws where the engine can't.
   func install(
-    _ feed: Int? = nil, following tables: [Region.TableName] = [],
+    _ feed: Int? = nil, following names: [String] = [],
     beginning: (@Sendable (Database) throws -> Void)? = nil
   ) async throws {
-    let (isInstalled, hasFeeds) = state.withLock { ($0.isInstalled, !$0.feeds.isEmpty) }
-    if !isInstalled || hasFeeds {
+    if feed != nil || !state.withLock({ $0.isInstalled }) {
       try await connections?.perform(.plain, ScopeCall("observe()")) { [self] db in
         try WriteFollower.install(on: db, for: self)
         let follower = db.connection.follower as? WriteFollower
+        let tables = Set(names.map { FollowedTable.name($0, on: db) })
         state.withLock { state in
           state.isInstalled = true
           state.path = follower?.path
           state.dateFormat = db.dateFormat
+          if let feed { state.feeds[feed]?.tables = tables }
         }
-        try follower?.configure(requiring: Set(tables))
+        try follower?.configure(requiring: tables)
         if let feed { state.withLock { $0.feeds[feed]?.hasBegun = true } }
         try beginning?(db)
       }
@@ -134,23 +135,14 @@ final class Observers: ScopeObserver, @unchecked Sendable {
   var wantedRows: (rows: Set<Region.TableName>, tables: Set<Region.TableName>) {
     wishes.store(false, ordering: .releasing)
     return state.withLock { state in
-      var rows: Set<Region.TableName> = []
-      for observer in state.values.values {
-        for (name, part) in observer.region.tables where part.rows != nil { rows.insert(name) }
-      }
-      return (rows, state.feeds.values.reduce(into: []) { $0.formUnion($1.tables) })
+      (state.tablesOfRows, state.feeds.values.reduce(into: []) { $0.formUnion($1.tables) })
     }
   }
 
-  /// How many rows of one transaction the feeds take.
+  /// How much of one transaction the feeds take.
   var limits: RowLog.Limits {
     state.withLock { state in
-      state.feeds.values.reduce(into: RowLog.Limits()) { limits, feed in
-        limits.least = min(limits.least, feed.limit)
-        for table in feed.tables {
-          limits.byTable[table] = max(limits.byTable[table] ?? 0, feed.limit)
-        }
-      }
+      state.feeds.values.reduce(into: RowLog.Limits()) { $0.allow($1.limit, of: $1.tables) }
     }
   }
 
@@ -204,28 +196,17 @@ final class Observers: ScopeObserver, @unchecked Sendable {
   // MARK: Values
 
   /// Before an observer reads: what is committed from now on may not be in what it reads.
-  func willRead(_ id: Int) {
-    state.withLock { state in
-      state.forget(id)
-      state.ofAnything.insert(id)
-      state.values[id]?.begin()
-    }
-  }
+  func willRead(_ id: Int) { state.withLock { $0.begin(id) } }
 
   /// After it has read a region.
   func hasRead(_ region: Region, _ id: Int) {
     state.withLock { state in
-      guard let observer = state.values[id] else { return }
-      let knew = observer.region
-      observer.end(region)
-      if region.tables.contains(where: { $1.rows != nil && knew.tables[$0]?.rows == nil }) {
-        wishes.store(true, ordering: .releasing)
-      }
-      if !region.isEverything { state.ofAnything.remove(id) }
-      guard !observer.isDirty else { return }
-      for name in region.tables.keys { state.byTable[name, default: []].insert(id) }
+      if state.end(id, region) { wishes.store(true, ordering: .releasing) }
     }
   }
+
+  /// Has an observer read again that has read before the connection that writes told of its commits.
+  func readAgain(_ id: Int) { state.withLock { $0.makeDirty(id) } }
 
   /// Waits until something was committed that an observer has read. False where that can't be any more: it
   /// read nothing, or the queue or pool is closed, or the task is cancelled.

@@ -30,6 +30,21 @@ public struct RowChange: Hashable, Sendable {
   public let new: [DatabaseValue]?
   let oldRowID: Int64
   let newRowID: Int64
+
+  /// About how many bytes of memory it takes, without what it shares with others.
+  var byteCount: Int {
+    func bytes(_ values: [DatabaseValue]?) -> Int {
+      guard let values else { return 0 }
+      return values.reduce(32 + values.count * MemoryLayout<DatabaseValue>.stride) { sum, value in
+        switch value {
+        case .text(let text): sum + (text.utf8.count > 15 ? text.utf8.count + 32 : 0)
+        case .blob(let bytes): sum + bytes.count + 32
+        case .null, .integer, .real: sum
+        }
+      }
+    }
+    return MemoryLayout<RowChange>.stride + bytes(old) + bytes(new)
+  }
 }
 
 /// What a transaction has changed of the tables that a feed follows.
@@ -47,19 +62,32 @@ public struct CommittedChanges<Change: Sendable>: Sendable {
   public let isFromElsewhere: Bool
 }
 
-/// A feed ended because it would have held more changes than it may: its consumer was too slow, or one
-/// transaction was larger than the limit.
+/// A feed ended because it would have held more changes, or more bytes of them, than it may: its consumer was too slow, or
+/// one transaction was larger than the limit.
 ///
 /// What was committed before was delivered. To go on, read anew what the feed was for, and begin another feed.
 public struct FeedOverflow: Error, Hashable, Sendable, CustomStringConvertible {
   /// The number of the first transaction that is missing.
   public let number: Int
-  /// How many changes the feed may hold.
+  /// How many of them the feed may hold.
   public let limit: Int
+  /// What is counted.
+  public let unit: Unit
+
+  /// What a feed's limits count.
+  public enum Unit: Hashable, Sendable {
+    /// Changes of rows.
+    case changes
+    /// Bytes of memory for the rows' values, before and after.
+    case bytes
+  }
 
   /// What happened, and what to do.
   public var description: String {
-    "with transaction \(number) the feed would hold more than \(limit) changes that nobody has read, and "
-      + "ended before it; read the tables anew, and begin another feed, or raise its limit"
+    let (what, parameter) =
+      unit == .changes ? ("changes", "limit") : ("bytes of changes", "byteLimit")
+    return "with transaction \(number) the feed would hold more than \(limit) \(what) that nobody "
+      + "has read, and ended before it; read the tables anew, and begin another feed, or raise its "
+      + parameter
   }
 }

@@ -9,14 +9,31 @@ struct RowLog {
   private(set) var state = State()
   /// Where each savepoint began.
   private var savepoints: [(name: String, start: Mark)] = []
-  /// How many rows of each table there are; nil before anybody wants to know.
-  private var counts: [Region.TableName: Int]?
+  /// How much of it there is of each table; nil before anybody wants to know.
+  private var amounts: [Region.TableName: Amount]?
+  private var amount = Amount()
 
   struct State {
     /// Whether something was changed of which nobody knows what.
     var isUnknown = false
-    /// The tables of which more rows were changed than may be kept.
-    var overflown: Set<Region.TableName> = []
+    /// The tables of which more was changed than may be kept, and by what measure.
+    var overflown: [Region.TableName: FeedOverflow.Unit] = [:]
+  }
+
+  /// So many changes of rows, and bytes of them.
+  struct Amount {
+    var changes = 0
+    var bytes = 0
+
+    mutating func add(_ change: RowChange) {
+      changes += 1
+      bytes += change.byteCount
+    }
+
+    /// By which measure it is more than a limit, if it is.
+    func excess(over limit: Amount) -> FeedOverflow.Unit? {
+      changes > limit.changes ? .changes : bytes > limit.bytes ? .bytes : nil
+    }
   }
 
   /// A point to which the log can go back.
@@ -25,10 +42,21 @@ struct RowLog {
     var state = State()
   }
 
-  /// How many rows are kept of a table, and the least that is kept of any.
+  /// How much is kept of a table, and the least that is kept of any.
   struct Limits {
-    var least = Int.max
-    var byTable: [Region.TableName: Int] = [:]
+    var least = Amount(changes: .max, bytes: .max)
+    var byTable: [Region.TableName: Amount] = [:]
+
+    /// Lets a feed have so much of its tables.
+    mutating func allow(_ limit: Amount, of tables: Set<Region.TableName>) {
+      least.changes = min(least.changes, limit.changes)
+      least.bytes = min(least.bytes, limit.bytes)
+      for table in tables {
+        let known = byTable[table] ?? Amount()
+        byTable[table] = Amount(
+          changes: max(known.changes, limit.changes), bytes: max(known.bytes, limit.bytes))
+      }
+    }
   }
 
   var isEmpty: Bool {
@@ -37,22 +65,27 @@ struct RowLog {
   var mark: Mark { Mark(count: changes.count, state: state) }
 
   mutating func append(_ change: RowChange, of table: Region.TableName, _ limits: Limits) {
-    if changes.count >= limits.least {
-      if state.overflown.contains(table) { return }
-      if count(of: table) >= limits.byTable[table] ?? 0 {
-        state.overflown.insert(table)
+    var sum = amount
+    sum.add(change)
+    if sum.excess(over: limits.least) != nil {
+      if state.overflown[table] != nil { return }
+      var own = amount(of: table)
+      own.add(change)
+      if let unit = own.excess(over: limits.byTable[table] ?? Amount()) {
+        state.overflown[table] = unit
         return
       }
-      counts?[table, default: 0] += 1
+      amounts?[table] = own
     }
+    amount = sum
     changes.append(change)
   }
 
-  private mutating func count(of table: Region.TableName) -> Int {
-    if let counts { return counts[table] ?? 0 }
-    let counted = changes.reduce(into: [:]) { $0[$1.tableName, default: 0] += 1 }
-    counts = counted
-    return counted[table] ?? 0
+  private mutating func amount(of table: Region.TableName) -> Amount {
+    if let amounts { return amounts[table] ?? Amount() }
+    let counted = changes.reduce(into: [:]) { $0[$1.tableName, default: Amount()].add($1) }
+    amounts = counted
+    return counted[table] ?? Amount()
   }
 
   mutating func lose() { state.isUnknown = true }
@@ -62,7 +95,8 @@ struct RowLog {
     state = mark.state
     guard mark.count < changes.count else { return }
     changes.removeLast(changes.count - mark.count)
-    counts = nil
+    amounts = nil
+    amount = changes.reduce(into: Amount()) { $0.add($1) }
   }
 
   mutating func follow(_ step: StatementRegion.SavepointStep) {
@@ -85,6 +119,6 @@ struct RowLog {
 }
 
 extension RowChange {
-  /// The table's name, in lower case.
-  var tableName: Region.TableName { .init(database: database, table: table.lowercased()) }
+  /// The table's name, as tables are told apart.
+  var tableName: Region.TableName { .init(database: database, table: table) }
 }

@@ -19,6 +19,8 @@ final class ValueObserver {
     pending = nil
   }
 
+  func makeDirty() { isDirty = true }
+
   /// Notes what a commit has touched; false where that doesn't matter.
   func note(_ touched: Region) -> Bool {
     if pending != nil {

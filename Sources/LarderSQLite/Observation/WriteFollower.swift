@@ -16,8 +16,8 @@ final class WriteFollower: StatementFollower {
   private var log = RowLog()
   /// What the log had before the statement that runs.
   private var start = RowLog.Mark()
-  /// Whether the schema may be another one than when tables were looked at.
-  private var isStale = false
+  /// Whether the tables are known to be what they were looked at for, as the transaction sees them.
+  private var isSchemaKnown = false
   /// Whether rows are looked at by statements of the follower's own.
   private var isLooking = false
   /// SQLite's count of changed rows when the last transaction ended.
@@ -28,12 +28,9 @@ final class WriteFollower: StatementFollower {
   private var tellsRows = false
   /// How many rows of one transaction are kept at most.
   private var limits = RowLog.Limits()
-  /// The tables whose rows feeds want to know, those of them that there are, and as they were at the last commit.
-  private var wanted: Set<Region.TableName> = []
-  private var followed: [Region.TableName: FollowedTable] = [:]
-  private var committed: [Region.TableName: FollowedTable] = [:]
-  /// Those of them that couldn't be looked at when that was due.
-  private var unread: Set<Region.TableName> = []
+  /// The tables whose rows feeds want to know.
+  private var tables = FollowedTables()
+  /// Those whose row ids observers of values want to know.
   private var followsRowsOf: Set<Region.TableName> = []
   /// The table of the last row that was told of: mostly that of the next one.
   private var last: (database: [CChar], table: [CChar], Target)?
@@ -81,46 +78,47 @@ final class WriteFollower: StatementFollower {
   /// Follows the tables whose rows somebody wants to know, from the next transaction on. Throws where one
   /// that is required can't be followed.
   func configure(requiring required: Set<Region.TableName>) throws {
-    try follow(requiring: required)
-    committed = followed
+    takeWishes()
+    guard !tables.wanted.isEmpty else { return }
+    try connection.knownSchema.whileLooking(connection) {
+      try look(requiring: required)
+    }
+    tables.commit()
   }
 
-  private func follow(requiring required: Set<Region.TableName>) throws {
+  private func takeWishes() {
     let wishes = observers.wantedRows
     limits = observers.limits
     followsRowsOf = wishes.rows
-    wanted = wishes.tables
-    var tables: [Region.TableName: FollowedTable] = [:]
-    unread = []
-    try looking {
-      for name in wanted {
-        do {
-          tables[name] = try followed[name] ?? FollowedTable(name, of: database)
-        } catch {
-          if required.contains(name) { throw error }
-          // One that was dropped since is told to its feed; what can't be read now is looked at again.
-          if (error as? DatabaseError)?.code != .error { unread.insert(name) }
-        }
-      }
-    }
-    if !unread.isEmpty { isStale = true }
-    followed = tables
+    tables.want(wishes.tables)
     last = nil
     tellRowsIfNeeded()
+  }
+
+  private func look(requiring required: Set<Region.TableName> = []) throws {
+    last = nil
+    try looking {
+      try tables.look(requiring: required, on: database, at: connection.schemaMark)
+    }
   }
 
   /// SQLite tells rows to one alone: not while a changeset is being recorded.
   private func tellRowsIfNeeded() {
     guard changesBeforeRecording == nil, let handle = connection.handle else { return }
-    let isNeeded = !wanted.isEmpty || (!followsRowsOf.isEmpty && PreupdateHook.found != nil)
+    let isNeeded = !tables.wanted.isEmpty || (!followsRowsOf.isEmpty && PreupdateHook.found != nil)
     if isNeeded != tellsRows { setTellsRows(isNeeded, on: handle) }
   }
 
-  /// Calls a closure whose statements are the follower's own.
+  /// Calls a closure whose statements are the follower's own, whatever the scope rules out: one that has just committed
+  /// still expects its transaction.
   private func looking<T>(_ body: () throws -> T) rethrows -> T {
-    let outer = isLooking
+    let (outer, restrictions) = (isLooking, connection.restrictions)
     isLooking = true
-    defer { isLooking = outer }
+    connection.restrictions = []
+    defer {
+      isLooking = outer
+      connection.restrictions = restrictions
+    }
     return try connection.looking(body)
   }
 
@@ -180,10 +178,10 @@ final class WriteFollower: StatementFollower {
       return last.2
     }
     let name = Region.TableName(
-      database: String(cString: database).lowercased(), table: String(cString: table).lowercased())
+      database: String(cString: database), table: String(cString: table))
     let target = Target(
-      name: name, table: followed[name], tellsRow: followsRowsOf.contains(name),
-      isUnknown: wanted.contains(name))
+      name: name, table: tables[name], tellsRow: followsRowsOf.contains(name),
+      isUnknown: tables.wanted.contains(name))
     let copy = { (text: UnsafePointer<CChar>) in
       Array(UnsafeBufferPointer(start: text, count: strlen(text) + 1))
     }
@@ -195,7 +193,10 @@ final class WriteFollower: StatementFollower {
 
   func willRun(_ region: StatementRegion?, writes: Bool) {
     guard writes, !isLooking else { return }
-    if touched.isEmpty, log.isEmpty, observers.hasNewWishes || isStale { refresh() }
+    if touched.isEmpty, log.isEmpty, observers.hasNewWishes { takeWishes() }
+    if !tables.wanted.isEmpty, connection.schemaWriteMark != tables.mark || !isSchemaKnown {
+      noticeSchema(region)
+    }
     start = log.mark
     touch(region)
   }
@@ -217,10 +218,11 @@ final class WriteFollower: StatementFollower {
       undoIfNeeded()
     } else if let step = region?.savepoint {
       log.follow(step)
-      if case .rollBack = step, touched.isEverything { refresh() }
-    } else if !wanted.isEmpty, region?.writes.isEverything == true {
+      // A change of the schema may be undone, of which the connection doesn't know yet.
+      if case .rollBack = step { isSchemaKnown = false }
+    } else if region?.writes.isEverything != false {
       // The tables may be others from now on.
-      refresh()
+      noticeSchema()
     }
     guard !touched.isEmpty || !log.isEmpty, let handle = connection.handle,
       sqlite3_txn_state(handle, nil) != SQLITE_TXN_WRITE, sqlite3_get_autocommit(handle) != 0
@@ -228,23 +230,50 @@ final class WriteFollower: StatementFollower {
     end(handle)
   }
 
-  /// Looks at the tables anew. Of rows that came or went with a table, as by DROP and RENAME, SQLite doesn't tell.
-  private func refresh() {
-    isStale = false
-    let before = wanted
-    followed = [:]
-    try? follow(requiring: [])
-    for name in wanted.subtracting(unread) {
-      // The feed of one that wasn't wanted begins later.
-      if !before.contains(name) { committed[name] = followed[name] }
-      if followed[name]?.definition != committed[name]?.definition { log.lose() }
+  /// Before a statement writes. One that may change the schema hasn't yet; and where no transaction has a snapshot, to
+  /// read would be to fail once it writes, if others have committed meanwhile: both are looked at afterwards.
+  private func noticeSchema(_ region: StatementRegion?) {
+    isSchemaKnown = false
+    guard region?.writes.isEverything == false, let handle = connection.handle,
+      connection.isAlone || sqlite3_txn_state(handle, "main") != SQLITE_TXN_NONE
+    else { return }
+    noticeSchema()
+  }
+
+  /// Looks at the tables anew where they may be others, as a transaction that is open sees them.
+  private func noticeSchema() {
+    guard !tables.wanted.isEmpty else { return }
+    isSchemaKnown = false
+    let schema = connection.knownSchema
+    do {
+      if connection.hasTransaction {
+        try schema.refreshToWrite(connection)
+        if connection.schemaMark != tables.mark { try look() }
+      } else {
+        try schema.whileLooking(connection) {
+          if connection.schemaMark != tables.mark { try look() }
+        }
+      }
+      isSchemaKnown = tables.mark == connection.schemaMark && !schema.hasChangedIt
+    } catch {
+      return
+    }
+    guard tables.haveChanged() else { return }
+    if touched.isEmpty, log.isEmpty {
+      // Others have changed them, before this transaction.
+      observers.hasCommittedElsewhere()
+      tables.commit()
+    } else {
+      log.lose()
     }
   }
 
   /// After a statement that has failed: mostly SQLite has undone it, but what came before the row that
-  /// failed stays with FAIL. Nothing tells which, but the rows do.
+  /// failed stays with FAIL. SQLite counts rows of the statement's own only where they stay; where it has changed none but
+  /// by triggers, the rows tell.
   private func undoIfNeeded() {
-    guard log.changes.count > start.count else { return }
+    guard log.changes.count > start.count, let handle = connection.handle else { return }
+    guard sqlite3_changes64(handle) == 0 else { return }
     do {
       if try !looking({ try isKept(log.changes[start.count...]) }) { log.goBack(to: start) }
     } catch {
@@ -254,25 +283,31 @@ final class WriteFollower: StatementFollower {
 
   /// Whether rows are as they were after the last of some changes rather than before the first one.
   private func isKept(_ changes: ArraySlice<RowChange>) throws -> Bool {
-    for change in changes.reversed() {
-      guard let table = followed[change.tableName],
-        let place = table.place(change.new, change.newRowID)
-          ?? table.place(change.old, change.oldRowID)
-      else { continue }
-      let before = changes.first {
-        table.place($0.old, $0.oldRowID) == place || table.place($0.new, $0.newRowID) == place
+    typealias Row = (table: FollowedTable, before: [DatabaseValue]?, after: [DatabaseValue]?)
+    var rows: [Region.TableName: [RowPlace: Row]] = [:]
+    for change in changes {
+      guard let table = tables[change.tableName] else { continue }
+      if let place = table.place(change.old, change.oldRowID) {
+        rows[table.name, default: [:]][place, default: (table, change.old, nil)].after = nil
       }
-      let isOwn = before.map { table.place($0.old, $0.oldRowID) == place } ?? false
-      let old = isOwn ? before?.old : nil
-      guard change.new != old else { continue }
-      return try table.row(at: place, of: database) == change.new
+      if let place = table.place(change.new, change.newRowID) {
+        rows[table.name, default: [:]][place, default: (table, nil, nil)].after = change.new
+      }
     }
-    return false
+    func isSame(_ first: [DatabaseValue]?, _ second: [DatabaseValue]?) -> Bool {
+      guard let first, let second else { return first == nil && second == nil }
+      return first.isSame(as: second)
+    }
+    let changed = rows.values.joined().filter { !isSame($0.value.before, $0.value.after) }
+    // Where a row was, one with a key that only differs in its bytes may be now.
+    guard let (place, row) = changed.first(where: { $0.value.after != nil }) ?? changed.first
+    else { return false }
+    return isSame(try row.table.row(at: place, of: database), row.after)
   }
 
   /// The transaction was rolled back as a whole.
   private func forget() {
-    isStale = isStale || touched.isEverything
+    isSchemaKnown = false
     touched = Region()
     log.removeAll()
     start = RowLog.Mark()
@@ -283,18 +318,27 @@ final class WriteFollower: StatementFollower {
     let hasChanged = changes != changesBefore || touched.isEverything
     changesBefore = changes
     defer { forget() }
+    if !tables.wanted.isEmpty { checkSchema() }
     if log.state.isUnknown {
       // A part of a transaction isn't told as if it were all.
       observers.hasCommittedElsewhere()
     } else if hasChanged {
       observers.hasCommitted(touched, log)
     }
-    let kept = unread.isEmpty ? [:] : committed.filter { unread.contains($0.key) }
-    committed = kept.isEmpty ? followed : followed.merging(kept) { found, _ in found }
+    tables.commit()
     if observers.uninstallIfUnused() { uninstall() }
   }
 
-  func hasReplacedContent() { observers.hasCommittedElsewhere() }
+  /// Finds out whether the rows of a transaction that is committed were told by tables as they were in it.
+  private func checkSchema() {
+    if !isSchemaKnown || connection.schemaMark != tables.mark { noticeSchema() }
+    if !isSchemaKnown, !log.changes.isEmpty { log.lose() }
+  }
+
+  func hasReplacedContent() {
+    tables.forget()
+    observers.hasCommittedElsewhere()
+  }
 
   func willChangeUnseen() { touched.isEverything = true }
 
@@ -306,11 +350,14 @@ final class WriteFollower: StatementFollower {
 
   func hasRecorded() {
     guard let handle = connection.handle, let before = changesBeforeRecording.take() else { return }
-    if !wanted.isEmpty, sqlite3_total_changes64(handle) != before { log.lose() }
+    if !tables.wanted.isEmpty, sqlite3_total_changes64(handle) != before { log.lose() }
     tellRowsIfNeeded()
   }
 
   // MARK: Others
+
+  /// How many rows of the transaction that is under way are kept.
+  var loggedChanges: Int { log.changes.count }
 
   /// The file's path; nil for a database in memory, and a temporary one.
   var path: String? {
@@ -325,7 +372,6 @@ final class WriteFollower: StatementFollower {
   func lookForOthers() {
     guard let version = currentDataVersion(), version != dataVersion else { return }
     dataVersion = version
-    isStale = true
     observers.hasCommittedElsewhere()
   }
 

@@ -54,6 +54,12 @@ extension String {
     }
   }
 
+  /// The text with the capital letters of ASCII made small.
+  package var folded: String {
+    let hasCapitals = utf8.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
+    return hasCapitals ? String(decoding: foldedName, as: UTF8.self) : self
+  }
+
   /// The text with the capital letters of ASCII made small, as bytes.
   package var foldedName: [UInt8] {
     utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }

@@ -57,6 +57,37 @@ struct FeedBoundTests {
     #expect(try await others.next()?.changes.count == 1)
   }
 
+  @Test("A feed that would hold too many bytes ends with an error that says so")
+  func bytes() async throws {
+    let access = try DatabaseQueue()
+    try await access.inDatabase { try $0.executeUpdate("CREATE TABLE t (a)") }
+    let feed = Followed(access.changes(of: ["t"], byteLimit: 100_000))
+    try await feed.begin()
+    let large = Followed(access.changes(of: ["t"], limit: 4, byteLimit: 10_000_000))
+    try await large.begin()
+    for size in [30_000, 30_000, 90_000] {
+      try await access.inTransaction {
+        try $0.executeUpdate("INSERT INTO t VALUES (zeroblob(?))", size)
+      }
+    }
+    #expect(try await feed.next()?.changes.count == 1)
+    #expect(try await feed.next()?.changes.count == 1)
+    let overflow = await #expect(throws: FeedOverflow.self) { try await feed.next() }
+    #expect(overflow?.unit == .bytes && overflow?.limit == 100_000)
+    #expect(overflow?.description.contains("more than 100000 bytes") == true)
+    for _ in 0..<3 { #expect(try await large.next()?.changes.count == 1) }
+    // One transaction that is too large isn't kept while it runs.
+    try await access.inTransaction { db in
+      for _ in 0..<3 { try db.executeUpdate("INSERT INTO t VALUES (zeroblob(4000000))") }
+      let log = (db.connection.follower as? WriteFollower)?.loggedChanges
+      #expect(log == 2)
+    }
+    let second = await #expect(throws: FeedOverflow.self) { try await large.next() }
+    #expect(second?.unit == .bytes && second?.limit == 10_000_000)
+    let none = Followed(access.changes(of: ["t"], byteLimit: 0))
+    await #expect(throws: DatabaseError.self) { try await none.begin() }
+  }
+
   @Test("What was committed before a feed has read its beginning isn't told again")
   func beginsWithItsBeginning() async throws {
     let folder = try ScratchFolder()

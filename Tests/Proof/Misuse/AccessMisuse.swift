@@ -84,7 +84,7 @@ enum AccessMisuse {
       }.cancel()
     },
     Call(
-      "DatabaseAccess.changes(of:limit:beginning:)", outcome: .either
+      "DatabaseAccess.changes(of:limit:byteLimit:beginning:)", outcome: .either
     ) { access, _ in
       try Elsewhere.inTask {
         let feed = Task { for try await _ in access.changes(of: ["town"]) { break } }

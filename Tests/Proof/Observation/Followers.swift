@@ -28,9 +28,9 @@ final class Followers: Sendable {
     feed = Task { [transactions] in
       defer { follows.finish() }
       do {
-        let changes = access.changes(of: ObservedWriting.tables, limit: 1_000_000) { _ in
-          follows.yield()
-        }
+        let changes = access.changes(
+          of: ObservedWriting.tables, limit: 1_000_000, byteLimit: 1 << 32
+        ) { _ in follows.yield() }
         for try await transaction in changes {
           transactions.add(transaction)
           if transaction.changes.contains(where: { $0.new?.contains("end") == true }) { break }

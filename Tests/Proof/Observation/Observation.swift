@@ -5,7 +5,8 @@ import TestSupport
 
 /// Random writers, on threads, in tasks and in another process, beside those who observe: each value is that of a
 /// commit, the last one that of the last commit, the feed replayed on a copy gives the same database, and
-/// nothing is left behind by observers that come and go.
+/// nothing is left behind by observers that come and go. A feed in the company of restored copies, changesets and another
+/// process that alters a table tells what fits these tables, and thousands of observers cost as good as nothing.
 enum ObservationRow: ProofRow {
   static let name = "observation"
   static let number = 17
@@ -16,11 +17,17 @@ enum ObservationRow: ProofRow {
       try ObservedWriting.writeElsewhere(options.rest[0], count, options.seed)
       exit(0)
     }
+    if options.rest.count == 3, options.rest[1] == "alter" {
+      try FoundCompany.alterElsewhere(options.rest[0])
+      exit(0)
+    }
     var result = ProofResult()
     let count = options.count ?? 1000
     let scratch = try ScratchFolder(inMemory: true)
     defer { scratch.remove() }
     let (gone, late) = (scratch.file("gone.db"), scratch.file("late.db"))
+    let many = scratch.file("many.db")
+    let (altered, copied) = (scratch.file("altered.db"), scratch.file("copied.db"))
     // `-- TIMES` has observers come and go alone.
     if let times = options.rest.first.flatMap({ Int($0) }) {
       let ledger = Ledger()
@@ -31,19 +38,28 @@ enum ObservationRow: ProofRow {
       result.failures = ledger.failures
       return result
     }
+    let found = count / 4
     // The feed can't replay what another process writes, which the first part is without.
     for part in 0..<2 {
       let ledger = Ledger()
       let path = scratch.file("\(part).db")
       let (tried, details) = try Elsewhere.inTask { [seed = options.seed] in
         try await observe(
-          path, commits: count / 2, withProcess: part == 1, seed, ledger)
+          path, commits: (count - found) / 2, withProcess: part == 1, seed, ledger)
       }
       result.tried += tried
       result.details += details
       result.failures += ledger.failures
     }
     let ledger = Ledger()
+    result.tried += found
+    result.details += try Elsewhere.inTask { [seed = options.seed] in
+      try await FoundCompany.run(altered, copy: copied, commits: found, seed, ledger)
+    }
+    result.details += try Elsewhere.inTask {
+      try await ManyObservers.measure(
+        many, isStrict: count >= 100_000 && !ProcessUsage.isSanitized, ledger)
+    }
     result.details += try Elsewhere.inTask {
       try await ComingAndGoing.run(gone, times: min(1000, max(20, count / 1000)), ledger)
     }
@@ -75,7 +91,8 @@ enum ObservationRow: ProofRow {
     let feed = Task {
       var number = 0
       for try await transaction in pool.changes(
-        of: ObservedWriting.tables, limit: 10_000_000, beginning: { _ in begun.add(true) })
+        of: ObservedWriting.tables, limit: 10_000_000, byteLimit: 1 << 32,
+        beginning: { _ in begun.add(true) })
       {
         if transaction.number <= number { ledger.fail("transaction \(transaction.number) twice") }
         number = transaction.number

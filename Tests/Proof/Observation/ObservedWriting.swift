@@ -3,7 +3,9 @@ import TestSupport
 
 /// What those write who are observed: random transactions, of which each counts itself.
 enum ObservedWriting {
-  static let tables = ["counter", "item", "part", "word"]
+  static let tables = ["counter", "item", "part", "word", "log", odd]
+  /// A table as others make them.
+  private static let odd = "odd.Tabelle Ü"
 
   private static let schema: SQL = """
     CREATE TABLE counter (id INTEGER PRIMARY KEY, value INTEGER NOT NULL);
@@ -11,6 +13,17 @@ enum ObservedWriting {
     CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE, amount REAL);
     CREATE TABLE part (item REFERENCES item (id) ON DELETE CASCADE ON UPDATE CASCADE, n);
     CREATE TABLE word (k TEXT PRIMARY KEY, v) WITHOUT ROWID;
+    CREATE TABLE log (id INTEGER PRIMARY KEY, n);
+    INSERT INTO log VALUES (0, 0), (1, 0), (2, 0);
+    CREATE TRIGGER logged AFTER UPDATE ON item BEGIN
+      DELETE FROM log WHERE id = new.id % 3; INSERT INTO log VALUES (new.id % 3, 0);
+    END;
+    CREATE TABLE "odd.Tabelle Ü" (a, "b c" TEXT);
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+    INSERT INTO "odd.Tabelle Ü" SELECT i, i FROM n;
+    ALTER TABLE "odd.Tabelle Ü" ADD COLUMN state INTEGER DEFAULT '0';
+    ALTER TABLE "odd.Tabelle Ü" ADD COLUMN mark DEFAULT pending;
+    ALTER TABLE "odd.Tabelle Ü" ADD COLUMN weight REAL DEFAULT '4';
     """
 
   static func createTables(_ db: Database) throws { try db.executeStatements(schema) }
@@ -65,6 +78,13 @@ enum ObservedWriting {
       "UPDATE \(or) word SET k = '\(other)' WHERE k = '\(id)'",
       "INSERT INTO word VALUES ('\(id)', 0) ON CONFLICT DO UPDATE SET v = v + 1",
       "DELETE FROM word WHERE k = '\(id)'",
+      "UPDATE \"odd.Tabelle Ü\" SET \"b c\" = '\(id % 2 == 0 ? "caf\u{e9}" : "cafe\u{301}")' WHERE a = \(other)",
+      "UPDATE \"odd.Tabelle Ü\" SET weight = \(id % 2 == 0 ? "" : "-")0.0 WHERE a BETWEEN \(other) AND \(other + 2)",
+      "UPDATE \"odd.Tabelle Ü\" SET state = a WHERE a = \(id)",
+      id < 3
+        ? "DELETE FROM \"odd.Tabelle Ü\" WHERE a = \(other)"
+        : "INSERT INTO \"odd.Tabelle Ü\" (a) VALUES (\(id))",
+      "UPDATE OR FAIL item SET name = CASE WHEN id < \(id) THEN name ELSE 'a\(other)' END",
     ].randomElement(using: &generator) ?? ""
   }
 
