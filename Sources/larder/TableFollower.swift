@@ -97,9 +97,12 @@ private struct FollowedTable {
   private let source: String
   /// The name of the rows' number, where they have one.
   private let number: String?
-  /// The rows by their keys; nil before the first look, and where they are too many.
-  private var rows: [[DatabaseValue]: [DatabaseValue]]?
+  /// The rows by their keys; nil before the first look, and where they are too many. Keys that look equal to Swift, such
+  /// as "é" in one scalar and in two, are two rows.
+  private var rows: Rows?
   private var newest: Int64?
+
+  private typealias Rows = [[ExactValue]: [DatabaseValue]]
 
   init(_ table: TableSchema) {
     name = table.name
@@ -131,10 +134,10 @@ private struct FollowedTable {
     return changes(from: before, to: now)
   }
 
-  private func read(_ db: Database, _ mostRows: Int) throws -> [[DatabaseValue]: [DatabaseValue]]? {
+  private func read(_ db: Database, _ mostRows: Int) throws -> Rows? {
     let result = try db.executeQuery(SQL(raw: sql + " LIMIT \(mostRows + 1)"))
     defer { result.close() }
-    var rows: [[DatabaseValue]: [DatabaseValue]] = [:]
+    var rows: Rows = [:]
     while try result.next() {
       guard rows.count < mostRows else { return nil }
       let row = try columns.indices.map { try result.storedValue(at: $0) }
@@ -143,7 +146,9 @@ private struct FollowedTable {
     return rows
   }
 
-  private func key(of row: [DatabaseValue]) -> [DatabaseValue] { keyPlaces.map { row[$0] } }
+  private func key(of row: [DatabaseValue]) -> [ExactValue] {
+    keyPlaces.map { ExactValue(row[$0]) }
+  }
 
   private func named(_ places: some Sequence<Int>, _ row: [DatabaseValue])
     -> [FollowedChange.NamedValue]
@@ -151,27 +156,26 @@ private struct FollowedTable {
     places.map { FollowedChange.NamedValue(name: columns[$0], value: row[$0]) }
   }
 
-  private func changes(
-    from before: [[DatabaseValue]: [DatabaseValue]], to now: [[DatabaseValue]: [DatabaseValue]]
-  ) -> [FollowedChange] {
-    var found: [(key: [DatabaseValue], change: FollowedChange)] = []
+  private func changes(from before: Rows, to now: Rows) -> [FollowedChange] {
+    var found: [(key: [ExactValue], change: FollowedChange)] = []
     for (key, old) in before where now[key] == nil {
       var change = change(.delete, old)
       change.old = named(columns.indices, old)
       found.append((key, change))
     }
-    for (key, new) in now where before[key] != new {
+    for (key, new) in now {
       guard let old = before[key] else {
         found.append((key, inserted(new)))
         continue
       }
+      let places = columns.indices.filter { !old[$0].isSame(as: new[$0]) }
+      if places.isEmpty { continue }
       var change = change(.update, new)
-      let places = columns.indices.filter { old[$0] != new[$0] }
       change.old = named(places, old)
       change.new = named(places, new)
       found.append((key, change))
     }
-    return found.sorted { $0.key.precedes($1.key) }.map(\.change)
+    return found.sorted { $0.key.map(\.value).precedes($1.key.map(\.value)) }.map(\.change)
   }
 
   private func change(

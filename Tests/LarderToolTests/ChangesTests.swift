@@ -46,6 +46,30 @@ struct ChangesTests {
     #expect(try tool.text("run-err") == "larder: following cities.db\n")
   }
 
+  @Test("Text that changes to its decomposed form is told, and keys that differ so are two rows")
+  func decomposed() throws {
+    let tool = try Tool.withCities()
+    let process = try following(tool, "--table", "country", "--count", "2")
+    let db = try tool.database("cities.db")
+    try db.inTransaction { db in
+      try db.executeUpdate("INSERT INTO country VALUES ('\u{e9}', 'one scalar')")
+      try db.executeUpdate("INSERT INTO country VALUES ('e\u{301}', 'two')")
+    }
+    let told = [try next(process), try next(process)]
+    #expect(told.contains { $0.hasSuffix("name=one scalar") })
+    #expect(told.contains { $0.hasSuffix("name=two") })
+    #expect(process.end() == 0)
+    let second = try following(tool, "--table", "country", "--count", "1")
+    try db.executeUpdate("UPDATE country SET name = 'caf\u{e9}' WHERE code = 'CN'")
+    #expect(try next(second).contains("caf\u{e9}"))
+    #expect(second.end() == 0)
+    let third = try following(tool, "--table", "country", "--count", "1")
+    try db.executeUpdate("UPDATE country SET name = 'cafe\u{301}' WHERE code = 'CN'")
+    #expect(try next(third).contains("→ cafe\u{301}"))
+    #expect(third.end() == 0)
+    try db.close()
+  }
+
   @Test("For programs each line is an object, with the values before and after")
   func json() throws {
     let tool = try Tool.withCities()
