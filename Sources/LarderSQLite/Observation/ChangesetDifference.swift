@@ -13,6 +13,10 @@ extension Database {
   ///   - other: whose tables of the main database are compared, with those of this one's.
   ///   - tables: the tables' names; none for all but SQLite's own, virtual ones and those that belong to these.
   ///
+  /// Triggers and actions of foreign keys of this database change rows besides when the changeset is applied, and
+  /// UNIQUE ON CONFLICT IGNORE silently drops a row whose value another row still has, such as one with NULL in its
+  /// key. Where tables have such, compare again afterwards.
+  ///
   /// Both are read in a transaction each, the one after the other unless they are in one already. As in all changesets,
   /// tables without a primary key, rows with NULL in it and generated columns are left out. Throws
   /// `ResultCode.schema` where a table isn't there in both, with the same columns and key.
@@ -72,17 +76,25 @@ private struct ChangesetDifference {
     guard !table.primaryKey.isEmpty else { return }
     let before = from.rows(of: table, columns.map(\.name))
     let after = to.rows(of: table, columns.map(\.name))
-    // First what makes room.
+    // Deletions come first, then updates, then insertions: each makes room for the next. UNIQUE ON CONFLICT IGNORE
+    // silently drops a row that is inserted too early, while an update that it ignores is told as a conflict.
     try before.forEach { row in
       guard try after.row(with: table.key(of: row)) == nil else { return }
       encoder.append(
         RecordedChange(operation: .delete, isIndirect: false, old: row, new: table.blank),
         of: table)
     }
+    var insertions = ChangesetEncoder()
     try after.forEach { row in
       let found = try before.row(with: table.key(of: row))
-      if let change = change(from: found, to: row, of: table) { encoder.append(change, of: table) }
+      guard let change = change(from: found, to: row, of: table) else { return }
+      if found == nil {
+        insertions.append(change, of: table)
+      } else {
+        encoder.append(change, of: table)
+      }
     }
+    encoder.append(insertions, of: table)
   }
 
   /// What makes a row, or none, another one; nil where it is that already.

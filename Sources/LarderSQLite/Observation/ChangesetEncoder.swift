@@ -32,6 +32,15 @@ struct ChangesetEncoder {
     append(values)
   }
 
+  /// Adds the changes of one table that another encoder holds.
+  mutating func append(_ changes: ChangesetEncoder, of table: RecordedTable) {
+    guard !changes.bytes.isEmpty else { return }
+    var header = ChangesetEncoder()
+    header.begin(table)
+    begin(table)
+    bytes += changes.bytes.dropFirst(header.bytes.count)
+  }
+
   private mutating func begin(_ table: RecordedTable) {
     if let last = self.table, last.name == table.name, last.keys == table.keys { return }
     self.table = (table.name, table.keys)

@@ -173,6 +173,24 @@ struct ChangesetRebaseTests {
     #expect(try here.difference(to: make(), of: "u").data.isEmpty)
   }
 
+  @Test("A difference makes room before rows come, where a constraint ignores those without")
+  func differenceOrder() throws {
+    func make(_ rows: String) throws -> Database {
+      let db = try Database()
+      try db.executeStatements(
+        "CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT IGNORE)")
+      try db.executeUpdate(SQL(raw: "INSERT INTO city VALUES \(rows)"))
+      return db
+    }
+    let here = try make("(2, 'Paris'), (3, 'Nice')")
+    let there = try make("(1, 'Paris'), (2, 'Nice')")
+    try here.difference(to: there).apply(to: here)
+    #expect(try here.difference(to: there).data.isEmpty)
+    // No order makes room for names that are exchanged; that is told.
+    let exchanged = try make("(1, 'Nice'), (2, 'Paris')")
+    #expect(throws: DatabaseError.self) { try here.difference(to: exchanged).apply(to: here) }
+  }
+
   @Test("A difference to an attached database is the same, and needs tables that are the same")
   func attached() throws {
     let db = try make()
