@@ -63,6 +63,8 @@ private final class ChangesetApplication {
     while let item = try decoder.next() {
       switch item {
       case .table(let table):
+        // The table's changes go on in a changeset that was appended to another one, and may make room too.
+        if let target, target.table.goesOn(as: table) { continue }
         try endTable()
         target = try ChangesetTarget.find(table, in: database)
       case .change(let change, _):

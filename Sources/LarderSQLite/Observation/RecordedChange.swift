@@ -27,6 +27,11 @@ struct RecordedTable {
   /// Whether changes of both can be in one group.
   func fits(_ other: RecordedTable) -> Bool { keys == other.keys }
 
+  /// Whether changes of the other table are of this one, in the same format.
+  func goesOn(as other: RecordedTable) -> Bool {
+    fits(other) && isPatch == other.isPatch && name.foldedName == other.name.foldedName
+  }
+
   func renamed(_ name: String) -> RecordedTable {
     RecordedTable(name: name, keys: keys, isPatch: isPatch)
   }

@@ -239,4 +239,18 @@ struct ChangesetApplicationTests {
     }
     #expect(try rows(target) == [[1, 1], [2, 5]])
   }
+
+  @Test("Changes make room for one another across changesets whose bytes were appended")
+  func appended() throws {
+    func cities(_ one: String, _ two: String) throws -> Database {
+      let db = try make("CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT UNIQUE)")
+      try db.executeUpdate("INSERT INTO city VALUES (1, \(one)), (2, \(two))")
+      return db
+    }
+    let takes = try cities("Nice", "Lyon").difference(to: cities("Paris", "Lyon"))
+    let leaves = try cities("Nice", "Paris").difference(to: cities("Nice", "Brest"))
+    let db = try cities("Nice", "Paris")
+    try Changeset(data: takes.data + leaves.data).apply(to: db)
+    #expect(try rows(db, "SELECT * FROM city ORDER BY id") == [[1, "Paris"], [2, "Brest"]])
+  }
 }
