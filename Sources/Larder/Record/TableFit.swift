@@ -151,6 +151,8 @@ private struct FitComparison {
 
   // MARK: The key
 
+  private typealias UniqueKey = [(column: Int, collation: String?)]
+
   private mutating func compareKey() throws {
     let key = declared.key.map { declared.columns[$0] }
     let places = declared.key.map { self.places[$0] }
@@ -163,7 +165,10 @@ private struct FitComparison {
     refusesMissingKey = keepsKey && places[0].map { !table.columns[$0].isNotNull } ?? false
     let names = key.map { "“\($0.name)”" }.joined(separator: ", ")
     let columns = places.compactMap(\.self)
-    guard columns.count == key.count, try !isUnique(Set(columns)) else { return }
+    guard columns.count == key.count else { return }
+    let uniqueKeys = try schema.uniqueKeys(of: table)
+    compareCollations(of: Set(columns), names, uniqueKeys)
+    guard try !isUnique(Set(columns), uniqueKeys) else { return }
     add(
       """
       nothing keeps two rows of the database's from having the same \(names), by which a record's row is found: \
@@ -171,9 +176,25 @@ private struct FitComparison {
       """, for: .key)
   }
 
+  /// By `ON CONFLICT (code)` SQLite takes the index of those columns for the one that is meant, whatever collation it
+  /// has.
+  private mutating func compareCollations(
+    of columns: Set<Int>, _ names: String, _ uniqueKeys: [UniqueKey]
+  ) {
+    for key in uniqueKeys where Set(key.map(\.column)) == columns {
+      guard let collation = key.lazy.compactMap(\.collation).first else { continue }
+      add(
+        """
+        a unique index of \(names) compares by \(collation), by which an upsert would write to the row of another \
+        key: insert and update, or name the columns by onConflict: if that is meant
+        """, for: [.insertion, .change, .key])
+      return
+    }
+  }
+
   /// Whether no two rows are equal in all of some columns, as conditions compare them.
-  private func isUnique(_ columns: Set<Int>) throws -> Bool {
-    try schema.uniqueKeys(of: table).contains { key in
+  private func isUnique(_ columns: Set<Int>, _ uniqueKeys: [UniqueKey]) throws -> Bool {
+    try uniqueKeys.contains { key in
       try key.allSatisfy { part in
         // By another collation than the column's own more values are equal, unless that is the finest.
         try columns.contains(part.column)

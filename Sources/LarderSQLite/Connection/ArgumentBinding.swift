@@ -78,7 +78,7 @@ extension PreparedStatement {
   /// while they are bound. Errors are thrown with the statement's text.
   @usableFromInline
   func bind(_ bind: (BindingArena) throws -> Void) throws {
-    beginBinding()
+    try beginBinding()
     do {
       try bind(arena)
     } catch {
@@ -88,7 +88,8 @@ extension PreparedStatement {
   }
 
   @usableFromInline
-  func beginBinding() {
+  func beginBinding() throws {
+    if isOutdated { try renew() }
     state = .running
     connection.callDepth &+= 1
     arena.rewind()

@@ -54,8 +54,12 @@ package final class PreparedStatement {
   /// Right once the statement has taken a step; a schema change may alter it before.
   @exclusivity(unchecked) @usableFromInline var columnCount: Int
   @exclusivity(unchecked) var names: ColumnNames?
-  /// How often SQLite had compiled it anew when its columns were last looked at.
-  @exclusivity(unchecked) var namesGeneration: Int32 = 0
+  /// How often SQLite had compiled it anew when that was last looked at.
+  @exclusivity(unchecked) var generation: Int32 = 0
+  /// The ``Connection/schemaMark`` under which it was compiled first.
+  @exclusivity(unchecked) var compiledMark: Int
+  /// Whether it has to be compiled for other values; see ``renew()``.
+  @exclusivity(unchecked) @usableFromInline var isOutdated = false
 
   /// Whether it waits in the cache for its next use.
   var isIdle: Bool {
@@ -68,6 +72,7 @@ package final class PreparedStatement {
     self.kind = kind
     self.sql = sql
     self.connection = connection
+    compiledMark = connection.schemaMark
     arena = BindingArena(statement: handle, format: connection.storageFormat)
     parameterCount = Int(sqlite3_bind_parameter_count(handle))
     columnCount = Int(sqlite3_column_count(handle))
@@ -93,6 +98,7 @@ package final class PreparedStatement {
     self.kind = kind
     self.sql = sql
     self.connection = connection
+    compiledMark = connection.schemaMark
     arena = BindingArena(engine: engine, format: connection.storageFormat)
     parameterCount = engine.parameterNames.count
     columnCount = engine.columnNames.count
@@ -134,7 +140,9 @@ package final class PreparedStatement {
     handle = new
     arena.statement = new
     names = nil
-    namesGeneration = 0
+    generation = 0
+    compiledMark = connection.schemaMark
+    isOutdated = false
     columnCount = Int(sqlite3_column_count(new))
   }
 
@@ -192,6 +200,7 @@ package final class PreparedStatement {
     let isClosing = state == .closing
     state = code == SQLITE_ROW ? .row : code == SQLITE_DONE ? .done : .failed
     if isClosing || state == .failed {
+      if isFirst, !isClosing { noteCompilation(handle) }
       if isFirst, !isClosing, connection.makesUsable(after: code) {
         sqlite3_reset(handle)
         state = .ready
@@ -199,7 +208,7 @@ package final class PreparedStatement {
       }
       throw failure(code, handle, isClosing: isClosing)
     }
-    if isFirst, columnCount > 0 { try updateColumns(handle) }
+    if isFirst { try updateColumns(handle) }
     return state == .row
   }
 

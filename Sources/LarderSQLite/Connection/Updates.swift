@@ -34,7 +34,7 @@ extension Database {
     let statement = try take(sql)
     defer { giveBack(statement) }
     // Not in a closure, which would take a third of the time of binding.
-    statement.beginBinding()
+    try statement.beginBinding()
     var index: Int32 = 0
     func bind(_ value: some DatabaseValueConvertible) throws {
       index += 1

@@ -207,14 +207,41 @@ struct KeyFormTests {
     #expect(try db.value("SELECT count(*) FROM stay", as: Int.self) == 1)
   }
 
+  private struct Tag: Record {
+    var name: String
+    var count: Int
+    static let columns = (Column("name", \Tag.name, .primaryKey), Column("count", \Tag.count))
+    static let table = Table("tag", Tag.init, columns.0, columns.1)
+  }
+
+  @Test("An upsert doesn't write to the row of another key that an index takes for the same")
+  func upsertByCollation() throws {
+    try db.executeStatements(
+      """
+      CREATE TABLE tag (name TEXT PRIMARY KEY, count INTEGER, UNIQUE (name COLLATE NOCASE));
+      INSERT INTO tag VALUES ('a', 1);
+      """)
+    let problem = declarationProblem { try Tag(name: "A", count: 5).upsert(db) }
+    #expect(problem?.contains("NOCASE") == true)
+    #expect(try Tag.find(db, "a").count == 1)
+    var bee = Tag(name: "b", count: 2)
+    try bee.insert(db)
+    bee.count = 3
+    try bee.save(db)
+    try Tag(name: "A", count: 5).upsert(db, onConflict: Tag.columns.0, updating: Tag.columns.1)
+    #expect(try db.value("SELECT group_concat(name || count) FROM tag", as: String.self) == "a5,b3")
+    try db.executeStatements(
+      """
+      DROP TABLE tag;
+      CREATE TABLE tag (name TEXT COLLATE NOCASE PRIMARY KEY, count INTEGER);
+      INSERT INTO tag VALUES ('a', 1);
+      """)
+    try Tag(name: "A", count: 5).upsert(db)
+    #expect(try Tag.find(db, "a").count == 5)
+  }
+
   @Test("An index by which more values differ than the column compares as equal tells no rows")
   func collations() throws {
-    struct Tag: Record {
-      var name: String
-      var count: Int
-      static let columns = (Column("name", \Tag.name, .primaryKey), Column("count", \Tag.count))
-      static let table = Table("tag", Tag.init, columns.0, columns.1)
-    }
     try db.executeStatements(
       """
       CREATE TABLE tag (name TEXT COLLATE NOCASE, count INTEGER);
