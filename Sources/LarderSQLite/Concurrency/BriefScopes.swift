@@ -53,6 +53,7 @@ final class BriefScopes: @unchecked Sendable {
   func runAtOnce<T>(
     _ call: ScopeCall, _ scope: () -> ScopeOutcome<T>?
   ) async -> ScopeOutcome<T>? {
+    if call.isOnOwnThread { return scope() }
     guard withUnsafeCurrentTask(body: { $0?.unownedTaskExecutor == nil }), begin(call) else {
       return nil
     }

@@ -4,6 +4,8 @@ struct ScopeCall: Hashable, Sendable {
   /// The address of the label, which lives as long as the program; 0 for a label that has none.
   @usableFromInline let label: UInt
   @usableFromInline let line: UInt
+  /// Whether its task is on a thread that may wait; see ``ObserverThread``.
+  @usableFromInline var isOnOwnThread = false
 
   @inlinable
   init(_ label: StaticString, _ line: UInt = #line) {

@@ -200,7 +200,7 @@ package final class PreparedStatement {
     let isClosing = state == .closing
     state = code == SQLITE_ROW ? .row : code == SQLITE_DONE ? .done : .failed
     if isClosing || state == .failed {
-      if isFirst, !isClosing { noteCompilation(handle) }
+      if isFirst, !isClosing { noteFailure(handle) }
       if isFirst, !isClosing, connection.makesUsable(after: code) {
         sqlite3_reset(handle)
         state = .ready

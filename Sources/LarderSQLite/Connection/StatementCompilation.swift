@@ -7,13 +7,12 @@ extension PreparedStatement {
   /// declaration.
   @inline(__always)
   func updateColumns(_ handle: OpaquePointer) throws {
-    if generation != sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0) {
-      try noteColumns(handle)
-    }
+    let current = sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0)
+    if generation != current { try updateColumns(handle, current) }
   }
 
-  private func noteColumns(_ handle: OpaquePointer) throws {
-    noteCompilation(handle)
+  private func updateColumns(_ handle: OpaquePointer, _ current: Int32) throws {
+    noteCompilation(handle, current)
     guard let lookedAt else { return }
     let number = checkedMark & 0xffff_ffff
     checkedMark = 0
@@ -22,10 +21,7 @@ extension PreparedStatement {
     checkedMark = connection.schemaMark | number
   }
 
-  /// Notes whether SQLite has compiled the statement anew, also where the step has failed afterwards.
-  func noteCompilation(_ handle: OpaquePointer) {
-    let current = sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0)
-    guard generation != current else { return }
+  private func noteCompilation(_ handle: OpaquePointer, _ current: Int32) {
     generation = current
     names = nil
     columnCount = Int(sqlite3_column_count(handle))
@@ -35,6 +31,13 @@ extension PreparedStatement {
       try connection.knownSchema.refresh(connection)
       isOutdated = compiledMark != connection.schemaMark
     } catch {
+      isOutdated = true
+    }
+  }
+
+  /// The same where the first step has failed, whose message SQLite still has.
+  func noteFailure(_ handle: OpaquePointer) {
+    if generation != sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 0) {
       isOutdated = true
     }
   }

@@ -30,6 +30,8 @@ private final class ValueObservation<Value: Sendable> {
   private var last: Value?
   private var isOver = false
   private var pace = FetchPace()
+  /// How long the last read took, in nanoseconds.
+  private var timeOfRead = Int.max
   /// What goes on beside the first read, where somebody writes just then.
   private var installing: Task<Void, any Error>?
 
@@ -54,21 +56,49 @@ private final class ValueObservation<Value: Sendable> {
   private func read() async throws -> Value? {
     let id = try await begin()
     while true {
-      if last != nil {
-        try await endInstalling(id)
-        if try await !observers.wait(for: id) { return nil }
+      let isBrief = timeOfRead <= ObserverThread.longest
+      let thread = isBrief ? observers.thread : nil
+      let outcome = try await withTaskExecutorPreference(thread) {
+        try await readOnce(id, isOnOwnThread: isBrief)
       }
-      try await pace.wait()
-      observers.willRead(id)
-      let fetch = source.fetch
-      let (value, region) = try await source.access.connections.perform(.read, source.call) {
-        try $0.recordingReads(fetch)
+      switch outcome {
+      case .value(let value): return value
+      case .same: continue
+      case .over: return nil
       }
-      observers.hasRead(region, id)
-      if let last, Self.areEqual(last, value) { continue }
-      last = value
-      return value
     }
+  }
+
+  private enum Outcome: Sendable {
+    case value(Value)
+    /// The value is the one before.
+    case same
+    case over
+  }
+
+  /// Waits until there is something to read, and reads it.
+  private func readOnce(_ id: Int, isOnOwnThread: Bool) async throws -> Outcome {
+    if last != nil {
+      try await endInstalling(id)
+      if try await !observers.wait(for: id) { return .over }
+    }
+    try await pace.wait()
+    let fetch = source.fetch
+    var call = source.call
+    call.isOnOwnThread = isOnOwnThread
+    let (value, time) = try await source.access.connections.perform(.read, call) {
+      [observers] db in
+      // In the scope: who waits for a connection need not be told of what is committed meanwhile.
+      observers.willRead(id)
+      let start = MonotonicClock.nanoseconds
+      let (value, region) = try db.recordingReads(fetch)
+      observers.hasRead(region, id)
+      return (value, MonotonicClock.nanoseconds &- start)
+    }
+    timeOfRead = time
+    if let last, Self.areEqual(last, value) { return .same }
+    last = value
+    return .value(value)
   }
 
   private func begin() async throws -> Int {

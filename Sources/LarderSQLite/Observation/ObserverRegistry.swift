@@ -19,6 +19,13 @@ struct ObserverRegistry {
   var dateFormat = DateFormat.iso8601
   var watcher: FileWatcher?
 
+  /// Those who are woken together a moment later, as others were just woken.
+  private var late: [Observers.Waiter] = []
+  /// When somebody was last woken, in nanoseconds of the ``MonotonicClock``.
+  private var lastWake = 0
+  /// For how long those who are to be woken are collected, in nanoseconds.
+  private static let interval = 250_000
+
   var isUnused: Bool { values.isEmpty && feeds.isEmpty }
 
   // MARK: Values
@@ -93,12 +100,12 @@ struct ObserverRegistry {
   /// Tells observers what was touched, and returns those to wake. Of those that have read single rows only those of
   /// touched ones are looked at, however many there are.
   mutating func tell(_ touched: Region) -> [Observers.Waiter] {
-    var told = ofAnything
+    var told = Array(ofAnything)
     if touched.isEverything {
-      for readers in byTable.values { readers.forEach(of: .all) { told.insert($0) } }
+      for readers in byTable.values { readers.forEach(of: .all) { told.append($0) } }
     } else {
       for (name, part) in touched.tables {
-        byTable[name]?.forEach(of: part) { told.insert($0) }
+        byTable[name]?.forEach(of: part) { told.append($0) }
       }
     }
     var waiters: [Observers.Waiter] = []
@@ -109,6 +116,29 @@ struct ObserverRegistry {
       if let waiter = observer.waiter.take() { waiters.append(waiter) }
     }
     return waiters
+  }
+
+  /// Whom to wake now of those that a commit has told, and at which moment to wake the others, if nobody does that yet.
+  ///
+  /// While commits follow one another closely they are woken together: to wake one costs those who write more than to
+  /// commit a row.
+  mutating func collect(_ told: [Observers.Waiter]) -> (now: [Observers.Waiter], later: Int?) {
+    if told.isEmpty { return ([], nil) }
+    let now = MonotonicClock.nanoseconds
+    let next = lastWake &+ Self.interval
+    guard now < next || !late.isEmpty else {
+      lastWake = now
+      return (told, nil)
+    }
+    late += told
+    return ([], late.count == told.count ? next : nil)
+  }
+
+  /// Those who were collected.
+  mutating func takeLate() -> [Observers.Waiter] {
+    lastWake = MonotonicClock.nanoseconds
+    defer { late = [] }
+    return late
   }
 
   // MARK: Feeds

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// Who observes a queue or a pool: the observers of values, and the feeds. There is one for each queue or pool
@@ -9,6 +10,8 @@ final class Observers: ScopeObserver, @unchecked Sendable {
   private let state = Lock(ObserverRegistry())
   /// Whether other rows are wanted than the ``WriteFollower`` knows of.
   private let wishes = Atomic<Bool>(false)
+
+  let thread = ObserverThread()
 
   private let process = ProcessGeneration.watch()
 
@@ -148,11 +151,18 @@ final class Observers: ScopeObserver, @unchecked Sendable {
 
   func hasCommitted(_ touched: Region, _ log: RowLog) {
     let position = connections?.writer?.groupCommit?.position ?? 0
-    let waiters = state.withLock { state in
+    let (waiters, later) = state.withLock { state in
       if !state.feeds.isEmpty { state.number += 1 }
-      return state.tell(touched) + state.feed(log, position)
+      return state.collect(state.tell(touched) + state.feed(log, position))
     }
     for waiter in waiters { waiter.resume() }
+    if let later { thread.run { [self] in wakeLate(at: later) } }
+  }
+
+  private func wakeLate(at time: Int) {
+    var left = timespec(tv_sec: 0, tv_nsec: min(max(time - MonotonicClock.nanoseconds, 0), 999_999))
+    nanosleep(&left, nil)
+    for waiter in state.withLock({ $0.takeLate() }) { waiter.resume() }
   }
 
   func hasCommittedElsewhere() {
