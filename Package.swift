@@ -10,10 +10,12 @@ let package = Package(
   products: [
     .library(name: "Larder", targets: ["Larder"]),
     .library(name: "LarderSQLite", targets: ["LarderSQLite"]),
+    .library(name: "LarderBackup", targets: ["LarderBackup"]),
+    .library(name: "LarderFleet", targets: ["LarderFleet"]),
     .library(name: "LarderTesting", targets: ["LarderTesting"]),
     .library(name: "LarderPostgres", targets: ["LarderPostgres"]),
     .library(name: "LarderMacros", targets: ["LarderMacros"]),
-    .executable(name: "larder", targets: ["larder"]),
+    .executable(name: "larder", targets: ["LarderTool"]),
   ],
   targets: [
     .systemLibrary(
@@ -23,7 +25,9 @@ let package = Package(
       providers: [.apt([usesCipher ? "libsqlcipher-dev" : "libsqlite3-dev"])]
     ),
     .target(name: "LarderSQLite", dependencies: ["CSQLite"]),
+    .target(name: "LarderBackup", dependencies: ["LarderSQLite", "CSQLite"]),
     .target(name: "Larder", dependencies: ["LarderSQLite"]),
+    .target(name: "LarderFleet", dependencies: ["Larder"]),
     .systemLibrary(
       name: "CLibPQ",
       pkgConfig: "libpq",
@@ -35,13 +39,12 @@ let package = Package(
     .target(name: "LarderMacroExpansion"),
     .target(name: "LarderTerminal", dependencies: ["LarderSQLite"]),
     .executableTarget(
-      name: "larder", dependencies: ["Larder", "LarderPostgres", "LarderTerminal"]),
-    .target(name: "LarderTesting", dependencies: ["Larder"], path: "Tests/LarderTesting"),
+      name: "LarderTool", dependencies: ["Larder", "LarderPostgres", "LarderTerminal"]),
+    .target(name: "LarderTesting", dependencies: ["Larder"]),
     .executableTarget(
       name: "gazetteer",
       dependencies: ["LarderMacros", "LarderPostgres", "LarderTerminal"],
-      path: "Sample",
-      exclude: ["run", "Data", "README.zh.md", "schema.svg"]
+      path: "Sample/gazetteer"
     ),
     .target(name: "CTableReference", dependencies: ["CSQLite"], path: "Tests/TableReference"),
     .executableTarget(
@@ -53,26 +56,30 @@ let package = Package(
       name: "SampleTests",
       dependencies: ["Larder", "PostgresSupport", "TestSupport", "gazetteer"]),
     .executableTarget(
-      name: "desk", dependencies: ["LarderMacros", "LarderPostgres"], path: "Tests/Desk",
+      name: "desk",
+      dependencies: ["LarderBackup", "LarderFleet", "LarderMacros", "LarderPostgres"],
+      path: "Sample/desk",
       exclude: ["README.md"]),
     .testTarget(
       name: "DeskTests", dependencies: ["LarderTesting", "PostgresSupport", "TestSupport", "desk"]),
     .testTarget(
       name: "LarderToolTests",
-      dependencies: ["Larder", "LarderTerminal", "PostgresSupport", "TestSupport", "larder"],
+      dependencies: ["Larder", "LarderTerminal", "PostgresSupport", "TestSupport", "LarderTool"],
       exclude: ["Golden"]),
     .target(name: "TestSupport", dependencies: ["Larder"], path: "Tests/TestSupport"),
     .target(
       name: "RandomQueries", dependencies: ["Larder", "TestSupport"], path: "Tests/RandomQueries"),
     .executableTarget(
-      name: "test-process", dependencies: ["Larder", "TestSupport"], path: "Tests/TestProcess"),
+      name: "test-process", dependencies: ["Larder", "LarderBackup", "LarderFleet", "TestSupport"],
+      path: "Tests/TestProcess"),
     .testTarget(
-      name: "LarderSQLiteTests", dependencies: ["LarderSQLite", "TestSupport", "test-process"]),
+      name: "LarderSQLiteTests",
+      dependencies: ["LarderBackup", "LarderSQLite", "TestSupport", "test-process"]),
     .testTarget(
       name: "LarderTests",
       dependencies: [
-        "Larder", "LarderTesting", "PostgresSupport", "RandomQueries", "TestSupport",
-        "test-process",
+        "Larder", "LarderFleet", "LarderTesting", "PostgresSupport", "RandomQueries",
+        "TestSupport", "test-process",
       ]),
     .target(
       name: "PostgresSupport", dependencies: ["LarderPostgres", "TestSupport"],
@@ -95,9 +102,8 @@ let package = Package(
     .executableTarget(
       name: "proof",
       dependencies: [
-        "Larder", "LarderMacroExpansion", "LarderTesting", "CFaultInjection", "PostgresSupport",
-        "RandomQueries",
-        "TestSupport",
+        "Larder", "LarderBackup", "LarderFleet", "LarderMacroExpansion", "LarderTesting",
+        "CFaultInjection", "PostgresSupport", "RandomQueries", "TestSupport",
       ],
       path: "Tests/Proof",
       exclude: ["results.jsonl"]

@@ -32,8 +32,8 @@ static inline int larder_config_memory_statistics(int enabled) {
   return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, enabled);
 }
 
-/// Says of the virtual table that is being opened that triggers and views may use it. (Since 3.47, FTS5 says so by
-/// itself, and makes tokenizers when no table is being opened.)
+/// Marks the virtual table that is being opened as innocuous: triggers and views may use it. (Since 3.47,
+/// FTS5 does so by itself, and makes tokenizers when no table is being opened.)
 static inline void larder_vtab_is_innocuous(sqlite3 *db) {
   if (sqlite3_libversion_number() < 3047000) sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
 }
@@ -47,20 +47,21 @@ typedef struct {
 typedef struct {
   sqlite3_vtab_cursor base;
   void *object;
-  /// What is being read, and what its values are given to, which the object keeps; NULL once it has ended.
+  /// The rows that are being read, and the arena that their values are given to. The object keeps both alive.
+  /// The rows are NULL once they have ended.
   void *rows, *arena;
-  /// The number of the row that it stands on, from 1.
+  /// The number of the current row, from 1.
   sqlite3_int64 row;
   int column_count;
 } larder_vtab_cursor;
 
-/// Says of the virtual table that is being opened that only the program's own statements may use it.
+/// Marks the virtual table that is being opened as direct-only: only the program's own statements may use it.
 static inline void larder_vtab_is_direct_only(sqlite3 *db) {
   sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
 }
 
-/// Whether what a column of a virtual table is compared with stands in the statement (never before 3.38). Only within
-/// xBestIndex.
+/// Whether a constraint compares a virtual table's column with a value that stands in the statement (never
+/// before 3.38). Only within xBestIndex.
 static inline _Bool larder_vtab_is_literal(sqlite3_index_info *info, int constraint) {
 #if SQLITE_VERSION_NUMBER >= 3038000
   sqlite3_value *value = 0;
@@ -71,8 +72,8 @@ static inline _Bool larder_vtab_is_literal(sqlite3_index_info *info, int constra
 #endif
 }
 
-/// Whether a column of a virtual table is compared with a list of values; the scan then gets all of them at once. Where
-/// SQLite can't tell (before 3.38), it isn't. Only within xBestIndex.
+/// Whether a column of a virtual table is compared with a list of values; the scan then gets all of them at
+/// once. Always false before 3.38, since SQLite can't tell. Only within xBestIndex.
 static inline _Bool larder_vtab_takes_list(sqlite3_index_info *info, int constraint) {
 #if SQLITE_VERSION_NUMBER >= 3038000
   return sqlite3_vtab_in(info, constraint, -1) != 0 && sqlite3_vtab_in(info, constraint, 1) != 0;
@@ -82,7 +83,7 @@ static inline _Bool larder_vtab_takes_list(sqlite3_index_info *info, int constra
 #endif
 }
 
-/// The first value of such a list, or the next; NULL after the last. Only within xFilter.
+/// Reads the first or next value of such a list; NULL after the last. Only within xFilter.
 static inline int larder_vtab_list_next(
     sqlite3_value *list, _Bool is_first, sqlite3_value **value) {
 #if SQLITE_VERSION_NUMBER >= 3038000
@@ -101,12 +102,12 @@ static inline int larder_bind_table(
   return sqlite3_bind_pointer(statement, index, rows, "larder_table", release);
 }
 
-/// The rows that were bound, or NULL where the value is another.
+/// The rows that were bound, or NULL if the value is another one.
 static inline void *larder_value_table(sqlite3_value *value) {
   return sqlite3_value_pointer(value, "larder_table");
 }
 
-/// A copy of a text that SQLite lets go of; NULL where there is no memory.
+/// Copies a text for SQLite to free; NULL if there is no memory.
 static inline char *larder_copy_text(const char *text) {
   size_t count = strlen(text) + 1;
   char *copy = (char *)sqlite3_malloc64(count);
@@ -146,8 +147,8 @@ static inline void larder_result_blob(
   sqlite3_result_blob64(context, bytes, count, SQLITE_TRANSIENT);
 }
 
-/// Renames a file unless there is one of the new name, in which case it fails with EEXIST. Swift
-/// doesn't see this function of the C library's, nor its flag, RENAME_NOREPLACE.
+/// Renames a file unless the new name exists, in which case it fails with EEXIST. Swift doesn't see this
+/// function of the C library, nor its flag, RENAME_NOREPLACE.
 static inline int larder_rename_new(const char *from, const char *to) {
   extern int renameat2(int, const char *, int, const char *, unsigned int);
   return renameat2(-100 /* AT_FDCWD */, from, -100, to, 1);
@@ -163,8 +164,7 @@ static inline int larder_error_offset(sqlite3 *db) {
 #endif
 }
 
-/// Whether databases other than main and temp are attached; where SQLite can't tell (before 3.39),
-/// there may be.
+/// Whether databases other than main and temp are attached. Always true before 3.39, since SQLite can't tell.
 static inline int larder_has_attached(sqlite3 *db) {
 #if SQLITE_VERSION_NUMBER >= 3039000
   return sqlite3_db_name(db, 2) != 0;
@@ -183,7 +183,7 @@ static inline int larder_has_cipher(void) {
 #endif
 }
 
-/// Gives a database its key, before anything of its file is read.
+/// Gives a database its key. Called before anything of its file is read.
 static inline int larder_key(sqlite3 *db, const void *bytes, int count) {
 #ifdef SQLITE_HAS_CODEC
   return sqlite3_key_v2(db, "main", bytes, count);
@@ -193,7 +193,7 @@ static inline int larder_key(sqlite3 *db, const void *bytes, int count) {
 #endif
 }
 
-/// Writes each page of a database anew, with another key.
+/// Rewrites each page of a database with another key.
 static inline int larder_rekey(sqlite3 *db, const void *bytes, int count) {
 #ifdef SQLITE_HAS_CODEC
   return sqlite3_rekey_v2(db, "main", bytes, count);
@@ -203,11 +203,11 @@ static inline int larder_rekey(sqlite3 *db, const void *bytes, int count) {
 #endif
 }
 
-/// Overwrites bytes with zeros, also where nothing reads them afterwards.
+/// Overwrites bytes with zeros, even if nothing reads them afterwards.
 static inline void larder_wipe(void *bytes, size_t count) { explicit_bzero(bytes, count); }
 
-/// Whether the file of a database begins as one does that isn't encrypted. Asked of SQLite's own descriptor: closing
-/// another one would let go of the file's locks.
+/// Whether the file of a database has the header of an unencrypted one. Reads by SQLite's own descriptor:
+/// closing another one would release the file's locks.
 static inline int larder_has_plain_header(sqlite3 *db) {
   sqlite3_file *file = 0;
   char bytes[16];
@@ -217,7 +217,7 @@ static inline int larder_has_plain_header(sqlite3 *db) {
          memcmp(bytes, "SQLite format 3", sizeof bytes) == 0;
 }
 
-/// Opens the write-ahead log of a database a second time, by its VFS, to sync it; NULL where that fails.
+/// Opens the write-ahead log of a database a second time, by its VFS, to sync it; NULL if that fails.
 static inline sqlite3_file *larder_open_log(sqlite3 *db) {
   sqlite3_vfs *vfs = 0;
   const char *path = sqlite3_db_filename(db, "main");
@@ -237,12 +237,12 @@ static inline _Bool larder_is_main(const char *name) {
   return name[0] == 'm' && name[1] == 'a' && name[2] == 'i' && name[3] == 'n' && !name[4];
 }
 
-/// How many transactions the index of a write-ahead log has counted, by whatever connection; 0 where that can't be
-/// told. Only for a database whose index is open: see https://www.sqlite.org/walformat.html#walidxfmt.
+/// Reads how many transactions the index of a write-ahead log has counted, of all connections; returns 0 if
+/// it can't. Only for a database whose index is open: see https://www.sqlite.org/walformat.html#walidxfmt.
 static inline int larder_log_changes(sqlite3 *db, uint32_t *changes) {
   sqlite3_file *file = 0;
   void volatile *index = 0;
-  // No name is the main database's, which SQLite needn't look for.
+  // Without a name this is the main database, which SQLite needn't look for.
   if (sqlite3_file_control(db, 0, SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
   if (!file || !file->pMethods || file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 0;
   if (file->pMethods->xShmMap(file, 0, 32768, 0, &index) != SQLITE_OK || !index) return 0;
@@ -273,19 +273,19 @@ static inline void larder_futex_wait(const void *word, uint32_t value, int64_t n
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, nanoseconds < 0 ? 0 : &timeout, 0, 0);
 }
 
-/// Wakes so many of those who sleep on the word.
+/// Wakes up to `count` threads that sleep on the word.
 static inline void larder_futex_wake(const void *word, int count) {
   syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, 0, 0, 0);
 }
 
-/// A pointer of the thread's own. One file may call this: each has a variable of its own.
+/// A thread-local pointer. Only one file may call this, since each file has a variable of its own.
 static inline void **larder_thread_slot(void) {
   static _Thread_local void *slot = 0;
   return &slot;
 }
 
-/// The processor's counter of time, of a constant rate that isn't known; reading it takes a third of what
-/// asking the system for the time does.
+/// The processor's time-stamp counter, whose constant rate isn't known. Reading it takes a third of the time
+/// of asking the system.
 static inline uint64_t larder_ticks(void) {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();
@@ -300,26 +300,26 @@ static inline uint64_t larder_ticks(void) {
 #endif
 }
 
-// Extensions of glibc's that its headers hide by default.
+// Extensions of glibc that its headers hide by default.
 extern int malloc_trim(size_t);
 extern void *memmem(const void *, size_t, const void *, size_t);
 extern char *strcasestr(const char *, const char *);
 
-/// Where bytes are in others, or NULL, in linear time.
+/// Finds bytes in others, in linear time; NULL if they aren't there.
 static inline const void *larder_find(
     const void *bytes, size_t count, const void *wanted, size_t wanted_count) {
   return memmem(bytes, count, wanted, wanted_count);
 }
 
-/// Whether a text has a part that is the same but for the case of ASCII letters.
+/// Whether a text contains another one, ignoring the case of ASCII letters.
 static inline int larder_mentions(const char *text, const char *part) {
   return strcasestr(text, part) != 0;
 }
 
-/// Gives the system back what was freed.
+/// Gives freed memory back to the system.
 static inline void larder_trim_memory(void) { malloc_trim(0); }
 
-/// Tells the processor that this is a loop that waits.
+/// Tells the processor that this is a spin loop.
 static inline void larder_pause(void) {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

@@ -4,7 +4,7 @@ import LarderMacroExpansion
 // The executable that the compiler runs to expand the macros of LarderMacros. It reads messages from the
 // standard input and answers on the standard output.
 
-// Where the compiler has gone, writing is an error rather than a signal.
+// SIGPIPE is ignored: if the compiler is gone, writing throws instead of killing the process.
 _ = signal(SIGPIPE, SIG_IGN)
 do {
   try MessageStream(input: STDIN_FILENO, output: STDOUT_FILENO).run()

@@ -1,16 +1,18 @@
 import LarderSQLite
 
-/// A place in a server's write-ahead log, behind a commit: what has the log up to there has the commit.
+/// A position in a server's write-ahead log, after a commit. A server that has the log up to there has the
+/// commit.
 ///
-/// It goes to other processes, and to clients, as text: `1/16/B374D848`, the timeline, which each failover begins anew,
-/// and the place on it as [pg_lsn](https://www.postgresql.org/docs/current/datatype-pg-lsn.html). Places are
-/// comparable within one cluster.
+/// Its text is for other processes and clients: `1/16/B374D848` is the timeline, of which each failover
+/// begins a new one, and the position on it as
+/// [pg_lsn](https://www.postgresql.org/docs/current/datatype-pg-lsn.html). Positions are comparable within
+/// one cluster.
 public struct CommitPosition: Hashable, Comparable, Sendable, LosslessStringConvertible, Codable {
   let place: LogPosition
 
   init(_ place: LogPosition) { self.place = place }
 
-  /// Nil for a text that is no position.
+  /// The position of a text; nil for a text that is no position.
   public init?(_ description: String) {
     let parts = description.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 3, let timeline = Self.number(parts[0]), let high = Self.number(parts[1]),
@@ -24,18 +26,18 @@ public struct CommitPosition: Hashable, Comparable, Sendable, LosslessStringConv
     return Int64(text, radix: 16)
   }
 
-  /// The text.
+  /// The position as text, such as `1/16/B374D848`.
   public var description: String {
     [place.timeline, place.bytes >> 32, place.bytes & 0xFFFF_FFFF]
       .map { String($0, radix: 16, uppercase: true) }.joined(separator: "/")
   }
 
-  /// Whether one comes before another in the log.
+  /// Whether one position comes before another in the log.
   public static func < (left: CommitPosition, right: CommitPosition) -> Bool {
     left.place < right.place
   }
 
-  /// Throws `DecodingError` for a text that is no position.
+  /// Decodes the text. Throws `DecodingError` for a text that is no position.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     guard let position = CommitPosition(try container.decode(String.self)) else {
@@ -45,7 +47,7 @@ public struct CommitPosition: Hashable, Comparable, Sendable, LosslessStringConv
     self = position
   }
 
-  /// Encodes the text.
+  /// Encodes the text. Throws what the encoder throws.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)

@@ -10,16 +10,16 @@ import LarderSQLite
 /// let cities = try await pool.read { db in try City.order { $0.name }.fetchAll(db) }
 /// ```
 ///
-/// The calls are those of `DatabaseAccess`, and so are records, queries and migrations. Each scope has a
-/// connection of its own for the time, in order with others (FIFO): up to
-/// ``PostgresConfiguration/connections`` write and read at a time. Transactions are serializable unless
-/// told otherwise; those that the server refuses for that, or whose connection is lost before their commit was
-/// sent, run again within ``PostgresConfiguration/retryLimit``, their closures too.
+/// The calls are those of `DatabaseAccess`; records, queries and migrations are the same as for SQLite. Each
+/// scope gets a connection of its own, in FIFO order: up to ``PostgresConfiguration/connections`` scopes
+/// write and read at a time. Transactions are serializable by default. A transaction is retried within
+/// ``PostgresConfiguration/retryLimit``, and its closure runs again, if the server refuses it for a conflict,
+/// or its connection is lost before the commit was sent.
 ///
-/// A statement that fails aborts its transaction: what may fail belongs into `inSavepoint`.
+/// A statement that fails aborts its transaction: put a statement that may fail into `inSavepoint`.
 ///
-/// The address may name several servers, `host=a,b,c`: transactions run on the one that can be written to, and where it
-/// fails, on the one that takes its place (failover), once that is promoted. Reads may run on the others
+/// The address may name several servers, `host=a,b,c`: transactions run on the writable one and, if it fails,
+/// on the one that takes its place (failover), once that is promoted. Reads may run on the others
 /// (``PostgresConfiguration/reads-swift.property``).
 public final class PostgresPool: DatabaseAccess {
   /// The connections.
@@ -32,14 +32,15 @@ public final class PostgresPool: DatabaseAccess {
   /// Connects once, to see that the server is there.
   ///
   /// - Parameters:
-  ///   - address: a [connection string](https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING):
-  ///     a URL or `keyword=value` pairs. What it leaves out comes from the environment, `~/.pgpass` and
-  ///     service files, as for all programs that use libpq. Of several servers the first is taken that can be written
-  ///     to, unless `target_session_attrs` says otherwise.
+  ///   - address: a
+  ///     [connection string](https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING): a
+  ///     URL or `keyword=value` pairs. Parts that it leaves out come from the environment, `~/.pgpass` and
+  ///     service files, as for all programs that use libpq. Of several servers, the first writable one is
+  ///     taken, unless `target_session_attrs` says otherwise.
   ///   - configuration: how to connect, and what to allow.
   ///
-  /// Throws `DatabaseError`: `ResultCode.cannotOpen` where nobody answers, or the database isn't there,
-  /// `ResultCode.authorization` for a wrong user or password. No error holds the password.
+  /// Throws `DatabaseError`: `ResultCode.cannotOpen` if no server answers or the database doesn't exist,
+  /// `ResultCode.authorization` for a wrong user or password. No error contains the password.
   public init(_ address: String, configuration: PostgresConfiguration = .init()) throws {
     servers = try Self.reading(address) { try ServerList($0) }
     self.configuration = configuration
@@ -70,23 +71,24 @@ public final class PostgresPool: DatabaseAccess {
   /// Whether a text is meant as a server's address, and not as a file's path.
   package static func isAddress(_ text: String) -> Bool { ServerAddress.isMeant(by: text) }
 
-  /// Where an address of pairs leads to, without secrets; nil for one that can't be read.
+  /// The servers, database and user in an address of pairs, without secrets; nil for an address that can't be
+  /// read.
   package static func places(ofPairs address: String) -> String? {
     try? ServerAddress(address).places
   }
 
-  /// Closes the connections that nobody uses.
+  /// Closes the connections that aren't in use.
   public func releaseIdleConnections() { connections.releaseIdle() }
 
   // MARK: Failover
 
-  /// Whether a transaction was committed whose call threw an error with a
-  /// ``LarderSQLite/DatabaseError/commitToken``. One that wasn't can't be any more.
+  /// Whether a transaction was committed, by the ``LarderSQLite/DatabaseError/commitToken`` of the error that
+  /// its call threw. A transaction that wasn't committed by now never will be.
   ///
-  /// The answer is right for as long as tokens are kept: ten minutes, or four times
+  /// The answer is valid for as long as tokens are kept: ten minutes, or four times
   /// ``PostgresConfiguration/retryLimit``.
   ///
-  /// Throws ``LarderSQLite/DatabaseError`` where no server could be asked within
+  /// Throws ``LarderSQLite/DatabaseError`` if no server could be asked within
   /// ``PostgresConfiguration/retryLimit``, and `ResultCode.misuse` without
   /// ``PostgresConfiguration/commitTokens``.
   public func outcome(of token: UUID) throws -> Bool {
@@ -100,7 +102,9 @@ public final class PostgresPool: DatabaseAccess {
     }
   }
 
-  /// The same for a task.
+  /// Async variant. Suspends the task while it waits.
+  ///
+  /// - Throws: `CancellationError` too, if the task is cancelled.
   public func outcome(of token: UUID) async throws -> Bool {
     var retry = Retry(limit: configuration.retryLimit, isTransient: SQLState.isTransient)
     while true {
@@ -119,10 +123,10 @@ public final class PostgresPool: DatabaseAccess {
   ) throws -> Replicas? {
     guard case .replicas(let wait) = configuration.reads else { return nil }
     var own = configuration
-    // A standby can't have more, and a statement outside of a transaction has the session's.
+    // A standby allows no stricter isolation. A statement outside of a transaction uses the session's.
     own.isolation = .repeatableRead
     own.commitTokens = false
-    // Whoever reads waits for it before the primary is asked.
+    // A read waits for this connection before it goes to the primary.
     own.connectTimeout = min(configuration.connectTimeout, .seconds(1) + wait.bounded)
     let replicas = list.servers.map { [own] server in
       let servers = ServerList(standby: server)
@@ -140,12 +144,16 @@ public final class PostgresPool: DatabaseAccess {
       })
   }
 
-  /// What reads have had of each of the address's servers, in its order, where
-  /// ``PostgresConfiguration/reads-swift.property`` go to replicas. That of the primary is in `statistics`.
+  /// The statistics of reads on each of the address's servers, in its order, if
+  /// ``PostgresConfiguration/reads-swift.property`` go to replicas. Those of the primary are in `statistics`.
   public var replicaStatistics: [ReplicaStatistics] { connections.replicas?.statistics ?? [] }
 
-  /// Runs a closure in a transaction, as `inTransaction` does, and returns the place in the server's log behind its
-  /// commit: whoever reads with it (`read(notBefore:)`), be it another process, sees the commit.
+  /// Runs a closure in a transaction, as `inTransaction` does, and also returns the position in the server's
+  /// log after its commit. A read with this position (`read(notBefore:)`), even in another process, sees the
+  /// commit.
+  ///
+  /// - Throws: what `inTransaction` throws; `DatabaseError` after the commit if the server can't be asked for
+  ///   the position.
   public func inTransactionWithPosition<T>(
     label: StaticString = #function, line: UInt = #line, _ body: (Database) throws -> T
   ) throws -> (T, CommitPosition) {
@@ -156,9 +164,10 @@ public final class PostgresPool: DatabaseAccess {
     )
   }
 
-  /// Runs a closure in a transaction of another isolation than the pool's, and otherwise as `inTransaction` does.
+  /// Runs a closure in a transaction of this isolation, and otherwise as `inTransaction` does.
   ///
-  /// Throws `DatabaseError` of the code `ResultCode.misuse` inside of another scope's transaction.
+  /// Throws what `inTransaction` throws, and `DatabaseError` of the code `ResultCode.misuse` inside another
+  /// scope's transaction.
   @discardableResult
   public func inTransaction<T>(
     isolation: PostgresConfiguration.Isolation, label: StaticString = #function,
@@ -171,6 +180,8 @@ public final class PostgresPool: DatabaseAccess {
   }
 
   /// Async variant. Suspends the task; cancelling it rolls back.
+  ///
+  /// - Throws: `CancellationError` too, if the task is cancelled.
   @discardableResult
   public func inTransaction<T: Sendable>(
     isolation: PostgresConfiguration.Isolation, label: StaticString = #function,
@@ -182,7 +193,9 @@ public final class PostgresPool: DatabaseAccess {
     }
   }
 
-  /// As the form that isn't asynchronous.
+  /// Async variant. Suspends the task; cancelling it rolls back.
+  ///
+  /// - Throws: `CancellationError` too, if the task is cancelled.
   public func inTransactionWithPosition<T: Sendable>(
     label: StaticString = #function, line: UInt = #line,
     _ body: @escaping @Sendable (Database) throws -> T
@@ -195,10 +208,13 @@ public final class PostgresPool: DatabaseAccess {
     )
   }
 
-  /// Runs a closure that reads, as `read` does, and sees at least what was committed at a position: on a replica that
-  /// has it within the time of ``PostgresConfiguration/Reads-swift.enum/replicas(waitAtMost:)``, or on the primary.
+  /// Runs a closure that reads, as `read` does, and sees at least everything that was committed at a
+  /// position. It runs on a replica that catches up within the time of
+  /// ``PostgresConfiguration/Reads-swift.enum/replicas(waitAtMost:)``, or else on the primary.
   ///
-  /// A position may come from a client: one that is made up costs that time, and nothing else.
+  /// A position may come from a client: a made-up one costs that time, and nothing else.
+  ///
+  /// - Throws: what `read` throws.
   public func read<T>(
     notBefore position: CommitPosition, label: StaticString = #function, line: UInt = #line,
     _ body: (Database) throws -> T
@@ -206,7 +222,9 @@ public final class PostgresPool: DatabaseAccess {
     try connections.read(notBefore: position.place, label, line, body)
   }
 
-  /// As the form that isn't asynchronous.
+  /// Async variant. Suspends the task; cancelling it interrupts the read.
+  ///
+  /// - Throws: `CancellationError` too, if the task is cancelled.
   public func read<T: Sendable>(
     notBefore position: CommitPosition, label: StaticString = #function, line: UInt = #line,
     _ body: @escaping @Sendable (Database) throws -> T
@@ -218,7 +236,7 @@ public final class PostgresPool: DatabaseAccess {
 extension Database {
   /// One connection to a server, for one user at a time. Throws as ``PostgresPool`` does.
   ///
-  /// - Parameter change: makes another dialect of the server's.
+  /// - Parameter change: replaces the server's dialect by another.
   package static func postgres(
     _ address: String, configuration: PostgresConfiguration = .init(),
     written change: (any Dialect) -> any Dialect = { $0 }
@@ -239,7 +257,7 @@ extension Database {
   fileprivate var postgres: PostgresEngine {
     get throws {
       guard let engine = engine as? PostgresEngine else {
-        throw DatabaseError(.internal, "the connection is of another engine")
+        throw DatabaseError(.internal, "the connection isn't one of PostgreSQL")
       }
       return engine
     }

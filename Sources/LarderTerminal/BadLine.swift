@@ -1,4 +1,4 @@
-/// A line of a file that can't be imported, and why.
+/// A line of a file that can't be imported, and the reason.
 package struct BadLine: Error {
   package let line: Int
   package let problem: String

@@ -1,27 +1,27 @@
 import FoundationEssentials
 import Glibc
 
-/// Bytes on their way to a file, or to the standard output, in large pieces.
+/// Buffered output to a file or to the standard output, written in large pieces.
 ///
-/// A file is written beside its place, and takes it once it is complete: whatever goes wrong, there is what
-/// there was.
+/// A file is written to a draft beside it, which replaces it by a rename once it is complete. If anything
+/// goes wrong, the old file is untouched.
 package struct ByteOutput: ~Copyable {
-  /// What isn't written yet.
+  /// The buffered bytes that aren't written yet.
   package var bytes: [UInt8]
   private let descriptor: Int32
   private let path: String
-  /// Where the file is written; nil where bytes go to their place at once.
+  /// The draft's path; nil if bytes go straight to the standard output, a pipe or a device.
   private let draft: String?
   private var isFinished: Bool
 
   private static let piece = 1 << 16
 
   /// - Parameters:
-  ///   - path: the file's; nil for the standard output.
-  ///   - replaces: whether a file that is there already may be replaced.
+  ///   - path: the file's path; nil for the standard output.
+  ///   - replaces: whether an existing file may be replaced.
   package init(path: String?, replaces: Bool = false) throws {
     let opened = try path.map { try Self.open($0, replaces: replaces) }
-    // What was printed stands before.
+    // Flushes what was printed, so that it comes before these bytes.
     if path == nil { try Output.finish() }
     descriptor = opened?.descriptor ?? STDOUT_FILENO
     draft = opened?.draft
@@ -39,10 +39,10 @@ package struct ByteOutput: ~Copyable {
     if exists, status.st_mode & S_IFMT == S_IFDIR {
       throw Failure(.database, "\(path): this is a folder")
     }
-    // A pipe or a device stays what it is.
+    // A pipe or a device is written to in place, never replaced.
     let isFile = !exists || status.st_mode & S_IFMT == S_IFREG
     guard !isFile || !exists || replaces else {
-      throw Failure("\(path): there is a file already; --replace replaces it")
+      throw Failure("\(path): the file exists already; use --replace to replace it")
     }
     let draft = isFile ? "\(path).\(getpid())-draft" : nil
     let descriptor = Glibc.open(
@@ -59,7 +59,7 @@ package struct ByteOutput: ~Copyable {
     if let draft, !isFinished { unlink(draft) }
   }
 
-  /// Writes what there is, if it is much.
+  /// Writes the buffer once it holds 64 KiB.
   @inline(__always)
   package mutating func writeIfFull() throws {
     if bytes.count >= Self.piece { try write() }
@@ -76,7 +76,7 @@ package struct ByteOutput: ~Copyable {
           try Interruption.check()
           continue
         }
-        // Whoever has stopped reading needs no more.
+        // The reader has closed the pipe and wants no more: no error text.
         if count < 0, errno == EPIPE { throw Failure("") }
         guard count > 0 else {
           throw Failure(.database, "\(path): \(String(cString: strerror(errno)))")
@@ -87,7 +87,7 @@ package struct ByteOutput: ~Copyable {
     bytes.removeAll(keepingCapacity: true)
   }
 
-  /// Writes the rest, and has the file take its place.
+  /// Writes the rest, syncs, and renames the draft to the file's path.
   package mutating func finish() throws {
     try write()
     guard let draft else { return }

@@ -1,19 +1,20 @@
-/// Reads a file of comma-separated values record by record, in pieces, as
-/// [RFC 4180](https://www.rfc-editor.org/rfc/rfc4180) says, and is strict about it: what isn't in that
-/// form is an error, and not guessed. Lines may end with LF alone.
+/// Reads a CSV file in pieces, one record at a time.
+///
+/// It follows [RFC 4180](https://www.rfc-editor.org/rfc/rfc4180) strictly: a malformed record is an error,
+/// and nothing is guessed. Lines may end with LF alone.
 package final class CSVReader: RecordReader {
   package private(set) var line = 0
-  // Asked for each field, and of one user at a time: to check that each time took a twentieth of an import.
+  // Accessed for each field, by one user at a time: the dynamic exclusivity checks took 5 % of an import.
   @exclusivity(unchecked) private var input: InputBuffer
   private let delimiter: UInt8
-  /// No record is longer than this: a quote that is never closed would swallow the whole file.
+  /// The length limit of a record: without one, a quote that is never closed would swallow the whole file.
   private let mostBytes: Int
   @exclusivity(unchecked) private var fields: [CSVField] = []
 
   /// - Parameters:
-  ///   - path: the file's; `-` for the standard input.
-  ///   - delimiter: what stands between two fields.
-  ///   - mostBytes: the length of the longest record.
+  ///   - path: the file's path; `-` for the standard input.
+  ///   - delimiter: the byte between two fields.
+  ///   - mostBytes: the length limit of a record.
   package init(path: String, delimiter: UInt8 = comma, mostBytes: Int = 1 << 20) throws {
     input = try InputBuffer(path: path)
     self.delimiter = delimiter
@@ -24,8 +25,8 @@ package final class CSVReader: RecordReader {
 
   package var fieldCount: Int { fields.count }
 
-  /// Reads the next record. After one that is malformed the next call goes on with the line behind the one it
-  /// began on.
+  /// Reads the next record. After a malformed record, the next call continues on the line after the one on
+  /// which that record began.
   package func next() throws -> Bool {
     line = input.nextLine
     while true {
@@ -45,7 +46,7 @@ package final class CSVReader: RecordReader {
         throw BadLine(line: line, problem: problem)
       case .incomplete:
         if input.isAtEnd { return false }
-        // The fields of the last record go with it.
+        // The fields are ranges of the buffer, which `fill` changes.
         fields.removeAll(keepingCapacity: true)
         try input.fill()
       }
@@ -55,13 +56,13 @@ package final class CSVReader: RecordReader {
   package func setMark() { input.setMark() }
   package func rewind() { input.rewind() }
 
-  /// The bytes of a field of the record; quotes inside of it are doubled.
+  /// The raw bytes of a field of the record: quotes inside it are still doubled.
   package func bytes(_ index: Int) -> ArraySlice<UInt8> { input.bytes[fields[index].range] }
 
-  /// Whether a field of the record stands in quotes.
+  /// Whether a field of the record is quoted.
   package func isQuoted(_ index: Int) -> Bool { fields[index].isQuoted }
 
-  /// Calls a closure with the bytes of a field of the record, which are good inside of it only.
+  /// Calls a closure with the bytes of a field of the record, which are valid only during the call.
   package func withBytes<T>(
     _ index: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> T
   ) rethrows -> T {
@@ -74,7 +75,7 @@ package final class CSVReader: RecordReader {
     }
   }
 
-  /// A field of the record as text. Throws ``BadLine`` where it isn't UTF-8.
+  /// A field of the record as text. Throws ``BadLine`` if it isn't UTF-8.
   package func text(_ index: Int) throws -> String {
     guard let text = withBytes(index, { String(validating: $0, as: UTF8.self) }) else {
       throw BadLine(line: line, problem: "the text is not valid UTF-8")
@@ -96,10 +97,10 @@ package final class CSVReader: RecordReader {
 
 /// A field of a record.
 struct CSVField {
-  /// Without its quotes.
+  /// The field's bytes, without the enclosing quotes.
   var range: Range<Int>
   var isQuoted = false
-  /// Whether there are quotes in it, which are doubled.
+  /// Whether the field contains quotes, which are doubled.
   var hasQuotes = false
 }
 

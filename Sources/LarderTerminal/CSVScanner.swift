@@ -1,15 +1,15 @@
-/// Finds the fields of a record of comma-separated values in memory.
+/// Finds the fields of a CSV record in memory.
 struct CSVScanner {
   let bytes: UnsafeBufferPointer<UInt8>
   let delimiter: UInt8
-  /// Whether nothing follows the bytes.
+  /// Whether the file ends with these bytes.
   let isAtEnd: Bool
   let mostBytes: Int
 
   enum Found {
     case record(end: Int, lines: Int)
     case problem(String)
-    /// The end of the bytes came first.
+    /// The bytes ended before the record did.
     case incomplete
   }
 
@@ -39,7 +39,7 @@ struct CSVScanner {
       case .field(let field, let end, let newlines):
         fields.append(field)
         lines += newlines
-        // At the end of the file, the last line needs no end.
+        // The last line of the file needs no line end.
         guard end < bytes.count else { return .record(end: end, lines: lines) }
         if bytes[end] == newline { return .record(end: end + 1, lines: lines) }
         if bytes[end] == carriageReturn { return .record(end: end + 2, lines: lines) }
@@ -48,7 +48,7 @@ struct CSVScanner {
     }
   }
 
-  /// A field without quotes: all up to a delimiter or the line's end.
+  /// A field without quotes: everything up to a delimiter or the line's end.
   @inline(__always)
   private func plainField(from first: Int) -> FoundField {
     var end = first
@@ -58,7 +58,7 @@ struct CSVScanner {
         return .field(CSVField(range: first..<end), end: end, lines: 0)
       }
       if byte == carriageReturn { return ended(CSVField(range: first..<end), at: end, lines: 0) }
-      if byte == quote { return .problem("a quote stands in a field that doesn't begin with one") }
+      if byte == quote { return .problem("a field contains a quote, but doesn't begin with one") }
       end += 1
     }
     return isAtEnd ? .field(CSVField(range: first..<end), end: end, lines: 0) : .incomplete
@@ -75,7 +75,7 @@ struct CSVScanner {
         end += 1
         continue
       }
-      // Whether it is the last quote, or a doubled one, shows in what follows.
+      // The next byte tells a closing quote from a doubled one.
       guard end + 1 < bytes.count else { break }
       if bytes[end + 1] == quote {
         field.hasQuotes = true
@@ -90,7 +90,7 @@ struct CSVScanner {
     return .field(field, end: end + 1, lines: lines)
   }
 
-  /// A field behind which there has to be a delimiter or the end of a line.
+  /// Checks that a delimiter or the end of a line follows the field.
   private func ended(_ field: CSVField, at end: Int, lines: Int) -> FoundField {
     if bytes[end] == delimiter || bytes[end] == newline {
       return .field(field, end: end, lines: lines)

@@ -1,12 +1,12 @@
-/// Something that a program can be asked for.
+/// A command of a program, with its options and help.
 package struct Command: Sendable {
   package let name: String
-  /// The arguments as they stand in the help.
+  /// The arguments, as the help shows them.
   package let arguments: String
-  /// How many of them there may be.
+  /// The permitted number of arguments.
   package let argumentCount: ClosedRange<Int>
   package let summary: String
-  /// More about it, for its own help.
+  /// A longer description, for the command's own help.
   package let details: String
   package let options: [Option]
   package let run: @MainActor @Sendable (Invocation) async throws -> Void
@@ -25,6 +25,6 @@ package struct Command: Sendable {
     self.run = run
   }
 
-  /// How it is called.
+  /// The command's name and arguments, as the help shows them.
   var usage: String { [name, arguments].filter { !$0.isEmpty }.joined(separator: " ") }
 }

@@ -1,20 +1,20 @@
 extension String {
-  /// How many columns of a terminal the text takes: two for a Chinese character, none for an accent
-  /// that stands on the letter before it.
+  /// The number of terminal columns that the text takes: two for a Chinese character, none for a combining
+  /// accent.
   package var displayWidth: Int {
     // Most names are ASCII.
     utf8.allSatisfy { $0 < 0x80 }
       ? utf8.count : unicodeScalars.reduce(0) { $0 + $1.displayWidth }
   }
 
-  /// The text with spaces up to a display width.
+  /// The text, padded with spaces to a display width.
   package func padded(to width: Int, onTheLeft: Bool = false) -> String {
     let spaces = String(repeating: " ", count: Swift.max(0, width - displayWidth))
     return onTheLeft ? spaces + self : self + spaces
   }
 
-  /// The text without characters that would move the cursor, change the terminal or turn round what stands
-  /// beside them.
+  /// The text with U+FFFD for each character that would move the cursor, change the terminal or reverse the
+  /// text beside it.
   package var printable: String {
     guard unicodeScalars.contains(where: \.changesTerminal) else { return self }
     var text = String.UnicodeScalarView()
@@ -27,7 +27,7 @@ extension Unicode.Scalar {
   var changesTerminal: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
-    // Those that set the direction of text.
+    // The characters that set the direction of text.
     default: (0x202A...0x202E).contains(value) || (0x2066...0x2069).contains(value)
     }
   }
@@ -37,7 +37,7 @@ extension Unicode.Scalar {
     case .control, .format, .nonspacingMark, .enclosingMark: return 0
     default: break
     }
-    // The vowels and final consonants of a Hangul syllable stand in the place of its first one.
+    // Conjoining vowels and final consonants of Hangul are drawn in the cell of the initial consonant.
     if (0x1160...0x11FF).contains(value) { return 0 }
     return Self.wide.contains { $0.contains(value) } ? 2 : 1
   }

@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// Why a program ends without having done what was asked for: one line for people, and a status.
+/// The reason why a program fails: a line for the user, and an exit status.
 package struct Failure: Error {
   /// The exit statuses, as `--help` lists them.
   package enum Status: Int32, Sendable {
@@ -11,7 +11,7 @@ package struct Failure: Error {
   }
 
   package let status: Status
-  /// Empty where all is said already.
+  /// The line for the user; empty if everything was said already.
   package let message: String
 
   package init(_ status: Status, _ message: String) {
@@ -23,7 +23,7 @@ package struct Failure: Error {
 }
 
 extension Failure {
-  /// What an error of a database's file means to whoever runs the program.
+  /// Describes an error of a database file to the program's user.
   package init(describing error: DatabaseError, database path: String) {
     let reason: String
     switch error.code {
@@ -32,9 +32,9 @@ extension Failure {
     case .readOnly:
       reason = "the database can only be read"
     case .full:
-      reason = "the disk, or the part of it that the database may take, is full"
+      reason = "the disk, or the database's share of it, is full"
     case .notADatabase:
-      reason = "this is no database"
+      reason = "this isn't a database"
     case .corrupt:
       reason = "the database is damaged"
     case .cannotOpen, .permission, .ioError, .authorization:

@@ -1,11 +1,11 @@
 import Glibc
 
-/// A file or pipe that is read in pieces. An interrupt ends the reading.
+/// A file or pipe that is read in pieces. Ctrl-C ends the reading with an error.
 package final class InputFile {
   private let descriptor: Int32
-  /// As it is told to people.
+  /// The file's name in messages.
   package let path: String
-  /// In bytes; 0 for what isn't a file.
+  /// The size in bytes; 0 if this isn't a regular file.
   package let size: Int
 
   /// Opens a file; `-` is the standard input.
@@ -26,7 +26,7 @@ package final class InputFile {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Appends the next piece, of up to so many bytes. Returns false at the end.
+  /// Appends the next piece, of at most `most` bytes. Returns false at the end of the file.
   package func read(
     appendingTo buffer: inout [UInt8], atMost most: Int = 256 << 10
   ) throws -> Bool {
@@ -43,7 +43,7 @@ package final class InputFile {
     return count > 0
   }
 
-  /// Waits in short turns: an interrupt that comes just before the waiting begins doesn't end it.
+  /// Polls with a short timeout: a signal that arrives just before `poll` wouldn't end a longer wait.
   private func waitUntilReadable() throws {
     var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     repeat { try Interruption.check() } while poll(&wanted, 1, 100) <= 0

@@ -2,13 +2,13 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Ctrl-C while something is under way that has to be undone.
+/// Handles Ctrl-C during work that has to be undone.
 package enum Interruption {
   private static let wasAsked = Atomic<Bool>(false)
 
-  /// From here on, an interrupt doesn't end the program; ``check()`` throws.
+  /// From here on, SIGINT and SIGTERM don't end the program; ``check()`` throws instead.
   package static func catchSignals() {
-    // The handler must find it initialized.
+    // Initializes the static variable: a signal handler mustn't.
     wasAsked.store(false, ordering: .relaxed)
     var action = sigaction()
     action.__sigaction_handler.sa_handler = { _ in
@@ -23,14 +23,14 @@ package enum Interruption {
     if isAskedFor { throw Failure(.interrupted, "interrupted") }
   }
 
-  /// Has something called, on another thread, once an interrupt was asked for, and again and again from then
-  /// on: what it interrupts may begin anew. Ends with what is returned.
+  /// Calls a closure on another thread, every 50 ms once an interrupt was requested: the interrupted work may
+  /// begin another statement. Stops when the returned alarm is released.
   package static func whenAsked(_ action: @escaping @Sendable () -> Void) -> Alarm {
     Alarm(every: .milliseconds(50)) { if isAskedFor { action() } }
   }
 }
 
-/// Something that is called on another thread every so often, as long as this is kept.
+/// A repeating timer that calls a closure on another thread for as long as the alarm is retained.
 package final class Alarm {
   private let timer: any DispatchSourceTimer
 

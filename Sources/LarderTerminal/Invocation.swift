@@ -1,7 +1,7 @@
 /// An option that a command takes.
 package struct Option: Sendable {
   package let name: String
-  /// What stands for its value in the help; nil for one that has none.
+  /// The placeholder of the option's value in the help; nil if it takes none.
   package let value: String?
   package let help: String
 
@@ -12,13 +12,13 @@ package struct Option: Sendable {
   }
 }
 
-/// A command with the arguments that it was called with.
+/// The arguments and options of one call of a command.
 package struct Invocation: Sendable {
   package let arguments: [String]
-  /// What was given for each option, in order; an empty text for one that takes none.
+  /// The values that were given for each option, in order; one empty text if it takes none.
   private let values: [String: [String]]
 
-  /// Takes the words behind the command's name apart.
+  /// Parses the words after the command's name.
   package init(_ words: [String], for command: Command, of program: Program) throws {
     func usage(_ problem: String) -> Failure {
       Failure(.usage, "\(problem); see “\(program.name) \(command.name) --help”")
@@ -32,10 +32,10 @@ package struct Invocation: Sendable {
         arguments += rest
         break
       }
-      // A comment of SQL is no option.
+      // An SQL comment (two dashes and a space) isn't an option.
       let isComment = word.hasPrefix("--") && word.dropFirst(2).first?.isWhitespace == true
       guard word.hasPrefix("--") && !isComment || word == "-h" else {
-        // Neither is a negative number.
+        // A negative number isn't an option either.
         guard !word.hasPrefix("-") || isComment || Double(word) != nil || word == "-" else {
           throw usage("there is no option \(word)")
         }
@@ -67,7 +67,7 @@ package struct Invocation: Sendable {
   }
 
   package func has(_ name: String) -> Bool { values[name] != nil }
-  /// The value of an option; the last one, where it was given several times.
+  /// The value of an option; the last one if it was given several times.
   package func text(_ name: String) -> String? { values[name]?.last }
   /// All values of an option that may be given several times.
   package func texts(_ name: String) -> [String] { values[name] ?? [] }
@@ -89,7 +89,7 @@ package struct Invocation: Sendable {
     guard let number = Int(text), range.contains(number) else {
       let upper = range.upperBound == .max ? "" : " to \(range.upperBound)"
       throw Failure(
-        .usage, "\(name) is a whole number from \(range.lowerBound)\(upper), not “\(text)”")
+        .usage, "\(name) has to be a whole number from \(range.lowerBound)\(upper), not “\(text)”")
     }
     return number
   }
@@ -100,7 +100,7 @@ package struct Invocation: Sendable {
     guard let number = Double(text), range.contains(number) else {
       throw Failure(
         .usage,
-        "\(name) is a number from \(range.lowerBound) to \(range.upperBound), not “\(text)”")
+        "\(name) has to be a number from \(range.lowerBound) to \(range.upperBound), not “\(text)”")
     }
     return number
   }

@@ -8,8 +8,8 @@ package final class LineReader: RecordReader {
   private var range = 0..<0
 
   /// - Parameters:
-  ///   - path: the file's; `-` for the standard input.
-  ///   - mostBytes: the length of the longest line.
+  ///   - path: the file's path; `-` for the standard input.
+  ///   - mostBytes: the length limit of a line.
   package init(path: String, mostBytes: Int) throws {
     input = try InputBuffer(path: path)
     self.mostBytes = mostBytes
@@ -19,7 +19,7 @@ package final class LineReader: RecordReader {
 
   package func next() throws -> Bool {
     line = input.nextLine
-    /// How many bytes of the line are known to hold no end.
+    // The number of bytes of the line that are known to hold no line end.
     var searched = 0
     while true {
       let start = input.start
@@ -39,7 +39,7 @@ package final class LineReader: RecordReader {
     }
   }
 
-  /// Where the line ends; nil where that isn't known yet, or there is none.
+  /// The position of the line's end; nil if it isn't read yet, or if there is no further line.
   private func end(from position: Int) -> Int? {
     let found = input.bytes.withUnsafeBytes { bytes -> Int? in
       guard let base = bytes.baseAddress, position < bytes.count,

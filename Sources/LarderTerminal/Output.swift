@@ -1,9 +1,9 @@
 import FoundationEssentials
 @preconcurrency import Glibc
 
-/// What the program prints.
+/// Prints to the standard output and to standard error.
 package enum Output {
-  /// Prints values as an array of JSON objects, or as the table that they make.
+  /// Prints values as an array of JSON objects, or as a table.
   package static func show<Value: Encodable>(
     _ values: [Value], asJSON: Bool, table: ([Value]) -> TextTable
   ) throws {
@@ -18,13 +18,13 @@ package enum Output {
     print(text.split(separator: "\n").map { JSONText.withoutControls($0) }.joined(separator: "\n"))
   }
 
-  /// Whether what is printed arrives nowhere, such as in a pipe that nobody reads any more.
+  /// Whether writing to the standard output has failed, such as to a pipe whose reader has gone.
   package static var isLost: Bool { ferror(stdout) != 0 }
 
-  /// Writes what is still to be written. Throws where something could not be, now or before.
+  /// Flushes the standard output. Throws if this or an earlier write failed.
   package static func finish() throws {
     guard fflush(stdout) == 0, ferror(stdout) == 0 else {
-      // Whoever has stopped reading needs no more.
+      // The reader has closed the pipe and wants no more: no error text.
       if errno == EPIPE { throw Failure("") }
       throw Failure("the output could not be written")
     }
@@ -33,8 +33,7 @@ package enum Output {
   /// Prints a line on standard error.
   package static func note(_ line: String) { write(Array((line + "\n").utf8)) }
 
-  /// Whether the output goes to a terminal that shows colours, and nobody has asked for none; see
-  /// [NO_COLOR](https://no-color.org).
+  /// Whether the output goes to a terminal with colours, and [NO_COLOR](https://no-color.org) isn't set.
   package static let showsColors =
     isatty(STDOUT_FILENO) == 1 && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
     && getenv("TERM").map { String(cString: $0) } ?? "dumb" != "dumb"
@@ -46,7 +45,7 @@ package enum Output {
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
       if count < 0 && errno == EINTR { continue }
-      // There is nowhere left to complain.
+      // Nothing can be done: the error itself would be printed here.
       guard count > 0 else { return }
       rest = rest.dropFirst(count)
     }

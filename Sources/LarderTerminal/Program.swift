@@ -1,14 +1,14 @@
-/// A program of several commands, of which the first argument names one.
+/// A program with several commands; the first argument names one.
 package struct Program: Sendable {
   package let name: String
-  /// What it is, in a line.
+  /// A description of the program, in a line.
   package let title: String
-  /// What `--version` prints; nil where it isn't asked for.
+  /// The text that `--version` prints; nil if it hasn't been requested.
   package let version: String?
   package let commands: [Command]
   /// The options that every command takes.
   package let commonOptions: [Option]
-  /// What ends the help: the exit statuses, and what else concerns all commands.
+  /// The end of the help: the exit statuses, and whatever else concerns all commands.
   package let notes: String
 
   package init(
@@ -25,8 +25,8 @@ package struct Program: Sendable {
 
   /// Runs the command that the words begin with, and returns the program's exit status.
   ///
-  /// - Parameter describe: what an error means to whoever runs the program; the invocation is nil for one of
-  ///   the command line.
+  /// - Parameter describe: makes a message for the user of an error. The invocation is nil if the command
+  ///   line itself was wrong.
   @MainActor
   package func run(
     _ words: [String], describing describe: (any Error, Invocation?) -> Failure
@@ -49,14 +49,14 @@ package struct Program: Sendable {
       return 0
     } catch {
       let failure = describe(error, invocation)
-      // What was found stands before the reason why that is no success.
+      // Flushes the results first, so that they come before the error's message.
       try? Output.finish()
       if !failure.message.isEmpty { Output.note("\(name): \(failure.message.printable)") }
       return failure.status.rawValue
     }
   }
 
-  /// What is printed where no command is to run.
+  /// The text to print (help or version) if no command is to run.
   private func answer(to words: [String]) throws -> String? {
     guard let first = words.first, !["help", "--help", "-h"].contains(first) else {
       return try words.dropFirst().first.map { help(for: try command(named: $0)) } ?? overview
@@ -71,7 +71,7 @@ package struct Program: Sendable {
 
   // MARK: Help
 
-  /// What a command's `--help` prints.
+  /// The help of a command.
   package func help(for command: Command) -> String {
     var lines = ["\(name) \(command.usage)", "", command.summary]
     if !command.details.isEmpty { lines += ["", command.details] }
@@ -79,7 +79,7 @@ package struct Program: Sendable {
       .joined(separator: "\n")
   }
 
-  /// What the program prints when it isn't asked for anything.
+  /// The program's help, also printed if it is called without arguments.
   package var overview: String {
     """
     \(name) COMMAND [OPTIONS]: \(title)

@@ -1,4 +1,4 @@
-/// A bar on standard error, where that is a terminal, with the time that is left of long work.
+/// A progress bar on standard error, if that is a terminal, with the remaining time of long work.
 package struct ProgressBar {
   private let title: String
   private let isShown = Output.errorsGoToTerminal
@@ -7,13 +7,13 @@ package struct ProgressBar {
 
   package init(_ title: String) { self.title = title }
 
-  /// Shows which part is done, from 0 to 1.
+  /// Shows the fraction that is done, from 0 to 1.
   package mutating func show(_ part: Double) {
     guard isShown else { return }
     let text = Self.text(part, after: ContinuousClock.now - start)
     guard text != shown else { return }
     shown = text
-    // What was longer doesn't stay behind it.
+    // Clears to the end of the line, since the previous text may have been longer.
     Output.write(Array("\r\(title) \(text)\u{1B}[K".utf8))
   }
 
@@ -31,13 +31,12 @@ package struct ProgressBar {
     return "\(full)\(empty) \(percent) %\(left)"
   }
 
-  /// The time until all is done, if it goes on as it has gone so far; nil where that can't be told, or isn't
-  /// worth it.
+  /// The remaining time, at the average pace so far; nil if there is no good estimate.
   package static func timeLeft(_ part: Double, after elapsed: Duration) -> String? {
-    // Of what has just begun, nothing is known; what is done needs no time.
+    // In the first two seconds there is no estimate yet; finished work needs none.
     guard elapsed >= .seconds(2), part > 0, part < 1 else { return nil }
     let seconds = elapsed / .seconds(1) * (1 - part) / part
-    // In steps that don't flicker.
+    // Rounded coarsely, so that the text doesn't flicker.
     return switch seconds {
     case ..<10: "\(Int(seconds.rounded(.up))) s"
     case ..<90: "\(Int((seconds / 5).rounded(.up)) * 5) s"

@@ -1,4 +1,4 @@
-/// How text looks on a terminal; elsewhere it stays as it is.
+/// Colours and weights of text on a terminal; for other outputs the text stays unchanged.
 package enum Style {
   package static func bold(_ text: String) -> String { styled(text, "1") }
   package static func faint(_ text: String) -> String { styled(text, "2") }

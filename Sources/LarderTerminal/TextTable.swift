@@ -1,4 +1,4 @@
-/// Rows in columns that are aligned by display width.
+/// A table of text, with columns aligned by display width.
 package struct TextTable {
   private let header: [String]
   private let rightAligned: Set<Int>
@@ -6,13 +6,13 @@ package struct TextTable {
 
   /// - Parameters:
   ///   - header: the columns' titles.
-  ///   - numbers: the positions of those that are aligned on the right.
+  ///   - numbers: the positions of the columns that are aligned on the right.
   package init(_ header: String..., numbers: Set<Int> = []) {
     self.header = header
     rightAligned = numbers
   }
 
-  /// One whose columns are known only when it is made.
+  /// Makes a table whose columns aren't known at compile time.
   package init(header: [String], numbers: Set<Int> = []) {
     self.header = header.map(\.printable)
     rightAligned = numbers
@@ -32,7 +32,7 @@ package struct TextTable {
     }
   }
 
-  /// The lines, of which the first is the header.
+  /// The lines; the first is the header.
   package var lines: [String] {
     let all = [header] + rows
     let widths = header.indices.map { column in
@@ -65,7 +65,7 @@ extension BinaryInteger {
 }
 
 extension Double {
-  /// The number with so many digits behind the point.
+  /// The number with the given count of digits behind the point.
   package func fixed(_ digits: Int) -> String {
     let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
     guard let scaled = Int64(exactly: (magnitude * scale).rounded()) else { return "\(self)" }

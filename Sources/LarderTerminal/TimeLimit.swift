@@ -1,8 +1,8 @@
 import LarderSQLite
 
 extension Database {
-  /// What a closure returns; nil where it takes longer than a time, in which case its statement is interrupted.
-  /// Throws where Ctrl-C does that.
+  /// Runs a closure with a time limit: interrupts its statement after `time`, and then returns nil. Throws if
+  /// Ctrl-C interrupted it.
   package func within<T>(_ time: Duration?, _ body: () throws -> T) throws -> T? {
     guard let time else { return try body() }
     let handle = interruptHandle

@@ -29,17 +29,19 @@ struct Options {
           throw Failure("\(option) is memory or wal")
         }
         storages = [storage]
-      case "--rows": rows = try Self.positive(value, option)
-      case "--runs": runs = try Self.positive(value, option)
-      case "--seconds": seconds = Double(try Self.positive(value, option))
+      case "--rows": rows = try Self.positive(value, Int.init, option)
+      case "--runs": runs = try Self.positive(value, Int.init, option)
+      case "--seconds": seconds = try Self.positive(value, Double.init, option)
       case "--json": json = value
       default: throw Failure("unknown option \(option)")
       }
     }
   }
 
-  private static func positive(_ text: String, _ option: String) throws -> Int {
-    guard let number = Int(text), number > 0 else {
+  private static func positive<Number: Numeric & Comparable>(
+    _ text: String, _ number: (String) -> Number?, _ option: String
+  ) throws -> Number {
+    guard let number = number(text), number > 0 else {
       throw Failure("\(option) needs a positive number")
     }
     return number

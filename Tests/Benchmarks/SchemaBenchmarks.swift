@@ -1,9 +1,82 @@
 import CSQLite
 import Larder
 
-/// The rows of the table about changing the schema.
+/// The rows of the table about the schema: changing it, and looking at it.
 enum SchemaBenchmarks {
-  static let all = [rebuild]
+  static let all = [rebuild, firstUse]
+
+  /// A record of ten columns.
+  private struct Visit: Record {
+    var id: Int64
+    var page: String
+    var visitor: String
+    var country: String?
+    var time: Double
+    var duration: Double?
+    var status: Int
+    var bytes: Int
+    var isFirst: Bool
+    var referrer: String?
+
+    struct Columns: Sendable {
+      let id = Column("id", \Visit.id, .primaryKey)
+      let page = Column("page", \Visit.page)
+      let visitor = Column("visitor", \Visit.visitor)
+      let country = Column("country", \Visit.country)
+      let time = Column("time", \Visit.time)
+      let duration = Column("duration", \Visit.duration)
+      let status = Column("status", \Visit.status)
+      let bytes = Column("bytes", \Visit.bytes)
+      let isFirst = Column("isFirst", \Visit.isFirst)
+      let referrer = Column("referrer", \Visit.referrer)
+    }
+    static let columns = Columns()
+    static let table = Larder.Table(
+      "visit", Visit.init, columns.id, columns.page, columns.visitor, columns.country,
+      columns.time, columns.duration, columns.status, columns.bytes, columns.isFirst,
+      columns.referrer)
+
+    static let schema = """
+      CREATE TABLE visit (id INTEGER PRIMARY KEY, page TEXT NOT NULL, visitor TEXT NOT NULL,
+        country TEXT, time REAL NOT NULL, duration REAL, status INTEGER NOT NULL,
+        bytes INTEGER NOT NULL, isFirst INTEGER NOT NULL, referrer TEXT)
+      """
+  }
+
+  /// A connection that is opened, creates a table, and finds a record in it for the first time: Larder also
+  /// sets up the connection, and compares the table with the record's declaration.
+  static let firstUse = Benchmark(
+    name: "first-use", count: { min($0.rows, 1000) }, storages: [.memory],
+    makeReference: { _, players in
+      .init {
+        for player in players.prefix(1000) {
+          var opened: OpaquePointer?
+          let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+          sqlite3_open_v2(":memory:", &opened, flags, nil)
+          sqlite3_exec(opened, Visit.schema, nil, nil, nil)
+          var statement: OpaquePointer?
+          let find = """
+            SELECT id, page, visitor, country, time, duration, status, bytes, isFirst, referrer
+              FROM visit WHERE id = ?
+            """
+          sqlite3_prepare_v3(opened, find, -1, 0, &statement, nil)
+          sqlite3_bind_int64(statement, 1, player.id)
+          if sqlite3_step(statement) == SQLITE_ROW { sink &+= 1 }
+          sqlite3_finalize(statement)
+          sqlite3_close_v2(opened)
+        }
+      }
+    },
+    makeLarder: { _, players in
+      .init {
+        for player in players.prefix(1000) {
+          let db = try Database()
+          try db.executeUpdate(SQL(raw: Visit.schema))
+          if try Visit.fetchOne(db, player.id) != nil { sink &+= 1 }
+          try db.close()
+        }
+      }
+    })
 
   /// A table made anew with all its rows: Larder also counts them, and looks whether anything that
   /// depends on the table is broken.

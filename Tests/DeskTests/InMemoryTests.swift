@@ -5,14 +5,14 @@ import Testing
 
 @testable import desk
 
-/// Each test has a database of its own, which takes a millisecond.
-@Suite("A support desk, in memory")
+/// Each test makes its own database, which takes a millisecond.
+@Suite("The sample support desk, in memory")
 struct InMemoryTests {
   let store: Store
 
   init() throws { store = try Store.open(":memory:", Watch()) }
 
-  @Test("A ticket is there once, and its job with it")
+  @Test("Opening a ticket twice with one reference throws, and leaves a single job")
   func aTicketIsThereOnce() async throws {
     let desk = Desk(access: store.access)
     _ = try await desk.open("1", subject: "one", tags: ["a", "b"])
@@ -20,7 +20,7 @@ struct InMemoryTests {
     #expect(try await Jobs.left(store.access) == 1)
   }
 
-  @Test("The declarations are what they store")
+  @Test("`verify` finds no error in the declaration of Ticket")
   func declarationsAreWhatTheyStore() throws {
     try Ticket.table.verify(
       Ticket(
@@ -30,12 +30,12 @@ struct InMemoryTests {
         due: .init(timeIntervalSince1970: 2)))
   }
 
-  @Test("The migrations make what is declared")
+  @Test("The support desk's migrations make the schema that its records declare")
   func migrationsHoldTogether() throws {
     try migrator.check(records: tables)
   }
 
-  @Test("Jobs that are due are found by an index")
+  @Test("The query for due jobs uses the index on state and due")
   func jobsAreFoundByAnIndex() throws {
     let plan = try store.access.read { db in
       try Jobs.due(Date()).explain(db)

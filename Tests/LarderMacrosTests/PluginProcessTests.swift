@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The plugin as the compiler runs it")
+@Suite("The macro plugin as a process")
 struct PluginProcessTests {
-  /// Runs the plugin with this input: its status, what it answers, and what it complains of.
+  /// Runs the plugin with this input. Returns its exit status, answers and standard error.
   func run(_ input: Data) async throws -> (status: Int32, answers: Data, errors: String) {
     let folder = try ScratchFolder()
     try input.write(to: URL(fileURLWithPath: folder.file("input")))
@@ -20,7 +20,7 @@ struct PluginProcessTests {
       + Data(text.utf8)
   }
 
-  @Test("It answers each message by one, until there are no more")
+  @Test("The plugin answers each message with one, and exits with status 0 at the end of input")
   func answers() async throws {
     let capability = message(#"{"getCapability":{}}"#)
     let answer = message(
@@ -33,16 +33,16 @@ struct PluginProcessTests {
     }
   }
 
-  @Test("Input that is cut off, too large or not JSON ends it with an error")
+  @Test("The plugin exits with an error for input that is truncated, too large or not JSON")
   func wrongInput() async throws {
     for (input, error) in [
-      (Data([1, 2, 3]), "the size of a message is cut off"),
-      (message("{}", size: 3), "a message is cut off"),
-      (message("{}", size: 60 << 20), "a message is cut off"),
+      (Data([1, 2, 3]), "the size of a message is truncated"),
+      (message("{}", size: 3), "a message is truncated"),
+      (message("{}", size: 60 << 20), "a message is truncated"),
       (message("{}", size: 1 << 40), "a message of 1099511627776 bytes is too large"),
       (message("{}", size: .max), "a message of 18446744073709551615 bytes is too large"),
       (message("Hello!"), "the message isn't JSON at byte 0"),
-      (message(String(repeating: "[", count: 1 << 20)), "the message is nested too deep"),
+      (message(String(repeating: "[", count: 1 << 20)), "the message is nested too deeply"),
       (message("\u{0}"), "the message isn't JSON at byte 0"),
     ] {
       let ran = try await run(input)
@@ -52,7 +52,7 @@ struct PluginProcessTests {
     }
   }
 
-  @Test("Random bytes end it, or are answered, but never crash it or keep it waiting")
+  @Test("The plugin never crashes or hangs for messages with randomly altered bytes")
   func randomInput() async throws {
     var generator = SeededGenerator(seed: 19)
     for _ in 0..<30 {

@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// A database in memory with four cities, the smallest first.
+/// Opens an in-memory database with four cities, the smallest first.
 func makeCities() throws -> Database {
   let db = try Database()
   try createCities(in: db)
@@ -21,11 +21,11 @@ func createCities(in db: Database) throws {
 }
 
 extension Database {
-  /// The first column of all rows, as text.
+  /// The first column of all rows of a query, as text.
   func texts(_ sql: SQL, _ arguments: (any DatabaseValueConvertible)?...) throws -> [String] {
     try executeQuery(sql, arguments: Arguments(arguments)).map { try $0.get(at: 0) }
   }
 
-  /// The number of cities.
+  /// The number of rows in the table `city`.
   func cityCount() throws -> Int? { try value("SELECT count(*) FROM city") }
 }

@@ -2,12 +2,13 @@ import Foundation
 import LarderSQLite
 import TestSupport
 
-/// The company in which a call has to behave as if it were alone.
+/// A setup in which a call must behave as if it were alone: a queue or pool, with or without shared syncs,
+/// called from threads or tasks.
 struct Company: Sendable, CustomStringConvertible {
   enum Storage: CaseIterable, Sendable {
-    /// A queue in memory.
+    /// An in-memory queue.
     case memory
-    /// A queue and a file whose commits are durable.
+    /// A queue of a file with durable commits.
     case file
     case pool
   }
@@ -34,7 +35,7 @@ struct Company: Sendable, CustomStringConvertible {
   static let tasks = all.filter(\.isAsynchronous)
   static let pools = all.filter { $0.storage == .pool }
 
-  /// Opens a database with four cities.
+  /// Opens a queue or pool with four cities.
   func open(
     in folder: ScratchFolder, configure: (inout Configuration) -> Void = { _ in }
   ) throws -> any DatabaseAccess {
@@ -53,7 +54,7 @@ struct Company: Sendable, CustomStringConvertible {
     return access
   }
 
-  /// Runs a transaction on a thread or in a task of its own.
+  /// Runs a transaction on its own thread or in its own task.
   func start(
     _ access: any DatabaseAccess, kind: TransactionKind = .immediate,
     _ body: @escaping @Sendable (Database) throws -> Void
@@ -63,7 +64,7 @@ struct Company: Sendable, CustomStringConvertible {
       : Caller { try access.inTransaction(kind, body) }
   }
 
-  /// The same with a read scope.
+  /// Runs a read scope on its own thread or in its own task.
   func startReading(
     _ access: any DatabaseAccess, _ body: @escaping @Sendable (Database) throws -> Void
   ) -> Caller {

@@ -1,18 +1,21 @@
 import LarderSQLite
 import Testing
 
-// What the tested library is built with: tests of an option run where it is there, and those of its error where it
-// isn't.
+// Traits for the compile options of the tested SQLite library. Tests of an option run only if the library was
+// built with it.
 
 extension Trait where Self == ConditionTrait {
-  /// For tests of rows' changes.
+  /// Enables tests that observe changes of rows.
   static var needsPreupdateHook: Self { needs("ENABLE_PREUPDATE_HOOK") }
 
-  /// For tests of changesets.
+  /// Enables tests of changesets.
   static var needsSessions: Self { needs("ENABLE_SESSION") }
 
-  /// For tests of the origins of a result's columns.
+  /// Enables tests of the origins of a result's columns.
   static var needsColumnMetadata: Self { needs("ENABLE_COLUMN_METADATA") }
+
+  /// Enables tests of the table `dbstat`.
+  static var needsDatabaseStatistics: Self { needs("ENABLE_DBSTAT_VTAB") }
 
   private static func needs(_ option: String) -> Self {
     .enabled(
@@ -21,6 +24,6 @@ extension Trait where Self == ConditionTrait {
 }
 
 extension SQLiteLibrary {
-  /// The place that an error should tell: SQLite knows it since 3.38.
+  /// The offset that an error should have: `bytes` since SQLite 3.38, nil before.
   static func offset(_ bytes: Int) -> Int? { versionNumber < 3_038_000 ? nil : bytes }
 }

@@ -1,7 +1,7 @@
 import Testing
 
-/// Runs tests, and the tasks that they start, at a higher priority: at the usual one each would get its
-/// turns only behind all tests that have yet to begin, which can take minutes.
+/// Runs tests, and the tasks that they start, at a higher priority. At the default priority, they would run
+/// only after all tests that have yet to begin, which can take minutes.
 struct PromptTrait: SuiteTrait, TestTrait, TestScoping {
   var isRecursive: Bool { true }
 
@@ -15,9 +15,9 @@ struct PromptTrait: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == PromptTrait {
-  /// For tests whose tasks wait for one another.
+  /// A trait for tests whose tasks wait for one another.
   static var promptly: PromptTrait { PromptTrait() }
 }
 
-/// Calls a closure that isn't asynchronous, in which calls that have both forms take the other one.
+/// Calls a synchronous closure, in which calls that have both variants use the synchronous one.
 func onThisThread<T>(_ body: () throws -> T) rethrows -> T { try body() }

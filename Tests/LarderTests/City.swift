@@ -1,7 +1,7 @@
 import Larder
 import PostgresSupport
 
-/// The record of most tests.
+/// The record that most tests use.
 struct City: Record, Equatable {
   var id: Int64?
   var name: String
@@ -20,14 +20,14 @@ struct City: Record, Equatable {
       population INTEGER NOT NULL CHECK (population >= 0))
     """
 
-  /// A database in memory with an empty table.
+  /// An in-memory database with an empty `city` table.
   static func database() throws -> Database {
     let db = try Database.empty()
     try db.define(creation)
     return db
   }
 
-  /// A database in memory with some of the largest cities of Norway, with the keys from 1 on.
+  /// An in-memory database with three of Norway's largest cities, whose keys begin at 1.
   static func norway() throws -> Database {
     let db = try database()
     try insert(db, contentsOf: norwegian)

@@ -2,9 +2,9 @@ import Larder
 import TestSupport
 import Testing
 
-@Suite("The example")
+@Suite("The example program")
 struct ExampleTests {
-  @Test("declares a record, makes its table, and keeps a city in it")
+  @Test("The example program declares a record, creates its table and stores a city")
   func runs() async throws {
     let folder = try ScratchFolder()
     let run = try await ChildProcess.run(

@@ -1,6 +1,6 @@
 import Larder
 
-/// The error that a closure throws, if it throws one of this type.
+/// The error that the closure throws, or nil if it throws none of this type.
 func failure<E: Error, T>(_ type: E.Type, _ body: () throws -> T) -> E? {
   do {
     _ = try body()
@@ -10,12 +10,12 @@ func failure<E: Error, T>(_ type: E.Type, _ body: () throws -> T) -> E? {
   }
 }
 
-/// The record error that a closure throws, in one line.
+/// The description of the record error that the closure throws.
 func recordFailure<T>(_ body: () throws -> T) -> String? {
   failure(RecordError.self, body).map { "\($0)" }
 }
 
-/// What is wrong with a table's declaration.
+/// The problem that a query finds in the table's declaration.
 func problem<R: Record>(of type: R.Type) throws -> String? {
   let db = try Database.empty()
   guard
@@ -46,12 +46,12 @@ struct ConversionFailure {
   }
 }
 
-/// The conversion error that a closure throws.
+/// The conversion error that the closure throws.
 func conversionFailure<T>(_ body: () throws -> T) -> ConversionFailure? {
   ConversionFailure(failure(RecordError.self, body))
 }
 
-/// Where a batch failed, and the error of that record.
+/// The index and the error of the record at which a batch of cities failed.
 struct BatchFailure {
   let index: Int
   let error: any Error

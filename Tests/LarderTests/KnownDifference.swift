@@ -2,8 +2,8 @@ import Larder
 import PostgresSupport
 import Testing
 
-/// What tests of SQLite's own features, or of what SQLite does otherwise than a server, are about: the reasons
-/// for which a test doesn't run on PostgreSQL.
+/// The reasons for which a test doesn't run on PostgreSQL: it tests a feature of SQLite's, or a
+/// behaviour in which the two differ.
 enum KnownDifference: String, CaseIterable {
   case anyTyped = "columns for values of any kind, and types that are converted as values come"
   case definitions = "SQLite's DDL text, and databases that other programs made with it"
@@ -21,13 +21,13 @@ enum KnownDifference: String, CaseIterable {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// Runs on SQLite alone.
+  /// Runs the test on SQLite only.
   static func onlySQLite(_ difference: KnownDifference) -> Self {
     .disabled(if: TestEngine.isPostgres, "\(difference.rawValue)")
   }
 }
 
-/// Expects, on PostgreSQL, that the test is refused.
+/// Expects that PostgreSQL refuses the test's statements.
 struct Refusal: TestTrait, TestScoping {
   let difference: KnownDifference
 
@@ -45,6 +45,6 @@ struct Refusal: TestTrait, TestScoping {
 }
 
 extension Trait where Self == Refusal {
-  /// PostgreSQL refuses it with ``UnsupportedByEngine``.
+  /// Expects that PostgreSQL throws ``UnsupportedByEngine``.
   static func refused(_ difference: KnownDifference) -> Self { Refusal(difference: difference) }
 }

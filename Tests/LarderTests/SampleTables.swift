@@ -2,7 +2,7 @@ import Foundation
 import Larder
 import Testing
 
-/// A country, whose key is text.
+/// A country with a text key.
 struct Country: Record, Equatable {
   var code: String
   var name: String
@@ -15,7 +15,7 @@ struct Country: Record, Equatable {
   static let table = Table("country", Country.init, columns.code, columns.name)
 }
 
-/// A town with a key and one more column, for tables that differ in that column's options.
+/// A town with a key and one more column. Tests vary that column's options.
 struct Town: Record {
   var id: Int64?
   var name: String
@@ -24,7 +24,7 @@ struct Town: Record {
   static let table = town(Column("name", \Town.name))
 }
 
-/// The table of towns with a column of its own.
+/// The table of towns with the given name column.
 func town(
   _ name: Column<Town, String>, constraints: [TableConstraint<Town>] = [],
   indexes: [TableConstraint<Town>] = [], options: TableOptions = []
@@ -34,7 +34,7 @@ func town(
     indexes: indexes, options: options)
 }
 
-/// A road from one town to another: a composite key and several constraints.
+/// A road between two towns, with a composite key.
 struct Road: Record {
   var from: Int64
   var to: Int64
@@ -61,7 +61,7 @@ func road(
     constraints: constraints, indexes: indexes, options: options)
 }
 
-/// A bridge, which refers to a road by both columns of its key, and to a bridge.
+/// A bridge that refers to a road by a composite key, and to another bridge.
 struct Bridge: Record {
   var id: Int64?
   var from: Int64
@@ -86,7 +86,7 @@ struct Bridge: Record {
 
 enum Level: String, DatabaseValueConvertible, Codable { case capital, city, village }
 
-/// One column of every type.
+/// A record with a column of every type.
 struct Everything: Record {
   var id: UUID
   var integer: Int
@@ -125,7 +125,7 @@ func everything(_ options: TableOptions = []) -> Table<Everything> {
     options: options)
 }
 
-/// A key that may be nil in Swift.
+/// A record with a key that may be nil in Swift.
 struct Motto: Record {
   var city: String?
   var text: String
@@ -134,7 +134,7 @@ struct Motto: Record {
   static let table = Table("motto", Motto.init, columns[0], Column("text", \Motto.text))
 }
 
-/// A table without the type of its records, and the SQL that should make it.
+/// A table with its record type erased, and the SQL that should create it.
 struct SampleTable: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let expected: [String]
@@ -153,7 +153,7 @@ struct SampleTable: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// A capital and its mayor, who refer to one another.
+/// A capital and its mayor, which refer to each other.
 struct Capital: Record {
   var id: Int64
   var mayor: Int64

@@ -35,7 +35,7 @@ extension Database {
   }
 }
 
-/// The text of an expression for places, without the table's name.
+/// The SQL of an expression of places, without the table's name.
 func text<V>(_ expression: (RecordFields<Place>) -> SQLExpression<V>) -> String {
   let pieces = Place.all.order(expression).snapshot.components(separatedBy: " ORDER BY ")
   return pieces.dropFirst().joined().replacing(#""place"."#, with: "")

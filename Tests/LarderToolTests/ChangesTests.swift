@@ -3,11 +3,11 @@ import Larder
 import TestSupport
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
 @Suite("larder changes and migrate")
 struct ChangesTests {
-  /// A process that follows a database, and has taken its first look.
+  /// Starts `larder changes`, and waits until it has taken its first look.
   private func following(_ tool: Tool, _ words: String...) throws -> ChildProcess {
     let process = try ChildProcess(
       ChildProcess.built("larder"), ["changes", "cities.db"] + words, in: tool.folder,
@@ -16,14 +16,14 @@ struct ChangesTests {
     return process
   }
 
-  /// The line without its time.
+  /// The next line, without its time.
   private func next(_ process: ChildProcess) throws -> String {
     let line = try #require(process.line())
     return String(line.drop { $0 != " " }.dropFirst(2))
   }
 
   @Test(
-    "Rows that other programs write are told, whatever the journal mode",
+    "larder changes prints inserts, updates, deletes and schema changes of other programs",
     arguments: ["wal", "delete"])
   func rows(_ mode: String) throws {
     let tool = try Tool.withCities(mode)
@@ -38,7 +38,7 @@ struct ChangesTests {
     try db.inTransaction { db in
       try db.executeStatements("CREATE TABLE \"a\nb\" (x); INSERT INTO \"a\nb\" VALUES (1)")
     }
-    #expect(try next(process).hasPrefix("* the schema has changed: “a\u{FFFD}b” was made"))
+    #expect(try next(process).hasPrefix("* the schema has changed: “a\u{FFFD}b” was created"))
     try db.executeUpdate("UPDATE \"a\nb\" SET x = x'00'")
     #expect(try next(process).hasSuffix("a\u{FFFD}b  rowid=1: x: 1 → x'00'"))
     #expect(process.end() == 0)
@@ -46,7 +46,7 @@ struct ChangesTests {
     #expect(try tool.text("run-err") == "larder: following cities.db\n")
   }
 
-  @Test("Text that changes to its decomposed form is told, and keys that differ so are two rows")
+  @Test("larder changes distinguishes texts and keys that differ only in Unicode normalization")
   func decomposed() throws {
     let tool = try Tool.withCities()
     let process = try following(tool, "--table", "country", "--count", "2")
@@ -70,7 +70,7 @@ struct ChangesTests {
     try db.close()
   }
 
-  @Test("For programs each line is an object, with the values before and after")
+  @Test("larder changes --json prints an object per change, with the old and new values")
   func json() throws {
     let tool = try Tool.withCities()
     let process = try following(tool, "--table", "CITY", "--json", "--count", "1")
@@ -89,7 +89,7 @@ struct ChangesTests {
   }
 
   @Test(
-    "Of tables with too many rows the new ones at the end are told, and that there was a commit")
+    "larder changes prints only appended rows of a table above --rows, and notes other commits")
   func large() throws {
     let tool = try Tool.withCities("wal")
     let process = try following(tool, "--rows", "100", "--table", "city")
@@ -97,13 +97,13 @@ struct ChangesTests {
     try db.executeUpdate("INSERT INTO city VALUES (900, 'Oslo', 'NO', 1)")
     #expect(try next(process) == "+ city  id=900, name=Oslo, country=NO, population=1")
     try db.executeUpdate("UPDATE city SET population = 2 WHERE id = 7")
-    #expect(try next(process) == "* a commit; too large to be compared: “city”")
+    #expect(try next(process) == "* a commit; too large to compare: “city”")
     process.send(SIGINT)
     #expect(process.end() == 130)
     try db.close()
   }
 
-  @Test("Ctrl-C ends it with status 130, and nothing is left behind")
+  @Test("Ctrl-C ends larder changes with status 130, and leaves no files behind")
   func interrupt() throws {
     for mode in ["wal", "delete"] {
       let tool = try Tool.withCities(mode)
@@ -117,7 +117,7 @@ struct ChangesTests {
     }
   }
 
-  @Test("What can't be followed is told in a sentence")
+  @Test("larder changes exits with a one-line error for a bad file, option or table")
   func impossible() throws {
     let tool = try Tool.withCities()
     try tool.write("letter", "This is a letter, and no database at all.".utf8)
@@ -131,7 +131,7 @@ struct ChangesTests {
       "\(result.errors)")
   }
 
-  @Test("The history of migrations is told, and that there is none")
+  @Test("larder migrate status prints the migrations, or that there is no history")
   func migrations() throws {
     let tool = try Tool()
     let db = try tool.database("a.db")

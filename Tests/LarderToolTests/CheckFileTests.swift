@@ -3,9 +3,9 @@ import Larder
 import TestSupport
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
-@Suite("larder check of files, plans and large tables")
+@Suite("larder check: files, query plans and large tables")
 struct CheckFileTests {
   /// 2,000 rows, and an index on one of the columns.
   private static let numbers = """
@@ -15,7 +15,7 @@ struct CheckFileTests {
     INSERT INTO number SELECT i, i % 50, i % 7 FROM n;
     """
 
-  @Test("An index that differs from its table is found as damage")
+  @Test("larder check reports an index that differs from its table, and proposes REINDEX")
   func damagedIndex() throws {
     let tool = try Tool()
     try tool.make(
@@ -28,7 +28,7 @@ struct CheckFileTests {
     var bytes = try tool.contents(of: "a.db")
     let places = bytes.ranges(of: Data("Trondheim".utf8))
     try #require(places.count == 2)
-    // The index is made later, on the page behind.
+    // The second occurrence is the index's: its page comes after the table's.
     bytes.replaceSubrange(places[1], with: Data("Drammen..".utf8))
     try tool.write("a.db", bytes)
     let (report, status) = try tool.check("a.db")
@@ -39,7 +39,7 @@ struct CheckFileTests {
     #expect(report.findings.first?.evidence.sql == ["REINDEX \"city\""])
   }
 
-  @Test("A NULL in a column that became NOT NULL is found as a broken constraint")
+  @Test("larder check reports a NULL in a NOT NULL column as a violated constraint")
   func notNull() throws {
     let tool = try Tool()
     try tool.make(
@@ -47,7 +47,7 @@ struct CheckFileTests {
       "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT NULL  ); INSERT INTO t VALUES (1, NULL)")
     var bytes = try tool.contents(of: "a.db")
     let text = try #require(bytes.firstRange(of: Data("TEXT NULL  ".utf8)))
-    // The text has to stay as long as it was.
+    // The text must keep its length.
     bytes.replaceSubrange(text, with: Data("   NOT NULL".utf8))
     try tool.write("a.db", bytes)
     let (report, _) = try tool.check("a.db", "--only", "integrity,constraint-violated")
@@ -56,7 +56,7 @@ struct CheckFileTests {
     #expect(report.findings.first?.evidence.columns == ["a"])
   }
 
-  @Test("Free pages, small pages and UTF-16 are found, each alone")
+  @Test("larder check reports many free pages, small pages and UTF-16, each alone")
   func settings() throws {
     let tool = try Tool()
     let rows = """
@@ -74,7 +74,7 @@ struct CheckFileTests {
     #expect(try tool.check("full.db").0.findings.isEmpty)
   }
 
-  @Test("A log that is much larger than its database is found")
+  @Test("larder check reports a WAL that is much larger than its database")
   func log() throws {
     let tool = try Tool.withCities("wal")
     let other = try tool.database("cities.db")
@@ -88,7 +88,7 @@ struct CheckFileTests {
     try other.close()
   }
 
-  @Test("A file that is used with a log is found where the SQLite here has the WAL-reset bug")
+  @Test("larder check reports a WAL file in use if the local SQLite has the WAL-reset bug")
   func resetBug() throws {
     let tool = try Tool.withCities("wal")
     #expect(try tool.run("check", "cities.db").status == 0)
@@ -101,7 +101,7 @@ struct CheckFileTests {
   }
 
   @Test(
-    "The plans of given statements are looked at, with the index that would help",
+    "larder check --query reports scans, sorts and automatic indexes, with an index that helps",
     arguments: [
       ("SELECT * FROM number WHERE b = ?", ["query-scan"]),
       ("SELECT * FROM number AS x WHERE x.b = ?", ["query-scan"]),
@@ -125,7 +125,7 @@ struct CheckFileTests {
     #expect(wrong.errors.contains("the SQL can't be run: no such column: gone"))
   }
 
-  @Test("Of a large table some rows are looked at, which is said; of all with --all")
+  @Test("larder check samples a large table and says so, and reads all of it with --all")
   func sampling() throws {
     let tool = try Tool()
     try tool.make(
@@ -138,18 +138,18 @@ struct CheckFileTests {
       """)
     let (part, status) = try tool.check("a.db")
     #expect(status == 0 && part.findings.isEmpty)
-    #expect(part.remarks == ["“number”: 29,000 rows were looked at, and not all"])
+    #expect(part.remarks == ["“number”: only 29,000 rows were checked"])
     let (all, _) = try tool.check("a.db", "--all")
     #expect(all.findings.map(\.rule) == ["text-in-number"] && all.remarks.isEmpty)
     #expect(all.findings.first?.evidence.rowIDs == [67_500])
     try tool.make("a.db", "UPDATE number SET a = 'x' WHERE id = 180000 - 3")
-    // The places that are looked at reach from end to end.
+    // The samples are spread over the whole table, so a single row may be missed but not many.
     #expect(try tool.check("a.db", "--only", "text-in-number").0.findings.isEmpty)
     try tool.make("a.db", "UPDATE number SET a = 'x' WHERE id BETWEEN 90000 AND 120000")
     #expect(try tool.check("a.db", "--only", "text-in-number").0.findings.count == 1)
   }
 
-  @Test("Row ids at both ends of what there is are looked at")
+  @Test("Sampling works for row ids from Int64.min to Int64.max")
   func extremes() throws {
     let db = try Database()
     try db.executeStatements("CREATE TABLE t (id INTEGER PRIMARY KEY, a INTEGER)")
@@ -166,7 +166,7 @@ struct CheckFileTests {
     }
   }
 
-  @Test("Hostile names are quoted in SQL, and harmless for terminals")
+  @Test("larder check quotes hostile names in its SQL, and prints no control characters")
   func hostileNames() throws {
     let tool = try Tool()
     let names = [
@@ -204,7 +204,7 @@ struct CheckFileTests {
     let result = try tool.run("check", "a.db")
     #expect(result.status == 1)
     #expect(!result.output.contains("\u{1B}"))
-    // What is proposed can be run, and leaves nothing of its rule.
+    // The proposed SQL can be run, and resolves the findings.
     let repaired = try tool.database("a.db")
     for finding in report.findings where ["redundant-index", "broken-view"].contains(finding.rule) {
       for sql in finding.evidence.sql { try repaired.executeUpdate(SQL(raw: sql)) }
@@ -214,7 +214,7 @@ struct CheckFileTests {
     #expect(after.findings.isEmpty)
   }
 
-  @Test("A file whose bytes are changed at random is checked to an end, and stays as it is")
+  @Test("larder check of a randomly altered file ends with status 0, 1 or 3, and doesn't change it")
   func mutated() throws {
     let tool = try Tool.withCities()
     let bytes = try tool.contents(of: "cities.db")

@@ -1,7 +1,7 @@
 import Larder
 import Testing
 
-/// A problem, the SQL that makes it in a database which has none, and the place at which a check tells it.
+/// A problem: the SQL that creates it, and the rule, table and columns that `larder check` must report.
 struct PlantedProblem: CustomTestStringConvertible {
   let rule: String
   let table: String
@@ -17,7 +17,7 @@ struct PlantedProblem: CustomTestStringConvertible {
 
   var testDescription: String { rule }
 
-  /// One for each rule about tables and their rows: all have other tables, so that a database can have all.
+  /// One for each rule about tables and rows. Their tables differ, so one database can have all problems.
   static let all: [PlantedProblem] = ofSchemas + ofValues
 
   private static let ofSchemas = [

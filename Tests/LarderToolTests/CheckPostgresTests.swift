@@ -5,9 +5,9 @@ import PostgresSupport
 import TestSupport
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
-/// A problem of a server's database, and what finds it.
+/// A problem of a server's database, and the rule that finds it.
 struct PlantedServerProblem: Sendable, CustomTestStringConvertible {
   let rule: String
   let table: String
@@ -135,7 +135,7 @@ struct CheckPostgresTests {
     INSERT INTO city (name, country) SELECT 'n' || n, 'NO' FROM generate_series(1, 20000) AS n;
     """
 
-  /// The address of a database in which nothing is to be found.
+  /// The address of a database without problems.
   private func goodDatabase() throws -> String {
     let address = try PostgresServer.newDatabase(Self.good)
     let db = try Database.postgres(address)
@@ -154,7 +154,7 @@ struct CheckPostgresTests {
     )
   }
 
-  @Test("A planted problem is found, nothing else, and is gone where what is proposed was done")
+  @Test("larder check of a server finds each planted problem alone, until its proposed SQL is run")
   func planted() throws {
     let tool = try Tool()
     for problem in PlantedServerProblem.all {
@@ -185,7 +185,7 @@ struct CheckPostgresTests {
     #expect(planted == Set(ServerRule.all.map(\.name)))
   }
 
-  @Test("In a good database nothing is found, and the status is 0")
+  @Test("larder check of a good server database finds nothing and exits with status 0")
   func good() throws {
     let tool = try Tool()
     let address = try goodDatabase()
@@ -194,7 +194,8 @@ struct CheckPostgresTests {
     #expect(result.output == "Nothing was found (\(ServerRule.all.count) rules, 4 tables).\n")
   }
 
-  @Test("A statement that goes through a large table is told, for any values, and not run")
+  @Test(
+    "larder check --query of a server reports statements that scan a large table, and runs none")
   func queries() throws {
     let tool = try Tool()
     let address = try goodDatabase()
@@ -211,7 +212,7 @@ struct CheckPostgresTests {
     }
   }
 
-  @Test("Rules are listed by an address, chosen and left out")
+  @Test("larder check of a server lists its rules, and applies --only and --ignore")
   func options() throws {
     let tool = try Tool()
     let address = try PostgresServer.newDatabase(
@@ -231,7 +232,7 @@ struct CheckPostgresTests {
     #expect(try tool.run("check", address, "--only", "nonsense").status == 2)
   }
 
-  @Test("What is locked is given up after a while, told, and doesn't keep the rest from being told")
+  @Test("larder check of a server reports a locked table as unchecked, and all other findings")
   func locked() throws {
     let tool = try Tool()
     let address = try PostgresServer.newDatabase(

@@ -2,11 +2,11 @@ import Foundation
 import Larder
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
-@Suite("What the rules of larder check find, and what they don't")
+@Suite("The rules of larder check")
 struct CheckRuleTests {
-  @Test("What only looks like a problem is none")
+  @Test("larder check reports nothing for schemas and values that only resemble problems")
   func good() throws {
     let tool = try Tool()
     try tool.make(
@@ -73,7 +73,7 @@ struct CheckRuleTests {
     #expect(report.remarks.isEmpty, "\(report.remarks)")
   }
 
-  @Test("What is proposed for mixed dates finds those that are written otherwise")
+  @Test("The SQL that larder check proposes for mixed dates selects the row in another format")
   func mixedDates() throws {
     let tool = try Tool()
     try tool.make(
@@ -87,7 +87,9 @@ struct CheckRuleTests {
     #expect(try tool.values("a.db", sql).count == 1, "\(sql)")
   }
 
-  @Test("Strings in double quotes are found wherever the schema can hold them")
+  @Test(
+    "larder check reports double-quoted strings in defaults, generated columns, indexes, views and triggers"
+  )
   func quotedStrings() throws {
     let tool = try Tool()
     try tool.make(
@@ -107,7 +109,7 @@ struct CheckRuleTests {
     #expect(Set(places) == ["a", "b", "t_a", "t_b", "v", "g"])
   }
 
-  @Test("What uses a program's own function or collation can't be checked, and isn't called broken")
+  @Test("larder check notes views and triggers with unknown functions as unchecked, not as broken")
   func foreignFunctions() throws {
     let tool = try Tool()
     try tool.make(
@@ -123,7 +125,7 @@ struct CheckRuleTests {
       report.remarks.count == 2 && report.remarks.allSatisfy { $0.contains("no such function") })
   }
 
-  @Test("A file that isn't trusted is checked without its views and triggers, which is said")
+  @Test("larder check --untrusted skips views, and says so")
   func untrusted() throws {
     let tool = try Tool.withCities()
     let result = try tool.run("check", "cities.db", "--untrusted")
@@ -131,7 +133,7 @@ struct CheckRuleTests {
     #expect(result.output.contains("Not in full: views weren't checked: they are switched off\n"))
   }
 
-  @Test("The SQL of an impossible date finds it, and no other")
+  @Test("The SQL that larder check proposes for impossible dates selects exactly those rows")
   func impossibleDates() throws {
     let tool = try Tool()
     try tool.make(
@@ -148,7 +150,7 @@ struct CheckRuleTests {
     #expect(try tool.values("a.db", sql).map(\.first) == [2, 4, 6, 7])
   }
 
-  @Test("Dates are known by how they are written, and whether there are such days")
+  @Test("`DateText` recognizes the format of a date, and whether the day exists")
   func dates() {
     func form(_ text: String) -> String? { DateText(Array(text.utf8))?.form }
     #expect(form("2026-01-05") == "YYYY-MM-DD")

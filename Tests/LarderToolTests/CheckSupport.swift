@@ -2,7 +2,7 @@ import Foundation
 import Larder
 import Testing
 
-/// A finding, as JSON has it.
+/// A finding as `larder check --json` prints it.
 struct FoundProblem: Hashable, Decodable {
   struct Evidence: Hashable, Decodable {
     let table: String?
@@ -25,7 +25,7 @@ struct CheckedReport: Decodable {
 }
 
 extension Tool {
-  /// What a check of a database finds, with its exit status; and that the database stays as it is.
+  /// Runs `larder check` and returns its findings and exit status. Expects the database to stay unchanged.
   func check(_ name: String, _ options: String...) throws -> (CheckedReport, status: Int32) {
     let before = try contents(of: name)
     let files = try files()

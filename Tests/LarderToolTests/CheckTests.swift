@@ -4,11 +4,11 @@ import LarderTerminal
 import TestSupport
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
 @Suite("larder check")
 struct CheckTests {
-  @Test("A planted problem is found, and nothing else", arguments: PlantedProblem.all)
+  @Test("larder check finds each planted problem, and nothing else", arguments: PlantedProblem.all)
   func planted(problem: PlantedProblem) throws {
     let tool = try Tool()
     try tool.make("a.db", problem.sql)
@@ -20,14 +20,14 @@ struct CheckTests {
     #expect(report.remarks.isEmpty, "\(report.remarks)")
   }
 
-  @Test("All planted problems in one database are found, each once")
+  @Test("larder check finds all planted problems in one database, each once, sorted by severity")
   func allPlanted() throws {
     let tool = try Tool()
     try tool.make("a.db", PlantedProblem.all.map(\.sql).joined(separator: ";"))
     let (report, _) = try tool.check("a.db")
     #expect(PlantedProblem.all.count >= 30)
     #expect(report.findings.map(\.rule).sorted() == PlantedProblem.all.map(\.rule).sorted())
-    // What is proposed can be run.
+    // All proposed SQL compiles.
     let db = try tool.database("a.db")
     for sql in report.findings.flatMap(\.evidence.sql) { try db.validate(SQL(raw: sql)) }
     let order = ["error", "warning", "note"]
@@ -35,7 +35,7 @@ struct CheckTests {
     #expect(places == places.sorted())
   }
 
-  @Test("Damage is told by its pages, and all else is looked at")
+  @Test("larder check reports a damaged table's pages, and still checks the other tables")
   func damaged() throws {
     let tool = try Tool()
     try tool.make(
@@ -59,7 +59,7 @@ struct CheckTests {
     #expect(tables.count == 2)
   }
 
-  @Test("In a good database nothing is found, and the status is 0")
+  @Test("larder check finds nothing in a good database and exits with status 0")
   func good() throws {
     let tool = try Tool.withCities("wal")
     let result = try tool.run("check", "cities.db")
@@ -77,7 +77,8 @@ struct CheckTests {
     }
   }
 
-  @Test("--rules lists them, with names of small letters and hyphens")
+  @Test(
+    "larder check --rules lists each rule with its reason, and names are lowercase with hyphens")
   func rules() throws {
     let tool = try Tool()
     let result = try tool.run("check", "--rules")
@@ -90,7 +91,7 @@ struct CheckTests {
     }
   }
 
-  @Test("Without a file there are the rules only, as JSON too")
+  @Test("larder check without a file exits with status 2, except with --rules")
   func withoutFile() throws {
     let tool = try Tool()
     let result = try tool.run("check")
@@ -103,7 +104,7 @@ struct CheckTests {
     #expect(rules?.map { $0["name"] } == ["integrity"] && rules?.first?["severity"] == "error")
   }
 
-  @Test("A table of as many columns as there can be is looked at, but for the last")
+  @Test("larder check of a table with 2,000 columns checks all but the last, and says so")
   func manyColumns() throws {
     let tool = try Tool()
     let columns = (1..<2000).map { "c\($0) INTEGER" }.joined(separator: ", ")
@@ -113,10 +114,11 @@ struct CheckTests {
     )
     let (report, _) = try tool.check("a.db")
     #expect(report.findings.map(\.evidence.columns) == [["c5"], ["c1998"]], "\(report)")
-    #expect(report.remarks == ["“wide”: the columns from “c1999” on weren't looked at"])
+    #expect(report.remarks == ["“wide”: the columns from “c1999” on weren't checked"])
   }
 
-  @Test("What is found is told with its reason, its rows and what to do, to the letter")
+  @Test(
+    "larder check prints findings with reason, evidence and proposed SQL in the expected format")
   func text() throws {
     let tool = try Tool.withCities()
     try tool.make(
@@ -126,13 +128,13 @@ struct CheckTests {
     #expect(
       result.output == """
         warning  foreign-key-index  city.country
-          Without an index on a foreign key, each row that is deleted there goes through all rows here.
+          Without an index on a foreign key, each deletion of a row that it may refer to scans this table.
           Found: no index begins with this key to “country”, in a table of 300 rows
-          To do: Make one.
+          To do: Create one.
             CREATE INDEX "city_country_index" ON "city" ("country");
 
         warning  text-in-number  city.population
-          Text among numbers is larger than all of them, adds up to nothing, and fails in programs.
+          Text among numbers sorts after all of them, isn't added up, and fails in programs.
           Found: 1 of 300 rows hold text, and the column is INTEGER, such as “many” (rowid 7)
           To do: Convert them, and make the table STRICT.
             SELECT rowid, "population" FROM "city" WHERE typeof("population") = 'text';
@@ -142,7 +144,7 @@ struct CheckTests {
         """)
   }
 
-  @Test("--ignore leaves out a rule, or its findings of a table or column; --only the others")
+  @Test("larder check --ignore and --only select rules, also for a table or column")
   func ignoring() throws {
     let tool = try Tool()
     let names = ["a,b", "A.b:c", "plain"]

@@ -1,7 +1,7 @@
 import Larder
 
-/// The eleven tables of a music shop that is known as an example: Chinook, in SQLite's own types, with an
-/// index for each foreign key.
+/// The eleven tables of the sample database Chinook, a music shop, as STRICT tables with an index for
+/// each foreign key.
 enum ChinookTables {
   static let sql: SQL = """
     CREATE TABLE Artist (ArtistId INTEGER PRIMARY KEY, Name TEXT) STRICT;
@@ -52,7 +52,7 @@ enum ChinookTables {
     CREATE INDEX PlaylistTrackTrack ON PlaylistTrack (TrackId);
     """
 
-  /// Some rows of each.
+  /// A few rows of each table.
   static let rows: SQL = """
     INSERT INTO Artist VALUES (1, 'AC/DC'), (2, 'Accept'), (3, 'Björk');
     INSERT INTO Album VALUES (1, 'For Those About To Rock', 1), (2, 'Balls to the Wall', 2), (3, 'Debut', 3);

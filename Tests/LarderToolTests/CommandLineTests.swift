@@ -4,11 +4,11 @@ import LarderTerminal
 import TestSupport
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
 @Suite("The command line of larder")
 struct CommandLineTests {
-  @Test("Without arguments, and with --help, it names its commands and exit statuses")
+  @Test("larder without arguments, or with --help, lists its commands and exit statuses")
   func overview() throws {
     let tool = try Tool()
     let overview = try tool.run()
@@ -21,7 +21,7 @@ struct CommandLineTests {
     #expect(try tool.run("help").output == overview.output)
   }
 
-  @Test("Each command has help with an example that begins as it is called")
+  @Test("Each larder command has --help with an example that starts with its name")
   @MainActor
   func help() throws {
     let tool = try Tool()
@@ -34,7 +34,7 @@ struct CommandLineTests {
     }
   }
 
-  @Test("--version tells its version and SQLite's")
+  @Test("larder --version prints the versions of Larder and SQLite")
   func version() throws {
     let result = try Tool().run("--version")
     #expect(
@@ -42,23 +42,23 @@ struct CommandLineTests {
   }
 
   @Test(
-    "A wrong command line is told in a sentence, with status 2",
+    "larder exits with status 2 and a one-line error for a wrong command line",
     arguments: [
       (["fly"], "there is no command “fly”; see “larder --help”"),
       (["inspect"], "inspect takes FILE [TABLE]; see “larder inspect --help”"),
       (["inspect", "a", "--speed"], "there is no option --speed; see “larder inspect --help”"),
       (["inspect", "", "--json"], "the name of the file is empty"),
       (["query", "a", "SELECT 1", "--bind"], "--bind needs a value; see “larder query --help”"),
-      (["query", "a", "SELECT 1", "--bind", "=1"], "--bind is NAME=VALUE, not “=1”"),
+      (["query", "a", "SELECT 1", "--bind", "=1"], "--bind needs NAME=VALUE, not “=1”"),
       (
         ["query", "a", "SELECT ?", "1", "--bind", "a=1"],
-        "values are given by position or by --bind, not both"
+        "give values by position or by --bind, not both"
       ),
       (["query", "a", "SELECT 1", "--csv", "--json"], "--json and --csv exclude one another"),
       (["generate", "a", "--macro", "--by-hand"], "--macro and --by-hand exclude one another"),
       (["generate", "a", "--check"], "--check needs --output, the file to be checked"),
       (["generate", "a", "--inside", "String"], "--inside: “String” can't be the name of an enum"),
-      (["generate", "a", "--rows", "-1"], "--rows is a whole number from 0, not “-1”"),
+      (["generate", "a", "--rows", "-1"], "--rows has to be a whole number from 0, not “-1”"),
       (["completion", "tcsh"], "there are completions for bash, zsh, fish, not “tcsh”"),
     ])
   func wrong(words: [String], message: String) throws {
@@ -68,17 +68,22 @@ struct CommandLineTests {
     #expect(result.output.isEmpty)
   }
 
-  @Test("--wait has to be a number of seconds")
+  @Test("larder --wait refuses a value that isn't a number of seconds")
   func wait() throws {
     let tool = try Tool.withCities()
     let result = try tool.run("inspect", "cities.db", "--wait", "long")
-    #expect(result.status == 2 && result.errors.contains("--wait is a whole number from 0"))
+    #expect(result.status == 2 && result.errors.contains("--wait has to be a whole number from 0"))
   }
 
-  @Test(
-    "The completion scripts are valid where the shell is there, and name all commands and options")
+  /// The path of a shell; nil if it isn't installed.
+  private static func path(of shell: Shell) -> String? {
+    ["/bin/", "/usr/bin/"].map { $0 + shell.rawValue }
+      .first { FileManager.default.isExecutableFile(atPath: $0) }
+  }
+
+  @Test("The completion scripts name all commands and options")
   @MainActor
-  func completions() async throws {
+  func completions() throws {
     let tool = try Tool()
     for shell in Shell.allCases {
       let script = try tool.run("completion", shell.rawValue)
@@ -87,17 +92,21 @@ struct CommandLineTests {
         #expect(script.output.contains(command.name))
         for option in command.options { #expect(script.output.contains(option.name)) }
       }
-      try tool.write("script", script.output.utf8)
-      guard
-        let path = ["/bin/", "/usr/bin/"].map({ $0 + shell.rawValue })
-          .first(where: FileManager.default.isExecutableFile)
-      else { continue }
-      let check = try await ChildProcess.run(path, ["-n", tool.file("script")])
-      #expect(check.status == 0, "\(check.output)")
     }
   }
 
-  @Test("bash completes commands, and the options of the command")
+  @Test(
+    "An installed shell parses its completion script",
+    arguments: Shell.allCases.filter { path(of: $0) != nil })
+  func parsed(shell: Shell) async throws {
+    let path = try #require(Self.path(of: shell))
+    let tool = try Tool()
+    try tool.write("script", try tool.run("completion", shell.rawValue).output.utf8)
+    let check = try await ChildProcess.run(path, ["-n", tool.file("script")])
+    #expect(check.status == 0, "\(check.output)")
+  }
+
+  @Test("The bash completion script completes commands and their options")
   func bash() async throws {
     let tool = try Tool()
     try tool.write("script", try tool.run("completion", "bash").output.utf8)

@@ -5,10 +5,10 @@ import PostgresSupport
 import TestSupport
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
-/// What a copy would change is an error, or is told.
-@Suite("larder copy loses nothing silently")
+/// A copy that would change a value is refused or reports it.
+@Suite("larder copy doesn't lose data silently")
 struct CopyLossTests {
   private static let isOnServer = PostgresServer.isInstalled
   private static let whyNot = Comment(rawValue: PostgresServer.whySkipped)
@@ -26,7 +26,7 @@ struct CopyLossTests {
   }
 
   @Test(
-    "A value that the server's type changes is told with its row, and nothing is copied",
+    "larder copy refuses a value that the server's type would change, and copies nothing",
     .enabled(if: isOnServer, whyNot),
     arguments: [
       ("numeric(10, 2)", "1.5", "1.555"), ("numeric(4, 0)", "12", "12.5"),
@@ -65,7 +65,7 @@ struct CopyLossTests {
   }
 
   @Test(
-    "Rows that are there are compared by value, before they are called complete",
+    "larder copy --resume compares existing rows by value before it calls them complete",
     .enabled(if: isOnServer, whyNot))
   func resuming() throws {
     let tool = try Tool()
@@ -78,11 +78,12 @@ struct CopyLossTests {
     #expect(same.output == "t: 1 row, complete already\n", "\(same.errors)")
     try execute("UPDATE t SET a = 1.51", address)
     let other = try tool.run("copy", "a.db", address, "--data-only", "--resume")
-    #expect(other.status == 1 && other.errors.contains("holds other rows"), "\(other.errors)")
+    #expect(other.status == 1 && other.errors.contains("has other rows"), "\(other.errors)")
   }
 
   @Test(
-    "Keys that were given once aren't given again by a server", .enabled(if: isOnServer, whyNot))
+    "larder copy sets the server's sequence past every AUTOINCREMENT key ever used",
+    .enabled(if: isOnServer, whyNot))
   func sequence() throws {
     let tool = try Tool()
     try tool.make(
@@ -101,7 +102,7 @@ struct CopyLossTests {
   }
 
   @Test(
-    "A program's tables that are on the server already are filled, and its bookkeeping stays its own",
+    "larder copy --data-only fills existing tables, and skips Larder's bookkeeping tables",
     .enabled(if: isOnServer, whyNot))
   func migratedServer() throws {
     let tool = try Tool()
@@ -115,7 +116,7 @@ struct CopyLossTests {
       CREATE TABLE larder_migration (position INTEGER PRIMARY KEY, name TEXT NOT NULL);
       INSERT INTO larder_migration VALUES (1, 'of the file');
       """)
-    // As pairs, which a program takes, too.
+    // An address as key=value pairs, as libpq takes it.
     let address = try PostgresServer.shared.database()
     try execute(
       """
@@ -135,7 +136,7 @@ struct CopyLossTests {
     #expect(try tool.files().filter { !$0.hasPrefix("a.db") }.isEmpty)
   }
 
-  @Test("An address of pairs is one, whatever is in it, and its password is in no message")
+  @Test("larder copy recognizes key=value addresses, and prints no password in errors")
   func pairs() throws {
     let tool = try Tool()
     try tool.make("a.db", "CREATE TABLE t (a)")
@@ -153,7 +154,9 @@ struct CopyLossTests {
     #expect(files.sorted() == ["a.db", "a=b.db", "dbname=app"])
   }
 
-  @Test("A query that isn't to write leaves no large object", .enabled(if: isOnServer, whyNot))
+  @Test(
+    "larder query of a server without --write creates no large object",
+    .enabled(if: isOnServer, whyNot))
   func largeObjects() throws {
     let tool = try Tool()
     let address = try PostgresServer.newDatabase()
@@ -161,7 +164,7 @@ struct CopyLossTests {
     #expect(try number("SELECT count(*) FROM pg_largeobject_metadata", address) == 0)
   }
 
-  /// With a search table that triggers keep.
+  /// A database with a full-text table that triggers keep up to date.
   private static let searched = """
     PRAGMA user_version = 7; PRAGMA application_id = 99;
     CREATE TABLE note (word TEXT);
@@ -178,7 +181,8 @@ struct CopyLossTests {
     INSERT INTO search (search) VALUES ('rebuild');
     """
 
-  @Test("All of a file is copied with its search tables, row ids and numbers")
+  @Test(
+    "larder copy to a new file keeps full-text tables, row ids, user_version and application_id")
   func wholeFile() throws {
     let tool = try Tool()
     try tool.make("a.db", Self.searched)
@@ -195,7 +199,7 @@ struct CopyLossTests {
     #expect(try tool.values("b.db", "PRAGMA application_id") == [[99]])
   }
 
-  @Test("A table that is called like a search table's helper is copied")
+  @Test("larder copy copies an ordinary table with a full-text shadow table's name")
   func helperName() throws {
     let tool = try Tool()
     try tool.make(
@@ -209,7 +213,7 @@ struct CopyLossTests {
     #expect(try tool.values("b.db", "SELECT * FROM doc_replaced") == [[1, "precious"]])
   }
 
-  @Test("Into a file that is there, what uses a virtual table is left out, and told")
+  @Test("larder copy into an existing file leaves out what uses a virtual table, and reports it")
   func existingFile() throws {
     let tool = try Tool()
     try tool.make("a.db", Self.searched)
@@ -225,7 +229,7 @@ struct CopyLossTests {
     try tool.make("b.db", "INSERT INTO note VALUES ('hundred')")
     #expect(try tool.values("b.db", "SELECT rowid FROM note") == [[5], [90], [91]])
     #expect(try tool.values("b.db", "PRAGMA user_version") == [[7]])
-    // The numbers of a database that is used stay.
+    // A database that is in use keeps its user_version.
     try tool.make("c.db", "CREATE TABLE own (a); PRAGMA user_version = 3")
     let own = try tool.run("copy", "a.db", "c.db", "--table", "other")
     #expect(

@@ -5,7 +5,7 @@ import PostgresSupport
 import TestSupport
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
 @Suite("larder copy")
 struct CopyTests {
@@ -41,7 +41,7 @@ struct CopyTests {
     }
   }
 
-  /// An address whose tables are in a database of their own.
+  /// The address of a new database with these tables.
   private func server(_ sql: String? = nil) throws -> String {
     let address = try PostgresServer.newDatabase()
     guard let sql else { return address }
@@ -62,7 +62,8 @@ struct CopyTests {
   }
 
   @Test(
-    "What goes from SQLite to PostgreSQL and back is the same", .enabled(if: isOnServer, whyNot))
+    "larder copy from SQLite to PostgreSQL and back keeps every value",
+    .enabled(if: isOnServer, whyNot))
   func roundTrip() throws {
     let tool = try Tool()
     try tool.make("a.db", Self.specimens)
@@ -70,7 +71,7 @@ struct CopyTests {
     let address = try server()
     let result = try tool.run("copy", "a.db", address)
     #expect(result.status == 0, "\(result.errors)")
-    for words in ["“names”", "“added”", "“by_word”", "CHECK (lat <> 7)", "“twice” is computed"] {
+    for words in ["“names”", "“added”", "“by_word”", "CHECK (lat <> 7)", "“twice”, whose values"] {
       #expect(result.errors.contains(words), "\(words)")
     }
     #expect(result.output.contains("city: 4 rows\n"))
@@ -86,7 +87,7 @@ struct CopyTests {
       try tool.values("b.db", "SELECT dflt_value FROM pragma_table_info('country')") == [
         [nil], ["'x''y'"],
       ])
-    // Keys that the server chooses come behind those that came along: the largest is the last there is.
+    // The server's new keys follow the copied ones. The largest possible key was copied: none is left.
     #expect(throws: DatabaseError.self) { try run("INSERT INTO city (name) VALUES ('x')", address) }
     #expect(
       try number(
@@ -100,7 +101,7 @@ struct CopyTests {
   }
 
   @Test(
-    "What goes from PostgreSQL to SQLite and back is the same, whatever the types",
+    "larder copy from PostgreSQL to SQLite and back keeps every value of every type",
     .enabled(if: isOnServer, whyNot))
   func serverRoundTrip() throws {
     let tool = try Tool()
@@ -143,7 +144,7 @@ struct CopyTests {
     #expect(try number("SELECT max(id) FROM city", to) == 3)
   }
 
-  @Test("A copy of a file is the same in all it has")
+  @Test("larder copy from file to file keeps schema, values and AUTOINCREMENT sequence")
   func files() throws {
     let tool = try Tool()
     try tool.make(
@@ -171,14 +172,17 @@ struct CopyTests {
   }
 
   @Test(
-    "A value that has no place is told with its row, and nothing of its table is copied",
+    "larder copy to a server refuses a value that doesn't fit, with its row, and copies nothing of the table",
     .enabled(if: isOnServer, whyNot),
     arguments: [
       (
         "k TEXT PRIMARY KEY, a INTEGER", "('y', 'abc')",
         "“a”, the row with k = y: a text isn't an integer"
       ),
-      ("k INTEGER, a TEXT, PRIMARY KEY (k)", "(5, 'a' || char(0))", "k = 5: the text has a NUL"),
+      (
+        "k INTEGER, a TEXT, PRIMARY KEY (k)", "(5, 'a' || char(0))",
+        "k = 5: the text contains a NUL"
+      ),
       ("k TEXT, a INTEGER", "(1, 1.5)", "“a”, row 2: a real number isn't an integer of 64 bits"),
       ("k TEXT, a TEXT", "(1, x'00')", "“a”, row 2: a blob isn't a text"),
       ("k TEXT, a DATE", "(1, '2024-01-01')", "“a”, row 1: an integer isn't a text"),
@@ -207,7 +211,8 @@ struct CopyTests {
   }
 
   @Test(
-    "A copy goes on with what has changed meanwhile done again", .enabled(if: isOnServer, whyNot))
+    "larder copy --resume copies changed tables again, but never removes others' rows",
+    .enabled(if: isOnServer, whyNot))
   func resuming() throws {
     let tool = try Tool()
     let address = try server(
@@ -217,7 +222,7 @@ struct CopyTests {
       """)
     let failed = try tool.run("copy", address, "a.db", "--table", "a", "--table", "b")
     #expect(
-      failed.status == 1 && failed.errors.contains("NaN has no place in SQLite"), "\(failed.errors)"
+      failed.status == 1 && failed.errors.contains("SQLite can't store NaN"), "\(failed.errors)"
     )
     #expect(failed.errors.contains("--resume goes on"))
     #expect(try tool.values("a.db", "SELECT * FROM a") == [[1]])
@@ -226,14 +231,16 @@ struct CopyTests {
     #expect(result.status == 0, "\(result.errors)")
     #expect(try tool.values("a.db", "SELECT * FROM a") == [[1], [2]])
     #expect(try tool.values("a.db", "SELECT * FROM b") == [[2.0]])
-    // Rows of others are never removed.
+    // Rows that other programs wrote are never removed.
     try tool.make("a.db", "UPDATE a SET x = 7 WHERE x = 2")
     let other = try tool.run("copy", address, "a.db", "--resume")
-    #expect(other.status == 1 && other.errors.contains("holds other rows"), "\(other.errors)")
+    #expect(other.status == 1 && other.errors.contains("has other rows"), "\(other.errors)")
     #expect(try tool.values("a.db", "SELECT * FROM a") == [[1], [7]])
   }
 
-  @Test("Ctrl-C leaves nothing of a table that is half copied", .enabled(if: isOnServer, whyNot))
+  @Test(
+    "Ctrl-C during larder copy leaves no rows of a half-copied table, and --resume completes it",
+    .enabled(if: isOnServer, whyNot))
   func interrupt() throws {
     let tool = try Tool()
     try tool.make(
@@ -260,14 +267,14 @@ struct CopyTests {
   }
 
   @Test(
-    "The schema alone, or rows alone, into tables that fit and are empty",
+    "larder copy --schema-only makes the tables, and --data-only fills matching empty ones",
     .enabled(if: isOnServer, whyNot))
   func parts() throws {
     let tool = try Tool()
     try tool.make("a.db", Self.specimens)
     let address = try server()
     #expect(
-      try tool.run("copy", "a.db", address, "--schema-only").output == "The tables were made.\n")
+      try tool.run("copy", "a.db", address, "--schema-only").output == "The tables were created.\n")
     #expect(try number("SELECT count(*) FROM city", address) == 0)
     #expect(try number("SELECT count(*) FROM pg_class WHERE relname = 'larder_copy'", address) == 0)
     let country = try tool.run("copy", "a.db", address, "--data-only", "--table", "COUNTRY")
@@ -284,7 +291,7 @@ struct CopyTests {
   }
 
   @Test(
-    "Names that the other side can't have are refused before anything is made",
+    "larder copy refuses names that the other database can't have before it makes anything",
     .enabled(if: isOnServer, whyNot))
   func names() throws {
     let tool = try Tool()
@@ -310,7 +317,9 @@ struct CopyTests {
     }
   }
 
-  @Test("Tables that refer to one another in a circle are copied", .enabled(if: isOnServer, whyNot))
+  @Test(
+    "larder copy copies tables with circular foreign keys, and refuses dangling references",
+    .enabled(if: isOnServer, whyNot))
   func circle() throws {
     let tool = try Tool()
     try tool.make(
@@ -326,16 +335,18 @@ struct CopyTests {
     #expect(try tool.run("copy", address, "b.db").status == 0)
     #expect(try tool.values("b.db", "SELECT * FROM a, b") == [[1, 1, 1, 1]])
     #expect(try tool.run("copy", "a.db", "c.db").status == 0)
-    // A reference to nothing is told when the constraints are made.
+    // A dangling reference is reported when the constraints are made.
     try tool.make("a.db", "PRAGMA foreign_keys = OFF; UPDATE a SET b = 9")
     let result = try tool.run("copy", "a.db", try server())
     #expect(result.status == 1 && result.errors.contains("FOREIGN KEY"), "\(result.errors)")
     let file = try tool.run("copy", "a.db", "d.db", "--table", "a", "--table", "b")
     #expect(
-      file.status == 1 && file.errors.contains("refer to rows that aren't there"), "\(file.errors)")
+      file.status == 1 && file.errors.contains("refer to missing rows"), "\(file.errors)")
   }
 
-  @Test("Bad input is told in a sentence, and makes no file")
+  @Test(
+    "larder copy of a missing, unreadable or locked database exits with status 3, and makes no file"
+  )
   func badInput() throws {
     let tool = try Tool.withCities()
     try tool.write("letter", String(repeating: "This is a letter. ", count: 100).utf8)

@@ -1,6 +1,6 @@
-@testable import larder
+@testable import LarderTool
 
-/// What can be measured of a layout.
+/// Measures a diagram's layout: overlaps, hidden lines and crossings.
 struct DiagramGeometry {
   let graph: LayoutGraph
   let layout: DiagramLayout
@@ -10,7 +10,7 @@ struct DiagramGeometry {
     layout = DiagramLayout(graph)
   }
 
-  /// A straight part of a line.
+  /// A straight segment of a line.
   private struct Part {
     let from: LayoutGeometry.Point
     let to: LayoutGeometry.Point
@@ -26,14 +26,14 @@ struct DiagramGeometry {
     }
   }
 
-  /// Whether two links leave the same place, so that their lines may lie on one another.
+  /// Whether two links leave the same port, so that their lines may overlap.
   private func areOfOneNet(_ first: Int, _ second: Int) -> Bool {
     let (first, second) = (graph.links[first], graph.links[second])
     return first.parent == second.parent && first.parentPort == second.parentPort
   }
 
-  /// What is wrong, in words: boxes that overlap, lines that don't end at their boxes, aren't straight, or run
-  /// through a box or along another line.
+  /// Descriptions of all defects: boxes that overlap, and lines that don't end at their boxes, aren't
+  /// straight, or run through a box or along another line.
   var problems: [String] { overlaps + wrongEnds + hiddenLines + sharedLines }
 
   private var overlaps: [String] {
@@ -92,7 +92,7 @@ struct DiagramGeometry {
     }
   }
 
-  /// How many pairs of lines cross, each counted at each place.
+  /// The number of crossings. Two lines that cross at several places count once for each.
   var crossings: Int {
     struct Place: Hashable {
       let x: Int
@@ -116,7 +116,7 @@ struct DiagramGeometry {
     return Set(places).count
   }
 
-  /// What is told of pairs of parts of lines that are of different nets.
+  /// The results of `body` for all pairs of segments that belong to different nets.
   private func pairs<T>(_ body: (Part, Part) -> T?) -> [T] {
     let parts = parts
     return parts.indices.flatMap { first in

@@ -3,11 +3,11 @@ import Larder
 import TestSupport
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
 @Suite("The layout of diagrams")
 struct DiagramLayoutTests {
-  /// Boxes of these numbers of rows, with links from a row of one to the first row of another.
+  /// A graph of boxes with these numbers of rows, and links from a child's row to its parent's first row.
   private static func graph(_ rows: [Int], _ links: [(child: Int, row: Int, parent: Int)])
     -> LayoutGraph
   {
@@ -28,7 +28,7 @@ struct DiagramLayoutTests {
     return DiagramDrawing(Diagram(try Schema(db)))
   }
 
-  @Test("Chinook's eleven tables are drawn without a crossing")
+  @Test("The diagram of Chinook's eleven tables has no crossing lines")
   func chinook() throws {
     let geometry = DiagramGeometry(try Self.drawing(ChinookTables.sql).graph)
     #expect(geometry.problems.isEmpty, "\(geometry.problems)")
@@ -36,7 +36,7 @@ struct DiagramLayoutTests {
     #expect(geometry.layout.boxes.count == 11 && geometry.layout.routes.count == 11)
   }
 
-  @Test("A tree of a hundred tables has no crossing, whatever its form", arguments: 0..<6)
+  @Test("The diagram of a tree of a hundred tables has no crossing lines", arguments: 0..<6)
   func tree(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let span = [1, 4, 12, 30, 60, 99][Int(seed)]
@@ -49,7 +49,8 @@ struct DiagramLayoutTests {
   }
 
   @Test(
-    "Any graph, with cycles and links to itself, hides and mixes up no line", arguments: 0..<60)
+    "The diagram of a random graph with cycles and self-references hides or overlaps no line",
+    arguments: 0..<60)
   func anyGraph(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let count = Int.random(in: 1...24, using: &generator)
@@ -62,7 +63,7 @@ struct DiagramLayoutTests {
     }
     var graph = Self.graph(rows, links)
     #expect(DiagramGeometry(graph).problems.isEmpty, "\(DiagramGeometry(graph).problems)")
-    // Some leave their parents from another place close by.
+    // Links may leave their parent from either of two nearby ports.
     graph.links = graph.links.map { link in
       LayoutGraph.Link(
         child: link.child, childPort: link.childPort, parent: link.parent,
@@ -71,7 +72,7 @@ struct DiagramLayoutTests {
     #expect(DiagramGeometry(graph).problems.isEmpty, "\(DiagramGeometry(graph).problems)")
   }
 
-  @Test("A hundred tables with links here and there hide and mix up no line either")
+  @Test("The diagram of a hundred tables with random links hides no line, and isn't a narrow strip")
   func large() {
     var generator = SeededGenerator(seed: 7)
     var links: [(child: Int, row: Int, parent: Int)] = []
@@ -84,13 +85,13 @@ struct DiagramLayoutTests {
     let graph = Self.graph(Array(repeating: 5, count: 100), links)
     let geometry = DiagramGeometry(graph)
     #expect(geometry.problems.isEmpty, "\(geometry.problems)")
-    // It isn't a strip.
+    // The diagram isn't a narrow strip.
     let (width, height) = (Double(geometry.layout.width), Double(geometry.layout.height))
     #expect(width < 4 * height && height < 4 * width)
     #expect(DiagramLayout(graph).boxes == geometry.layout.boxes)
   }
 
-  @Test("A star of sixty tables stands in several columns")
+  @Test("The diagram of a star of sixty tables isn't a single tall column")
   func star() {
     let geometry = DiagramGeometry(
       Self.graph(Array(repeating: 4, count: 61), (1...60).map { ($0, 1, 0) }))
@@ -99,7 +100,8 @@ struct DiagramLayoutTests {
     #expect(geometry.layout.height < 3 * geometry.layout.width)
   }
 
-  @Test("A child stands on the right of its parent, and a link of a table to itself beside it")
+  @Test(
+    "A diagram places a child to the right of its parent, and a self-reference beside its table")
   func simple() throws {
     let layout = try Self.drawing(
       """
@@ -114,7 +116,7 @@ struct DiagramLayoutTests {
     #expect(layout.routes[1].map(\.y).max() == city.top + 28 + 2 + 20 * 2 + 10)
   }
 
-  @Test("Tables without relations stand in columns below the others")
+  @Test("A diagram arranges tables without relations in several rows and columns")
   func single() throws {
     let tables = (0..<30).map { "CREATE TABLE t\($0) (id INTEGER PRIMARY KEY, a, b);" }
     let text =
@@ -125,7 +127,7 @@ struct DiagramLayoutTests {
     #expect(Set(geometry.layout.boxes.map(\.top)).count > 3)
   }
 
-  @Test("Nothing, one table, and a table without columns that are known are laid out")
+  @Test("Empty, single-table, self-referencing and cyclic graphs are laid out without defects")
   func small() {
     #expect(DiagramLayout(LayoutGraph(boxes: [], links: [])).boxes.isEmpty)
     let one = DiagramGeometry(Self.graph([1], []))

@@ -4,11 +4,11 @@ import Larder
 import TestSupport
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
 @Suite("larder diagram --svg")
 struct DiagramSVGTests {
-  /// Reads XML, and remembers its elements and texts.
+  /// The elements, attributes and texts of an XML document.
   private final class Elements: NSObject, XMLParserDelegate {
     var names: [String] = []
     var attributes: [[String: String]] = []
@@ -32,7 +32,7 @@ struct DiagramSVGTests {
     }
 
     func parser(_ parser: XMLParser, foundCharacters string: String) {
-      // What follows an element is the end of its line.
+      // A line break follows each element, and isn't part of its text.
       if !texts.isEmpty { texts[texts.count - 1] += string.filter { $0 != "\n" } }
     }
 
@@ -47,7 +47,7 @@ struct DiagramSVGTests {
     return Diagram(try Schema(db)).svg
   }
 
-  @Test("Chinook is drawn as it was when people looked at it")
+  @Test("The SVG diagram of Chinook equals the reviewed file Golden/chinook.svg")
   func chinook() throws {
     let golden = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("Golden/chinook.svg")
@@ -57,7 +57,7 @@ struct DiagramSVGTests {
   }
 
   @Test(
-    "It is XML with a box for each table, its columns with types and keys, and the title of each relation"
+    "larder diagram --svg prints XML with boxes, columns, types, keys and relation titles"
   )
   func content() throws {
     let tool = try Tool.withCities()
@@ -73,7 +73,7 @@ struct DiagramSVGTests {
     #expect(try tool.run("diagram", "cities.db", "--svg", "--dot").status == 2)
   }
 
-  @Test("Marks tell cardinality: one or many rows, and whether there may be none")
+  @Test("The marks of an SVG diagram's lines show one or many, and optional or mandatory")
   func marks() throws {
     func marks(_ column: String) throws -> (circles: Int, feet: Int, bars: Int) {
       let text = try Self.svg(
@@ -93,7 +93,7 @@ struct DiagramSVGTests {
   }
 
   @Test(
-    "Of lines that leave one place, some of which may lead to none, these have a place of their own"
+    "In an SVG diagram optional and mandatory relations leave a table from separate ports"
   )
   func mixed() throws {
     let db = try Database()
@@ -108,7 +108,7 @@ struct DiagramSVGTests {
     #expect(graph.links.map(\.parentPort) == [35, 45, 45])
   }
 
-  @Test("Text has the room that it takes, Chinese text twice as much a character")
+  @Test("An SVG diagram's box is as wide as its text, with Chinese characters twice as wide")
   func widths() throws {
     func width(_ name: String) throws -> Int {
       let text = try Self.svg("CREATE TABLE t (\(identifier: name) INTEGER PRIMARY KEY)")
@@ -120,7 +120,7 @@ struct DiagramSVGTests {
     #expect(try width(String(repeating: "x", count: 1000)) < 600)
   }
 
-  @Test("Hostile names are texts in it, and nothing else")
+  @Test("Hostile names in an SVG diagram are text only, and add no elements")
   func hostileNames() throws {
     let names = [
       "a\"b", "<script>alert(1)</script>", "&amp;&lt;", "]]>", "表\n二", "\u{1B}[31m", "--", " ",
@@ -146,7 +146,7 @@ struct DiagramSVGTests {
   }
 
   @Test(
-    "A database without tables, one that others refer to in vain, and one of 2,000 columns are drawn"
+    "An SVG diagram is drawn without tables, with a missing parent, and with 2,000 columns"
   )
   func unusual() throws {
     #expect(try Self.svg("SELECT 1").contains("There are no tables."))

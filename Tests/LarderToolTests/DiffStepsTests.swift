@@ -7,7 +7,9 @@ import Testing
 struct DiffStepsTests {
   // MARK: SQL
 
-  @Test("The script leaves no difference, and keeps the rows", arguments: SchemaPair.all.indices)
+  @Test(
+    "The script of larder diff --sql leaves no difference, and keeps the rows",
+    arguments: SchemaPair.all.indices)
   func script(_ index: Int) throws {
     let pair = SchemaPair.all[index]
     let tool = try Tool()
@@ -24,7 +26,8 @@ struct DiffStepsTests {
     #expect(try tool.values("old.db", "PRAGMA integrity_check") == [[.text("ok")]])
   }
 
-  @Test("Keys that were used once stay used, and triggers and full-text indexes work on")
+  @Test(
+    "After larder diff --sql AUTOINCREMENT keys aren't reused, and full-text indexes still match")
   func whatBelongsToTables() throws {
     let tool = try Tool()
     try tool.change(SchemaPair.all.first { $0.title.contains("used once") })
@@ -40,7 +43,7 @@ struct DiffStepsTests {
     #expect(found == [[.integer(8)]])
   }
 
-  @Test("What loses something is marked, and so is what has to be decided")
+  @Test("larder diff marks destructive steps, and those that need a decision")
   func marks() throws {
     let tool = try Tool()
     try tool.make(
@@ -51,14 +54,15 @@ struct DiffStepsTests {
       let text = try tool.run("diff", "old.db", "new.db", form).output
       #expect(text.contains(" DESTRUCTIVE: rebuild the table “city”, losing “mayor”"))
       #expect(text.contains(" DESTRUCTIVE: drop the table “x” with its rows"))
-      #expect(text.contains("To be decided: what rows have in “chief”, which is NOT NULL"))
+      #expect(
+        text.contains("To be decided: the value of existing rows for “chief”, which is NOT NULL"))
       #expect(text.contains("“a” can't be NULL any more. To be decided"))
-      #expect(text.contains("If “chief” is “mayor” by another name, rename it before"))
+      #expect(text.contains("If “chief” is “mayor” renamed, first rename it"))
     }
   }
 
   @Test(
-    "A script that would lose something fails, and changes nothing",
+    "A script of larder diff --sql that would lose data fails, and changes nothing",
     arguments: [
       ("NULL", "a TEXT NOT NULL", "INSERT INTO t VALUES (NULL)"),
       ("no value", "a TEXT, b TEXT NOT NULL", "INSERT INTO t VALUES ('x')"),
@@ -82,13 +86,13 @@ struct DiffStepsTests {
     }
     #expect(try tool.values("old.db", "SELECT * FROM t") == dump)
     #expect(try tool.run("schema", "old.db").output == schema)
-    // Without the rows it does.
+    // Without the rows the script succeeds.
     try tool.make("old.db", "DELETE FROM t")
     try tool.runScript(script.output, on: "old.db")
     #expect(try tool.run("diff", "old.db", "new.db", "--check").status == 0)
   }
 
-  @Test("What no steps lead to is said, and nothing is printed")
+  @Test("larder diff prints no steps if a trigger would no longer work, and names it")
   func impossible() throws {
     let tool = try Tool()
     let trigger = "CREATE TRIGGER city_named AFTER UPDATE OF name ON city BEGIN SELECT 1; END;"
@@ -101,7 +105,7 @@ struct DiffStepsTests {
     }
   }
 
-  @Test("Strings in double quotes, which Larder takes for names, are for the shell alone")
+  @Test("larder diff --swift refuses a table with double-quoted strings, and --sql accepts it")
   func quotedStrings() throws {
     let tool = try Tool()
     let old = "CREATE TABLE t (a); CREATE TABLE u (a CHECK (a <> \"y\"), b);"
@@ -113,14 +117,14 @@ struct DiffStepsTests {
     #expect(migration.errors.contains("“t”") && migration.errors.contains("no such column"))
     let script = try tool.run("diff", "old.db", "new.db", "--sql")
     #expect(script.status == 0 && script.output.contains("<> \"x\""))
-    // What isn't touched is no hindrance.
+    // A table with such strings that doesn't change is accepted.
     try tool.make(
       "other.db",
       "CREATE TABLE t (a); CREATE TABLE u (a CHECK (a <> \"y\"), b); CREATE TABLE more (a);")
     #expect(try tool.run("diff", "old.db", "other.db", "--swift").status == 0)
   }
 
-  @Test("Schemas that are the same need no steps, files of schemas do, and options have to fit")
+  @Test("larder diff --sql and --swift take schema files, and refuse contradictory options")
   func options() throws {
     let tool = try Tool.withCities()
     try tool.write("schema.json", try tool.run("schema", "cities.db", "--json").output.utf8)
@@ -140,7 +144,7 @@ struct DiffStepsTests {
     }
   }
 
-  @Test("A view that ends with a comment doesn't hide the end of its statement")
+  @Test("The output of larder schema runs even if a view ends with a comment")
   func comments() throws {
     let tool = try Tool()
     try tool.make("old.db", "CREATE VIEW one AS SELECT 1 -- one\n; CREATE VIEW two AS SELECT 2")
@@ -152,7 +156,8 @@ struct DiffStepsTests {
 
   // MARK: Swift
 
-  @Test("The migrations compile without warnings, and leave no difference")
+  @Test(
+    "Migrations of larder diff --swift compile without warnings, keep rows and leave no difference")
   func migrations() throws {
     let tool = try Tool()
     var sources = ["main.swift"]
@@ -185,13 +190,13 @@ struct DiffStepsTests {
   }
 }
 
-/// What the sqlite3 shell, or SQLite, says about a script.
+/// An error of the sqlite3 shell, or of Larder, while a script runs.
 private struct ScriptError: Error {
   let text: String
 }
 
 extension Tool {
-  /// Runs a script in the sqlite3 shell, where there is one, and with Larder on a copy.
+  /// Runs a script in the sqlite3 shell, or with Larder if the shell isn't installed.
   fileprivate func runScript(_ script: String, on name: String) throws {
     try write("steps.sql", script.utf8)
     let hasShell = try shell("command -v sqlite3").status == 0
@@ -212,7 +217,7 @@ extension Tool {
     }
   }
 
-  /// Makes the first of two versions, and changes it to the second.
+  /// Makes a database of the old version, and changes it to the new one with `larder diff --sql`.
   fileprivate func change(_ pair: SchemaPair?) throws {
     let pair = try #require(pair)
     try make("old.db", pair.old)
@@ -220,7 +225,7 @@ extension Tool {
     try runScript(try run("diff", "old.db", "new.db", "--sql").output, on: "old.db")
   }
 
-  /// What reads the rows of all tables that both versions have, as texts of the columns that both have.
+  /// Queries for the rows of all tables in both versions, with the columns in both versions as text.
   fileprivate func sharedQueries(_ number: String = "") throws -> [String] {
     let schemas = try ["old", "new"].map { name in
       let db = try database("\(name)\(number).db")

@@ -3,11 +3,11 @@ import Larder
 import TestSupport
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
 @Suite("larder schema and diff")
 struct DiffTests {
-  @Test("A schema is the statements that make it, and compares as the database does")
+  @Test("larder schema prints SQL and JSON that larder diff finds equal to the database")
   func schema() throws {
     let tool = try Tool.withCities()
     let text = try tool.run("schema", "cities.db")
@@ -23,7 +23,7 @@ struct DiffTests {
     #expect(try tool.run("diff", "schema.json", "schema.json", "--check").status == 0)
   }
 
-  @Test("The steps that it proposes leave no difference, and what loses something is marked")
+  @Test("The steps of larder diff leave no difference, and mark those that lose data")
   func steps() throws {
     let tool = try Tool.withCities()
     let new = try tool.database("new.db")
@@ -55,7 +55,7 @@ struct DiffTests {
     #expect(try tool.run("diff", "cities.db", "new.db", "--check").status == 0)
   }
 
-  @Test("A schema file that isn't one is refused, and none can do more than create")
+  @Test("larder diff refuses a malformed schema file, and one with statements other than CREATE")
   func wrongFiles() throws {
     let tool = try Tool.withCities()
     func diff(_ json: String) throws -> Tool.Result {
@@ -63,8 +63,8 @@ struct DiffTests {
       return try tool.run("diff", "cities.db", "schema.json")
     }
     for (json, message) in [
-      ("{}", "neither a database nor what “larder schema --json” prints"),
-      ("{\"format\": \"x\", \"statements\": []}", "the form “x” of the schema isn't known"),
+      ("{}", "neither a database nor the output of “larder schema --json”"),
+      ("{\"format\": \"x\", \"statements\": []}", "the schema's format “x” is unknown"),
       (
         "{\"format\": \"larder schema 1\", \"statements\": [\"ATTACH 'a.db' AS a\"]}",
         "doesn't begin with CREATE"

@@ -3,11 +3,12 @@ import Larder
 import TestSupport
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
 @Suite("larder explain")
 struct ExplainTests {
-  @Test("It marks scans and temporary B-trees, and tries the index that would help")
+  @Test(
+    "larder explain marks scans and temporary B-trees, and shows the plan with a suggested index")
   func suggestion() throws {
     let tool = try Tool.withCities()
     let result = try tool.run(
@@ -26,7 +27,7 @@ struct ExplainTests {
     #expect(after["cost"] == nil)
   }
 
-  @Test("The plan that it promises is the one that the index brings")
+  @Test("The plan that larder explain predicts is the one after creating the suggested indexes")
   func promise() throws {
     let tool = try Tool.withCities()
     let db = try tool.database("cities.db")
@@ -40,7 +41,7 @@ struct ExplainTests {
     #expect(after.suggestedIndexes.isEmpty && after.planWithIndexes.isEmpty)
   }
 
-  @Test("Nothing is run, suggested or changed where nothing helps")
+  @Test("larder explain runs nothing, and suggests nothing for queries that no index helps")
   func nothing() throws {
     let tool = try Tool.withCities()
     let before = try tool.contents(of: "cities.db")
@@ -54,7 +55,7 @@ struct ExplainTests {
     #expect(wrong.status == 2 && wrong.errors.contains("no such column: mayor"))
   }
 
-  @Test("Steps of subqueries stand below them")
+  @Test("larder explain indents the steps of a subquery")
   func tree() throws {
     let tool = try Tool.withCities()
     let result = try tool.run(
@@ -64,7 +65,7 @@ struct ExplainTests {
   }
 
   @Test(
-    "What a line of a plan costs",
+    "larder explain recognizes full scans, index scans, temporary B-trees and automatic indexes",
     arguments: [
       ("SCAN city", .fullScan), ("SCAN c USING COVERING INDEX i", .indexScan),
       ("SCAN CONSTANT ROW", nil), ("SCAN 3 CONSTANT ROWS", nil),

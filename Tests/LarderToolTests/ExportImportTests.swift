@@ -3,13 +3,13 @@ import Larder
 import TestSupport
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
 @Suite("larder export and import")
 struct ExportImportTests {
   static let formats = ["--csv", "--tsv", "--jsonl", "--delimiter=;"]
 
-  /// Every kind of value in columns of every affinity.
+  /// A table with every kind of value in columns of every affinity.
   private static let specimens = """
     CREATE TABLE "t" (id INTEGER PRIMARY KEY, i INTEGER, r REAL, x TEXT, b BLOB, n, d DATE,
       twice AS (i * 2));
@@ -26,7 +26,7 @@ struct ExportImportTests {
       ('true', 1e16, '\\', '{"base64": "AA=="}', 123456789.125, x'27');
     """
 
-  @Test("Every value is the same again, whatever the format", arguments: formats)
+  @Test("larder export and import keep every value", arguments: formats)
   func roundTrip(_ format: String) throws {
     let tool = try Tool()
     try tool.make("a.db", Self.specimens)
@@ -38,12 +38,14 @@ struct ExportImportTests {
     let rows = try tool.values("a.db", "SELECT * FROM t")
     #expect(rows.count == 10)
     #expect(try tool.values("b.db", "SELECT * FROM t") == rows)
-    // NaN can't be stored, and -0.0 equals 0.0: told apart by its text.
+    // -0.0 == 0.0, so the sign is compared by quote(). NaN can't be stored.
     let signs = "SELECT quote(n) FROM t WHERE id = 6"
     #expect(try tool.values("b.db", signs) == tool.values("a.db", signs))
   }
 
-  @Test("STRICT tables, ANY and hostile names go both ways", arguments: formats)
+  @Test(
+    "larder export and import keep STRICT tables with ANY columns and hostile names",
+    arguments: formats)
   func hostileNames(_ format: String) throws {
     let tool = try Tool()
     let names = [
@@ -72,7 +74,7 @@ struct ExportImportTests {
     }
   }
 
-  @Test("CSV is in quotes only where it has to be, and NULL isn't an empty text")
+  @Test("larder export quotes CSV only where needed, and distinguishes NULL from empty text")
   func csv() throws {
     let tool = try Tool()
     try tool.make(
@@ -97,7 +99,7 @@ struct ExportImportTests {
         == #"{"a": null, "b c": "n", "d": {"base64": "Cg=="}}"#)
   }
 
-  @Test("Files of other programs are read: marks of UTF-8, CRLF, quotes around everything")
+  @Test("larder import reads files with a byte order mark, CRLF and quotes around everything")
   func otherPrograms() throws {
     let tool = try Tool()
     try tool.make("a.db", "CREATE TABLE t (a INTEGER, b REAL, c TEXT)")
@@ -117,7 +119,7 @@ struct ExportImportTests {
   }
 
   @Test(
-    "What is wrong is told with its line, and nothing is imported",
+    "larder import of bad CSV reports the line, and imports nothing",
     arguments: [
       ("a,b\n1,x\n2\n", "t.csv:3: there is 1 field, for 2 columns"),
       ("a,b\n1,x,3\n", "t.csv:2: there are 3 fields, for 2 columns"),
@@ -125,15 +127,15 @@ struct ExportImportTests {
         "a,b\n1,\"x\ny\"\nx,y\n", "t.csv:4: “a”: “x” isn't an integer; in quotes it would be stored"
       ),
       (
-        "a,b\n9223372036854775808,x\n", "t.csv:2: “a”: “9223372036854775808” is beyond the integers"
+        "a,b\n9223372036854775808,x\n", "t.csv:2: “a”: “9223372036854775808” doesn't fit into"
       ),
       ("a,b\n1,x\n1,y\n", "t.csv:3: UNIQUE constraint failed: t.a"),
       ("a,b\n1,\"x\n", "t.csv:2: a quote is never closed"),
-      ("a,b\n1,x\"\n", "t.csv:2: a quote stands in a field"),
-      ("a,A\n1,2\n", "t.csv:1: the name “A” is there twice"),
-      ("a,b\0\n1,2\n", "t.csv:1: there is a NUL in the name of a column"),
+      ("a,b\n1,x\"\n", "t.csv:2: a field contains a quote"),
+      ("a,A\n1,2\n", "t.csv:1: the name “A” occurs twice"),
+      ("a,b\0\n1,2\n", "t.csv:1: a column name contains a NUL"),
       ("a,z\n1,2\n", "“t” has no column “z”"),
-      ("a,g\n1,2\n", "the column “g” of “t” is computed"),
+      ("a,g\n1,2\n", "the column “g” of “t” is generated"),
       ("", "t.csv:1: the file is empty"),
     ])
   func errors(_ text: String, _ problem: String) throws {
@@ -149,15 +151,15 @@ struct ExportImportTests {
   }
 
   @Test(
-    "Bad lines of JSON are told likewise",
+    "larder import of bad JSON lines reports the line, and imports nothing",
     arguments: [
       ("{\"a\": 1}\n{\"a\": 1,}\n", ":2: the line isn't JSON"),
       ("{\"a\": 1}\n[1]\n", ":2: the line isn't a JSON object"),
-      ("{\"a\": 1}\n{\"b\": 1}\n", ":2: “b” is none of the columns of the first line"),
+      ("{\"a\": 1}\n{\"b\": 1}\n", ":2: “b” isn't a column of the first line"),
       ("{\"a\": 1, \"b\": 2}\n{\"b\": 1}\n", ":2: “a” is missing"),
-      ("{\"a\": 1, \"A\": 2}\n", ":1: the name “A” is there twice"),
+      ("{\"a\": 1, \"A\": 2}\n", ":1: the name “A” occurs twice"),
       ("{\"b\": \"\\ud800\"}\n", ":1: “b”: the text has half a surrogate pair"),
-      ("{\"b\": {\"base64\": \"?\"}}\n", ":1: “b”: the base64 is none"),
+      ("{\"b\": {\"base64\": \"?\"}}\n", ":1: “b”: the value of base64 isn't valid Base64"),
     ])
   func jsonErrors(_ text: String, _ problem: String) throws {
     let tool = try Tool()
@@ -168,7 +170,7 @@ struct ExportImportTests {
     #expect(try tool.values("a.db", "SELECT * FROM t").isEmpty)
   }
 
-  @Test("Text that isn't UTF-8 is an error on both ways")
+  @Test("larder export and import refuse text that isn't UTF-8")
   func malformed() throws {
     let tool = try Tool()
     try tool.make(
@@ -183,7 +185,8 @@ struct ExportImportTests {
     #expect(other.status == 1 && other.errors.contains("t.csv:2: “a”: the text is not valid UTF-8"))
   }
 
-  @Test("So many bad lines as allowed are left out, each with a line on standard error")
+  @Test(
+    "larder import --skip-errors leaves out that many bad lines, each reported on standard error")
   func skipping() throws {
     let tool = try Tool()
     try tool.make("a.db", "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT NOT NULL)")
@@ -197,7 +200,7 @@ struct ExportImportTests {
     #expect(try tool.values("a.db", "SELECT * FROM t") == [[1, "x"], [4, "w"]])
   }
 
-  @Test("Rows that are there already are ignored, or replaced, if that is asked for")
+  @Test("larder import --on-conflict ignores or replaces existing rows")
   func conflicts() throws {
     let tool = try Tool()
     try tool.make(
@@ -214,7 +217,7 @@ struct ExportImportTests {
     #expect(try tool.run("import", "a.db", "t", "t.csv", "--on-conflict", "what").status == 2)
   }
 
-  @Test("A table, and a database, are made with types that fit the first records")
+  @Test("larder import --create makes database and table with types that fit the first records")
   func creating() throws {
     let tool = try Tool()
     try tool.write(
@@ -232,7 +235,7 @@ struct ExportImportTests {
       try tool.values("new.db", "SELECT * FROM city") == [
         [1, 59.9, "007", "Oslo", .blob([0]), nil], [2, 60.0, "1", "5", nil, nil],
       ])
-    // What is wrong is told by its line all the same, or left out.
+    // With --create bad lines are reported or left out in the same way.
     try tool.write("bad.jsonl", "{\"a\": 1}\n{\"a\": \"\\ud800\"}\n{\"a\": 2\n{\"a\": 3}\n".utf8)
     let half = try tool.run("import", "other.db", "t", "bad.jsonl", "--create")
     #expect(half.status == 1 && half.errors.contains("bad.jsonl:2: “a”: the text has half"))
@@ -244,7 +247,7 @@ struct ExportImportTests {
     #expect(try tool.files() == ["bad.csv", "new.db", "t.csv"])
   }
 
-  @Test("Rows may refer to rows behind them, and not to none")
+  @Test("larder import accepts references to later rows, and refuses dangling ones")
   func foreignKeys() throws {
     let tool = try Tool()
     try tool.make("a.db", "CREATE TABLE t (id INTEGER PRIMARY KEY, parent INT REFERENCES t)")
@@ -252,11 +255,13 @@ struct ExportImportTests {
     #expect(try tool.run("import", "a.db", "t", "t.csv").status == 0)
     try tool.write("t.csv", "id,parent\n3,9\n".utf8)
     let result = try tool.run("import", "a.db", "t", "t.csv")
-    #expect(result.status == 1 && result.errors.contains("refer to rows that aren't there"))
+    #expect(result.status == 1 && result.errors.contains("refer to missing rows"))
     #expect(try tool.values("a.db", "SELECT count(*) FROM t") == [[2]])
   }
 
-  @Test("Empty tables, single columns and views go both ways", arguments: ["--csv", "--jsonl"])
+  @Test(
+    "larder export and import handle empty tables, single columns with NULL, and views",
+    arguments: ["--csv", "--jsonl"])
   func small(_ format: String) throws {
     let tool = try Tool()
     try tool.make(
@@ -279,7 +284,7 @@ struct ExportImportTests {
   }
 
   @Test(
-    "Records longer than what is read at a time come through whole",
+    "larder export and import keep records longer than the read buffer",
     arguments: ["--csv", "--jsonl"])
   func long(_ format: String) throws {
     let tool = try Tool()
@@ -302,7 +307,7 @@ struct ExportImportTests {
     #expect(try tool.values("a.db", "SELECT count(*) FROM u") == [[20002]])
   }
 
-  @Test("Ctrl-C half-way leaves the table as it was")
+  @Test("Ctrl-C during larder import leaves the table as it was")
   func interrupt() throws {
     let tool = try Tool.withCities()
     let process = try ChildProcess(
@@ -310,7 +315,7 @@ struct ExportImportTests {
       in: tool.folder, errors: .file(tool.file("run-err")))
     process.say("id,name")
     for id in 1000..<1500 { process.say("\(id),City") }
-    // It has begun to write once there is a journal. Asking for the lock would be in its way.
+    // The process has begun to write once there is a journal. Checking the lock would disturb it.
     let journal = tool.file("cities.db-journal")
     while !process.hasEnded, !FileManager.default.fileExists(atPath: journal) { sched_yield() }
     process.send(SIGINT)
@@ -320,7 +325,7 @@ struct ExportImportTests {
     #expect(try tool.files() == ["cities.db"])
   }
 
-  @Test("A database that is locked, or can't be read, is told")
+  @Test("larder export and import report locked databases and files that can't be read or replaced")
   func locked() throws {
     let tool = try Tool.withCities()
     try tool.write("t.csv", "code,name\nSE,Sverige\n".utf8)
@@ -341,7 +346,7 @@ struct ExportImportTests {
     #expect(try tool.text("t.csv") == "code,name\nSE,Sverige\n")
   }
 
-  @Test("Options that contradict one another are refused")
+  @Test("larder export refuses contradictory options")
   func options() throws {
     let tool = try Tool.withCities()
     for words in [

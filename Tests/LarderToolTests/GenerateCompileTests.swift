@@ -3,17 +3,20 @@ import Larder
 import TestSupport
 import Testing
 
-/// Generated records are what a program is compiled from: once with the macro and once without, of four databases.
-@Suite("larder generate, compiled", .serialized)
+/// Compiles and runs a program with generated records of four databases, once with the macro and once
+/// without.
+@Suite("larder generate: compiled records", .serialized)
 struct GenerateCompileTests {
   @Test(
-    "Records compile without warnings, are formatted, differ from their tables in nothing, and are queried"
+    "Generated records with the macro compile without warnings, are formatted and match their tables"
   )
   func compiled() throws {
     try check(form: "--macro", module: "LarderMacros")
   }
 
-  @Test("So do those by hand")
+  @Test(
+    "Generated records without the macro compile without warnings, are formatted and match their tables"
+  )
   func compiledByHand() throws {
     try check(form: "--by-hand", module: "Larder")
   }
@@ -23,7 +26,7 @@ struct GenerateCompileTests {
     var sources = ["main.swift"]
     for (name, space, schema) in GeneratedProgram.databases {
       let db = try tool.database("\(name).db")
-      // A table may refer to one that isn't there.
+      // A schema may have a foreign key to a missing table.
       try db.executeStatements(SQL(raw: "PRAGMA foreign_keys = OFF; \(schema)"))
       try db.close()
       let source = "\(space).swift"
@@ -48,7 +51,7 @@ struct GenerateCompileTests {
   }
 }
 
-/// What the tests were built with, for the compiler.
+/// Compiler arguments to build a program with the modules that the tests were built with.
 enum BuiltModules {
   private static let folder = URL(fileURLWithPath: ChildProcess.built("larder"))
     .deletingLastPathComponent()
@@ -57,7 +60,7 @@ enum BuiltModules {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("../..").standardized.path
 
-  /// To compile and link a program `main` that uses Larder and its macros, without warnings.
+  /// Arguments to compile and link a program `main` that uses Larder and its macros, with warnings as errors.
   static var compilerArguments: [String] {
     get throws {
       let module = root + "/Sources/CSQLite/module.modulemap"
@@ -70,7 +73,7 @@ enum BuiltModules {
     }
   }
 
-  /// What it takes besides for a server.
+  /// Additional arguments for a program that uses LarderPostgres.
   static var serverArguments: [String] {
     get throws {
       let module = root + "/Sources/CLibPQ/module.modulemap"
@@ -81,7 +84,7 @@ enum BuiltModules {
     }
   }
 
-  /// The objects of the libraries.
+  /// The object files of the modules.
   private static func objects(
     of modules: [String] = ["LarderSQLite", "Larder", "LarderMacros"]
   ) throws -> [String] {
@@ -92,7 +95,7 @@ enum BuiltModules {
     }
   }
 
-  /// The sanitizer that the objects were compiled for.
+  /// The compiler argument for the sanitizer that the object files were compiled with.
   private static var sanitizer: [String] {
     let names = [("__asan_init", "address"), ("__tsan_init", "thread")]
     return names.filter { dlsym(nil, $0.0) != nil }.flatMap { ["-sanitize=\($0.1)"] }

@@ -2,16 +2,16 @@ import Foundation
 import Larder
 import Testing
 
-/// What the values of a column are read as: each guess is made where all fit, and not where one doesn't.
-@Suite("larder generate, guesses")
+/// Types guessed from a column's values: a guess needs every value to fit.
+@Suite("larder generate: guessed types")
 struct GenerateGuessTests {
-  /// A column `x` of some type with some values, as SQL, and what Swift makes of it.
+  /// A column's declared type and values in SQL, and the expected Swift type.
   struct Sample: CustomTestStringConvertible, Sendable {
     let type: String
     let values: [String]
     let swift: String
     var coding: String?
-    /// A value with which it is something else, and what.
+    /// A value that doesn't fit the guess, and the Swift type that is expected with it.
     var other: (value: String, swift: String)?
     var column = "x"
 
@@ -109,7 +109,9 @@ struct GenerateGuessTests {
       type: "TEXT", values: ["'\(String(repeating: "[", count: 100_000))'"], swift: "String?"),
   ]
 
-  @Test("A guess is made where every value fits, and told", arguments: samples)
+  @Test(
+    "larder generate guesses a Swift type that every value fits, and notes the guess",
+    arguments: samples)
   func fits(sample: Sample) throws {
     let property = try #require(
       try guess(sample.column, sample.type, sample.values + ["NULL"]))
@@ -118,9 +120,11 @@ struct GenerateGuessTests {
     if property.coding != nil { #expect(property.notes.first?.hasPrefix("Guessed: ") == true) }
   }
 
-  @Test("One value that doesn't fit is enough for none", arguments: samples)
+  @Test(
+    "larder generate drops a guess if a single value doesn't fit",
+    arguments: samples.filter { $0.other != nil })
   func doesNotFit(sample: Sample) throws {
-    guard let other = sample.other else { return }
+    let other = try #require(sample.other)
     for values in [sample.values + [other.value], [other.value] + sample.values] {
       let property = try #require(try guess(sample.column, sample.type, values))
       #expect(property.type == other.swift, "\(values)")
@@ -135,7 +139,7 @@ struct GenerateGuessTests {
     return try tool.generated()[0].properties.first
   }
 
-  @Test("The first rows and the last are looked at, as many as are asked for")
+  @Test("larder generate reads the first and last rows, as many as --rows says")
   func rows() throws {
     let tool = try Tool.with(
       """
@@ -158,7 +162,7 @@ struct GenerateGuessTests {
     #expect(note == ["Guessed: all 10,000 values looked at are text such as 2026-11-21."])
   }
 
-  @Test("Texts that aren't UTF-8 are told")
+  @Test("larder generate notes a column with text that isn't UTF-8")
   func brokenText() throws {
     let tool = try Tool.with(
       "CREATE TABLE t (x TEXT); INSERT INTO t VALUES ('ok'), (CAST(x'FF41' AS TEXT))")
@@ -167,7 +171,7 @@ struct GenerateGuessTests {
     #expect(property.notes == ["Some text isn't UTF-8: reading such a row throws."])
   }
 
-  @Test("Dates of other forms are told to be kept as text")
+  @Test("larder generate keeps dates in mixed forms as text, with a note")
   func otherDates() throws {
     let tool = try Tool.with(
       "CREATE TABLE t (x TEXT); INSERT INTO t VALUES ('2026-11-21 08:33:26.123456'), ('2026-11-21')"
@@ -176,11 +180,11 @@ struct GenerateGuessTests {
     #expect(property.type == "String?")
     #expect(
       property.notes == [
-        "Its texts are dates, but not all of one form that DateFormat has: kept as text."
+        "Its texts are dates, but not all in one format of DateFormat: kept as text."
       ])
   }
 
-  @Test("A foreign key has the type of its key, where its values fit")
+  @Test("larder generate gives a foreign key the type of the referenced key if its values fit")
   func foreignKeys() throws {
     let tool = try Tool.with(
       """
@@ -204,7 +208,8 @@ struct GenerateGuessTests {
       ])
   }
 
-  @Test("A view's columns have the types of those that they show, or of what they hold")
+  @Test(
+    "larder generate gives a view's columns the types of their table's columns, or of their values")
   func views() throws {
     let tool = try Tool.with(
       """

@@ -2,12 +2,12 @@ import Foundation
 import Larder
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
-@Suite("larder generate, names")
+@Suite("larder generate: names")
 struct GenerateNamesTests {
   @Test(
-    "A table's name becomes a type: words in capitals, one of what the table has several of",
+    "A table's name becomes a singular type name in UpperCamelCase",
     arguments: [
       ("city", "City"), ("cities", "City"), ("order_items", "OrderItem"),
       ("OrderItems", "OrderItem"),
@@ -28,7 +28,7 @@ struct GenerateNamesTests {
   }
 
   @Test(
-    "A column's name becomes a property: a small letter first, and nothing that a record has already",
+    "A column's name becomes a lowerCamelCase property, without names that a record already has",
     arguments: [
       ("name", "name"), ("first_name", "firstName"), ("FirstName", "firstName"),
       ("FIRST_NAME", "firstName"),
@@ -45,14 +45,14 @@ struct GenerateNamesTests {
   }
 
   @Test(
-    "Of what no identifier can hold, nothing is left",
+    "A name without any letters or digits for an identifier gives no Swift name",
     arguments: ["", " ", "🎉", "--", "_", "\u{0}", "½"])
   func nothing(name: String) {
     #expect(SwiftName.type(name) == nil)
     #expect(SwiftName.property(name) == nil)
   }
 
-  @Test("Keywords stand in backticks, and long names are cut")
+  @Test("Generated Swift names escape keywords in backticks, and are shortened")
   func keywords() {
     #expect(SwiftName.written("class") == "`class`")
     #expect(SwiftName.written("city") == "city")
@@ -61,16 +61,17 @@ struct GenerateNamesTests {
   }
 
   @Test(
-    "What the tool calls an identifier is one", arguments: ["a", "_a", "größe", "x1", "名前", "_1"])
+    "`isIdentifier` is true for a valid Swift identifier",
+    arguments: ["a", "_a", "größe", "x1", "名前", "_1"])
   func identifiers(name: String) { #expect(SwiftName.isIdentifier(name)) }
 
   @Test(
-    "What isn't one, isn't",
+    "`isIdentifier` is false for text that isn't a Swift identifier",
     arguments: ["", "_", "1a", "a b", "a-b", "a.b", "🎉", "`a`", "$0", "a\n", "\u{301}a"])
   func noIdentifiers(name: String) { #expect(!SwiftName.isIdentifier(name)) }
 
   @Test(
-    "Nouns are made several, and one again",
+    "An English noun is converted to its plural and back",
     arguments: [
       ("city", "cities"), ("day", "days"), ("box", "boxes"), ("person", "people"), ("news", "news"),
       ("Child", "Children"), ("address", "addresses"), ("track", "tracks"), ("index", "indices"),
@@ -80,7 +81,7 @@ struct GenerateNamesTests {
     #expect(EnglishNoun.singular(several) == one)
   }
 
-  @Test("Names that become the same are told apart by numbers, in the order of the tables")
+  @Test("Generated names that collide get numbers, in the order of the tables and columns")
   func collisions() throws {
     let tool = try Tool.with(
       """
@@ -93,7 +94,7 @@ struct GenerateNamesTests {
     #expect(types[0].properties.map(\.name) == ["id", "aB", "aB2", "aB3", "aB4"])
   }
 
-  @Test("The key of an artist, ArtistId, is its id")
+  @Test("A primary key named after its table, such as Artists.ArtistId, becomes `id`")
   func keys() throws {
     let tool = try Tool.with(
       """
@@ -108,7 +109,7 @@ struct GenerateNamesTests {
       ])
   }
 
-  @Test("Associations have names too, of what they are about and of several")
+  @Test("Generated associations are named after their column and table, in singular or plural")
   func associations() throws {
     let tool = try Tool.with(
       """
@@ -126,9 +127,9 @@ struct GenerateNamesTests {
       ])
   }
 
-  // MARK: Names of one's own
+  // MARK: --names
 
-  @Test("--names gives types and properties names, of tables and columns in quotes too")
+  @Test("larder generate --names sets the names of types and properties, also for quoted names")
   func chosen() throws {
     let tool = try Tool.with(
       """
@@ -143,11 +144,12 @@ struct GenerateNamesTests {
   }
 
   @Test(
-    "Names that can't be are a sentence",
+    "larder generate --names exits with status 2 and a one-line error for impossible names",
     arguments: [
       ("town=Town", "there is no table “town”"), ("city.x=y", "“city” has no column “x”"),
-      ("city", "there is no = in “city”"), ("city=", "“” is no name of Swift's"),
-      ("city=1st", "“1st” is no name of Swift's"), ("city=A B", "“A B” is no name of Swift's"),
+      ("city", "there is no = in “city”"), ("city=", "“” isn't a valid Swift name"),
+      ("city=1st", "“1st” isn't a valid Swift name"),
+      ("city=A B", "“A B” isn't a valid Swift name"),
       ("city=Self", "a record can't be called “Self”"), ("city=String", "be called “String”"),
       ("\"city=Town", "a quote isn't closed"),
       ("city.id=columns", "a record can't have a property “columns”"), ("", "there is no table “”"),
@@ -165,7 +167,7 @@ struct GenerateNamesTests {
 }
 
 extension Tool {
-  /// One with a database `data.db` that statements make.
+  /// A tool's folder with a database `data.db` that these statements make.
   static func with(_ sql: String) throws -> Tool {
     let tool = try Tool()
     let db = try tool.database("data.db")
@@ -192,7 +194,7 @@ extension Tool {
 
   private struct Generated: Decodable { let records: [GeneratedType] }
 
-  /// The records that are generated of `data.db`.
+  /// The records that are generated from `data.db`.
   func generated(_ options: String...) throws -> [GeneratedType] { try generated(options) }
 
   func generated(_ options: [String]) throws -> [GeneratedType] {

@@ -5,20 +5,22 @@ import PostgresSupport
 import TestSupport
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
 @Suite(
-  "larder generate of a PostgreSQL server", .serialized,
+  "larder generate from a PostgreSQL server", .serialized,
   .enabled(if: PostgresServer.isInstalled, Comment(rawValue: PostgresServer.whySkipped)))
 struct GeneratePostgresTests {
   @Test(
-    "Records compile without warnings, are formatted, differ from their tables in nothing, and are queried"
+    "Records generated from a server with the macro compile without warnings and match their tables"
   )
   func compiled() throws {
     try check(form: "--macro", module: "LarderMacros")
   }
 
-  @Test("So do those by hand")
+  @Test(
+    "Records generated from a server without the macro compile without warnings and match their tables"
+  )
   func compiledByHand() throws {
     try check(form: "--by-hand", module: "Larder")
   }
@@ -57,7 +59,7 @@ struct GeneratePostgresTests {
     #expect(program.status == 0)
   }
 
-  @Test("What a declaration can't say is told, and left out of it")
+  @Test("larder generate from a server notes columns, indexes and checks that it leaves out")
   func notes() throws {
     let tool = try Tool()
     let address = try PostgresServer.newDatabase(ServerShop.schema)
@@ -66,17 +68,17 @@ struct GeneratePostgresTests {
     for note in [
       "Left out: “m” is mood, which a query reads as text: \"m\"::text.",
       "Left out: “tags” is text[],", "\"tags\"::text. A record can't be inserted without it.",
-      "CREATE INDEX lower_name ON", "USING gin (data)", "since the server would write it",
+      "CREATE INDEX lower_name ON", "USING gin (data)", "since the server would spell it",
       "CHECK ((cardinality(tags) > 0))",
     ] {
       #expect(words.contains(note), "\(note): \(text)")
     }
     let all = try tool.run("generate", address).output
     #expect(all.contains("// “moods” has no record: values of its key can't be read."))
-    #expect(all.contains("// “lines” is a materialized view, of which there are no records."))
+    #expect(all.contains("// “lines” is a materialized view, which can't have records."))
   }
 
-  @Test("A file is checked, names are chosen, and a table that isn't there is told")
+  @Test("larder generate from a server supports --check and --names, and refuses unknown tables")
   func options() throws {
     let tool = try Tool()
     let address = try PostgresServer.newDatabase(ServerShop.schema)
@@ -99,7 +101,7 @@ struct GeneratePostgresTests {
     #expect(try tool.run("generate", address, "--rows", "5").status == 2)
   }
 
-  @Test("A role that may make no temporary tables gets the records, and is told")
+  @Test("larder generate works for a role without temporary tables, with a note")
   func readOnly() throws {
     let tool = try Tool()
     let address = try PostgresServer.newDatabase(ServerShop.schema)
@@ -122,10 +124,10 @@ struct GeneratePostgresTests {
       "generate", address.replacingOccurrences(of: "larder@", with: "reader@"), "country")
     #expect(reader.status == 0, "\(reader.errors)")
     #expect(reader.output.contains("struct Country"))
-    #expect(reader.output.contains("// What a declaration can't say isn't told here"))
+    #expect(reader.output.contains("// Differences that a declaration can't express"))
   }
 
-  @Test("Hostile names and what a schema may have beside tables leave no difference")
+  @Test("larder generate from a server handles hostile names, partitions and operators with ?")
   func hostile() throws {
     let tool = try Tool()
     let address = try PostgresServer.newDatabase(
@@ -136,7 +138,7 @@ struct GeneratePostgresTests {
       CREATE TABLE parted (id bigint, day date NOT NULL, PRIMARY KEY (id, day)) PARTITION BY RANGE (day);
       CREATE TABLE part PARTITION OF parted FOR VALUES FROM ('2024-01-01') TO ('2025-01-01');
       """)
-    // Larder would take the operator for a parameter.
+    // Run without Larder, which would take the operator ? for a parameter.
     let name = address.split(separator: "?")[0].split(separator: "/").last.map(String.init) ?? ""
     try PostgresServer.shared.run(
       "CREATE TABLE question (j jsonb CHECK (j ? 'a'), k text CHECK (k ~ ':x'))", database: name)
@@ -146,7 +148,7 @@ struct GeneratePostgresTests {
     #expect(Set(records.compactMap { $0["type"] as? String }).count == 5)
     let notes = records.flatMap { $0["notes"] as? [String] ?? [] }
     #expect(!notes.contains { $0.contains("Differs") || $0.contains("can't use") }, "\(notes)")
-    #expect(notes.contains("Left out: “name” has another column's name but for its case."))
+    #expect(notes.contains("Left out: “name” has the same name as another column except for case."))
     let source = try #require(found["source"] as? String)
     #expect(source.contains(".references(City.self)"))
     let table = records.first { $0["table"] as? String == "City" }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("larder generate")
 struct GenerateTests {
-  @Test("It prints records with the macro, with their relations")
+  @Test("larder generate prints records with the macro, and their associations")
   func macro() throws {
     let result = try Tool.withCities().run("generate", "cities.db")
     #expect(result.errors.isEmpty)
@@ -46,7 +46,7 @@ struct GenerateTests {
         """)
   }
 
-  @Test("By hand it writes the columns and the table, of those that are asked for, in any case")
+  @Test("larder generate --by-hand prints columns and tables of the named tables, ignoring case")
   func byHand() throws {
     let result = try Tool.withCities().run(
       "generate", "cities.db", "CITY", "large", "--by-hand", "--inside", "Places")
@@ -91,7 +91,7 @@ struct GenerateTests {
         """)
   }
 
-  @Test("The same database gives the same text, and is not changed")
+  @Test("larder generate prints the same text each time, and doesn't change the database")
   func deterministic() throws {
     let tool = try Tool.with(SampleSchemas.northwind)
     let before = try tool.contents(of: "data.db")
@@ -101,7 +101,7 @@ struct GenerateTests {
     #expect(try tool.files() == ["data.db"])
   }
 
-  @Test("--output writes what would be printed, and leaves alone what is the same")
+  @Test("larder generate --output writes the printed text, and leaves an up-to-date file untouched")
   func output() throws {
     let tool = try Tool.withCities()
     let words = ["generate", "cities.db", "--output", "Cities.swift"]
@@ -118,7 +118,7 @@ struct GenerateTests {
     #expect(try tool.run(words).output == "Cities.swift: up to date\n")
     let attributes = try FileManager.default.attributesOfItem(atPath: tool.file("Cities.swift"))
     #expect(attributes[.modificationDate] as? Date == old)
-    // What replaces a file may be read by whom that could be.
+    // A replaced file keeps its permissions.
     try tool.write("Cities.swift", "old".utf8)
     #expect(try tool.run(words).output == "Cities.swift: written\n")
     #expect(try tool.text("Cities.swift") == text)
@@ -127,7 +127,7 @@ struct GenerateTests {
     #expect(try tool.files() == ["Cities.swift", "cities.db"])
   }
 
-  @Test("Through a link the file is written that it leads to")
+  @Test("larder generate --output through a symbolic link writes the link's target")
   func link() throws {
     let tool = try Tool.withCities()
     try tool.write("Real.swift", "old".utf8)
@@ -139,7 +139,7 @@ struct GenerateTests {
     #expect(target == "Real.swift")
   }
 
-  @Test("--check ends with status 1 where the file is out of date, and writes nothing")
+  @Test("larder generate --check exits with status 1 for an outdated file, and writes nothing")
   func check() throws {
     let tool = try Tool.withCities()
     let words = ["generate", "cities.db", "--output", "Cities.swift", "--check"]
@@ -163,7 +163,7 @@ struct GenerateTests {
     #expect(try tool.run(words).status == 0)
   }
 
-  @Test("What can't be written is told, and the database is never the file")
+  @Test("larder generate --output refuses databases, folders and pipes")
   func noOutput() throws {
     let tool = try Tool.withCities()
     let before = try tool.contents(of: "cities.db")
@@ -176,7 +176,8 @@ struct GenerateTests {
       ("cities.db-wal", 2, "a file of this name belongs to a database"),
       ("cities.db", 2, "cities.db and cities.db are the same file"),
       ("./cities.db", 2, "the same file"),
-      ("d", 3, "d: this is no file that could be written"), ("p", 3, "p: this is no file"),
+      ("d", 3, "d: this isn't a regular file, so it can't be written"),
+      ("p", 3, "p: this isn't a regular file"),
       ("none/a.swift", 3, "none/a.swift: No such file or directory"),
       ("", 2, "the name of the file is empty"),
     ] {
@@ -188,7 +189,7 @@ struct GenerateTests {
     #expect(try tool.files() == ["cities.db", "d", "other.db", "p"])
   }
 
-  @Test("What has no record is told: virtual tables, views that don't work, what isn't there")
+  @Test("larder generate notes virtual tables and broken views, and refuses missing tables")
   func leftOut() throws {
     let tool = try Tool.with(
       """
@@ -202,25 +203,25 @@ struct GenerateTests {
       """)
     let lines = try tool.run("generate", "data.db").lines
     #expect(lines.contains { $0.hasPrefix("// The view “gone” can't be read: ") })
-    #expect(lines.contains("// “words” is a virtual table, of which there are no records."))
+    #expect(lines.contains("// “words” is a virtual table, which can't have records."))
     #expect(lines.filter { $0.hasPrefix("struct ") } == ["struct City: Equatable {"])
     let missing = try tool.run("generate", "data.db", "city", "town")
     #expect(missing.status == 1)
     #expect(missing.errors == "larder: data.db: there is no table or view “town”\n")
     #expect(
       try tool.run("generate", "data.db", "words").errors
-        == "larder: data.db: “words” is a virtual table, of which there are no records\n")
+        == "larder: data.db: “words” is a virtual table, which can't have records\n")
     #expect(try tool.run("generate", "data.db", "words_data").status == 1)
   }
 
-  @Test("A database without tables gives a file without records")
+  @Test("larder generate of a database without tables prints a file without records")
   func noTables() throws {
     let result = try Tool.with("PRAGMA user_version = 1").run("generate", "data.db")
     #expect(result.status == 0)
     #expect(result.lines.last == "import LarderMacros")
   }
 
-  @Test("A thousand tables take moments")
+  @Test("larder generate of a thousand tables takes less than 30 seconds")
   func manyTables() throws {
     let tables = (0..<1000).map {
       "CREATE TABLE t\($0) (id INTEGER PRIMARY KEY, t INTEGER REFERENCES t\(($0 + 7) % 1000));"
@@ -232,7 +233,7 @@ struct GenerateTests {
     #expect(clock.now - start < .seconds(30))
   }
 
-  @Test("A view that never ends is looked at for a moment")
+  @Test("larder generate of a view with an endless query still ends, with a record")
   func endless() throws {
     let tool = try Tool.with(
       """
@@ -242,7 +243,7 @@ struct GenerateTests {
     #expect(try tool.generated().map(\.type) == ["Endless"])
   }
 
-  @Test("--untrusted takes types from declarations where it may run nothing")
+  @Test("larder generate --untrusted generates records")
   func untrusted() throws {
     let tool = try Tool.withCities()
     let result = try tool.run("generate", "cities.db", "--untrusted")

@@ -1,13 +1,13 @@
-/// The program that is compiled with generated records: it compares each with its table, and runs queries.
+/// A program that is compiled with generated records. It compares each with its table, and runs queries.
 enum GeneratedProgram {
-  /// The names of the databases, as ``SampleSchemas`` has them, with the enums that their records are in.
+  /// The databases' file names, the enums that contain their records, and their schemas.
   static let databases = [
     ("chinook", "Chinook", SampleSchemas.chinook),
     ("northwind", "Northwind", SampleSchemas.northwind),
     ("places", "Places", SampleSchemas.places), ("hostile", "Hostile", SampleSchemas.hostile),
   ]
 
-  /// What it prints where all is well: of four tables a declaration can't say all.
+  /// The expected output. Four tables have differences that a declaration can't express.
   static let expectedOutput = """
     Chinook: 11 records, 0 differences
     Northwind: 16 records, 0 differences
@@ -19,7 +19,7 @@ enum GeneratedProgram {
 
   /// - Parameter module: the module that the records import.
   static func main(_ module: String) -> String {
-    // Names are cut.
+    // Long names are shortened.
     let longType = "Long" + String(repeating: "Name", count: 10)
     return #"""
       import Foundation

@@ -1,7 +1,7 @@
 extension SampleSchemas {
   private static let longName = "long" + String(repeating: "_name", count: 200)
 
-  /// Names that mean something elsewhere, and all that a table can be declared with.
+  /// A schema with names that are keywords or contain quotes, and with every clause of CREATE TABLE.
   static let hostile = #"""
     CREATE TABLE "class" (
       "default" INTEGER PRIMARY KEY AUTOINCREMENT, "in" TEXT NOT NULL DEFAULT 'it''s "so" \(1) ?',

@@ -3,13 +3,13 @@ import Larder
 import TestSupport
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
-/// What an import would change is an error.
-@Suite("larder import loses nothing silently")
+/// An import that would change a value is refused.
+@Suite("larder import doesn't lose data silently")
 struct ImportLossTests {
   @Test(
-    "A number that a guessed type would change is told with its line",
+    "larder import --create refuses a later number that the guessed type would change, with its line",
     arguments: [
       ("1", "007"), ("1", "+5"), ("1", "-0"), ("1", "\"007\""), ("1.5", "9007199254740993"),
       ("1.5", "007.5"), ("1.5", "0.12345678901234567890"), ("1.5", "1e999"),
@@ -22,7 +22,7 @@ struct ImportLossTests {
     let result = try tool.run("import", "a.db", "t", "t.csv", "--create")
     #expect(result.status == 1 && result.errors.contains("t.csv:1002: “a”: "), "\(result.errors)")
     #expect(try tool.files() == ["t.csv"])
-    // Among the first records it makes the column one of texts.
+    // Among the first records such a value makes it a TEXT column.
     try tool.write("t.csv", "a\n\(later)\n\(first)\n".utf8)
     #expect(try tool.run("import", "a.db", "t", "t.csv", "--create").status == 0)
     let text = later.filter { $0 != "\"" }
@@ -30,7 +30,7 @@ struct ImportLossTests {
       try tool.values("a.db", "SELECT CAST(a AS TEXT) FROM t") == [[.text(text)], [.text(first)]])
   }
 
-  @Test("Lines of JSON keep texts and numbers apart in a table that is made")
+  @Test("larder import --create of JSON lines keeps text and numbers distinct")
   func guessedJSON() throws {
     let tool = try Tool()
     let lines =
@@ -46,7 +46,7 @@ struct ImportLossTests {
     }
   }
 
-  @Test("A row that is replaced keeps its other columns, and the rows that refer to it")
+  @Test("larder import --on-conflict replace keeps other columns, and rows that refer to the row")
   func replacing() throws {
     let tool = try Tool()
     try tool.make(
@@ -66,7 +66,7 @@ struct ImportLossTests {
     #expect(try tool.values("a.db", "SELECT count(*) FROM invoice") == [[2]])
   }
 
-  @Test("Numbers that keep their value are numbers in a table that is made")
+  @Test("larder import --create stores numbers as numbers if they keep their value")
   func keptNumbers() throws {
     let tool = try Tool()
     try tool.write("t.csv", "i,r\n-5,1.50\n9223372036854775807,3\n0,1e5\n,9e999\n".utf8)
@@ -75,7 +75,7 @@ struct ImportLossTests {
       try tool.values("a.db", "SELECT * FROM t") == [
         [-5, 1.5], [9_223_372_036_854_775_807, 3.0], [0, 100000.0], [nil, .real(.infinity)],
       ])
-    // What a declared REAL column would round is an error too, if it is an integer.
+    // An integer that a REAL column would round is refused too.
     try tool.write("t.csv", "i,r\n1,9007199254740993\n".utf8)
     let result = try tool.run("import", "a.db", "t", "t.csv")
     #expect(result.status == 1 && result.errors.contains("t.csv:2: “r”"), "\(result.errors)")

@@ -4,11 +4,11 @@ import LarderTerminal
 import TestSupport
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
 @Suite("larder inspect")
 struct InspectTests {
-  @Test("It tells tables, rows, sizes and settings, aligned")
+  @Test("larder inspect prints tables, rows, sizes and settings in aligned columns")
   func overview() throws {
     let tool = try Tool.withCities()
     let result = try tool.run("inspect", "cities.db")
@@ -24,7 +24,8 @@ struct InspectTests {
     #expect(!result.output.contains("\u{1B}"))
   }
 
-  @Test("Of a table it tells columns, indexes and references, in any case of its name")
+  @Test(
+    "larder inspect TABLE prints columns, collations and foreign keys, and ignores the name's case")
   func table() throws {
     let tool = try Tool.withCities()
     let result = try tool.run("inspect", "cities.db", "CITY")
@@ -38,7 +39,7 @@ struct InspectTests {
     #expect(missing.errors == "larder: cities.db: there is no table or view “town”\n")
   }
 
-  @Test("In JSON it tells what the library's schema tells")
+  @Test("larder inspect --json gives the same schema as the library")
   func json() throws {
     let tool = try Tool.withCities("wal")
     let found = try tool.object("inspect", "cities.db")
@@ -63,7 +64,7 @@ struct InspectTests {
     #expect((city["triggers"] as? [String]) == ["city_added"])
   }
 
-  @Test("Without time to count, rows are known by statistics, then by row ids, then not")
+  @Test("Without time to count, the number of rows is estimated by statistics, then by row ids")
   func estimates() throws {
     let tool = try Tool.withCities()
     let db = try tool.database("cities.db")
@@ -88,7 +89,7 @@ struct InspectTests {
     #expect(try count("city") == nil)
   }
 
-  @Test("Counting that takes longer than its time ends in it")
+  @Test("`within` interrupts a query at its time limit, and doesn't affect the next one")
   func timeLimit() throws {
     let db = try Database()
     let clock = ContinuousClock()
@@ -100,11 +101,11 @@ struct InspectTests {
     #expect(try db.within(.milliseconds(50)) { try db.value(endless, as: Int.self) } == nil)
     #expect(clock.now - start < .seconds(20))
     #expect(try db.within(.seconds(60)) { try db.value("SELECT 5", as: Int.self) } == 5)
-    // What was late for one statement doesn't end the next.
+    // A time limit that has passed doesn't interrupt the next statement.
     #expect(try db.value("SELECT 6", as: Int.self) == 6)
   }
 
-  @Test("A table that can't be used has its reason beside the others")
+  @Test("larder inspect prints why a view can't be read, and the other tables")
   func unusable() throws {
     let tool = try Tool.withCities()
     let db = try tool.database("cities.db")
@@ -121,7 +122,7 @@ struct InspectTests {
   }
 
   @Test(
-    "Sizes are for people",
+    "`byteCount` formats sizes in bytes to TiB",
     arguments: [
       (0, "0 bytes"), (1023, "1,023 bytes"), (1024, "1.0 KiB"), (1 << 30, "1.0 GiB"),
       (Int.max, "8388608.0 TiB"),

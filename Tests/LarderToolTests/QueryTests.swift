@@ -3,11 +3,11 @@ import Larder
 import TestSupport
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
 @Suite("larder query")
 struct QueryTests {
-  @Test("It prints aligned columns, with wide characters counted as two")
+  @Test("larder query prints aligned columns, and counts wide characters as two")
   func table() throws {
     let tool = try Tool.withCities()
     let sql = "SELECT code, name, 12 AS n, NULL AS mayor FROM country ORDER BY code"
@@ -20,7 +20,7 @@ struct QueryTests {
         """)
   }
 
-  @Test("CSV tells NULL from an empty text, and quotes what needs it")
+  @Test("larder query --csv distinguishes NULL from empty text, and quotes where needed")
   func csv() throws {
     let tool = try Tool.withCities()
     let sql = """
@@ -32,7 +32,7 @@ struct QueryTests {
         == "a,\"b c\",d,e,f,g\n,\"\",\"x,\"\"y\"\"\",\"line\r\ntwo\",00FF,1.5\n")
   }
 
-  @Test("JSON is exact: numbers, texts, Base64, infinity, and names that occur twice")
+  @Test("larder query --json is exact for numbers, text, blobs, infinity and duplicate names")
   func json() throws {
     let tool = try Tool.withCities()
     let sql = """
@@ -51,7 +51,7 @@ struct QueryTests {
     #expect(RowOutput.distinct(["a", "a", "a:2", "a"]) == ["a", "a:3", "a:2", "a:4"])
   }
 
-  @Test("Values are bound by position and by name")
+  @Test("larder query binds values by position and by name")
   func parameters() throws {
     let tool = try Tool.withCities()
     let sql = "SELECT typeof(?) AS a, typeof(?) AS b, typeof(?) AS c, typeof(?) AS d, ? AS e"
@@ -68,7 +68,7 @@ struct QueryTests {
   }
 
   @Test(
-    "A word is a value as SQL would have it",
+    "larder query reads an argument as NULL, number, blob or text",
     arguments: [
       ("NULL", .null), ("null", .text("null")), ("", .text("")), ("-7", .integer(-7)), ("7", 7),
       ("01581", .text("01581")), ("+4712345678", .text("+4712345678")), ("-0", .text("-0")),
@@ -85,7 +85,7 @@ struct QueryTests {
   }
 
   @Test(
-    "A text that isn't UTF-8 is an error where programs read it", arguments: ["--json", "--csv"])
+    "larder query --json and --csv refuse text that isn't UTF-8", arguments: ["--json", "--csv"])
   func invalidText(_ format: String) throws {
     let tool = try Tool()
     try tool.make(
@@ -99,7 +99,7 @@ struct QueryTests {
   }
 
   @Test(
-    "Only --write writes",
+    "larder query without --write refuses statements that write",
     arguments: [
       "DELETE FROM city", "INSERT INTO country VALUES ('SE', 'Sverige')", "DROP TABLE city",
       "PRAGMA user_version = 5", "PRAGMA journal_mode = wal", "VACUUM", "VACUUM INTO 'copy.db'",
@@ -114,7 +114,7 @@ struct QueryTests {
     #expect(try tool.files() == ["cities.db"])
   }
 
-  @Test("With --write a statement changes the file, and what fails is undone")
+  @Test("larder query --write changes the file, and a failed statement is undone")
   func write() throws {
     let tool = try Tool.withCities()
     let result = try tool.run(
@@ -132,7 +132,7 @@ struct QueryTests {
     #expect(try tool.contents(of: "cities.db") == before)
   }
 
-  @Test("SQL may begin with a comment")
+  @Test("larder query accepts SQL that begins with a comment")
   func comment() throws {
     let tool = try Tool.withCities()
     let result = try tool.run("query", "cities.db", "-- five\nSELECT 5 AS n", "--csv")
@@ -140,7 +140,7 @@ struct QueryTests {
     #expect(try tool.run("query", "cities.db", "--none", "SELECT 5").status == 2)
   }
 
-  @Test("How many rows were changed is told once they are")
+  @Test("larder query --write prints the number of changed rows only after the commit")
   func countAfterCommit() throws {
     let tool = try Tool()
     try tool.make(
@@ -153,7 +153,7 @@ struct QueryTests {
     #expect(result.errors == "1 row was changed\n")
   }
 
-  @Test("What is wrong with the SQL is told with its place")
+  @Test("larder query reports an error in the SQL with line and character")
   func wrongSQL() throws {
     let tool = try Tool.withCities()
     let wrong = try tool.run("query", "cities.db", "SELECT *\nFROM city\nWHERE 東京 = 1")
@@ -165,7 +165,7 @@ struct QueryTests {
     #expect(try tool.run("query", "cities.db", "").status == 2)
   }
 
-  @Test("Long values are cut in a table, unless it may be wide")
+  @Test("larder query shortens long values, except with --wide")
   func wide() throws {
     let tool = try Tool.withCities()
     let sql = "SELECT printf('%.100c', 'x') AS t"
@@ -176,14 +176,14 @@ struct QueryTests {
     #expect("日本".cut(to: 4) == "日本")
   }
 
-  @Test("Rows beyond those that tell the widths are printed too")
+  @Test("larder query prints all rows, also those after the ones that determine the widths")
   func manyRows() throws {
     let tool = try Tool.withCities()
     let sql = "SELECT a.id FROM city AS a, city AS b LIMIT 5000"
     #expect(try tool.run("query", "cities.db", sql).lines.count == 5001)
   }
 
-  @Test("Ctrl-C ends a query with status 130, and leaves nothing behind")
+  @Test("Ctrl-C ends larder query with status 130, and leaves no files behind")
   func interrupt() throws {
     let tool = try Tool.withCities("wal")
     let endless = """

@@ -1,7 +1,7 @@
-/// Databases that many have seen, in words of our own: their tables with a few rows each.
+/// Well-known sample databases, rewritten here: their tables with a few rows each.
 enum SampleSchemas {
-  /// A shop for music, after [Chinook](https://github.com/lerocha/chinook-database): eleven tables, types that aren't
-  /// SQLite's own.
+  /// A music shop after [Chinook](https://github.com/lerocha/chinook-database): eleven tables with type
+  /// names that aren't SQLite's own.
   static let chinook = """
     CREATE TABLE Artist (ArtistId INTEGER PRIMARY KEY NOT NULL, Name NVARCHAR(120));
     CREATE TABLE Album (
@@ -81,8 +81,8 @@ enum SampleSchemas {
     INSERT INTO PlaylistTrack VALUES (1, 2), (1, 4), (2, 1), (2, 2);
     """
 
-  /// A trader in food, after [Northwind](https://github.com/jpwhite3/northwind-SQLite3): names with spaces, keys of
-  /// text, composite keys, a table that refers to itself, views.
+  /// A food trader after [Northwind](https://github.com/jpwhite3/northwind-SQLite3): names with spaces, text
+  /// keys, composite keys, a table that refers to itself, views.
   static let northwind = """
     CREATE TABLE Categories (
       CategoryID INTEGER PRIMARY KEY AUTOINCREMENT, CategoryName TEXT, Description TEXT, Picture BLOB);
@@ -175,7 +175,7 @@ enum SampleSchemas {
       (10248, 1, 18, 5, 0), (10248, 2, 31.5, 2, 0.1), (10249, 2, 31.5, 10, 0.25);
     """
 
-  /// The database of the sample program as its migrations leave it, with a few rows.
+  /// The sample program's database as its migrations make it, with a few rows.
   static let places = """
     CREATE TABLE country (
       code TEXT PRIMARY KEY NOT NULL, iso3 TEXT NOT NULL UNIQUE, name TEXT NOT NULL, capital TEXT,

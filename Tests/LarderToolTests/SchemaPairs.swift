@@ -1,10 +1,10 @@
-/// A version of a database with rows, and the one that follows it.
+/// Two versions of a database: the old one with rows, and the new one.
 struct SchemaPair {
   let title: String
   let old: String
   let new: String
 
-  /// Versions that steps lead between, whatever rows the first has.
+  /// Pairs for which steps from old to new exist, whatever rows the old version has.
   static let all = [
     SchemaPair(
       title: "columns that ALTER TABLE adds",

@@ -1,4 +1,4 @@
-/// A shop on a server, with what its types and constraints can be, and a program that uses its records.
+/// A shop's schema for PostgreSQL with many types and constraints, and a program that uses its records.
 enum ServerShop {
   static let schema = #"""
     CREATE TYPE mood AS ENUM ('sad', 'ok');
@@ -62,7 +62,7 @@ enum ServerShop {
       func differences<R: Record>(_ type: R.Type) throws -> [TableDifference] {
         try type.table.differences(db)
       }
-      // What can't be read is left out, and told.
+      // The generated records leave these columns out, because they can't be read.
       let found = try records.flatMap { try differences($0) }.filter {
         !["m", "tags"].contains($0.column)
       }

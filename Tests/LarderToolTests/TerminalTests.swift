@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Text for terminals")
 struct TerminalTests {
-  @Test("Columns are aligned by the width that is seen")
+  @Test("A text table aligns columns by display width")
   func table() {
     var table = TextTable(header: ["CITY", "N"], numbers: [1])
     table.add(["北京", "1"])
@@ -11,7 +11,7 @@ struct TerminalTests {
     #expect(table.lines == ["CITY   N", "北京   1", "Cafe\u{301}  22"])
   }
 
-  @Test("What would change the terminal is replaced, and escaped in JSON")
+  @Test("`printable` replaces control characters, and JSONText escapes them")
   func controls() {
     #expect(
       "a\u{1B}[2J\u{9B}\u{202E}\u{2066}\u{2028}b\n".printable
@@ -19,7 +19,7 @@ struct TerminalTests {
     #expect(JSONText.quoted("\u{9B}\"\\\n\u{0}é") == "\"\\u009b\\\"\\\\\\n\\u0000é\"")
   }
 
-  @Test("The time left is told once it can be known, in steps that grow with it")
+  @Test("A progress bar shows the time left after 2 seconds, rounded to steps that grow with it")
   func timeLeft() {
     func left(_ part: Double, _ seconds: Double) -> String? {
       ProgressBar.timeLeft(part, after: .seconds(seconds))
@@ -38,7 +38,7 @@ struct TerminalTests {
     #expect(ProgressBar.timeLeft(1e-300, after: .seconds(Int64.max)) == nil)
   }
 
-  @Test("A bar is as long as the part that is done")
+  @Test("A progress bar's length and percentage show the completed fraction")
   func bar() {
     let (full, empty) = (String(repeating: "█", count: 10), String(repeating: "░", count: 15))
     #expect(ProgressBar.text(0.4, after: .zero) == "\(full)\(empty) 40 %")

@@ -3,12 +3,12 @@ import Larder
 import TestSupport
 import Testing
 
-/// A folder in which a test runs the built `larder` as a user does.
+/// A folder in which a test runs the built `larder` command, as a user would.
 final class Tool {
   private let scratch: ScratchFolder
   var folder: String { scratch.path }
 
-  /// What a run has printed, and how it ended.
+  /// The output and exit status of a run.
   struct Result {
     let status: Int32
     let output: String
@@ -18,7 +18,7 @@ final class Tool {
 
   init() throws { scratch = try ScratchFolder() }
 
-  /// One with a database `cities.db` of two tables, a view and 300 rows.
+  /// A folder with a database `cities.db` of two tables, a view and 300 rows.
   static func withCities(_ journalMode: String = "delete") throws -> Tool {
     let tool = try Tool()
     let db = try tool.database("cities.db")
@@ -43,7 +43,7 @@ final class Tool {
 
   func file(_ name: String) -> String { scratch.file(name) }
 
-  /// A database that is made by the test.
+  /// Opens or makes a database in the folder.
   func database(_ name: String) throws -> Database {
     var configuration = Configuration()
     configuration.journalMode = nil
@@ -56,7 +56,7 @@ final class Tool {
 
   func contents(of name: String) throws -> Data { try ScratchFolder.contents(of: file(name)) }
 
-  /// The names of all files in the folder, but for those of the runs' outputs.
+  /// The names of all files in the folder, except the runs' outputs.
   func files() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder)
       .filter { !$0.hasPrefix("run-") }.sorted()
@@ -90,7 +90,7 @@ final class Tool {
       output: .file(file(name + ".out")), errors: .file(file(name + ".err")))
   }
 
-  /// Runs words of a shell, in which `larder` is the program.
+  /// Runs a shell script in which `larder` is the built program.
   func shell(_ script: String) throws -> Result {
     let name = "run-" + UUID().uuidString
     let process = try ChildProcess(
@@ -101,7 +101,7 @@ final class Tool {
     return Result(status: status, output: try text(name + ".out"), errors: try text(name + ".err"))
   }
 
-  /// What a query finds, read by the library.
+  /// The rows of a query that is run with the library.
   func values(_ name: String, _ sql: String) throws -> [[DatabaseValue]] {
     let db = try database(name)
     defer { try? db.close() }
@@ -113,7 +113,7 @@ final class Tool {
     String(decoding: try contents(of: name), as: UTF8.self)
   }
 
-  /// What a command prints as JSON.
+  /// The JSON object that a command prints.
   func object(_ arguments: String...) throws -> [String: Any] {
     let result = try run(arguments + ["--json"])
     try #require(result.status == 0, "\(result.errors)")

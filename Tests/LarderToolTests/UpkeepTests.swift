@@ -3,11 +3,11 @@ import Larder
 import TestSupport
 import Testing
 
-@testable import larder
+@testable import LarderTool
 
 @Suite("larder backup, restore, vacuum and optimize")
 struct UpkeepTests {
-  @Test("A backup holds what the database does, and takes nobody's place unless it is told to")
+  @Test("larder backup copies a database, and replaces an existing file only with --replace")
   func backup() throws {
     let tool = try Tool.withCities("wal")
     let result = try tool.run("backup", "cities.db", "copy.db")
@@ -18,7 +18,8 @@ struct UpkeepTests {
     let copied = try tool.contents(of: "copy.db")
     let again = try tool.run("backup", "cities.db", "copy.db")
     #expect(again.status == 1)
-    #expect(again.errors == "larder: copy.db: there is a file already; --replace replaces it\n")
+    #expect(
+      again.errors == "larder: copy.db: the file exists already; use --replace to replace it\n")
     #expect(try tool.contents(of: "copy.db") == copied)
     #expect(
       try tool.run("query", "cities.db", "--write", "DELETE FROM city WHERE id > 5").status == 0)
@@ -28,7 +29,7 @@ struct UpkeepTests {
     #expect(try tool.rows("copy.db", "SELECT count(*) AS n FROM city") == [["n": 5]])
   }
 
-  @Test("A database takes what a copy holds, and nothing of what is none")
+  @Test("larder restore takes a copy's rows, and refuses a file that isn't a database")
   func restore() throws {
     let tool = try Tool.withCities()
     #expect(try tool.run("backup", "cities.db", "copy.db").status == 0)
@@ -45,7 +46,7 @@ struct UpkeepTests {
     #expect(try tool.files() == ["cities.db", "copy.db", "letter"])
   }
 
-  @Test("A file is never copied onto itself, whatever name leads to it")
+  @Test("larder backup, restore and vacuum refuse to copy a file onto itself, also by a link")
   func itself() throws {
     let tool = try Tool.withCities()
     let before = try tool.contents(of: "cities.db")
@@ -62,7 +63,7 @@ struct UpkeepTests {
     #expect(try tool.contents(of: "cities.db") == before)
   }
 
-  @Test("Vacuuming gives back the room of deleted rows, in place or in a copy")
+  @Test("larder vacuum shrinks a file after rows were deleted, in place or in a copy")
   func vacuum() throws {
     let tool = try Tool.withCities("wal")
     let sql = "DELETE FROM city WHERE id > 5"
@@ -80,7 +81,7 @@ struct UpkeepTests {
     #expect(try tool.files() == ["cities.db", "compact.db"])
   }
 
-  @Test("A damaged copy isn't restored, and one that a backup makes is told")
+  @Test("larder restore refuses a damaged copy, and larder backup reports that it made one")
   func damagedCopy() throws {
     let tool = try Tool.withCities()
     var bytes = [UInt8](try tool.contents(of: "cities.db"))
@@ -99,7 +100,7 @@ struct UpkeepTests {
     #expect(try tool.contents(of: "copy.db").count == bytes.count)
   }
 
-  @Test("Optimizing leaves statistics")
+  @Test("larder optimize --all gathers statistics of all tables")
   func optimize() throws {
     let tool = try Tool.withCities()
     #expect(try tool.run("optimize", "cities.db").status == 0)
@@ -107,7 +108,7 @@ struct UpkeepTests {
     #expect(found["tables"] as? [String: Int] == ["city": 300, "country": 2])
   }
 
-  @Test("What can't be written is told with the name of that file")
+  @Test("larder backup, vacuum and optimize exit with status 3 for files that can't be written")
   func unwritable() throws {
     let tool = try Tool.withCities()
     let result = try tool.run("backup", "cities.db", "no/folder/copy.db")

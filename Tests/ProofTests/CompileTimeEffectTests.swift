@@ -1,7 +1,7 @@
 import Testing
 
-@Suite("The proof of compile-time effects, in full", .serialized)
+@Suite("The proof of compile-time effects, complete run", .serialized)
 struct CompileTimeEffectTests {
-  @Test("SQL that is refused, or only looked at, changes nothing of the connection")
+  @Test("SQL that is refused, or only inspected, has no effect on the connection")
   func compileTimeEffects() async throws { try await Proof.expectSuccess("compile-time-effects") }
 }

@@ -4,19 +4,19 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-/// Syncs of the log are held, so that what is told before it is on disk can be seen.
-@Suite("Outcomes wait until what they saw is on disk", .serialized)
+/// These tests hold back syncs of the log, to detect outcomes that are returned before they are on disk.
+@Suite("Calls return only when what they saw is on disk", .serialized)
 struct DurableOutcomeTests {
   private struct Doubt: Error {}
 
-  /// What a thread was told, and how much of the log was on disk then.
+  /// The outcome of a call, and how much of the log was on disk when it returned.
   struct Told {
     var name: String
     var code: ResultCode?
     var synced: Int
   }
 
-  /// Threads that call a queue or pool, and what they were told.
+  /// Threads and tasks that call a queue or pool, and the outcomes of their calls.
   final class Callers: Sendable {
     let told = Lock<[Told]>([])
     private let group = DispatchGroup()
@@ -32,7 +32,7 @@ struct DurableOutcomeTests {
 
     func start(task name: String, _ body: @escaping @Sendable () async throws -> Void) {
       group.enter()
-      // At a higher priority: at the usual one it would get its turn behind all tests that wait for one.
+      // High priority: with the default it would run after all tests that wait for a thread.
       Task.detached(priority: .high) { [self] in
         var code: ResultCode?
         do { try await body() } catch { code = (error as? DatabaseError)?.extendedCode }
@@ -46,7 +46,7 @@ struct DurableOutcomeTests {
       group.leave()
     }
 
-    /// Waits for all; false where one hangs.
+    /// Waits for all callers. Returns false if one hangs.
     func end() -> Bool { group.wait(timeout: .now() + 60) == .success }
 
     func find(_ name: String) -> Told? { told.withLock { $0.first { $0.name == name } } }
@@ -89,7 +89,7 @@ struct DurableOutcomeTests {
     folder.remove()
   }
 
-  /// Waits for others, but not for ever.
+  /// Waits for a condition, at most 60 seconds.
   func wait(_ condition: () -> Bool) -> Bool {
     let deadline = ContinuousClock.now + .seconds(60)
     while !condition() {
@@ -99,7 +99,7 @@ struct DurableOutcomeTests {
     return true
   }
 
-  /// Gives those who would be told too early the time for it.
+  /// Gives calls that would return too early the time to do so.
   func linger() { usleep(30_000) }
 
   func insert(_ name: String, _ access: any DatabaseAccess) {
@@ -120,7 +120,7 @@ struct DurableOutcomeTests {
   }
 
   @Test(
-    "While the disk works, further transactions run, and none is told before it is there",
+    "Transactions run while a sync is running, share the next sync, and return only after it",
     arguments: [false, true])
   func sharedSync(isPool: Bool) throws {
     let access = try open(isPool: isPool)
@@ -139,12 +139,13 @@ struct DurableOutcomeTests {
     for number in 0..<15 {
       #expect((callers.find("city \(number)")?.synced ?? 0) >= written, "told before its sync")
     }
-    // One for all those who came while the first one ran.
+    // One sync for all transactions that came while the first sync ran.
     #expect(durability_syncs() <= begun + 1)
   }
 
   @Test(
-    "A sync covers what was written before it began, and nothing more", arguments: [false, true])
+    "A sync completes the commits that were written before it began, and no later ones",
+    arguments: [false, true])
   func laterCommit(isPool: Bool) throws {
     let access = try open(isPool: isPool)
     defer { close(access) }
@@ -167,7 +168,7 @@ struct DurableOutcomeTests {
   }
 
   @Test(
-    "A read, an error and a rollback are told once what they saw is on disk",
+    "A read, an error or a rollback returns only when the commit that it saw is on disk",
     arguments: [false, true])
   func whatWasSeen(isPool: Bool) throws {
     let access = try open(isPool: isPool)
@@ -227,7 +228,7 @@ struct DurableOutcomeTests {
     #expect(callers.find("constraint")?.code == .constraintUnique)
   }
 
-  @Test("Reads that wait for the disk hold no reader", arguments: [1, 2])
+  @Test("Reads that wait for a sync don't occupy the pool's readers", arguments: [1, 2])
   func waitingReads(readers: Int) throws {
     let access = try open(isPool: true)
     defer { close(access) }
@@ -235,7 +236,7 @@ struct DurableOutcomeTests {
     insert("Bergen", access)
     #expect(try waitForCities(2))
     let ran = Lock(0)
-    // More than the four readers that a pool has.
+    // More than the pool's four readers.
     for number in 0..<(6 * readers) {
       callers.start("read \(number)") { try access.read { _ in ran.withLock { $0 += 1 } } }
     }
@@ -244,7 +245,7 @@ struct DurableOutcomeTests {
     #expect(callers.end())
   }
 
-  @Test("Nobody waits where nothing was written, or where commits needn't be durable")
+  @Test("Calls return without a sync if nothing was written, or if commits needn't be durable")
   func noWait() throws {
     let access = try open(isPool: true)
     defer { close(access) }
@@ -271,7 +272,7 @@ struct DurableOutcomeTests {
   }
 
   @Test(
-    "After a sync that failed nobody is told success, nobody syncs again, and nobody writes",
+    "After a failed sync its commits throw, no further sync is tried, and writes throw",
     arguments: [false, true])
   func failedSync(isPool: Bool) throws {
     let access = try open(isPool: isPool)
@@ -296,7 +297,7 @@ struct DurableOutcomeTests {
     }
     #expect(durability_syncs() == syncs)
     try? access.close()
-    // Opened anew, it goes on.
+    // After reopening, the file can be written again.
     durability_begin(0, 0)
     let path = folder.file("cities.db")
     let queue = try DatabaseQueue(path: path, configuration: Configuration(profile: .durable))

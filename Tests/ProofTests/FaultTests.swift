@@ -1,19 +1,20 @@
 import Testing
 
-@Suite("Proofs of faults, in their short forms", .serialized)
+@Suite("Proofs of faults, short runs", .serialized)
 struct FaultTests {
-  @Test("A failing call of the file system is an error, and nothing acknowledged or half is lost")
+  @Test(
+    "A failing file system call throws, loses no acknowledged commit, and leaves nothing half done")
   func ioFaults() async throws { try await Proof.expectSuccess("io-faults", "--count", "1000") }
 
-  @Test("A lack of memory is an error, and nothing acknowledged or half is lost")
+  @Test("A failing allocation throws, loses no acknowledged commit, and leaves nothing half done")
   func outOfMemory() async throws {
     try await Proof.expectSuccess("out-of-memory", "--count", "1500")
   }
 
   @Test(
-    "After a loss of power all that was acknowledged, or in WAL mode a beginning of it, is left")
+    "After a power loss all acknowledged commits are left, or in WAL mode a prefix of them")
   func powerLoss() async throws { try await Proof.expectSuccess("power-loss", "--count", "600") }
 
-  @Test("A full disk is an error, leaves nothing half written, and passes")
+  @Test("A full disk throws, leaves nothing half written, and writing works again with free space")
   func fullDisk() async throws { try await Proof.expectSuccess("full-disk", "--count", "8") }
 }

@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// Runs of the program `proof`, which is built beside the tests.
+/// Runs the program `proof`, which is built with the tests.
 enum Proof {
-  /// Runs a row, and expects that it tries something, and nothing fails.
+  /// Runs one of its proofs. Expects that it tries at least one case, and that none fails.
   static func expectSuccess(
     _ row: String, _ options: String..., sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {

@@ -1,12 +1,12 @@
 import Testing
 
-@Suite("Proofs of schema changes, in their short form", .serialized)
+@Suite("Proofs of schema changes, short runs", .serialized)
 struct SchemaTests {
   @Test(
-    "A schema change keeps every value, row id and dependent, or says beforehand what it doesn't")
+    "A schema change keeps every value, row id and dependent object, or announces the loss")
   func changes() async throws { try await Proof.expectSuccess("schema-changes", "--count", "300") }
 
-  @Test("A record over a table that others made is right in all it does, or refused")
+  @Test("Each operation of a record on a foreign table has the declared effect, or throws")
   func foreignTables() async throws {
     try await Proof.expectSuccess("foreign-tables", "--count", "1000")
   }

@@ -2,9 +2,10 @@ import CFaultInjection
 import LarderSQLite
 import Testing
 
-/// What settings and statistics say of the wait for the disk, and when nobody shares it.
+/// Tests of shared syncs: their settings, their statistics, and when syncs aren't shared.
 extension DurableOutcomeTests {
-  @Test("Reads that needn't wait for durability return while a sync is held")
+  @Test(
+    "With `readsWaitForDurability` off, reads return during a sync, and transactions still wait")
   func readsThatDoNotWait() throws {
     let access = try open(isPool: true) { $0.readsWaitForDurability = false }
     defer { close(access) }
@@ -25,7 +26,7 @@ extension DurableOutcomeTests {
     }
     #expect(wait { callers.told.withLock { $0.count == 3 } })
     #expect(callers.find("error")?.code == .notFound)
-    // Who writes, or could, waits all the same.
+    // A transaction waits nevertheless, because it could write.
     callers.start("transaction") { try access.inTransaction(.deferred, count) }
     linger()
     #expect(callers.find("transaction") == nil)
@@ -36,7 +37,8 @@ extension DurableOutcomeTests {
   }
 
   @Test(
-    "The statistics count a sync once, and how many commits shared it", arguments: [false, true])
+    "The statistics count each sync once, and the largest number of commits that shared one",
+    arguments: [false, true])
   func syncStatistics(isPool: Bool) throws {
     let access = try open(isPool: isPool)
     defer { close(access) }
@@ -56,7 +58,7 @@ extension DurableOutcomeTests {
   }
 
   @Test(
-    "The effective settings say whether syncs are shared",
+    "`effectiveSettings.groupCommit` is true only for a durable queue in WAL mode with the option on",
     arguments: [
       (Configuration.Profile.durable, Configuration.JournalMode.wal, true, true),
       (.durable, .wal, false, false), (.durable, .truncate, true, false),
@@ -80,7 +82,8 @@ extension DurableOutcomeTests {
     try db.close()
   }
 
-  @Test("A journal mode that is set by hand keeps commits durable, and WAL shares syncs again")
+  @Test(
+    "Commits stay durable after PRAGMA journal_mode = DELETE, and syncs are shared again in WAL")
   func journalModeByHand() throws {
     let access = try open(isPool: false)
     defer { close(access) }
@@ -95,18 +98,18 @@ extension DurableOutcomeTests {
     #expect(try !isShared())
     let syncs = durability_journal_syncs()
     try access.inTransaction { try $0.executeUpdate("INSERT INTO city VALUES ('Bergen')") }
-    // As synchronous FULL does: its pages, then the header that counts them.
+    // With synchronous FULL SQLite syncs the journal's pages, then its header with their count.
     #expect(durability_journal_syncs() == syncs + 2)
     try access.inDatabase { (db) throws in
       #expect(try db.value("PRAGMA journal_mode = WAL", as: String.self) == "wal")
-      // As long as the scope goes on, SQLite syncs by itself.
+      // Until the scope ends, SQLite itself syncs each commit.
       #expect(try !db.effectiveSettings.groupCommit)
       try db.executeUpdate("INSERT INTO city VALUES ('Bodø')")
       #expect(durability_written() > 0)
       #expect(durability_synced() == durability_written())
     }
     #expect(try isShared())
-    // What is WAL already stays so.
+    // Setting WAL again changes nothing.
     try access.inDatabase { (db) throws in
       #expect(try db.value("PRAGMA journal_mode = WAL", as: String.self) == "wal")
       try db.executeUpdate("INSERT INTO city VALUES ('Narvik')")
@@ -126,7 +129,7 @@ extension DurableOutcomeTests {
     #expect(access.statistics.syncs == before + 2)
   }
 
-  @Test("Checkpoints that callers ask for are never told that the pool's own is running")
+  @Test("Explicit checkpoints succeed beside the pool's own checkpoints and writers")
   func checkpoints() throws {
     let access = try open(isPool: true) { configuration in
       configuration.journalSizeLimit = 64 << 10

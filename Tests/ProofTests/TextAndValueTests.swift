@@ -1,19 +1,21 @@
 import Testing
 
-@Suite("Proofs of texts and values, in their short forms", .serialized)
+@Suite("Proofs of texts and values, short runs", .serialized)
 struct TextAndValueTests {
-  @Test("A hostile text is a value or a name wherever a text is taken, or refused")
+  @Test("A hostile text is used as a value or name, or refused, by every API that takes a text")
   func injection() async throws { try await Proof.expectSuccess("injection") }
 
-  @Test("Full-text patterns of any text find what a scan finds, and none is an error of syntax")
+  @Test("A full-text pattern of any text finds what a scan finds, and is never a syntax error")
   func fullText() async throws { try await Proof.expectSuccess("fulltext", "--count", "2000") }
 
-  @Test("Values of every type come back byte for byte, and those that can't be stored throw")
+  @Test(
+    "Random values of every type survive a round trip byte by byte, or throw if they can't be stored"
+  )
   func roundTrip() async throws { try await Proof.expectSuccess("round-trip", "--count", "10000") }
 
-  @Test("Every type has with every operator what Swift computes, or an error and nothing written")
+  @Test("Every operator on every type gives what Swift computes, or throws and writes nothing")
   func types() async throws { try await Proof.expectSuccess("types", "--count", "200") }
 
-  @Test("@Record writes what is right for declarations of any kind, or an error in its place")
+  @Test("@Record expands random declarations correctly, or reports an error at its position")
   func macros() async throws { try await Proof.expectSuccess("macros", "--count", "300") }
 }

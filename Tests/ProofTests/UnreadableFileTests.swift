@@ -3,9 +3,9 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Files that can't be read", .serialized)
+@Suite("Files with read errors", .serialized)
 struct UnreadableFileTests {
-  @Test("A page that can't be read is an I/O error of the untrusted profile, not a corrupt file")
+  @Test("Opening an untrusted file with a failing read throws an I/O error, not a corruption error")
   func untrusted() throws {
     #expect(fault_vfs_install(0) == 0)
     let folder = try ScratchFolder()

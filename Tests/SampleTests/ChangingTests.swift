@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Changing the gazetteer")
 struct ChangingTests {
-  @Test("add, edit and remove keep a city and its name in the index")
+  @Test("gazetteer add, edit and remove keep the city and its full-text index in step")
   func changes() throws {
     let gazetteer = try Gazetteer.imported()
     let added = try gazetteer.objects(
@@ -29,20 +29,20 @@ struct ChangingTests {
       "INSERT INTO city_text(city_text, rank) VALUES ('integrity-check', 1)")
   }
 
-  @Test("add and edit refuse what is no city, and change nothing")
+  @Test("gazetteer add and edit refuse invalid cities, and change nothing")
   func refused() throws {
     let gazetteer = try Gazetteer.imported()
     #expect(try gazetteer.run("add", "Here", "--country", "NO").status == 2)
     #expect(
       try gazetteer.run(
         "add", "Here", "--country", "NO", "--latitude", "91", "--longitude", "0"
-      ).errors.contains("--latitude is a number from -90.0 to 90.0, not “91”"))
+      ).errors.contains("--latitude has to be a number from -90.0 to 90.0, not “91”"))
     #expect(try gazetteer.run("edit", "3143244", "--country", "XX").status == 1)
     #expect(try gazetteer.run("edit", "3143244", "--name", "").status == 2)
     #expect(try gazetteer.objects("search", "Oslo")[0]["country"] == .text("NO"))
   }
 
-  @Test("backup copies the database")
+  @Test("gazetteer backup copies the database")
   func backup() throws {
     let gazetteer = try Gazetteer.imported()
     #expect(try gazetteer.run("backup", "copy.db").status == 0)
@@ -52,7 +52,7 @@ struct ChangingTests {
     #expect(nowhere.status == 3 && nowhere.errors.hasPrefix("gazetteer: nowhere/copy.db: "))
   }
 
-  @Test("serve-load counts exactly what its tasks have written, again and again")
+  @Test("gazetteer serve-load counts every write of its tasks, also in a second run")
   func serveLoad() throws {
     let gazetteer = try Gazetteer.imported()
     var visits = 0
@@ -66,12 +66,13 @@ struct ChangingTests {
     }
   }
 
-  @Test("watch follows what another process writes, each visit once and in their order")
+  @Test(
+    "gazetteer watch prints each visit of another process once and in order, and ends on Ctrl-C")
   func watch() throws {
     let gazetteer = try Gazetteer.imported()
     #expect(try gazetteer.run("watch", "--limit", "0").status == 2)
     let watching = try gazetteer.start(["watch", "--all", "--json", "--limit", "50"])
-    // However far it has come by then: it begins with what is there.
+    // It doesn't matter when it starts to watch: it begins with the existing visits.
     for _ in 1...3 { _ = try gazetteer.run("serve-load", "--seconds", "0.2", "--tasks", "8") }
     let result = try watching.end()
     #expect(result.status == 0 && result.errors == "gazetteer: watching\n", "\(result.errors)")
@@ -85,7 +86,7 @@ struct ChangingTests {
     #expect(try interrupted.end().status == 130)
   }
 
-  @Test("upgrade brings an old database up to date, and with --dry-run only says how")
+  @Test("gazetteer upgrade migrates an old database, and with --dry-run only prints the steps")
   func upgrade() throws {
     let gazetteer = try Gazetteer()
     #expect(try gazetteer.run("upgrade", "--make-old").status == 0)
@@ -112,12 +113,12 @@ struct ChangingTests {
     #expect(try gazetteer.objects("search", "oslo")[0]["population"] == .number(580_000))
   }
 
-  @Test("An upgraded database has the schema of a new one")
+  @Test("A database after gazetteer upgrade has the schema of a new one")
   func upgradedSchema() throws {
     let (old, new) = (try Gazetteer(), try Gazetteer.imported())
     #expect(try old.run("upgrade", "--make-old").status == 0)
     #expect(try old.run("upgrade").status == 0)
-    // In any order: the old one had its first tables before there were migrations.
+    // The order is ignored: the old database had its first tables before there were migrations.
     func schema(_ gazetteer: Gazetteer) throws -> Set<SchemaEntry> {
       Set(try gazetteer.open().schema())
     }

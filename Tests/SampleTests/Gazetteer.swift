@@ -3,15 +3,15 @@ import Larder
 import TestSupport
 import Testing
 
-/// A folder with a small world in it, in which a test runs the built program as a user does.
+/// A folder in which a test runs the built program as a user would.
 final class Gazetteer {
   private let scratch: ScratchFolder
   var folder: String { scratch.path }
-  /// A file, or the address of a server's database.
+  /// The path of the database file, or the address of the server's database.
   var database: String { server ?? file("gazetteer.db") }
   private let server: String?
 
-  /// What a run has printed, and how it ended.
+  /// The output and exit status of a run.
   struct Result {
     let status: Int32
     let output: String
@@ -25,7 +25,7 @@ final class Gazetteer {
     scratch = try ScratchFolder()
   }
 
-  /// One in which the small world is imported already.
+  /// A folder in which the three small files are already imported.
   static func imported() throws -> Gazetteer {
     let gazetteer = try Gazetteer()
     try gazetteer.writeWorld()
@@ -45,7 +45,7 @@ final class Gazetteer {
   /// Runs the program with the folder's database, and waits for its end.
   func run(_ arguments: String...) throws -> Result { try start(arguments).end() }
 
-  /// The objects that a command prints.
+  /// The JSON objects that a command prints.
   func objects(_ arguments: String...) throws -> [[String: JSONValue]] {
     let result = try start(arguments + ["--json"]).end()
     try #require(result.status == 0, "\(result.errors)")
@@ -65,7 +65,7 @@ final class Gazetteer {
   }
 }
 
-/// A value of JSON as far as the tests look at it.
+/// A JSON value, with the cases that the tests need.
 indirect enum JSONValue: Decodable, Hashable {
   case null
   case text(String)
@@ -89,12 +89,12 @@ indirect enum JSONValue: Decodable, Hashable {
   }
 }
 
-/// A process that runs the program. Its output goes to files, so that nothing has to read it meanwhile.
+/// A process that runs the program. Its output goes to files, so that nothing has to read it while it runs.
 final class Run {
   private let process: ChildProcess
   private let output: String
   private let errors: String
-  /// Its folder stays as long as the run.
+  /// Retained, so that the folder exists as long as the run.
   private let gazetteer: Gazetteer
 
   init(_ arguments: [String], in gazetteer: Gazetteer, isOutputFull: Bool = false) throws {
@@ -109,12 +109,12 @@ final class Run {
 
   func interrupt() { process.send(SIGINT) }
 
-  /// Whether it has written this to its standard error.
+  /// Whether the program has written this text to its standard error.
   func hasSaid(_ text: String) -> Bool {
     (try? String(contentsOfFile: errors, encoding: .utf8))?.contains(text) ?? false
   }
 
-  /// Opens a pipe that the program reads, as soon as it does. Throws if it ends before.
+  /// Opens a pipe as soon as the program reads it. Throws if the program ends before.
   func openForWriting(_ pipe: String) throws -> FileHandle {
     while true {
       let descriptor = open(pipe, O_WRONLY | O_NONBLOCK)
@@ -127,19 +127,19 @@ final class Run {
     }
   }
 
-  /// The program ended where it should have gone on.
+  /// The error that the program ended too early.
   struct Ended: Error {
     let result: Gazetteer.Result
   }
 
-  /// Waits for its end. A signal that ended it counts as 128 and its number.
+  /// Waits for the program's end. A signal that ended it gives the status 128 plus the signal's number.
   func end() throws -> Gazetteer.Result {
     let status = process.end()
     return Gazetteer.Result(
       status: status, output: try text(output), errors: try text(errors))
   }
 
-  /// What is in a file, if there is one.
+  /// A file's text, or an empty text if there is no file.
   private func text(_ path: String) throws -> String {
     guard access(path, F_OK) == 0 else { return "" }
     return String(decoding: try ScratchFolder.contents(of: path), as: UTF8.self)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("gazetteer import")
 struct ImportTests {
-  @Test("imports all of the sample's files where none is named")
+  @Test("gazetteer import without file names imports all of the sample's files")
   func everything() throws {
     let gazetteer = try Gazetteer()
     let objects = try gazetteer.objects("import")
@@ -21,7 +21,7 @@ struct ImportTests {
     #expect(try gazetteer.open().value("PRAGMA integrity_check", as: String.self) == "ok")
   }
 
-  @Test("takes files in any order, and knows them by their first lines")
+  @Test("gazetteer import takes files in any order, and recognizes them by their header")
   func order() throws {
     let gazetteer = try Gazetteer()
     try gazetteer.writeWorld()
@@ -36,7 +36,7 @@ struct ImportTests {
     #expect(result.errors.isEmpty && result.status == 0)
   }
 
-  @Test("takes quotes, commas and empty fields for what they are")
+  @Test("gazetteer import reads quotes, commas and empty fields correctly")
   func fields() throws {
     let gazetteer = try Gazetteer.imported()
     let city = try gazetteer.objects("search", "san jose")[0]
@@ -47,7 +47,7 @@ struct ImportTests {
     #expect(try gazetteer.objects("path", "130102").last?["latitude"] == nil)
   }
 
-  @Test("changes nothing the second time")
+  @Test("gazetteer import of the same files a second time changes nothing")
   func twice() throws {
     let gazetteer = try Gazetteer.imported()
     let dump = try gazetteer.dump()
@@ -58,7 +58,9 @@ struct ImportTests {
     #expect(try gazetteer.dump() == dump)
   }
 
-  @Test("Imports that begin at once into a new database wait for one another", arguments: 0..<3)
+  @Test(
+    "Four concurrent runs of gazetteer import into a new database store each row once",
+    arguments: 0..<3)
   func together(_: Int) throws {
     let gazetteer = try Gazetteer()
     try gazetteer.writeWorld()
@@ -73,11 +75,11 @@ struct ImportTests {
         [[String: JSONValue]].self, from: Data(result.output.utf8))
       inserted += objects.compactMap { $0["inserted"] }.filter { $0 != .number(0) }
     }
-    // One of them has stored all.
+    // One of the runs has stored all rows.
     #expect(inserted == [.number(5), .number(10), .number(8)])
   }
 
-  @Test("goes on where another one was killed while it made the tables")
+  @Test("gazetteer import completes a database with old empty tables, and refuses one with rows")
   func halfMade() throws {
     let gazetteer = try Gazetteer()
     try gazetteer.writeWorld()
@@ -91,7 +93,7 @@ struct ImportTests {
     #expect(try gazetteer.count("city") == 10)
   }
 
-  @Test("changes what a file has otherwise, and finds it by its new name")
+  @Test("gazetteer import updates changed cities, which are found by their new names only")
   func changed() throws {
     let gazetteer = try Gazetteer.imported()
     try gazetteer.write(
@@ -108,7 +110,7 @@ struct ImportTests {
     #expect(try gazetteer.count("city") == 11)
   }
 
-  /// Lines that are wrong, and what is said of them.
+  /// Malformed lines and the expected errors.
   static let badLines: [(line: String, problem: String)] = [
     ("1,Oslo,59.9,10.7,NO,5,Europe/Oslo", "it has 7 fields, and the header 8"),
     ("", "it has 1 fields, and the header 8"),
@@ -123,12 +125,14 @@ struct ImportTests {
     ("1,Oslo,59.9,10.7,NO,5.5,,", "population is “5.5”, which is not a whole number"),
     ("1,Oslo,59.9,10.7,XX,5,,", "there is no country “XX”"),
     ("2657896,Zurich,47.3,8.5,CH,5,,", "the key 2657896 was there before"),
-    ("1,Os\"lo,59.9,10.7,NO,5,,", "a quote stands in a field that doesn't begin with one"),
+    ("1,Os\"lo,59.9,10.7,NO,5,,", "a field contains a quote, but doesn't begin with one"),
     ("1,\"Oslo\"x,59.9,10.7,NO,5,,", "something other than a comma follows a closing quote"),
     ("1,Os\rlo,59.9,10.7,NO,5,,", "a carriage return without a line feed"),
   ]
 
-  @Test("names file and line of what is wrong, and undoes the file", arguments: badLines)
+  @Test(
+    "gazetteer import reports a bad line with file and number, and stores nothing of the file",
+    arguments: badLines)
   func badLine(line: String, problem: String) throws {
     let gazetteer = try Gazetteer()
     try gazetteer.writeWorld()
@@ -146,7 +150,7 @@ struct ImportTests {
     #expect(try gazetteer.count("city") == 2)
   }
 
-  @Test("counts the lines of fields that go over several")
+  @Test("gazetteer import counts the lines within multi-line fields in its errors")
   func severalLines() throws {
     let gazetteer = try Gazetteer()
     try gazetteer.writeWorld()
@@ -155,7 +159,7 @@ struct ImportTests {
     #expect(result.errors.contains("bad.csv:4: population is “many”"), "\(result.errors)")
   }
 
-  @Test("says where a quote begins that is never closed")
+  @Test("gazetteer import reports the line where an unclosed quote begins")
   func openQuote() throws {
     let gazetteer = try Gazetteer()
     try gazetteer.writeWorld()
@@ -166,7 +170,7 @@ struct ImportTests {
     #expect(skipped.lines.last == "bad.csv  cities    1        0          0         1")
   }
 
-  @Test("refuses text that is not UTF-8")
+  @Test("gazetteer import refuses text that isn't UTF-8")
   func invalidText() throws {
     let gazetteer = try Gazetteer()
     try gazetteer.writeWorld()
@@ -178,7 +182,8 @@ struct ImportTests {
     #expect(result.errors == "gazetteer: bad.csv:2: the text is not valid UTF-8\n")
   }
 
-  @Test("reports a line that the database refuses, and leaves out that one alone")
+  @Test(
+    "gazetteer import reports a line that violates a constraint, and --skip-bad leaves out only it")
   func refusedLine() throws {
     let gazetteer = try Gazetteer()
     try gazetteer.write(
@@ -195,7 +200,7 @@ struct ImportTests {
     #expect(try gazetteer.count("country") == 2)
   }
 
-  @Test("refuses files that are missing, empty, or of something else")
+  @Test("gazetteer import refuses missing, empty and unknown files, and creates no database")
   func wrongFiles() throws {
     let gazetteer = try Gazetteer()
     try gazetteer.write("empty.csv", "")
@@ -210,12 +215,12 @@ struct ImportTests {
     #expect(!FileManager.default.fileExists(atPath: gazetteer.database))
   }
 
-  @Test("is undone by an interrupt, wholly, and says so")
+  @Test("gazetteer import is rolled back completely by an interrupt, and reports it")
   func interrupted() throws {
     let gazetteer = try Gazetteer()
     try gazetteer.writeWorld()
-    // A pipe that takes less than is written: once all is, the program has read and stored much of
-    // it, and waits for more.
+    // The pipe's buffer is smaller than the text: once all of it is written, the program has read and
+    // stored much of it, and waits for more.
     let pipe = gazetteer.file("pipe.csv")
     try #require(mkfifo(pipe, 0o600) == 0)
     let run = try gazetteer.start(["import", "countries.csv", "pipe.csv"])

@@ -3,7 +3,7 @@ import Testing
 @Suite("Looking things up in the gazetteer")
 struct LookingTests {
   @Test(
-    "search finds names in any language, by their words or what is in them",
+    "gazetteer search finds names in any language, by words or parts of words",
     arguments: [
       ("北京", ["北京市"]), ("家庄", ["石家庄市"]), ("Zurich", ["Zürich", "Zürich (Kreis 10) / Höngg"]),
       ("ürich", ["Zürich", "Zürich (Kreis 10) / Höngg"]), ("o'f", ["O'Fallon", "O'Fallon"]),
@@ -17,14 +17,14 @@ struct LookingTests {
   }
 
   @Test(
-    "search takes nothing in the text for its own syntax",
+    "gazetteer search accepts full-text operators, wildcards and quotes in the text without an error",
     arguments: ["\"", "* OR *", "NEAR(", "%", "_", "\\", "a\"b", "name:oslo", "-"])
   func syntax(text: String) throws {
     let result = try Gazetteer.imported().run("search", "--", text)
     #expect(result.status == 0, "\(result.errors)")
   }
 
-  @Test("search puts the same name first, then the largest, and says when nothing is found")
+  @Test("gazetteer search sorts by population, reports when nothing is found, and applies --limit")
   func searchOrder() throws {
     let gazetteer = try Gazetteer.imported()
     #expect(
@@ -40,7 +40,7 @@ struct LookingTests {
     #expect(try gazetteer.objects("search", "o", "--limit", "2").count == 2)
   }
 
-  @Test("children lists what belongs to a division, and with --all what is below that")
+  @Test("gazetteer children lists a division's children, and with --all their descendants")
   func children() throws {
     let gazetteer = try Gazetteer.imported()
     #expect(
@@ -55,7 +55,7 @@ struct LookingTests {
     #expect(try gazetteer.objects("children", "110101").isEmpty)
   }
 
-  @Test("path goes from the province down to the division")
+  @Test("gazetteer path lists the divisions from the province down")
   func path() throws {
     let path = try Gazetteer.imported().objects("path", "110102")
     #expect(path.map { $0["name"] } == [.text("北京市"), .text("市辖区"), .text("西城区")])
@@ -63,7 +63,7 @@ struct LookingTests {
   }
 
   @Test(
-    "A code or country that isn't there is an error, and not an empty list",
+    "gazetteer exits with status 1 for an unknown code or country",
     arguments: [
       (["children", "999999"], "there is no division 999999"),
       (["path", "110199", "--json"], "there is no division 110199"),
@@ -84,7 +84,7 @@ struct LookingTests {
     #expect(result.output.isEmpty)
   }
 
-  @Test("top lists the largest cities, of all or of a country")
+  @Test("gazetteer top lists the largest cities, of all countries or of one")
   func top() throws {
     let gazetteer = try Gazetteer.imported()
     #expect(
@@ -99,7 +99,7 @@ struct LookingTests {
   }
 
   @Test(
-    "nearest finds the nearest cities, also across 180° and from the poles",
+    "gazetteer nearest finds the nearest cities, also across 180° and from the poles",
     arguments: [
       (["59.9", "10.7"], "Oslo"), (["-17", "-179.9"], "Labasa"), (["-90", "0"], "Suva"),
       (["90", "0"], "Oslo"), (["0", "180"], "Labasa"),
@@ -115,14 +115,14 @@ struct LookingTests {
     #expect(distances == distances.sorted() && distances.count == 10)
   }
 
-  @Test("nearest knows that Zürich is 1,399 km from Oslo")
+  @Test("gazetteer nearest prints 1,398.8 km as the distance from Oslo to Zürich")
   func distance() throws {
     let cities = try Gazetteer.imported().run("nearest", "59.91273", "10.74609", "--limit", "3")
     #expect(cities.lines[1].hasPrefix("   0.0  3143244"))
     #expect(cities.lines[2].hasPrefix("1398.8  2660306"), "\(cities.output)")
   }
 
-  @Test("stats counts cities and people per continent and country")
+  @Test("gazetteer stats counts cities and people per continent and country")
   func stats() throws {
     let rows = try Gazetteer.imported().objects("stats")
     let asia = rows.first { $0["continent"] == .text("AS") && $0["country"] == nil }
@@ -133,7 +133,7 @@ struct LookingTests {
     #expect(rows.count == 4 + 5)
   }
 
-  @Test("sql prints each query with its arguments and its plan")
+  @Test("gazetteer sql prints each query with its arguments and its plan")
   func sql() throws {
     let gazetteer = try Gazetteer.imported()
     let queries = try gazetteer.objects("sql")

@@ -2,9 +2,9 @@ import Foundation
 import Larder
 import Testing
 
-@Suite("gazetteer nearest, among all cities")
+@Suite("gazetteer nearest with all cities")
 struct NearestTests {
-  @Test("finds the same cities as a look at each of them")
+  @Test("gazetteer nearest finds the same 30 cities as computing the distance to every city")
   func likeAllDistances() throws {
     let gazetteer = try Gazetteer()
     try #require(try gazetteer.run("import").status == 0)
@@ -30,7 +30,7 @@ struct NearestTests {
   }
 }
 
-/// A place on the globe as a vector, which knows nothing of poles and of 180°.
+/// A place on the globe as a vector, which needs no special cases at the poles and at 180°.
 private struct Direction {
   let x, y, z: Double
 

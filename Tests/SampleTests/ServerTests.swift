@@ -22,7 +22,7 @@ struct ServerTests {
 
   private let importing = ["import", "countries.csv", "cities.csv", "divisions.csv"]
 
-  /// Runs a command on both, and expects the same of both.
+  /// Runs a command with the file and the server, and expects the same status and output.
   @discardableResult
   private func run(_ command: [String]) throws -> Gazetteer.Result {
     let results = try [file, server].map { try $0.start(command).end() }
@@ -34,7 +34,7 @@ struct ServerTests {
     return results[0]
   }
 
-  @Test("Each command prints what it prints of a file")
+  @Test("Each gazetteer command prints the same with a server as with a file")
   func commands() throws {
     try run(importing)
     try run(importing)
@@ -62,7 +62,7 @@ struct ServerTests {
     }
   }
 
-  @Test("A bad line is left out or undoes its file, as in a file")
+  @Test("gazetteer import to a server leaves out or refuses a bad line, as with a file")
   func badLines() throws {
     let twice = """
       \(Gazetteer.countryHeader)
@@ -82,7 +82,7 @@ struct ServerTests {
     try run(["search", "Third"])
   }
 
-  @Test("An old database is upgraded, with a rehearsal that changes nothing")
+  @Test("gazetteer upgrade works on a server, and --dry-run changes nothing")
   func upgrade() throws {
     try run(["upgrade", "--make-old"])
     try run(["upgrade", "--make-old"])
@@ -100,7 +100,7 @@ struct ServerTests {
     try run(["search", "oslo"])
   }
 
-  @Test("Its tables are what the records declare, but for the words that are searched")
+  @Test("The server's city table has the declared text index, collation and NOT NULL")
   func differences() throws {
     #expect(try server.start(importing).end().status == 0)
     let db = try Database.postgres(address)
@@ -109,7 +109,7 @@ struct ServerTests {
     #expect(found.column("name")?.collation == "C" && found.column("population")?.isNotNull == true)
   }
 
-  @Test("serve-load counts exactly what its tasks have written, and sql shows the server's plans")
+  @Test("gazetteer serve-load on a server counts every write, and sql prints the server's SQL")
   func load() throws {
     #expect(try server.start(importing).end().status == 0)
     let report = try server.objects("serve-load", "--seconds", "0.2", "--tasks", "8")[0]
@@ -124,7 +124,7 @@ struct ServerTests {
     #expect(try server.run("top", "--max-pages", "5").status == 2)
   }
 
-  @Test("A server that isn't there, or has no gazetteer, is told without the address")
+  @Test("gazetteer exits with status 3 for a missing server, without printing the password")
   func trouble() throws {
     let empty = try server.run("top")
     #expect(empty.status == 3 && empty.errors.contains("there is no gazetteer in it"))

@@ -2,9 +2,9 @@ import Foundation
 import Larder
 import Testing
 
-@Suite("What the gazetteer says when something is wrong")
+@Suite("Errors of the gazetteer")
 struct TroubleTests {
-  @Test("A database that isn't there is an error, and is not made by looking")
+  @Test("gazetteer top exits with status 3 for a missing database, and doesn't create it")
   func missing() throws {
     let gazetteer = try Gazetteer()
     let result = try gazetteer.run("top")
@@ -16,11 +16,11 @@ struct TroubleTests {
     #expect(!FileManager.default.fileExists(atPath: gazetteer.database))
   }
 
-  @Test("A file that is no database, or one of something else, is refused")
+  @Test("gazetteer refuses a file that isn't a database, and a database without a gazetteer")
   func somethingElse() throws {
     let gazetteer = try Gazetteer()
     try gazetteer.write("gazetteer.db", String(repeating: "This is a letter. ", count: 100))
-    #expect(try gazetteer.run("top").errors.hasSuffix("this is no database\n"))
+    #expect(try gazetteer.run("top").errors.hasSuffix("this isn't a database\n"))
     try FileManager.default.removeItem(atPath: gazetteer.database)
     try gazetteer.open().executeUpdate("CREATE TABLE letter (text TEXT)")
     for command in ["top", "import", "upgrade"] {
@@ -30,7 +30,7 @@ struct TroubleTests {
     #expect(try gazetteer.open().schema().map(\.name) == ["letter"])
   }
 
-  @Test("A database that another process writes to is waited for, and then given up")
+  @Test("gazetteer exits with status 3 for a locked database after --wait 0, but still reads it")
   func locked() throws {
     let gazetteer = try Gazetteer.imported()
     let other = try gazetteer.open()
@@ -44,10 +44,10 @@ struct TroubleTests {
     #expect(try gazetteer.run("remove", "3143244", "--wait", "0").status == 0)
   }
 
-  @Test("A database that can only be read is read, and not written")
+  @Test("gazetteer reads a read-only database, and refuses to write it")
   func readOnly() throws {
     let gazetteer = try Gazetteer.imported()
-    // A version of the file format that nothing may write yet: a file's mode doesn't bind root.
+    // A write version that SQLite doesn't know makes it read-only. File permissions don't bind root.
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: gazetteer.database))
     try file.seek(toOffset: 18)
     try file.write(contentsOf: Data([3]))
@@ -58,7 +58,7 @@ struct TroubleTests {
     #expect(try gazetteer.run("top").status == 0)
   }
 
-  @Test("A full disk undoes the import, and leaves the database whole")
+  @Test("gazetteer import on a full disk is rolled back, and leaves the database intact")
   func full() throws {
     let gazetteer = try Gazetteer.imported()
     let result = try gazetteer.run("import", "--max-pages", "60")
@@ -71,7 +71,7 @@ struct TroubleTests {
   }
 
   @Test(
-    "A wrong command line is told from what went wrong",
+    "gazetteer exits with status 2 and a one-line error for a wrong command line",
     arguments: [
       (["fly"], "there is no command “fly”; see “gazetteer --help”"),
       (["top", "--speed"], "there is no option --speed; see “gazetteer top --help”"),
@@ -79,13 +79,15 @@ struct TroubleTests {
       (["top", "Oslo"], "top takes no arguments; see “gazetteer top --help”"),
       (["path"], "path takes CODE; see “gazetteer path --help”"),
       (["top", "--json=yes"], "--json takes no value; see “gazetteer top --help”"),
-      (["top", "--limit", "many"], "--limit is a whole number from 1 to 1000000, not “many”"),
-      (["top", "--limit=0"], "--limit is a whole number from 1 to 1000000, not “0”"),
-      (["nearest", "91", "0"], "LAT is a number from -90.0 to 90.0, not “91”"),
-      (["nearest", "0", "nan"], "LON is a number from -180.0 to 180.0, not “nan”"),
+      (
+        ["top", "--limit", "many"], "--limit has to be a whole number from 1 to 1000000, not “many”"
+      ),
+      (["top", "--limit=0"], "--limit has to be a whole number from 1 to 1000000, not “0”"),
+      (["nearest", "91", "0"], "LAT has to be a number from -90.0 to 90.0, not “91”"),
+      (["nearest", "0", "nan"], "LON has to be a number from -180.0 to 180.0, not “nan”"),
       (
         ["edit", "3143244", "--population", "9223372036854775807"],
-        "--population is a whole number from 0 to 100000000000, not “9223372036854775807”"
+        "--population has to be a whole number from 0 to 100000000000, not “9223372036854775807”"
       ),
       (["backup", ""], "backup needs the name of a file"),
       (
@@ -100,7 +102,7 @@ struct TroubleTests {
     #expect(result.output.isEmpty)
   }
 
-  @Test("An option at the end needs its value")
+  @Test("gazetteer refuses an option at the end of the line without its value")
   func optionWithoutValue() throws {
     let gazetteer = try Gazetteer()
     let result = try Run(["top", "--limit"], in: gazetteer).end()
@@ -108,7 +110,7 @@ struct TroubleTests {
     #expect(try Run(["import", "--database", ""], in: gazetteer).end().status == 2)
   }
 
-  @Test("Each command explains itself, and the program all of them")
+  @Test("gazetteer --help lists all commands, and each command has --help")
   func help() throws {
     let gazetteer = try Gazetteer()
     let overview = try Run(["--help"], in: gazetteer).end()
@@ -125,7 +127,7 @@ struct TroubleTests {
     }
   }
 
-  @Test("Output that can't be written is an error")
+  @Test("gazetteer exits with status 1 if its output can't be written")
   func fullOutput() throws {
     let gazetteer = try Gazetteer.imported()
     let database = ["--database", gazetteer.database]
@@ -136,7 +138,7 @@ struct TroubleTests {
     }
   }
 
-  @Test("Characters that would change a terminal are not printed as they are")
+  @Test("gazetteer replaces control characters in printed names")
   func controlCharacters() throws {
     let gazetteer = try Gazetteer.imported()
     #expect(try gazetteer.run("edit", "3143244", "--name", "Os\u{1B}[31mlo\n").status == 0)

@@ -5,7 +5,7 @@ extension Gazetteer {
     "geoname_id,name,latitude,longitude,country_code,population,timezone,admin1_code"
   static let divisionHeader = "code,name,longitude,latitude"
 
-  /// Writes three files with a small world.
+  /// Writes three CSV files with a few countries, cities and divisions.
   func writeWorld() throws {
     try write(
       "countries.csv",
@@ -52,7 +52,7 @@ extension Gazetteer {
 }
 
 extension String {
-  /// The text with lines as the sample's files have them.
+  /// The text with CRLF line ends, as in the sample's files.
   var dosLines: String {
     split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n")
   }

@@ -1,3 +1,4 @@
+import LarderFleet
 import Larder
 import TestSupport
 

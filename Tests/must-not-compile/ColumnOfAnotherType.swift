@@ -1,4 +1,4 @@
-// one error: the expression has another type than the column
+// one error: the expression and the column have different types
 import Larder
 
 func query() throws {

@@ -1,4 +1,4 @@
-// error: quotients, means and totals of decimal numbers aren't exact: `real` first
+// error: quotients, means and totals of decimal numbers aren't exact: use `real` first
 import Foundation
 import Larder
 

@@ -1,4 +1,4 @@
-// one error: operands have to be of one type
+// one error: operands need the same type
 import Larder
 
 func query() throws {

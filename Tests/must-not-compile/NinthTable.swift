@@ -1,4 +1,4 @@
-// one error: a query joins up to eight tables
+// one error: a query can join at most eight tables
 import Larder
 
 func query() throws {

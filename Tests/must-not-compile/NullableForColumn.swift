@@ -1,4 +1,4 @@
-// one error: the column can't be NULL, and what it shall become can
+// one error: the column can't be NULL, but the assigned value can
 import Larder
 
 func query() throws {

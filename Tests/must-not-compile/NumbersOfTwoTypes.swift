@@ -1,4 +1,4 @@
-// one error: the numbers have different types: make both Double or Int, an expression with .real or .integer
+// one error: the numbers have different types: convert both to Double or Int, an expression with .real or
 import Larder
 
 func query() throws {

@@ -1,4 +1,4 @@
-// one error: the value is an Optional, and what it is compared with can't be NULL: unwrap the value
+// one error: the value is an Optional, but the expression that it is compared with can't be NULL: unwrap the value
 import Larder
 
 func query() throws {

@@ -1,4 +1,4 @@
-// error: a column's value is known to the database only
+// error: only the database knows a column's value
 import Larder
 
 func query() throws {

@@ -1,4 +1,4 @@
-// one error: this says something of a property of a @Record only
+// one error: this attribute can only be on a property of a @Record type
 import LarderMacros
 
 struct City { @Column(.primaryKey) var name: String }

@@ -1,4 +1,4 @@
-// one error: a property is a column, or @NotStored
+// one error: a property can't have both @Column and @NotStored
 import LarderMacros
 
 @Record

@@ -1,4 +1,4 @@
-// one error: only a property that is stored in its record is a column
+// one error: only a stored instance property can be a column
 import LarderMacros
 
 @Record

@@ -1,4 +1,4 @@
-// one error: @Record can't tell whether this is compiled: a table has the same columns, and a type the same initializers, under all conditions
+// one error: @Record can't tell whether this is compiled: a table needs the same columns, and a type the same initializers, under all conditions
 import LarderMacros
 
 @Record

@@ -1,4 +1,4 @@
-// one error: a constant that has its value can't be read from a row: make it var, or static, or add @NotStored
+// one error: a constant with an initial value can't be read from a row: make it var, or static, or add @NotStored
 import LarderMacros
 
 @Record

@@ -1,4 +1,4 @@
-// one error: a table's name isn't empty
+// one error: a table's name can't be empty
 import LarderMacros
 
 @Record("")

@@ -1,4 +1,4 @@
-// one error: a type in a generic one can't be a record, since it has no static properties
+// one error: a type in a generic type can't be a record, since it can't have static stored properties
 import LarderMacros
 
 struct Country<Code> {

@@ -1,4 +1,4 @@
-// error: write the column's name as a string, or an option with its dot: .unique
+// error: write the column's name as a string literal, or an option with its dot: .unique
 import LarderMacros
 
 let name = "key"

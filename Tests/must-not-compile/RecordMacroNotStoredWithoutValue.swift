@@ -1,4 +1,4 @@
-// one error: “name” needs a value, since none is read from rows
+// one error: “name” needs an initial value, since it isn't read from rows
 import LarderMacros
 
 @Record

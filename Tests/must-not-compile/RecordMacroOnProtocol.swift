@@ -1,4 +1,4 @@
-// one error: @Record makes records of structures and final classes
+// one error: @Record can only be on a structure or a final class
 import LarderMacros
 
 @Record

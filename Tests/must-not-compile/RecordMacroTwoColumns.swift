@@ -1,4 +1,4 @@
-// one error: a property has one @Column
+// one error: a property can only have one @Column
 import LarderMacros
 
 @Record

@@ -1,4 +1,4 @@
-// one error: @Column is one property's: declare each by itself
+// one error: @Column can only be on one property: declare each property by itself
 import LarderMacros
 
 @Record

@@ -1,4 +1,4 @@
-// one error: a reference that isn't kept is no column: add @NotStored
+// one error: a weak or unowned reference can't be a column: add @NotStored
 import LarderMacros
 
 final class Country: Sendable {}

@@ -1,4 +1,4 @@
-// one error: “City” has no properties that are stored
+// one error: “City” has no stored properties
 import LarderMacros
 
 @Record

@@ -1,4 +1,4 @@
-// one error: no property is the primary key: mark it @Column(.primaryKey), or say options: .noPrimaryKey
+// one error: no property is the primary key: mark one @Column(.primaryKey), or pass options: .noPrimaryKey
 import LarderMacros
 
 @Record

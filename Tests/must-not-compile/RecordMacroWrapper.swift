@@ -1,4 +1,4 @@
-// one error: @Trimmed could be a property wrapper or a macro, with which this isn't simply stored: add @NotStored, or store a property without it
+// one error: @Trimmed could be a property wrapper or a macro, so this may not be a plain stored property: add @NotStored, or store a property without it
 import LarderMacros
 
 @propertyWrapper

@@ -1,4 +1,4 @@
-// one error: combine selections without a function, and give the rows to it: a.union(b).select(function)
+// one error: combine the selections first, then apply the function: a.union(b).select(function)
 import Larder
 
 func query() throws {

@@ -1,4 +1,4 @@
-// one error: values of this type are stored by the column's coding only: write .value
+// one error: only the column's coding can store values of this type: write .value
 import Larder
 struct Color: Codable, Sendable, Hashable { var r: Int }
 struct P: Record {

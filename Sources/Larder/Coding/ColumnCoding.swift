@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// How a column stores a property whose type doesn't say so itself, or says it otherwise.
+/// How a column stores a property whose type doesn't say how, or says it differently.
 ///
 /// ```swift
 /// let founded = Column("founded", \City.founded, as: .iso8601)
@@ -9,31 +9,31 @@ import FoundationEssentials
 ///   as: ColumnCoding(encode: { $0.hexadecimal }, decode: { try Color(hexadecimal: $0) }))
 /// ```
 ///
-/// A property that is Optional is NULL for nil, and takes the coding of what it wraps.
+/// An Optional property stores nil as NULL, and has the coding of the type that it wraps.
 ///
-/// Values are coded for the column that they stand beside, and compared and put in order as they are stored.
-/// Two columns are compared, or one is assigned to the other, as they are stored: that needs the same coding
-/// on both sides. With two, and where an operator or a function computes with what a coding stores in
-/// another form, the statement throws ``LarderSQLite/DatabaseError``.
+/// Values get the coding of the column beside them, and are compared and put in order as they are stored.
+/// Comparing two columns, or assigning one to the other, needs the same coding on both sides. With two
+/// codings, or if an operator or a function would compute with a form that a coding has changed, the
+/// statement throws ``LarderSQLite/DatabaseError``.
 public struct ColumnCoding<Value: Sendable>: Sendable {
   let bind: @Sendable (Value, ParameterBinder) throws -> Void
   let read: @Sendable (ColumnReader) throws -> Value
-  /// The value as it is stored by a connection with this format of dates.
+  /// Encodes a value as a connection with this date format stores it.
   @usableFromInline let stored: @Sendable (Value, DateFormat) throws -> DatabaseValue
-  /// The value from what is stored.
+  /// Decodes a stored value.
   let restored: @Sendable (DatabaseValue) throws -> Value
   let columnType: ColumnType
-  /// The format of dates; nil for values that are none.
+  /// The date format; nil for values that aren't dates.
   private(set) var dateFormat: DateFormat?
-  /// What tells this coding from another for the same type.
+  /// The form that distinguishes this coding from another for the same type.
   private(set) var form: StoredForm
-  /// Whether texts that are stored never look like numbers: those of dates and UUIDs, and JSON, unless that of
-  /// numbers.
+  /// Whether the stored texts never look like numbers. This holds for dates,
+  /// UUIDs, and JSON unless it is of numbers.
   private(set) var isNeverNumber = false
 
   /// A coding through another type, which knows how it is stored.
   ///
-  /// What the closures throw reaches whoever writes or reads the record.
+  /// Errors that the closures throw reach the caller who writes or reads the record.
   public init<Stored: DatabaseValueConvertible>(
     encode: @escaping @Sendable (Value) throws -> Stored,
     decode: @escaping @Sendable (Stored) throws -> Value
@@ -47,7 +47,7 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
     form = .through(ObjectIdentifier(Stored.self))
   }
 
-  /// The format in which closures store dates, found by storing one: they can't say.
+  /// The date format of the closures, found by storing a date, since they can't tell it.
   private static func dateFormat(_ stored: (Value) throws -> DatabaseValue) -> DateFormat? {
     let day = Date(timeIntervalSince1970: 86_400)
     guard let date = day as? Value else { return nil }
@@ -78,7 +78,7 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
     self.form = form
   }
 
-  /// The same for a property that may be nil.
+  /// This coding for an Optional property.
   var optional: ColumnCoding<Value?> {
     var coding = ColumnCoding<Value?>(
       bind: { if let value = $0 { try bind(value, $1) } else { try $1.bindNull() } },
@@ -91,16 +91,16 @@ public struct ColumnCoding<Value: Sendable>: Sendable {
   }
 }
 
-/// How values are stored, as far as it can be told: those of two columns are compared, and one is assigned
-/// to the other, where it is the same.
+/// The form in which values are stored, as far as it is known. Two columns can be compared, or one assigned
+/// to the other, if theirs is the same.
 enum StoredForm: Hashable, Sendable {
-  /// As the type says.
+  /// The form that the type itself says.
   case own
   case date(DateFormat)
   case json
   /// UUIDs as text in small letters.
   case lowercase
-  /// By two closures, as values of this type.
+  /// Stored by two closures, as values of this type.
   case through(ObjectIdentifier)
 }
 
@@ -125,8 +125,8 @@ struct CodedValue<Value: Sendable>: DateFormatted {
   func bind(to parameter: ParameterBinder) throws { try coding.bind(value, parameter) }
 }
 
-/// A value that needs a coding to be stored: what ``SQLExpression/value(_:)-(Value)`` holds until it
-/// meets its column.
+/// A value that needs a coding to be stored: the content of
+/// ``SQLExpression/value(_:)-(Value)`` until it meets its column.
 struct UncodedValue<Value: Sendable>: DatabaseValueConvertible {
   let value: Value
 
@@ -150,7 +150,7 @@ extension ColumnCoding {
 }
 
 extension ColumnCoding where Value: DatabaseValueConvertible {
-  /// As the type itself stores it.
+  /// The coding by which the type stores itself.
   @usableFromInline static var plain: ColumnCoding {
     ColumnCoding(
       bind: { try $0.bind(to: $1) }, read: { try Value(written: $0) },
@@ -165,8 +165,8 @@ extension ColumnCoding where Value: DatabaseValueConvertible {
 
 extension ColumnCoding where Value == Date {
   /// A format of this column's own, whatever the connection's is, for instance
-  /// ``LarderSQLite/DateFormat/sqlDate``. Values of another form throw ``LarderSQLite/ConversionError``,
-  /// which says what format theirs is.
+  /// ``LarderSQLite/DateFormat/sqlDate``. A stored value in another format throws
+  /// ``LarderSQLite/ConversionError``, which names that format.
   public static func format(_ format: DateFormat) -> ColumnCoding {
     var coding = ColumnCoding(
       bind: { try format.databaseValue(of: $0).bind(to: $1) },
@@ -185,7 +185,8 @@ extension ColumnCoding where Value == Date {
 }
 
 extension ColumnCoding where Value == UUID {
-  /// Text such as `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`. Small letters throw: the text would be another.
+  /// Text such as `E621E1F8-C36C-495A-93FC-0C247A3E6E5F`. Text in small letters
+  /// throws, since it isn't what this coding stores.
   public static var text: ColumnCoding {
     var coding = ColumnCoding(
       encode: \.uuidString,
@@ -200,7 +201,8 @@ extension ColumnCoding where Value == UUID {
     return coding
   }
 
-  /// Text such as `e621e1f8-c36c-495a-93fc-0c247a3e6e5f`. Capital letters throw: the text would be another.
+  /// Text such as `e621e1f8-c36c-495a-93fc-0c247a3e6e5f`. Text in capital
+  /// letters throws, since it isn't what this coding stores.
   public static var lowercaseText: ColumnCoding {
     var coding = ColumnCoding(
       encode: { $0.uuidString.lowercased() },

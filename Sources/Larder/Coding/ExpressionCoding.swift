@@ -5,21 +5,21 @@ import LarderSQLite
 package final class ExpressionCoding: Sendable {
   /// A value of the column's type with its coding.
   let code: @Sendable (any DatabaseValueConvertible) -> any DatabaseValueConvertible
-  /// The format of dates; nil for values that are none.
+  /// The date format; nil for values that aren't dates.
   let dateFormat: DateFormat?
   /// Whether the values are Decimals: SQLite stores them as text, but they are compared and computed
   /// with as numbers.
   @usableFromInline let isDecimal: Bool
-  /// Whether the values are Floats: SQLite computes with Doubles, and what it computes is rounded.
+  /// Whether the values are Floats: SQLite computes with Doubles, so that results have to be rounded.
   let isFloat: Bool
-  /// What tells the coding from another for the same type.
+  /// The form that distinguishes this coding from another for the same type.
   let form: StoredForm
   private let type: Any.Type
   private let access: PropertyAccess
   private let optionalType: Any.Type
   private let optionalAccess: PropertyAccess
 
-  /// What reads values of a type, if the coding is one for it, or for what it wraps.
+  /// The access that reads values of a type, if the coding is for that type or for the type that it wraps.
   @usableFromInline
   func access<Value>(for type: Value.Type) -> PropertyAccess? {
     if self.type == type { return access }
@@ -38,15 +38,15 @@ package final class ExpressionCoding: Sendable {
     code = { coding.coded($0) }
   }
 
-  /// The coding that expressions of a type have, though no column's; nil for types that SQLite compares
-  /// and computes with as they are stored.
+  /// The coding that a type's expressions have without a column; nil for types that SQLite compares and
+  /// computes with as they are stored.
   static func own<Value: DatabaseValueConvertible>(of type: Value.Type) -> ExpressionCoding? {
     let isFloat = type == Float.self || type == Float?.self
     return isFloat || type.columnType.kind == .decimal
       ? ExpressionCoding(ColumnCoding<Value>.plain) : nil
   }
 
-  /// The same for a type that may be none of the database's.
+  /// The coding of any type's expressions; nil also if the type isn't a database value's.
   static func own(ofAny type: Any.Type) -> ExpressionCoding? {
     guard let type = type as? any DatabaseValueConvertible.Type else { return nil }
     return own(of: type)

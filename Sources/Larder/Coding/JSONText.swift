@@ -1,11 +1,11 @@
 import FoundationEssentials
 import LarderSQLite
 
-/// JSON as columns hold it: the keys of objects sorted, a `Date` as text such as
-/// `2026-11-21T08:33:26.123Z`, where Foundation's own ISO 8601 drops what is less than a second. Dates
-/// in JSON are compared with nothing: with or without a fraction, an offset or a time, they are read.
+/// JSON as columns hold it: the keys of objects are sorted, and a `Date` is text such as
+/// `2026-11-21T08:33:26.123Z`. (Foundation's own ISO 8601 drops fractions of a second.) Dates in JSON aren't
+/// compared with anything, so they are read with or without a fraction, an offset or a time.
 enum JSONText {
-  // Made once, as making them takes a quarter of the time of a small value.
+  // Made once: making them takes a quarter of the time of coding a small value.
   private static let encoder = makeEncoder()
   private static let decoder = makeDecoder()
 
@@ -18,7 +18,7 @@ enum JSONText {
       throw ConversionError(
         .notExact, Value.self,
         part: place(context.codingPath)
-          + (isNumber ? " is no number that JSON has" : " has no form in JSON"))
+          + (isNumber ? " is a number that JSON can't represent" : " can't be written as JSON"))
     }
   }
 
@@ -31,23 +31,24 @@ enum JSONText {
     }
   }
 
-  /// What is wrong where, without the value.
+  /// The description of an error: what is wrong and where, without the value.
   private static func part(_ error: DecodingError) -> String {
     switch error {
-    case .typeMismatch(let type, let context): "\(place(context.codingPath)) is no \(type)"
+    case .typeMismatch(let type, let context):
+      "\(place(context.codingPath)) isn't of type \(type)"
     case .valueNotFound(let type, let context):
-      "\(place(context.codingPath)) is null, and no \(type)"
+      "\(place(context.codingPath)) is null, not of type \(type)"
     case .keyNotFound(let key, let context): "\(place(context.codingPath + [key])) is missing"
     case .dataCorrupted(let context) where context.codingPath.isEmpty:
-      "the text isn't JSON, has no value of the type, or is nested deeper than 512"
-    case .dataCorrupted(let context): "\(place(context.codingPath)) has no value of its type"
+      "the text isn't JSON, isn't of the type, or is nested more than 512 levels deep"
+    case .dataCorrupted(let context): "\(place(context.codingPath)) isn't valid for its type"
     @unknown default: "it can't be decoded"
     }
   }
 
   /// A path as Swift would write it: `lines[0].sku`.
   private static func place(_ path: [any CodingKey]) -> String {
-    guard !path.isEmpty else { return "the whole" }
+    guard !path.isEmpty else { return "the top-level value" }
     var text = ""
     for key in path.prefix(20) {
       if let index = key.intValue {

@@ -1,34 +1,34 @@
 import LarderSQLite
 
-/// How a column's property gets into a parameter and out of a column, without its type.
+/// Type-erased access to a column's property: binds it to a parameter, and reads it from a column.
 ///
 /// The closures are made where the column is declared, so that they are specialized there, and
 /// capture nothing where the property is simply stored in the record: a call takes two nanoseconds.
 /// (A closure over a parameter pack isn't specialized as far as that: its loops stay dynamic where
 /// an element can throw, and what is generic in an element, such as an Optional, is never inlined.)
 ///
-/// What makes the raw pointers sound: only a table calls the closures, with the address of a record
-/// of its own type, plus ``offset``, or with memory for a value of the property's type.
+/// Its raw pointers are sound: only a table calls the closures, with the address of a record of its own type,
+/// plus ``offset``, or with memory for a value of the property's type.
 @usableFromInline
 final class PropertyAccess: Sendable {
-  /// Where the property is in the record, in bytes; 0 where only its key path knows.
+  /// The property's offset in the record, in bytes; 0 if only its key path knows it.
   @usableFromInline let offset: Int
-  /// Where it is in the record, also where ``offset`` isn't used; nil where only its key path knows.
+  /// The property's offset even if ``offset`` isn't used; nil if only its key path knows it.
   @usableFromInline let place: Int?
   /// Whether ``offset`` is known.
   @usableFromInline let isStored: Bool
-  /// Whether it can be set.
+  /// Whether the property can be set.
   @usableFromInline let isWritable: Bool
   /// The property; nil for a value that is only read.
   @usableFromInline let keyPath: (AnyKeyPath & Sendable)?
   /// The size and alignment of a value in bytes.
   @usableFromInline let size: Int
   @usableFromInline let alignment: Int
-  /// What a layout reads without a call of ``read``.
+  /// The kind of a value that a layout reads itself, without calling ``read``; nil for any other.
   @usableFromInline let plain: PlainValue?
-  /// Puts a column's value into memory that holds none.
+  /// Initializes memory with a column's value.
   @usableFromInline let read: @Sendable (ColumnReader, UnsafeMutableRawPointer) throws -> Void
-  /// Ends the life of a value in memory.
+  /// Deinitializes a value in memory.
   @usableFromInline let destroy: @Sendable (UnsafeMutableRawPointer) -> Void
   /// Binds the property.
   @usableFromInline let bind: @Sendable (UnsafeRawPointer, ParameterBinder) throws -> Void
@@ -87,7 +87,7 @@ final class PropertyAccess: Sendable {
       value: { try ColumnCoding.plain.stored($0.assumingMemoryBound(to: Value.self).pointee, $1) })
   }
 
-  /// Any other property.
+  /// Access to any other property: by its key path, and with a coding.
   @usableFromInline
   static func coded<R, Value: Sendable>(
     _ keyPath: KeyPath<R, Value> & Sendable, _ coding: ColumnCoding<Value>
@@ -127,7 +127,8 @@ extension PropertyAccess {
     .value(Value.self) { $1.initializeMemory(as: Value.self, to: try coding.read($0)) }
   }
 
-  /// A value that is only read. What isn't called captures nothing: selections make these each time.
+  /// A value that is only read. The closures that aren't called capture nothing,
+  /// since each selection makes them anew.
   @inlinable
   static func value<Value: Sendable>(
     _ type: Value.Type, plain: PlainValue? = nil,
@@ -141,8 +142,9 @@ extension PropertyAccess {
   }
 }
 
-/// A number that takes 64 bits in memory as it does in SQLite, or a String. A layout reads these numbers
-/// itself, and another engine's texts: of what a closure took for a number, three quarters were the way to it.
+/// A number that takes 64 bits in memory as it does in SQLite, or a String. A
+/// layout reads these numbers itself, and another engine's texts: of the time
+/// that a closure took for a number, three quarters went into calling it.
 @usableFromInline
 enum PlainValue: Sendable {
   case integer, real, text

@@ -2,29 +2,29 @@ import LarderSQLite
 
 /// The properties of a table's columns, and memory for their values side by side.
 ///
-/// What makes its pointers sound: they are given back only with the object, which keeps the
-/// properties, and not written after its initializer.
+/// Its pointers are sound: the memory isn't written after the initializer, and is freed only with the object,
+/// which keeps the properties.
 @usableFromInline
 final class RecordLayout: @unchecked Sendable {
   private struct Element {
-    // Neither the property nor its closures are retained for a call, as those of an array would be.
+    // Unmanaged: a call retains neither the property nor its closures, unlike with an array of references.
     let property: Unmanaged<PropertyAccess>
     let plain: PlainValue?
-    /// Where the value is in a tuple of all, in bytes.
+    /// The value's offset in a tuple of all values, in bytes.
     let offset: Int
   }
 
   let properties: [PropertyAccess]
   private let elements: UnsafePointer<Element>
   private let count: Int
-  /// The size of a tuple of the values in bytes, by which it is checked.
+  /// The size of a tuple of the values in bytes, which is compared with the compiler's.
   let size: Int
 
   init(_ properties: [PropertyAccess]) {
     self.properties = properties
     count = properties.count
     let elements = UnsafeMutablePointer<Element>.allocate(capacity: max(1, count))
-    // As the compiler lays out tuples: each element at the next address of its alignment.
+    // Tuples are laid out as by the compiler: each element at the next address of its alignment.
     var end = 0
     for (index, property) in properties.enumerated() {
       end = (end + property.alignment - 1) / property.alignment * property.alignment
@@ -39,11 +39,12 @@ final class RecordLayout: @unchecked Sendable {
 
   deinit { elements.deallocate() }
 
-  /// Puts the values of a row's columns into memory for a tuple of them. On failure it holds none.
+  /// Puts the values of a row's columns into memory for a tuple of them. On failure the memory holds none.
   @usableFromInline
   func read(_ row: RecordRow, into memory: UnsafeMutableRawPointer) throws {
     var index = 0
-    // Calls may change the object for all that the compiler knows: it would load them each time.
+    // Local copies: for all that the compiler knows, a call may change the
+    // object, and it would load these each time.
     let (count, elements) = (count, elements)
     do {
       if row.format.isEngine { try readInEngine(row, into: memory, &index) }
@@ -88,12 +89,12 @@ final class RecordLayout: @unchecked Sendable {
     }
   }
 
-  /// Out of line: made where records are, it would be a part of each of their programs' types.
+  /// Out of line: inlined, it would be repeated in the code for each record type.
   @inline(never)
   @usableFromInline
   static func noMemory() -> any Error { DatabaseError(.noMemory, "no memory for a record") }
 
-  /// Binds a record's properties, in the order of a statement's parameters from one on.
+  /// Binds a record's properties to a statement's parameters, in their order from `first` on.
   func bind(
     _ record: UnsafeRawPointer, _ order: [Int], to arena: BindingArena, from first: Int32 = 1
   ) throws {
@@ -110,7 +111,7 @@ final class RecordLayout: @unchecked Sendable {
     }
   }
 
-  /// Calls a closure with memory for a tuple of the values, which holds none before and after.
+  /// Calls a closure with memory for a tuple of the values, which is uninitialized before and after the call.
   func withTuple(_ body: (UnsafeMutableRawPointer) -> Void) {
     withUnsafeTemporaryAllocation(
       byteCount: max(1, size), alignment: properties.map(\.alignment).max() ?? 1
@@ -134,7 +135,7 @@ final class RecordLayout: @unchecked Sendable {
     }
   }
 
-  /// Where a column's value is in a tuple, in bytes.
+  /// The offset of a column's value in a tuple, in bytes.
   func offset(of column: Int) -> Int { elements[column].offset }
 
   /// The size of a property in bytes.
@@ -172,15 +173,15 @@ final class RecordLayout: @unchecked Sendable {
   }
 }
 
-/// The row that a statement stands on, and which of its columns is which of the table's.
+/// A statement's current row, with the position of each of the table's columns in it.
 ///
-/// What makes its pointers sound: it is made by whoever steps the statement, and lasts until the next
-/// step; the positions belong to the table or to the caller, who keeps them.
+/// Its pointers are sound: it is made by the code that steps the statement, and lasts until the next step.
+/// The positions belong to the table or to the caller, who keeps them.
 @usableFromInline
 struct RecordRow {
   @usableFromInline let statement: OpaquePointer
   @usableFromInline let positions: UnsafePointer<Int32>
-  // Unmanaged, since the table, which is in use, keeps it: each row would count two references.
+  // Unmanaged, since the table, which is in use, keeps it: otherwise each row would count two references.
   @usableFromInline let layout: Unmanaged<RecordLayout>
   @usableFromInline let format: StorageFormat
 
@@ -202,14 +203,14 @@ struct RecordRow {
     self.format = format
   }
 
-  /// Puts the values of the row's columns into memory for a tuple of them. On failure it holds none.
+  /// Puts the values of the row's columns into memory for a tuple of them. On failure the memory holds none.
   @inlinable @inline(__always)
   func read(into memory: UnsafeMutableRawPointer) throws {
     try layout._withUnsafeGuaranteedRef { try $0.read(self, into: memory) }
   }
 }
 
-/// What went wrong with a column, before anybody knows of which row and statement.
+/// An error with a column, before its row and statement are known.
 @usableFromInline
 struct ColumnFailure: Error {
   let column: Int

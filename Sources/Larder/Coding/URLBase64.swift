@@ -28,7 +28,7 @@ enum URLBase64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Nil for what isn't such a text.
+  /// The decoded bytes; nil for any other text.
   static func bytes(of text: String) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count / 4 * 3 + 2)
@@ -45,7 +45,7 @@ enum URLBase64 {
         bytes.append(UInt8(truncatingIfNeeded: bits >> count))
       }
     }
-    // What is left of the last one is no byte, and zero.
+    // The bits that are left have to be fewer than a character's, and zero.
     guard count < 6, bits & (1 << count - 1) == 0 else { return nil }
     return bytes
   }

@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// Decodes one column for a type that doesn't say itself how it is stored.
+/// Decodes one column for a type that isn't ``DatabaseValueConvertible``.
 struct ColumnDecoder: Decoder {
   let row: DecodedRow
   let index: Int
@@ -24,5 +24,5 @@ extension ColumnDecoder: SingleValueDecodingContainer {
   }
 }
 
-/// Thrown where a type wants to be more than one value, which says that its column holds JSON.
+/// The error that is thrown when a type asks for more than a single value: its column then holds JSON.
 struct ContainerRequest: Error {}

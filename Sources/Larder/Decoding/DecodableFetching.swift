@@ -15,14 +15,14 @@ extension Database {
   /// let names = try db.fetch(String.self, "SELECT name FROM city WHERE population > ?", 100_000)
   /// ```
   ///
-  /// For results that no record stands for; a ``Larder/Record`` reads its own faster. Columns are
-  /// found by name in any case. A type with a single value, such as `Int`, takes the first column.
-  /// Values are read as ``DatabaseValueConvertible`` says, dates in the connection's format, and
-  /// other `Codable` values inside of a row from text that holds JSON.
+  /// It is meant for results without a record type; a ``Larder/Record`` reads its own rows faster. Columns
+  /// are found by name, ignoring case. A type with a single value, such as `Int`, takes the first column.
+  /// Values are read as ``DatabaseValueConvertible`` says, dates in the connection's format, and other
+  /// `Codable` values inside a row from text that holds JSON.
   ///
-  /// Throws ``ConversionError`` with column, row and statement where a value doesn't fit, NULL
-  /// where there is no Optional among them. Throws ``DatabaseError`` for a key that no column has,
-  /// also if it is Optional, and names the columns that there are.
+  /// Throws ``ConversionError`` with column, row and statement if a value doesn't fit, such as NULL for a
+  /// type that isn't Optional. Throws ``DatabaseError`` for a key without a column, even if it is Optional;
+  /// the error lists the columns.
   public func fetch<T: Decodable>(
     _ type: T.Type, _ sql: SQL, _ arguments: (any DatabaseValueConvertible)?...
   ) throws -> [T] {

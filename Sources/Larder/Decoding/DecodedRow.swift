@@ -4,7 +4,7 @@ import LarderSQLite
 /// A row that is being decoded.
 struct DecodedRow {
   let row: Row
-  /// Its position from 0 in the result.
+  /// The row's position in the result, counted from 0.
   let number: Int
   let sql: String
 
@@ -31,15 +31,15 @@ struct DecodedRow {
     }
   }
 
-  /// The value of a column if its type knows how it is stored, as `Date` does, whose own idea of
-  /// decoding is another.
+  /// The value of a column whose type is ``DatabaseValueConvertible``; nil for other types. One such type
+  /// is `Date`, whose own decoding would expect another form.
   private func stored<T>(_ type: T.Type, at index: Int) throws -> T? {
     guard let type = type as? any DatabaseValueConvertible.Type else { return nil }
     let value = try attempt(at: index) { try type.init(column: $0) }
     return value as? T
   }
 
-  /// JSON as ``ColumnCoding/json`` writes it.
+  /// Decodes JSON in the form that ``ColumnCoding/json`` writes.
   private func decodeJSON<T: Decodable>(_ type: T.Type, at index: Int) throws -> T {
     try attempt(at: index) { column in
       guard column.storageClass == .text else {
@@ -66,6 +66,6 @@ struct DecodedRow {
     return error
   }
 
-  /// An error for what no row can be decoded as.
+  /// The error for something that a row can't be decoded as.
   func refusal(_ message: String) -> DatabaseError { DatabaseError(.misuse, message, sql: sql) }
 }

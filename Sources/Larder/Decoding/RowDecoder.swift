@@ -11,14 +11,14 @@ struct RowDecoder: Decoder {
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    throw row.refusal("a row is no list of values: its columns are found by their names")
+    throw row.refusal("a row can't be decoded as an array: decode its columns by their names")
   }
 
   func singleValueContainer() -> any SingleValueDecodingContainer { self }
 }
 
-/// Where a type asks for one value, it is the first column; an Optional around a type with several
-/// asks too.
+/// A type that asks for a single value gets the first column. An Optional of a type with several values
+/// also asks for a single one.
 extension RowDecoder: SingleValueDecodingContainer {
   func decodeNil() -> Bool {
     row.row.columnNames.indices.allSatisfy { (try? row.row.isNull(at: $0)) ?? false }
@@ -42,8 +42,8 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try row.decode(type, at: row.row.columnIndex(named: key.stringValue), [key])
   }
 
-  /// Throws for a column that isn't there, where Codable would be content with nil: a name that is
-  /// spelled wrongly in the query must not look like NULL.
+  /// Throws for a missing column, for which Codable would return nil: a name that is misspelled in the
+  /// query must not look like NULL.
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
     try value(key)
   }
@@ -53,8 +53,8 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return try row.row.isNull(at: index) ? nil : row.decode(T.self, at: index, [key])
   }
 
-  // The default ones for these types, which take a column that isn't there for NULL, would be taken
-  // before the generic one.
+  // Without these overloads, Codable's default ones for these types would be chosen before the generic one.
+  // They take a missing column for NULL.
   func decodeIfPresent(_: Bool.Type, forKey key: Key) throws -> Bool? { try value(key) }
   func decodeIfPresent(_: String.Type, forKey key: Key) throws -> String? { try value(key) }
   func decodeIfPresent(_: Double.Type, forKey key: Key) throws -> Double? { try value(key) }
@@ -83,7 +83,7 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private func nestingRefusal(_ key: Key) -> DatabaseError {
     row.refusal(
       """
-      the column “\(key.stringValue)” is no container: decode a value of a Codable type, which is \
+      the column “\(key.stringValue)” can't be decoded as a container: decode a Codable type, which is \
       read from JSON
       """)
   }

@@ -6,7 +6,7 @@ public func count() -> SQLExpression<Int> {
 }
 
 extension SQLExpression {
-  /// A call of an aggregate function, of all values or of each value once.
+  /// A call of an aggregate function, over all values or over each distinct value once.
   private func aggregate<Result>(
     _ name: StaticString, _ distinct: Bool, isNullable: Bool = true
   ) -> SQLExpression<Result> {
@@ -19,7 +19,7 @@ extension SQLExpression {
     aggregate("count", distinct, isNullable: false)
   }
 
-  /// The aggregate of only those rows for which a condition holds.
+  /// The aggregate over only the rows that meet a condition.
   ///
   /// ```swift
   /// City.all.select { _ in count().filter(where: $0.population > 1_000_000) }
@@ -28,12 +28,12 @@ extension SQLExpression {
   public func filter(where condition: SQLExpression<Bool>) -> Self {
     Self(
       withClause(
-        " FILTER (WHERE \(SQLFragment(.condition, condition.node.asCondition().inside(.lowest))))",
+        " FILTER (WHERE \(SQLFragment(.condition, condition.node.asCondition().parenthesized(in: .lowest))))",
         isNullable: node.isNullable))
   }
 
-  /// The call of a function with a clause that belongs to it: with an operator around it, SQLite shall
-  /// refuse what can only follow a call, and not apply it to the last operand.
+  /// The call with a clause that belongs to it. Anything but a call is put into parentheses: SQLite then
+  /// refuses a clause that can only follow a call, instead of applying it to the last operand.
   func withClause(_ clause: SQLFragment, isNullable: Bool = true) -> SQLFragment {
     var call = node.insideOwned ?? node
     var isCall = call.precedence == .atom
@@ -47,19 +47,19 @@ extension SQLExpression {
 }
 
 extension SQLExpression where Value: DatabaseValueConvertible {
-  // One form for values and their Optionals: with two of each, seven in one selection take the compiler
-  // seconds where their types are asked for by the next step.
+  // One overload serves values and their Optionals. With one overload for each, the compiler takes seconds
+  // for seven aggregates in one selection if the next step asks for their types.
 
-  /// The smallest value; NULL where there is none.
+  /// The smallest value; NULL if there is none.
   public func min() -> SQLExpression<Value.AsOptional> {
     SQLExpression<Value.AsOptional>(node.extreme("min"))
   }
-  /// The largest value; NULL where there is none.
+  /// The largest value; NULL if there is none.
   public func max() -> SQLExpression<Value.AsOptional> {
     SQLExpression<Value.AsOptional>(node.extreme("max"))
   }
 
-  /// The values as one text, in no order that could be relied on; NULL where there is none.
+  /// The values joined into one text, in an unspecified order; NULL if there is none.
   public func groupConcat(separator: String = ",") -> SQLExpression<String?> {
     let separator = SQLFragment(value: separator)
     return SQLExpression<String?>(
@@ -71,22 +71,22 @@ extension SQLExpression where Value: DatabaseValueConvertible {
 }
 
 extension SQLExpression where Value: BinaryNumberValue {
-  /// The mean of the values; NULL where there is none.
+  /// The mean of the values; NULL if there is none.
   public func average(distinct: Bool = false) -> SQLExpression<Double?> {
     SQLExpression<Value>(node.computed).aggregate("avg", distinct)
   }
 
-  /// The sum of the values as a real number; 0 where there is none.
+  /// The sum of the values as a real number; 0 if there is none.
   public func total(distinct: Bool = false) -> SQLExpression<Double> {
     SQLExpression<Value>(node.computed).aggregate("total", distinct, isNullable: false)
   }
 }
 
 extension SQLExpression where Value: SummableValue {
-  /// The sum of the values that aren't NULL; NULL where there is none, an error where integers overflow.
+  /// The sum of the values that aren't NULL. NULL if there is none; an integer overflow is an error.
   ///
-  /// It has the column's type, and doesn't fit where that is too narrow: `$0.length.integer.sum()` is the sum
-  /// of an Int16 in 64 bits.
+  /// The sum has the column's type, so that it doesn't fit if that is too narrow: `$0.length.integer.sum()`
+  /// is the sum of an Int16 in 64 bits.
   public func sum(distinct: Bool = false) -> SQLExpression<Value.AsOptional> {
     SQLExpression<Value.AsOptional>(
       node.sum(distinct, isInteger: Value.columnType.kind == .integer))

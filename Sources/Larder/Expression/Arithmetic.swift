@@ -1,6 +1,7 @@
 import LarderSQLite
 
-// Arithmetic and bits: operators of numbers. For those that may be NULL see NullableArithmetic.swift.
+// Arithmetic and bit operators of numbers. Operators of numbers that may be NULL are in
+// NullableArithmetic.swift.
 
 extension SQLExpression where Value: Numeric & DatabaseValueConvertible {
   /// The sum.
@@ -44,13 +45,13 @@ extension SQLExpression where Value: Numeric & DatabaseValueConvertible {
 }
 
 extension SQLExpression where Value: BinaryNumberValue & Numeric {
-  /// The quotient; of integers, without the rest. NULL for a division by zero.
+  /// The quotient; that of integers is truncated. NULL for a division by zero.
   @inlinable
   public static func / (left: Self, right: Value) -> Self {
     SQLExpression(left.node.infix(.divide, right))
   }
 
-  /// The quotient; of integers, without the rest. NULL for a division by zero.
+  /// The quotient; that of integers is truncated. NULL for a division by zero.
   @inlinable @_disfavoredOverload
   public static func / (left: Self, right: Self) -> Self {
     SQLExpression(left.node.divided(by: right.node, isReal: Value.isReal))
@@ -58,7 +59,7 @@ extension SQLExpression where Value: BinaryNumberValue & Numeric {
 }
 
 extension SQLExpression where Value: SignedNumeric & DatabaseValueConvertible {
-  /// The number with the other sign.
+  /// The negated number.
   public static prefix func - (operand: Self) -> Self {
     Self(operand.node.negated)
   }
@@ -85,22 +86,22 @@ extension SQLExpression where Value: FixedWidthInteger & DatabaseValueConvertibl
     Self(left.node.infix(.bitwiseAnd, right.node))
   }
 
-  /// Bitwise OR: the bits that are set in one of them.
+  /// Bitwise OR: the bits that are set in at least one of them.
   public static func | (left: Self, right: Value) -> Self {
     Self(left.node.infix(.bitwiseOr, right))
   }
 
-  /// Bitwise OR: the bits that are set in one of them.
+  /// Bitwise OR: the bits that are set in at least one of them.
   public static func | (left: Self, right: Self) -> Self {
     Self(left.node.infix(.bitwiseOr, right.node))
   }
 
-  /// The bits of SQLite's 64, moved to the left; by a negative number, to the right.
+  /// The 64 bits of SQLite's integer, shifted left; a negative number shifts right.
   public static func << (left: Self, right: Int) -> Self {
     Self(left.node.computed.infix(.shiftLeft, operand: SQLFragment(value: right)))
   }
 
-  /// The bits of SQLite's 64, moved to the right, the sign being kept.
+  /// The 64 bits of SQLite's integer, shifted right; the sign is kept.
   public static func >> (left: Self, right: Int) -> Self {
     Self(left.node.computed.infix(.shiftRight, operand: SQLFragment(value: right)))
   }
@@ -109,14 +110,16 @@ extension SQLExpression where Value: FixedWidthInteger & DatabaseValueConvertibl
   public static prefix func ~ (operand: Self) -> Self {
     Self(
       SQLFragment(
-        .bitwiseNot, operand.node.computed.inside(.sign), isNullable: operand.node.isNullable))
+        .bitwiseNot, operand.node.computed.parenthesized(in: .sign),
+        isNullable: operand.node.isNullable))
   }
 }
 
 // MARK: Two expressions
 
-/// What is computed with: only for its extension, in which the compiler looks last. A literal can be an
-/// expression too, and behind a function, as in `$0.count.coalesce(0) + 1`, both would fit equally.
+/// An operand of arithmetic. The protocol exists only for its extension, where the compiler looks last: a
+/// literal can be an expression too, and after a function, as in `$0.count.coalesce(0) + 1`, both overloads
+/// would fit equally.
 @_documentation(visibility: internal)
 public protocol ArithmeticOperand {}
 

@@ -1,6 +1,7 @@
-// What can be assigned to a column besides an expression of its own type, for the compiler: see Assignments.swift.
+// Protocols for the compiler: the expressions that a column takes besides those of its own type. See
+// Assignments.swift.
 
-/// An expression of a type: what becomes the Optional of that in an assignment.
+/// An expression of a type. In an assignment it becomes an expression of that type's Optional.
 @_documentation(visibility: internal)
 public protocol ExpressionOfTheColumnsType<Value>: Sendable {
   /// The type.
@@ -12,11 +13,12 @@ extension SQLExpression: ExpressionOfTheColumnsType {}
 extension ExpressionOfTheColumnsType {
   /// The expression.
   var fragment: SQLFragment {
-    (self as? SQLExpression<Value>)?.node ?? .misuse("an expression of one's own")
+    (self as? SQLExpression<Value>)?.node
+      ?? .misuse("only Larder's own types of expressions can be assigned")
   }
 }
 
-/// An Optional, or an expression of one: what a column that can't be NULL can't become.
+/// An Optional, or an expression of one. A column that can't be NULL doesn't take it.
 @_documentation(visibility: internal)
 public protocol ValueOrNone<Wrapped> {
   /// The type without Optional.

@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// A value for rows of which a condition holds; the first condition that does decides.
+/// A value for the rows that meet a condition; the first condition that holds decides.
 ///
 /// ```swift
 /// City.all.select {
@@ -15,7 +15,7 @@ public func when<Value: DatabaseValueConvertible>(
   when(condition, then: .constant(value))
 }
 
-/// An expression's value for rows of which a condition holds; see ``when(_:then:)-func``.
+/// An expression's value for the rows that meet a condition; see ``when(_:then:)-func``.
 @_disfavoredOverload
 public func when<Value: Sendable>(
   _ condition: SQLExpression<Bool>, then value: SQLExpression<Value>
@@ -23,15 +23,14 @@ public func when<Value: Sendable>(
   Case().when(condition, then: value)
 }
 
-/// Conditions with values, of which ``otherwise(_:)-(Value)`` or ``otherwiseNull`` makes an
-/// expression.
+/// Conditions with their values. ``otherwise(_:)-(Value)`` or ``otherwiseNull`` makes an expression of them.
 public struct Case<Value: Sendable>: Sendable {
   private var conditions: [SQLFragment] = []
   private var results: [SQLFragment] = []
 
   fileprivate init() {}
 
-  /// An expression's value for rows of which this condition holds, and none of those before.
+  /// An expression's value for the rows that meet this condition and none before it.
   @_disfavoredOverload
   public func when(_ condition: SQLExpression<Bool>, then value: SQLExpression<Value>) -> Self {
     var new = self
@@ -53,7 +52,7 @@ public struct Case<Value: Sendable>: Sendable {
     SQLExpression<Value?>(fragment(results, isNullable: true))
   }
 
-  /// Whether a collation means something for the values: not for numbers, nor for dates.
+  /// Whether a collation matters for the values; it doesn't for numbers and dates.
   private static var isCompared: Bool {
     switch (Value.self as? any DatabaseValueConvertible.Type)?.columnType.kind {
     case .integer, .real, .bool, .decimal, .date: false
@@ -62,14 +61,14 @@ public struct Case<Value: Sendable>: Sendable {
   }
 
   private func fragment(_ results: [SQLFragment], isNullable: Bool) -> SQLFragment {
-    // Values on their own are stored as the expressions among the results are.
+    // Plain values are stored in the same way as the expressions among the results.
     let coding = results.lazy.compactMap(\.coding).first
     let results = results.map { result in
       if let coding, result.coding == nil, let coded = result.coded(coding.code) { return coded }
       return result.matching(coding?.form)
     }
     let choice = SQLFragment(.choice(conditions, results), isNullable: isNullable, coding: coding)
-    // SQLite would compare the result by a collation that stands anywhere in it.
+    // SQLite would compare the result by any collation that occurs in the expression.
     guard Self.isCompared, (conditions + results).contains(where: \.namesCollation) else {
       return choice
     }
@@ -79,7 +78,7 @@ public struct Case<Value: Sendable>: Sendable {
 }
 
 extension Case where Value: DatabaseValueConvertible {
-  /// A value for rows of which this condition holds, and none of those before.
+  /// A value for the rows that meet this condition and none before it.
   public func when(_ condition: SQLExpression<Bool>, then value: Value) -> Self {
     when(condition, then: .constant(value))
   }
@@ -89,7 +88,7 @@ extension Case where Value: DatabaseValueConvertible {
 }
 
 extension SQLExpression where Value: DatabaseValueConvertible {
-  /// A value of which it is known whether it can be NULL.
+  /// A bound value. Its type tells whether it can be NULL.
   fileprivate static func constant(_ value: Value) -> Self {
     Self(SQLFragment(value: value, isNullable: Value.columnType.isNullable))
   }

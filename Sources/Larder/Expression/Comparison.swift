@@ -1,53 +1,53 @@
 import LarderSQLite
 
-// Operators are members of the expressions, each for a value, an expression, and an Optional one: that
-// is what type-checks in a fraction of a second with 32 conditions in one closure. Equality is null-safe:
-// `IS` where a side can be NULL.
+// Operators are members of the expressions, with one overload each for a value, an expression and an Optional
+// expression: so 32 conditions in one closure type-check in a fraction of a second. Equality is null-safe:
+// `IS` if a side can be NULL.
 
 extension SQLExpression where Value: DatabaseValueConvertible {
-  /// Whether it equals a value; NULL equals nil.
+  /// Whether the expression equals a value; NULL equals nil.
   @inlinable
   public static func == (left: Self, right: Value) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.equals(right, negated: false))
   }
 
-  /// Whether it differs from a value; NULL equals nil.
+  /// Whether the expression differs from a value; NULL equals nil.
   @inlinable
   public static func != (left: Self, right: Value) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.equals(right, negated: true))
   }
 
-  /// Whether it is less than a value.
+  /// Whether the left side is less than a value.
   @inlinable
   public static func < (left: Self, right: Value) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.infix(.less, right))
   }
 
-  /// Whether it is at most a value.
+  /// Whether the left side is at most a value.
   @inlinable
   public static func <= (left: Self, right: Value) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.infix(.lessOrEqual, right))
   }
 
-  /// Whether it is greater than a value.
+  /// Whether the left side is greater than a value.
   @inlinable
   public static func > (left: Self, right: Value) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.infix(.greater, right))
   }
 
-  /// Whether it is at least a value.
+  /// Whether the left side is at least a value.
   @inlinable
   public static func >= (left: Self, right: Value) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.infix(.greaterOrEqual, right))
   }
 
-  /// Whether it lies in a range of values.
+  /// Whether the value lies in a range.
   public func between(_ range: ClosedRange<Value>) -> SQLExpression<Bool>
   where Value: Comparable {
     between(range.lowerBound, range.upperBound)
   }
 
-  /// Whether it lies in a range of values; not true for NULL.
+  /// Whether the value lies in a range; not true for NULL.
   public func between<Wrapped: Comparable>(
     _ range: ClosedRange<Wrapped>
   ) -> SQLExpression<Bool> where Value == Wrapped? {
@@ -88,31 +88,31 @@ extension SQLExpression {
     SQLExpression<Bool>(left.node.equals(right.node, negated: true))
   }
 
-  /// Whether it is less than the other.
+  /// Whether the left side is less than the right.
   @inlinable
   public static func < (left: Self, right: Self) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.infix(.less, right.node))
   }
 
-  /// Whether it is at most the other.
+  /// Whether the left side is at most the right.
   @inlinable
   public static func <= (left: Self, right: Self) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.infix(.lessOrEqual, right.node))
   }
 
-  /// Whether it is greater than the other.
+  /// Whether the left side is greater than the right.
   @inlinable
   public static func > (left: Self, right: Self) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.infix(.greater, right.node))
   }
 
-  /// Whether it is at least the other.
+  /// Whether the left side is at least the right.
   @inlinable
   public static func >= (left: Self, right: Self) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.infix(.greaterOrEqual, right.node))
   }
 
-  /// Whether it is less than a value; not true for NULL.
+  /// Whether the left side is less than a value; not true for NULL.
   @inlinable
   public static func < <Wrapped: DatabaseValueConvertible>(
     left: SQLExpression<Wrapped?>, right: Wrapped
@@ -120,7 +120,7 @@ extension SQLExpression {
     SQLExpression<Bool>(left.node.infix(.less, right))
   }
 
-  /// Whether it is at most a value; not true for NULL.
+  /// Whether the left side is at most a value; not true for NULL.
   @inlinable
   public static func <= <Wrapped: DatabaseValueConvertible>(
     left: SQLExpression<Wrapped?>, right: Wrapped
@@ -128,7 +128,7 @@ extension SQLExpression {
     SQLExpression<Bool>(left.node.infix(.lessOrEqual, right))
   }
 
-  /// Whether it is greater than a value; not true for NULL.
+  /// Whether the left side is greater than a value; not true for NULL.
   @inlinable
   public static func > <Wrapped: DatabaseValueConvertible>(
     left: SQLExpression<Wrapped?>, right: Wrapped
@@ -136,7 +136,7 @@ extension SQLExpression {
     SQLExpression<Bool>(left.node.infix(.greater, right))
   }
 
-  /// Whether it is at least a value; not true for NULL.
+  /// Whether the left side is at least a value; not true for NULL.
   @inlinable
   public static func >= <Wrapped: DatabaseValueConvertible>(
     left: SQLExpression<Wrapped?>, right: Wrapped
@@ -158,13 +158,13 @@ extension SQLExpression {
     SQLExpression<Bool>(left.node.equals(right.node, orNull: true, negated: true))
   }
 
-  /// Whether it is less than the other; not true for NULL.
+  /// Whether the left side is less than the right; not true for NULL.
   @inlinable @_disfavoredOverload
   public static func < (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.infix(.less, right.node))
   }
 
-  /// Whether it is less than the other; not true for NULL.
+  /// Whether the left side is less than the right; not true for NULL.
   @inlinable @_disfavoredOverload
   public static func < <Wrapped>(
     left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
@@ -172,13 +172,13 @@ extension SQLExpression {
     SQLExpression<Bool>(left.node.infix(.less, right.node))
   }
 
-  /// Whether it is at most the other; not true for NULL.
+  /// Whether the left side is at most the right; not true for NULL.
   @inlinable @_disfavoredOverload
   public static func <= (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.infix(.lessOrEqual, right.node))
   }
 
-  /// Whether it is at most the other; not true for NULL.
+  /// Whether the left side is at most the right; not true for NULL.
   @inlinable @_disfavoredOverload
   public static func <= <Wrapped>(
     left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
@@ -186,13 +186,13 @@ extension SQLExpression {
     SQLExpression<Bool>(left.node.infix(.lessOrEqual, right.node))
   }
 
-  /// Whether it is greater than the other; not true for NULL.
+  /// Whether the left side is greater than the right; not true for NULL.
   @inlinable @_disfavoredOverload
   public static func > (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.infix(.greater, right.node))
   }
 
-  /// Whether it is greater than the other; not true for NULL.
+  /// Whether the left side is greater than the right; not true for NULL.
   @inlinable @_disfavoredOverload
   public static func > <Wrapped>(
     left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
@@ -200,13 +200,13 @@ extension SQLExpression {
     SQLExpression<Bool>(left.node.infix(.greater, right.node))
   }
 
-  /// Whether it is at least the other; not true for NULL.
+  /// Whether the left side is at least the right; not true for NULL.
   @inlinable @_disfavoredOverload
   public static func >= (left: Self, right: SQLExpression<Value?>) -> SQLExpression<Bool> {
     SQLExpression<Bool>(left.node.infix(.greaterOrEqual, right.node))
   }
 
-  /// Whether it is at least the other; not true for NULL.
+  /// Whether the left side is at least the right; not true for NULL.
   @inlinable @_disfavoredOverload
   public static func >= <Wrapped>(
     left: SQLExpression<Wrapped?>, right: SQLExpression<Wrapped>
@@ -214,14 +214,15 @@ extension SQLExpression {
     SQLExpression<Bool>(left.node.infix(.greaterOrEqual, right.node))
   }
 
-  /// Whether it is NULL.
+  /// Whether the value is NULL.
   public var isNull: SQLExpression<Bool> {
-    SQLExpression<Bool>(SQLFragment(.isNull, node.inside(.equality), isNullable: false))
+    SQLExpression<Bool>(SQLFragment(.isNull, node.parenthesized(in: .equality), isNullable: false))
   }
 
-  /// Whether it isn't NULL.
+  /// Whether the value isn't NULL.
   public var isNotNull: SQLExpression<Bool> {
-    SQLExpression<Bool>(SQLFragment(.isNotNull, node.inside(.equality), isNullable: false))
+    SQLExpression<Bool>(
+      SQLFragment(.isNotNull, node.parenthesized(in: .equality), isNullable: false))
   }
 }
 
@@ -234,16 +235,16 @@ extension SQLExpression where Value == Bool {
     SQLExpression(left.node.logical(.and, right.node))
   }
 
-  /// Whether one of them is true.
+  /// Whether at least one of them is true.
   @inlinable
   public static func || (left: Self, right: Self) -> Self {
     SQLExpression(left.node.logical(.or, right.node))
   }
 
-  /// Whether it is false.
+  /// Whether the condition is false.
   public static prefix func ! (operand: Self) -> Self {
     let condition = operand.node.asCondition()
     return SQLExpression(
-      SQLFragment(.not, condition.inside(.not), isNullable: condition.isNullable))
+      SQLFragment(.not, condition.parenthesized(in: .not), isNullable: condition.isNullable))
   }
 }

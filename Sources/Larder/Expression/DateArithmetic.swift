@@ -1,14 +1,14 @@
 import FoundationEssentials
 import LarderSQLite
 
-// The parts of dates, and arithmetic with them, in UTC, whatever their format is.
+// The parts of dates and arithmetic with dates, in UTC, for each format in which dates are stored.
 
 /// A date or its Optional.
 @_documentation(visibility: internal)
 public protocol DateValue: DatabaseValueConvertible {
-  /// Int, Optional if this is.
+  /// Int; Optional if this type is.
   associatedtype DatePart: DatabaseValueConvertible = Int
-  /// Double, Optional if this is.
+  /// Double; Optional if this type is.
   associatedtype Seconds: DatabaseValueConvertible = Double
 }
 
@@ -23,8 +23,8 @@ extension Optional: DateValue where Wrapped == Date {
 }
 
 extension SQLExpression where Value: DateValue {
-  /// The year, in UTC as all parts are. Dates that SQLite's calendar doesn't have, such as those after the year
-  /// 9999, have none: NULL.
+  /// The year; like all parts, it is in UTC. The parts of a date outside SQLite's calendar, such as one after
+  /// the year 9999, are NULL.
   ///
   /// ```swift
   /// Order.all.group { ($0.placed.year, $0.placed.month) }
@@ -35,7 +35,7 @@ extension SQLExpression where Value: DateValue {
   public var month: SQLExpression<Value.DatePart> { part("%m") }
   /// The day of the month, from 1 to 31.
   public var day: SQLExpression<Value.DatePart> { part("%d") }
-  /// The day of the week from 1, which is Sunday, to 7, as Foundation's calendars count it.
+  /// The day of the week, from 1 (Sunday) to 7, as Foundation's calendars count it.
   public var weekday: SQLExpression<Value.DatePart> {
     SQLExpression<Value.DatePart>(
       SQLFragment(number("%w"), .add, "1", isNullable: node.isNullable))
@@ -55,12 +55,12 @@ extension SQLExpression where Value: DateValue {
     SQLFragment(.cast(formatted(format), .integer), isNullable: node.isNullable)
   }
 
-  /// The seconds from a date to this one, exact to a millisecond; less than 0 where that is later.
+  /// The seconds from `date` to this date, exact to a millisecond; negative if `date` is later.
   public func timeIntervalSince(_ date: Date) -> SQLExpression<Value.Seconds> {
     SQLExpression<Value.Seconds>(seconds(since: SQLFragment(value: date)))
   }
 
-  /// The seconds from another date to this one; NULL where one of them is.
+  /// The seconds from another date to this one; NULL if either date is NULL.
   @_disfavoredOverload
   public func timeIntervalSince<Other: DateValue>(
     _ date: SQLExpression<Other>
@@ -73,7 +73,8 @@ extension SQLExpression where Value: DateValue {
     SQLExpression<Value.Seconds>(seconds(since: date.node))
   }
 
-  /// Each date is read in its own format; a value alone is stored as this one is.
+  /// The seconds since another date. Each date is read in its own format; a plain value is stored like this
+  /// date.
   private func seconds(since other: SQLFragment) -> SQLFragment {
     var earlier = DateArithmetic(other, other.coding)
     if other.coding == nil, let coding = node.coding, let value = other.coded(coding.code) {
@@ -83,15 +84,15 @@ extension SQLExpression where Value: DateValue {
     return .call("round", "\(later.seconds) - \(earlier.seconds)", "3")
   }
 
-  /// The date so much later, or earlier for numbers less than 0, in the same format.
+  /// The date, moved by the given amounts in the same format; negative amounts move it to an earlier time.
   ///
   /// ```swift
   /// Loan.filter { $0.lent.adding(days: 30) < Date.now }
   /// ```
   ///
-  /// Years and months that end on a day which the month doesn't have go on into the next one, as
-  /// SQLite's [modifiers](https://www.sqlite.org/lang_datefunc.html#modifiers) do: a month after January 31
-  /// is March 3, or 2. What is beyond the years 0 to 9999 is NULL.
+  /// Years and months that lead to a day the month doesn't have overflow into the next month, like SQLite's
+  /// [modifiers](https://www.sqlite.org/lang_datefunc.html#modifiers): a month after January 31 is March 3,
+  /// or March 2. A result beyond the years 0 to 9999 is NULL.
   public func adding(
     years: Int = 0, months: Int = 0, days: Int = 0, hours: Int = 0, minutes: Int = 0,
     seconds: Double = 0
@@ -111,10 +112,10 @@ extension SQLExpression where Value: DateValue {
   }
 }
 
-/// A date in SQL, as its format stores it.
+/// A date in SQL, in the format that stores it.
 private struct DateArithmetic {
   private let node: SQLFragment
-  /// Nil for that of the connection.
+  /// The date's format; nil for the connection's format.
   private let format: DateFormat?
 
   init(_ node: SQLFragment, _ coding: ExpressionCoding?) {
@@ -126,17 +127,18 @@ private struct DateArithmetic {
   var seconds: SQLFragment {
     let seconds = byFormat { format in
       switch format {
-      case .secondsSince1970: node.inside(.sum)
-      case .unixMilliseconds: "\(node.inside(.product)) / 1000.0"
+      case .secondsSince1970: node.parenthesized(in: .sum)
+      case .unixMilliseconds: "\(node.parenthesized(in: .product)) / 1000.0"
       default: "(julianday(\(node)) - 2440587.5) * 86400.0"
       }
     }
     return SQLFragment(.form(.seconds, [node], seconds))
   }
 
-  /// The date after modifiers, in the same format.
+  /// The date with SQLite's modifiers applied, in the same format.
   ///
-  /// - Parameter months: how many of the modifiers, the first ones, are as long as the day has it.
+  /// - Parameter months: how many modifiers, the first ones of the list, are years or months, whose length
+  ///   depends on the date.
   func adding(_ modifiers: [String], months: Int) -> SQLFragment {
     let list = modifiers.map { SQLFragment(value: $0) }
     func difference(_ time: [SQLFragment]) -> SQLFragment {
@@ -156,7 +158,7 @@ private struct DateArithmetic {
           .add,
           operand: SQLFragment(
             .cast(
-              "\(difference(["\(node.inside(.product)) / 1000.0", "'unixepoch'"])) * 1000.0",
+              "\(difference(["\(node.parenthesized(in: .product)) / 1000.0", "'unixepoch'"])) * 1000.0",
               .integer))
         ).orNull(upTo: "-62167219200001")
       case .julianDay:
@@ -175,7 +177,7 @@ private struct DateArithmetic {
       coding: node.coding)
   }
 
-  /// What a closure makes for the format; where the connection decides, for each.
+  /// The closure's SQL for the date's format, or a CASE over all formats if the connection decides.
   private func byFormat(_ make: (DateFormat) -> SQLFragment) -> SQLFragment {
     if let format { return make(format) }
     let numbers: [DateFormat] = [.secondsSince1970, .unixMilliseconds, .julianDay]
@@ -190,8 +192,8 @@ private struct DateArithmetic {
 }
 
 extension SQLFragment {
-  /// A date in its format, NULL up to the last moment before the year 0: SQLite's calendar begins 4713 years before,
-  /// in text with a minus sign that no format reads.
+  /// A date in its format, but NULL before the year 0. SQLite's calendar begins 4713 years earlier, and its
+  /// text then has a minus sign that no format reads.
   fileprivate func orNull(upTo last: SQLFragment) -> SQLFragment {
     .call("nullif", .call("max", self, last), last)
   }

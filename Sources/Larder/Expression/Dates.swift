@@ -1,27 +1,27 @@
 import FoundationEssentials
 import LarderSQLite
 
-// Dates as text: strftime, for each format in which dates are stored.
+// Dates as text: `strftime`, for each format in which dates are stored.
 
 extension SQLExpression where Value == Date {
-  /// The date as text in a format of SQLite's, such as `%Y-%m`, in UTC.
+  /// The date as text in a format of SQLite's `strftime`, such as `%Y-%m`, in UTC.
   ///
   /// ```swift
   /// City.all.group { $0.founded.strftime("%Y") }.select { ($0.founded.strftime("%Y"), count()) }
   /// ```
   ///
-  /// It knows each ``LarderSQLite/DateFormat``, that of the connection as well as a column's own.
-  /// What SQLite can't express, such as dates after the year 9999, is NULL and throws where it is
-  /// read. The second is the one that has begun. Where the format asks for a fraction (`%f`, `%J`), of Julian days,
-  /// and of text with more digits than any format reads, the whole time is rounded to milliseconds first.
-  /// See [strftime](https://www.sqlite.org/lang_datefunc.html).
+  /// Dates are read in any ``LarderSQLite/DateFormat``, the connection's or the column's own. A date that
+  /// SQLite can't express, such as one after the year 9999, is NULL, and reading it throws. Seconds are
+  /// rounded down. In three cases the whole time is rounded to milliseconds first: a format with a fraction
+  /// (`%f`, `%J`), Julian days, and text with more digits than any format reads. See
+  /// [strftime](https://www.sqlite.org/lang_datefunc.html).
   public func strftime(_ format: String) -> SQLExpression<String> {
     SQLExpression<String>(formatted(format))
   }
 }
 
 extension SQLExpression where Value == Date? {
-  /// The date as text in a format of SQLite's; NULL where there is none. See
+  /// The date as text in a format of SQLite's `strftime`; NULL if there is no date. See
   /// `SQLExpression.strftime`.
   public func strftime(_ format: String) -> SQLExpression<String?> {
     SQLExpression<String?>(formatted(format))
@@ -33,14 +33,14 @@ extension SQLExpression {
     let hasFraction = format.contains("%f") || format.contains("%J")
     let format = SQLFragment(value: format)
     let seconds = hasFraction ? node : node.wholeSeconds
-    let milliseconds: SQLFragment = "\(node.inside(.product)) / 1000.0"
+    let milliseconds: SQLFragment = "\(node.parenthesized(in: .product)) / 1000.0"
     let call: SQLFragment =
       switch node.coding.map({ $0.dateFormat ?? .iso8601 }) {
       case .secondsSince1970: .call("strftime", format, seconds, "'unixepoch'")
       case .unixMilliseconds: .call("strftime", format, milliseconds, "'unixepoch'")
       case .julianDay, .iso8601, .iso8601Seconds, .sqlDateTime, .sqlDateTimeMilliseconds, .sqlDate:
         .call("strftime", format, node)
-      // In the format of the connection that binds the statement's values.
+      // The connection that binds the statement's values tells the format.
       case nil:
         .call(
           "strftime", format,
@@ -56,22 +56,23 @@ extension SQLExpression {
 }
 
 extension SQLFragment {
-  /// The second that has begun, of a number of seconds since 1970: SQLite rounds to the nearest millisecond first,
-  /// which may be one of the next second, or year. (Without a function of our own, since views can be made of it.)
+  /// A number of seconds since 1970, rounded down to a whole second. SQLite rounds to the nearest millisecond
+  /// first, which may be in the next second, or year. (It is written without a function of Larder's own, so
+  /// that views can use it.)
   final var wholeSeconds: SQLFragment {
     let whole = SQLFragment(.cast(self, .integer))
     return """
-      CASE typeof(\(self)) WHEN 'real' THEN \(whole) - (\(inside(.comparison)) < \(whole)) ELSE \(self) END
+      CASE typeof(\(self)) WHEN 'real' THEN \(whole) - (\(parenthesized(in: .comparison)) < \(whole)) ELSE \(self) END
       """
   }
 }
 
-/// An argument that depends on the format of the connection that it is bound to.
+/// An argument whose value depends on the date format of the connection that binds it.
 enum DateQuestion: DateFormatted {
   case modifier
-  /// A number that is the format's own.
+  /// The number of the connection's format: its raw value.
   case format
-  /// The format of strftime that writes its text; empty for numbers.
+  /// The connection's date format as a format of `strftime`; empty if dates are stored as numbers.
   case text
 
   func databaseValue(in format: DateFormat) -> DatabaseValue {
@@ -81,7 +82,7 @@ enum DateQuestion: DateFormatted {
     case .modifier:
       switch format {
       case .secondsSince1970, .unixMilliseconds: .text("unixepoch")
-      // Changes nothing: text and Julian days are read as they are.
+      // This modifier changes nothing: SQLite reads text and Julian days as they are.
       case .julianDay, .iso8601, .iso8601Seconds, .sqlDateTime, .sqlDateTimeMilliseconds, .sqlDate:
         .text("+0 days")
       }
@@ -100,7 +101,7 @@ enum DateQuestion: DateFormatted {
 }
 
 extension DateFormat {
-  /// The format of strftime that writes the same text; nil for numbers.
+  /// The format of `strftime` that writes the same text; nil for numbers.
   package var strftime: String? {
     switch self {
     case .secondsSince1970, .unixMilliseconds, .julianDay: nil

@@ -1,6 +1,6 @@
 import LarderSQLite
 
-// SQL functions of one or more values, as members of expressions, and calls of the program's own.
+// SQL functions of one or more values as members of expressions, and calls of the program's own functions.
 
 /// A call of a function that the program registered with `Database.createFunction`.
 ///
@@ -9,13 +9,13 @@ import LarderSQLite
 /// // … ORDER BY "distance"("city"."latitude", "city"."longitude")
 /// ```
 ///
-/// Values stand there as `.value(5)`. The name is quoted; a connection that has no such function
-/// throws ``LarderSQLite/DatabaseError``. A function that may return NULL needs an Optional type.
+/// A value is passed as `.value(5)`. The name is quoted; a connection without such a function throws
+/// ``LarderSQLite/DatabaseError``. A function that may return NULL needs an Optional type.
 public func function<each Argument: Sendable, Result: DatabaseValueConvertible>(
   _ name: String, _ arguments: repeat SQLExpression<each Argument>, as type: Result.Type
 ) -> SQLExpression<Result> {
   var parts: [SQLFragment] = []
-  repeat parts.append((each arguments).node.inside(.lowest))
+  repeat parts.append((each arguments).node.parenthesized(in: .lowest))
   let list: SQLFragment? = parts.isEmpty ? nil : .list(parts)
   var call: SQLFragment = "\(name: name)(\(list))"
   if type.columnType.kind == .text { call = SQLFragment(.form(.ownText, [call], call)) }
@@ -23,7 +23,7 @@ public func function<each Argument: Sendable, Result: DatabaseValueConvertible>(
 }
 
 extension SQLExpression {
-  /// The value, or another where it is NULL.
+  /// The value, or a default if it is NULL.
   ///
   /// ```swift
   /// Place.all.select { $0.elevation.coalesce(0) }      // coalesce("place"."elevation", ?)
@@ -34,7 +34,7 @@ extension SQLExpression {
     call("coalesce", node.bound(value), isNullable: false, coding: node.coding)
   }
 
-  /// The value, or that of another expression where it is NULL.
+  /// The value, or that of another expression if it is NULL.
   @_disfavoredOverload
   public func coalesce<Wrapped>(
     _ other: SQLExpression<Wrapped>
@@ -44,17 +44,17 @@ extension SQLExpression {
       coding: node.coding)
   }
 
-  /// The value, or that of another expression where it is NULL; NULL where both are.
+  /// The value, or that of another expression if it is NULL; NULL if both are.
   @_disfavoredOverload
   public func coalesce<Wrapped>(_ other: Self) -> Self where Value == Wrapped? {
     call("coalesce", node.operand(other.node, .lowest), coding: node.coding)
   }
 
-  /// The value as SQLite converts it to the storage class of a type: `CAST(… AS INTEGER)`.
+  /// The value, converted by SQLite to the storage class of a type: `CAST(… AS INTEGER)`.
   ///
-  /// NULL stays NULL, so that what may be NULL is cast to an Optional type. For a type that stores
-  /// values of any class, and for the Optional of the expression's own type, nothing is converted.
-  /// See [CAST](https://www.sqlite.org/lang_expr.html#castexpr).
+  /// NULL stays NULL, so an expression that may be NULL is cast to an Optional type. Nothing is converted for
+  /// a type that stores values of any class, nor for the Optional of the expression's own type. See
+  /// [CAST](https://www.sqlite.org/lang_expr.html#castexpr).
   public func cast<Other: DatabaseValueConvertible>(to type: Other.Type) -> SQLExpression<Other> {
     if type == Value?.self {
       return SQLExpression<Other>(
@@ -66,7 +66,7 @@ extension SQLExpression {
       SQLExpression<Other>(
         node.decimal(as: .own(of: type), from: node.storedKind(of: Value.self)))
     case .date:
-      // A date stays in the format in which its column stores it.
+      // A date keeps the format in which its column stores it.
       SQLExpression<Other>(
         SQLFragment(
           .sequence([.part(node)]), node.precedence, isNullable: node.isNullable,
@@ -88,14 +88,14 @@ extension SQLExpression {
 // MARK: Numbers
 
 extension SQLExpression where Value: NumberValue {
-  /// The number as a Double, for expressions with others of that type: `$0.price * $0.quantity.real`.
+  /// The number as a Double, to compute with other Doubles: `$0.price * $0.quantity.real`.
   ///
-  /// It is `CAST(… AS REAL)`, which is the nearest one to an integer beyond 53 bits.
+  /// It is `CAST(… AS REAL)`: an integer beyond 53 bits becomes the nearest Double.
   public var real: SQLExpression<Value.AsReal> { converted(to: .real) }
 
-  /// The number as an Int, without what stands behind the point: `$0.share.integer + $0.count`.
+  /// The number as an Int, without its fraction: `$0.share.integer + $0.count`.
   ///
-  /// It is `CAST(… AS INTEGER)`: what is beyond 64 bits becomes the smallest or greatest Int.
+  /// It is `CAST(… AS INTEGER)`: a number beyond 64 bits becomes the smallest or greatest Int.
   public var integer: SQLExpression<Value.AsInteger> { converted(to: .integer) }
 
   private func converted<Other>(to type: ColumnType) -> SQLExpression<Other> {
@@ -104,12 +104,12 @@ extension SQLExpression where Value: NumberValue {
         .cast(node.computed, type, from: Value.columnType.kind), isNullable: node.isNullable))
   }
 
-  /// The number without its sign; NULL stays NULL. An error for the smallest integer.
+  /// The absolute value; NULL stays NULL. The smallest integer is an error.
   public var magnitude: Self { Self(node.magnitude) }
 }
 
 extension SQLExpression where Value: RealValue {
-  /// The number, rounded to so many digits behind the point; halves go away from zero, and NULL stays NULL.
+  /// The number, rounded to `digits` decimal places. Halves are rounded away from zero; NULL stays NULL.
   public func rounded(_ digits: Int = 0) -> Self {
     Self(
       SQLFragment.call(
@@ -119,21 +119,21 @@ extension SQLExpression where Value: RealValue {
 }
 
 extension SQLExpression where Value: DatabaseValueConvertible {
-  /// The smaller one of this value and another, in each row: `min(a, b)`. NULL if one is NULL.
+  /// The smaller of this value and another, in each row: `min(a, b)`. NULL if either is NULL.
   ///
-  /// Not to be mistaken for `min`, which is the smallest one of all rows.
+  /// Don't confuse it with the aggregate `min`, the smallest value of all rows.
   public func least(_ value: Value) -> Self { scalar("min", node.bound(value), node.isNullable) }
-  /// The smaller one of this value and another, in each row.
+  /// The smaller of this value and another, in each row.
   @_disfavoredOverload
   public func least(_ other: Self) -> Self {
     scalar("min", other.node, node.isNullable || other.node.isNullable)
   }
 
-  /// The greater one of this value and another, in each row: `max(a, b)`. NULL if one is NULL.
+  /// The greater of this value and another, in each row: `max(a, b)`. NULL if either is NULL.
   ///
-  /// Not to be mistaken for `max`, which is the greatest one of all rows.
+  /// Don't confuse it with the aggregate `max`, the greatest value of all rows.
   public func greatest(_ value: Value) -> Self { scalar("max", node.bound(value), node.isNullable) }
-  /// The greater one of this value and another, in each row.
+  /// The greater of this value and another, in each row.
   @_disfavoredOverload
   public func greatest(_ other: Self) -> Self {
     scalar("max", other.node, node.isNullable || other.node.isNullable)

@@ -3,14 +3,13 @@ import LarderSQLite
 // IN: membership in a list of values.
 
 extension SQLExpression where Value: DatabaseValueConvertible {
-  /// Whether it is one of these values; false for an empty list. NULL is one if nil is.
+  /// Whether the value is one of these; false for an empty list. NULL is in a list that contains nil.
   ///
-  /// If nil isn't, it isn't known whether NULL is one of the values: the condition as well as its
-  /// opposite, `!$0.level.in(…)`, leave rows with NULL out.
-  /// See [IN](https://www.sqlite.org/lang_expr.html#in_op).
+  /// If the list doesn't contain nil, it is unknown whether NULL is in it: the condition and its opposite,
+  /// `!$0.level.in(…)`, both leave out rows with NULL. See [IN](https://www.sqlite.org/lang_expr.html#in_op).
   ///
-  /// Integers, texts and any list of more than a thousand values go to the statement as one argument, so that it is
-  /// the same for lists of any length.
+  /// Integers, texts and any list of more than a thousand values are bound as one argument, so that the
+  /// statement's text is the same for lists of any length.
   public func `in`(_ values: some Sequence<Value>) -> SQLExpression<Bool> {
     let values = Array(values)
     let present = Value.columnType.isNullable ? values.filter { !$0.isStoredAsNull } : values
@@ -32,7 +31,7 @@ extension SQLExpression where Value: DatabaseValueConvertible {
 }
 
 extension SQLExpression {
-  /// Whether it is one of the values of other expressions; false for none of them.
+  /// Whether the value is one of the other expressions' values; false if there are none.
   @_disfavoredOverload
   public func `in`(_ expressions: [SQLExpression]) -> SQLExpression<Bool> {
     let list = SQLFragment.list(expressions.map { node.operand($0.node, .lowest) })

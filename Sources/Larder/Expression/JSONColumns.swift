@@ -9,21 +9,22 @@ extension SQLExpression where Value: Codable {
     set { self = SQLExpression(newValue.assigned(to: jsonDocument, [])) }
   }
 
-  /// The value with a name, in the object that the column holds as JSON. See ``JSONExpression``.
+  /// The value with a name in the column's JSON object. See ``JSONExpression``.
   public subscript(name: String) -> JSONExpression {
     get { json[name] }
     set { json[name] = newValue }
   }
 
-  /// An element of the array that the column holds as JSON. See ``JSONExpression``.
+  /// An element of the column's JSON array. See ``JSONExpression``.
   public subscript(index: Int) -> JSONExpression {
     get { json[index] }
     set { json[index] = newValue }
   }
 
-  /// Whether the column's text is JSON, or NULL. PostgreSQL throws ``LarderSQLite/DatabaseError`` for one that isn't.
+  /// Whether the column's text is valid JSON, or NULL. PostgreSQL throws ``LarderSQLite/DatabaseError`` for
+  /// invalid JSON.
   ///
-  /// A record whose column holds none throws ``RecordError`` with its key when it is read.
+  /// Reading a record whose column holds invalid JSON throws ``RecordError`` with the record's key.
   public var isValidJSON: SQLExpression<Bool> { SQLExpression<Bool>(.isValidJSON(jsonDocument)) }
 }
 
@@ -33,10 +34,10 @@ extension JSONExpression {
 }
 
 extension SQLExpression {
-  /// The text of what holds JSON.
+  /// The expression, if its type or coding holds JSON; a misuse otherwise.
   var jsonDocument: SQLFragment {
     let isJSON = node.coding.map { $0.form == .json } ?? (node.storedKind(of: Value.self) == .text)
-    return isJSON ? node : .misuse("a column of the type \(Value.self) holds no JSON")
+    return isJSON ? node : .misuse("a column of the type \(Value.self) doesn't hold JSON")
   }
 
   /// The value as JSON.
@@ -61,7 +62,7 @@ extension SQLExpression {
 // MARK: Rows as JSON
 
 extension SQLExpression {
-  /// The values of all rows as an array, in no order that could be relied on; an empty one where there are none.
+  /// The values of all rows as an array, in an unspecified order; empty if there are no rows.
   ///
   /// ```swift
   /// City.all.group { $0.country }.select { ($0.country, $0.name.jsonArray()) }
@@ -71,19 +72,19 @@ extension SQLExpression {
     .aggregated(.jsonArray, [jsonText])
   }
 
-  /// The values of all rows as an array, of values that are JSON already.
+  /// The values of all rows as an array; the values are JSON already.
   public func jsonArray<Element>() -> SQLExpression<JSON<[Element]>> where Value == JSON<Element> {
     .aggregated(.jsonArray, [jsonText])
   }
 
-  /// The values of all rows as an array, of values that are JSON already, or nil.
+  /// The values of all rows as an array; each value is JSON already, or nil.
   public func jsonArray<Element>() -> SQLExpression<JSON<[Element?]>>
   where Value == JSON<Element>? {
     .aggregated(.jsonArray, [jsonText])
   }
 
-  /// The values of all rows as an object, each with this text as its name. A name that comes twice stands there
-  /// twice, and one of its values is read.
+  /// The values of all rows as an object, with this text as each value's name. A name that occurs twice is
+  /// written twice, and reading takes one of its values.
   public func jsonObject<Element: Codable>(
     of values: SQLExpression<Element>
   ) -> SQLExpression<JSON<[String: Element]>> where Value == String {
@@ -104,7 +105,7 @@ extension SQLExpression {
   }
 }
 
-/// An object of JSON in each row, whose members are expressions with their names, as a value of a type.
+/// A JSON object in each row, as a value of a type. Its members are named expressions.
 ///
 /// ```swift
 /// Order.join(Line.self) { $0.id == $1.order }.group { $0.0.id }.select {
@@ -117,7 +118,7 @@ public func jsonObject<each Member: Sendable, Value: Codable & Sendable>(
   var operands: [SQLFragment] = []
   var arguments: [SQLFragment] = []
   for (name, expression) in repeat each members {
-    // A text of the program's own, which ends at a NUL where it stands in SQL.
+    // A name is literal text in the SQL, and text with a NUL would end there.
     let name =
       name.utf8.contains(0)
       ? SQLFragment.misuse("a name in JSON holds a NUL") : SQLFragment(text: name.quotedText)

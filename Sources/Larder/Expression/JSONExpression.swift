@@ -1,7 +1,7 @@
 import FoundationEssentials
 import LarderSQLite
 
-/// A place in JSON: a column that holds JSON, and the names and numbers that lead to a value in it.
+/// A place in JSON: a column that holds JSON, and the path of names and indices that leads to a value in it.
 ///
 /// ```swift
 /// try Job.filter { $0.payload["customer"]["id"] == 7 && $0.payload["lines"].count > 1 }
@@ -11,19 +11,19 @@ import LarderSQLite
 /// try Job.filter { $0.id == 5 }.update(db) { $0.payload["state"] = "done" }
 /// ```
 ///
-/// Columns hold JSON by ``ColumnCoding/json``, as ``JSON``, or as text. Names are any text: nothing in them has a
-/// meaning of its own. A number is that of an array's element, or, where it is negative, counted from the last one,
-/// which is -1. What leads nowhere is nil, and so is `null`.
+/// Columns hold JSON by ``ColumnCoding/json``, as ``JSON``, or as text. A name is any text; no character in
+/// it is special. A number is the index of an array's element; a negative one counts from the end, and -1 is
+/// the last element. A path that leads nowhere is nil, and so is `null`.
 ///
-/// Comparisons say what is so of a value of the other side's type: numbers are compared with numbers, texts with
-/// texts, and any other value is neither equal nor less nor greater. `as` asks for a type, and throws
-/// ``LarderSQLite/DatabaseError`` where the value is of another one. Text that isn't JSON throws it too.
+/// A comparison holds only for values of the other side's type: numbers are compared with numbers and texts
+/// with texts; any other value is neither equal nor less nor greater. `as` asks for a type, and throws
+/// ``LarderSQLite/DatabaseError`` if the value has another one. So does text that isn't JSON.
 ///
 /// An index, by ``TableConstraint/index(on:as:unique:where:name:)``, serves comparisons and orders.
 public struct JSONExpression: Sendable {
   let document: SQLFragment
   let path: [JSONPathStep]
-  /// The document with what was assigned here or below, in an update.
+  /// In an update, the document with the changes that were made at this path or below it.
   private var changed: SQLFragment?
   private var current: SQLFragment { changed ?? document }
 
@@ -37,23 +37,23 @@ public struct JSONExpression: Sendable {
   /// Blobs and UUIDs have no JSON of their own: the statement throws ``LarderSQLite/DatabaseError``.
   public init<Value>(_ expression: SQLExpression<Value>) { self.init(expression.jsonText) }
 
-  /// A value as JSON, for an assignment: `$0.payload["customer"] = .value(customer)`. Throws
-  /// ``LarderSQLite/ConversionError``, when the statement runs, where it can't be encoded.
+  /// A value as JSON, for an assignment: `$0.payload["customer"] = .value(customer)`. If it can't be encoded,
+  /// the statement throws ``LarderSQLite/ConversionError`` when it runs.
   public static func value(_ value: some Encodable & Sendable) -> JSONExpression {
     JSONExpression(SQLFragment(value: EncodedJSON(value), isNullable: false))
   }
 
   // MARK: Paths
 
-  /// The value with a name, of an object. What is assigned to it takes its place, or is added: objects on the way
-  /// are made where there is nothing or null, and the statement throws where something else is in the way.
+  /// The member of an object with this name. Assigning replaces or adds it. Missing or null objects on the
+  /// path are created; any other value on the path makes the statement throw.
   public subscript(name: String) -> JSONExpression {
     get { JSONExpression(current, path + [.name(name)]) }
     set { assign(newValue, to: .name(name)) }
   }
 
-  /// An element of an array, counted from 0, or from the last, which is -1. What is assigned to the one behind the
-  /// last is added.
+  /// An element of an array, counted from 0; -1 is the last one. Assigning to the index after the last
+  /// appends an element.
   public subscript(index: Int) -> JSONExpression {
     get { JSONExpression(current, path + [.element(index)]) }
     set { assign(newValue, to: .element(index)) }
@@ -63,17 +63,18 @@ public struct JSONExpression: Sendable {
     changed = value.assigned(to: current, path + [step])
   }
 
-  /// The document with this at a path.
+  /// The document with this value at a path.
   func assigned(to document: SQLFragment, _ path: [JSONPathStep]) -> SQLFragment {
     guard let changed else { return .changedJSON(document, .set, path, text) }
-    // What was assigned below: the statement that says so is on its way to the column.
+    // This value carries the change that was made below it; its document is on the way back to the column.
     if document === self.document, path.json == self.path.json { return changed }
-    return .misuse("JSON that was changed in a variable is assigned to another place")
+    return .misuse(
+      "JSON changed in a variable can only be assigned to the place that it was read from")
   }
 
-  /// The value as text, null where there is none.
+  /// The value as JSON text; `null` if there is none.
   private var text: SQLFragment {
-    // A value and an expression of another column are JSON as they are.
+    // A value and another column's expression are JSON text already.
     if path.isEmpty, document.kind == .value || document.isJSONText { return document }
     return .call("coalesce", json(.json), "'null'")
   }
@@ -86,21 +87,22 @@ public struct JSONExpression: Sendable {
 
   // MARK: Changes
 
-  /// Sets the value where there is none yet, not even null.
+  /// Sets the value only if there is none yet; null counts as a value.
   public mutating func insert(_ value: JSONExpression) {
     changed = .changedJSON(current, .insert, path, value.text)
   }
 
-  /// Takes the value out of its object or array; nothing where there is none.
+  /// Removes the value from its object or array; does nothing if there is none.
   public mutating func remove() {
     changed =
       path.isEmpty
-      ? .misuse("JSON as a whole is in nothing that it could be taken out of")
+      ? .misuse("the top-level JSON value can't be removed: only a member or an element can")
       : .changedJSON(current, .remove, path)
   }
 
-  /// Merges a value into this one by [RFC 7396](https://www.rfc-editor.org/rfc/rfc7396): objects member by member,
-  /// without those that are null in it. PostgreSQL has nothing for that: `UnsupportedByEngine`.
+  /// Merges a value into this one by [RFC 7396](https://www.rfc-editor.org/rfc/rfc7396): objects are merged
+  /// member by member, and a null in `value` removes the member. PostgreSQL has no such function: the
+  /// statement throws `UnsupportedByEngine`.
   public mutating func patch(_ value: some Encodable & Sendable) {
     let patched = SQLFragment.call(
       "json_patch", text, SQLFragment(value: EncodedJSON(value), isNullable: false))
@@ -109,22 +111,22 @@ public struct JSONExpression: Sendable {
 
   // MARK: Values
 
-  /// The value as one of a type, nil where there is none or null. A value of another type throws
-  /// ``LarderSQLite/DatabaseError``, wherever the expression stands, unless that is nil too.
+  /// The value, read as a type; nil if there is none or it is null. A value of another type throws
+  /// ``LarderSQLite/DatabaseError`` wherever the expression is used, unless `strict` is false.
   ///
   /// ```swift
   /// Job.select { $0.payload["customer"]["id"].as(Int.self) }
   /// // SELECT larder_json("job"."payload", '["customer","id"]', 'integer') FROM "job"
   /// ```
   ///
-  /// Numbers are read with all their digits, as Decimals too, and dates as ``ColumnCoding/json`` reads them. A number
-  /// with a fraction is no integer, and one beyond 64 bits with a sign is none of any type. Objects and arrays are
-  /// read as ``JSON``: `.as(JSON<[Line]>.self)`.
+  /// Numbers are read with all their digits, as Decimals too, and dates as ``ColumnCoding/json`` reads them.
+  /// A number with a fraction is no integer, and one beyond 64-bit signed integers isn't read as any integer
+  /// type. Objects and arrays are read as ``JSON``: `.as(JSON<[Line]>.self)`.
   ///
   /// - Parameters:
   ///   - type: the Swift type to read.
-  ///   - strict: whether a value of another type throws; if not, it is nil, as in groups and orders. An index on
-  ///     texts or Bools serves it then.
+  ///   - strict: whether a value of another type throws. If false, it is nil, as in groups and orders, and an
+  ///     index on texts or Bools serves the expression.
   public func `as`<Value: DatabaseValueConvertible>(
     _ type: Value.Type, strict: Bool = true
   ) -> SQLExpression<Value.AsOptional> {
@@ -135,9 +137,9 @@ public struct JSONExpression: Sendable {
     _ type: Value.Type, isStrict: Bool = false, isCompared: Bool = true
   ) -> SQLFragment {
     guard let kind = JSONKind(type) else {
-      return .misuse("JSON has no values of the type \(type)")
+      return .misuse("JSON can't hold values of the type \(type)")
     }
-    // What is compared with a whole number may have a fraction.
+    // A value that is compared with a whole number may have a fraction.
     let asked = isCompared && kind == .integer ? .number : kind
     let value = json(asked, isStrict: isStrict, isCompared: isCompared)
     if kind == .date {
@@ -147,32 +149,33 @@ public struct JSONExpression: Sendable {
     return value.owned(as: .own(of: type))
   }
 
-  /// The number of elements; nil for what is no array.
+  /// The number of elements; nil if the value is no array.
   public var count: SQLExpression<Int?> { SQLExpression<Int?>(json(.count)) }
 
-  /// `object`, `array`, `string`, `number`, `boolean` or `null`; nil where there is nothing.
+  /// The JSON type: `object`, `array`, `string`, `number`, `boolean` or `null`; nil if there is no value.
   public var type: SQLExpression<String?> { SQLExpression<String?>(json(.type)) }
 
-  /// Whether there is nothing, or null.
+  /// Whether there is no value, or null.
   public var isNull: SQLExpression<Bool> { SQLExpression<String>(json(.json)).isNull }
-  /// Whether there is something other than null.
+  /// Whether there is a value other than null.
   public var isNotNull: SQLExpression<Bool> { SQLExpression<String>(json(.json)).isNotNull }
 
   // MARK: Declarations
 
-  /// The value for an index, or for a column that is computed, of a type: NULL where it is of another one.
+  /// The value as a type, for an index or a computed column; NULL if the value has another type.
   ///
-  /// - Parameter isCompared: whether it is the same as in comparisons, where whole numbers have fractions beside them.
+  /// - Parameter isCompared: whether to use the same form as comparisons, in which a whole number may have a
+  ///   fraction.
   func declared<Value: DatabaseValueConvertible>(
     as type: Value.Type, isCompared: Bool
   ) -> SQLFragment {
     guard let kind = JSONKind(type), [.integer, .real, .text, .bool].contains(kind) else {
-      return .misuse("JSON can be declared as numbers, texts and Bools, not as \(type)")
+      return .misuse("JSON can be declared as a number, text or Bool, not as \(type)")
     }
     return json(isCompared && kind == .integer ? .number : kind)
   }
 
-  /// The names of the column and of the path.
+  /// The names of the column and the path, joined for an index's name.
   var indexName: String {
     let column = document.words?.split(separator: "\"").joined() ?? ""
     return ([column] + path.map(\.text)).joined(separator: "_")
@@ -180,7 +183,7 @@ public struct JSONExpression: Sendable {
 
   // MARK: Comparisons
 
-  /// Whether it equals a value of its type; nothing and null equal nil.
+  /// Whether the value has the other side's type and equals it; a missing value and null equal nil.
   public static func == <Value: DatabaseValueConvertible>(
     left: Self, right: Value
   ) -> SQLExpression<Bool> {
@@ -189,7 +192,7 @@ public struct JSONExpression: Sendable {
       left.typed(Value.self).equals(right, negated: false))
   }
 
-  /// Whether it differs from a value, or is of another type; nothing and null equal nil.
+  /// Whether the value differs from the other side or has another type; a missing value and null equal nil.
   public static func != <Value: DatabaseValueConvertible>(
     left: Self, right: Value
   ) -> SQLExpression<Bool> {
@@ -198,45 +201,45 @@ public struct JSONExpression: Sendable {
       left.typed(Value.self).equals(right, negated: true))
   }
 
-  /// Whether there is nothing, or null.
+  /// Whether there is no value, or null.
   public static func == (left: Self, right: _OptionalNilComparisonType) -> SQLExpression<Bool> {
     left.isNull
   }
 
-  /// Whether there is something other than null.
+  /// Whether there is a value other than null.
   public static func != (left: Self, right: _OptionalNilComparisonType) -> SQLExpression<Bool> {
     left.isNotNull
   }
 
-  /// Whether it is of a value's type, and less.
+  /// Whether the value has the other side's type and is less.
   public static func < <Value: DatabaseValueConvertible>(
     left: Self, right: Value
   ) -> SQLExpression<Bool> {
     left.compared(.less, right)
   }
 
-  /// Whether it is of a value's type, and at most that.
+  /// Whether the value has the other side's type and is at most that.
   public static func <= <Value: DatabaseValueConvertible>(
     left: Self, right: Value
   ) -> SQLExpression<Bool> {
     left.compared(.lessOrEqual, right)
   }
 
-  /// Whether it is of a value's type, and greater.
+  /// Whether the value has the other side's type and is greater.
   public static func > <Value: DatabaseValueConvertible>(
     left: Self, right: Value
   ) -> SQLExpression<Bool> {
     left.compared(.greater, right)
   }
 
-  /// Whether it is of a value's type, and at least that.
+  /// Whether the value has the other side's type and is at least that.
   public static func >= <Value: DatabaseValueConvertible>(
     left: Self, right: Value
   ) -> SQLExpression<Bool> {
     left.compared(.greaterOrEqual, right)
   }
 
-  /// Whether it equals an expression of its type; nothing and null equal NULL.
+  /// Whether the value has the expression's type and equals it; a missing value and null equal NULL.
   public static func == <Value: DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Value>
   ) -> SQLExpression<Bool> {
@@ -244,7 +247,7 @@ public struct JSONExpression: Sendable {
       left.typed(Value.self).equals(right.node, orNull: true, negated: false))
   }
 
-  /// Whether it is one of these values of its type; false for an empty list.
+  /// Whether the value is one of these and of their type; false for an empty list.
   public func `in`<Value: DatabaseValueConvertible>(
     _ values: some Sequence<Value>
   ) -> SQLExpression<Bool> {
@@ -263,7 +266,7 @@ extension DatabaseValueConvertible {
 }
 
 extension JSONKind {
-  /// What values of a type are in JSON; nil for a type that has none.
+  /// The JSON kind of a Swift type's values; nil if the type has none.
   init?<Value: DatabaseValueConvertible>(_ type: Value.Type) {
     if type is any JSONDocument.Type {
       self = .json

@@ -3,14 +3,14 @@
 extension JSONExpression: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
 {
-  /// A text, which is bound.
+  /// A bound text.
   public init(stringLiteral value: String) { self = .value(value) }
-  /// A number, which is bound.
+  /// A bound number.
   public init(integerLiteral value: Int) { self = .value(value) }
-  /// A number, which is bound.
+  /// A bound number.
   public init(floatLiteral value: Double) { self = .value(value) }
-  /// True or false, which is bound.
+  /// A bound Bool.
   public init(booleanLiteral value: Bool) { self = .value(value) }
-  /// The null of JSON.
+  /// The JSON value null.
   public init(nilLiteral: ()) { self = .value(Bool?.none) }
 }

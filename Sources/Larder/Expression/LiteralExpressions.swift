@@ -1,34 +1,35 @@
 import FoundationEssentials
 import LarderSQLite
 
-// Literals as expressions, for assignments: `$0.population = 3`. Where an operator takes a value, the
-// literal is one of the value's type: methods that take a value or an expression disfavour the latter.
+// Literals as expressions, for assignments: `$0.population = 3`. For an operator that takes a value, the
+// literal has the value's type: of the methods that take a value or an expression, the latter are
+// disfavoured.
 
-/// Numbers and their Optionals: what a literal integer can be assigned to.
+/// Numbers and their Optionals: the types that an integer literal can be assigned to.
 @_documentation(visibility: internal)
 public protocol NumberValue: DatabaseValueConvertible, NumberOperand {
   /// The number's type, without Optional.
   associatedtype Number: DatabaseValueConvertible & ExpressibleByIntegerLiteral = Self
-  /// Double, Optional if this is.
+  /// Double; Optional if this type is.
   associatedtype AsReal: DatabaseValueConvertible = Double
-  /// Int, Optional if this is.
+  /// Int; Optional if this type is.
   associatedtype AsInteger: DatabaseValueConvertible = Int
 }
 
 extension NumberValue {
-  /// Whether it has a fraction.
+  /// Whether the type has fractions.
   @usableFromInline static var isReal: Bool { Number.self is any BinaryFloatingPoint.Type }
 }
 
-/// Numbers that SQLite computes with itself, and their Optionals: what it can divide.
+/// Numbers that SQLite computes with natively, and so can divide, and their Optionals.
 @_documentation(visibility: internal)
 public protocol BinaryNumberValue: SummableValue {}
 
-/// What can be added up, and its Optional.
+/// Numbers that can be summed, and their Optionals.
 @_documentation(visibility: internal)
 public protocol SummableValue: NumberValue {}
 
-/// Floating-point numbers and their Optionals: what any literal number can be assigned to.
+/// Floating-point numbers and their Optionals: the types that any number literal can be assigned to.
 @_documentation(visibility: internal)
 public protocol RealValue: BinaryNumberValue where Number: ExpressibleByFloatLiteral {}
 
@@ -43,7 +44,7 @@ extension UInt16: BinaryNumberValue {}
 extension UInt32: BinaryNumberValue {}
 extension UInt64: BinaryNumberValue {}
 extension Float: RealValue {}
-// Not one with a fraction: Swift makes a Double of it first.
+// Decimal isn't a RealValue: Swift makes a Double of a literal with a fraction first.
 extension Decimal: SummableValue {}
 extension Double: RealValue {}
 extension Optional: NumberOperand where Wrapped: NumberValue {}
@@ -64,7 +65,7 @@ extension Optional: SummableValue where Wrapped: SummableValue {}
 extension Optional: RealValue where Wrapped: RealValue {}
 
 extension SQLExpression: ExpressibleByIntegerLiteral where Value: NumberValue {
-  /// A number, which is bound as one of the expression's type.
+  /// A bound number of the expression's type.
   public init(integerLiteral value: Value.Number.IntegerLiteralType) {
     self.init(
       SQLFragment(
@@ -74,21 +75,21 @@ extension SQLExpression: ExpressibleByIntegerLiteral where Value: NumberValue {
 }
 
 extension SQLExpression: ExpressibleByFloatLiteral where Value: RealValue {
-  /// A number, which is bound as one of the expression's type.
+  /// A bound number of the expression's type.
   public init(floatLiteral value: Value.Number.FloatLiteralType) {
     self.init(SQLFragment(value: Value.Number(floatLiteral: value), isNullable: false))
   }
 }
 
 extension SQLExpression: ExpressibleByBooleanLiteral where Value == Bool {
-  /// True or false, which is bound.
+  /// A bound Bool.
   public init(booleanLiteral value: Bool) { self = .value(value) }
 }
 
 extension SQLExpression: ExpressibleByStringLiteral, ExpressibleByExtendedGraphemeClusterLiteral,
   ExpressibleByUnicodeScalarLiteral
 where Value: TextValue {
-  /// Text, which is bound.
+  /// A bound text.
   public init(stringLiteral value: String) {
     self.init(SQLFragment(value: value, isNullable: false))
   }

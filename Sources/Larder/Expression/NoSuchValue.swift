@@ -1,8 +1,8 @@
 import LarderSQLite
 
-// What the compiler finds for a name without a column; see WrongExpressions.swift.
+// Operators that the compiler finds for a name without a column; see WrongExpressions.swift.
 
-/// The value of what isn't there.
+/// The value type of a column that doesn't exist.
 @_documentation(visibility: internal)
 public struct NoSuchValue: Sendable {}
 

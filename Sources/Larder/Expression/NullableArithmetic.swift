@@ -1,10 +1,10 @@
 import LarderSQLite
 
-// Arithmetic with numbers that may be NULL: the result is NULL where one of them is. Operators for two
-// types are disfavoured, since a literal can be of either.
+// Arithmetic with numbers that may be NULL: the result is NULL if an operand is. Operators for two types are
+// disfavoured, since a literal can be of either.
 
 extension SQLExpression {
-  /// The sum; NULL where there is no value.
+  /// The sum; NULL if the value is NULL.
   @inlinable
   public static func + <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Wrapped
@@ -12,7 +12,7 @@ extension SQLExpression {
     SQLExpression(left.node.infix(.add, right))
   }
 
-  /// The sum; NULL where one of them is.
+  /// The sum; NULL if either operand is.
   @inlinable @_disfavoredOverload
   public static func + <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Wrapped>
@@ -20,7 +20,7 @@ extension SQLExpression {
     SQLExpression(left.node.infix(.add, right.node))
   }
 
-  /// The sum; NULL where one of them is.
+  /// The sum; NULL if either operand is.
   @inlinable @_disfavoredOverload
   public static func + <Wrapped: Numeric & DatabaseValueConvertible>(
     left: SQLExpression<Wrapped>, right: Self
@@ -28,7 +28,7 @@ extension SQLExpression {
     SQLExpression(left.node.infix(.add, right.node))
   }
 
-  /// The difference; NULL where there is no value.
+  /// The difference; NULL if the value is NULL.
   @inlinable
   public static func - <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Wrapped
@@ -36,7 +36,7 @@ extension SQLExpression {
     SQLExpression(left.node.infix(.subtract, right))
   }
 
-  /// The difference; NULL where one of them is.
+  /// The difference; NULL if either operand is.
   @inlinable @_disfavoredOverload
   public static func - <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Wrapped>
@@ -44,7 +44,7 @@ extension SQLExpression {
     SQLExpression(left.node.infix(.subtract, right.node))
   }
 
-  /// The difference; NULL where one of them is.
+  /// The difference; NULL if either operand is.
   @inlinable @_disfavoredOverload
   public static func - <Wrapped: Numeric & DatabaseValueConvertible>(
     left: SQLExpression<Wrapped>, right: Self
@@ -52,7 +52,7 @@ extension SQLExpression {
     SQLExpression(left.node.infix(.subtract, right.node))
   }
 
-  /// The product; NULL where there is no value.
+  /// The product; NULL if the value is NULL.
   @inlinable
   public static func * <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Wrapped
@@ -60,7 +60,7 @@ extension SQLExpression {
     SQLExpression(left.node.infix(.multiply, right))
   }
 
-  /// The product; NULL where one of them is.
+  /// The product; NULL if either operand is.
   @inlinable @_disfavoredOverload
   public static func * <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Wrapped>
@@ -68,7 +68,7 @@ extension SQLExpression {
     SQLExpression(left.node.infix(.multiply, right.node))
   }
 
-  /// The product; NULL where one of them is.
+  /// The product; NULL if either operand is.
   @inlinable @_disfavoredOverload
   public static func * <Wrapped: Numeric & DatabaseValueConvertible>(
     left: SQLExpression<Wrapped>, right: Self
@@ -76,7 +76,7 @@ extension SQLExpression {
     SQLExpression(left.node.infix(.multiply, right.node))
   }
 
-  /// The quotient; NULL where there is no value. NULL for a division by zero too.
+  /// The quotient; NULL if the value is NULL, and for a division by zero.
   @inlinable
   public static func / <Wrapped: Numeric & BinaryNumberValue>(
     left: Self, right: Wrapped
@@ -84,7 +84,7 @@ extension SQLExpression {
     SQLExpression(left.node.infix(.divide, right))
   }
 
-  /// The quotient; NULL where one of them is.
+  /// The quotient; NULL if either operand is.
   @inlinable @_disfavoredOverload
   public static func / <Wrapped: Numeric & BinaryNumberValue>(
     left: Self, right: SQLExpression<Wrapped>
@@ -92,7 +92,7 @@ extension SQLExpression {
     SQLExpression(left.node.divided(by: right.node, isReal: Wrapped.isReal))
   }
 
-  /// The quotient; NULL where one of them is.
+  /// The quotient; NULL if either operand is.
   @inlinable @_disfavoredOverload
   public static func / <Wrapped: Numeric & BinaryNumberValue>(
     left: SQLExpression<Wrapped>, right: Self
@@ -100,7 +100,7 @@ extension SQLExpression {
     SQLExpression(left.node.divided(by: right.node, isReal: Wrapped.isReal))
   }
 
-  /// The rest of a division; NULL where there is no value, and for a division by zero.
+  /// The remainder of a division; NULL if the value is NULL, and for a division by zero.
   @inlinable
   public static func % <Wrapped: FixedWidthInteger & DatabaseValueConvertible>(
     left: Self, right: Wrapped
@@ -108,7 +108,7 @@ extension SQLExpression {
     SQLExpression(left.node.infix(.remainder, right))
   }
 
-  /// The rest of a division; NULL where one of them is.
+  /// The remainder of a division; NULL if either operand is.
   @inlinable
   public static func % <Wrapped: FixedWidthInteger & DatabaseValueConvertible>(
     left: Self, right: Self
@@ -116,7 +116,7 @@ extension SQLExpression {
     SQLExpression(left.node.infix(.remainder, right.node))
   }
 
-  /// The rest of a division; NULL where one of them is.
+  /// The remainder of a division; NULL if either operand is.
   @inlinable @_disfavoredOverload
   public static func % <Wrapped: FixedWidthInteger & DatabaseValueConvertible>(
     left: Self, right: SQLExpression<Wrapped>
@@ -124,7 +124,7 @@ extension SQLExpression {
     SQLExpression(left.node.infix(.remainder, right.node))
   }
 
-  /// The rest of a division; NULL where one of them is.
+  /// The remainder of a division; NULL if either operand is.
   @inlinable @_disfavoredOverload
   public static func % <Wrapped: FixedWidthInteger & DatabaseValueConvertible>(
     left: SQLExpression<Wrapped>, right: Self
@@ -132,7 +132,7 @@ extension SQLExpression {
     SQLExpression(left.node.infix(.remainder, right.node))
   }
 
-  /// The number with the other sign; NULL where there is no value.
+  /// The negated number; NULL if the value is NULL.
   public static prefix func - <Wrapped: SignedNumeric & DatabaseValueConvertible>(
     operand: Self
   ) -> Self where Value == Wrapped? {
@@ -154,7 +154,7 @@ extension SQLExpression {
     left: inout Self, right: Wrapped
   ) where Value == Wrapped? { left = left * right }
 
-  /// Adds to an assignment's value; NULL where one of them is.
+  /// Adds to an assignment's value; NULL if either operand is.
   @_disfavoredOverload
   public static func += <Wrapped: Numeric & DatabaseValueConvertible>(
     left: inout Self, right: Self
@@ -166,7 +166,7 @@ extension SQLExpression {
     left: inout Self, right: SQLExpression<Wrapped>
   ) where Value == Wrapped? { left = left + right }
 
-  /// Subtracts from an assignment's value; NULL where one of them is.
+  /// Subtracts from an assignment's value; NULL if either operand is.
   @_disfavoredOverload
   public static func -= <Wrapped: Numeric & DatabaseValueConvertible>(
     left: inout Self, right: Self
@@ -179,9 +179,9 @@ extension SQLExpression {
   ) where Value == Wrapped? { left = left - right }
 }
 
-// See `ArithmeticOperand`.
+// The extension is on `ArithmeticOperand` for the reason given there.
 extension ArithmeticOperand {
-  /// The sum; NULL where one of them is.
+  /// The sum; NULL if either operand is.
   @inlinable
   public static func + <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Self
@@ -189,7 +189,7 @@ extension ArithmeticOperand {
     SQLExpression(left.node.infix(.add, right.node))
   }
 
-  /// The difference; NULL where one of them is.
+  /// The difference; NULL if either operand is.
   @inlinable
   public static func - <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Self
@@ -197,7 +197,7 @@ extension ArithmeticOperand {
     SQLExpression(left.node.infix(.subtract, right.node))
   }
 
-  /// The product; NULL where one of them is.
+  /// The product; NULL if either operand is.
   @inlinable
   public static func * <Wrapped: Numeric & DatabaseValueConvertible>(
     left: Self, right: Self
@@ -205,7 +205,7 @@ extension ArithmeticOperand {
     SQLExpression(left.node.infix(.multiply, right.node))
   }
 
-  /// The quotient; NULL where one of them is.
+  /// The quotient; NULL if either operand is.
   @inlinable
   public static func / <Wrapped: Numeric & BinaryNumberValue>(
     left: Self, right: Self

@@ -2,24 +2,24 @@
 public struct OrderingTerm: Sendable {
   @usableFromInline let node: SQLFragment
 
-  /// NULLs come before all else.
+  /// The same order with NULLs before all other values.
   public var nullsFirst: OrderingTerm {
     OrderingTerm(node: SQLFragment(.nullsFirst, node))
   }
-  /// NULLs come after all else.
+  /// The same order with NULLs after all other values.
   public var nullsLast: OrderingTerm {
     OrderingTerm(node: SQLFragment(.nullsLast, node))
   }
 }
 
 extension SQLExpression {
-  /// From the smallest to the largest; NULLs come first.
+  /// Ascending order; NULLs come first.
   public var asc: OrderingTerm { OrderingTerm(node: term) }
-  /// From the largest to the smallest; NULLs come last.
+  /// Descending order; NULLs come last.
   public var desc: OrderingTerm { OrderingTerm(node: SQLFragment(.descending, term)) }
 }
 
-/// A term of an order: an ``OrderingTerm``, or an expression, from the smallest value to the largest.
+/// A term of an order: an ``OrderingTerm``, or an expression, which is ordered ascending.
 @_documentation(visibility: internal)
 public protocol OrderTerm {
   /// The term.
@@ -28,13 +28,13 @@ public protocol OrderTerm {
 }
 
 extension OrderingTerm: OrderTerm {
-  /// Itself.
+  /// This term.
   @_documentation(visibility: internal)
   public var orderingTerm: OrderingTerm { self }
 }
 
 extension SQLExpression: OrderTerm {
-  /// From the smallest value to the largest.
+  /// The expression in ascending order.
   @_documentation(visibility: internal)
   public var orderingTerm: OrderingTerm { asc }
 }

@@ -2,7 +2,7 @@ import LarderSQLite
 
 /// An expression of SQL whose values are of a Swift type.
 ///
-/// Columns are expressions inside of a query's closures, and operators and functions make others:
+/// Columns are expressions inside a query's closures; operators and functions make other expressions:
 ///
 /// ```swift
 /// City.filter { $0.population > 1_000_000 && $0.name.hasPrefix("北") }
@@ -10,22 +10,23 @@ import LarderSQLite
 /// // AND ("city"."name" >= ? COLLATE BINARY AND "city"."name" < ? COLLATE BINARY)
 /// ```
 ///
-/// Values are bound and never become part of the text. What has no Swift form is written as SQL:
+/// Values are bound and never become part of the text. An expression without a Swift form is written as SQL:
 /// `SQLExpression<Int>(sql: "unicode(\($0.name.sql))")`.
 public struct SQLExpression<Value: Sendable>: Sendable {
-  /// All but the type: what operators do is not generic, and so compiled once.
+  /// The expression without its type. Operators work on it, so that they aren't generic and are compiled
+  /// once.
   @usableFromInline let node: SQLFragment
 
   @inlinable
   init(_ node: SQLFragment) { self.node = node }
 
-  /// An expression from SQL of one's own, which is put into parentheses where it has to be.
+  /// An expression from the program's own SQL. Parentheses are added if needed.
   public init(sql: SQL) {
     let node = SQLFragment(sql: sql)
     self.init(node.owned(as: .own(ofAny: Value.self)))
   }
 
-  /// The text, with the values that belong into it.
+  /// The expression's text with its bound values.
   public var sql: SQL { node.sql }
 
   /// The expression as a term of ORDER BY or GROUP BY.
@@ -36,14 +37,14 @@ public struct SQLExpression<Value: Sendable>: Sendable {
     _ function: StaticString, _ others: SQLFragment..., isNullable: Bool = true,
     coding: ExpressionCoding? = nil
   ) -> SQLExpression<Result> {
-    // What is computed from a value isn't stored as that is.
+    // A value computed from the operand isn't stored in the operand's coding.
     let operand = coding == nil ? node.computed : node
     return SQLExpression<Result>(
       SQLFragment(.call(function, [operand] + others), isNullable: isNullable, coding: coding))
   }
 
-  /// A value of a type that a column has a coding for, which is bound: only beside that column, or for
-  /// it. Throws ``LarderSQLite/ConversionError`` elsewhere, when the statement runs.
+  /// A bound value of a type that a column's coding stores. It can only stand beside that column, or be
+  /// assigned to it; elsewhere the statement throws ``LarderSQLite/ConversionError`` when it runs.
   @_disfavoredOverload
   public static func value(_ value: Value) -> SQLExpression {
     SQLExpression(SQLFragment(value: UncodedValue(value)))
@@ -51,7 +52,7 @@ public struct SQLExpression<Value: Sendable>: Sendable {
 }
 
 extension SQLExpression where Value: DatabaseValueConvertible {
-  /// A value, which is bound.
+  /// A bound value.
   public static func value(_ value: Value) -> SQLExpression {
     SQLExpression(SQLFragment(value: value, coding: .own(of: Value.self)))
   }

@@ -1,31 +1,32 @@
 import LarderSQLite
 
-// See [window functions](https://www.sqlite.org/windowfunctions.html).
+// Window functions: see [window functions](https://www.sqlite.org/windowfunctions.html).
 
-/// The number of the row in its window, from 1. It needs
+/// The number of the row in its window, from 1. It has to be followed by
 /// ``SQLExpression/over(partitionBy:orderBy:rows:groups:range:)``.
 public func rowNumber() -> SQLExpression<Int> {
   SQLExpression(.call("row_number", isNullable: false))
 }
 
-/// The number of the first of the rows that are equal in their window's order, which leaves gaps.
+/// The rank of the row in its window's order. Equal rows share the number of their first row, which leaves
+/// gaps.
 public func rank() -> SQLExpression<Int> {
   SQLExpression(.call("rank", isNullable: false))
 }
 
-/// The number of the row's group of equals in their window's order, without gaps.
+/// The rank of the row in its window's order. Equal rows share a number, without gaps.
 public func denseRank() -> SQLExpression<Int> {
   SQLExpression(.call("dense_rank", isNullable: false))
 }
 
-/// The number of the row's part, from 1, of so many parts of equal size in their window's order. Less than
-/// one part throws ``LarderSQLite/DatabaseError`` when the query runs.
+/// The number of the row's bucket, from 1, if the window's rows are divided into this many buckets of equal
+/// size. Less than one bucket throws ``LarderSQLite/DatabaseError`` when the query runs.
 public func ntile(_ parts: Int) -> SQLExpression<Int> {
   SQLExpression(.call("ntile", SQLFragment(value: parts), isNullable: false))
 }
 
 extension SQLExpression {
-  /// An aggregate or window function over rows around each row, instead of one row for all.
+  /// An aggregate or window function over the rows around each row, instead of one result for all rows.
   ///
   /// ```swift
   /// Place.all.select {
@@ -35,21 +36,21 @@ extension SQLExpression {
   /// //   rank() OVER (PARTITION BY "place"."country" ORDER BY "place"."population" DESC) …
   /// ```
   ///
-  /// With an order, an aggregate is that of the rows up to this one and its equals: a running sum.
+  /// With an order, an aggregate covers the rows up to this one and its equals: a running sum.
   ///
-  /// - `rows`: the rows that count, from those before (negative) to those after this one:
-  ///   `-2...0` for the last three, `.min ... 0` for all up to this one.
-  /// - `groups`: the same in groups of rows that are equal in the window's order.
-  /// - `range`: the same in values of the window's order, which has one term then.
+  /// - `rows`: the frame, by distances from this row, negative for rows before it: `-2...0` for the last
+  ///   three rows, `.min ... 0` for all rows up to this one.
+  /// - `groups`: the same, in groups of rows that are equal in the window's order.
+  /// - `range`: the same, in values of the window's order, which then has to have one term.
   ///
-  /// No more than one of the three can be given.
+  /// At most one of the three can be given.
   public func over<each Part: Sendable>(
     partitionBy parts: repeat SQLExpression<each Part>, orderBy order: OrderingTerm...,
     rows: ClosedRange<Int>? = nil, groups: ClosedRange<Int>? = nil,
     range: ClosedRange<Int>? = nil
   ) -> Self {
     var partition: [SQLFragment] = []
-    repeat partition.append((each parts).node.inside(.lowest))
+    repeat partition.append((each parts).node.parenthesized(in: .lowest))
     var clauses: [SQLFragment] = []
     if !partition.isEmpty {
       clauses.append("PARTITION BY \(SQLFragment.list(partition).groupingTerms)")
@@ -66,7 +67,7 @@ extension SQLExpression {
     return Self(withClause(" OVER (\(window))"))
   }
 
-  /// An end of a frame, by its distance from the row.
+  /// One end of a frame as SQL, by its distance from the row.
   private static func bound(_ distance: Int) -> String {
     switch distance {
     case .min: "UNBOUNDED PRECEDING"
@@ -78,28 +79,28 @@ extension SQLExpression {
 }
 
 extension SQLExpression where Value: DatabaseValueConvertible {
-  /// The value in an earlier row of the window; NULL where there is none.
+  /// The value in an earlier row of the window; NULL if there is no such row.
   public func lag(_ count: Int = 1) -> SQLExpression<Value.AsOptional> {
     call("lag", SQLFragment(value: count), coding: node.coding)
   }
 
-  /// The value in a later row of the window; NULL where there is none.
+  /// The value in a later row of the window; NULL if there is no such row.
   public func lead(_ count: Int = 1) -> SQLExpression<Value.AsOptional> {
     call("lead", SQLFragment(value: count), coding: node.coding)
   }
 
-  /// The value in the first row of the window's frame; NULL where it has none.
+  /// The value in the first row of the window's frame; NULL if the frame is empty.
   public func firstValue() -> SQLExpression<Value.AsOptional> {
     call("first_value", coding: node.coding)
   }
 
-  /// The value in the last row of the window's frame, which ends with this row and its equals where the
-  /// window has an order: say `rows: .min ... .max` for the last one of all.
+  /// The value in the last row of the window's frame. With an order, the frame ends at this row and its
+  /// equals; `rows: .min ... .max` makes it end at the last row of all.
   public func lastValue() -> SQLExpression<Value.AsOptional> {
     call("last_value", coding: node.coding)
   }
 
-  /// The value in the row of the window's frame with this number, from 1; NULL where there is none.
+  /// The value in the frame's row with this number, from 1; NULL if there is no such row.
   public func nthValue(_ number: Int) -> SQLExpression<Value.AsOptional> {
     call("nth_value", SQLFragment(value: number), coding: node.coding)
   }

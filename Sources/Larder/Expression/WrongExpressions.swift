@@ -1,21 +1,21 @@
 import FoundationEssentials
 
-// What the compiler finds for expressions that are wrong. Where nothing fits, it tries every operator
-// of every type in every combination, which takes seconds in a closure with 32 conditions, and then
-// it gives up or points elsewhere. These fit everything, if nothing else does, and the conformance
-// that they need is unavailable: that is an error in the right place, with a reason, at once.
+// Overloads that the compiler finds for wrong expressions. If nothing fits, the compiler tries every operator
+// of every type in every combination, which takes seconds in a closure with 32 conditions; then it gives up
+// or points elsewhere. The overloads here fit everything that nothing else fits, and the conformance that
+// they need is unavailable: that is an error in the right place, with a reason, at once.
 //
-// Making the operators unavailable would be shorter, but the compiler then tries all others first; and
-// one of these for `&&` makes every wrong condition take seconds.
+// Making the operators unavailable would be shorter, but the compiler then tries all others first. And such
+// an overload of `&&` makes every wrong condition take seconds.
 
-/// What no expression is: its name is for the compiler's message about operands of two types, or a
-/// result of a type that isn't asked for.
+/// A protocol that no expression conforms to. The compiler's message shows its name for operands of two
+/// types, or for a result of an unexpected type.
 @_documentation(visibility: internal)
 public protocol OperandsOfDifferentTypes {}
 
 @available(
   *, unavailable,
-  message: "operands have to be of one type, or one its Optional, and conditions true or false"
+  message: "operands need the same type, or its Optional, and a condition has to be true or false"
 )
 extension SQLExpression: OperandsOfDifferentTypes {}
 
@@ -58,8 +58,8 @@ extension OperandsOfDifferentTypes {
 @available(
   *, unavailable,
   message: """
-    quotients, means and totals of decimal numbers aren't exact: `real` first, or compute \
-    with what is fetched
+    quotients, means and totals of decimal numbers aren't exact: use `real` first, or compute with the \
+    fetched values
     """
 )
 extension Decimal: BinaryNumberValue {}

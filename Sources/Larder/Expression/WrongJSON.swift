@@ -1,13 +1,13 @@
-// What the compiler finds for places in JSON beside what they can't be compared with; see WrongExpressions.swift.
+// Overloads that the compiler finds if JSON is compared with a wrong type; see WrongExpressions.swift.
 
-/// What no place in JSON is: its name is for the compiler's message.
+/// A protocol that no place in JSON conforms to. The compiler's message shows its name.
 @_documentation(visibility: internal)
 public protocol JSONWithoutAType {}
 
 @available(
   *, unavailable,
   message: """
-    JSON is compared with numbers, texts, Bools and dates; what is compared as another type needs .as(…)
+    JSON is compared with numbers, texts, Bools and dates; for another type, use .as(…)
     """
 )
 extension JSONExpression: JSONWithoutAType {}

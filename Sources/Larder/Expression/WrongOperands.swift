@@ -1,15 +1,15 @@
 import LarderSQLite
 
-// What the compiler finds for operands whose types differ in ways that people write: more special than
-// what fits everything (WrongExpressions.swift), so that the message says what to write.
+// Overloads that the compiler finds for common mistakes in operands' types. They are more specific than those
+// in WrongExpressions.swift, which fit everything, so that the message says what to write.
 
-/// What is a number in SQL or in Swift.
+/// A number, in SQL or in Swift.
 @_documentation(visibility: internal)
 public protocol NumberOperand {}
 
 extension SQLExpression: NumberOperand where Value: NumberValue {}
 
-/// What no number is: its name is for the compiler's message.
+/// A protocol that no number conforms to. The compiler's message shows its name.
 @_documentation(visibility: internal)
 public protocol NumbersOfDifferentTypes {
   /// The number's type.
@@ -19,8 +19,8 @@ public protocol NumbersOfDifferentTypes {
 @available(
   *, unavailable,
   message: """
-    the numbers have different types: make both Double or Int, an expression with .real or .integer, a \
-    value with Double(…) or Int(…)
+    the numbers have different types: convert both to Double or Int, an expression with .real or \
+    .integer, a value with Double(…) or Int(…)
     """
 )
 extension SQLExpression: NumbersOfDifferentTypes {}
@@ -78,7 +78,7 @@ extension NumbersOfDifferentTypes where Value: NumberValue {
   }
 }
 
-/// What no column is: its name is for the compiler's message.
+/// A protocol that no column conforms to. The compiler's message shows its name.
 @_documentation(visibility: internal)
 public protocol OptionalValueBesideWhatIsNone {
   /// The column's type.
@@ -87,7 +87,8 @@ public protocol OptionalValueBesideWhatIsNone {
 
 @available(
   *, unavailable,
-  message: "the value is an Optional, and what it is compared with can't be NULL: unwrap the value"
+  message:
+    "the value is an Optional, but the expression that it is compared with can't be NULL: unwrap the value"
 )
 extension SQLExpression: OptionalValueBesideWhatIsNone {}
 
@@ -112,8 +113,8 @@ extension OptionalValueBesideWhatIsNone {
   public static func >= (left: Self, right: Value?) -> SQLExpression<Bool> { .wrong }
 }
 
-/// What no column is: its name is for the compiler's message about a value of a type that only a column's
-/// coding, such as `.json`, stores.
+/// A protocol that no column conforms to. The compiler's message shows its name for a value of a type that
+/// only a column's coding, such as `.json`, stores.
 @_documentation(visibility: internal)
 public protocol ValueThatOnlyACodingStores {
   /// The column's type.
@@ -122,32 +123,31 @@ public protocol ValueThatOnlyACodingStores {
 
 @available(
   *, unavailable,
-  message:
-    "values of this type are stored by the column's coding only: write .value(…) for the value"
+  message: "only the column's coding can store values of this type: write .value(…) for the value"
 )
 extension SQLExpression: ValueThatOnlyACodingStores {}
 
 extension ValueThatOnlyACodingStores {
-  /// Not available: the value has to be one of the column.
+  /// Not available: the column's coding has to store the value.
   @_disfavoredOverload
   public static func == (left: Self, right: Value) -> SQLExpression<Bool> { .wrong }
-  /// Not available: the value has to be one of the column.
+  /// Not available: the column's coding has to store the value.
   @_disfavoredOverload
   public static func != (left: Self, right: Value) -> SQLExpression<Bool> { .wrong }
 }
 
-/// The actor of what can't be called; its name is for the compiler's message. (An unavailable operator would lose
-/// against Swift's own, which compiles with a warning: an expression is never nil.)
+/// The actor of an operator that can't be called. The compiler's message shows its name. (An unavailable
+/// operator would lose against Swift's own, which compiles with a warning: an expression is never nil.)
 @globalActor
 @_documentation(visibility: internal)
 public actor WriteCoalesceForWhatIsNULL {
-  /// The only one.
+  /// The only instance.
   @_documentation(visibility: internal)
   public static let shared = WriteCoalesceForWhatIsNULL()
 }
 
 extension SQLExpression {
-  /// Not available: what stands for NULL is said by `coalesce`.
+  /// Not available: `coalesce` replaces NULL by another value.
   @_documentation(visibility: internal)
   @WriteCoalesceForWhatIsNULL
   public static func ?? <Other>(left: Self, right: Other) -> SQLExpression<Other> { .wrong }

@@ -14,15 +14,16 @@ import LarderSQLite
 ///   .limit(20).fetchAll(db)
 /// ```
 ///
-/// It is an FTS5 table, which triggers keep up to date whoever writes to the record's table: other
-/// connections and programs too, if they have the tokenizer; also where a row takes the place of others
-/// (`INSERT OR REPLACE`), by what the record declares to be unique. The connection needn't trust its schema
-/// (``LarderSQLite/Configuration/trustsSchema``): Larder's connections say of FTS5's tables that triggers may write to
-/// them, and of nothing else.
-/// Drop the index before its table, or create it anew with `ifNotExists`: triggers go with a table.
+/// It is an FTS5 table that triggers keep up to date, whoever writes to the record's table:
+/// other connections and programs too, if they have the tokenizer. Rows that replace others
+/// (`INSERT OR REPLACE`) are covered too, by the unique columns that the record declares.
+/// The connection needn't trust its schema (``LarderSQLite/Configuration/trustsSchema``):
+/// Larder's connections allow triggers to write to FTS5's tables, and allow nothing else.
+/// Drop the index before its table, or create it again with `ifNotExists`: a table's
+/// triggers are dropped with it.
 ///
-/// The table needs an integer primary key. See [FTS5](https://www.sqlite.org/fts5.html); on PostgreSQL the index is
-/// a column of text search vectors with a GIN index.
+/// The table needs an integer primary key. See [FTS5](https://www.sqlite.org/fts5.html). On PostgreSQL the
+/// index is a column of text search vectors with a GIN index.
 public struct FullTextIndex<R: Record>: Sendable {
   let definition: FullTextDefinition
   /// The name of the FTS5 table, or of the column of vectors.
@@ -30,20 +31,21 @@ public struct FullTextIndex<R: Record>: Sendable {
 
   /// An index of a table's columns, which hold text.
   ///
-  /// - `name`: of the FTS5 table; that of the record's table with `_text` if nil.
-  /// - `tokenizer`: what parts texts into terms.
-  /// - `prefixes`: the lengths of beginnings, in characters, that are looked up as fast as whole words.
-  /// - `weights`: how much a word counts for the rank in each column; 1 where there are none.
-  /// - `storage`: where the texts are.
-  /// - `detail`: what is known of where a term stands. With less than all, what the tokenizer makes several terms of
-  ///   can't be looked for (``LarderSQLite/DatabaseError``), nor phrases.
-  /// - `sizes`: whether the number of words of each text is kept; without, ranks take longer.
+  /// - `name`: the name of the FTS5 table; that of the record's table with `_text` if nil.
+  /// - `tokenizer`: splits texts into terms.
+  /// - `prefixes`: the lengths of prefixes, in characters, that are looked up as fast as whole words.
+  /// - `weights`: how much a word in each column counts for the rank; 1 each if there are none.
+  /// - `storage`: the place where the texts are stored.
+  /// - `detail`: how exactly the index knows where a term stands. With less than all detail, searching for
+  ///   phrases, or for words that the tokenizer splits into several terms, throws
+  ///   ``LarderSQLite/DatabaseError``.
+  /// - `sizes`: whether the number of words of each text is stored; without it, ranks take longer.
   public init(
     of record: R.Type = R.self, _ columns: PartialKeyPath<R.Columns>..., named name: String? = nil,
     tokenizer: FullTextTokenizer = .unicode61(), prefixes: [Int] = [], weights: [Double] = [],
     storage: FullTextStorage = .table, detail: FullTextDetail = .full, sizes: Bool = true
   ) {
-    // Of JSON's source the words would be those of its quotes and escapes.
+    // JSON is refused: the words in its source would include quotes and escapes.
     let names = columns.compactMap { (R.columns[keyPath: $0] as? any NamedColumn) }
       .filter { !$0.isJSON }.map(\.name)
     definition = FullTextDefinition(
@@ -52,19 +54,19 @@ public struct FullTextIndex<R: Record>: Sendable {
   }
 }
 
-/// Where the texts of a ``FullTextIndex`` are.
+/// The place where a ``FullTextIndex`` stores its texts.
 public enum FullTextStorage: Sendable {
   /// In the record's table, from which they are read to be marked
   /// ([external content](https://www.sqlite.org/fts5.html#external_content_tables)).
   case table
-  /// In the index, once more.
+  /// In the index, as a copy.
   case copied
   /// In neither: rows are found, but nothing of them can be marked
   /// ([contentless](https://www.sqlite.org/fts5.html#contentless_tables)).
   case contentless
 }
 
-/// What a ``FullTextIndex`` knows of where a term stands; see
+/// How exactly a ``FullTextIndex`` knows where a term stands; see
 /// [detail](https://www.sqlite.org/fts5.html#the_detail_option).
 public enum FullTextDetail: String, Sendable {
   /// The row, the column and the place.
@@ -82,7 +84,7 @@ final class FullTextDefinition: Sendable {
   /// The primary key.
   let key: String
   let columns: [String]
-  /// The columns that no two rows have in common, but the key.
+  /// The sets of columns that are unique together, besides the key.
   let uniqueSets: [[String]]
   let tokenizer: FullTextTokenizer
   let prefixes: [Int]
@@ -90,7 +92,7 @@ final class FullTextDefinition: Sendable {
   let storage: FullTextStorage
   let detail: FullTextDetail
   let hasSizes: Bool
-  /// What is wrong with the declaration.
+  /// The problem of the declaration, if it has one.
   private let problem: String?
   private let core: TableCore
 
@@ -125,7 +127,7 @@ final class FullTextDefinition: Sendable {
     if name.isEmpty || name.utf8.contains(0) { return "its name is empty or holds a NUL" }
     if columns.isEmpty || declared.count != columns.count {
       return
-        "it has no columns, or not those of the table, or one of JSON, whose words are in no text"
+        "it has no columns, or one that isn't a text column of the table"
     }
     if declared.contains(where: { $0.type.kind != .text }) {
       return "a column doesn't hold text"
@@ -133,7 +135,7 @@ final class FullTextDefinition: Sendable {
     if Set(folded).count != folded.count
       || folded.contains(where: { $0 == Array("rank".utf8) || $0 == Array("rowid".utf8) })
     {
-      return "a column is there twice, or is named as the index, rank or rowid"
+      return "two columns have the same name, or one is named rank, rowid or like the index"
     }
     let key = core.primaryKey
     if key.count != 1 || key[0].type.kind != .integer || !key[0].isOfRowIDType
@@ -142,17 +144,17 @@ final class FullTextDefinition: Sendable {
       return "the table has no integer primary key"
     }
     if prefixes.contains(where: { !(1...999).contains($0) }) || prefixes.count > 31 {
-      return "a prefix has no length of 1 to 999, or there are more than 31"
+      return "a prefix length isn't from 1 to 999, or there are more than 31 of them"
     }
     if !weights.isEmpty, weights.count != columns.count || !weights.allSatisfy(\.isFinite) {
-      return "there isn't a weight for each column"
+      return "the weights have to be finite, one for each column"
     }
     return tokenizer.problem
   }
 
-  /// The error where the declaration is wrong.
+  /// The error of a wrong declaration; nil for a right one.
   var declarationError: RecordError? {
-    problem.map { .declaration(table: table, problem: "of its full-text index “\(name)”, \($0)") }
+    problem.map { .declaration(table: table, problem: "in its full-text index “\(name)”, \($0)") }
   }
 
   /// Throws where the declaration is wrong.

@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// What a query of ``Record/matching(_:_:)`` reads from: a record's table, with what was found of it.
+/// The source of the query ``Record/matching(_:_:)``: a record's table together with the matches in it.
 @_documentation(visibility: internal)
 public enum FullTextMatch<R: Record>: SingleSource {
   /// The record's columns, and the match.
@@ -24,7 +24,7 @@ public enum FullTextMatch<R: Record>: SingleSource {
   @_documentation(visibility: internal)
   public static func queryReader(_ columns: inout QueryColumns) -> (QueryCursor) throws -> R {
     let read = R.queryReader(&columns)
-    // The index has no columns that are read.
+    // The index has no columns to read, so it is skipped.
     columns.tableIndex += 1
     return read
   }
@@ -39,10 +39,10 @@ extension Record {
   /// // WHERE "city_text"."city_text" MATCH ? ORDER BY "city_text"."rank"
   /// ```
   ///
-  /// It is a query as any other, whose closures' first parameter also has ``FullTextFields/rank``,
-  /// ``FullTextFields/snippet(_:mark:_:ellipsis:tokens:)`` and ``FullTextFields/highlight(_:mark:_:)``; it can be
-  /// joined, counted, limited and paged. To update or delete what is found,
-  /// see ``RecordFields/matching(_:_:)``.
+  /// It is a query like any other. Its closures' first parameter also has ``FullTextFields/rank``,
+  /// ``FullTextFields/snippet(_:mark:_:ellipsis:tokens:)`` and ``FullTextFields/highlight(_:mark:_:)``. The
+  /// query can be joined, counted, limited and paged. To update or delete the rows that it finds, see
+  /// ``RecordFields/matching(_:_:)``.
   public static func matching(
     _ index: FullTextIndex<Self>, _ pattern: FullTextPattern
   ) -> Query<FullTextMatch<Self>> {
@@ -53,7 +53,7 @@ extension Record {
 }
 
 extension RecordFields {
-  /// Whether a pattern is found in the row, by a full-text index: as a condition of any query, UPDATE or DELETE.
+  /// Whether a pattern is found in the row, by a full-text index: a condition of any query, UPDATE or DELETE.
   ///
   /// ```swift
   /// City.filter { $0.matching(City.text, .all(of: "bern")) }.delete(db)
@@ -67,7 +67,8 @@ extension RecordFields {
   }
 }
 
-/// The columns of a record's table in a query of ``Record/matching(_:_:)``, and what is known of the match.
+/// The columns of a record's table in a query of ``Record/matching(_:_:)``, with
+/// the match's rank and marked texts.
 @dynamicMemberLookup
 public struct FullTextFields<R: Record>: Sendable {
   let record: RecordFields<R>
@@ -80,7 +81,7 @@ public struct FullTextFields<R: Record>: Sendable {
     record[dynamicMember: keyPath]
   }
 
-  /// Whether another pattern is found in the row, by whatever index; see ``RecordFields/matching(_:_:)``.
+  /// Whether another pattern is found in the row, by any index; see ``RecordFields/matching(_:_:)``.
   public func matching(
     _ index: FullTextIndex<R>, _ pattern: FullTextPattern
   ) -> SQLExpression<Bool> {
@@ -89,27 +90,27 @@ public struct FullTextFields<R: Record>: Sendable {
 
   private var search: FullTextSearch? { alias.source as? FullTextSearch }
 
-  /// How well the row matches: the less, the better. It is
-  /// [bm25](https://www.sqlite.org/fts5.html#the_bm25_function) with the index's weights, which is negative, and
-  /// depends on all rows.
+  /// How well the row matches: the lower, the better. The rank is
+  /// [bm25](https://www.sqlite.org/fts5.html#the_bm25_function) with the index's
+  /// weights. It is negative, and depends on all rows.
   public var rank: SQLExpression<Double> {
     SQLExpression(search?.rank(alias) ?? .noSearch)
   }
 
-  /// The same with other weights, one for each column of the index.
+  /// The rank with other weights, one for each column of the index.
   public func rank(weights: [Double]) -> SQLExpression<Double> {
     SQLExpression(search?.rank(alias, weights) ?? .noSearch)
   }
 
-  /// A column's text around what was found, which is marked; empty where the column is NULL. See
+  /// An excerpt of a column's text around the matches, which are marked; empty where the column is NULL. See
   /// [snippet](https://www.sqlite.org/fts5.html#the_snippet_function).
   ///
-  /// Of a text with NUL a part may be left out by tokenizers of SQLite's that part texts into words. The text isn't
+  /// SQLite's tokenizers that split texts into words may leave out a part of a text with NUL. The text isn't
   /// escaped: for HTML, mark with control characters, and replace these after escaping.
   ///
-  /// - `start`, `end`: what stands before and behind.
-  /// - `ellipsis`: what stands where text is left out.
-  /// - `tokens`: how many words at most, 1 to 64.
+  /// - `start`, `end`: the marks before and after a match.
+  /// - `ellipsis`: the text in the place of text that is left out.
+  /// - `tokens`: the maximum number of words, 1 to 64.
   public func snippet<Value>(
     _ column: KeyPath<R.Columns, Column<R, Value>>, mark start: String, _ end: String,
     ellipsis: String = "…", tokens: Int = 16
@@ -119,7 +120,7 @@ public struct FullTextFields<R: Record>: Sendable {
       search?.marked(alias, name, start, end, (ellipsis, min(max(tokens, 1), 64))) ?? .noSearch)
   }
 
-  /// A column's whole text, in which what was found is marked; empty where the column is NULL. See
+  /// A column's whole text, in which the matches are marked; empty where the column is NULL. See
   /// [highlight](https://www.sqlite.org/fts5.html#the_highlight_function), and
   /// ``snippet(_:mark:_:ellipsis:tokens:)``.
   public func highlight<Value>(
@@ -131,5 +132,5 @@ public struct FullTextFields<R: Record>: Sendable {
 }
 
 extension SQLFragment {
-  fileprivate static var noSearch: SQLFragment { .misuse("there is no full-text search here") }
+  fileprivate static var noSearch: SQLFragment { .misuse("the query has no full-text search") }
 }

@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// What is looked for in a ``FullTextIndex``.
+/// A pattern to search for in a ``FullTextIndex``.
 ///
 /// ```swift
 /// .allPrefixes(of: userInput)                       // what people type: any text, in any language
@@ -8,9 +8,9 @@ import LarderSQLite
 /// .phrase("bern").in(City.columns.name).and(.all(of: "capital switzerland"))
 /// ```
 ///
-/// Texts have no syntax: nothing in them has a meaning of its own, and no text is an error of syntax. A pattern
-/// without a word in it, such as `?!`, finds nothing. One of more than 10,000 bytes, or with more than 20 levels of
-/// parts in one another, throws ``LarderSQLite/DatabaseError`` (`ResultCode.tooBig`) when it is run.
+/// Texts have no syntax: no character has a special meaning, and no text is a syntax error. A pattern without
+/// a word in it, such as `?!`, finds nothing. A pattern of more than 10,000 bytes, or with more than 20
+/// levels of nested parts, throws ``LarderSQLite/DatabaseError`` (`ResultCode.tooBig`) when it is run.
 public struct FullTextPattern: Hashable, Sendable {
   let node: Node
 
@@ -21,17 +21,17 @@ public struct FullTextPattern: Hashable, Sendable {
     case columns([String], Node)
     case and([Node]), or([Node])
     case raw(String)
-    /// One that was nested too deeply.
+    /// A pattern that was nested too deeply.
     case tooDeep
   }
 
-  /// How many levels there are at most, which FTS5's parser has room for.
+  /// The greatest number of levels, for which FTS5's parser has room.
   static let deepest = 20
 
   private init(_ node: Node) { self.node = node.depth > Self.deepest ? .tooDeep : node }
 
-  /// Rows with every word of a text, which spaces part. What the index's tokenizer makes several terms of, such as
-  /// `what's`, is a phrase.
+  /// Rows with every word of a text, which is split at spaces. A word that the index's tokenizer splits into
+  /// several terms, such as `what's`, is a phrase.
   public static func all(of text: String) -> FullTextPattern {
     FullTextPattern(.words(words(text), isAny: false, isPrefix: false))
   }
@@ -41,7 +41,7 @@ public struct FullTextPattern: Hashable, Sendable {
     FullTextPattern(.words(words(text), isAny: true, isPrefix: false))
   }
 
-  /// Rows that have, for each word of a text, a word that begins so: for search while one types. See
+  /// Rows that have, for each word of a text, a word that begins with it: for search as you type. See
   /// `prefixes` of ``FullTextIndex/init(of:_:named:tokenizer:prefixes:weights:storage:detail:sizes:)``.
   public static func allPrefixes(of text: String) -> FullTextPattern {
     FullTextPattern(.words(words(text), isAny: false, isPrefix: true))
@@ -49,40 +49,42 @@ public struct FullTextPattern: Hashable, Sendable {
 
   /// Rows with the words of a text one after the other.
   ///
-  /// - `prefix`: whether the last word need only begin so.
+  /// - `prefix`: whether the last word is only the beginning of one.
   public static func phrase(_ text: String, prefix: Bool = false) -> FullTextPattern {
     FullTextPattern(.phrase(text, isPrefix: prefix))
   }
 
-  /// Rows with several phrases near each other in one column: with no more than so many words between the first
-  /// and the last. See [NEAR](https://www.sqlite.org/fts5.html#fts5_near_queries).
+  /// Rows with several phrases near each other in one column, with no more than `distance` words between the
+  /// first and the last. See [NEAR](https://www.sqlite.org/fts5.html#fts5_near_queries).
   public static func near(_ phrases: String..., distance: Int = 10) -> FullTextPattern {
     FullTextPattern(.near(phrases, max(0, distance)))
   }
 
-  /// A pattern in FTS5's own
-  /// [syntax](https://www.sqlite.org/fts5.html#full_text_query_syntax), of which errors throw
-  /// ``LarderSQLite/DatabaseError`` when it is run, as a NUL does. Not for what users type.
+  /// A pattern in FTS5's own [syntax](https://www.sqlite.org/fts5.html#full_text_query_syntax).
+  /// A syntax error or a NUL throws ``LarderSQLite/DatabaseError`` when it is run. This isn't
+  /// for text that users type.
   public init(raw text: String) { self.init(.raw(text)) }
 
-  /// The same in some columns of the index only.
+  /// This pattern in some columns of the index only.
   public func `in`<R, each Value>(_ columns: repeat Column<R, each Value>) -> FullTextPattern {
     FullTextPattern(.columns(columnNames(repeat each columns), node))
   }
 
-  // Methods rather than operators, with which the compiler would look for seconds at conditions that are wrong.
+  // Methods rather than operators: with these, the compiler would take seconds
+  // over a condition that is wrong.
 
-  /// Rows that both find.
+  /// Rows that both patterns find.
   public func and(_ other: FullTextPattern) -> FullTextPattern {
     FullTextPattern(.and(node.conjuncts + other.node.conjuncts))
   }
 
-  /// Rows that one of both finds, or both.
+  /// Rows that at least one of both patterns finds.
   public func or(_ other: FullTextPattern) -> FullTextPattern {
     FullTextPattern(.or(node.alternatives + other.node.alternatives))
   }
 
-  /// The parts of a text between spaces and control characters, each once: what is asked for twice costs twice.
+  /// The parts of a text between spaces and control characters, each once, since
+  /// searching for a word twice costs twice.
   private static func words(_ text: String) -> [String] {
     var seen: Set<[UInt8]> = []
     return text.unicodeScalars.split { $0.properties.isWhitespace || $0.value < 0x20 }
@@ -91,7 +93,7 @@ public struct FullTextPattern: Hashable, Sendable {
 }
 
 extension FullTextPattern.Node {
-  /// The texts in it, of which terms are made.
+  /// The texts in the pattern, from which terms are made.
   var texts: [String] {
     switch self {
     case .words(let words, _, _): words
@@ -103,7 +105,7 @@ extension FullTextPattern.Node {
     }
   }
 
-  /// The columns that it names.
+  /// The columns that the pattern names.
   var columns: [String] {
     switch self {
     case .words, .phrase, .near, .raw, .tooDeep: []
@@ -112,7 +114,7 @@ extension FullTextPattern.Node {
     }
   }
 
-  /// Whether what is in FTS5's syntax has a NUL, which that takes for the end.
+  /// Whether a part in FTS5's syntax has a NUL, which FTS5 takes for the end.
   var hasRawNUL: Bool {
     switch self {
     case .raw(let text): text.utf8.contains(0)
@@ -122,7 +124,7 @@ extension FullTextPattern.Node {
     }
   }
 
-  /// How many parentheses are in one another.
+  /// The depth of nested parentheses.
   var depth: Int {
     switch self {
     case .words, .phrase, .near, .raw: 0
@@ -140,11 +142,11 @@ extension FullTextPattern.Node {
     if case .or(let nodes) = self { nodes } else { [self] }
   }
 
-  /// In FTS5's syntax, in which what stands in quotes has no meaning but its terms.
+  /// The pattern in FTS5's syntax, in which a text in quotes means only its terms.
   var expression: String {
     switch self {
     case .words(let words, let isAny, let isPrefix):
-      // Words side by side: of those without a term nothing is asked, unlike by AND.
+      // Words side by side, not joined by AND: then one without a term is ignored.
       words.isEmpty
         ? Self.phrase("")
         : words.map { Self.phrase($0, isPrefix) }.joined(separator: isAny ? " OR " : " ")

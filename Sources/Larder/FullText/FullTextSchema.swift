@@ -1,12 +1,13 @@
 import LarderSQLite
 
-// What a full-text index consists of in SQLite's schema: the FTS5 table, and the triggers that keep it up to date.
+// The parts of a full-text index in SQLite's schema: the FTS5 table, and the
+// triggers that keep it up to date.
 
 extension FullTextDefinition {
   var quotedName: String { name.quotedIdentifier }
   var columnList: String { columns.identifierList }
 
-  /// Its statements, in order.
+  /// The schema entries of the index, in the order in which they are created.
   func entries() throws -> [SchemaEntry] {
     try check()
     return [
@@ -22,14 +23,15 @@ extension FullTextDefinition {
     ]
   }
 
-  // MARK: Rows in the place of others
+  // MARK: Rows that are replaced
 
-  // REPLACE deletes rows without running triggers for it, unless `recursive_triggers` is on. So the rows that are in
-  // the way of another are written down before, and those of them that are gone afterwards are taken out of the index.
+  // REPLACE deletes rows without running triggers for it, unless `recursive_triggers`
+  // is on. So one trigger first writes down the rows that conflict with a new one.
+  // Afterwards another one removes those that are gone from the index.
 
   private var replaced: String { name + SchemaEntry.replacedRows }
   private var oldKey: String { "old.\(key.quotedIdentifier)" }
-  /// The columns of which a row's values may be in the way, but the key.
+  /// The columns by which a row may conflict with another, besides the key.
   private var unique: [String] {
     uniqueSets.flatMap { $0 }.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
@@ -68,7 +70,7 @@ extension FullTextDefinition {
       """
   }
 
-  /// Triggers have run for it.
+  /// Takes a deleted row off the list, since its own triggers have run.
   private var forgetting: String {
     "DELETE FROM \(replaced.quotedIdentifier) WHERE \(key.quotedIdentifier) = \(oldKey)"
   }
@@ -102,7 +104,7 @@ extension FullTextDefinition {
       sql: DDL.createTrigger(name, event, on: table, when: condition, statements))
   }
 
-  /// Whether something changes of columns, whatever their collations take for equal.
+  /// The condition that columns change, even if their collations take both values for equal.
   private func changes(of columns: [String]) -> String {
     columns.map(\.quotedIdentifier)
       .map { "old.\($0) IS NOT new.\($0) COLLATE BINARY" }.joined(separator: " OR ")
@@ -116,7 +118,8 @@ extension FullTextDefinition {
     "INSERT INTO \(quotedName) (rowid, \(columnList)) VALUES (\(row("new")))"
   }
 
-  /// What isn't stored has to be said, since the terms to remove are made of it.
+  /// The deletion of a row. Values that the index doesn't store have to be
+  /// given, since the terms to remove are made from them.
   private var deletion: String {
     storage == .copied
       ? "DELETE FROM \(quotedName) WHERE rowid = old.\(key.quotedIdentifier)"
@@ -125,18 +128,21 @@ extension FullTextDefinition {
 }
 
 extension FullTextIndex {
-  /// What the index consists of: an FTS5 table, five triggers, and a table that is empty mostly, of rows that others
-  /// take the place of. For ``Schema/others``, beside the record's
-  /// table. Throws ``RecordError/declaration(table:problem:)``.
+  /// The schema entries of the index, for ``Schema/others`` beside the record's table: an FTS5 table, five
+  /// triggers, and a table of rows that others replace, which is mostly empty.
+  ///
+  /// - Throws: ``RecordError/declaration(table:problem:)`` if the declaration is wrong.
   public func schema() throws -> [SchemaEntry] { try definition.entries() }
 
-  /// Creates the index, and adds all rows of the table to it, in a transaction or savepoint.
+  /// Creates the index and adds all rows of the table to it, in a transaction or savepoint.
   ///
-  /// Throws ``RecordError/declaration(table:problem:)`` where the declaration is wrong (a column that holds no text,
-  /// a key that is no integer), and ``LarderSQLite/DatabaseError`` where the index is there or the table isn't.
+  /// Throws ``RecordError/declaration(table:problem:)`` if the declaration is
+  /// wrong (a column that holds no text, a key that is no integer), and
+  /// ``LarderSQLite/DatabaseError`` if the index exists or the table doesn't.
   ///
-  /// - `ifNotExists`: whether an index that is there is no error, whatever it is; see ``differences(_:)``. One whose
-  ///     triggers are gone, as they are with the record's table, gets them back, and is made anew of the rows.
+  /// - `ifNotExists`: whether an index that exists is no error, whatever its definition; see
+  ///   ``differences(_:)``. One whose triggers are gone, as they are with the record's table, gets them back,
+  ///   and is made again from the rows.
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
     try definition.check()
     try db.inTransaction { db in
@@ -151,9 +157,9 @@ extension FullTextIndex {
     }
   }
 
-  /// Drops the index with its triggers. Throws ``LarderSQLite/DatabaseError`` where it isn't there.
+  /// Drops the index with its triggers. Throws ``LarderSQLite/DatabaseError`` if it doesn't exist.
   ///
-  /// - `ifExists`: whether an index that isn't there is no error.
+  /// - `ifExists`: whether an index that doesn't exist is no error.
   public func drop(_ db: Database, ifExists: Bool = false) throws {
     try definition.check()
     try db.inTransaction { db in
@@ -165,8 +171,11 @@ extension FullTextIndex {
     }
   }
 
-  /// In what the index in a database isn't what is declared here; empty for one that
-  /// ``create(_:ifNotExists:)`` has made. Whether it has the table's rows is what ``verify(_:)`` finds out.
+  /// The ways in which the database's index differs from this declaration; empty for one that
+  /// ``create(_:ifNotExists:)`` has made. To compare its content with the table's rows, use ``verify(_:)``.
+  ///
+  /// - Throws: ``RecordError/declaration(table:problem:)`` if the declaration is wrong;
+  ///   ``LarderSQLite/UnsupportedByEngine`` for a tokenizer that the engine lacks.
   public func differences(_ db: Database) throws -> [TableDifference] {
     try definition.check()
     guard db.engine == nil else { return try definition.vectorDifferences(db) }
@@ -175,25 +184,30 @@ extension FullTextIndex {
     return Schema(tables: [], others: declared).differences(from: Schema(tables: [], others: found))
   }
 
-  /// Makes the index anew of the table's rows: what mends one that ``verify(_:)`` complains of.
+  /// Makes the index again from the table's rows, which repairs one for which ``verify(_:)`` throws.
+  ///
+  /// - Throws: ``LarderSQLite/DatabaseError``, for instance if the index doesn't exist.
   public func rebuild(_ db: Database) throws {
     try definition.check()
     guard db.engine == nil else { return }
     try db.inTransaction { try definition.refill($0) }
   }
 
-  /// Brings the index into one piece, which makes searches a bit faster; it may take long. See
+  /// Merges the index into one piece, which makes searches a bit faster; this may take long. See
   /// [optimize](https://www.sqlite.org/fts5.html#the_optimize_command).
+  ///
+  /// - Throws: ``LarderSQLite/DatabaseError``, for instance if the index doesn't exist.
   public func optimize(_ db: Database) throws {
     try definition.check()
     guard db.engine == nil else { return }
     try definition.command("optimize", nil, db)
   }
 
-  /// Throws `ResultCode.corrupt` (``LarderSQLite/DatabaseError``) where the index isn't that of the table's rows:
-  /// it was damaged, or the table was written to behind it. It reads all of both, on a connection that may write.
+  /// Compares the index with the table's rows. Throws `ResultCode.corrupt` (``LarderSQLite/DatabaseError``)
+  /// if they differ: the index was damaged, or the table was written to without the triggers. It reads all of
+  /// both, on a connection that may write.
   ///
-  /// Of a ``FullTextStorage/contentless`` one it is known only which rows it has.
+  /// For a ``FullTextStorage/contentless`` index it can only compare which rows there are.
   public func verify(_ db: Database) throws {
     try definition.check()
     guard db.engine == nil else { return }
@@ -219,7 +233,7 @@ extension FullTextDefinition {
       SQL(raw: "INSERT INTO \(quotedName) (rowid, \(columnList)) SELECT \(contents)"))
   }
 
-  /// Makes what is missing of an index that is there.
+  /// Creates the missing parts of an existing index, and fills it again if there were any.
   fileprivate func complete(_ db: Database) throws {
     guard db.engine == nil else { return }
     let found = try db.schema()
@@ -248,7 +262,7 @@ extension FullTextDefinition {
 
   fileprivate func verify(_ db: Database) throws {
     do {
-      // With a rank of 1 it is compared with another table's content too.
+      // A rank of 1 makes FTS5 also compare the index with the external content table.
       try command("integrity-check", storage == .table ? "1" : "0", db)
     } catch let error as DatabaseError where error.code == .corrupt {
       throw outOfDate
@@ -275,6 +289,6 @@ extension FullTextDefinition {
 
   private var outOfDate: DatabaseError {
     DatabaseError(
-      .corrupt, "the full-text index “\(name)” isn't that of the rows of “\(table)”: rebuild it")
+      .corrupt, "the full-text index “\(name)” doesn't match the rows of “\(table)”: rebuild it")
   }
 }

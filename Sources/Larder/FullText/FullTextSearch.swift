@@ -1,7 +1,6 @@
 import LarderSQLite
 
-/// A pattern in an index, as a part of a query: FTS5's SQL, and where the engine has another,
-/// what that writes.
+/// A search for a pattern in an index, as a part of a query: in FTS5's SQL, or as another engine writes it.
 final class FullTextSearch: Sendable {
   let index: FullTextDefinition
   let pattern: FullTextPattern.Node
@@ -14,14 +13,14 @@ final class FullTextSearch: Sendable {
     self.record = record
   }
 
-  /// How many bytes a pattern may have: FTS5 looks at each term of it anew for each that it adds.
+  /// The most bytes that a pattern may have: for each term that FTS5 adds, it goes through all terms again.
   static let longestPattern = 10_000
 
-  /// The query of all that is found. The index is gone through first, since the table finds rows by their key, and
-  /// FTS5 would look for the pattern anew for each row.
+  /// The query for all matches. The index is the outer loop, since the table finds rows by their key, whereas
+  /// FTS5 would search for the pattern again for each row.
   func select(_ tables: QueryTables) -> Select {
     if let error = index.declarationError {
-      // There may be no such index, which would be the error.
+      // The index isn't read, since its absence would be reported instead of this error.
       var select = Select(QueryTables(tables.text, tables.aliases + [QueryAlias(index.name)]))
       select.add(condition: .refused(error))
       return select
@@ -58,27 +57,28 @@ final class FullTextSearch: Sendable {
       return part(alias.column("rank", isNullable: false), .rank(index.weights))
     }
     guard weights.count == index.columns.count, weights.allSatisfy(\.isFinite) else {
-      return .misuse("there isn't a weight for each column of “\(index.name)”")
+      return .misuse("the weights have to be finite, one for each column of “\(index.name)”")
     }
     let arguments = [alias.column(index.name)] + weights.map { SQLFragment(value: $0) }
     return part("bm25(\(.list(arguments)))", .rank(weights))
   }
 
-  /// A column's text with marks: all of it, or a part of so many terms.
+  /// A column's text with marks: all of it, or an excerpt of so many terms.
   func marked(
     _ alias: QueryAlias, _ column: String, _ start: String, _ end: String,
     _ part: (ellipsis: String, tokens: Int)?
   ) -> SQLFragment {
     guard let number = index.columns.firstIndex(of: column) else {
-      return .misuse("“\(column)” is no column of the full-text index “\(index.name)”")
+      return .misuse("“\(column)” isn't a column of the full-text index “\(index.name)”")
     }
     guard index.storage != .contentless else {
-      return .misuse("the full-text index “\(index.name)” has no texts that could be marked")
+      return .misuse(
+        "the full-text index “\(index.name)” doesn't store its texts, so none can be marked")
     }
     if !index.tokenizer.overlaps,
       [start, end, part?.ellipsis ?? ""].contains(where: { $0.utf8.contains(0) })
     {
-      return .misuse("what marks a text has no NUL, which FTS5 takes for its end")
+      return .misuse("the marks of a text can't contain a NUL, where FTS5 would end them")
     }
     let table = alias.column(index.name)
     let marks = SQLFragment.list([
@@ -97,7 +97,7 @@ final class FullTextSearch: Sendable {
     return self.part("coalesce(\(text), '')", .marked(column, start, end, tokens: part?.tokens))
   }
 
-  /// A part of the search, and which one it is for other engines.
+  /// A part of the search in SQLite's SQL, and the one that other engines write in its place.
   private func part(_ sqlite: SQLFragment, _ vectors: VectorPart) -> SQLFragment {
     SQLFragment(
       .form(.textSearch { [self] in vectorPart(vectors) }, [sqlite], sqlite), sqlite.precedence,
@@ -106,21 +106,23 @@ final class FullTextSearch: Sendable {
 
   // MARK: The pattern
 
-  /// What keeps the pattern from being looked for in the index; nil for nothing.
+  /// The error that keeps the search from running; nil if there is none.
   var refusal: (any Error)? {
     guard pattern.texts.reduce(0, { $0 + $1.utf8.count }) <= Self.longestPattern else {
       return DatabaseError(
-        .tooBig, "a full-text pattern has no more than \(Self.longestPattern) bytes")
+        .tooBig, "a full-text pattern can't have more than \(Self.longestPattern) bytes")
     }
     if let column = pattern.columns.first(where: { !index.columns.contains($0) }) {
       return DatabaseError(
-        .misuse, "“\(column)” is no column of the full-text index “\(index.name)”")
+        .misuse, "“\(column)” isn't a column of the full-text index “\(index.name)”")
     }
-    // FTS5 would take it for the end.
-    if pattern.hasRawNUL { return DatabaseError(.misuse, "a raw full-text pattern has a NUL") }
+    // FTS5 would take the NUL for the end.
+    if pattern.hasRawNUL {
+      return DatabaseError(.misuse, "a raw full-text pattern can't contain a NUL")
+    }
     if pattern == .tooDeep {
       return DatabaseError(
-        .tooBig, "a full-text pattern has no more than \(FullTextPattern.deepest) levels")
+        .tooBig, "a full-text pattern can't have more than \(FullTextPattern.deepest) levels")
     }
     return nil
   }

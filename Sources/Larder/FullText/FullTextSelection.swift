@@ -1,7 +1,8 @@
 import LarderSQLite
 
-// Records that are found, with expressions beside each. (A pack of expressions behind a record can't be taken apart
-// by the compiler of Swift 6.3; nor can what is selected be a pack of either, beside the selections of expressions.)
+// Selections of found records with expressions beside each. (The compiler of
+// Swift 6.3 can't take apart a pack of expressions behind a record. Nor can a
+// selection be a pack of either, beside the selections of expressions.)
 
 extension Query {
   /// The records that are found, with an expression beside each.
@@ -47,7 +48,7 @@ extension Query {
   }
 }
 
-/// The columns of a record, and expressions.
+/// The columns that are selected: a record's, then the expressions.
 private struct RecordAndValues<R: Record> {
   typealias Reader<Value> = @Sendable (RecordRow) throws -> Value
 
@@ -64,12 +65,12 @@ private struct RecordAndValues<R: Record> {
     record = { row in
       let record = try table.read(
         RecordRow(row.statement, positions.first, table.core.layout, row.format))
-      if table.core.isInState(.unproven) { try table.prove(record) }
+      if table.core.isInState(.uncheckedInitializer) { try table.checkInitializer(record) }
       return record
     }
   }
 
-  /// Adds an expression, and returns what reads it.
+  /// Adds an expression, and returns its reader.
   mutating func add<Value: DatabaseValueConvertible>(
     _ expression: SQLExpression<Value>
   ) -> Reader<Value> {

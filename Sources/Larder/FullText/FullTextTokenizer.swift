@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// What parts texts into terms, which a ``FullTextIndex`` finds.
+/// A tokenizer, which splits texts into the terms that a ``FullTextIndex`` finds.
 ///
 /// See [Tokenizers](https://www.sqlite.org/fts5.html#tokenizers).
 public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral {
@@ -17,11 +17,11 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
     self.words = words
   }
 
-  /// One of the program's own, by its name: see `Database.createTokenizer`.
+  /// A tokenizer of the program's own, by its name: see `Database.createTokenizer`.
   public init(stringLiteral name: String) { self.init(.custom, [name]) }
 
-  /// Runs of letters and digits of any script, in any case. A run of Chinese characters is one term: see
-  /// ``bigram``.
+  /// Terms are runs of letters and digits of any script, in any case. A run of
+  /// Chinese characters is one term: see ``bigram``.
   ///
   /// - `removingDiacritics`: whether `e` finds `é`, and `é` finds `e`.
   /// - `alsoLetters`: characters that belong to terms too, such as `_` or `-`.
@@ -31,8 +31,8 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
     unicode61(removingDiacritics, alsoLetters, stems: false)
   }
 
-  /// The stems of English words: `ferry` finds `ferries`. As ``unicode61(removingDiacritics:alsoLetters:)`` for the
-  /// rest.
+  /// Terms are the stems of English words: `ferry` finds `ferries`. The rest is as with
+  /// ``unicode61(removingDiacritics:alsoLetters:)``.
   public static func porter(
     removingDiacritics: Bool = true, alsoLetters: String = ""
   ) -> FullTextTokenizer {
@@ -49,25 +49,28 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
       .unicode61(removesDiacritics: removesDiacritics, stems: stems), words)
   }
 
-  /// Runs of ASCII letters, digits and whatever isn't ASCII; only ASCII letters are the same in both cases.
+  /// Terms are runs of ASCII letters, digits and all characters beyond ASCII.
+  /// Only ASCII letters are the same in both cases.
   public static let ascii = FullTextTokenizer(.ascii, ["ascii"])
 
-  /// Every three characters that follow one another, so that any part of a text of **three characters or more** is
-  /// found, also inside of words. Shorter words aren't looked for, as if they weren't there.
+  /// Terms are every three consecutive characters, so that any part of a text of **three characters or more**
+  /// is found, also inside of words. Shorter words in a pattern are ignored.
   ///
   /// - `caseSensitive`: whether `a` and `A` are different.
   public static func trigram(caseSensitive: Bool = false) -> FullTextTokenizer {
     FullTextTokenizer(.trigram, ["trigram", "case_sensitive", caseSensitive ? "1" : "0"])
   }
 
-  /// For Chinese, Japanese and Korean beside other languages: any part of a run of such characters is found, one
-  /// character or more, and all else as by ``unicode61(removingDiacritics:alsoLetters:)``. Where a single
-  /// character is marked (``FullTextFields/snippet(_:mark:_:ellipsis:tokens:)``), so is the one after it.
+  /// Terms for Chinese, Japanese and Korean beside other languages: any part of a run
+  /// of such characters is found, one character or more. All else is as with
+  /// ``unicode61(removingDiacritics:alsoLetters:)``. If a single character is marked
+  /// (``FullTextFields/snippet(_:mark:_:ellipsis:tokens:)``), so is the one after it.
   ///
-  /// It is Larder's: other programs can't use tables with it, nor write to the tables that they belong to.
+  /// This tokenizer is Larder's: other programs can't use indexes with it, nor
+  /// write to the tables of these indexes.
   public static let bigram = FullTextTokenizer(.bigram, ["bigram"])
 
-  /// As the value of FTS5's option.
+  /// The value of FTS5's option `tokenize`.
   var option: String {
     words.enumerated().map { $0 == 0 || $1.isPlainWord ? $1 : $1.quotedText }
       .joined(separator: " ")
@@ -81,7 +84,7 @@ public struct FullTextTokenizer: Hashable, Sendable, ExpressibleByStringLiteral 
     }
   }
 
-  /// What is wrong with it; nil for nothing.
+  /// The tokenizer's problem; nil if it has none.
   var problem: String? {
     words.contains { $0.isEmpty || $0.utf8.contains(0) }
       ? "its tokenizer's name or an argument is empty or holds a NUL" : nil
@@ -93,7 +96,7 @@ extension String {
     utf8.allSatisfy { $0 == UInt8(ascii: "_") || Character(UnicodeScalar($0)).isASCIIWord }
   }
 
-  /// In single quotes.
+  /// The text in single quotes.
   var quotedText: String { quoted(by: UInt8(ascii: "'")) }
 }
 

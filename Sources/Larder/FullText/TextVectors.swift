@@ -1,9 +1,9 @@
 import LarderSQLite
 
-// Full text on engines that have text search vectors in place of FTS5: a column that the server computes, with an
-// inverted index. See [Full Text Search](https://www.postgresql.org/docs/15/textsearch.html).
+// Full text on engines that have text search vectors instead of FTS5: a column that the server computes, with
+// an inverted index. See [Full Text Search](https://www.postgresql.org/docs/15/textsearch.html).
 
-/// What a query asks of a search.
+/// The part of a search that a query asks for.
 enum VectorPart: Sendable {
   case matches
   case rank([Double])
@@ -11,7 +11,7 @@ enum VectorPart: Sendable {
 }
 
 extension FullTextDefinition {
-  /// Why the index can't be had; nil if it can.
+  /// The error if the engine doesn't support the index; nil if it does.
   fileprivate var vectorRefusal: UnsupportedByEngine? {
     switch tokenizer.kind {
     case .unicode61, .ascii, .bigram: nil
@@ -19,12 +19,12 @@ extension FullTextDefinition {
     }
   }
 
-  /// What has rules for words: `english` has stems, and words that count for nothing.
+  /// The text search configuration: `english` has stems and stop words, `simple` has neither.
   fileprivate var configuration: SQLFragment {
     if case .unicode61(_, stems: true) = tokenizer.kind { "'english'" } else { "'simple'" }
   }
 
-  /// A text as words alone, in one case, between spaces.
+  /// A text reduced to its words, in small letters and between spaces.
   fileprivate func normalized(_ text: SQLFragment) -> SQLFragment {
     var text = text
     switch tokenizer.kind {
@@ -33,7 +33,7 @@ extension FullTextDefinition {
     default: break
     }
     if tokenizer.kind == .bigram {
-      // Each character a word: parts of a run are phrases.
+      // Each character becomes a word: parts of a run are phrases.
       let characters =
         "[\\u3005-\\u3007\\u3040-\\u312f\\u3400-\\u9fff\\uac00-\\ud7ff\\uf900-\\ufaff]"
       text = "regexp_replace(normalize(\(text), NFC), '(\(text: characters))', ' \\1 ', 'g')"
@@ -43,7 +43,8 @@ extension FullTextDefinition {
       """
   }
 
-  /// The column's definition: the words of each column, with a letter of A to D that says which it is.
+  /// The definition of the vector column: the words of each column, marked by a
+  /// letter from A to D that tells the column.
   fileprivate var vector: SQLFragment {
     let parts = columns.map { column -> SQLFragment in
       let text = normalized("coalesce(\(name: column), '')")
@@ -109,7 +110,7 @@ extension FullTextSearch {
 
   private var vector: SQLFragment { record.column(index.name) }
 
-  /// FTS5's ranks are the less the better, and so are these.
+  /// The negated rank, since in FTS5, too, lower is better.
   private func rank(_ weights: [Double]) -> SQLFragment {
     // The last letter stands for all further columns.
     var weights = Array((weights + [1, 1, 1, 1]).prefix(4))
@@ -124,7 +125,7 @@ extension FullTextSearch {
       """
   }
 
-  /// - Parameter letters: those of the columns in which it is looked for; nil for all.
+  /// - Parameter letters: the letters of the columns to search in; nil for all.
   private func matches(_ node: FullTextPattern.Node, _ letters: Set<String>?) -> SQLFragment {
     switch node {
     case .and(let nodes): joined(nodes.map { matches($0, letters) }, by: " AND ")
@@ -153,10 +154,12 @@ extension FullTextSearch {
     case .columns(let names, let node):
       guard index.columns.count <= 4 else {
         return .refused(
-          UnsupportedByEngine.vectors("looking in some columns of an index of more than four"))
+          UnsupportedByEngine.vectors(
+            "searching some of the columns of an index that has more than four"))
       }
       return query(node, narrowed(letters, names))
-    case .near: return .refused(UnsupportedByEngine.vectors("looking for phrases near each other"))
+    case .near:
+      return .refused(UnsupportedByEngine.vectors("searching for phrases near each other"))
     case .raw: return .refused(UnsupportedByEngine.vectors("FTS5's syntax"))
     case .tooDeep: return nothing
     }
@@ -170,7 +173,8 @@ extension FullTextSearch {
     return "CAST(\(words(of: text, isPrefix, letters)) AS tsquery)"
   }
 
-  /// The words of a list, those without a letter or digit left out: as one value, since they may be many.
+  /// A query for the words of a list, except those without a letter or digit.
+  /// The list is one value, since it may be long.
   private func words(
     _ words: [String], _ isAny: Bool, _ isPrefix: Bool, _ letters: Set<String>?
   ) -> SQLFragment {
@@ -184,8 +188,8 @@ extension FullTextSearch {
       """
   }
 
-  /// The words of a text one after the other, as the text of a query, in which each stands in quotes: whether the
-  /// last need only begin so, and where they are, is added to that.
+  /// A query for the words of a text one after the other, as text. Each word stands in quotes, behind which
+  /// the sign of a prefix and the columns' letters are added.
   private func words(
     of text: SQLFragment, _ isPrefix: Bool, _ letters: Set<String>?
   ) -> SQLFragment {

@@ -1,20 +1,20 @@
 import FoundationEssentials
 import LarderSQLite
 
-/// A database of one's own to try things on, such as a copy of another, out of which nothing leads:
-/// what was attached to it when it was opened is replaced by copies too, and nothing else can be
-/// attached. It goes away with this object.
+/// A private database to try things on, such as a copy of another. Nothing leads out of it: databases that
+/// were attached when it was opened are replaced by copies, and no others can be attached. It is deleted with
+/// this object.
 final class DatabaseCopy {
   let db: Database
   private var folder: String?
 
-  /// - Parameter db: a database that nobody else uses.
+  /// - Parameter db: a database that no other code uses.
   init(_ db: Database) throws {
     self.db = db
     let attached = try db.executeQuery(
       "SELECT name, file FROM pragma_database_list WHERE seq > 1 ORDER BY seq"
     ).map { (name: try $0.get(at: 0, as: String.self), file: try $0.get(at: 1, as: String?.self)) }
-    // Those in memory are this connection's own.
+    // Attached databases in memory belong to this connection alone.
     for (name, file) in attached { if let file, !file.isEmpty { try replace(name, file) } }
     try db.setLimit(.attached, attached.count)
   }
@@ -28,7 +28,7 @@ final class DatabaseCopy {
     let folder = try self.folder ?? Self.makeFolder()
     self.folder = folder
     let copy = folder + "/\(name.utf8.count)-\(UUID().uuidString).db"
-    // What was attached is made when it is first written.
+    // SQLite creates an attached file only when it is first written.
     if FileManager.default.fileExists(atPath: file) {
       var configuration = Configuration()
       configuration.readOnly = true
@@ -49,8 +49,8 @@ final class DatabaseCopy {
 }
 
 extension Database {
-  /// A copy of the database in a temporary file, as it is committed, or as this connection's read
-  /// transaction sees it.
+  /// A copy of the database in a temporary file: the committed state, or the state that this connection's
+  /// read transaction sees.
   func temporaryCopy(
     trace: (@Sendable (TraceEvent) -> Void)? = nil
   ) throws -> DatabaseCopy {
@@ -61,7 +61,8 @@ extension Database {
     configuration.trace = trace
     configuration.slowStatementThreshold = .zero
     let copy = try Database(path: "", configuration: configuration)
-    // In one step: in several it would begin anew whenever somebody has written.
+    // The copy is made in one step: with several, it would start again after every write by another
+    // connection.
     try backup(to: copy, pagesPerStep: 0)
     return try DatabaseCopy(copy)
   }

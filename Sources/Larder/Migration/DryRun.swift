@@ -1,6 +1,7 @@
 import LarderSQLite
 
-// Dry runs: migrations on a copy of the database; on another engine in a transaction that is undone.
+// Dry runs of migrations: on a copy of the database, or on another engine in a transaction that is rolled
+// back.
 
 extension Migrator {
   /// Applies the pending migrations to a copy of the database, and reports what they did.
@@ -10,19 +11,19 @@ extension Migrator {
   /// print(report)
   /// ```
   ///
-  /// The database itself stays as it is. Others can write meanwhile where it has a write-ahead log;
-  /// without one they wait while it is copied. The copy is a temporary file that goes away with the
-  /// call, and is opened like the original: ``LarderSQLite/Configuration/prepareDatabase`` is
-  /// called for it too. Databases that this attaches are copied as well; others can't be attached to
-  /// the copy, so that a migration that does it is reported as failing.
+  /// The database itself stays unchanged. With a write-ahead log, others can write meanwhile; without one,
+  /// they wait while it is copied. The copy is a temporary file that is deleted after the call. It is opened
+  /// like the original: ``LarderSQLite/Configuration/prepareDatabase`` is called for it too. Databases that
+  /// this attaches are copied as well. Others can't be attached to the copy, so a migration that attaches one
+  /// is reported as failing.
   ///
-  /// Another engine than SQLite runs them in one transaction, which is rolled back: whatever they lock is
-  /// locked until then. Those that can't be in a transaction are named, and not run.
+  /// Another engine than SQLite runs the migrations in one transaction, which is rolled back; their locks are
+  /// held until then. Migrations that can't run in a transaction are listed, but not run.
   ///
-  /// Throws where the database is refused or can't be copied. A migration that fails is reported.
+  /// Throws if the database is refused or can't be copied. A failing migration is reported, not thrown.
   public func dryRun(_ access: some DatabaseAccess) throws -> MigrationReport {
     let recorder = MigrationRecorder()
-    // The migrations run outside of the scope, for which others may wait.
+    // The migrations run after the scope has ended, so that others don't wait for them.
     let copy = try access.read { db in
       db.engine == nil ? try db.temporaryCopy { recorder.add($0) } : nil
     }
@@ -30,7 +31,8 @@ extension Migrator {
     return try access.inDatabase { try rehearsal($0, recorder) }
   }
 
-  /// The same with a copy of one connection's database.
+  /// Applies the pending migrations to a copy of one connection's database, and reports what they did. Throws
+  /// what `dryRun` of a queue or pool does.
   public func dryRun(_ db: Database) throws -> MigrationReport {
     let recorder = MigrationRecorder()
     if db.engine != nil { return try rehearsal(db, recorder) }
@@ -93,48 +95,48 @@ extension Migrator {
   }
 }
 
-/// What migrations have done to a copy of a database; see `Migrator.dryRun`.
+/// The results of migrations that were run on a copy of a database; see `Migrator.dryRun`.
 public struct MigrationReport: Sendable {
-  /// What one migration did.
+  /// The results of one migration.
   public struct Migration: Sendable {
-    /// Its name.
+    /// The migration's name.
     public let name: String
-    /// What it ran, in the order of the first times. A statement that ran again is counted.
+    /// The statements that it ran, in the order of their first runs. Repeated statements are counted.
     public internal(set) var statements: [Statement] = []
-    /// How many rows it inserted, changed or deleted, by triggers too.
+    /// The number of rows that it inserted, changed or deleted, including changes by triggers.
     public internal(set) var changes = 0
-    /// How long it took, with the check of foreign keys.
+    /// The time that it took, including the check of foreign keys.
     public internal(set) var duration: Duration = .zero
   }
 
   /// A statement, and how often it ran.
   public struct Statement: Sendable {
-    /// Its text, with placeholders for arguments unless
+    /// The statement's text, with placeholders for arguments unless
     /// ``LarderSQLite/Configuration/showsArguments`` is on.
     public let sql: String
-    /// How often it ran.
+    /// The number of runs.
     public internal(set) var count: Int
-    /// The time spent in SQLite, of all runs.
+    /// The time spent in SQLite, over all runs.
     public internal(set) var duration: Duration
   }
 
-  /// The migrations that ran, in order. The last one failed if there is an error.
+  /// The migrations that ran, in order. If there is an error, the last one failed.
   public let migrations: [Migration]
-  /// Why the last one failed, usually a ``MigrationError``; nil if all is well.
+  /// The reason why the last one failed, usually a ``MigrationError``; nil if none failed.
   public let error: (any Error)?
-  /// What is wrong with the file afterwards, in SQLite's words; empty if nothing is.
+  /// The problems of the file afterwards, in SQLite's words; empty if there are none.
   public let integrityProblems: [String]
-  /// Rows that afterwards refer to rows that aren't there, up to a hundred.
+  /// The rows that afterwards refer to missing rows, up to a hundred.
   public let foreignKeyViolations: [ForeignKeyViolation]
 
-  /// Whether all migrations ran and nothing is wrong afterwards.
+  /// Whether all migrations ran and the database has no problems afterwards.
   public var isSuccess: Bool {
     error == nil && integrityProblems.isEmpty && foreignKeyViolations.isEmpty
   }
 }
 
 extension MigrationReport: CustomStringConvertible {
-  /// Some lines for each migration, and what is wrong.
+  /// Some lines for each migration, then the problems.
   public var description: String {
     var lines = migrations.flatMap { migration in
       ["“\(migration.name)”: \(migration.changes) rows changed in \(migration.duration)"]
@@ -149,8 +151,8 @@ extension MigrationReport: CustomStringConvertible {
 }
 
 extension Database {
-  /// What SQLite's [check](https://www.sqlite.org/pragma.html#pragma_integrity_check) of the whole
-  /// file finds, up to a hundred lines.
+  /// The problems that SQLite's [check](https://www.sqlite.org/pragma.html#pragma_integrity_check) of the
+  /// whole file finds, up to a hundred lines.
   func integrityProblems() throws -> [String] {
     let lines = try executeQuery("PRAGMA integrity_check(100)").map {
       try $0.get(at: 0, as: String.self)
@@ -159,17 +161,17 @@ extension Database {
   }
 }
 
-/// Gathers what the statements of migrations do, under a lock since traces may come from anywhere.
+/// Records what the statements of migrations do. It has a lock, since traces may come from any thread.
 private final class MigrationRecorder: Sendable {
   private let state = Lock(State())
 
   private struct State {
     var finished: [MigrationReport.Migration] = []
-    /// Whether a migration runs, rather than what is around it.
+    /// Whether a migration is running; statements around migrations aren't recorded.
     var isRunning = false
     var start = ContinuousClock.now
     var changesBefore = 0
-    /// The place of each statement in the list.
+    /// The index of each statement in the migration's list.
     var places: [String: Int] = [:]
   }
 
@@ -209,7 +211,7 @@ private final class MigrationRecorder: Sendable {
     }
   }
 
-  /// The time with the check of foreign keys.
+  /// Replaces the last migration's time by one that includes the check of foreign keys.
   func finish(_ duration: Duration?) {
     state.withLock { state in
       guard let duration, let last = state.finished.indices.last else { return }

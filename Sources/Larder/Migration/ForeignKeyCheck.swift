@@ -1,39 +1,38 @@
 import LarderSQLite
 
-/// A row that refers to a row that isn't there, or a table whose rows would all do.
+/// A row that refers to a missing row, or a table that refers to a missing table or key.
 public struct ForeignKeyViolation: Hashable, Sendable {
-  /// What isn't there.
+  /// The kind of thing that is missing.
   public enum Kind: Hashable, Sendable {
-    /// The row that a row refers to.
+    /// The referenced row is missing.
     case missingRow
-    /// The table that a table refers to, or its key: then no row can be written, and there may be none
-    /// yet.
+    /// The referenced table or key is missing. Then no row can be written, and there may be none yet.
     case missingKey
   }
 
-  /// What isn't there.
+  /// The kind of thing that is missing.
   public let kind: Kind
-  /// The table that the row is in.
+  /// The table that refers.
   public let table: String
-  /// Its row id; nil in a table without, and where it isn't about a row.
+  /// The referring row's id; nil in a table without row ids, and if the violation isn't about a row.
   public let rowID: Int64?
-  /// The table that it refers to.
+  /// The referenced table.
   public let referencedTable: String
 }
 
 extension ForeignKeyViolation: CustomStringConvertible {
-  /// Both tables and the row.
+  /// One line with both tables and the row.
   public var description: String {
     if kind == .missingKey {
       return "“\(table)” refers to a key that “\(referencedTable)” doesn't have"
     }
     let row = rowID.map { "row \($0)" } ?? "a row"
-    return "\(row) of “\(table)” refers to a row of “\(referencedTable)” that isn't there"
+    return "\(row) of “\(table)” refers to a row of “\(referencedTable)” that doesn't exist"
   }
 }
 
-/// The foreign key check: all violations in a database, found by reading all rows that have a key;
-/// see [foreign_key_check](https://www.sqlite.org/pragma.html#pragma_foreign_key_check).
+/// The foreign key check: finds all violations in a database by reading all rows that have a foreign key; see
+/// [foreign_key_check](https://www.sqlite.org/pragma.html#pragma_foreign_key_check).
 struct ForeignKeyCheck {
   private struct Reference: Hashable {
     let table: [UInt8]
@@ -46,11 +45,11 @@ struct ForeignKeyCheck {
   }
 
   private var rows: [Reference: Set<Int64>] = [:]
-  /// The numbers of rows without a row id.
+  /// The number of violating rows in tables without row ids.
   private var counts: [Reference: Int] = [:]
   private var missingKeys: Set<Reference> = []
 
-  /// A database without violations.
+  /// The violations of a database that has none.
   init() {}
 
   init(_ db: Database) throws {
@@ -71,7 +70,7 @@ struct ForeignKeyCheck {
     }
   }
 
-  /// The first violations in a database that weren't there before.
+  /// The first violations in a database that aren't among these.
   func newViolations(in db: Database, limit: Int = 100) throws -> [ForeignKeyViolation] {
     var known = self
     var violations: [ForeignKeyViolation] = []
@@ -82,7 +81,7 @@ struct ForeignKeyCheck {
     return violations
   }
 
-  /// Whether a violation is one of these, of those without a row id once for each.
+  /// Whether a violation is among these. Each one without a row id is counted off once.
   private mutating func removeKnown(_ violation: ForeignKeyViolation) -> Bool {
     let reference = Reference(violation)
     if violation.kind == .missingKey { return missingKeys.contains(reference) }
@@ -138,7 +137,7 @@ struct ForeignKeyCheck {
       }
       return true
     } catch let error as DatabaseError where error.code == .error {
-      // What is referred to isn't unique there, or not a column.
+      // The referenced columns aren't unique, or don't exist.
       let keys = try TableSchema.found(table, in: db, schema: "main")?.foreignKeys ?? []
       let key = try keys.first { try !isKey($0, db) }
       return body(
@@ -148,7 +147,7 @@ struct ForeignKeyCheck {
     }
   }
 
-  /// Whether what a foreign key refers to is a primary key, or unique.
+  /// Whether a foreign key refers to a primary key, or to unique columns.
   private static func isKey(_ key: ForeignKeySchema, _ db: Database) throws -> Bool {
     guard let table = try TableSchema.found(key.referencedTable, in: db, schema: "main") else {
       return true

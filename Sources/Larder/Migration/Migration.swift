@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// One step from one schema to the next: a name that never changes, and what it does.
+/// One step from one schema to the next: a name that never changes, and the code or SQL that it runs.
 ///
 /// ```swift
 /// Migration("create city", sql: """
@@ -12,12 +12,12 @@ import LarderSQLite
 /// }
 /// ```
 ///
-/// SQL is better where it does: a ``Migrator`` notices when it is changed after it was applied,
-/// which it can't for a closure. A closure should use SQL or records of its own, since the
-/// program's records change with the program, and the migration mustn't. Neither can begin or end
-/// transactions; what they attach is detached when they end.
+/// Prefer SQL: a ``Migrator`` notices if it is changed after it was applied, which it can't for a closure. A
+/// closure should use SQL or its own record types, since the program's records change with the program, and
+/// the migration mustn't. Neither can begin or end transactions. Databases that they attach are detached when
+/// they end.
 ///
-/// What ALTER TABLE can't change takes a new table, also where others refer to the old one:
+/// Changes that ALTER TABLE can't make take a new table, even if other tables refer to the old one:
 ///
 /// ```swift
 /// Migration("make names obligatory", sql: """
@@ -28,45 +28,45 @@ import LarderSQLite
 ///   """)
 /// ```
 public struct Migration: Sendable {
-  /// How foreign keys are kept where the connection enforces them.
+  /// The treatment of foreign keys, on a connection that enforces them.
   public enum ForeignKeys: Hashable, Sendable {
-    /// Not enforced while the migration runs, so that a table can be
-    /// [rebuilt](https://www.sqlite.org/lang_altertable.html#otheralter) that others refer to;
-    /// those of all tables are checked before the commit, and what is violated then and wasn't before
-    /// undoes the migration. Rows that are deleted don't take those along that refer to them.
+    /// They aren't enforced while the migration runs, so that it can
+    /// [rebuild](https://www.sqlite.org/lang_altertable.html#otheralter) a table that others refer to. Those
+    /// of all tables are checked before the commit, and a violation that wasn't there before rolls the
+    /// migration back. Deleting rows doesn't delete the rows that refer to them.
     case checkedBeforeCommit
-    /// Enforced as ever, with CASCADE and SET NULL, and without the check of all tables.
+    /// They are enforced as usual, with CASCADE and SET NULL, and without the check of all tables.
     case enforced
   }
 
-  /// Its name: any text but an empty one.
+  /// The migration's name: any text that isn't empty.
   public let name: String
-  /// What the SQL amounts to, as 16 digits: spaces, comments, the case of words and semicolons at the
-  /// end don't count. Nil for a closure.
+  /// A checksum of the SQL, as 16 digits; nil for a closure. Spaces, comments, the case of words and trailing
+  /// semicolons don't change it.
   public let checksum: String?
-  /// The same of what runs on another engine.
+  /// The same for the SQL that runs on another engine.
   private let engineChecksum: String?
-  /// Checksums that earlier versions of Larder have stored for the same.
+  /// The checksums that earlier versions of Larder stored for the same SQL.
   private let formerChecksums: [String]
-  /// How foreign keys are kept.
+  /// The treatment of foreign keys.
   public let foreignKeys: ForeignKeys
-  /// The `user_version` of databases that had come as far as this before there was a `Migrator`.
+  /// The `user_version` of databases that had reached this migration before there was a `Migrator`.
   public private(set) var userVersion: Int32?
-  /// Whether another engine runs it in a transaction.
+  /// Whether another engine runs the migration in a transaction.
   let isTransactional: Bool
   var up: @Sendable (Database) throws -> Void
   let down: (@Sendable (Database) throws -> Void)?
 
   /// A migration of SQL: any number of statements.
   ///
-  /// - `postgres`: what runs on PostgreSQL instead; nil for the same. It has a checksum of its own, for which
-  ///   a text with dollar quotes or backslashes is taken as it is.
-  /// - `inTransaction`: false for what PostgreSQL can't do in a transaction, such as CREATE INDEX
-  ///   CONCURRENTLY: its statements run there one by one, and are remembered after the last. What has
-  ///   run before one that fails stays, and all of them run again the next time: they have to be such
-  ///   that can (`DROP INDEX IF EXISTS` before). SQLite has nothing like that, and a transaction as ever.
-  /// - `down`: what undoes it, for `Migrator.migrateDown`. It isn't part of the
-  ///   checksum.
+  /// - `postgres`: the SQL to run on PostgreSQL instead; nil for the same SQL. It has its own checksum, for
+  ///   which a text with dollar quotes or backslashes is taken as it is.
+  /// - `inTransaction`: false for SQL that PostgreSQL can't run in a transaction, such as CREATE INDEX
+  ///   CONCURRENTLY. Its statements are run one by one, and recorded as applied after the last. If one fails,
+  ///   the effects of those before it stay, and the next attempt runs all of them again: so they have to be
+  ///   repeatable (`DROP INDEX IF EXISTS` first). SQLite has no such statements, and always uses a
+  ///   transaction.
+  /// - `down`: the SQL that undoes the migration, for `Migrator.migrateDown`. It isn't part of the checksum.
   public init(
     _ name: String, foreignKeys: ForeignKeys = .checkedBeforeCommit, sql: SQL,
     postgres: SQL? = nil, inTransaction: Bool = true, down: SQL? = nil
@@ -85,10 +85,10 @@ public struct Migration: Sendable {
     }
   }
 
-  /// A migration of Swift.
+  /// A migration in Swift.
   ///
-  /// - `down`: what undoes it, for `Migrator.migrateDown`.
-  /// - `up`: what it does. What it throws undoes all of it.
+  /// - `down`: undoes the migration, for `Migrator.migrateDown`.
+  /// - `up`: makes the migration's changes. An error that it throws rolls all of them back.
   public init(
     _ name: String, foreignKeys: ForeignKeys = .checkedBeforeCommit,
     down: (@Sendable (Database) throws -> Void)? = nil,
@@ -104,22 +104,22 @@ public struct Migration: Sendable {
     self.down = down
   }
 
-  /// The migration with a mark: databases with this
-  /// [user_version](https://www.sqlite.org/pragma.html#pragma_user_version), from a time when that
-  /// told their schema, have it and all before it already.
+  /// The same migration, but taken as applied in databases with this
+  /// [user_version](https://www.sqlite.org/pragma.html#pragma_user_version), together with all migrations
+  /// before it. This is for programs that kept track of the schema by `user_version`.
   ///
-  /// Once a `Migrator` has seen a database, its `user_version` means nothing to it, and stays as it
-  /// is.
+  /// Once a `Migrator` has recorded migrations in a database, it ignores the `user_version`, and never
+  /// changes it.
   public func replacing(userVersion: Int32) -> Migration {
     var migration = self
     migration.userVersion = userVersion
     return migration
   }
 
-  /// The checksum of what runs on a database's engine.
+  /// The checksum of the SQL that runs on a database's engine.
   func checksum(in db: Database) -> String? { db.engine == nil ? checksum : engineChecksum }
 
-  /// Whether a database says that this is what was applied to it.
+  /// Whether a stored checksum is this migration's, in the current form or a former one.
   func hasChecksum(_ stored: String?, in db: Database) -> Bool {
     stored == checksum(in: db) || db.engine == nil && formerChecksums.contains { $0 == stored }
   }

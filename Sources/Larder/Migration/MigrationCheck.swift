@@ -1,18 +1,18 @@
 import LarderSQLite
 
-// A check for tests: old databases, migrated, equal what is declared.
+// A check for tests: migrated old databases have the same schema as a new one.
 
 extension Migrator {
   /// A database of an older version of the program.
   public enum OldDatabase: Sendable {
-    /// A file. It is copied, and stays as it is.
+    /// A database file. It is copied, and stays unchanged.
     case file(String)
-    /// The statements that make it, such as those that `.dump` of the `sqlite3` shell writes.
+    /// The statements that create it, such as the output of `.dump` in the `sqlite3` shell.
     case dump(SQL)
   }
 
-  /// Tries the migrations as a test of the program should: on a new database, and on copies of old
-  /// ones, such as one of each version that was released.
+  /// Runs the migrations in a test of the program: on a new database, and on copies of old ones, such as one
+  /// of each released version.
   ///
   /// ```swift
   /// @Test func migrations() throws {
@@ -23,16 +23,15 @@ extension Migrator {
   /// }
   /// ```
   ///
-  /// All of them have to end with the same schema: the same tables, indexes, views and triggers,
-  /// made by the same SQL but for spaces, comments, quotes around names, and the case of words.
-  /// With each of them, the statements that the records write and read with have to compile, and
-  /// the queries.
+  /// All of them have to end with the same schema: the same tables, indexes, views and triggers, made by the
+  /// same SQL except for spaces, comments, quotes around names, and the case of words. In each of them the
+  /// statements that the records read and write with, and the queries, have to compile.
   ///
-  /// - `configuration`: how to open the databases, for the functions and collations that
+  /// - `configuration`: the configuration to open the databases with, for the functions and collations that
   ///   ``LarderSQLite/Configuration/prepareDatabase`` registers.
   ///
-  /// Throws ``MigrationError/check(problems:)`` with all that is wrong, and ``LarderSQLite/DatabaseError`` where
-  /// an old database can't be opened.
+  /// Throws ``MigrationError/check(problems:)`` with all problems, and ``LarderSQLite/DatabaseError`` if an
+  /// old database can't be opened.
   public func check(
     oldDatabases: [OldDatabase] = [], records: [any Record.Type] = [], queries: [SQL] = [],
     configuration: Configuration = .init()
@@ -95,7 +94,7 @@ extension Migrator {
 
   // MARK: Schemas
 
-  /// The objects of a schema by kind and name, without those that SQLite makes.
+  /// The objects of a schema by kind and name, except those that SQLite makes.
   private static func objects(_ db: Database) throws -> [String: SchemaEntry] {
     var objects: [String: SchemaEntry] = [:]
     for entry in try db.schema() where entry.sql != nil && !entry.name.hasPrefix("sqlite_") {
@@ -111,9 +110,9 @@ extension Migrator {
     Set(new.keys).union(found.keys).sorted().compactMap { name in
       switch (new[name]?.sql, found[name]?.sql) {
       case (let sql?, nil):
-        "\(name) is missing; a new database has \(sql)"
+        "\(name) is missing; in a new database it is \(sql)"
       case (nil, let sql?):
-        "\(name) isn't in a new database: \(sql)"
+        "\(name) doesn't exist in a new database: \(sql)"
       case (let sql?, let other?) where sql.normalizedSQL != other.normalizedSQL:
         "\(name) is \(other); in a new database it is \(sql)"
       default:
@@ -141,7 +140,8 @@ extension Migrator.OldDatabase {
     case .dump(let sql):
       let db = try Database(configuration: configuration)
       try db.executeStatements(sql)
-      // The dump may have changed what the connection does, such as enforcing foreign keys.
+      // The copy has a connection of its own: the dump may have changed settings of this one, such as
+      // enforcing foreign keys.
       return try db.temporaryCopy()
     }
   }

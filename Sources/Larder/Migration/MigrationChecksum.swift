@@ -1,24 +1,24 @@
 import LarderSQLite
 
-// The checksum of a migration. It is stored in users' databases, in `larder_migration`, and compared
-// with each later start: whatever this file computes has to stay the same in all versions of Larder, and
-// with it `SQL.normalizedTokens`, the hash and the order of what is hashed.
+// The checksum of a migration. It is stored in users' databases, in `larder_migration`, and compared at each
+// later start. So its computation has to stay the same in all versions of Larder, and with it
+// `SQL.normalizedTokens`, the hash, and the order in which it is fed.
 
 extension SQL {
-  /// A number of 64 bits, in hexadecimal, that differs where what the SQL does may differ.
+  /// A 64-bit checksum, in hexadecimal, that differs if the SQL's effect may differ.
   ///
   /// It guards against mistakes, not against malice; the hash is
   /// [FNV-1a](https://datatracker.ietf.org/doc/html/draft-eastlake-fnv).
   var checksum: String { checksum(of: tokensWithoutEnd) }
 
-  /// What earlier versions made of the same SQL, for which semicolons at the end counted.
+  /// The checksums of the same SQL in earlier versions, for which trailing semicolons counted.
   var formerChecksums: [String] {
     let tokens = tokensWithoutEnd
     return (1...2).map { checksum(of: tokens + Array(repeating: ";", count: $0)) }
   }
 
-  /// That of what another engine runs. In dollar quotes, and behind backslashes, its words aren't SQLite's:
-  /// a text with any is one word.
+  /// The checksum of SQL for another engine. SQLite's tokenizer doesn't know dollar quotes and backslash
+  /// escapes, so a text with either is hashed as one token.
   var engineChecksum: String {
     text.utf8.contains { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: "\\") }
       ? checksum(of: [text]) : checksum
@@ -46,7 +46,7 @@ private struct Hash {
     value = (value ^ UInt64(byte)) &* 0x100_0000_01b3
   }
 
-  /// Adds what a piece is and how long, so that no two lists of pieces add up to the same.
+  /// Adds a piece with its tag and length, so that no two lists of pieces feed the same bytes.
   mutating func add(tag: UInt8, _ bytes: some Collection<UInt8>) {
     add(tag)
     for shift in 0..<8 { add(UInt8(truncatingIfNeeded: bytes.count >> (shift * 8))) }
@@ -54,7 +54,7 @@ private struct Hash {
   }
 
   mutating func add(_ value: (any DatabaseValueConvertible)?) {
-    // What can't be stored makes the migration throw before anybody compares.
+    // For a value that can't be stored, the migration throws before its checksum is compared.
     switch (try? value?.databaseValue) ?? .null {
     case .null: add(tag: 1, [])
     case .integer(let integer): add(tag: 2, "\(integer)".utf8)

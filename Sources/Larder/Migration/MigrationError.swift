@@ -1,34 +1,34 @@
 import LarderSQLite
 
-/// Why a ``Migrator`` refuses a database, or could not migrate it. Whatever the case, no migration
-/// is half applied.
+/// The reason why a ``Migrator`` refuses a database or couldn't migrate it. No migration is half applied,
+/// except one that runs outside a transaction.
 public enum MigrationError: Error, Sendable {
-  /// The program's list of migrations doesn't hold together; all operations throw this.
+  /// The program's list of migrations is invalid; all operations throw this.
   case declaration(problem: String)
-  /// A newer program has applied these, which come after all that this one knows.
+  /// A newer program has applied these migrations, which come after all that this program knows.
   case newerDatabase(unknown: [String])
-  /// The database has no bookkeeping, and a `user_version` for which no migration stands.
+  /// The database has no migration history, and its `user_version` is none that a migration replaces.
   case unknownUserVersion(Int32, known: [Int32])
-  /// It was applied, but isn't in the list.
+  /// The migration was applied, but isn't in the list.
   case missing(migration: String)
-  /// One was applied where the list has another.
+  /// A migration was applied at a position where the list has another.
   case reordered(applied: String, declared: String)
-  /// It isn't what was applied under its name.
+  /// The migration isn't the one that was applied under its name.
   case changed(migration: String)
-  /// It threw, or could not be committed, and was undone; but for what has run outside of a transaction.
+  /// The migration threw, or couldn't be committed, and was undone; changes outside a transaction stay.
   case failed(migration: String, error: any Error)
-  /// It would have left rows that refer to rows that aren't there, or tables that refer to no key,
-  /// which weren't there before, and was undone. The first hundred are listed.
+  /// The migration would have left rows that refer to missing rows, or tables that refer to a missing key,
+  /// and was undone. Violations from before don't count. The first hundred are listed.
   case foreignKeys(migration: String, violations: [ForeignKeyViolation])
-  /// It has nothing that undoes it. None was undone.
+  /// The migration can't be undone, since it has no `down`. None was undone.
   case irreversible(migration: String)
-  /// It was to be the last that stays, but isn't applied.
+  /// The migration was to be the last one kept, but isn't applied.
   case notApplied(migration: String)
-  /// What ``Migrator/check(oldDatabases:records:queries:configuration:)`` has found to be wrong: each
-  /// in one text, which begins with the database that has it.
+  /// The problems found by ``Migrator/check(oldDatabases:records:queries:configuration:)``, each as a text
+  /// that begins with the database's name.
   case check(problems: [String])
 
-  /// The statement that failed, where it was one.
+  /// The statement that failed, if the error is about one.
   public var sql: String? {
     guard case .failed(_, let error) = self else { return nil }
     return (error as? DatabaseError)?.sql ?? (error as? ConversionError)?.sql
@@ -36,7 +36,7 @@ public enum MigrationError: Error, Sendable {
 }
 
 extension MigrationError: CustomStringConvertible {
-  /// One line with the migration and what is wrong; one for each problem of a check.
+  /// One line with the migration and the problem; for a check, one line for each problem.
   public var description: String {
     switch self {
     case .declaration(let problem):
@@ -48,18 +48,18 @@ extension MigrationError: CustomStringConvertible {
         "the database is newer than this program: its user_version is \(version), "
           + "the highest known is \(last)"
       } else {
-        "no migration stands for the database's user_version \(version), "
-          + "only for \(known.map { "\($0)" }.joined(separator: ", "))"
+        "no migration replaces the database's user_version \(version), "
+          + "only \(known.map { "\($0)" }.joined(separator: ", "))"
       }
     case .missing(let name):
-      "the migration “\(name)” was applied, but is missing in the list"
+      "the migration “\(name)” was applied, but is missing from the list"
     case .reordered(let applied, let declared):
       "the migration “\(applied)” was applied where the list has “\(declared)”"
     case .changed(let name):
       "the migration “\(name)” has changed since it was applied"
     case .failed(let name, let error):
       (error as? DatabaseError)?.leavesChanges == true
-        ? "the migration “\(name)” failed, and what it has done outside of a transaction stays: \(error)"
+        ? "the migration “\(name)” failed, and what it did outside of a transaction remains: \(error)"
         : "the migration “\(name)” failed and was undone: \(error)"
     case .foreignKeys(let name, let violations):
       "the migration “\(name)” violates foreign keys and was undone: "

@@ -1,31 +1,32 @@
 import FoundationEssentials
 import LarderSQLite
 
-/// A migration that a database says was applied to it.
+/// A migration that was applied to a database, by the database's own records.
 public struct AppliedMigration: Hashable, Sendable {
-  /// Its name.
+  /// The migration's name.
   public let name: String
   /// The checksum of its SQL; nil if it was a closure.
   public let checksum: String?
-  /// When it was applied, or adopted with the `user_version` that it replaces; nil if that is still
-  /// to come.
+  /// The time when it was applied, or adopted with the `user_version` that it replaces; nil if it isn't
+  /// adopted yet.
   public internal(set) var date: Date?
-  /// How long it took; nil if it was adopted.
+  /// The time that it took; nil if it was adopted.
   public internal(set) var duration: Duration?
 }
 
-/// The bookkeeping of a database: which migrations were applied to it, in which order.
+/// The migration history of a database: which migrations were applied to it, and in which order.
 struct MigrationHistory {
   /// Names and checksums, which are compared with the list before and in each transaction.
   private(set) var applied: [AppliedMigration] = []
-  /// Whether the database has bookkeeping, which is made with the first migration.
+  /// Whether the database has a history table, which is created with the first migration.
   private(set) var isRecorded: Bool
-  /// The table: not a temporary one, nor one of an attached database or of another schema of the path.
+  /// The history's table, qualified: not a temporary one, nor one of an attached database or another schema
+  /// of the path.
   private let table: SQL
-  /// The table's name, quoted, on another engine; and its path to schemas.
+  /// On another engine, the table's quoted name; then the search path.
   private var name = ""
   private(set) var searchPath = ""
-  /// What there is of the table on another engine: columns, indexes, triggers and rules, as text.
+  /// The table's definition on another engine, as text: columns, indexes, triggers and rules.
   private(set) var objects: String?
 
   init(_ db: Database) throws {
@@ -53,7 +54,7 @@ struct MigrationHistory {
       }.first
       guard let row, let schema = row.schema else {
         throw DatabaseError(
-          .error, "the search path leads to no schema that is there", engine: db.engine?.name ?? "")
+          .error, "no schema of the search path exists", engine: db.engine?.name ?? "")
       }
       name = "\(schema.quotedIdentifier).larder_migration"
       table = "\(identifier: schema).larder_migration"
@@ -71,7 +72,7 @@ struct MigrationHistory {
     ).map { AppliedMigration(name: try $0.get(at: 0), checksum: try $0.get(at: 1)) }
   }
 
-  /// The history as it is now, of the same table.
+  /// The current history, read from the same table.
   func reread(in db: Database) throws -> MigrationHistory {
     guard db.engine != nil, isRecorded else { return try MigrationHistory(db) }
     let rows = try db.executeQuery(
@@ -87,9 +88,9 @@ struct MigrationHistory {
     return history
   }
 
-  /// See ``objects``.
+  /// The query of ``objects``.
   private var shape: SQL {
-    // Without parameters, whose types would have to be asked for.
+    // It has no parameters, because their types would have to be asked for.
     let table = SQL(raw: "to_regclass(\(name.quotedText))")
     return """
       concat_ws(';',
@@ -105,12 +106,12 @@ struct MigrationHistory {
       """
   }
 
-  /// Takes migrations for applied that another scheme has applied.
+  /// Treats the migrations that the `user_version` stands for as applied.
   mutating func adopt(_ migrations: some Sequence<Migration>) {
     applied = migrations.map { AppliedMigration(name: $0.name, checksum: $0.checksum) }
   }
 
-  /// All that is known of the applied migrations.
+  /// The applied migrations with dates and durations.
   func details(in db: Database) throws -> [AppliedMigration] {
     guard isRecorded else { return applied }
     return try db.executeQuery(
@@ -125,7 +126,7 @@ struct MigrationHistory {
     }
   }
 
-  /// Makes the bookkeeping, with the migrations that were adopted, if there is none yet.
+  /// Creates the history's table with the adopted migrations, if there is none yet.
   mutating func record(in db: Database) throws {
     guard !isRecorded else { return }
     try db.executeUpdate(
@@ -146,7 +147,8 @@ struct MigrationHistory {
     if db.engine != nil { objects = try reread(in: db).objects }
   }
 
-  /// Adds a migration after all others. Returns the history with it, where that costs nothing.
+  /// Adds a migration after all others. Returns the new history on engines that read it in the same round
+  /// trip; nil on SQLite.
   func add(_ migration: Migration, duration: Duration, in db: Database) throws -> MigrationHistory?
   {
     let microseconds = Int64(duration / .microseconds(1))
@@ -165,7 +167,7 @@ struct MigrationHistory {
         """)
       return try reread(in: db)
     } catch let error as DatabaseError where error.sqlState?.hasPrefix("42") == true {
-      // The table isn't there any more, or is another.
+      // The table is missing or has changed.
       throw DatabaseError(.misuse, "a migration can't change the table larder_migration")
     }
   }
@@ -180,23 +182,22 @@ struct MigrationHistory {
       """
   }
 
-  /// What there is of the bookkeeping's table: its own statement, and those of triggers and indexes
-  /// that somebody may have put on it.
+  /// The definition of the history's table, with the triggers and indexes that somebody may have put on it.
   static func objects(in db: Database) throws -> [SchemaEntry] {
-    try db.schema(ofTable: "larder_migration")
+    try db.schema(ofTable: BookkeepingTables.migrations)
   }
 
-  /// Removes a migration.
+  /// Removes a migration from the history.
   func remove(_ migration: Migration, in db: Database) throws {
     try db.executeUpdate("DELETE FROM \(table) WHERE name = \(migration.name)")
   }
 
-  /// Whether nothing is left to do once it matches the list.
+  /// Whether a history that matches the list leaves nothing to do.
   func isComplete(for migrations: [Migration]) -> Bool {
     applied.count == migrations.count && (isRecorded || applied.isEmpty)
   }
 
-  /// Throws unless the applied migrations are the first of the list.
+  /// Throws unless the applied migrations are the first ones of the list.
   func check(against migrations: [Migration], in db: Database) throws {
     for (index, applied) in applied.enumerated() {
       guard index < migrations.count else {
@@ -215,7 +216,7 @@ struct MigrationHistory {
   }
 }
 
-/// A row of what another engine says of the bookkeeping; without a migration where there are none.
+/// A row of the history on another engine; it has no migration if the history is empty.
 private struct MigrationRow {
   let objects: String?
   let migration: AppliedMigration?

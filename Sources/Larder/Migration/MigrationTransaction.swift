@@ -1,11 +1,11 @@
 import LarderSQLite
 
-// One migration in one transaction, with the row that remembers it.
+// One migration in one transaction, with the row that records it.
 
 extension Migrator {
-  /// Applies the migration with this index, unless another process was first.
+  /// Applies the migration with this index, unless another process already has.
   ///
-  /// - Parameter known: the history as it was read last.
+  /// - Parameter known: the history as it was last read.
   func apply(
     _ index: Int, _ db: Database, _ known: MigrationHistory,
     _ progress: (((name: String, index: Int, count: Int, duration: Duration?)) -> Void)?
@@ -36,7 +36,7 @@ extension Migrator {
     return written
   }
 
-  /// Undoes the migration with this index, the last that is applied, unless another process was first.
+  /// Undoes the migration with this index, the last one applied, unless another process already has.
   func undo(_ index: Int, _ db: Database) throws {
     let migration = migrations[index]
     guard let down = migration.down else {
@@ -48,7 +48,7 @@ extension Migrator {
     }
   }
 
-  /// Writes down what another scheme has applied.
+  /// Records the migrations that the `user_version` stands for.
   func adopt(_ db: Database) throws {
     try checkIsOutsideOfTransaction(db)
     try db.inTransaction { db in
@@ -60,11 +60,12 @@ extension Migrator {
   private func checkIsOutsideOfTransaction(_ db: Database) throws {
     guard !db.isInTransaction else {
       throw DatabaseError(
-        .misuse, "each migration is a transaction of its own: migrate outside of one")
+        .misuse, "each migration is a transaction of its own: call migrate outside of a transaction"
+      )
     }
   }
 
-  /// The history as it is in a transaction, while nobody else migrates.
+  /// The history, read in a transaction while no other process can migrate.
   private func lockedHistory(_ db: Database, _ known: MigrationHistory?) throws -> MigrationHistory
   {
     guard let engine = db.engine else { return try checkedHistory(db) }
@@ -74,7 +75,7 @@ extension Migrator {
       return history
     }
     do {
-      // Other engines let several write at a time.
+      // Other engines allow several writers at a time, so this takes the lock for migrations.
       try engine.beginMigration()
       return try history()
     } catch let error as DatabaseError where error.sqlState == "22012" {
@@ -83,9 +84,9 @@ extension Migrator {
     }
   }
 
-  /// Runs a migration's closure with the check and the bookkeeping that belong to it in a
-  /// transaction, and returns the time that it took; nil if the number of applied migrations isn't
-  /// the expected one any more. Errors, also of the commit, get the migration's name.
+  /// Runs a migration's closure in a transaction, with its check of foreign keys and its row in the history.
+  /// Returns the time that it took; nil if the number of applied migrations has changed from `expected`.
+  /// Errors, including the commit's, get the migration's name.
   @discardableResult
   private func change(
     _ migration: Migration, appliedBefore expected: Int, after: Int, _ db: Database,
@@ -97,10 +98,10 @@ extension Migrator {
     var hasBegun = false
     func inTransaction() throws -> Duration? {
       try db.inTransaction(.immediate) { db in
-        // Other engines let several write at a time.
+        // Other engines allow several writers at a time, so the history is read under a lock.
         var history = try lockedHistory(db, known)
         guard history.applied.count == expected else { return nil }
-        // Those that are there already are nobody's fault.
+        // Violations from before aren't this migration's fault.
         let violations = isUnenforced ? try ForeignKeyCheck(db) : ForeignKeyCheck()
         hasBegun = true
         try history.record(in: db)
@@ -119,7 +120,7 @@ extension Migrator {
         try checkBookkeeping(db, objects, history, written, appliedAfter: after)
         guard !db.isRollbackOnly else {
           throw DatabaseError(
-            .misuse, "setRollbackOnly has no meaning in a migration, which throws to be undone")
+            .misuse, "setRollbackOnly can't be used in a migration: throw an error to undo it")
         }
         return duration
       }
@@ -133,8 +134,8 @@ extension Migrator {
     }
   }
 
-  /// The same for statements that can't be in a transaction: they are remembered in one of its own after the
-  /// last.
+  /// The variant for statements that can't run in a transaction. The migration is recorded in a transaction
+  /// of its own after the last statement.
   private func change(
     outsideOfTransaction engine: any EngineConnection, _ migration: Migration,
     appliedBefore expected: Int, _ db: Database, _ body: (Database) throws -> Void,
@@ -162,8 +163,8 @@ extension Migrator {
     }
   }
 
-  /// Throws where the migration has changed the bookkeeping, or left a trigger that does: it would
-  /// be committed without being remembered, or later ones couldn't be.
+  /// Throws if the migration has changed its history's table, or put a trigger on it. Otherwise it might be
+  /// committed without being recorded, or later ones couldn't be recorded.
   private func checkBookkeeping(
     _ db: Database, _ objects: [SchemaEntry], _ history: MigrationHistory,
     _ written: MigrationHistory?, appliedAfter count: Int

@@ -1,7 +1,7 @@
 import LarderSQLite
 
-/// Brings databases to the schema of the program: an ordered list of migrations, each of which runs
-/// once in the life of a database.
+/// Brings databases to the program's schema by an ordered list of migrations. Each migration runs once in the
+/// life of a database.
 ///
 /// ```swift
 /// let migrator = Migrator([
@@ -11,25 +11,23 @@ import LarderSQLite
 /// try migrator.migrate(queue)
 /// ```
 ///
-/// New migrations go to the end of the list; those that have been applied somewhere stay as they
-/// are. Each runs in a transaction together with the row that remembers it in the table
-/// `larder_migration`: it is applied wholly or not at all, also when the process is killed or the
-/// disk is full. When one fails, those before it stay applied. Processes that start together wait
-/// for one another (as long as the busy timeout; PostgreSQL's `lock_timeout`), and each migration is run by
-/// one of them.
+/// New migrations go to the end of the list; those that have been applied anywhere stay unchanged. Each runs
+/// in one transaction together with the row that records it in the table `larder_migration`. So it is applied
+/// wholly or not at all, even if the process is killed or the disk is full. If one fails, those before it
+/// stay applied. Processes that start at the same time wait for one another (up to the busy timeout;
+/// PostgreSQL's `lock_timeout`), and each migration is run by one of them.
 ///
-/// A database that doesn't match the list is refused with a ``MigrationError`` that says why: one
-/// that a newer program has migrated, or an applied migration that was changed, removed or moved.
-/// Databases whose schema went by `user_version` are taken over with
-/// ``Migration/replacing(userVersion:)``.
+/// A database that doesn't match the list is refused with a ``MigrationError`` that says why: a newer program
+/// has migrated it, or an applied migration was changed, removed or moved. Databases whose schema was tracked
+/// by `user_version` are taken over with ``Migration/replacing(userVersion:)``.
 public struct Migrator: Sendable {
   /// The migrations in order.
   public let migrations: [Migration]
-  /// What is wrong with the list, if anything.
+  /// The problem of the list; nil if there is none.
   private let problem: String?
 
-  /// A list of migrations. One that doesn't hold together, such as one with two migrations of the
-  /// same name, makes all operations throw ``MigrationError/declaration(problem:)``.
+  /// Makes a migrator of a list of migrations. If the list is invalid, for example because two migrations
+  /// have the same name, all operations throw ``MigrationError/declaration(problem:)``.
   public init(_ migrations: [Migration]) {
     self.migrations = migrations
     problem = Self.problem(of: migrations)
@@ -56,36 +54,35 @@ public struct Migrator: Sendable {
 
   /// The names of the migrations that haven't been applied, in order. Nothing is written.
   ///
-  /// Throws ``MigrationError`` where `migrate` would refuse the database.
+  /// Throws ``MigrationError`` if `migrate` would refuse the database.
   public func pending(_ db: Database) throws -> [String] {
     try migrations[checkedHistory(db).applied.count...].map(\.name)
   }
 
-  /// What the database says was applied to it, in order, whether it matches the list or not.
+  /// The migrations that the database has recorded as applied, in order, whether or not it matches the list.
   /// Nothing is written.
   ///
-  /// Throws ``MigrationError/declaration(problem:)``, ``MigrationError/unknownUserVersion(_:known:)``,
-  /// and ``LarderSQLite/DatabaseError`` where the database can't be read.
+  /// Throws ``MigrationError/declaration(problem:)``, ``MigrationError/unknownUserVersion(_:known:)``, and
+  /// ``LarderSQLite/DatabaseError`` if the database can't be read.
   public func applied(_ db: Database) throws -> [AppliedMigration] {
     try history(db).details(in: db)
   }
 
   // MARK: Up and down
 
-  /// Applies the migrations that haven't been.
+  /// Applies the pending migrations.
   ///
-  /// The scope of the queue or pool lasts until all are applied; others that want to write wait.
-  /// ``LarderSQLite/Configuration/statementDeadline`` holds for what they run too. Where tasks
-  /// shouldn't block, `try await queue.inDatabase { try migrator.migrate($0) }` does the same, and
-  /// cancelling undoes the migration that runs.
+  /// The scope of the queue or pool lasts until all are applied; other writers wait.
+  /// ``LarderSQLite/Configuration/statementDeadline`` applies to the migrations' statements too. In tasks
+  /// that shouldn't block, `try await queue.inDatabase { try migrator.migrate($0) }` does the same, and
+  /// cancelling undoes the running migration.
   ///
-  /// - `progress`: called before and after each migration, on the thread that runs it, with the
-  ///   migration's name, its place in the list from 0, the number of migrations in the list, and how long
-  ///   it took; nil while it begins. It can't use the queue or pool.
+  /// - `progress`: called before and after each migration, on the thread that runs it, with the migration's
+  ///   name, its index in the list, the number of migrations in the list, and the time it took (nil before
+  ///   it). It can't use the queue or pool.
   ///
-  /// Throws ``MigrationError``, and ``LarderSQLite/DatabaseError`` where none has begun, such as
-  /// `ResultCode.busy` if another process keeps the database locked for longer than
-  /// the busy timeout.
+  /// Throws ``MigrationError``, and ``LarderSQLite/DatabaseError`` if no migration has begun: for example
+  /// `ResultCode.busy` if another process keeps the database locked for longer than the busy timeout.
   public func migrate(
     _ access: some DatabaseAccess,
     progress: (((name: String, index: Int, count: Int, duration: Duration?)) -> Void)? = nil
@@ -93,14 +90,15 @@ public struct Migrator: Sendable {
     try access.inDatabase { try migrate($0, progress: progress) }
   }
 
-  /// The same on one connection, outside of a transaction.
+  /// Applies the pending migrations on one connection, outside a transaction. Throws what `migrate` of a
+  /// queue or pool does.
   public func migrate(
     _ db: Database,
     progress: (((name: String, index: Int, count: Int, duration: Duration?)) -> Void)? = nil
   ) throws {
-    // What the engine keeps for itself the migrations' own commits may need.
+    // The commits of the migrations may need the engine's own tables.
     try db.engine?.makeBookkeeping()
-    // What is to be done is read anew each time: another process may be doing it too.
+    // The pending migrations are read anew each time: another process may be migrating too.
     var known: MigrationHistory?
     while case let history = try known ?? checkedHistory(db), !history.isComplete(for: migrations) {
       let next = history.applied.count
@@ -113,12 +111,12 @@ public struct Migrator: Sendable {
     }
   }
 
-  /// Undoes the migrations that come after one, the last first, each in a transaction of its own.
+  /// Undoes the migrations after a given one, the last first, each in a transaction of its own.
   ///
-  /// This is for development, and for going back on purpose: data that the newer schema has room
-  /// for may be lost, as the migrations' `down` says. Nothing else ever migrates down.
+  /// This is for development, and for deliberate downgrades: data that only the newer schema has room for may
+  /// be lost, depending on the migrations' `down`. Nothing else ever migrates down.
   ///
-  /// - `name`: the last migration that stays; nil for none.
+  /// - `name`: the last migration to keep; nil to keep none.
   ///
   /// Throws what `migrate` does, ``MigrationError/notApplied(migration:)``, and,
   /// before anything is undone, ``MigrationError/irreversible(migration:)``.
@@ -126,13 +124,14 @@ public struct Migrator: Sendable {
     try access.inDatabase { try migrateDown($0, to: name) }
   }
 
-  /// The same on one connection, outside of a transaction.
+  /// Undoes migrations on one connection, outside a transaction. Throws what `migrateDown` of a queue or pool
+  /// does.
   public func migrateDown(_ db: Database, to name: String?) throws {
-    // What is applied is read anew each time: another process may be migrating too, down or up.
+    // The applied migrations are read anew each time: another process may be migrating too, down or up.
     while let index = try lastToUndo(db, after: name) { try undo(index, db) }
   }
 
-  /// The migration that is to be undone next; nil where the last that stays is the last.
+  /// The migration to undo next; nil if the last one to keep is the last one applied.
   private func lastToUndo(_ db: Database, after name: String?) throws -> Int? {
     let applied = try migrations[..<checkedHistory(db).applied.count]
     var kept = 0
@@ -148,7 +147,7 @@ public struct Migrator: Sendable {
     return applied.count > kept ? applied.count - 1 : nil
   }
 
-  // MARK: Against the list
+  // MARK: Comparison with the list
 
   private func history(_ db: Database) throws -> MigrationHistory {
     if let problem { throw MigrationError.declaration(problem: problem) }
@@ -164,7 +163,7 @@ public struct Migrator: Sendable {
     return history
   }
 
-  /// The history of a database that matches the list: its first migrations, as many as are applied.
+  /// The history of a database, checked against the list: its applied migrations are the list's first ones.
   func checkedHistory(_ db: Database) throws -> MigrationHistory {
     let history = try history(db)
     try history.check(against: migrations, in: db)

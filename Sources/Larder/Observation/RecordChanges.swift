@@ -1,12 +1,12 @@
 import LarderSQLite
 
-/// What became of a record: it was inserted, updated or deleted.
+/// A change of a record: it was inserted, updated or deleted.
 public enum RecordChange<Model: Sendable>: Sendable {
-  /// It wasn't there before.
+  /// The record is new.
   case inserted(Model)
-  /// It was another one before.
+  /// The record had other values before.
   case updated(from: Model, to: Model)
-  /// It isn't there any more.
+  /// The record doesn't exist any more.
   case deleted(Model)
 
   /// The record as it is now; nil for one that was deleted.
@@ -30,8 +30,8 @@ extension RecordChange: Equatable where Model: Equatable {}
 extension RecordChange: Hashable where Model: Hashable {}
 
 extension DatabaseAccess {
-  /// A feed of what is committed to a record's table, transaction by transaction. See
-  /// `changes(of:limit:byteLimit:beginning:)` for tables by their names, which this does the same as.
+  /// A feed of the committed changes of a record's table, transaction by transaction. It works like
+  /// `changes(of:limit:byteLimit:beginning:)` for tables by their names.
   ///
   /// ```swift
   /// for try await transaction in pool.changes(of: City.self) {
@@ -41,7 +41,8 @@ extension DatabaseAccess {
   /// }
   /// ```
   ///
-  /// Throws, beside what the untyped feed does, what reading a record throws: a row that isn't one.
+  /// The feed throws what the untyped feed throws, and the error of reading a record for a row that isn't
+  /// one.
   public func changes<R: Record>(
     of type: R.Type, limit: Int = 100_000, byteLimit: Int = 64 << 20,
     beginning: (@Sendable (Database) throws -> Void)? = nil
@@ -55,7 +56,7 @@ extension DatabaseAccess {
     }
   }
 
-  /// The same for several types of records, told apart by a `switch` with casts:
+  /// The same for several types of records, which a `switch` with casts distinguishes:
   ///
   /// ```swift
   /// for change in transaction.changes {
@@ -71,7 +72,7 @@ extension DatabaseAccess {
     of types: any Record.Type..., limit: Int = 100_000, byteLimit: Int = 64 << 20,
     beginning: (@Sendable (Database) throws -> Void)? = nil
   ) -> ChangeFeed<RecordChange<any Record>> {
-    // A dot in a table's name is no end of a database's.
+    // With the database's name, so that a dot in a table's name isn't taken for the end of one.
     let tables = types.map { "main." + $0.tableName }
     let known = RecordTypes(types)
     return ChangeFeed(
@@ -113,8 +114,8 @@ extension Record {
   }
 }
 
-/// Makes records of rows that were told by values: SQLite hands the values through a statement of its own, from
-/// which they are read as those of a table.
+/// Makes records from rows that are given as values. A statement of a database of its own returns the
+/// values, which are then read like a table's.
 final class RecordDecoder {
   private let database: Database
   private var last: (columns: [String], sql: SQL)?
@@ -149,7 +150,8 @@ final class RecordDecoder {
     return record
   }
 
-  /// A row of parameters by the names of columns: its text is made once, which took half of a row's time.
+  /// A SELECT of parameters with the names of columns. Its text is made once, since making it took half of
+  /// a row's time.
   private func statement(of columns: [String]) -> SQL {
     if let last, last.columns.elementsEqual(columns, by: { $0.isSame(as: $1) }) { return last.sql }
     let terms = columns.map { "? AS \($0.quotedIdentifier)" }

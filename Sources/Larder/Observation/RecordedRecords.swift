@@ -1,8 +1,8 @@
 import LarderSQLite
 
 extension Database {
-  /// Records what a closure changes of some records' tables, as `record(_:isPatchset:_:)` does of tables by their
-  /// names.
+  /// Records a closure's changes of some records' tables, as `record(_:isPatchset:_:)` does for tables by
+  /// their names. Throws as that does, and what the closure throws.
   ///
   /// ```swift
   /// let changeset = try db.record(City.self, Country.self) { db in try edit(db) }
@@ -16,16 +16,17 @@ extension Database {
 }
 
 extension Changeset {
-  /// Calls a closure for each change of a record's table. What an update leaves as it is comes from the
-  /// database, where the row is found by its key.
+  /// Calls a closure for each change of a record's table. Values that an update left as they were are read
+  /// from the database, by the row's key.
   ///
   /// - Parameters:
-  ///   - type: the records.
-  ///   - database: one in which the changes were made; rows that it hasn't are left out.
-  ///   - body: is called with each change.
+  ///   - type: the type of the records.
+  ///   - database: a database in which the changes were made. Updates of rows that it doesn't have are left
+  ///     out.
+  ///   - body: called with each change.
   ///
-  /// Throws what reading a record throws, what the closure throws, and `ResultCode.corrupt` for bytes that are no
-  /// changeset.
+  /// Throws what reading a record throws, what the closure throws, and `ResultCode.corrupt` for bytes that
+  /// aren't a changeset.
   public func forEach<R: Record>(
     _ type: R.Type, in database: Database, _ body: (RecordChange<R>) throws -> Void
   ) throws {

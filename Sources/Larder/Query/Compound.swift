@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// Several queries of the same rows as one: a
+/// Several queries with rows of the same type, combined into one: a
 /// [compound SELECT](https://www.sqlite.org/lang_select.html#compound_select_statements).
 ///
 /// ```swift
@@ -11,7 +11,7 @@ import LarderSQLite
 /// // SELECT … FROM "city" WHERE … UNION SELECT … FROM "city" WHERE … ORDER BY 2
 /// ```
 ///
-/// The parts are combined from left to right. The order of a part counts only where it is limited.
+/// The parts are combined from left to right. A part's order counts only if the part is limited.
 public struct Compound<Row>: CombinableStatement, Sendable {
   private var parts: SQLFragment
   private var order: [SQLFragment] = []
@@ -20,7 +20,7 @@ public struct Compound<Row>: CombinableStatement, Sendable {
   private var isCompound = false
   /// Whether each column holds Decimals.
   private let areDecimal: [Bool]
-  /// What tells how each column is stored, of selections.
+  /// The selected columns, which tell how each is stored; empty for queries of records.
   let columns: [SQLFragment]
   private var isOrderedByDecimal = false
   private let read: @Sendable (Database, SQLFragment, (Row) throws -> Void) throws -> Void
@@ -51,7 +51,7 @@ public struct Compound<Row>: CombinableStatement, Sendable {
     return "\(isOrderedByDecimal ? named : parts)\(order)\(limit)"
   }
 
-  /// The rows with names for their columns: what orders Decimals needs one.
+  /// The rows with named columns: ordering by a Decimal needs the column's name.
   private var named: SQLFragment {
     let names = areDecimal.indices.map { SQLFragment(text: "c\($0 + 1)".quotedIdentifier) }
     return #"WITH "compound"(\#(.list(names))) AS (\#(parts)) SELECT * FROM "compound""#
@@ -65,9 +65,9 @@ public struct Compound<Row>: CombinableStatement, Sendable {
     return compound
   }
 
-  /// In the order of a column, counted from 1, where those that were named before are equal.
+  /// Orders rows by a column, counted from 1. Earlier columns take precedence.
   ///
-  /// A column that isn't there throws when the rows are fetched.
+  /// A position without a column throws when the rows are fetched.
   public func order(byColumn position: Int, descending: Bool = false) -> Self {
     let isDecimal = areDecimal.indices.contains(position - 1) && areDecimal[position - 1]
     let column =
@@ -80,7 +80,7 @@ public struct Compound<Row>: CombinableStatement, Sendable {
     }
   }
 
-  /// No more rows than this, after leaving out some. A negative number counts as zero.
+  /// At most `count` rows, after skipping `offset` rows. A negative number counts as zero.
   public func limit(_ count: Int, offset: Int = 0) -> Self {
     with {
       $0.limit = Swift.max(0, count)
@@ -89,17 +89,20 @@ public struct Compound<Row>: CombinableStatement, Sendable {
   }
 
   /// All rows.
+  /// - Throws: ``LarderSQLite/DatabaseError``, and ``RecordError`` or ``LarderSQLite/ConversionError`` for a
+  ///   row that can't be read.
   public func fetchAll(_ db: Database) throws -> [Row] {
     var rows: [Row] = []
     try forEach(db) { rows.append($0) }
     return rows
   }
 
-  /// The compound with its first row alone.
+  /// The query limited to its first row.
   @_documentation(visibility: internal)
   public var first: Compound { with { $0.limit = min(1, limit ?? 1) } }
 
-  /// Calls a closure with one row after the other, and keeps none.
+  /// Calls a closure with each row in turn, without keeping any.
+  /// - Throws: the errors of ``fetchAll(_:)``, and those of the closure.
   public func forEach(_ db: Database, _ body: (Row) throws -> Void) throws {
     try read(db, fragment, body)
   }
@@ -108,11 +111,11 @@ public struct Compound<Row>: CombinableStatement, Sendable {
   @_documentation(visibility: internal)
   public var compound: Compound { self }
 
-  /// - Parameter isTighter: whether other engines combine by this operation first, so that what is compound on
-  ///   the left becomes one table too.
+  /// - Parameter isTighter: whether the operation binds tighter on other engines (INTERSECT), so that a
+  ///   compound on the left becomes a subquery too.
   func combined(_ operation: SQLFragment, _ other: Self, isTighter: Bool = false) -> Self {
     let left = isTighter && isCompound ? fragment.asTable : part(of: self)
-    // SQLite combines from left to right: what is compound on the right becomes one table.
+    // SQLite combines from left to right, so a compound on the right becomes a subquery.
     let right = other.isCompound ? other.fragment.asTable : part(of: other)
     let isMatched = zip(columns, other.columns).allSatisfy { $1.matching($0) === $1 }
     let rows = isMatched ? right : "SELECT \(.list(columns.map { _ in .notMatching }))"
@@ -121,7 +124,7 @@ public struct Compound<Row>: CombinableStatement, Sendable {
     return compound
   }
 
-  /// The same with other rows, which a function makes of these.
+  /// The same query with a function applied to each row.
   func mapped<Result>(_ make: @escaping @Sendable (Row) -> Result) -> Compound<Result> {
     let read = read
     var compound = Compound<Result>(parts, areDecimal, columns) { db, fragment, body in
@@ -134,9 +137,10 @@ public struct Compound<Row>: CombinableStatement, Sendable {
     return compound
   }
 
-  /// A query that throws.
+  /// A query that throws when it runs.
   static var refused: Self {
-    let problem = SQLFragment.misuse("rows that a function makes can't be combined")
+    let problem = SQLFragment.misuse(
+      "selections whose rows a Swift function makes can't be combined")
     return Self("SELECT \(problem)", []) { db, fragment, _ in
       try db.withRows(of: db.take(fragment)) { _ in }
     }
@@ -148,12 +152,12 @@ public struct Compound<Row>: CombinableStatement, Sendable {
 }
 
 extension SQLFragment {
-  /// The rows of a statement as those of a table.
+  /// The statement as a subquery: SELECT * FROM (…).
   fileprivate var asTable: SQLFragment { "SELECT * FROM (\(self)) AS combined" }
 }
 
 extension Select {
-  /// The statement as a part of a compound one, where only a limited query has an order.
+  /// The statement as a part of a compound. Only a limited part keeps its order.
   fileprivate func part(_ columns: SQLFragment) -> SQLFragment {
     if limit != nil || offset > 0 { return fragment(columns).asTable }
     var part = self
@@ -163,7 +167,7 @@ extension Select {
 }
 
 extension Query: CombinableStatement {
-  /// The query as a part of compound ones.
+  /// The query as a part of compounds.
   @_documentation(visibility: internal)
   public var compound: Compound<From.QueryRow> {
     let tables = select.tables
@@ -182,10 +186,10 @@ extension Query: CombinableStatement {
 }
 
 extension Selection: CombinableStatement {
-  /// The statement as a part of a compound one.
+  /// The statement as a part of a compound.
   var part: SQLFragment { select.part(columns) }
 
-  /// The selection as a part of compound ones.
+  /// The selection as a part of compounds.
   @_documentation(visibility: internal)
   public var compound: Compound<Row> {
     let (accesses, read) = (accesses, read)

@@ -1,7 +1,7 @@
 import LarderSQLite
 import Synchronization
 
-// Records by key, all of them, or those of any SQL.
+// Fetching records by key, all of a table, or by any SQL.
 
 extension Table {
   /// Calls a closure with each record of a statement's rows.
@@ -9,7 +9,9 @@ extension Table {
   func readAll(
     _ statement: PreparedStatement, _ positions: UnsafePointer<Int32>, _ body: (R) throws -> Void
   ) throws {
-    if core.isInState(.unproven), try !readUnproven(statement, positions, body) { return }
+    if core.isInState(.uncheckedInitializer), try !readUnchecked(statement, positions, body) {
+      return
+    }
     // Loaded once: in the loop it would be retained and released for every row.
     let read = read
     let row = RecordRow(statement, positions, core.layout)
@@ -24,17 +26,17 @@ extension Table {
     }
   }
 
-  /// Calls a closure with each record while it isn't known that the initializer takes them as they are. Returns
-  /// whether there may be more.
+  /// Calls a closure with each record until the initializer is proven to keep values as they are. Returns
+  /// whether there may be more rows.
   @inline(never)
   @usableFromInline
-  func readUnproven(
+  func readUnchecked(
     _ statement: PreparedStatement, _ positions: UnsafePointer<Int32>, _ body: (R) throws -> Void
   ) throws -> Bool {
-    while core.isInState(.unproven) {
+    while core.isInState(.uncheckedInitializer) {
       guard try statement.step() else { return false }
       let record = try record(statement, positions)
-      try prove(record)
+      try checkInitializer(record)
       try body(record)
     }
     return true
@@ -42,7 +44,7 @@ extension Table {
 
   /// Calls a closure with each record of the table.
   ///
-  /// - Parameter atOnce: whether all of them are going to be kept.
+  /// - Parameter atOnce: whether the caller keeps all of the records.
   @inlinable
   func readAll(_ db: Database, atOnce: Bool, _ body: (R) throws -> Void) throws {
     try core.check()
@@ -53,7 +55,7 @@ extension Table {
     }
   }
 
-  /// Calls a closure with each record of any query's rows, whose columns are found by their names.
+  /// Calls a closure with each record of any SQL query's rows. Columns are found by name.
   @inlinable
   func readAll(_ db: Database, _ sql: SQL, atOnce: Bool, _ body: (R) throws -> Void) throws {
     try core.check()
@@ -62,7 +64,7 @@ extension Table {
       guard try statement.step() else { return }
       let positions = try core.positions(in: statement)
       let record = try record(statement, positions.first)
-      if core.isInState(.unproven) { try prove(record) }
+      if core.isInState(.uncheckedInitializer) { try checkInitializer(record) }
       try body(record)
       try readAll(statement, positions.first, body)
     }
@@ -100,7 +102,7 @@ extension Table {
       guard try statement.step() else { return nil }
       return try record(statement, core.identity.first)
     }
-    if core.isInState(.unproven) { try found.map(prove) }
+    if core.isInState(.uncheckedInitializer) { try found.map(checkInitializer) }
     return found
   }
 }
@@ -110,11 +112,11 @@ extension TableCore {
   func checkKeyCount(_ count: Int) throws {
     guard count == sql.key.count else {
       throw DatabaseError(
-        .misuse, "the key of “\(name)” has \(sql.key.count) values, not \(count)")
+        .misuse, "the key of “\(name)” has \(sql.key.count) values, but \(count) were given")
     }
   }
 
-  /// The id of the row with a key, where the key is one.
+  /// The row id that a key stands for; nil if the key isn't a row id.
   @usableFromInline
   func rowID<each Key: DatabaseValueConvertible>(
     _ db: Database, key: repeat each Key
@@ -127,7 +129,8 @@ extension TableCore {
     return id
   }
 
-  /// Throws where values of these types are no key of the table's, and else keeps what they are known by.
+  /// Throws if values of these types can't be a key of the table, and otherwise remembers the types'
+  /// number.
   @inline(never)
   @usableFromInline
   func checkKey<each Key: DatabaseValueConvertible>(
@@ -140,7 +143,8 @@ extension TableCore {
     knownKey.store(number, ordering: .relaxed)
   }
 
-  /// Throws where no value of a type can be a column's: as that of its property, or as what that is stored as.
+  /// Throws if no value of a type can equal a column's, neither as the property's type nor as its stored
+  /// type.
   func checkKey(_ type: any DatabaseValueConvertible.Type, _ column: Int) throws {
     let property = propertyTypes[column]
     func optional<T>(of type: T.Type) -> any Any.Type { T?.self }
@@ -150,7 +154,7 @@ extension TableCore {
     if isSame || type.columnType.canBeCompared(with: columns[column].type) { return }
     throw DatabaseError(
       .misuse,
-      "the key “\(columns[column].name)” of “\(name)” is of type \(property), which no \(type) can equal"
+      "the key “\(columns[column].name)” of “\(name)” is of type \(property), which can't be compared with \(type)"
     )
   }
 
@@ -160,7 +164,7 @@ extension TableCore {
     zip(sql.key, key).map { columns[$0].code?($1) ?? $1 }
   }
 
-  /// Where the columns of the table are in a statement's row.
+  /// The positions of the table's columns in a statement's row.
   @usableFromInline
   func positions(in statement: PreparedStatement) throws -> Positions {
     let names = statement.columnNames
@@ -187,8 +191,9 @@ extension TableCore {
 extension Record {
   /// The record with this primary key, or nil if there is none.
   ///
-  /// A composite key is given in the order of its columns. Throws ``LarderSQLite/DatabaseError`` for a value
-  /// that can be no key of the table's, such as a text for a number.
+  /// A composite key is given in the order of its columns. Throws ``LarderSQLite/DatabaseError``, also for
+  /// a value that can't be a key of the table, such as a text for a number, and ``RecordError`` for a row
+  /// that can't be read.
   @inlinable
   public static func fetchOne<each Key: DatabaseValueConvertible>(
     _ db: Database, _ key: repeat each Key
@@ -196,23 +201,29 @@ extension Record {
     try table.fetchOne(db, repeat each key)
   }
 
-  /// The record with this primary key. Throws ``RecordError/notFound(table:key:)`` if there is none.
+  /// The first record of the table, in unspecified order, or nil if it is empty.
+  /// - Throws: ``LarderSQLite/DatabaseError``, and ``RecordError`` for a row that can't be read.
+  public static func fetchOne(_ db: Database) throws -> Self? { try all.fetchOne(db) }
+
+  /// The record with this primary key. Throws ``RecordError/notFound(table:key:)`` if there is none, and
+  /// what ``fetchOne(_:_:)`` throws.
   ///
   /// ```swift
   /// let city = try City.find(db, 42)
   /// // SELECT "id", "name", "population" FROM "city" WHERE "id" = :id
   /// ```
   @inlinable
-  public static func find<each Key: DatabaseValueConvertible>(
-    _ db: Database, _ key: repeat each Key
+  public static func find<First: DatabaseValueConvertible, each Key: DatabaseValueConvertible>(
+    _ db: Database, _ key: First, _ others: repeat each Key
   ) throws -> Self {
-    if let record = try table.fetchOne(db, repeat each key) { return record }
-    var values: [any DatabaseValueConvertible] = []
-    repeat values.append(each key)
+    if let record = try table.fetchOne(db, key, repeat each others) { return record }
+    var values: [any DatabaseValueConvertible] = [key]
+    repeat values.append(each others)
     throw table.core.notFound(values, db)
   }
 
-  /// All records of the table, in no order that could be relied on.
+  /// All records of the table, in unspecified order.
+  /// - Throws: ``LarderSQLite/DatabaseError``, and ``RecordError`` for a row that can't be read.
   @inlinable
   public static func fetchAll(_ db: Database) throws -> [Self] {
     var records: [Self] = []
@@ -220,14 +231,15 @@ extension Record {
     return records
   }
 
-  /// Calls a closure with one record of the table after the other, and keeps none.
+  /// Calls a closure with each record of the table in turn, without keeping any.
+  /// - Throws: the errors of ``fetchAll(_:)``, and those of the closure.
   @inlinable
   public static func forEach(_ db: Database, _ body: (Self) throws -> Void) throws {
     try table.readAll(db, atOnce: false, body)
   }
 
-  /// The records that any query gives, whose columns are found by their names; others may be among
-  /// them.
+  /// The records of any SQL query. Columns are found by name, and there may be others among them.
+  /// - Throws: ``LarderSQLite/DatabaseError``, and ``RecordError`` for a row that can't be read.
   ///
   /// ```swift
   /// let cities = try City.fetchAll(db, sql: "SELECT * FROM city WHERE name LIKE \(pattern)")
@@ -239,7 +251,8 @@ extension Record {
     return records
   }
 
-  /// Calls a closure with one record of a query after the other, and keeps none.
+  /// Calls a closure with each record of any SQL query in turn, without keeping any.
+  /// - Throws: the errors of ``fetchAll(_:sql:)``, and those of the closure.
   @inlinable
   public static func forEach(
     _ db: Database, sql: SQL, _ body: (Self) throws -> Void
@@ -247,9 +260,11 @@ extension Record {
     try table.readAll(db, sql, atOnce: false, body)
   }
 
-  /// The records with these primary keys, in no order that could be relied on; keys that aren't
-  /// there are left out. Only for tables whose key is one column; keys that are the same only
-  /// by their column's collation may give their record twice.
+  /// The records with these primary keys, in unspecified order; keys without a row are left out. Only for
+  /// tables whose key is one column. Keys that are equal only by the column's collation may return their
+  /// record twice.
+  /// - Throws: ``LarderSQLite/DatabaseError``, also for keys of the wrong type, and ``RecordError`` for a
+  ///   row that can't be read.
   public static func fetchAll<Key: DatabaseValueConvertible>(
     _ db: Database, keys: some Sequence<Key>
   ) throws -> [Self] {
@@ -263,8 +278,7 @@ extension Record {
     var most = 256
     while most > 1, most > db.limit(.variables) { most /= 2 }
     while let last = rest.last {
-      // Few different lengths, so that there are few different statements: the last key is
-      // asked for again where there are too few.
+      // Powers of two as lengths make few different statements. The last key is repeated to fill one up.
       var part = rest.prefix(most)
       rest = rest.dropFirst(part.count)
       var count = 1
@@ -282,7 +296,7 @@ extension Record {
 }
 
 extension TableCore {
-  /// Values of a key of one column, as the column stores them.
+  /// The values of a single-column key, as the column stores them.
   fileprivate func coded(
     keys: [any DatabaseValueConvertible]
   ) -> [any DatabaseValueConvertible] {

@@ -1,7 +1,7 @@
 import LarderSQLite
 
-// What joins read from: a type for each number of tables, whose fields and rows are tuples. (Parameter
-// packs of tables don't type-check: closures then get one tuple, and a chain of three takes seconds.)
+// The sources of joins: a type for each number of tables, whose fields and rows are tuples. (Parameter
+// packs of tables don't type-check: closures then get one tuple, and a chain of three joins takes seconds.)
 
 /// A join of any number of tables.
 @_documentation(visibility: internal)
@@ -17,17 +17,17 @@ public protocol JoinOfRecord: QuerySource {
 /// A join of two tables.
 @_documentation(visibility: internal)
 public enum Join2<A: QuerySource, B: QuerySource>: Joined {
-  /// Nothing: what is joined isn't joined as a whole.
+  /// Not available: a join can't be the nullable side of another join.
   @_documentation(visibility: internal)
   public typealias QueryNullable = Never
 
-  /// The columns of all.
+  /// The columns of all tables.
   @_documentation(visibility: internal)
   public static func queryTables(_ names: inout QueryNames) -> (A.QueryFields, B.QueryFields) {
     (A.queryTables(&names), B.queryTables(&names))
   }
 
-  /// Reads all.
+  /// Reads a row of each table.
   @_documentation(visibility: internal)
   public static func queryReader(_ columns: inout QueryColumns) -> (QueryCursor) throws -> (
     A.QueryRow, B.QueryRow
@@ -46,11 +46,11 @@ extension Join2: JoinOfRecord where A: Record {
 /// A join of three tables.
 @_documentation(visibility: internal)
 public enum Join3<A: QuerySource, B: QuerySource, C: QuerySource>: Joined {
-  /// Nothing: what is joined isn't joined as a whole.
+  /// Not available: a join can't be the nullable side of another join.
   @_documentation(visibility: internal)
   public typealias QueryNullable = Never
 
-  /// The columns of all.
+  /// The columns of all tables.
   @_documentation(visibility: internal)
   public static func queryTables(_ names: inout QueryNames) -> (
     A.QueryFields, B.QueryFields, C.QueryFields
@@ -58,7 +58,7 @@ public enum Join3<A: QuerySource, B: QuerySource, C: QuerySource>: Joined {
     (A.queryTables(&names), B.queryTables(&names), C.queryTables(&names))
   }
 
-  /// Reads all.
+  /// Reads a row of each table.
   @_documentation(visibility: internal)
   public static func queryReader(_ columns: inout QueryColumns) -> (QueryCursor) throws -> (
     A.QueryRow, B.QueryRow, C.QueryRow
@@ -77,11 +77,11 @@ extension Join3: JoinOfRecord where A: Record {
 /// A join of four tables.
 @_documentation(visibility: internal)
 public enum Join4<A: QuerySource, B: QuerySource, C: QuerySource, D: QuerySource>: Joined {
-  /// Nothing: what is joined isn't joined as a whole.
+  /// Not available: a join can't be the nullable side of another join.
   @_documentation(visibility: internal)
   public typealias QueryNullable = Never
 
-  /// The columns of all.
+  /// The columns of all tables.
   @_documentation(visibility: internal)
   public static func queryTables(_ names: inout QueryNames) -> (
     A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields
@@ -89,7 +89,7 @@ public enum Join4<A: QuerySource, B: QuerySource, C: QuerySource, D: QuerySource
     (A.queryTables(&names), B.queryTables(&names), C.queryTables(&names), D.queryTables(&names))
   }
 
-  /// Reads all.
+  /// Reads a row of each table.
   @_documentation(visibility: internal)
   public static func queryReader(_ columns: inout QueryColumns) -> (QueryCursor) throws -> (
     A.QueryRow, B.QueryRow, C.QueryRow, D.QueryRow
@@ -113,11 +113,11 @@ extension Join4: JoinOfRecord where A: Record {
 public enum Join5<A: QuerySource, B: QuerySource, C: QuerySource, D: QuerySource, E: QuerySource>:
   QuerySource
 {
-  /// Nothing: what is joined isn't joined as a whole.
+  /// Not available: a join can't be the nullable side of another join.
   @_documentation(visibility: internal)
   public typealias QueryNullable = Never
 
-  /// The columns of all.
+  /// The columns of all tables.
   @_documentation(visibility: internal)
   public static func queryTables(_ names: inout QueryNames) -> (
     A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields
@@ -128,7 +128,7 @@ public enum Join5<A: QuerySource, B: QuerySource, C: QuerySource, D: QuerySource
     )
   }
 
-  /// Reads all.
+  /// Reads a row of each table.
   @_documentation(visibility: internal)
   public static func queryReader(_ columns: inout QueryColumns) -> (QueryCursor) throws -> (
     A.QueryRow, B.QueryRow, C.QueryRow, D.QueryRow, E.QueryRow
@@ -152,11 +152,11 @@ extension Join5: JoinOfRecord where A: Record {
 public enum Join6<
   A: QuerySource, B: QuerySource, C: QuerySource, D: QuerySource, E: QuerySource, F: QuerySource
 >: Joined {
-  /// Nothing: what is joined isn't joined as a whole.
+  /// Not available: a join can't be the nullable side of another join.
   @_documentation(visibility: internal)
   public typealias QueryNullable = Never
 
-  /// The columns of all.
+  /// The columns of all tables.
   @_documentation(visibility: internal)
   public static func queryTables(_ names: inout QueryNames) -> (
     A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, F.QueryFields
@@ -167,7 +167,7 @@ public enum Join6<
     )
   }
 
-  /// Reads all.
+  /// Reads a row of each table.
   @_documentation(visibility: internal)
   public static func queryReader(_ columns: inout QueryColumns) -> (QueryCursor) throws -> (
     A.QueryRow, B.QueryRow, C.QueryRow, D.QueryRow, E.QueryRow, F.QueryRow
@@ -192,11 +192,11 @@ public enum Join7<
   A: QuerySource, B: QuerySource, C: QuerySource, D: QuerySource, E: QuerySource, F: QuerySource,
   G: QuerySource
 >: Joined {
-  /// Nothing: what is joined isn't joined as a whole.
+  /// Not available: a join can't be the nullable side of another join.
   @_documentation(visibility: internal)
   public typealias QueryNullable = Never
 
-  /// The columns of all.
+  /// The columns of all tables.
   @_documentation(visibility: internal)
   public static func queryTables(_ names: inout QueryNames) -> (
     A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, F.QueryFields,
@@ -208,7 +208,7 @@ public enum Join7<
     )
   }
 
-  /// Reads all.
+  /// Reads a row of each table.
   @_documentation(visibility: internal)
   public static func queryReader(_ columns: inout QueryColumns) -> (QueryCursor) throws -> (
     A.QueryRow, B.QueryRow, C.QueryRow, D.QueryRow, E.QueryRow, F.QueryRow, G.QueryRow
@@ -234,11 +234,11 @@ public enum Join8<
   A: QuerySource, B: QuerySource, C: QuerySource, D: QuerySource, E: QuerySource, F: QuerySource,
   G: QuerySource, H: QuerySource
 >: Joined {
-  /// Nothing: what is joined isn't joined as a whole.
+  /// Not available: a join can't be the nullable side of another join.
   @_documentation(visibility: internal)
   public typealias QueryNullable = Never
 
-  /// The columns of all.
+  /// The columns of all tables.
   @_documentation(visibility: internal)
   public static func queryTables(_ names: inout QueryNames) -> (
     A.QueryFields, B.QueryFields, C.QueryFields, D.QueryFields, E.QueryFields, F.QueryFields,
@@ -250,7 +250,7 @@ public enum Join8<
     )
   }
 
-  /// Reads all.
+  /// Reads a row of each table.
   @_documentation(visibility: internal)
   public static func queryReader(_ columns: inout QueryColumns) -> (QueryCursor) throws -> (
     A.QueryRow, B.QueryRow, C.QueryRow, D.QueryRow, E.QueryRow, F.QueryRow, G.QueryRow, H.QueryRow
@@ -273,7 +273,7 @@ extension Join8: JoinOfRecord where A: Record {
 }
 
 extension Query {
-  /// The query with one table more.
+  /// The query with one more table.
   func joined<New: QuerySource>(
     _ kind: SQLOperator, _ other: QueryTableDefinition,
     on condition: (New.QueryFields) -> SQLExpression<Bool>

@@ -1,19 +1,20 @@
 import LarderSQLite
 
-/// A statement of whose rows a function makes values of a type of one's own: the last step of a query.
+/// A statement whose rows a function turns into values of the program's own type: the last step of a query.
 ///
 /// ```swift
 /// struct Total { var country: String; var population: Int? }
 /// City.all.group { $0.country }.select(Total.init) { ($0.country, $0.population.sum()) }
 /// ```
 ///
-/// SQLite knows nothing of what the function makes. What orders, filters and combines rows, or makes a selection
-/// a part of another statement, comes before it.
+/// SQLite doesn't see the function's values. Ordering, filtering and combining rows, and using a selection
+/// in another statement, have to come before this step.
 public struct Mapped<Statement: QueryStatement>: QueryStatement {
-  /// What a row is.
+  /// The type of a row.
   public typealias Row = Statement.Row
 
-  // Its `Row` is what the function makes: all that it can do besides would do it with the columns.
+  // The statement isn't public: its `Row` is the function's result, but its other steps would act on the
+  // columns.
   package var statement: Statement
 
   init(_ statement: Statement) { self.statement = statement }
@@ -25,24 +26,25 @@ public struct Mapped<Statement: QueryStatement>: QueryStatement {
   @_documentation(visibility: internal)
   public func sql(for db: Database) -> SQL { statement.sql(for: db) }
 
-  /// All rows.
+  /// All rows. Throws as the statement's `fetchAll` does.
   public func fetchAll(_ db: Database) throws -> [Row] { try statement.fetchAll(db) }
 
-  /// Calls a closure with one row after the other, and keeps none.
+  /// Calls a closure with each row in turn, without keeping any. Throws as the statement does, and as the
+  /// closure does.
   public func forEach(_ db: Database, _ body: (Row) throws -> Void) throws {
     try statement.forEach(db, body)
   }
 
-  /// The statement with its first row alone.
+  /// The statement limited to its first row.
   @_documentation(visibility: internal)
   public var first: Self { Self(statement.first) }
 
-  /// No more rows than this, after leaving out some. A negative number counts as zero.
+  /// At most `count` rows, after skipping `offset` rows. A negative number counts as zero.
   public func limit(_ count: Int, offset: Int = 0) -> Self {
     Self(statement.limit(count, offset: offset))
   }
 
-  /// Each row that is selected once, whatever is made of it.
+  /// Removes duplicates among the selected rows, whatever the function makes of them.
   public func distinct<Result>() -> Self where Statement == Selection<Result> {
     Self(statement.distinct())
   }
@@ -51,8 +53,8 @@ public struct Mapped<Statement: QueryStatement>: QueryStatement {
 extension Mapped: Sendable where Statement: Sendable {}
 
 extension Query {
-  /// The query with values of a type of one's own instead of records, which a function, such as the
-  /// memberwise initializer of a structure, makes of expressions. See ``Mapped``.
+  /// Selects values of the program's own type instead of records. A function, such as a structure's
+  /// memberwise initializer, makes them from expressions. See ``Mapped``.
   public func select<each Value: DatabaseValueConvertible, Row>(
     _ make: @escaping @Sendable (repeat each Value) -> Row,
     _ expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
@@ -68,8 +70,9 @@ extension Query {
 }
 
 extension Compound {
-  // A value alone fits a pack of one too, or, with an operator in the closure (Swift 6.3), doesn't.
-  /// The query with values of a type of one's own, which a function makes of each row's values.
+  // Disfavored because a single value fits a pack of one too; with an operator in the closure it doesn't
+  // (Swift 6.3).
+  /// Turns each row's values into a value of the program's own type by a function.
   ///
   /// ```swift
   /// City.select { ($0.name, $0.population) }.union(Village.select { ($0.name, $0.people) })
@@ -82,7 +85,7 @@ extension Compound {
     Mapped(mapped { make(repeat each $0) })
   }
 
-  /// The query with values of a type of one's own, which a function makes of each row's value.
+  /// Turns each row's single value into a value of the program's own type by a function.
   public func select<Result>(
     _ make: @escaping @Sendable (Row) -> Result
   ) -> Mapped<Compound<Result>> where Row: DatabaseValueConvertible {
@@ -92,8 +95,7 @@ extension Compound {
 
 @available(
   *, unavailable,
-  message:
-    "combine selections without a function, and give the rows to it: a.union(b).select(function)"
+  message: "combine the selections first, then apply the function: a.union(b).select(function)"
 )
 extension Mapped: CombinableStatement {
   /// Not available: the function's values aren't what SQLite would combine.

@@ -3,9 +3,10 @@ import LarderSQLite
 // ORDER BY of a column whose name a user chose.
 
 extension Query where From: Record {
-  /// In the order of a column that a user chose, where the terms that were named before are equal.
+  /// Orders rows by a column that a user chose. Earlier terms take precedence.
   ///
-  /// Throws ``RecordError/unknownColumn(table:column:)`` for what isn't exactly the name of one of the record's columns.
+  /// Throws ``RecordError/unknownColumn(table:column:)`` unless `name` is exactly the name of one of the
+  /// record's columns.
   public func order(byColumnNamed name: String, descending: Bool = false) throws -> Self {
     let core = From.table.core
     guard let definition = core.columns.first(where: { $0.name.isSame(as: name) }),

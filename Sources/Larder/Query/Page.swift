@@ -1,21 +1,21 @@
-// Keyset pagination: a page begins after the values of the last row, instead of counting rows with
-// OFFSET, so that every page takes as long as the first one.
+// Keyset pagination: a page begins after the values of the last row, instead of counting rows with OFFSET,
+// so that every page is as fast as the first one.
 
 import LarderSQLite
 
-/// Some rows of a long list, and the way to the next ones.
+/// One page of a query's rows, and the cursor of the next page.
 public struct Page<Row: Sendable>: Sendable {
   /// The rows.
   public let rows: [Row]
-  /// What ``Query/page(_:after:limit:)`` needs for the next page; nil if this is the last one.
+  /// The cursor by which ``Query/page(_:after:limit:)`` finds the next page; nil if this is the last one.
   public let next: String?
 }
 
-/// Why a page can't be fetched.
+/// The reason why a page can't be fetched.
 public enum PageError: Error, Hashable, Sendable {
-  /// The text is no cursor, or was changed.
+  /// The text isn't a cursor, or it was altered.
   case malformedCursor
-  /// The cursor belongs to a query in another order, or of another table.
+  /// The cursor belongs to a query with another order or of another table.
   case otherQuery
 }
 
@@ -31,14 +31,14 @@ extension Query where From: SingleSource, From.QueryRow: Record {
   /// // ORDER BY "city"."population" DESC, "city"."id" LIMIT ?
   /// ```
   ///
-  /// A page begins behind the last row of the one before, whatever was inserted or deleted since,
-  /// and takes as long as the first one if an index has the query's order. The primary key is
-  /// added to the order, so that it is that of all rows. NULLs have their place in it.
+  /// A page begins after the last row of the previous one, whatever was inserted or deleted since. It is as
+  /// fast as the first one if an index has the query's order. The primary key is added to the order to make
+  /// it total. NULLs are ordered too.
   ///
-  /// The cursor is text for URLs. It holds the last row's values of the order, which anybody can
-  /// read; a changed one throws ``PageError`` or begins elsewhere in the same rows, no more.
-  /// A query that is grouped, distinct or limited throws ``LarderSQLite/DatabaseError``. A negative
-  /// limit counts as zero.
+  /// The cursor is URL-safe text. It contains the last row's values of the ordering terms, which anybody
+  /// can read. An altered cursor throws ``PageError`` or begins elsewhere in the same rows, no more. A
+  /// query that is grouped, distinct or limited throws ``LarderSQLite/DatabaseError``. A negative limit
+  /// counts as zero.
   public func page(
     _ db: Database, after cursor: String? = nil, limit: Int
   ) throws -> Page<From.QueryRow> {
@@ -55,7 +55,7 @@ extension Query where From: SingleSource, From.QueryRow: Record {
       let row = QueryCursor(statement)
       while try statement.step() {
         if rows.count == limit {
-          // A page without rows leads to where it began, which may be the beginning.
+          // The cursor of an empty page leads to the place where that page began, perhaps the first row.
           next = last.map { PageCursor($0).text(keys) } ?? cursor ?? PageCursor([]).text(keys)
           break
         }
@@ -73,12 +73,12 @@ extension Query where From: SingleSource, From.QueryRow: Record {
     return Page(rows: rows, next: next)
   }
 
-  /// The query with its key as the last terms of the order, and all terms.
+  /// The query with its primary key appended to the order, and all ordering terms.
   func paged() throws -> (Self, [PageKey]) {
     let core = From.QueryRow.table.core
     try core.checkHasKey()
     guard select.isPlain, let alias = select.tables.aliases.first else {
-      throw DatabaseError(.misuse, "a grouped, distinct or limited query has no pages")
+      throw DatabaseError(.misuse, "a grouped, distinct or limited query can't be read in pages")
     }
     var never: Set<String> = []
     for (index, column) in core.columns.enumerated()
@@ -107,7 +107,7 @@ extension Query where From: SingleSource, From.QueryRow: Record {
         query.select.add(condition: PageKey.after(values, keys).parenthesized)
       }
     }
-    // One row more tells whether there is a next page.
+    // One extra row tells whether there is a next page.
     query.select.limit = limit + 1
     let columns = query.reader.columns.parts + keys.map(\.value)
     return query.select.fragment(.list(columns))
@@ -116,9 +116,9 @@ extension Query where From: SingleSource, From.QueryRow: Record {
 
 /// A term of a paged query's order.
 struct PageKey {
-  /// What is compared, for a place beside a comparison.
+  /// The expression that is compared, in parentheses if an operand of a comparison needs them.
   let expression: SQLFragment
-  /// The same without a collation, which is no part of a value.
+  /// The expression without its collation, which isn't a part of the value.
   var value: SQLFragment {
     expression.operation == .collate ? expression.left ?? expression : expression
   }
@@ -152,14 +152,14 @@ struct PageKey {
     self.isDescending = isDescending
     self.nullsFirst = nullsFirst ?? !isDescending
     canBeNull = !neverNull.contains(expression.sql.text)
-    self.expression = expression.inside(.comparison)
+    self.expression = expression.parenthesized(in: .comparison)
     text = self.expression.sql.text
   }
 
   /// The condition for rows that come after these values.
   static func after(_ values: [DatabaseValue], _ keys: [PageKey]) -> SQLFragment {
     let terms = Array(zip(keys, values))
-    // One order for all: SQLite compares rows of values, and finds them in an index.
+    // If all terms have the same direction, SQLite compares row values, and finds them in an index.
     if terms.count > 1, let first = keys.first,
       terms.allSatisfy({
         $0.isDescending == first.isDescending && !$1.isNull && (!$0.canBeNull || $0.nullsFirst)
@@ -172,7 +172,7 @@ struct PageKey {
     var condition: SQLFragment?
     for (key, value) in terms.reversed() {
       let later = key.after(value)
-      let equal = condition.map { SQLFragment(key.equal(value), .and, $0.inside(.or)) }
+      let equal = condition.map { SQLFragment(key.equal(value), .and, $0.parenthesized(in: .or)) }
       condition =
         switch (later, equal) {
         case (let later?, let equal?): SQLFragment(later, .or, equal)
@@ -181,7 +181,7 @@ struct PageKey {
         }
     }
     let all = condition ?? "0"
-    // The first term alone, said once more, is what SQLite finds in an index.
+    // The first term alone is repeated as a range, for which SQLite can use an index.
     guard terms.count > 1, let (key, value) = terms.first, !value.isNull,
       !key.canBeNull || key.nullsFirst
     else { return all }

@@ -1,7 +1,7 @@
 import LarderSQLite
 
-/// The values of a row's order as text: a version, a sum over what follows and over the query's
-/// order, and the values, in base 64.
+/// The values of a row's ordering terms as URL-safe base 64: a version, checksums of the query's order and
+/// of the values, and the values.
 struct PageCursor {
   let values: [DatabaseValue]
 
@@ -16,7 +16,7 @@ struct PageCursor {
       })
   }
 
-  /// FNV-1a: it finds accidents, and isn't meant to keep out those who want to compute it.
+  /// The FNV-1a checksum, which detects accidental changes, not deliberate ones.
   private static func sum(_ bytes: some Sequence<UInt8>) -> UInt32 {
     bytes.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
   }
@@ -58,7 +58,7 @@ struct PageCursor {
     guard order == UInt64(Self.order(keys)) else { throw PageError.otherQuery }
     var values: [DatabaseValue] = []
     while !rest.isEmpty {
-      // However many values a text holds, no more are made of them than the query has.
+      // However many values a text holds, no more are decoded than the query has terms.
       guard values.count < keys.count else { throw PageError.malformedCursor }
       switch try integer(1) {
       case 0: values.append(.null)

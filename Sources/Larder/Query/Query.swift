@@ -1,7 +1,7 @@
 import LarderSQLite
 
-/// A query of a record's table or of several joined ones: a value that is made step by step, and
-/// runs when it is asked for rows.
+/// A query of a record's table or of several joined tables: a value that is built step by step, and runs
+/// when rows are fetched from it.
 ///
 /// ```swift
 /// let large = try City
@@ -13,7 +13,7 @@ import LarderSQLite
 /// // ORDER BY "city"."population" DESC LIMIT ?
 /// ```
 ///
-/// Named parts of queries are plain functions:
+/// Reusable parts of queries are plain functions:
 ///
 /// ```swift
 /// extension City {
@@ -26,13 +26,14 @@ public struct Query<From: QuerySource>: Sendable {
   @usableFromInline
   init(_ select: Select) { self.select = select }
 
-  /// The columns as expressions, under the names that their tables have here.
+  /// The columns as expressions, qualified by their tables' names in this query.
   @inlinable var fields: From.QueryFields {
     var names = QueryNames(select.tables)
     return From.queryTables(&names)
   }
 
-  /// What a closure makes of the columns. What begins inside of it gets names of its own.
+  /// The result of a closure over the columns. Queries that begin inside the closure get table names of
+  /// their own.
   @inlinable
   func scoped<T>(_ body: (From.QueryFields) -> T) -> T { Self.scoped(select.tables, body) }
 
@@ -43,7 +44,7 @@ public struct Query<From: QuerySource>: Sendable {
     return QueryScope.run(tables) { body(fields) }
   }
 
-  /// What makes rows, and the list of the columns that it makes them of.
+  /// The function that makes a row, and the list of columns that it reads.
   @inlinable var reader: (read: (QueryCursor) throws -> From.QueryRow, columns: SQLFragment) {
     var columns = QueryColumns(select.tables, areCompared: select.isDistinct)
     let read = From.queryReader(&columns)
@@ -63,11 +64,11 @@ public struct Query<From: QuerySource>: Sendable {
     (select.isDistinct ? nil : select.tables.ownColumns) ?? reader.columns
   }
 
-  // The frequent steps consume the query and hand its clauses on, so that those that are nobody's any more are
-  // changed in place. To change `self` or a variable and return it copies it in the caller, which counts a
-  // reference for each clause.
+  // The frequent steps consume the query and pass its clauses on, so that clauses without other references
+  // are changed in place. Changing `self` or a variable and returning it would copy the query in the
+  // caller, with a reference count for each clause.
 
-  /// Only rows for which a condition holds, besides those that were named before.
+  /// Keeps only rows that satisfy the condition, in addition to any earlier ones.
   @inlinable
   public consuming func filter(
     @SQLCondition _ condition: (From.QueryFields) -> SQLExpression<Bool>
@@ -77,7 +78,7 @@ public struct Query<From: QuerySource>: Sendable {
     return Self.filtered((consume query).select, condition)
   }
 
-  /// A query that was begun in this scope, with one condition more.
+  /// A query with one more condition. The query has to be one that was begun in this scope.
   @inlinable
   static func filtered(
     _ select: consuming Select, _ condition: (From.QueryFields) -> SQLExpression<Bool>
@@ -86,7 +87,7 @@ public struct Query<From: QuerySource>: Sendable {
     return Query(select.adding(condition: node))
   }
 
-  /// In the order of an expression, where the terms that were named before are equal.
+  /// Orders rows by an expression. Earlier terms take precedence.
   @inlinable
   public consuming func order<Value>(
     _ term: (From.QueryFields) -> SQLExpression<Value>
@@ -95,21 +96,21 @@ public struct Query<From: QuerySource>: Sendable {
     return Query(select.adding(order: node))
   }
 
-  /// In the order of a term, where those that were named before are equal.
+  /// Orders rows by a term. Earlier terms take precedence.
   @inlinable
   public consuming func order(_ term: (From.QueryFields) -> OrderingTerm) -> Self {
     select.add(order: scoped { term($0).node })
     return self
   }
 
-  /// In the order of several terms, where those that were named before are equal.
+  /// Orders rows by several terms. Earlier terms take precedence.
   @inlinable
   public consuming func order(_ terms: (From.QueryFields) -> [OrderingTerm]) -> Self {
     for term in scoped(terms) { select.add(order: term.node) }
     return self
   }
 
-  /// In the order of several terms or expressions, where those that were named before are equal.
+  /// Orders rows by several terms or expressions. Earlier terms take precedence.
   ///
   /// ```swift
   /// City.all.order { ($0.country, $0.population.desc) }
@@ -123,19 +124,19 @@ public struct Query<From: QuerySource>: Sendable {
     return self
   }
 
-  /// No more rows than this, after leaving out some. A negative number counts as zero.
+  /// At most `count` rows, after skipping `offset` rows. A negative number counts as zero.
   @inlinable
   public consuming func limit(_ count: Int, offset: Int = 0) -> Self {
     Query(select.setting(limit: count, offset: offset))
   }
 
-  /// Each row once.
+  /// Removes duplicate rows (SELECT DISTINCT).
   public consuming func distinct() -> Self {
     select.isDistinct = true
     return self
   }
 
-  /// One row for all that have the same value of an expression, besides those named before.
+  /// Groups rows by an expression, in addition to any earlier ones: each group becomes one row.
   @inlinable
   public consuming func group<Value>(
     _ term: (From.QueryFields) -> SQLExpression<Value>
@@ -144,7 +145,7 @@ public struct Query<From: QuerySource>: Sendable {
     return self
   }
 
-  /// One row for all that have the same values of several expressions, besides those named before.
+  /// Groups rows by several expressions, in addition to any earlier ones: each group becomes one row.
   public consuming func group<each Value>(
     _ terms: (From.QueryFields) -> (repeat SQLExpression<each Value>)
   ) -> Self {
@@ -154,7 +155,7 @@ public struct Query<From: QuerySource>: Sendable {
     return self
   }
 
-  /// Only groups for which a condition holds, besides those that were named before.
+  /// Keeps only groups that satisfy the condition, in addition to any earlier ones (HAVING).
   @inlinable
   public consuming func having(
     @SQLCondition _ condition: (From.QueryFields) -> SQLExpression<Bool>
@@ -175,8 +176,7 @@ extension Record {
   /// All rows of the table.
   @inlinable public static var all: Query<Self> { Query(table.core.allRows) }
 
-  /// All rows of the table, which has another name in the query: for a query inside of a query of
-  /// the same table.
+  /// All rows of the table under another name, for a query inside a query of the same table.
   public static func aliased(_ name: String) -> Query<Self> {
     Query(Select(QueryTables(table.core.reference(as: name), [QueryAlias(name)])))
   }

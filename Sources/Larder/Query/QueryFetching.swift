@@ -1,15 +1,17 @@
 import LarderSQLite
 
-// What runs a query.
+// Running queries.
 
 extension Query {
   /// All rows.
+  /// - Throws: ``LarderSQLite/DatabaseError``, and ``RecordError`` or ``LarderSQLite/ConversionError`` for a
+  ///   row that can't be read.
   @inlinable
   public func fetchAll(_ db: Database) throws -> [From.QueryRow] {
     var rows: [From.QueryRow] = []
     rows.reserveCapacity(select.expectedRowCount)
     let (read, columns) = reader
-    // Not by `forEach`, whose closure would copy each row instead of moving it.
+    // `forEach` isn't used: its closure would copy each row instead of moving it.
     try db.withRows(of: select.statement(columns, db)) { statement in
       statement.readAtOnce()
       let cursor = QueryCursor(statement)
@@ -18,7 +20,7 @@ extension Query {
     return rows
   }
 
-  /// The query with its first row alone.
+  /// The query limited to its first row.
   @_documentation(visibility: internal)
   public var first: Query {
     var first = self
@@ -26,7 +28,8 @@ extension Query {
     return first
   }
 
-  /// Calls a closure with one row after the other, and keeps none.
+  /// Calls a closure with each row in turn, without keeping any.
+  /// - Throws: the errors of ``fetchAll(_:)``, and those of the closure.
   @inlinable
   public func forEach(_ db: Database, _ body: (From.QueryRow) throws -> Void) throws {
     let (read, columns) = reader
@@ -37,11 +40,13 @@ extension Query {
   }
 
   /// The number of rows.
+  /// - Throws: ``LarderSQLite/DatabaseError``, and ``RecordError`` for a table unlike its declaration.
   public func fetchCount(_ db: Database) throws -> Int {
     try db.value(select.rowCount(reader.columns), as: Int.self, default: 0)
   }
 
-  /// Whether there is a row.
+  /// Whether the query has any rows.
+  /// - Throws: ``LarderSQLite/DatabaseError``, and ``RecordError`` for a table unlike its declaration.
   public func exists(_ db: Database) throws -> Bool {
     try db.value("SELECT \(select.exists)", as: Bool.self, default: false)
   }

@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// How SQLite, or another engine, runs a query: a step of its plan, with the steps that belong to it.
+/// The plan by which SQLite or another engine runs a query: one step, with the steps below it.
 ///
 /// ```swift
 /// print(try City.filter { $0.population > 1_000_000 }.explain(db))
@@ -8,13 +8,14 @@ import LarderSQLite
 /// //   SEARCH city USING INDEX city_population (population>?)
 /// ```
 ///
-/// The texts are meant for people and differ between versions of SQLite; tests ask the plan by
+/// The texts are meant for people and differ between versions of SQLite. Tests query the plan by
 /// `usesIndex`, `scansTable` and `sorts` of the library `LarderTesting`.
-/// See [EXPLAIN QUERY PLAN](https://www.sqlite.org/eqp.html); another engine's steps are the lines of its EXPLAIN.
+/// See [EXPLAIN QUERY PLAN](https://www.sqlite.org/eqp.html); another engine's steps are the lines of its
+/// EXPLAIN.
 public struct QueryPlan: Hashable, Sendable {
-  /// What SQLite says of the step; of the whole plan, the statement.
+  /// SQLite's description of the step; for the whole plan, the statement.
   public let detail: String
-  /// The steps that belong to it, in order.
+  /// The steps below this one, in order.
   public let steps: [QueryPlan]
 
   init(_ db: Database, _ sql: SQL) throws {
@@ -24,7 +25,7 @@ public struct QueryPlan: Hashable, Sendable {
     } else {
       var explained: SQL = "EXPLAIN (COSTS OFF) \(sql)"
       explained.isCacheable = false
-      // Each line is farther in than the one that it belongs to.
+      // Each line is indented further than its parent.
       var depths: [Int] = [-1]
       try db.executeQuery(explained).forEach { row in
         let line = try row.get(at: 0, as: String.self)

@@ -1,6 +1,6 @@
 import LarderSQLite
 
-// A query of all rows begins with the record, without `all`.
+// Query steps on the record's type itself: `City.order` in place of `City.all.order`.
 
 extension Record {
   /// See `Query.order`.

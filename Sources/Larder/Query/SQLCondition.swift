@@ -1,6 +1,6 @@
-/// A result builder of one condition: it has the compiler look at the closure alone, once the types around it are
-/// known. In one expression with the steps before and after it, what it means depended on theirs: an enum's case
-/// behind a selection had no type, and arithmetic took seconds.
+/// A result builder of one condition. It has the compiler type-check the closure on its own, once the types
+/// around it are known. As one expression with the steps before and after it, its meaning depended on
+/// theirs: an enum's case after a selection had no type, and arithmetic took seconds.
 @resultBuilder
 @_documentation(visibility: internal)
 public enum SQLCondition {

@@ -28,7 +28,7 @@ struct Select: Sendable {
 
   // MARK: The statement
 
-  /// Writes the text, or binds the values: each clause with its words.
+  /// Writes the text or binds the values, depending on the writer, clause by clause.
   func write<W: SQLWriter>(_ columns: SQLFragment, to writer: inout W) throws(W.Failure) {
     writer.append(word: isDistinct ? "SELECT DISTINCT " : "SELECT ")
     try columns.write(to: &writer)
@@ -69,7 +69,8 @@ struct Select: Sendable {
       """
   }
 
-  /// The terms of ORDER BY for dialects, which in groups and distinct rows are to be what is selected.
+  /// The terms of ORDER BY for other dialects, where grouped and distinct rows are ordered by selected
+  /// terms.
   private func order(of columns: SQLFragment) -> SQLFragment? {
     (groups == nil && !isDistinct ? order : order?.naming(columns))?.orderingTerms
   }
@@ -78,16 +79,16 @@ struct Select: Sendable {
     limit == nil && offset == 0 ? nil : SQLFragment(.limit(limit, offset: offset))
   }
 
-  /// The text and the values.
+  /// The statement's text and values.
   func sql(_ columns: SQLFragment) -> SQL { SQL { write(columns, to: &$0) } }
 
-  /// The same for SQLite or another engine.
+  /// The statement's text and values, for SQLite or another engine.
   func sql(_ columns: SQLFragment, in dialect: (any Dialect)?) -> SQL {
     guard let dialect else { return sql(columns) }
     return SQL(in: dialect) { write(columns, to: &$0) }
   }
 
-  /// The compiled statement with its values, which the caller gives back.
+  /// The compiled statement with its values bound. The caller has to give it back.
   @usableFromInline
   func statement(_ columns: SQLFragment, _ db: Database) throws -> PreparedStatement {
     func tables() -> [any ExpectedTable] { TableCollector.tables { write(columns, to: &$0) } }
@@ -101,17 +102,17 @@ struct Select: Sendable {
     }
   }
 
-  /// How many rows to make room for: as many as a limit allows, if those are few.
+  /// The number of rows to reserve capacity for: the limit, but at most 64.
   @usableFromInline var expectedRowCount: Int { limit.map { min($0, 64) } ?? 0 }
 
   // MARK: Parts of other statements
 
-  /// Whether its rows are neither grouped nor limited nor made distinct.
+  /// Whether the query is neither grouped nor limited nor distinct.
   var isPlain: Bool {
     groups == nil && groupCondition == nil && limit == nil && offset == 0 && !isDistinct
   }
 
-  /// The number of rows.
+  /// The statement that counts the rows.
   func rowCount(_ columns: @autoclosure () -> SQLFragment) -> SQLFragment {
     var counted = self
     counted.order = nil
@@ -120,7 +121,7 @@ struct Select: Sendable {
     return counted.fragment(columns()).rowCount
   }
 
-  /// Whether there is a row.
+  /// The EXISTS expression: whether there is a row.
   var exists: SQLFragment {
     var any = self
     if limit == nil { any.order = nil }
@@ -141,17 +142,17 @@ struct Select: Sendable {
       if let condition = condition.take() {
         condition.logical(.and, new)
       } else {
-        new.asCondition().inside(.or)
+        new.asCondition().parenthesized(in: .or)
       }
   }
 
   @usableFromInline
   mutating func add(groupCondition new: SQLFragment) {
     let new = new.asCondition()
-    groupCondition = groupCondition?.infix(.and, new) ?? new.inside(.or)
+    groupCondition = groupCondition?.infix(.and, new) ?? new.parenthesized(in: .or)
   }
 
-  // The same for queries that are nobody's any more. Never inlined: in the caller the clauses are copied.
+  // The same steps, consuming the query. Never inlined, because the caller would then copy the clauses.
 
   @inline(never)
   @usableFromInline
@@ -178,7 +179,7 @@ struct Select: Sendable {
     return select
   }
 
-  /// Joins another table, under a name that no other has in the query.
+  /// Joins another table, under a name that no other table of the query has.
   mutating func join(
     _ kind: SQLOperator, _ table: QueryTableDefinition,
     on condition: (QueryNames) -> SQLExpression<Bool>
@@ -188,17 +189,17 @@ struct Select: Sendable {
     let joined = SQLFragment(tables.text, kind, table.named(alias.name))
     let tables = QueryTables(joined, aliases)
     let condition = QueryScope.run(tables) { condition(QueryNames(tables)).node.asCondition() }
-    self.tables = QueryTables(SQLFragment(joined, .on, condition.inside(.or)), aliases)
+    self.tables = QueryTables(SQLFragment(joined, .on, condition.parenthesized(in: .or)), aliases)
   }
 }
 
 extension TableCore {
-  /// A query of all rows. Never inlined: the compiler copies clauses that it knows.
+  /// A query of all rows. Never inlined, because the compiler copies clauses whose values it knows.
   @inline(never)
   @usableFromInline var allRows: Select { Select(queryTables) }
 }
 
 extension SQLFragment {
-  /// The number of rows of a statement.
+  /// A statement that counts the rows of this one.
   var rowCount: SQLFragment { "SELECT count(*) FROM (\(self)) AS counted" }
 }

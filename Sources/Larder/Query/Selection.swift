@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// A query of expressions, whose rows are tuples, or values where there is one expression.
+/// A query of expressions. Its rows are tuples, or single values if there is only one expression.
 ///
 /// ```swift
 /// let totals = try City.all.join(Country.self) { $0.country == $1.code }
@@ -25,10 +25,10 @@ public struct Selection<Row>: Sendable {
     self.read = read
   }
 
-  /// How the columns are stored, for expressions of their values.
+  /// The stored form of each column, for expressions over the values.
   var codings: [ExpressionCoding?] { columns.parts.map(\.coding) }
 
-  /// Which of the columns are keys of tables that aren't missing.
+  /// For each column, whether it is a key that is never NULL.
   var keys: [Bool] { columns.parts.map { $0.operation == .key } }
 
   /// The SELECT statement, as a part of others.
@@ -43,7 +43,7 @@ public struct Selection<Row>: Sendable {
 
   package func sql(in dialect: (any Dialect)?) -> SQL { select.sql(columns, in: dialect) }
 
-  /// No more rows than this, after leaving out some. A negative number counts as zero.
+  /// At most `count` rows, after skipping `offset` rows. A negative number counts as zero.
   public func limit(_ count: Int, offset: Int = 0) -> Self {
     var selection = self
     selection.select.limit = max(0, count)
@@ -51,7 +51,7 @@ public struct Selection<Row>: Sendable {
     return selection
   }
 
-  /// Each row once.
+  /// Removes duplicate rows (SELECT DISTINCT).
   public func distinct() -> Self {
     var selection = self
     selection.select.isDistinct = true
@@ -59,13 +59,15 @@ public struct Selection<Row>: Sendable {
   }
 
   /// All rows.
+  /// - Throws: ``LarderSQLite/DatabaseError``, ``LarderSQLite/ConversionError`` for a value that doesn't fit
+  ///   its type, and ``RecordError`` for a table that doesn't fit its declaration.
   @inlinable
   public func fetchAll(_ db: Database) throws -> [Row] {
     try SelectionSource(accesses).rows(
       try select.statement(columns, db), db, expecting: select.expectedRowCount, read)
   }
 
-  /// The selection with its first row alone.
+  /// The selection limited to its first row.
   @_documentation(visibility: internal)
   public var first: Selection {
     var first = self
@@ -73,7 +75,8 @@ public struct Selection<Row>: Sendable {
     return first
   }
 
-  /// Calls a closure with one row after the other, and keeps none: `{ name, population in … }`.
+  /// Calls a closure with each row in turn, without keeping any: `{ name, population in … }`.
+  /// - Throws: the errors of ``fetchAll(_:)``, and those of the closure.
   @inlinable
   public func forEach(_ db: Database, _ body: (Row) throws -> Void) throws {
     try SelectionSource(accesses).forEach(
@@ -81,7 +84,7 @@ public struct Selection<Row>: Sendable {
   }
 }
 
-/// How the rows of a selection are laid out.
+/// The layout of a selection's rows, and the positions of their columns.
 @usableFromInline
 struct SelectionSource {
   @usableFromInline let layout: RecordLayout
@@ -128,8 +131,8 @@ struct SelectionSource {
     }
   }
 
-  /// The error with the column as SQLite calls it: by its name where the expression is a column, by
-  /// the expression's text otherwise.
+  /// The error with SQLite's name of the column: its name if the expression is a column, or else the
+  /// expression's text.
   @usableFromInline
   func describe(_ error: any Error, _ statement: PreparedStatement) -> any Error {
     guard let failure = error as? ColumnFailure else { return error }
@@ -143,14 +146,14 @@ struct SelectionSource {
 }
 
 extension Query {
-  /// The query with expressions instead of records.
+  /// Selects expressions instead of records.
   @inlinable
   public func select<each Value: DatabaseValueConvertible>(
     _ expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
   ) -> Selection<(repeat each Value)> {
     var builder = SelectionBuilder()
     scoped { repeat builder.add(each expressions($0)) }
-    // Captures nothing, so that it is specialized where the query is written.
+    // The closure captures nothing, so that it is specialized at the query's call site.
     return Selection(select, builder.columns, builder.accesses) { row in
       try withUnsafeTemporaryAllocation(
         byteCount: max(1, MemoryLayout<(repeat each Value)>.size),
@@ -158,7 +161,7 @@ extension Query {
       ) { memory in
         guard let memory = memory.baseAddress else { throw RecordLayout.noMemory() }
         try row.read(into: memory)
-        // The layout has just put the values there, at the places of a tuple's elements.
+        // The layout has just initialized the memory, at the offsets of a tuple's elements.
         return memory.assumingMemoryBound(to: (repeat each Value).self).move()
       }
     }
@@ -166,8 +169,8 @@ extension Query {
 }
 
 extension Query {
-  // Passing a function for a pack of one makes the compiler (Swift 6.3) crash.
-  /// The query with one expression instead of records.
+  // A separate overload, because passing a function for a pack of one crashes the compiler (Swift 6.3).
+  /// Selects one expression instead of records.
   @inlinable
   public func select<Value: DatabaseValueConvertible>(
     _ expression: (From.QueryFields) -> SQLExpression<Value>
@@ -184,7 +187,7 @@ extension Query {
   }
 }
 
-/// Gathers the expressions of a selection, one after the other.
+/// Collects the expressions of a selection, in order.
 @usableFromInline
 struct SelectionBuilder {
   private var parts: [SQLFragment] = []

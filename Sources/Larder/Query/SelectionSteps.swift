@@ -1,9 +1,9 @@
 import LarderSQLite
 
-// The steps of a query that come after its selection, whose closures get the selected expressions, in order.
+// Steps of a query after its selection. Their closures get the selected expressions, in order.
 
 extension Selection {
-  /// In the order of a term, where those that were named before are equal.
+  /// Orders rows by a term. Earlier terms take precedence.
   ///
   /// ```swift
   /// City.all.group { $0.country }.select { ($0.country, count()) }.order { $1.desc }
@@ -14,7 +14,7 @@ extension Selection {
     changed { $0.add(order: term($1.next(), $1.next(), repeat $1.next((each Value).self)).node) }
   }
 
-  /// In the order of an expression, where the terms that were named before are equal.
+  /// Orders rows by an expression. Earlier terms take precedence.
   public func order<A, B, each Value, Term>(
     _ term: (SQLExpression<A>, SQLExpression<B>, repeat SQLExpression<each Value>) -> SQLExpression<
       Term
@@ -23,7 +23,7 @@ extension Selection {
     changed { $0.add(order: term($1.next(), $1.next(), repeat $1.next((each Value).self)).term) }
   }
 
-  /// One row for all that have the same value of a selected expression, besides those named before.
+  /// Groups rows by an expression over the selected ones, in addition to any earlier ones.
   public func group<A, B, each Value, Term>(
     _ term: (SQLExpression<A>, SQLExpression<B>, repeat SQLExpression<each Value>) -> SQLExpression<
       Term
@@ -32,7 +32,7 @@ extension Selection {
     changed { $0.add(group: term($1.next(), $1.next(), repeat $1.next((each Value).self)).term) }
   }
 
-  /// Only groups for which a condition holds, besides those that were named before.
+  /// Keeps only groups that satisfy the condition, in addition to any earlier ones (HAVING).
   public func having<A, B, each Value>(
     @SQLCondition _ condition: (
       SQLExpression<A>, SQLExpression<B>, repeat SQLExpression<each Value>
@@ -45,8 +45,8 @@ extension Selection {
     }
   }
 
-  /// Only those of the selection's rows for which a condition holds, whatever they are: groups, numbers
-  /// of windows, or the first ones of a limited query.
+  /// Keeps only selected rows that satisfy the condition, whatever the rows are: groups, results of window
+  /// functions, or the first rows of a limited query.
   ///
   /// ```swift
   /// City.all.select { ($0.name, rowNumber().over(partitionBy: $0.country, orderBy: $0.population.desc)) }
@@ -67,30 +67,30 @@ extension Selection {
 }
 
 extension Selection where Row: DatabaseValueConvertible {
-  /// In the order of a term, where those that were named before are equal.
+  /// Orders rows by a term. Earlier terms take precedence.
   public func order(_ term: (SQLExpression<Row>) -> OrderingTerm) -> Self {
     changed { $0.add(order: term($1.next()).node) }
   }
 
-  /// In the order of an expression, where the terms that were named before are equal.
+  /// Orders rows by an expression. Earlier terms take precedence.
   public func order<Term>(_ term: (SQLExpression<Row>) -> SQLExpression<Term>) -> Self {
     changed { $0.add(order: term($1.next()).term) }
   }
 
-  /// One row for all that have the same value of a selected expression, besides those named before.
+  /// Groups rows by an expression over the selected ones, in addition to any earlier ones.
   public func group<Term>(_ term: (SQLExpression<Row>) -> SQLExpression<Term>) -> Self {
     changed { $0.add(group: term($1.next()).term) }
   }
 
-  /// Only groups for which a condition holds, besides those that were named before.
+  /// Keeps only groups that satisfy the condition, in addition to any earlier ones (HAVING).
   public func having(@SQLCondition _ condition: (SQLExpression<Row>) -> SQLExpression<Bool>)
     -> Self
   {
     changed { $0.add(groupCondition: condition($1.next()).node) }
   }
 
-  /// Only those of the selection's rows for which a condition holds, whatever they are: groups, numbers
-  /// of windows, or the first ones of a limited query.
+  /// Keeps only selected rows that satisfy the condition, whatever the rows are: groups, results of window
+  /// functions, or the first rows of a limited query.
   /// See `Selection.filter`.
   public func filter(@SQLCondition _ condition: (SQLExpression<Row>) -> SQLExpression<Bool>)
     -> Self
@@ -100,7 +100,7 @@ extension Selection where Row: DatabaseValueConvertible {
 }
 
 extension Selection {
-  /// The selection with another query, which a closure changes by the selected expressions.
+  /// The selection with its query changed by a closure over the selected expressions.
   private func changed(_ change: (inout Select, SelectedColumns) -> Void) -> Self {
     var selection = self
     let columns = SelectedColumns(self.columns.parts)
@@ -108,20 +108,22 @@ extension Selection {
     return selection
   }
 
-  /// The selection as a table, from which all is selected in the same order.
+  /// A selection of everything from this one as a subquery, in the same order.
   private var asTable: Self {
     var inner = select
     let alias = select.tables.newAlias(for: "selection")
     var parts: [SQLFragment] = []
     func column(_ part: SQLFragment) -> SQLFragment {
       let name = "c\(parts.count + 1)"
-      parts.append("\(part.inside(.lowest)) AS \(name: name)")
+      parts.append("\(part.parenthesized(in: .lowest)) AS \(name: name)")
       return alias.column(name, isNullable: part.isNullable, coding: part.coding)
     }
     let columns = self.columns.parts.map(column)
     let order = select.order?.parts.map { $0.mappingTerm(column) }
     if order != nil, select.isDistinct {
-      inner.add(condition: .misuse("a distinct selection has to be filtered before it is ordered"))
+      inner.add(
+        condition: .misuse(
+          "a distinct selection can't be filtered after it is ordered: filter it first"))
     }
     if select.limit == nil, select.offset == 0 { inner.order = nil }
     let rows = inner.fragment(.list(parts))
@@ -132,7 +134,7 @@ extension Selection {
 }
 
 extension SQLFragment {
-  /// The term of an order with another expression in the place of its own.
+  /// The ordering term with its expression replaced.
   fileprivate func mappingTerm(_ change: (SQLFragment) -> SQLFragment) -> SQLFragment {
     switch operation {
     case .descending, .nullsFirst, .nullsLast:
@@ -143,14 +145,14 @@ extension SQLFragment {
   }
 }
 
-/// The expressions of a selection, one after the other, for a closure's parameters.
+/// The expressions of a selection in turn, for a closure's parameters.
 private final class SelectedColumns {
   private var rest: ArraySlice<SQLFragment>
 
   init(_ columns: [SQLFragment]) { rest = columns[...] }
 
-  /// The next one: there are as many as the rows have values.
+  /// The next expression. There are as many as a row has values.
   func next<Value>(_ type: Value.Type = Value.self) -> SQLExpression<Value> {
-    SQLExpression(rest.popFirst() ?? .misuse("a selection without this expression"))
+    SQLExpression(rest.popFirst() ?? .misuse("the selection has no such expression"))
   }
 }

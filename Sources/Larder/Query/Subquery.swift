@@ -23,47 +23,47 @@ extension Selection {
 }
 
 extension SQLFragment {
-  /// - Parameter column: what the query selects, which has to be stored as this is.
+  /// - Parameter column: the query's selected column, which has to be stored in the same form as this one.
   fileprivate func isMember(of column: SQLFragment?, _ query: SQLFragment) -> SQLFragment {
     (column.map { matching($0) } ?? self).infix(.in, operand: query.parenthesized)
   }
 }
 
 extension SQLExpression where Value: DatabaseValueConvertible {
-  /// Whether it is one of the values that another query selects.
+  /// Whether the value is one of those that another query selects.
   public func `in`(_ selection: Selection<Value>) -> SQLExpression<Bool> {
     SQLExpression<Bool>(node.isMember(of: selection.columns, selection.fragment))
   }
 
-  /// Whether it is one of the values that another query selects.
+  /// Whether the value is one of those that another query selects.
   ///
-  /// Where NULL is among those, it isn't known of any other value that it is none of them: the opposite,
-  /// `!$0.id.in(…)`, is true of no row. Filter NULLs out of the query.
+  /// If NULL is among those, the result for any other value is NULL rather than false: the opposite,
+  /// `!$0.id.in(…)`, holds for no row. Filter NULLs out of the query.
   public func `in`(_ selection: Selection<Value?>) -> SQLExpression<Bool> {
     SQLExpression<Bool>(node.isMember(of: selection.columns, selection.fragment))
   }
 
-  /// Whether it is one of the values that another query selects; NULL isn't known to be.
+  /// Whether the value is one of those that another query selects. NULL never is.
   public func `in`<Wrapped>(
     _ selection: Selection<Wrapped>
   ) -> SQLExpression<Bool> where Value == Wrapped? {
     SQLExpression<Bool>(node.isMember(of: selection.columns, selection.fragment))
   }
 
-  /// Whether it is one of the values of a compound query; NULL isn't known to be.
+  /// Whether the value is one of those of a compound query. NULL never is.
   public func `in`(_ compound: Compound<Value>) -> SQLExpression<Bool> {
     SQLExpression<Bool>(node.isMember(of: compound.columns.first, compound.fragment))
   }
 
-  /// Whether it is one of the values of a compound query; NULL among those as in the other form.
+  /// Whether the value is one of those of a compound query. Filter NULLs out of it, as out of a selection.
   public func `in`(_ compound: Compound<Value?>) -> SQLExpression<Bool> {
     SQLExpression<Bool>(node.isMember(of: compound.columns.first, compound.fragment))
   }
 }
 
 extension Select {
-  /// Gives the query a name that no query around has, in a closure of which it was not begun: a condition
-  /// could be meant to compare its rows with theirs.
+  /// Renames the query's table if a surrounding query has one of the same name, as for a query that was
+  /// begun outside the closure: a condition may compare the rows of both.
   @usableFromInline
   mutating func moveIntoScope() { if QueryScope.isInside { rename() } }
 
@@ -74,8 +74,8 @@ extension Select {
       return add(
         condition: .misuse(
           """
-          a query that was begun outside of a closure can't be filtered in it, if it has a table of the \
-          same name, and is ordered, limited or joined: begin it inside, or use aliased(_:)
+          an ordered, limited or joined query from outside of a closure can't be filtered in the closure if \
+          both use the same table: begin it inside, or use aliased(_:)
           """))
     }
     let other = tables.newAlias(for: alias.name, alias.codings)

@@ -1,11 +1,11 @@
 import LarderSQLite
 
-// What the compiler finds for a name without a column, or a closure with another number of parameters than
-// the query has tables: something that has every member and fits every operator, so that there is one error, at
-// once, where the reason is. Without it the compiler, once nothing fits, tries all joins of a chain in all
-// combinations, which takes seconds and ends without a place.
+// Fallback overloads for a name without a column, or a closure with another number of parameters than the
+// query has tables. Their parameters have every member and fit every operator, so that the compiler reports
+// one error, at once, at its cause. Without them, once nothing fits, it tries all joins of a chain in all
+// combinations, which takes seconds and ends without a location.
 
-/// A table that isn't there.
+/// A placeholder for a table that the query doesn't have.
 @dynamicMemberLookup
 @_documentation(visibility: internal)
 public struct NoSuchTable: Sendable {
@@ -14,75 +14,75 @@ public struct NoSuchTable: Sendable {
   public subscript(dynamicMember name: String) -> SQLExpression<NoSuchValue> { .wrong }
 }
 
-/// What no query is: its name is for the compiler's message about a closure with too few or too many
-/// parameters.
+/// A protocol that no query can use. Its name appears in the compiler's message about a closure with too
+/// few or too many parameters.
 @_documentation(visibility: internal)
 public protocol AParameterForEachTable {
-  /// What is read from.
+  /// The source that the query reads from.
   associatedtype Source
 }
 
 @available(
   *, unavailable,
   message:
-    "a closure over joined tables takes one parameter for each, or a single tuple: $0.0, $0.1"
+    "a closure over joined tables takes one parameter for each table, or a single tuple: $0.0, $0.1"
 )
 extension Query: AParameterForEachTable {
-  /// What is read from.
+  /// The source that the query reads from.
   @_documentation(visibility: internal)
   public typealias Source = From
 }
 
 extension AParameterForEachTable where Source: Joined {
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func filter(_ closure: (NoSuchTable) -> SQLExpression<Bool>) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func order<Result>(_ closure: (NoSuchTable) -> Result) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func group<Result>(_ closure: (NoSuchTable) -> Result) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func having(_ closure: (NoSuchTable) -> SQLExpression<Bool>) -> Self { self }
 }
 
 extension AParameterForEachTable {
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func filter(_ closure: (NoSuchTable, NoSuchTable) -> SQLExpression<Bool>) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func filter(_ closure: (NoSuchTable, NoSuchTable, NoSuchTable) -> SQLExpression<Bool>)
     -> Self
   { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func filter(
     _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) -> SQLExpression<Bool>
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func filter(
     _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) -> SQLExpression<
       Bool
     >
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func filter(
     _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) ->
       SQLExpression<Bool>
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func filter(
     _ closure: (
       NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable
     ) -> SQLExpression<Bool>
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func filter(
     _ closure: (
@@ -90,38 +90,38 @@ extension AParameterForEachTable {
       NoSuchTable
     ) -> SQLExpression<Bool>
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func order<Result>(_ closure: (NoSuchTable, NoSuchTable) -> Result) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func order<Result>(_ closure: (NoSuchTable, NoSuchTable, NoSuchTable) -> Result) -> Self {
     self
   }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func order<Result>(
     _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) -> Result
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func order<Result>(
     _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) -> Result
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func order<Result>(
     _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) ->
       Result
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func order<Result>(
     _ closure: (
       NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable
     ) -> Result
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func order<Result>(
     _ closure: (
@@ -129,38 +129,38 @@ extension AParameterForEachTable {
       NoSuchTable
     ) -> Result
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func group<Result>(_ closure: (NoSuchTable, NoSuchTable) -> Result) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func group<Result>(_ closure: (NoSuchTable, NoSuchTable, NoSuchTable) -> Result) -> Self {
     self
   }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func group<Result>(
     _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) -> Result
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func group<Result>(
     _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) -> Result
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func group<Result>(
     _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) ->
       Result
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func group<Result>(
     _ closure: (
       NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable
     ) -> Result
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func group<Result>(
     _ closure: (
@@ -168,40 +168,40 @@ extension AParameterForEachTable {
       NoSuchTable
     ) -> Result
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func having(_ closure: (NoSuchTable, NoSuchTable) -> SQLExpression<Bool>) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func having(_ closure: (NoSuchTable, NoSuchTable, NoSuchTable) -> SQLExpression<Bool>)
     -> Self
   { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func having(
     _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) -> SQLExpression<Bool>
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func having(
     _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) -> SQLExpression<
       Bool
     >
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func having(
     _ closure: (NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable) ->
       SQLExpression<Bool>
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func having(
     _ closure: (
       NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable, NoSuchTable
     ) -> SQLExpression<Bool>
   ) -> Self { self }
-  /// Not available: there are other tables.
+  /// Not available: the query has another number of tables.
   @_disfavoredOverload
   public func having(
     _ closure: (
@@ -211,21 +211,21 @@ extension AParameterForEachTable {
   ) -> Self { self }
 }
 
-/// What no query is: its name is for the compiler's message about a ninth table.
+/// A protocol that no query can use. Its name appears in the compiler's message about a ninth table.
 @_documentation(visibility: internal)
 public protocol UpToEightTables {
-  /// What is read from.
+  /// The source that the query reads from.
   associatedtype Source
 }
 
 @available(
   *, unavailable,
-  message: "a query joins up to eight tables: make a CommonTable of some of them"
+  message: "a query can join at most eight tables: make a CommonTable of some of them"
 )
 extension Query: UpToEightTables {}
 
 extension UpToEightTables {
-  /// Not available: eight tables are the most.
+  /// Not available: a query joins at most eight tables.
   @_disfavoredOverload
   public func join<A, B, C, D, E, F, G, H, Other: Record>(
     _ other: Other.Type,

@@ -1,11 +1,11 @@
 import LarderSQLite
 
-// What the compiler finds for a list of expressions that is none. A closure whose result isn't a tuple of
-// expressions fits a parameter pack of none as well, with its result unused: that compiled, with a warning,
-// to `SELECT  FROM`. These fit better, and can't be called: an unavailable function would lose against
-// the pack, but one of another actor is an error only once it was chosen.
+// Fallback overloads for a closure that doesn't return expressions. Such a closure also fits an empty
+// parameter pack, with its result unused: that compiled, with a warning, to `SELECT  FROM`. These overloads
+// fit better, and can't be called. An unavailable function would lose against the pack, but one isolated to
+// another actor is an error only after it was chosen.
 
-/// The actor of what can't be called; its name is for the compiler's message: a closure has to return
+/// The actor of functions that can't be called. Its name is the compiler's message: a closure has to return
 /// expressions.
 @globalActor
 @_documentation(visibility: internal)
@@ -20,7 +20,7 @@ extension Query {
   @_documentation(visibility: internal)
   @ClosureHasToReturnExpressionsOfTheTypesAskedFor
   public func select(_ expressions: (From.QueryFields) -> Void) -> Selection<()> {
-    Selection(select, .misuse("a selection without expressions"), []) { _ in }
+    Selection(select, .misuse("the selection has no expressions"), []) { _ in }
   }
 
   /// Not available: the closure has to return expressions.

@@ -1,9 +1,10 @@
 import LarderSQLite
 
-// Columns and tables in SQL of the program's own.
+// Columns and tables, interpolated into a program's own SQL.
 
 extension SQL.Interpolation {
-  /// A column's name with its table's, in double quotes: `"SELECT \(City.columns.name) FROM \(City.table)"`.
+  /// A column's name, qualified by its table's, in double quotes:
+  /// `"SELECT \(City.columns.name) FROM \(City.table)"`.
   public mutating func appendInterpolation<R: Record, Value>(_ column: Column<R, Value>) {
     appendInterpolation(identifier: R.table.name)
     appendLiteral(".")

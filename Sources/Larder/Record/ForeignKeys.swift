@@ -22,8 +22,8 @@ extension ColumnOption {
 }
 
 extension ColumnOption where Value == DatabaseValue {
-  /// A foreign key to a table by its name: the value is that of a column there which is the primary
-  /// key or unique, or NULL.
+  /// A foreign key to a table by its name: the value is NULL or that of a column
+  /// there, which is the primary key or unique.
   public static func references(
     _ table: String, column: String, onDelete: ForeignKeyAction = .noAction,
     onUpdate: ForeignKeyAction = .noAction, deferred: Bool = false
@@ -54,7 +54,8 @@ extension TableConstraint {
 }
 
 extension TableConstraint where R == Never {
-  /// A foreign key: these columns are others of a row of another table, or one of them is NULL.
+  /// A foreign key: these columns have the values of other ones in a row of
+  /// another table, or one of them is NULL.
   public static func foreignKey(
     _ columns: [String], references table: String, columns targets: [String],
     onDelete: ForeignKeyAction = .noAction, onUpdate: ForeignKeyAction = .noAction,

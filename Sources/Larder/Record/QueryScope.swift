@@ -1,8 +1,8 @@
 import CSQLite
 import LarderSQLite
 
-/// The lexical scopes of correlated subqueries: the queries whose closures this thread is in, the
-/// innermost first, by which a query that begins in one of them finds out which names are taken.
+/// The lexical scopes of correlated subqueries: the queries whose closures this thread is in. A query that
+/// begins inside one learns from it which table names are taken.
 ///
 /// ```swift
 /// Employee.filter { boss in Employee.filter { $0.reportsTo == boss.id }.exists }
@@ -10,10 +10,10 @@ import LarderSQLite
 /// // WHERE "employee_2"."reports_to" IS "employee"."id")
 /// ```
 ///
-/// Closures of queries are synchronous: what a thread is in tells all.
+/// Closures of queries are synchronous, so a thread-local variable is enough.
 ///
-/// What makes its unmanaged references sound: a query's tables are held by the caller of its closure, which
-/// puts back what was there before; those of a query inside of another are retained here until then.
+/// Its unmanaged references are sound: the caller of a query's closure holds the query's tables, and restores
+/// the outer scope afterwards. The tables of a nested query are retained here until then.
 @usableFromInline
 enum QueryScope {
   /// Runs a closure of a query with these tables.
@@ -35,7 +35,7 @@ enum QueryScope {
     return outer
   }
 
-  /// Goes back to the scope around it.
+  /// Leaves a query's scope for the one around it.
   @usableFromInline
   static func leave(to outer: Unmanaged<QueryTables>?) {
     let slot = slot()
@@ -46,12 +46,12 @@ enum QueryScope {
   /// Whether this thread is in a closure of a query.
   static var isInside: Bool { slot().pointee != nil }
 
-  /// The names of the tables of all queries around.
+  /// The names of the tables of all enclosing queries.
   static var names: [String] {
     slot().pointee?._withUnsafeGuaranteedRef { $0.aliases.map(\.name) } ?? []
   }
 
-  /// The thread's own variable. Never inlined, so that there is one of it.
+  /// The thread-local variable. Never inlined, so that there is only one.
   @inline(never)
   private static func slot() -> UnsafeMutablePointer<Unmanaged<QueryTables>?> {
     UnsafeMutableRawPointer(larder_thread_slot())
@@ -74,12 +74,12 @@ extension QueryAlias {
 }
 
 extension QueryTables {
-  /// These tables with those of the queries around them.
+  /// These tables, after those of the enclosing queries.
   fileprivate func inside(_ outer: QueryTables) -> QueryTables {
     QueryTables(text, outer.aliases + aliases)
   }
 
-  /// A name for another table, which none of these has, nor one of a query around.
+  /// A name for another table that neither these tables nor those of the enclosing queries have.
   func newAlias(
     for table: String, _ codings: [ExpressionCoding?] = [], _ columns: CommonColumns? = nil
   ) -> QueryAlias {

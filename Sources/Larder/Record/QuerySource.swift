@@ -1,23 +1,23 @@
 import LarderSQLite
 
-/// What a query reads from: a record's table, an Optional record's (joined where there is a row), or
-/// a join of several. Records conform by being records; the requirements are for queries only.
+/// A source that a query reads from: a record's table, an Optional record's (joined where there is a row), or
+/// a join of several. Every record conforms; the requirements are for queries only.
 @_documentation(visibility: internal)
 public protocol QuerySource: Sendable {
-  /// What a query's closures get: the columns as expressions.
+  /// The parameter of a query's closures: the columns as expressions.
   associatedtype QueryFields
-  /// What a row of the query is.
+  /// The type of the query's rows.
   associatedtype QueryRow
-  /// The same where rows may be missing: what joins make of it that keep the other side's rows.
+  /// This source where its rows may be missing: in a join that keeps the other side's rows.
   associatedtype QueryNullable
 
-  /// The tables, each with the name that it has in the query.
+  /// Returns the fields of the tables, each under the name that it has in the query.
   static func queryTables(_ names: inout QueryNames) -> QueryFields
-  /// What makes a row of the columns of all tables, one after the other.
+  /// Adds the columns of all tables, one after the other, and returns a closure that reads a row.
   static func queryReader(_ columns: inout QueryColumns) -> (QueryCursor) throws -> QueryRow
 }
 
-/// What is one table: a record's, or a ``CommonTable``.
+/// A source that is a single table: a record's, or a ``CommonTable``.
 @_documentation(visibility: internal)
 public protocol SingleSource: QuerySource {}
 
@@ -38,7 +38,7 @@ public struct QueryNames {
   }
 }
 
-/// The columns that are selected, as the tables take theirs.
+/// The columns that are selected. Each table adds its own in turn.
 @_documentation(visibility: internal)
 public struct QueryColumns {
   @usableFromInline let tables: QueryTables
@@ -47,9 +47,10 @@ public struct QueryColumns {
   @inlinable var list: SQLFragment { columns ?? SQLFragment.empty }
   @usableFromInline var columns: SQLFragment?
   @usableFromInline var count = 0
-  /// Whether each column holds Decimals; nil unless somebody wants to know.
+  /// Whether each column holds Decimals; nil unless it is asked for.
   @usableFromInline var areDecimal: [Bool]?
-  /// Whether rows are compared as a whole: of texts that are equal Decimals one is selected.
+  /// Whether whole rows are compared, as by DISTINCT or UNION. Decimals are then selected in a form in which
+  /// equal ones have the same text.
   @usableFromInline let areCompared: Bool
 
   @inlinable
@@ -77,16 +78,16 @@ public struct QueryColumns {
     add(core.columns.map(\.name), core.columns.map { $0.type.kind == .decimal })
   }
 
-  /// How the next table's columns are stored, where it is no record's.
+  /// The codings of the next table's columns, if it isn't a record's.
   var codings: [ExpressionCoding?] { tables.alias(at: tableIndex).codings }
 
-  /// The names of the next table's columns, of so many.
+  /// The names of the next table's first columns, up to this number.
   func names(_ count: Int) -> [String] {
     let alias = tables.alias(at: tableIndex)
     return (0..<count).map { CommonColumns.name($0, of: alias) }
   }
 
-  /// Adds the next table's columns of these names.
+  /// Adds the next table's columns with these names.
   mutating func add(_ columns: [String]) -> Positions {
     let codings = codings
     return add(
@@ -113,15 +114,15 @@ public struct QueryColumns {
   }
 }
 
-/// The row that a query's statement stands on.
+/// The current row of a query's statement.
 @_documentation(visibility: internal)
 public struct QueryCursor {
   @usableFromInline let statement: PreparedStatement
-  // Read once for all rows: each look into the statement is checked for exclusive access.
+  // Read once for all rows, since each access to the statement is checked for exclusivity.
   @usableFromInline let handle: OpaquePointer
   @usableFromInline let format: StorageFormat
 
-  /// - Parameter statement: one whose execution has begun.
+  /// - Parameter statement: a statement whose execution has begun.
   @usableFromInline
   init(_ statement: PreparedStatement) {
     self.statement = statement

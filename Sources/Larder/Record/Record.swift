@@ -25,12 +25,12 @@
 /// }
 /// ```
 ///
-/// Everything that is said of the table is said once, in `columns` and `table`; the SQL is made of
-/// it once, and each connection compiles it once. `columns` and `table` have to be `static let`.
+/// The table is declared once, in `columns` and `table`. Its SQL is made from that once, and each connection
+/// compiles it once. `columns` and `table` have to be `static let`.
 ///
-/// All operations throw ``LarderSQLite/DatabaseError`` for what SQLite reports, among it broken
-/// constraints, and ``RecordError`` for rows that aren't there, that somebody else has changed, or
-/// that don't fit the type.
+/// All operations throw ``LarderSQLite/DatabaseError`` for SQLite's errors, such
+/// as violated constraints. They throw ``RecordError`` for rows that don't
+/// exist, that somebody else has changed, or that don't fit the type.
 public protocol Record: Sendable, SingleSource
 where QueryFields == RecordFields<Self>, QueryRow == Self, QueryNullable == Self? {
   /// A structure with the table's columns.

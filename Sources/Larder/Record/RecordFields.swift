@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// The columns of a record's table in a query, as expressions: what a query's closures get.
+/// The columns of a record's table in a query, as expressions: the parameter of a query's closures.
 @dynamicMemberLookup
 public struct RecordFields<R: Record>: Sendable {
   @usableFromInline let alias: QueryAlias
@@ -13,7 +13,7 @@ public struct RecordFields<R: Record>: Sendable {
   public subscript<Value>(
     dynamicMember keyPath: KeyPath<R.Columns, Column<R, Value>>
   ) -> SQLExpression<Value> {
-    // Not unretained, though that would be faster: nobody else may keep what a computed `columns` makes.
+    // Retained, though unretained would be faster: nothing else may hold the value of a computed `columns`.
     R.columns[keyPath: keyPath].storage.expression(of: alias)
   }
 }
@@ -25,7 +25,7 @@ extension ColumnStorage {
     SQLExpression(qualified(by: alias))
   }
 
-  /// The same where the row may be missing.
+  /// The column as an expression that may be NULL, since its row may be missing.
   func nullable<Result>(of alias: QueryAlias) -> SQLExpression<Result> {
     SQLExpression<Result>(
       alias.column(

@@ -1,11 +1,11 @@
 import LarderSQLite
 
-/// What a record does before it is written and after it is read, each of which can refuse by
-/// throwing. Records that don't adopt it pay nothing.
+/// Hooks that a record runs before it is written and after it is read. Each can throw to refuse, and the
+/// operation throws its error. Records that don't adopt it pay nothing.
 ///
-/// An operation with its hooks is one transaction, or a savepoint inside of one: what a hook has
-/// written is undone if the operation fails. An update of named columns writes these only, also
-/// where a hook has changed others.
+/// An operation with its hooks is one transaction, or a savepoint inside of one:
+/// what a hook has written is undone if the operation fails. An update of named
+/// columns writes only these, even if a hook has changed others.
 ///
 /// ```swift
 /// extension City: RecordHooks {
@@ -15,13 +15,13 @@ import LarderSQLite
 /// }
 /// ```
 public protocol RecordHooks: Record {
-  /// Looks at a record that is about to be inserted or updated, after the hooks below.
+  /// Validates a record that is about to be inserted or updated, after the hooks below.
   func validate() throws
   /// Called before a record is inserted, also by an upsert.
   mutating func willInsert(_ db: Database) throws
   /// Called before a record is updated.
   mutating func willUpdate(_ db: Database) throws
-  /// Called before a record is deleted; not where a query deletes many.
+  /// Called before a record is deleted, but not when a query deletes rows.
   func willDelete(_ db: Database) throws
   /// Called for each record that was read.
   mutating func didFetch() throws
@@ -77,7 +77,7 @@ final class HookCalls<R: Record>: Sendable {
 
   func willDelete(_ record: R, _ db: Database) throws { try delete(record, db) }
 
-  /// What reads a record and calls the hook.
+  /// A closure that reads a record and then calls the hook.
   func afterFetching(
     _ read: @escaping @Sendable (RecordRow) throws -> R
   ) -> @Sendable (RecordRow) throws -> R {

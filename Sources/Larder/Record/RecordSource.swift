@@ -1,9 +1,9 @@
-// Records as what queries read from.
+// Records as sources of queries.
 
 import LarderSQLite
 
 extension Record {
-  /// The table as it is joined.
+  /// The table's definition for joins.
   static var tableDefinition: QueryTableDefinition {
     QueryTableDefinition(name: table.name, source: nil, codings: [], record: table.core)
   }
@@ -23,17 +23,17 @@ extension Record {
   ) -> (QueryCursor) throws -> Self {
     let table = table
     let positions = columns.add(table.core)
-    // One closure, which the compiler makes a part of the loop that calls it.
+    // A single closure, which the compiler inlines into the loop that calls it.
     return { cursor in
       let record = try table.record(cursor, positions.first)
-      if table.core.isInState(.unproven) { try table.prove(record) }
+      if table.core.isInState(.uncheckedInitializer) { try table.checkInitializer(record) }
       return record
     }
   }
 }
 
 extension Optional: QuerySource where Wrapped: Record {
-  /// What may be missing may be so twice.
+  /// The source itself, since its rows may be missing already.
   @_documentation(visibility: internal)
   public typealias QueryNullable = Self
 
@@ -43,7 +43,7 @@ extension Optional: QuerySource where Wrapped: Record {
     OptionalFields(names.next())
   }
 
-  /// Reads records where there are any: where their key isn't NULL.
+  /// Reads records, or nil if all columns of their key are NULL.
   @_documentation(visibility: internal)
   public static func queryReader(
     _ columns: inout QueryColumns
@@ -59,15 +59,15 @@ extension Optional: QuerySource where Wrapped: Record {
       }
       if isMissing { return nil }
       let record = try table.record(cursor, positions.first)
-      if table.core.isInState(.unproven) { try table.prove(record) }
+      if table.core.isInState(.uncheckedInitializer) { try table.checkInitializer(record) }
       return record
     }
   }
 }
 
 extension TableCore {
-  /// The table alone: under its own name or, in a closure of a query that has a table of that name,
-  /// another.
+  /// This table as a query's only one. It has its own name or, in the closure of
+  /// a query that uses that name, another one.
   var queryTables: QueryTables { QueryScope.isInside ? tablesInScope : tables }
 
   private var tablesInScope: QueryTables {

@@ -6,14 +6,14 @@ import LarderSQLite
 /// static let table = Table("city", City.init, columns.id, columns.name, columns.population)
 /// ```
 ///
-/// The columns stand in the order of the initializer's parameters, which is that of the stored
-/// properties where the compiler makes it. That is checked, as far as it can be, when the table is
-/// first used, and by the first records that are read or written (up to 1000, until each two columns of one
-/// type had different values): an operation on a table that is declared wrongly throws
-/// ``RecordError/declaration(table:problem:)``. ``verify(_:)`` checks it in a test.
+/// The columns are in the order of the initializer's parameters, which for the compiler's own initializer is
+/// that of the stored properties. Larder checks this, as far as it can, when the table is first used, and by
+/// the first records that are read or written: up to 1000, until every two columns of the same type have had
+/// different values. An operation on a wrongly declared table throws
+/// ``RecordError/declaration(table:problem:)``. ``verify(_:)`` checks the order in a test.
 public struct Table<R: Record>: Sendable {
   @usableFromInline let core: TableCore
-  /// Makes a record of the row that a statement stands on.
+  /// Reads a record from a statement's current row.
   @usableFromInline let read: @Sendable (RecordRow) throws -> R
   @usableFromInline let hooks: HookCalls<R>?
   /// Whether a single operation can fail after something was written.
@@ -22,15 +22,15 @@ public struct Table<R: Record>: Sendable {
   /// A table of these columns.
   ///
   /// - Parameters:
-  ///   - name: anything but empty, without NUL.
-  ///   - make: an initializer, mostly the one that the compiler makes.
+  ///   - name: any text without NUL, except an empty one.
+  ///   - make: an initializer, usually the compiler's own.
   ///   - columns: as many as the initializer has parameters, in their order, which has to be that
   ///     of the stored properties.
-  ///   - constraints: those that aren't a single column's.
-  ///   - indexes: those that aren't a single column's.
+  ///   - constraints: the constraints that aren't a single column's.
+  ///   - indexes: the indexes that aren't a single column's.
   ///   - options: whether it has no row id, or no primary key, or isn't STRICT.
-  ///   - notStored: the record's stored properties that no column is to have. Any other that has none makes all
-  ///     operations throw.
+  ///   - notStored: the record's stored properties that are deliberately in no column. Any other property
+  ///     without a column makes all operations throw.
   @inlinable
   public init<each Value>(
     _ name: String, _ make: @escaping @Sendable (repeat consuming each Value) -> R,
@@ -48,7 +48,7 @@ public struct Table<R: Record>: Sendable {
       let values = memory.assumingMemoryBound(to: (repeat each Value).self).move()
       withUnsafePointer(to: make(repeat each values)) { body($0) }
     }
-    // Captures nothing but a constant, so that the compiler inlines the initializer.
+    // This closure captures nothing but a constant, so that the compiler inlines the initializer.
     self.init(core) { row in
       try withUnsafeTemporaryAllocation(
         byteCount: max(1, MemoryLayout<(repeat each Value)>.size),
@@ -95,7 +95,7 @@ public struct Table<R: Record>: Sendable {
   /// `SELECT "id", "name" FROM "city"`
   public var selectSQL: String { core.select.text }
 
-  /// The same six statements as another dialect writes them, in this order.
+  /// The six statements above in another dialect: insert, update, upsert, delete, find and select.
   package func statements(in dialect: any Dialect) -> [String] {
     let sql = core.sql
     return [sql.insert(), sql.update(), sql.upsert(), sql.delete, sql.find, sql.select].map {
@@ -105,7 +105,7 @@ public struct Table<R: Record>: Sendable {
 }
 
 extension Table {
-  /// The record of the row that a query's statement stands on.
+  /// Reads the record in the current row of a query's statement.
   @inlinable @inline(__always)
   func record(_ cursor: QueryCursor, _ positions: UnsafePointer<Int32>) throws -> R {
     let row = RecordRow(cursor.handle, positions, core.layout, cursor.format)
@@ -116,7 +116,7 @@ extension Table {
     }
   }
 
-  /// The record of the row that a statement stands on.
+  /// Reads the record in a statement's current row.
   @inlinable @inline(__always)
   func record(_ statement: PreparedStatement, _ positions: UnsafePointer<Int32>) throws -> R {
     let row = RecordRow(statement, positions, core.layout)

@@ -1,7 +1,8 @@
 import LarderSQLite
 
 extension Table {
-  /// Throws where records like these wouldn't come back from a database as they were written: for a test.
+  /// Checks, in a test, that records like these come back from a database as
+  /// they were written; throws if they don't.
   ///
   /// ```swift
   /// @Test func declarations() throws {
@@ -9,11 +10,11 @@ extension Table {
   /// }
   /// ```
   ///
-  /// Each record is made again of its properties by the table's initializer, and each property is stored and
-  /// read again by its column's coding, in a database in memory. What isn't equal then is told in one
-  /// ``RecordError/declaration(table:problem:)``, with all that was found. Properties of one type should have
-  /// different values, or it doesn't show that they are exchanged; an initializer or a coding that rounds or
-  /// trims what it is given is right with values that are so already.
+  /// The table's initializer makes each record again from its properties, and each column's coding stores and
+  /// reads its property in a database in memory. One ``RecordError/declaration(table:problem:)`` reports all
+  /// values that aren't equal then. Give properties of the same type different values, or it doesn't show
+  /// that they are exchanged. An initializer or a coding that rounds or trims passes the test with values
+  /// that are rounded or trimmed already.
   public func verify(_ samples: R...) throws {
     try core.check()
     let db = try Database()
@@ -33,7 +34,7 @@ extension TableCore {
     let exchanged = initializer.exchangedColumns(record)
     let changed = exchanged == nil ? initializer.changedColumns(record) : []
     return (exchanged.map { [problem(ofExchanged: $0)] } ?? [])
-      + changed.map { "the initializer makes another value of “\(columns[$0].name)”" }
+      + changed.map { "the initializer changes the value of “\(columns[$0].name)”" }
       + columns.indices.compactMap { codingProblem(of: $0, record, db) }
   }
 
@@ -50,11 +51,11 @@ extension TableCore {
           initializer.value(of: column, in: record)?.isEqual(toValueIn: $0) ?? false
         }
       }
-      return isEqual ? nil : "“\(name)” comes back as another value than was stored"
+      return isEqual ? nil : "“\(name)” isn't read back as the value that was stored"
     } catch let failure as ColumnFailure {
       return "“\(name)” can't be stored: \(failure.error)"
     } catch {
-      return "“\(name)” can't be read as it is stored: \(error)"
+      return "“\(name)” can't be read back: \(error)"
     }
   }
 }

@@ -1,13 +1,13 @@
 import LarderSQLite
 import Synchronization
 
-// What insert, update, upsert and delete of a record have in common. Nothing is generic: a record is
-// its address, which the caller guarantees to be that of a value of the table's type.
+// The common part of inserting, updating, upserting and deleting a record. `TableCore`'s part isn't generic:
+// it takes the record's address, which the caller guarantees to be that of a value of the table's type.
 
 extension TableCore {
   /// Runs a statement with a record's values, and returns the number of rows changed.
   ///
-  /// - Parameter use: what it does with the table.
+  /// - Parameter use: what the statement does with the table.
   func write(
     _ statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database, for use: TableUse
   ) throws -> Int {
@@ -22,14 +22,14 @@ extension TableCore {
     }
   }
 
-  /// The same with a statement that is made for the call.
+  /// Runs a statement that is made for this call.
   func write(
     _ fragment: SQLFragment, _ record: UnsafeRawPointer, _ db: Database, for use: TableUse
   ) throws -> Int {
     try write(RecordStatement(fragment, in: db.dialect), record, db, for: use)
   }
 
-  /// Calls a closure with a statement that has a record's values and stands before its first row.
+  /// Calls a closure with a statement to which a record's values are bound, before its first row.
   func withRows<T>(
     of statement: RecordStatement, _ record: UnsafeRawPointer, _ db: Database, for use: TableUse,
     _ body: (PreparedStatement) throws -> T
@@ -70,8 +70,9 @@ extension TableCore {
 }
 
 extension TableCore {
-  /// Whether RETURNING isn't to be relied on: where rows have no row id, or the table's first column is of real
-  /// numbers, SQLite makes these of other columns (seen in 3.40). Looks at the table, unless that is known.
+  /// Whether RETURNING is unreliable. If rows have no row id, or if the table's
+  /// first column is one of real numbers, SQLite returns other columns as real
+  /// numbers (seen in 3.40). Looks at the table, unless that is known.
   func misreturns(_ db: Database, for use: TableUse) throws -> Bool {
     if options.contains(.withoutRowID) { return true }
     try db.look(at: self, for: use)
@@ -80,8 +81,8 @@ extension TableCore {
 }
 
 extension Table {
-  /// Runs an operation that can fail after something was written, by a hook or because a key doesn't
-  /// fit: then all is undone, in the database and in the record.
+  /// Runs an operation that can still fail after something was written, because of a hook or of a key that
+  /// doesn't fit. A failure undoes everything, in the database and in the record.
   @usableFromInline
   func inScope<T>(
     _ db: Database, _ record: inout R, _ body: (inout R, Database) throws -> T
@@ -93,8 +94,8 @@ extension Table {
     return result
   }
 
-  /// Runs a statement of the table's with a record's values, and makes a record of the row that it
-  /// returns, if it returns one.
+  /// Runs one of the table's statements with a record's values, and reads a record from the row that it
+  /// returns, if there is one.
   func writeReturning(
     _ fragment: SQLFragment, _ record: R, _ db: Database, for use: TableUse
   ) throws -> R? {
@@ -114,7 +115,8 @@ extension Table {
     }
     return try db.whileSchemaStays {
       guard try core.misreturns(db, for: use) else { return try fetchReturned(db) }
-      // In two steps, unless nobody could tell the row then: by its key, which no other row may have.
+      // A write, then a read by the key, which has to be unique. RETURNING is
+      // used after all if the key isn't known then.
       if use.contains(.insertion) { try db.look(at: core, for: [use, .key]) }
       return try db.inTransaction { db in
         var record = record

@@ -1,8 +1,10 @@
 import LarderSQLite
 
-// What the compiler finds for columns that are used wrongly; see WrongExpressions.swift.
+// Declarations that the compiler finds for misused columns, for the sake of
+// their messages; see WrongExpressions.swift.
 
-/// What no record's columns are: its name is for the compiler's message about a name without a column.
+/// A protocol whose name is for the compiler's message about a name without a
+/// column. No record's columns conform to it.
 @_documentation(visibility: internal)
 public protocol NoSuchColumn {}
 
@@ -13,15 +15,16 @@ extension RecordFields: NoSuchColumn {}
 extension OptionalFields: NoSuchColumn {}
 
 extension NoSuchColumn {
-  /// Not available: there is no such column. It stands beside any operator, and can't be selected: a selection
-  /// would have two meanings for each of its members, which the compiler tries in all combinations. Implicitly unwrapped, so that for a column that is there, beside
-  /// an operand of another type, the compiler prefers what tells of the types.
+  /// Not available: there is no such column. The result fits beside any operator, but can't be selected:
+  /// otherwise each member of a selection would have two meanings, and the compiler would try all
+  /// combinations. It is implicitly unwrapped so that, for an existing column beside an operand of another
+  /// type, the compiler prefers the message about the types.
   @_disfavoredOverload
   public subscript(dynamicMember name: String) -> SQLExpression<NoSuchValue>! { .wrong }
 }
 
-/// What no record's columns are: its name is for the compiler's message about a column that is no
-/// condition.
+/// A protocol whose name is for the compiler's message about a column that is no
+/// condition. No record's columns conform to it.
 @_documentation(visibility: internal)
 public protocol NotACondition {
   /// The record.

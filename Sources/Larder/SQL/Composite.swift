@@ -4,36 +4,36 @@ import LarderSQLite
 // them.
 
 extension SQLFragment {
-  /// What is rarer than operators, names and values.
+  /// The content of fragments that are rarer than operators, names and values.
   package final class Composite: Sendable {
     package enum Content: Sendable {
       /// SQL of the program's own, with values.
       case sql(SQL)
       /// Texts and fragments, one after the other.
       case sequence([Piece])
-      /// UPDATE or DELETE by these words, of a table, with what is assigned and the condition.
+      /// An UPDATE or DELETE that begins with these words: its table, assignments and condition.
       case change(StaticString, SQLFragment, assigning: [SQLFragment], where: SQLFragment?)
       /// Fragments with a text between them.
       case list([SQLFragment], separator: StaticString)
-      /// A call of a function, by the name that SQLite has for it.
+      /// A call of a function, by its name in SQLite.
       case call(StaticString, [SQLFragment])
       /// CASE: conditions, each with a result, and perhaps another result for all other rows.
       case choice([SQLFragment], [SQLFragment])
-      /// A conversion to the type of a column, from one of a kind where that is known.
+      /// A conversion to the type of a column, from a kind if that is known.
       case cast(SQLFragment, ColumnType, from: ColumnType.Kind? = nil)
-      /// A value, and what its engine is told of its type.
+      /// A value, and the text behind its placeholder that tells the engine its type.
       case typed(any DatabaseValueConvertible, String)
-      /// A value of the type of a column beside it.
+      /// A value that has the type of a column beside it.
       case beside(any DatabaseValueConvertible, SQLFragment)
-      /// The values that something is a member of.
+      /// The list of values behind IN.
       case members(MemberList)
-      /// The statement whose rows are the number and the value of each of these.
+      /// A statement whose rows are the values of a list, each with its number.
       case rows(MemberList)
-      /// The clauses of that name; a limit that is nil is none.
+      /// LIMIT and OFFSET; a limit that is nil is none.
       case limit(Int?, offset: Int)
-      /// What is one thing here, its operands, and what SQLite takes for it.
+      /// A construct that dialects know as one thing, its operands, and the way SQLite writes it.
       case form(SQLForm, [SQLFragment], SQLFragment)
-      /// A parameter of a record's statement: its name, or nil for one of its own, and the position of
+      /// A parameter of a record's statement: its name, or nil for an unnamed one, and the position of
       /// its column.
       case parameter(String?, Int)
     }
@@ -66,14 +66,15 @@ extension SQLFragment {
       }
     }
 
-    /// What is written, in order.
+    /// The steps of writing it, in order.
     var steps: [WritingStep] {
       var steps: [WritingStep] = []
       forEachStep { steps.append($0) }
       return steps
     }
 
-    /// Calls a closure with what is written, in order. To put it into an array first took a third of the time.
+    /// Calls a closure with the steps of writing it, in order. Collecting them
+    /// in an array first took a third of the time.
     func forEachStep<E>(_ body: (WritingStep) throws(E) -> Void) throws(E) {
       switch content {
       case .sql(let sql): try body(.sql(sql))
@@ -134,7 +135,7 @@ extension SQLFragment {
     }
   }
 
-  /// A text, or a fragment, of several that follow one another.
+  /// A text or a fragment in a sequence.
   package enum Piece: Sendable {
     case text(String)
     case part(SQLFragment)

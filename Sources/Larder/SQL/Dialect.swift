@@ -1,31 +1,31 @@
 import LarderSQLite
 
-/// How an engine writes SQL: what differs from the form in which fragments write themselves, which
-/// is SQLite's.
+/// How an engine writes SQL where that differs from SQLite's, in which fragments write themselves.
 ///
 /// A fragment says what is meant (null-safe equality, membership in a list, a limit, a type, a
 /// function by its name) and its operands are data; a dialect looks at these, and returns another
 /// fragment where its engine says it otherwise. Nothing is ever read back from text.
 package protocol Dialect: Sendable {
-  /// The placeholder of the value with this number, counted from 1: `$1` where nothing is said.
+  /// The placeholder of the value with this number, counted from 1: `$1` by default.
   func placeholder(_ number: Int) -> String
 
-  /// What stands behind the placeholder of a value, so that the engine doesn't have to guess its type.
+  /// The text behind a value's placeholder that tells the engine its type; nil for none.
   func type(of value: any DatabaseValueConvertible) -> StaticString?
 
-  /// What stands before the placeholder of a value, where ``type(of:)`` closes it.
+  /// The text before a value's placeholder, if that of ``type(of:)`` closes it; nil for none.
   func opening(of value: any DatabaseValueConvertible) -> StaticString?
 
-  /// Whether a value beside a column, or assigned to it, has that column's type, so that nothing is said of it.
+  /// Whether a value beside a column, or assigned to it, has that column's type,
+  /// so that the type needn't be written.
   func takesType(
     of column: SQLFragment, _ operation: SQLOperator, _ value: any DatabaseValueConvertible
   ) -> Bool
 
-  /// A fragment as it is written where it is a condition: where NULL is as good as false.
+  /// A fragment as it is written as a condition, in which NULL counts as false.
   func condition(_ fragment: SQLFragment) -> SQLFragment
 
-  /// What is written in the place of a fragment; nil for the fragment as it is. It isn't asked about names and
-  /// values, and not again about what it returned, but about the parts of that.
+  /// The replacement of a fragment; nil to write it as it is. The method isn't called for names and values,
+  /// nor for the replacement that it returned, but for the parts of that.
   func rewrite(_ fragment: SQLFragment) -> SQLFragment?
 
   /// The name of a column's type.
@@ -34,11 +34,11 @@ package protocol Dialect: Sendable {
   /// A value as a literal for a column of this type. Throws ``UnsupportedByEngine`` where there is none.
   func literal(of value: DatabaseValue, as type: ColumnType) throws -> String
 
-  /// What is other in the definitions of tables; nil for SQLite.
+  /// The differences in the definitions of tables; nil for SQLite.
   var definitions: (any DefinitionDialect)? { get }
 
-  /// Whether a value that comes again is the same parameter: engines that know a statement's parameters by
-  /// their numbers only see then that an expression is the same as another.
+  /// Whether a repeated value reuses its parameter. An engine that knows parameters only by their numbers
+  /// recognizes two equal expressions only then.
   var reusesPlaceholders: Bool { get }
 }
 
@@ -60,29 +60,31 @@ extension Dialect {
   }
 }
 
-/// The first placeholders, which each statement has.
+/// The first placeholders, which nearly every statement needs.
 private let placeholders = (0..<64).map { "$\($0)" }
 
-/// What an engine other than SQLite says of the definition of tables.
+/// How an engine other than SQLite writes the definitions of tables.
 package protocol DefinitionDialect: Sendable {
   /// The engine's name.
   var engine: String { get }
   /// The type of a column that numbers its rows.
   var rowIDType: String { get }
-  /// Throws where a column can't be had, or its name.
+  /// Throws if the engine can't have such a column, or its name.
   func check(
     column name: String, _ type: ColumnType, collation: String?, of table: String
   ) throws
-  /// Throws where nothing can have this name.
+  /// Throws if nothing can have this name.
   func check(name: String) throws
-  /// What an index has in its list for a column or expression, so that it has the order of queries.
+  /// The term of an index for a column or expression, so that the index has the order of queries.
   func indexTerm(_ term: String, isNullable: Bool) -> String
-  /// The statement that keeps others from a table until the end of the transaction.
-  func lock(_ table: String) -> String
-  /// The query of a table's triggers that are on, by its name: their names, and the words that turn them on.
-  var enabledTriggers: String { get }
-  /// The statement that makes a column number rows after those that are there.
-  func renumber(_ table: String, column: String) -> String
+  /// Changes a table into another one, and returns the number of its rows. Called in a transaction.
+  ///
+  /// - Parameters:
+  ///   - copying: expressions for columns of the new table, by name.
+  ///   - losing: what may get lost.
+  func alter(
+    _ db: Database, to new: TableSchema, copying: [String: SQL], losing: RebuildLosses
+  ) throws -> Int
 }
 
 /// SQLite's own dialect.

@@ -1,7 +1,7 @@
 import LarderSQLite
 
-/// The dialect in which a connection of another engine is written to: an object, since to ask each time what the
-/// connection conforms to takes longer than to find a statement.
+/// The dialect of a connection to another engine. It is an object, since looking up the connection's
+/// conformance each time takes longer than finding a statement.
 package final class EngineDialect {
   let dialect: any Dialect
 
@@ -17,7 +17,7 @@ extension Database {
 
 extension Database {
   /// The dialect of the engine behind the database; nil for SQLite's.
-  var dialect: (any Dialect)? {
+  package var dialect: (any Dialect)? {
     guard let engine else { return nil }
     return (engine.writing as? EngineDialect)?.dialect
   }

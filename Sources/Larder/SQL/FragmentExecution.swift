@@ -1,11 +1,11 @@
 import LarderSQLite
 
-// Fragments as statements: compiled, looked at for the tables in them, and run.
+// Running fragments as statements: compiling them, checking the declared tables in them, and executing them.
 
 extension Database {
-  /// The statement, compiled and with its values, which the caller gives back.
+  /// The compiled statement with its values, which the caller gives back.
   ///
-  /// - Parameter use: what it does with the declared tables in it.
+  /// - Parameter use: what the statement does with the declared tables in it.
   func take(_ fragment: SQLFragment, for use: TableUse = []) throws -> PreparedStatement {
     if let dialect {
       return try take(in: dialect, { fragment.expectedTables }) { fragment.write(to: &$0) }
@@ -19,7 +19,7 @@ extension Database {
     }
   }
 
-  /// A statement that a closure writes in a dialect, compiled and with its values, which the caller gives back.
+  /// A compiled statement with its values, written by a closure in a dialect. The caller gives it back.
   func take(
     in dialect: any Dialect, _ tables: () -> [any ExpectedTable],
     _ write: (inout DialectWriter) -> Void
@@ -34,13 +34,13 @@ extension Database {
         try $0.append(values)
       }
     } catch let error as DatabaseError where error.sqlState != nil {
-      // Without a value that can't be stored the statement may have been no better.
+      // A value that can't be stored may be the cause: then its own error is thrown instead.
       for value in values { _ = try value?.databaseValue }
       throw error
     }
   }
 
-  /// The first column of the first row, which has to be there.
+  /// The first column of the first row; the default value if there is no row.
   func value<T: DatabaseValueConvertible>(
     _ statement: SQLFragment, as type: T.Type, default value: T
   ) throws -> T {
@@ -60,7 +60,7 @@ extension Database {
   }
 }
 
-/// A declared table in the place of a fragment's value, which is never bound.
+/// A declared table, kept in the place of a fragment's value. It is never bound.
 struct MentionedTable: DatabaseValueConvertible {
   let table: any ExpectedTable
 
@@ -72,11 +72,11 @@ struct MentionedTable: DatabaseValueConvertible {
 }
 
 extension SQLFragment {
-  /// The declared tables in it, each as often as it is there.
+  /// The declared tables in the fragment, each as often as it occurs.
   var expectedTables: [any ExpectedTable] { TableCollector.tables { write(to: &$0) } }
 }
 
-/// Finds the declared tables in what is written to it.
+/// A writer that only collects the declared tables in a statement.
 struct TableCollector: SQLWriter {
   typealias Failure = Never
 

@@ -1,5 +1,5 @@
-/// [GLOB](https://www.sqlite.org/lang_expr.html#glob)'s patterns as regular expressions, for engines that have
-/// these instead.
+/// [GLOB](https://www.sqlite.org/lang_expr.html#glob)'s patterns as regular
+/// expressions, for engines without GLOB.
 package enum GlobPattern {
   package static func regularExpression(_ glob: String) -> String {
     var result = "^"
@@ -15,12 +15,12 @@ package enum GlobPattern {
     return result + "$"
   }
 
-  /// A set, in which `^` excludes, and a `]` that comes first stands for itself.
+  /// A set of characters, in which `^` excludes, and a `]` that comes first stands for itself.
   private static func set(_ rest: inout Substring.UnicodeScalarView) -> String {
     let excludes = rest.first == "^"
     if excludes { rest.removeFirst() }
     var members = ""
-    // What a range may begin with.
+    // The character that a range may begin with.
     var start: Unicode.Scalar?
     if rest.first == "]" { members += member(rest.removeFirst()) }
     while let scalar = rest.popFirst() {
@@ -30,7 +30,7 @@ package enum GlobPattern {
       }
       if scalar == "-", let first = start, let last = rest.first, last != "]" {
         rest.removeFirst()
-        // One that is turned around has nothing but its beginning in it.
+        // A reversed range contains only its beginning.
         if first <= last { members += "\(member(first))-\(member(last))" }
         start = nil
       } else {
@@ -38,7 +38,7 @@ package enum GlobPattern {
         start = scalar
       }
     }
-    // Without an end nothing matches.
+    // A set without an end matches nothing.
     return nothing
   }
 

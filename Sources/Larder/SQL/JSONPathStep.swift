@@ -2,9 +2,9 @@ import LarderSQLite
 
 /// A step of a path into JSON.
 package enum JSONPathStep: Sendable {
-  /// The value with a name, of an object.
+  /// The value of an object with this name.
   case name(String)
-  /// An element of an array, counted from 0; from the last one, which is -1, where it is negative.
+  /// An element of an array, counted from 0, or from the end if negative: -1 is the last one.
   case element(Int)
 
   /// The name, or the number.
@@ -15,7 +15,7 @@ package enum JSONPathStep: Sendable {
     }
   }
 
-  /// Whether it is the same: names by their bytes, as JSON has them.
+  /// Whether both steps are the same. Names are compared by their bytes, as in JSON.
   func isSame(as other: JSONPathStep) -> Bool {
     switch (self, other) {
     case (.name(let name), .name(let other)): name.utf8.elementsEqual(other.utf8)
@@ -24,9 +24,10 @@ package enum JSONPathStep: Sendable {
     }
   }
 
-  /// Whether both never lead to the same: two names, two elements counted from the same end, or one of each.
+  /// Whether both steps never lead to the same value: two names, two elements
+  /// counted from the same end, or one of each.
   ///
-  /// - Parameter moves: whether elements may have other numbers at one time than at another.
+  /// - Parameter moves: whether elements may get other numbers in between.
   fileprivate func isApart(from other: JSONPathStep, moves: Bool) -> Bool {
     guard !isSame(as: other) else { return false }
     guard case (.element(let index), .element(let other)) = (self, other) else { return true }
@@ -38,7 +39,7 @@ package enum JSONPathStep: Sendable {
 package struct JSONPathChange: Sendable {
   package enum Kind: Sendable {
     case set
-    /// Set where nothing is there, not even null.
+    /// Sets the value if nothing is there, not even null.
     case insert
     case remove
   }
@@ -46,19 +47,19 @@ package struct JSONPathChange: Sendable {
   package let kind: Kind
   package let path: [JSONPathStep]
 
-  /// Whether elements behind it have another number after it.
+  /// Whether the change renumbers the elements behind it.
   var moves: Bool {
     if kind == .remove, case .element? = path.last { true } else { false }
   }
 }
 
 extension [JSONPathStep] {
-  /// Whether it begins with all of the other.
+  /// Whether the path begins with the whole other path.
   func begins(with other: [JSONPathStep]) -> Bool {
     count >= other.count && zip(self, other).allSatisfy { $0.isSame(as: $1) }
   }
 
-  /// Whether both never lead to the same, or into each other.
+  /// Whether both paths never lead to the same value, nor one into the other's.
   func isApart(from other: [JSONPathStep], moves: Bool) -> Bool {
     guard let (step, other) = zip(self, other).first(where: { !$0.isSame(as: $1) }) else {
       return false
@@ -66,7 +67,7 @@ extension [JSONPathStep] {
     return step.isApart(from: other, moves: moves)
   }
 
-  /// The path as an array of JSON, which the functions for SQLite take.
+  /// The path as a JSON array, which the functions for SQLite take.
   var json: String {
     let steps = map { step in
       switch step {
@@ -77,7 +78,8 @@ extension [JSONPathStep] {
     return "[\(steps.joined(separator: ","))]"
   }
 
-  /// The path in the language of the SQL standard, which finds only what is of the type that each step asks for.
+  /// The path in the SQL standard's language. In strict mode each step finds
+  /// only a value of the type that it asks for.
   package var standardPath: String {
     let steps = map { step in
       switch step {

@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// The values of a list that something may be a member of, as the column beside it stores them.
+/// The list of values behind IN, which are stored as the column beside them stores its own.
 ///
 /// Integers and texts go to a SQLite statement as one argument, which holds them as JSON, so that the
 /// statement is the same for lists of any length.
@@ -10,19 +10,20 @@ package struct MemberList: Sendable {
 
   /// The values.
   package var values: [any DatabaseValueConvertible] { made() }
-  /// Longer lists are bound as tables: JSON takes longer to make and to take apart.
+  /// The most values that are bound as JSON. Longer lists are bound as tables,
+  /// since JSON takes longer to encode and decode.
   static let longestText = 1_000
 
   private enum Form {
     case json(JSONList)
     case table(BoundRows)
-    /// As text, for lists that may have more values than a statement may have arguments, of which the
-    /// default is 32,766.
+    /// Literals in the statement's text: a list may have more values than a
+    /// statement may have arguments, by default 32,766.
     case literals([String])
     case placeholders
   }
 
-  /// - Parameter isCoded: whether the values are stored in a way that their type doesn't say.
+  /// - Parameter isCoded: whether a coding, rather than the type, says how the values are stored.
   init<Value: DatabaseValueConvertible>(
     _ type: Value.Type, _ values: [any DatabaseValueConvertible], isCoded: Bool
   ) {
@@ -53,7 +54,7 @@ package struct MemberList: Sendable {
     }
   }
 
-  /// The list as a statement whose rows are the number of each value, from 0, and the value.
+  /// A statement whose rows are the values of the list, each behind its number, which is counted from 0.
   var rows: [WritingStep] {
     if case .json(let json) = form {
       return [.word("SELECT key, value FROM json_each("), .value(json), .word(")")]
@@ -67,7 +68,7 @@ package struct MemberList: Sendable {
     return steps
   }
 
-  /// The list as SQLite takes it.
+  /// The list as SQLite's IN takes it.
   var steps: [WritingStep] {
     switch form {
     case .json(let json):
@@ -77,8 +78,8 @@ package struct MemberList: Sendable {
     case .literals(let texts):
       return [.unlikely, .string("(" + texts.joined(separator: ", ") + ")")]
     case .placeholders:
-      // Lists of few different lengths make few different statements: the last value stands again
-      // for those that are missing.
+      // Short lists are padded to a power of two with their last value: a few
+      // different lengths make few different statements.
       let isLong = values.count > 16
       var bound = values
       var count = 1
@@ -96,11 +97,11 @@ package struct MemberList: Sendable {
   }
 }
 
-/// Integers or texts as a list in JSON, which SQLite takes apart without a change to any.
+/// Integers or texts as a JSON array, which SQLite decodes without changing any.
 private struct JSONList: DatabaseValueConvertible {
   private let text: String
 
-  /// Nil for values of other kinds, or such that would be changed.
+  /// Nil if a value is of another kind, or would be changed.
   init?(_ values: [any DatabaseValueConvertible]) {
     var text = "["
     for value in values {

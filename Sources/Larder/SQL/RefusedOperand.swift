@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// An operand that can't be right: a statement with it throws before it runs.
+/// An operand that is always an error: a statement with it throws before it runs.
 struct RefusedOperand: DatabaseValueConvertible {
   private let error: any Error
 
@@ -14,13 +14,13 @@ struct RefusedOperand: DatabaseValueConvertible {
 }
 
 extension SQLFragment {
-  /// A fragment whose statement throws a misuse error when it is run: for what a query can't say, and what
-  /// the compiler can't see.
+  /// A fragment whose statement throws a misuse error when it is run: for things that a query can't express,
+  /// and mistakes that the compiler can't see.
   package static func misuse(_ message: String) -> SQLFragment {
     refused(DatabaseError(.misuse, message))
   }
 
-  /// A fragment whose statement throws an error when it is run: for what an engine hasn't.
+  /// A fragment whose statement throws an error when it is run: for features that an engine lacks.
   package static func refused(_ error: any Error) -> SQLFragment {
     SQLFragment(value: RefusedOperand(error))
   }

@@ -1,15 +1,15 @@
 import FoundationEssentials
 import LarderSQLite
 
-// What fragments are stored as, and what can be done with that: two columns are compared where they are
-// stored alike, and SQLite computes only with what is stored as its type says.
+// The stored form of a fragment's values, and what it allows. Two columns are compared only if they are
+// stored alike, and SQLite computes only with values that are stored as their type says.
 
 extension SQLFragment {
-  /// What its values are stored as, where that is known: of columns.
+  /// The form in which the fragment's values are stored; nil if it isn't known, as for anything but a column.
   private var form: StoredForm? { coding?.form ?? (kind == .text ? .own : nil) }
 
-  /// This fragment for a place beside another, or where values of a form belong: one that throws when it
-  /// is bound where it is stored in another way.
+  /// This fragment for use beside another. If the two are stored in different
+  /// ways, the result throws when it is bound.
   final func matching(_ other: SQLFragment) -> SQLFragment { matching(other.form) }
 
   final func matching(_ wanted: StoredForm?) -> SQLFragment {
@@ -24,11 +24,11 @@ extension SQLFragment {
     }
   }
 
-  /// The format of dates as they are stored; nil for what isn't a column's, and for dates that the engine has a
-  /// type for.
+  /// The date format of the fragment's column; nil for anything but a column,
+  /// and for dates that the engine has a type for.
   package final var dateFormat: DateFormat? { coding.map { $0.dateFormat ?? .iso8601 } }
 
-  /// What its values are stored as, of a type; nil where that is another coding's business.
+  /// The kind in which values of a type are stored; nil if the fragment's coding stores them in another form.
   final func storedKind<Value>(of type: Value.Type) -> ColumnType.Kind? {
     guard coding.map({ $0.form == .own }) ?? true else { return nil }
     return (type as? any DatabaseValueConvertible.Type)?.columnType.kind
@@ -37,14 +37,14 @@ extension SQLFragment {
   /// Whether it is a decimal number.
   package final var isDecimal: Bool { coding?.isDecimal ?? false }
 
-  /// What stands in the place of a column that is stored in another way than one that it belongs to.
+  /// The replacement of a column that is stored in another way than the one it is used with.
   static var notMatching: SQLFragment {
-    .misuse("two columns that are stored in different ways can't be compared or combined")
+    .misuse("two columns that are stored in different forms can't be compared or combined")
   }
 
-  /// What stands in the place of an operand that a coding stores in another form.
+  /// The replacement of an operand that a coding stores in another form.
   static var notComputed: SQLFragment {
-    .misuse("a column with a coding of its own is stored in a form that can't be computed with")
+    .misuse("a column with its own coding is stored in a form that can't be used in a computation")
   }
 
   /// This fragment as the operand of a function that computes with its values.
@@ -62,7 +62,7 @@ extension SQLFragment {
   }
 
   private func float(as coding: ExpressionCoding?) -> SQLFragment {
-    let operand = inside(.lowest)
+    let operand = parenthesized(in: .lowest)
     return SQLFragment(
       .form(.float, [operand], .call("larder_float", operand)), isNullable: isNullable,
       coding: coding)
@@ -75,14 +75,14 @@ extension SQLFragment {
 
   // MARK: Types with a coding of their own
 
-  /// An expression that SQLite or a program computes, as one of a type's, if that has a coding.
+  /// A computed expression as one of a type, with the conversion that the type's coding needs, if it has one.
   final func owned(as coding: ExpressionCoding?) -> SQLFragment {
     guard let coding else { return self }
     if coding.isDecimal { return decimal(as: coding) }
     return coding.isFloat && insideFloat == nil ? float(as: coding) : self
   }
 
-  /// What is inside of ``owned(as:)``; nil for any other fragment.
+  /// The operand of ``owned(as:)``; nil for any other fragment.
   final var insideOwned: SQLFragment? {
     guard let coding else { return nil }
     return coding.isDecimal ? insideDecimal : coding.isFloat ? insideFloat : nil

@@ -1,12 +1,12 @@
 import LarderSQLite
 
-// Decimals, which SQLite stores as text: where they are compared, computed with or put in order, it is
-// by functions (see `DecimalFunctions`). To another dialect these are forms of their own: see `SQLForm`.
+// Decimals, which SQLite stores as text. Functions compare, compute with and order them (see
+// `DecimalFunctions`). To another dialect these are forms of their own: see `SQLForm`.
 
 extension SQLFragment {
-  /// A decimal number as text, of which equal numbers have the same.
+  /// A decimal number as its canonical text: equal numbers have the same text.
   ///
-  /// - Parameter kind: what it is made of, where that isn't a decimal number.
+  /// - Parameter kind: the kind that the number is converted from, if it isn't a decimal number.
   final func decimal(
     as coding: ExpressionCoding?, from kind: ColumnType.Kind? = nil
   ) -> SQLFragment {
@@ -15,14 +15,14 @@ extension SQLFragment {
       kind == nil || kind == .decimal
       ? self : SQLFragment(.cast(self, ColumnType(.decimal), from: kind))
     return SQLFragment(
-      .form(.decimal, [operand], .call("larder_decimal", inside(.lowest))),
+      .form(.decimal, [operand], .call("larder_decimal", parenthesized(in: .lowest))),
       isNullable: isNullable, coding: coding)
   }
 
-  /// The same of a fragment that has the coding already.
+  /// The canonical text of a fragment that has a Decimal's coding already.
   final var decimal: SQLFragment { coding.map { decimal(as: $0) } ?? self }
 
-  /// What a decimal number is made of; nil for any other fragment.
+  /// The operand of a decimal number's canonical text; nil for any other fragment.
   final var insideDecimal: SQLFragment? {
     guard coding?.isDecimal == true, case .form(.decimal, let operands, _) = content else {
       return nil
@@ -30,30 +30,32 @@ extension SQLFragment {
     return operands.first
   }
 
-  /// Bytes that sort as decimal numbers do.
+  /// The number's sort key: bytes that sort as decimal numbers do.
   final var decimalKey: SQLFragment {
     let operand = insideDecimal ?? self
     return SQLFragment(
-      .form(.decimalKey, [operand], .call("larder_decimal_key", operand.inside(.lowest))),
+      .form(
+        .decimalKey, [operand], .call("larder_decimal_key", operand.parenthesized(in: .lowest))),
       isNullable: isNullable)
   }
 
-  /// The fragment as it is put in order, and compared with less and greater ones.
+  /// The fragment as it is sorted, and as it is compared for less or greater.
   final var ordered: SQLFragment { coding?.isDecimal == true ? decimalKey : orderedJSON }
 
   /// The fragment as a term of ORDER BY or GROUP BY.
   @usableFromInline
   final consuming func term() -> SQLFragment {
-    coding == nil && precedence > .lowest && kind != .composite ? self : ordered.inside(.lowest)
+    coding == nil && precedence > .lowest && kind != .composite
+      ? self : ordered.parenthesized(in: .lowest)
   }
 
-  /// A value as this fragment's are stored, for a place beside ``ordered``.
+  /// A value as this fragment's values are stored, for a comparison with ``ordered``.
   final func boundInOrder(_ value: any DatabaseValueConvertible) -> SQLFragment {
     let bound = bound(value)
     return coding?.isDecimal == true ? bound.decimalKey : bound
   }
 
-  /// An operator between this fragment and another, where they are decimal numbers; else nil.
+  /// An operator between this fragment and another, if they are decimal numbers; else nil.
   final func decimal(
     _ operation: SQLOperator, _ other: SQLFragment, isNullable: Bool
   ) -> SQLFragment? {
@@ -77,7 +79,7 @@ extension SQLFragment {
     }
   }
 
-  /// The text of the number that equal numbers have: values are bound as that.
+  /// The number's canonical text, in which values are bound already.
   private func plainDecimal(as coding: ExpressionCoding) -> SQLFragment {
     kind == .value ? self : decimal(as: coding)
   }
@@ -88,7 +90,9 @@ extension SQLFragment {
   ) -> SQLFragment {
     let operands = [insideDecimal ?? self, right.insideDecimal ?? right]
     return SQLFragment(
-      .form(form, operands, SQLFragment(.call(function, operands.map { $0.inside(.lowest) }))),
+      .form(
+        form, operands, SQLFragment(.call(function, operands.map { $0.parenthesized(in: .lowest) }))
+      ),
       isNullable: isNullable || right.isNullable, coding: coding)
   }
 
@@ -96,7 +100,7 @@ extension SQLFragment {
   final var negated: SQLFragment {
     guard let coding, coding.isDecimal else {
       return SQLFragment(
-        .negate, computed.inside(.sign), isNullable: isNullable, coding: coding)
+        .negate, computed.parenthesized(in: .sign), isNullable: isNullable, coding: coding)
     }
     return SQLFragment(text: "0", isNullable: false)
       .decimalCall(.decimalSubtract, "larder_decimal_subtract", self, coding)

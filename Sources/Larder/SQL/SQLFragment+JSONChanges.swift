@@ -1,16 +1,16 @@
 import LarderSQLite
 
-// Changes of JSON, of which all that one update makes in a column are one call: inside of each other they would be
-// as deep as they are many, and each that reads the column would hold all before it again.
+// Changes of JSON. All changes that one update makes in a column become one call: nested calls would be as
+// deep as there are changes, and each change that reads the column would repeat all before it.
 
 extension SQLFragment {
-  /// JSON with a change: a value, or nothing for a removal, at a path.
+  /// JSON with a change at a path: a value, or nothing for a removal.
   static func changedJSON(
     _ document: SQLFragment, _ kind: JSONPathChange.Kind, _ path: [JSONPathStep],
     _ value: SQLFragment = "NULL"
   ) -> SQLFragment {
     var changes = document.jsonChanges ?? JSONChangeList(document: document)
-    // What is set at once after it was set, was never there.
+    // A value that is set again at once replaces the first one.
     if kind == .set, let last = changes.list.last, last.change.kind == .set,
       last.change.path.count == path.count, last.change.path.begins(with: path)
     {
@@ -20,7 +20,7 @@ extension SQLFragment {
     return changes.fragment(coding: document.coding)
   }
 
-  /// The changes, where it consists of such.
+  /// The document and its changes; nil for any other fragment.
   fileprivate var jsonChanges: JSONChangeList? {
     if kind == .unary, operation == .parentheses { return left?.jsonChanges }
     guard case .form(.jsonChange(let changes), let operands, _) = content else { return nil }
@@ -28,8 +28,8 @@ extension SQLFragment {
       document: operands[0], list: Array(zip(changes, operands.dropFirst())))
   }
 
-  /// JSON in which a path leads to the same as in this, and the path there: what is set in an update is found in the
-  /// value, and what isn't touched by it in the column.
+  /// JSON in which a path leads to the same value as in this fragment, and the path in it. A place that the
+  /// update sets is found in the new value, and one that the update doesn't touch in the column.
   final func jsonSource(of path: [JSONPathStep]) -> (SQLFragment, [JSONPathStep]) {
     guard var changes = jsonChanges else { return (self, path) }
     let moves = changes.list.contains { $0.change.moves }
@@ -38,7 +38,7 @@ extension SQLFragment {
       if kept.isEmpty, change.kind == .set, path.begins(with: change.path) {
         return value.jsonSource(of: Array(path.dropFirst(change.path.count)))
       }
-      // Those that say what another one finds are needed for that.
+      // A change also stays if it decides what the path, or a change that stays, finds.
       let paths = [path] + kept.map(\.change.path)
       if !paths.allSatisfy({ change.path.isApart(from: $0, moves: moves) }) {
         kept.append((change, value))
@@ -51,8 +51,8 @@ extension SQLFragment {
 
 /// A document, and changes of it, one after the other.
 private struct JSONChangeList {
-  /// How many fit in a call: [127 arguments](https://www.sqlite.org/limits.html#max_function_arg), of which each
-  /// change is two.
+  /// How many changes fit in a call, of which each is two of at most
+  /// [127 arguments](https://www.sqlite.org/limits.html#max_function_arg).
   private static let countInCall = 60
 
   let document: SQLFragment
@@ -60,12 +60,12 @@ private struct JSONChangeList {
 
   func fragment(coding: ExpressionCoding?) -> SQLFragment {
     guard !list.isEmpty else { return document }
-    var call = document.inside(.lowest)
+    var call = document.parenthesized(in: .lowest)
     for start in stride(from: 0, to: list.count, by: Self.countInCall) {
       var arguments = [call]
       for (change, value) in list[start..<min(start + Self.countInCall, list.count)] {
         let path = (change.kind == .insert ? "?" : "") + change.path.json
-        arguments += [SQLFragment(text: path.quotedText), value.inside(.lowest)]
+        arguments += [SQLFragment(text: path.quotedText), value.parenthesized(in: .lowest)]
       }
       call = SQLFragment(.call("larder_json_set", arguments))
     }

@@ -1,8 +1,9 @@
 import LarderSQLite
 
-/// What dialects ask of an operand.
+/// The properties of an operand that dialects ask for.
 extension SQLFragment {
-  /// Whether it is an operator that all engines have, between names and values, which need no parentheses.
+  /// Whether the fragment is an operator that all engines have, between names
+  /// and values, which need no parentheses.
   package var isPlain: Bool {
     switch operation {
     case .assign: return true
@@ -14,37 +15,37 @@ extension SQLFragment {
     }
   }
 
-  /// The value that is bound for it, as it is stored; nil where it isn't a value, or one that can't be.
+  /// The stored form of the bound value; nil if the fragment isn't a value, or one that can't be stored.
   package var boundValue: DatabaseValue? { kind == .value ? try? value.databaseValue : nil }
 
-  /// A value that is nil.
+  /// Whether the fragment is a value that is nil.
   package var isNull: Bool { boundValue == .null }
 
-  /// Whether it may be NULL only once it is run.
+  /// Whether it is known only at run time that the fragment is NULL.
   package var mayBeNull: Bool { isNullable && kind != .value && operation != .key }
 
-  /// Whether it is the name of a column, or of something else.
+  /// Whether the fragment is the name of a column, or of something else.
   package var isName: Bool { kind == .text && words?.hasSuffix("\"") == true }
 
-  /// The collation that it names, in capital letters and without quotes.
+  /// The collation that the fragment names, in capital letters and without quotes.
   package var collation: String? {
     if operation == .parentheses { return left?.collation }
     guard operation == .collate else { return nil }
     return right?.words?.uppercased().replacing("\"", with: "")
   }
 
-  /// The same without the collation that it names.
+  /// The fragment without the collation that it names.
   package var withoutCollation: SQLFragment {
     guard collation != nil, let left else { return self }
     return left.withoutCollation
   }
 
-  /// What a term of ORDER BY is made of, behind which it says in which direction.
+  /// The expression of a term of ORDER BY that names its direction; nil for any other fragment.
   package var orderedOperand: SQLFragment? {
     operation == .ascending || operation == .descending ? left : nil
   }
 
-  /// What a decimal number is made of.
+  /// The operand that a decimal number is made of; the fragment itself if it isn't one.
   package var decimalOperand: SQLFragment {
     switch content {
     case .form(.decimalKey, let operands, _), .form(.decimal, let operands, _):
@@ -53,7 +54,7 @@ extension SQLFragment {
     }
   }
 
-  /// In parentheses, unless nothing of it could belong to an operator beside it.
+  /// The fragment in parentheses, unless it needs none beside any operator.
   package var grouped: SQLFragment {
     switch kind {
     case .text, .table, .value: self

@@ -4,9 +4,9 @@ import LarderSQLite
 // as the column beside them is.
 
 extension SQLFragment {
-  /// This fragment for a place where operators of this precedence are around it.
+  /// This fragment as an operand of an operator with this precedence, in parentheses if it needs them.
   @inline(__always)
-  final consuming func inside(_ outer: Precedence) -> SQLFragment {
+  final consuming func parenthesized(in outer: Precedence) -> SQLFragment {
     precedence > outer ? self : parenthesized
   }
 
@@ -14,20 +14,20 @@ extension SQLFragment {
     SQLFragment(.parentheses, self, isNullable: isNullable, coding: coding)
   }
 
-  /// This fragment as the left operand: of equal operators in a row the left ones belong together
-  /// without saying so.
+  /// This fragment as the left operand. Operators associate to the left, so that
+  /// one of equal precedence needs no parentheses.
   @inline(__always)
   private consuming func leading(_ precedence: Precedence) -> SQLFragment {
     self.precedence >= precedence ? self : parenthesized
   }
 
-  /// An operator between this fragment and another; a value on its own is stored as this one's are.
+  /// An operator between this fragment and another; a bare value is stored as this fragment's values are.
   @usableFromInline
   final consuming func infix(
     _ operation: SQLOperator, _ other: consuming SQLFragment, isNullable: Bool = true
   ) -> SQLFragment {
     let precedence = operation.precedence
-    // Mostly nothing has to be done to either, and each reference that is passed on is counted.
+    // The fast path: mostly neither operand needs a change, and passing on a reference costs a count.
     if self.precedence >= precedence, other.precedence > precedence, coding == nil,
       other.coding == nil
     {
@@ -50,8 +50,8 @@ extension SQLFragment {
   }
 
   /// An operator between this fragment and a value, which is bound.
-  // Always inlined, as what takes an existential and isn't would become a generic function, which makes another one
-  // of it.
+  // Always inlined: otherwise an existential parameter turns this into a generic function, which makes
+  // another existential of it.
   @inline(__always)
   @usableFromInline
   final consuming func infix(
@@ -78,7 +78,8 @@ extension SQLFragment {
     return SQLFragment(leading(operation.precedence), operation, value: coded)
   }
 
-  /// An operator that computes, with Floats or with what can't be computed with as it is stored.
+  /// An operator that computes with coded operands: with Floats, or with a form
+  /// that can't be computed with, which throws.
   private func computed(
     _ operation: SQLOperator, _ right: SQLFragment, _ coding: ExpressionCoding, isNullable: Bool
   ) -> SQLFragment {
@@ -88,8 +89,8 @@ extension SQLFragment {
     return result.float
   }
 
-  /// The quotient. Columns of NUMERIC hold real numbers without a fraction as integers, whose quotient SQLite
-  /// rounds: an operand that may be one is made real.
+  /// The quotient. NUMERIC columns hold real numbers without a fraction as integers, whose quotient SQLite
+  /// truncates. So an operand that may be one is made real.
   @usableFromInline
   final consuming func divided(by other: SQLFragment, isReal: Bool) -> SQLFragment {
     guard isReal, other.kind != .value, other.coding == nil else { return infix(.divide, other) }
@@ -121,9 +122,9 @@ extension SQLFragment {
     return infix(negated ? .notSame : .same, value)
   }
 
-  /// Whether it is NULL. (With a parameter, SQLite wouldn't use a partial index of what isn't NULL.)
+  /// A test for NULL. With a parameter instead, SQLite wouldn't use a partial index of rows that aren't NULL.
   private func nullTest(_ negated: Bool) -> SQLFragment {
-    SQLFragment(negated ? .isNotNull : .isNull, inside(.equality), isNullable: false)
+    SQLFragment(negated ? .isNotNull : .isNull, parenthesized(in: .equality), isNullable: false)
   }
 
   /// Whether it equals another: null-safe where either can be NULL.
@@ -137,10 +138,10 @@ extension SQLFragment {
     return infix(operation, other, isNullable: false)
   }
 
-  /// Another fragment as the right operand; a value on its own is stored as this one's are.
+  /// Another fragment as the right operand; a bare value is stored as this fragment's values are.
   final func operand(_ other: SQLFragment, _ precedence: Precedence) -> SQLFragment {
     if let coding, other.coding == nil, let coded = other.coded(coding.code) { return coded }
-    return other.matching(self).inside(precedence)
+    return other.matching(self).parenthesized(in: precedence)
   }
 
   /// Whether a collation is named in it.
@@ -153,7 +154,7 @@ extension SQLFragment {
     return false
   }
 
-  /// A value as this fragment's are stored.
+  /// A value, bound as this fragment's values are stored.
   final func bound(_ value: any DatabaseValueConvertible) -> SQLFragment {
     SQLFragment(value: coding?.code(value) ?? value)
   }

@@ -3,21 +3,21 @@ import LarderSQLite
 /// A fragment of SQL: a node of the syntax tree that queries, expressions and records' statements
 /// are made of. It becomes text late, in the dialect of the connection that runs it.
 ///
-/// Operators only put fragments together; joining texts at each step took three times as long as
-/// running a small query. What is frequent (names, operators, values) lies in the object itself,
-/// without an enumeration with payloads, whose copies took twice as long as all the rest.
+/// Operators only put fragments together; joining texts at each step took three times as long as running a
+/// small query. Frequent content (names, operators, values) lies in the object itself, without an enumeration
+/// with payloads, whose copies took twice as long as all the rest.
 ///
-/// Sendable, since all that a fragment has is Sendable and stays as it is until the last reference
-/// to it is gone, when ``takeApart()`` changes what nobody else can see.
+/// It is Sendable, since all its parts are, and they stay the same until the last reference to it is gone.
+/// Only then does ``takeApart()`` change them, which nobody else can see.
 ///
-/// What makes its unmanaged references and its pointer sound: the initializer retains what they refer
-/// to, and only the end of the fragment releases it.
+/// Its unmanaged references and its pointer are sound: the initializer retains what they refer to, and only
+/// the end of the fragment releases it.
 @usableFromInline
 package final class SQLFragment: @unchecked Sendable {
   package enum Kind: UInt8, Sendable {
     /// Words or names as they are.
     case text
-    /// The name of a declared table, which is compared with that of the database.
+    /// The name of a declared table. The declaration is compared with the database's table.
     case table
     /// A value, which is bound.
     case value
@@ -33,26 +33,26 @@ package final class SQLFragment: @unchecked Sendable {
 
   package let kind: Kind
   package let operation: SQLOperator
-  /// How tightly its outermost operator binds: what binds less needs parentheses inside.
+  /// How tightly its outermost operator binds. Inside a tighter one it needs parentheses.
   @usableFromInline package let precedence: Precedence
   /// Whether it can be NULL, as far as is known.
   @usableFromInline package let isNullable: Bool
-  /// How many fragments lie inside of each other.
+  /// The depth of the tree of fragments.
   private let depth: Int32
-  /// Whether so many lie inside of each other that nothing may go through them by calling itself.
+  /// Whether the tree is too deep for recursion.
   package var isDeep: Bool { depth > Self.deepest }
-  /// How values are stored that it is compared with, where the type doesn't say.
+  /// The coding of values that the fragment is compared with, if their type doesn't say how they are stored.
   @usableFromInline let coding: ExpressionCoding?
   package let value: any DatabaseValueConvertible
   private let text: TextBytes?
-  // The text's own, which are read without counting a reference.
+  // The bytes of `text`, which can be read without counting a reference.
   private let bytes: UnsafeBufferPointer<UInt8>
-  // Unmanaged, since each walk through a tree would count a reference to each part.
+  // Unmanaged, since otherwise each walk through a tree would count a reference to each part.
   @exclusivity(unchecked) private var leftReference: Unmanaged<SQLFragment>?
   @exclusivity(unchecked) private var rightReference: Unmanaged<SQLFragment>?
   @exclusivity(unchecked) private var compositeReference: Unmanaged<Composite>?
 
-  /// No text.
+  /// A fragment without text.
   @usableFromInline static let empty = SQLFragment(text: "")
 
   @inline(__always)
@@ -91,8 +91,8 @@ package final class SQLFragment: @unchecked Sendable {
       text: TextBytes(text))
   }
 
-  /// The name of a declared table, maybe with another one for it, by which statements that have it find the
-  /// declaration.
+  /// The name of a declared table, maybe with an alias. Statements that have it
+  /// find the declaration by its number.
   convenience init(text: String, of table: any ExpectedTable, _ number: Int) {
     self.init(
       .table, .or, .atom, isNullable: true, depth: 0, coding: nil,
@@ -175,26 +175,26 @@ package final class SQLFragment: @unchecked Sendable {
   package var left: SQLFragment? { leftReference?.takeUnretainedValue() }
   /// The right operand, where it isn't ``value``.
   package var right: SQLFragment? { rightReference?.takeUnretainedValue() }
-  /// The words or the name of a fragment that is only that.
+  /// The words or the name of a fragment that consists only of these.
   package var words: String? { text.map { String(decoding: $0.bytes, as: UTF8.self) } }
   private var composite: Composite? { compositeReference?.takeUnretainedValue() }
   /// The number of a declared table; 0 for any other fragment.
   var tableNumber: Int { text?.tableNumber ?? 0 }
-  /// The declared table that it is the name of.
+  /// The declared table that the fragment names.
   var table: (any ExpectedTable)? { (value as? MentionedTable)?.table }
-  /// What a fragment that is composite consists of.
+  /// The content of a composite fragment.
   package var content: Composite.Content? { composite?.content }
 
-  /// The fragments that it consists of.
+  /// The fragments that this one directly consists of.
   var innerParts: [SQLFragment] { [left, right].compactMap(\.self) + (composite?.parts ?? []) }
 
-  /// The fragments of a list; this one if it is no list.
+  /// The fragments of a list; only this one if it is no list.
   var parts: [SQLFragment] {
     if case .list(let parts, _) = content { return parts }
     return [self]
   }
 
-  /// A term of ORDER BY that says so, for dialects in which NULL stands elsewhere.
+  /// The fragment, marked as a term of ORDER BY for dialects in which NULL stands elsewhere.
   private var orderingTerm: SQLFragment {
     switch (kind, operation) {
     case (.unary, .ascending), (.unary, .descending), (.unary, .nullsFirst), (.unary, .nullsLast):
@@ -203,15 +203,15 @@ package final class SQLFragment: @unchecked Sendable {
     }
   }
 
-  /// The terms of ORDER BY, each of which says so.
+  /// The terms of ORDER BY, each marked as such.
   var orderingTerms: SQLFragment { .list(parts.map(\.orderingTerm)) }
 
-  /// The terms of GROUP BY, each of which says so.
+  /// The terms of GROUP BY, each marked as such.
   var groupingTerms: SQLFragment {
     .list(parts.map { SQLFragment(.grouping, $0, isNullable: $0.isNullable) })
   }
 
-  /// A list with this fragment as the last of it.
+  /// A list with this fragment added at its end.
   consuming func added(to list: SQLFragment?) -> SQLFragment {
     guard let list else { return self }
     return .list(list.parts + [self])
@@ -219,8 +219,8 @@ package final class SQLFragment: @unchecked Sendable {
 
   // MARK: Depth
 
-  /// Fragments that lie deeper inside of each other are written and let go of one after the other:
-  /// to do so inside of each other would take more of the stack than there may be.
+  /// The greatest depth at which fragments are written and released recursively. Deeper ones are handled one
+  /// after the other, since recursion would take more of the stack than there may be.
   private static let deepest: Int32 = 200
 
   deinit {
@@ -230,7 +230,7 @@ package final class SQLFragment: @unchecked Sendable {
     compositeReference?.release()
   }
 
-  /// Lets go of the parts one after the other.
+  /// Releases the parts one after the other, without recursion.
   private func takeApart() {
     var rest: [SQLFragment] = []
     giveUpParts(to: &rest)
@@ -248,7 +248,7 @@ package final class SQLFragment: @unchecked Sendable {
 
   // MARK: Writing
 
-  /// Writes the text, or binds the values, whatever the writer does.
+  /// Writes the fragment: the writer takes the text, the values, or both.
   func write<W: SQLWriter>(to writer: inout W) throws(W.Failure) {
     if W.hasDialect, kind.rawValue > Kind.value.rawValue, let other = writer.rewritten(self) {
       return try other.writeItself(to: &writer)
@@ -292,7 +292,7 @@ package final class SQLFragment: @unchecked Sendable {
     _ part: Unmanaged<SQLFragment>?, to writer: inout W
   ) throws(W.Failure) {
     guard let part else { return }
-    // The closure can't throw an error of a type of its own.
+    // The closure can't throw a typed error.
     let result: Result<Void, W.Failure> = part._withUnsafeGuaranteedRef { part in
       do throws(W.Failure) {
         return .success(try part.write(to: &writer))
@@ -315,7 +315,7 @@ package final class SQLFragment: @unchecked Sendable {
     }
   }
 
-  /// What is written, in order.
+  /// The steps of writing the fragment, in order.
   private var steps: [WritingStep] {
     let operands = (left.map(WritingStep.part), right.map(WritingStep.part))
     return switch kind {
@@ -332,7 +332,8 @@ package final class SQLFragment: @unchecked Sendable {
 
   // MARK: Values beside it
 
-  /// The same with its only value stored in another way; nil if it is more than a value.
+  /// A value, or a CASE whose results are values, with the values stored in
+  /// another way; nil for any other fragment.
   func coded(
     _ code: (any DatabaseValueConvertible) -> (any DatabaseValueConvertible)?
   ) -> SQLFragment? {

@@ -15,7 +15,7 @@ package enum Precedence: UInt8, Comparable, Sendable {
 /// An operator of SQL: between two operands, before one, or after one.
 @usableFromInline
 package enum SQLOperator: UInt8, Sendable {
-  // Between two.
+  // Operators between two operands.
   case or, and
   case equal, notEqual
   /// Null-safe equality and its opposite: NULL equals NULL.
@@ -25,39 +25,40 @@ package enum SQLOperator: UInt8, Sendable {
   case bitwiseAnd, bitwiseOr, shiftLeft, shiftRight
   case add, subtract, multiply, divide, remainder, concatenate
   case collate
-  /// JOIN … and ON … behind FROM.
+  /// The joins of FROM, `JOIN …` and `ON …`.
   case join, leftJoin, rightJoin, fullJoin, on
-  /// A join whose left side is gone through first, where the engine could choose.
+  /// A join whose left side is always the outer loop; other joins leave that to the engine.
   case crossJoin
-  /// A column and what it becomes, behind SET.
+  /// An assignment to a column, as in SET.
   case assign
-  // Before one.
+  // Operators before one operand.
   case not, negate, bitwiseNot, distinct
-  // Around one.
+  // An operator around one operand.
   case parentheses
-  // After one.
+  // Operators after one operand.
   case isNull, isNotNull
   case ascending, descending, nullsFirst, nullsLast
   /// A term of GROUP BY.
   case grouping
-  /// What is a condition: where NULL is as good as false.
+  /// A condition, in which NULL counts as false.
   case condition
-  /// Of a name: a column that is never NULL in the database, whatever its property's type is; one of real numbers.
+  /// Facts about a name: a column that is never NULL in the database, whatever
+  /// its property's type; a column of real numbers.
   case key, real
 
-  /// What is known of a column.
+  /// The fact about a column: a key, one of real numbers, or `or` for neither.
   static func column(isKey: Bool, _ kind: ColumnType.Kind) -> SQLOperator {
     isKey ? .key : kind == .real ? .real : .or
   }
 
-  /// What stands between two operands, or before the only one, in SQLite's SQL.
+  /// The text between two operands, or before the only one, in SQLite's SQL.
   var text: StaticString {
     switch self {
     case .or: " OR "
     case .and: " AND "
     case .equal, .assign: " = "
     case .notEqual: " <> "
-    // They use the same indexes as `=`.
+    // IS uses the same indexes as `=`.
     case .same: " IS "
     case .notSame: " IS NOT "
     case .less: " < "
@@ -98,7 +99,7 @@ package enum SQLOperator: UInt8, Sendable {
     }
   }
 
-  /// What stands after the only operand.
+  /// The text after the only operand.
   var suffix: StaticString {
     switch self {
     case .parentheses: ")"
@@ -111,7 +112,7 @@ package enum SQLOperator: UInt8, Sendable {
     }
   }
 
-  /// Whether it makes another value of its operands.
+  /// Whether the operator computes a new value.
   var isArithmetic: Bool { precedence >= .bits && precedence <= .concatenation }
 
   /// How tightly it binds.

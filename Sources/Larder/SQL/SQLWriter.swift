@@ -1,15 +1,14 @@
 import LarderSQLite
 
-/// What a fragment is written to: each does something with the text, or with the values, or with
-/// both.
+/// A destination for fragments. Each writer uses the text, the values, or both.
 protocol SQLWriter {
   associatedtype Failure: Error
 
-  /// The dialect, where it isn't SQLite's. Those that write for SQLite have none: a constant, which the
-  /// compiler knows where it would have to make an Optional to find out.
+  /// Whether the writer has a dialect, as one for another engine than SQLite has. It is a constant, so that
+  /// the compiler needn't make an Optional to find out.
   static var hasDialect: Bool { get }
   var dialect: (any Dialect)? { get }
-  /// What the dialect has written in a fragment's place.
+  /// The dialect's replacement of a fragment; nil if there is none.
   func rewritten(_ fragment: SQLFragment) -> SQLFragment?
   mutating func append(word: StaticString)
   /// Text in UTF-8.
@@ -17,15 +16,15 @@ protocol SQLWriter {
   mutating func append(_ text: String)
   /// A placeholder, and the value for it.
   mutating func append(value: any DatabaseValueConvertible) throws(Failure)
-  /// The same with what its engine is told of its type.
+  /// A placeholder and its value, with the text that tells the engine its type.
   mutating func append(value: any DatabaseValueConvertible, as type: String) throws(Failure)
-  /// The same beside a column, or assigned to it, which may say the type.
+  /// A placeholder and its value, beside a column that may tell its type, or assigned to it.
   mutating func append(
     value: any DatabaseValueConvertible, beside column: SQLFragment, _ operation: SQLOperator
   ) throws(Failure)
   /// SQL of the program's own, with its values.
   mutating func append(sql: SQL) throws(Failure)
-  /// Says that the text is not likely to come again in the same form.
+  /// Marks the text as unlikely to come again in the same form.
   mutating func appendUnlikely()
   /// A parameter of a record's statement, for a column at this position.
   mutating func append(parameter name: String?, _ column: Int)
@@ -39,7 +38,7 @@ extension SQLWriter {
   func rewritten(_ fragment: SQLFragment) -> SQLFragment? { nil }
   mutating func note(table: SQLFragment) {}
 
-  /// A condition as the dialect has it.
+  /// A condition as the dialect writes it.
   func conditionally(_ fragment: SQLFragment) -> SQLFragment {
     dialect?.condition(fragment) ?? fragment
   }
@@ -55,7 +54,7 @@ extension SQLWriter {
     try append(value: value)
   }
 
-  /// LIMIT and OFFSET, of which one isn't nil or zero.
+  /// LIMIT and OFFSET, at least one of which limits the rows.
   mutating func append(limit: Int?, offset: Int) throws(Failure) {
     if Self.hasDialect,
       let fragment = rewritten(SQLFragment(.limit(limit, offset: offset)))
@@ -70,7 +69,7 @@ extension SQLWriter {
   }
 }
 
-/// Something that a fragment writes.
+/// A step of writing a fragment.
 enum WritingStep {
   case word(StaticString)
   case text(TextBytes)
@@ -83,7 +82,7 @@ enum WritingStep {
   case type(ColumnType)
   case parameter(String?, Int)
   case limit(Int?, offset: Int)
-  /// The text is not likely to come again in the same form.
+  /// A mark: the text is unlikely to come again in the same form.
   case unlikely
 
   func write<W: SQLWriter>(to writer: inout W) throws(W.Failure) {
@@ -132,8 +131,8 @@ extension ArgumentWriter: SQLWriter {
   mutating func append(parameter name: String?, _ column: Int) {}
 }
 
-/// Writes SQLite's text into temporary memory, and keeps the values; and the columns of a record's
-/// parameters, each once.
+/// Writes SQLite's text into temporary memory, and keeps the values and the
+/// columns of a record's parameters, each column once.
 struct SQLCollector: SQLWriter {
   typealias Failure = Never
 
@@ -192,8 +191,8 @@ extension SQL {
     return (sql, columns)
   }
 
-  /// SQL for SQLite, and the positions of the columns that parameters stand for, in the order in which
-  /// SQLite numbers these: a name that comes again is the same parameter.
+  /// SQL for SQLite, and the positions of the parameters' columns, in the order in which SQLite numbers the
+  /// parameters. A repeated name is the same parameter.
   fileprivate static func collected(
     _ write: (inout SQLCollector) -> Void
   ) -> (sql: SQL, columns: [Int]) {
@@ -242,7 +241,7 @@ struct DialectWriter: SQLWriter {
   var dialect: (any Dialect)? { ownDialect }
   private(set) var text: TextWriter
   private(set) var values: [(any DatabaseValueConvertible)?] = []
-  /// The columns whose types values have, by the values' places.
+  /// The column whose type a value has, by the value's position.
   private var besides: [Int: SQLFragment] = [:]
   /// The columns of the parameters so far, in the order in which they are numbered.
   fileprivate var columns: [Int] = []
@@ -295,8 +294,8 @@ struct DialectWriter: SQLWriter {
     text.append(ownDialect.placeholder(parameterCount + values.count))
   }
 
-  /// The number of the same value, of the same type, where the type says how it is stored: what stands beside
-  /// others may be of another type at each place. Few are looked at: long lists have no such.
+  /// The number of an earlier parameter for the same value, of the same type and beside the same column, if
+  /// the type says how it is stored. Long lists aren't searched, since they rarely repeat a value.
   private func number(
     of value: any DatabaseValueConvertible, _ column: SQLFragment?
   ) -> Int? {
@@ -315,7 +314,7 @@ struct DialectWriter: SQLWriter {
       append(sql.text)
       return
     }
-    // A program's own text is the only one whose placeholders have to be looked for.
+    // Only a program's own text has placeholders that have to be searched for.
     var rest = sql.values[...]
     for piece in sql.pieces {
       guard piece.kind == .placeholder, let value = rest.popFirst() else {

@@ -1,10 +1,11 @@
 import LarderSQLite
 
-// Places in JSON that are selected and are terms of GROUP BY or ORDER BY. The terms take values of another type for NULL,
-// where what is selected throws; engines that want both to be the same expression take what is selected.
+// Places in JSON that are both selected and terms of GROUP BY or ORDER BY. A
+// term takes values of another type for NULL, whereas the selected expression
+// throws. Engines that want both to be the same expression use the selected one.
 
 extension SQLFragment {
-  /// A list of terms, each place in JSON of which knows what is selected of it.
+  /// A list of terms, with the selected expression attached to each place in JSON that is selected too.
   func naming(_ columns: SQLFragment) -> SQLFragment {
     guard parts.contains(where: { $0.jsonPlace != nil }) else { return self }
     let selected = columns.strictJSON
@@ -22,7 +23,7 @@ extension SQLFragment {
     return SQLFragment(.form(.jsonSelected, [same], self), isNullable: isNullable)
   }
 
-  /// The places in JSON whose values throw where they are of another type.
+  /// The places in JSON at which a value of another type throws.
   private var strictJSON: [SQLFragment] {
     var found: [SQLFragment] = []
     var rest = [self]

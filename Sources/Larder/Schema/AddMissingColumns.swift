@@ -1,6 +1,6 @@
 import LarderSQLite
 
-// ALTER TABLE … ADD COLUMN for what a table lacks.
+// ALTER TABLE … ADD COLUMN for the columns that a table lacks.
 
 extension Table {
   /// Adds the columns that are declared here and missing in the database, with their indexes, in a
@@ -11,12 +11,12 @@ extension Table {
   /// // ALTER TABLE "city" ADD COLUMN "mayor" TEXT
   /// ```
   ///
-  /// Rows that are there get the column's default. Throws ``SchemaError/cannotAddColumn(table:column:reason:)``
-  /// for a column that [ALTER TABLE](https://www.sqlite.org/lang_altertable.html#altertabaddcol)
-  /// can't add: a part of the key, a UNIQUE or stored one, one that is NOT NULL without a default, or
-  /// whose default is an expression (other engines can add the last two). `rebuild` can. Throws
-  /// ``SchemaError/brokenDependent(table:dependent:reason:)`` where a view or trigger that counts
-  /// columns would no longer work. Other differences are left as they are.
+  /// Existing rows get the column's default. Throws ``SchemaError/cannotAddColumn(table:column:reason:)`` for
+  /// a column that [ALTER TABLE](https://www.sqlite.org/lang_altertable.html#altertabaddcol) can't add: one
+  /// that is part of the key, UNIQUE, or NOT NULL without a default; in SQLite also one that is computed and
+  /// stored, has an expression as its default, or refers to another table and has a default. `rebuild` can
+  /// add these. Throws ``SchemaError/brokenDependent(table:dependent:reason:)`` if a view or trigger that
+  /// counts columns would no longer work. Other differences are left as they are.
   @discardableResult
   public func addMissingColumns(_ db: Database) throws -> [String] {
     try schema(in: db).addMissingColumns(db)
@@ -24,7 +24,10 @@ extension Table {
 }
 
 extension TableSchema {
-  /// Adds the columns that are missing; see `Table.addMissingColumns(_:)`.
+  /// Adds the missing columns; see `Table.addMissingColumns(_:)`.
+  ///
+  /// - Throws: ``Larder/SchemaError``, and ``LarderSQLite/UnsupportedByEngine`` if the table is declared for
+  ///   another engine.
   @discardableResult
   public func addMissingColumns(_ db: Database) throws -> [String] {
     try checkEngine(of: db)
@@ -47,10 +50,10 @@ extension TableSchema {
     }
   }
 
-  /// Why ALTER TABLE can't add a column to a table with rows; nil if it can.
+  /// The reason why ALTER TABLE can't add a column to a table with rows; nil if it can.
   func blockedReason(adding column: ColumnSchema) -> String? {
     let name = column.name.foldedName
-    if column.primaryKeyPosition > 0 { return "it is a part of the key" }
+    if column.primaryKeyPosition > 0 { return "it is part of the primary key" }
     if uniqueConstraints.contains(where: { $0.contains { $0.foldedName == name } }) {
       return "it is UNIQUE"
     }
@@ -59,7 +62,7 @@ extension TableSchema {
         column.isNotNull && column.defaultSQL == nil && column.generatedSQL == nil
       return needsValue ? "it is NOT NULL and has no default" : nil
     }
-    if column.isStored { return "its computed value is stored" }
+    if column.isStored { return "it is a STORED generated column" }
     if column.generatedSQL != nil { return nil }
     let value = column.defaultSQL?.normalizedSQL ?? ["null"]
     if value == ["null"] { return column.isNotNull ? "it is NOT NULL and has no default" : nil }

@@ -1,9 +1,9 @@
 import LarderSQLite
 
-/// The statements that don't compile for a database, because a view or trigger refers to something
-/// that isn't there: changes of a table must not add to them. SQLite finds out only when they are used.
+/// The statements that don't compile for a database because a view or trigger refers to something missing. A
+/// change of a table must not add to them; SQLite itself reports them only when they are used.
 struct BrokenDependents {
-  /// What is broken, with why.
+  /// The reason why each broken statement doesn't compile, by its view, or by its table and kind.
   private let reasons: [String: String]
 
   init(in db: Database) throws {
@@ -15,8 +15,8 @@ struct BrokenDependents {
         statements[prefix + view.name] =
           "SELECT * FROM \(identifier: schema).\(identifier: view.name)"
       }
-      // A trigger is compiled with the statement that fires it. That of a temporary one may be of the
-      // main schema's.
+      // A trigger is compiled with the statement that fires it. A temporary trigger may belong to a table of
+      // the main schema.
       for table in Set(entries.filter { $0.kind == .trigger }.map(\.table)) {
         let isTemporary =
           schema == "temp"
@@ -28,7 +28,7 @@ struct BrokenDependents {
         let name: SQL = "\(identifier: owner).\(identifier: table)"
         statements["INSERT into \(prefix)\(table)"] = "INSERT INTO \(name) DEFAULT VALUES"
         statements["DELETE from \(prefix)\(table)"] = "DELETE FROM \(name)"
-        // A broken view has no columns.
+        // The columns of a broken view can't be read.
         let columns = ((try? db.columns(of: table, in: owner)) ?? []).filter {
           $0.generatedSQL == nil
         }
@@ -47,7 +47,7 @@ struct BrokenDependents {
     }
   }
 
-  /// Throws for a statement that compiled before.
+  /// Throws if a statement that compiled before no longer does.
   func check(comparedTo before: BrokenDependents, table: String) throws {
     let new = reasons.filter { before.reasons[$0.key] == nil }
     guard let first = new.min(by: { $0.key < $1.key }) else { return }
@@ -56,7 +56,7 @@ struct BrokenDependents {
 }
 
 extension Database {
-  /// Runs a closure that changes a table, and undoes it where a view or trigger no longer works then.
+  /// Runs a closure that changes a table; rolls back and throws if a view or trigger no longer works then.
   @discardableResult
   func keepingDependents<T>(of table: String, _ body: (Database) throws -> T) throws -> T {
     try inTransaction { db in

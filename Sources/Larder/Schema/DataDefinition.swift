@@ -1,20 +1,20 @@
 import LarderSQLite
 
-/// The text of data definition (DDL): all statements that create, alter and drop are written here, of
-/// declared tables and of those that a database has.
+/// The text of data definition (DDL). Every statement that creates, alters or drops is written here, for
+/// declared tables and for those found in a database.
 ///
 /// See [CREATE TABLE](https://www.sqlite.org/lang_createtable.html),
 /// [CREATE INDEX](https://www.sqlite.org/lang_createindex.html) and
 /// [ALTER TABLE](https://www.sqlite.org/lang_altertable.html).
-enum DDL {
+package enum DDL {
   // MARK: Tables
 
-  /// - Parameter definitions: of the columns, then of the constraints.
+  /// - Parameter definitions: the definitions of the columns, then of the constraints.
   static func createTable(_ name: String, _ definitions: [String], options: String?) -> String {
     TableSchema.statement(name, definitions) + (options.map { " " + $0 } ?? "")
   }
 
-  /// What follows the parentheses; nil for nothing.
+  /// The table options after the closing parenthesis; nil if there are none.
   static func options(isStrict: Bool, isWithoutRowID: Bool) -> String? {
     let options = (isStrict ? ["STRICT"] : []) + (isWithoutRowID ? ["WITHOUT ROWID"] : [])
     return options.isEmpty ? nil : options.joined(separator: ", ")
@@ -23,7 +23,7 @@ enum DDL {
   /// The definition of a column.
   ///
   /// - Parameter isKey: whether it alone is the primary key.
-  static func column(
+  package static func column(
     _ column: ColumnSchema, isKey: Bool, isAutoincrement: Bool, isUnique: Bool,
     reference: ForeignKeySchema?
   ) -> String {
@@ -42,7 +42,7 @@ enum DDL {
     return parts.filter { !$0.isEmpty }.joined(separator: " ")
   }
 
-  static func check(_ condition: String) -> String { "CHECK (\(condition))" }
+  package static func check(_ condition: String) -> String { "CHECK (\(condition))" }
 
   static func generated(_ expression: String, isStored: Bool) -> String {
     "AS (\(expression)) \(isStored ? "STORED" : "VIRTUAL")"
@@ -56,11 +56,11 @@ enum DDL {
     "ALTER TABLE \(table.quotedIdentifier) ADD COLUMN \(column.sql)"
   }
 
-  static func alterTable(_ name: String, _ actions: [String]) -> String {
+  package static func alterTable(_ name: String, _ actions: [String]) -> String {
     "ALTER TABLE \(name.quotedIdentifier) \(actions.joined(separator: ", "))"
   }
 
-  // MARK: What belongs to tables
+  // MARK: Indexes, views, triggers, virtual tables
 
   static func createIndex(
     _ name: String, on table: String, _ terms: [String], isUnique: Bool, where condition: String?
@@ -88,7 +88,7 @@ enum DDL {
     "CREATE VIRTUAL TABLE \(name.quotedIdentifier) USING \(module)"
   }
 
-  static func drop(
+  package static func drop(
     _ kind: SchemaEntry.Kind, _ name: String, in schema: String? = nil, ifExists: Bool = false
   ) -> String {
     "DROP \(kind.rawValue.uppercased()) \(ifExists ? "IF EXISTS " : "")"
@@ -97,7 +97,7 @@ enum DDL {
 }
 
 extension ForeignKeySchema {
-  /// The clause without the columns that refer.
+  /// The REFERENCES clause, without the referring columns.
   var clause: String {
     var text = "REFERENCES \(referencedTable.quotedIdentifier)"
     if !referencedColumns.isEmpty { text += " (\(referencedColumns.identifierList))" }
@@ -106,11 +106,11 @@ extension ForeignKeySchema {
     return text + (isDeferred ? " DEFERRABLE INITIALLY DEFERRED" : "")
   }
 
-  /// What stands behind FOREIGN KEY.
-  var sql: String { "(\(columns.identifierList)) \(clause)" }
+  /// The text after FOREIGN KEY.
+  package var sql: String { "(\(columns.identifierList)) \(clause)" }
 }
 
 extension [String] {
-  /// Names in double quotes, with commas.
+  /// The quoted names, joined by commas.
   var identifierList: String { map(\.quotedIdentifier).joined(separator: ", ") }
 }

@@ -1,17 +1,17 @@
 import LarderSQLite
 
-/// Makes the value of a table of its declaration: the statements that create it depend on the format
-/// of dates.
+/// Makes a table's value from its declaration. The statements that create the table depend on the date
+/// format.
 struct DeclaredTable {
   private let primaryKey: [String]
   private let dateFormat: DateFormat
   private let dialect: any Dialect
-  /// Whether it is to be made as a temporary table, which can't refer to others.
+  /// Whether the table is a temporary draft. A temporary table can't refer to others.
   private let isDraft: Bool
   private let nullableColumns: Set<String>
   private(set) var schema: TableSchema
 
-  /// Throws where the declaration is wrong.
+  /// Makes the table's value; throws if the declaration is wrong.
   init(
     _ name: String, _ columns: [ColumnDefinition], _ constraints: [TableConstraintDefinition],
     _ options: TableOptions, _ dateFormat: DateFormat, _ dialect: any Dialect = SQLiteDialect(),
@@ -55,13 +55,13 @@ struct DeclaredTable {
       && (dialect.definitions == nil || definition.type.isNullable)
     if isRowID { schema.rowIDColumn = name }
     var column = ColumnSchema(name: name)
-    // ANY would make numbers of text in a table that isn't STRICT.
+    // In a table that isn't STRICT, the type ANY would turn text into numbers.
     let takesAll = type.kind == .any && !schema.isStrict
     column.type = definition.sqlType ?? (takesAll ? "" : dialect.typeName(of: type))
     if isRowID, definition.sqlType == nil, let numbered = dialect.definitions?.rowIDType {
       column.type = numbered
     }
-    // In a key too: SQLite would allow NULL there, and several times over.
+    // Key columns are NOT NULL too: SQLite would allow NULL in a key, even several times.
     column.isNotNull = !isRowID && (definition.isPrimaryKey || !definition.type.isNullable)
     column.defaultSQL =
       try definition.defaultSQL.map { "(\(try text($0)))" }
@@ -84,11 +84,11 @@ struct DeclaredTable {
     if definition.isIndexed { try add(.index([name], isUnique: false, nil, name: nil)) }
   }
 
-  /// Throws for what is no type: SQLite would take it for the constraints that follow one.
+  /// Throws if the text is more than a type: SQLite would read the rest as the column's constraints.
   private func check(_ sqlType: String, of column: String) throws {
     var tokens = sqlType.sqlTokens
     if dialect.definitions != nil {
-      // A server's identity is said behind its type.
+      // On a server, the identity clause follows the type.
       for words in [["generated", "always"], ["generated", "by", "default"]] {
         let words = words + ["as", "identity"]
         let last = tokens.suffix(words.count)
@@ -109,26 +109,26 @@ struct DeclaredTable {
         !words.contains(where: token.isWord) && !token.isSymbol(";")
           && (depth > 0 || !token.isSymbol(","))
       }
-    guard isType else { throw problem("“\(column)” has a type that is none: \(sqlType)") }
+    guard isType else { throw problem("“\(column)” has an invalid SQL type: \(sqlType)") }
     let strict = ["INT", "INTEGER", "REAL", "TEXT", "BLOB", "ANY"]
     guard schema.isStrict, !strict.contains(sqlType.uppercased()) else { return }
     throw problem(
-      "“\(column)” has the type \(sqlType), which a STRICT table doesn't have; say .notStrict")
+      "“\(column)” has the type \(sqlType), which a STRICT table doesn't allow; use .notStrict")
   }
 
-  /// A fragment in the words of the dialect.
+  /// The fragment's text in the dialect.
   private func text(_ fragment: SQLFragment) throws -> String {
     try text(fragment.sql(in: dialect.definitions == nil ? nil : DefinitionText(dialect: dialect)))
   }
 
-  /// SQL without parameters, which no declaration can have.
+  /// The SQL with its values as literals, since a declaration can't have parameters.
   private func text(_ sql: SQL) throws -> String {
     try sql.literalText(dateFormat: dateFormat, dialect.literal)
   }
 
   // MARK: Constraints
 
-  /// Adds a constraint or index, and returns what stands in CREATE TABLE; nil for an index.
+  /// Adds a constraint or index. Returns the constraint's text for CREATE TABLE; nil for an index.
   @discardableResult
   private mutating func add(_ constraint: TableConstraintDefinition) throws -> String? {
     switch constraint {
@@ -151,19 +151,19 @@ struct DeclaredTable {
       return nil
     case .expressionIndex(let expression, let suffix, let isUnique, let condition, let name):
       let name = name ?? "\(schema.name)_\(suffix)_index"
-      // SQLite needs no parentheses, but another engine does.
+      // SQLite needs no parentheses here, but another engine does.
       let term = try indexTerm("(\(text(expression)))", isNullable: true)
       try addIndex(name, [], [term], isUnique: isUnique, condition.map(text))
       return nil
     }
   }
 
-  /// A term of an index as the dialect orders it.
+  /// A term of an index, in the order that the dialect's queries have.
   private func indexTerm(_ term: String, isNullable: Bool) -> String {
     dialect.definitions?.indexTerm(term, isNullable: isNullable) ?? term
   }
 
-  /// Throws where the other table's key has another number of columns.
+  /// Adds a foreign key; throws if the other table's key has a different number of columns.
   private mutating func add(_ key: ForeignKeySchema) throws -> ForeignKeySchema {
     guard key.referencedColumns.count == key.columns.count else {
       throw problem(
@@ -176,7 +176,7 @@ struct DeclaredTable {
     return key
   }
 
-  /// Throws where another has the same name.
+  /// Adds an index; throws if another one has the same name.
   private mutating func addIndex(
     _ name: String, _ columns: [String], _ terms: [String], isUnique: Bool, _ condition: String?
   ) throws {
@@ -197,16 +197,16 @@ struct DeclaredTable {
 }
 
 extension Table {
-  /// The table as a value. Throws ``RecordError/declaration(table:problem:)`` where the declaration is
-  /// wrong, ``RecordError/view(table:)`` for a view, and ``LarderSQLite/ConversionError`` where a default can't
-  /// be stored.
+  /// The table as a value. Throws ``RecordError/declaration(table:problem:)`` if the declaration is wrong,
+  /// ``RecordError/view(table:)`` for a view, and ``LarderSQLite/ConversionError`` if a default can't be
+  /// stored.
   ///
   /// - Parameter dateFormat: the connection's ``LarderSQLite/Configuration/dateFormat``.
   public func schema(dateFormat: DateFormat = .secondsSince1970) throws -> TableSchema {
     try schema(dateFormat: dateFormat, in: SQLiteDialect())
   }
 
-  /// The same with the names that another dialect has for types.
+  /// The table as a value, in another dialect.
   package func schema(dateFormat: DateFormat, in dialect: any Dialect) throws -> TableSchema {
     try core.checkWritable()
     return try DeclaredTable(
@@ -216,7 +216,7 @@ extension Table {
 }
 
 extension TableSchema {
-  /// A table that has no record.
+  /// A table without a record type.
   ///
   /// ```swift
   /// let log = try TableSchema(
@@ -230,15 +230,14 @@ extension TableSchema {
   /// try log.create(db)
   /// ```
   ///
-  /// As with records, columns are NOT NULL unless their type is
-  /// ``LarderSQLite/ColumnType/optional``, and the table is STRICT unless its options say
-  /// otherwise. Throws `RecordError.declaration` where the declaration doesn't
-  /// hold together, and ``LarderSQLite/ConversionError`` where a default can't be stored.
+  /// Columns are NOT NULL, as with records, unless their type is ``LarderSQLite/ColumnType/optional``, and
+  /// the table is STRICT unless its options say otherwise. Throws `RecordError.declaration` if the
+  /// declaration contradicts itself, and ``LarderSQLite/ConversionError`` if a default can't be stored.
   ///
-  /// - `constraints`: those that aren't a single column's.
-  /// - `indexes`: those that aren't a single column's.
-  /// - `options`: whether it has no row id, or no primary key, or isn't STRICT.
-  /// - `db`: a database on whose engine the table is to be; SQLite's if nil.
+  /// - `constraints`: the constraints that don't belong to a single column.
+  /// - `indexes`: the indexes that don't belong to a single column.
+  /// - `options`: whether the table has no row id, or no primary key, or isn't STRICT.
+  /// - `db`: a database whose engine the table is for; nil for SQLite.
   public init(
     _ name: String, _ columns: [ColumnDefinition], constraints: [TableConstraint<Never>] = [],
     indexes: [TableConstraint<Never>] = [], options: TableOptions = [], in db: Database? = nil
@@ -247,7 +246,7 @@ extension TableSchema {
       throw RecordError.declaration(table: name, problem: problem)
     }
     let constraints = (constraints + indexes).map(\.definition)
-    // Its defaults are values of SQLite's, which no format of dates changes.
+    // The defaults are SQLite values, which don't depend on a date format.
     let declared = try DeclaredTable(
       name, columns, constraints, options, .secondsSince1970, db?.dialect ?? SQLiteDialect())
     guard let db, let dialect = db.dialect else {
@@ -261,7 +260,7 @@ extension TableSchema {
 }
 
 extension ColumnDefinition {
-  /// A column of a table that has no record; see
+  /// A column of a table without a record type; see
   /// ``LarderSQLite/TableSchema/init(_:_:constraints:indexes:options:in:)``.
   public static func column(
     _ name: String, _ type: ColumnType, _ options: ColumnOption<DatabaseValue>...
@@ -269,7 +268,7 @@ extension ColumnDefinition {
     column(name, type, options: options)
   }
 
-  /// The same with options that are known only when it is made.
+  /// The same with the options as an array.
   package static func column(
     _ name: String, _ type: ColumnType, options: [ColumnOption<DatabaseValue>]
   ) -> ColumnDefinition {
@@ -282,8 +281,8 @@ extension ColumnDefinition {
   }
 }
 
-/// A dialect for text in which values stand as literals: what is written first is read by
-/// ``LarderSQLite/SQL/literalText(dateFormat:_:)``, in whose placeholders.
+/// A dialect for text in which values stand as literals. It writes the placeholders that
+/// ``LarderSQLite/SQL/literalText(dateFormat:_:)`` then replaces.
 private struct DefinitionText: Dialect {
   let dialect: any Dialect
 

@@ -1,13 +1,14 @@
 import LarderSQLite
 
-/// What a column's default comes to, as far as its text tells: `0.0` and `0`, `'x'` and `("x")`, in any case.
+/// The value of a column's default, as far as its text tells: `'x'` and `("x")` have the same value, and so
+/// have `0.0` and `0` once they are stored.
 ///
 /// See [the DEFAULT clause](https://www.sqlite.org/lang_createtable.html#the_default_clause).
 enum DefaultValue: Hashable {
   case null, integer(Int64), real(Double), text(String)
-  /// By its digits.
+  /// A blob, by its literal in lower case.
   case blob(String)
-  /// The pieces of anything else.
+  /// Any other expression, as its normalized tokens.
   case expression([String])
 
   init(_ sql: String?) {
@@ -34,7 +35,7 @@ enum DefaultValue: Hashable {
     return text.lowercased().contains("x") ? nil : Double(text).map { .real($0) }
   }
 
-  /// A single word, or what stands in quotes: a name that isn't in parentheses is a text.
+  /// The default that is a single word or quoted token. A bare name, without parentheses, is a text.
   private static func word(_ token: SQLPiece, _ name: String, isBare: Bool) -> DefaultValue {
     if token.kind == .quoted {
       let isString = isBare || token.text.utf8.first.map { "'\"".utf8.contains($0) } ?? false
@@ -47,7 +48,7 @@ enum DefaultValue: Hashable {
     return isTime || !isBare ? .expression([token].normalized) : .text(name)
   }
 
-  /// What a column of an affinity makes of it.
+  /// The value that a column of an affinity stores for this default.
   func stored(_ affinity: ColumnAffinity) -> DefaultValue {
     switch (affinity, self) {
     case (.numeric, .text(let text)), (.real, .text(let text)):

@@ -1,9 +1,9 @@
 import LarderSQLite
 
-// The schema diff: what a program declares beside what a database has.
+// The schema diff: compares a program's declarations with a database's schema.
 
 extension Table {
-  /// In what the table in a database isn't what is declared here; empty for one that
+  /// The ways the table in a database differs from this declaration; empty for a table that
   /// ``create(_:ifNotExists:)`` has made.
   ///
   /// ```swift
@@ -11,16 +11,17 @@ extension Table {
   /// // “city”.“founded”, type: declared TEXT, found DATETIME
   /// ```
   ///
-  /// Names are compared in any case, expressions without spaces and comments, types by their
-  /// [affinity](https://www.sqlite.org/datatype3.html#type_affinity), as SQLite does the same with a `TEXT` and an
-  /// `NVARCHAR(160)`, and defaults by their values. A view has to have the columns that are declared. Not told
-  /// are indexes, UNIQUE and CHECK constraints and foreign keys that are there without being declared:
-  /// see ``LarderSQLite/TableSchema/differences(from:strictly:)``. Another engine than SQLite is asked how it writes
-  /// what is declared, for which it makes a temporary table: in a scope that only reads it throws
-  /// ``LarderSQLite/UnsupportedByEngine``. Throws
-  /// ``RecordError/declaration(table:problem:)`` where the declaration is wrong.
+  /// Names are compared case-insensitively, expressions without spaces and comments, and defaults by their
+  /// values. Types are compared by their [affinity](https://www.sqlite.org/datatype3.html#type_affinity),
+  /// since SQLite treats a `TEXT` and an `NVARCHAR(160)` alike. A view has to have the declared columns.
+  /// Indexes, UNIQUE and CHECK constraints and foreign keys that only the database has aren't reported: see
+  /// ``LarderSQLite/TableSchema/differences(from:strictly:)``.
   ///
-  /// - `strictly`: whether to tell, too, what is only written otherwise; see ``TableDifference/isNote``.
+  /// Another engine than SQLite is asked how it writes the declaration, by means of a temporary table: in a
+  /// read-only scope this throws ``LarderSQLite/UnsupportedByEngine``. Throws
+  /// ``RecordError/declaration(table:problem:)`` if the declaration is wrong.
+  ///
+  /// - `strictly`: whether to report differences of wording too; see ``TableDifference/isNote``.
   public func differences(_ db: Database, strictly: Bool = false) throws -> [TableDifference] {
     if core.isInState(.view) { return try viewDifferences(db).filter { strictly || !$0.isNote } }
     let declared = try schema(in: db)
@@ -31,13 +32,13 @@ extension Table {
 }
 
 extension TableSchema {
-  /// In what another table, mostly one that a database has, isn't what is declared here; where there
-  /// is none, that is the only difference.
+  /// The ways another table, usually a database's, differs from this declaration. If `other` is nil, the
+  /// missing table is the only difference.
   ///
-  /// Names are compared in any case, expressions without spaces and comments, types by their affinity,
-  /// defaults by their values, and indexes whatever their names.
+  /// Names are compared case-insensitively, expressions without spaces and comments, types by their affinity,
+  /// defaults by their values, and indexes regardless of their names.
   ///
-  /// - `strictly`: whether to tell, too, what is only written otherwise; see ``Larder/TableDifference/isNote``.
+  /// - `strictly`: whether to report differences of wording too; see ``Larder/TableDifference/isNote``.
   public func differences(
     from other: TableSchema?, strictly: Bool = false
   ) -> [TableDifference] {
@@ -94,7 +95,7 @@ private struct TableComparison {
     let isRowID = declared.rowIDColumn == column.name || found.rowIDColumn == other.name
     let type = column.type.uppercased()
     let found = other.type.uppercased()
-    // The two are the same, but for the row id.
+    // INTEGER and INT are the same type, except for the row id.
     if type != found && (isRowID || Set([type, found]) != ["INTEGER", "INT"])
       || column.identity != other.identity
     {
@@ -104,7 +105,7 @@ private struct TableComparison {
     }
     if !isRowID, column.isNotNull != other.isNotNull {
       func text(_ isNotNull: Bool) -> String { isNotNull ? "NOT NULL" : "NULL" }
-      // By an old mistake of SQLite's, keys can be NULL where nothing is said; the record's isn't.
+      // By an old bug of SQLite's, a key column can be NULL unless it says NOT NULL; the record's can't.
       add(
         .nullability, column.name, text(column.isNotNull), text(other.isNotNull),
         isNote: isSQLite && column.isNotNull && other.primaryKeyPosition > 0)
@@ -129,10 +130,11 @@ private struct TableComparison {
     ColumnAffinity(type: column.type, isStrict: table.isStrict)
   }
 
-  /// The collation of columns that have none.
+  /// The collation of columns that declare none.
   private var binary: [UInt8] { Array("binary".utf8) }
 
-  /// A default in parentheses comes back without them, and NULL is the same as none.
+  /// The tokens of a default. A default in parentheses is read back without them, and NULL is the same as no
+  /// default.
   private func normalized(default text: String?) -> [String] {
     (text ?? "NULL").sqlTokens.withoutParentheses.normalized
   }
@@ -154,7 +156,7 @@ private struct TableComparison {
 
   // MARK: The table
 
-  /// An expression of the table's without what may stand before the names of its columns.
+  /// The tokens of one of the table's expressions, without qualifiers before the names of columns.
   private func normalized(_ expression: String) -> [String] {
     expression.withoutQualifier(declared.name).normalizedSQL
   }
@@ -195,7 +197,7 @@ private struct TableComparison {
     compare(.conflictClause, clauses(declared), clauses(found))
   }
 
-  /// Adds what only one of the two has.
+  /// Adds a difference for each part that only one of the two tables has.
   private mutating func compare<Key: Hashable>(
     _ kind: TableDifference.Kind, _ declared: [(key: Key, sql: String)],
     _ found: [(key: Key, sql: String)]
@@ -224,8 +226,9 @@ extension ForeignKeySchema {
     columns.map(\.foldedName) == other.columns.map(\.foldedName)
   }
 
-  /// Whether another does the same. One that names no columns means the primary key.
-  func isSame(as other: ForeignKeySchema) -> Bool {
+  /// Whether another foreign key has the same effect. A key that names no referenced columns refers to the
+  /// primary key.
+  package func isSame(as other: ForeignKeySchema) -> Bool {
     let targets = [referencedColumns, other.referencedColumns].map { $0.map(\.foldedName) }
     return hasSameColumns(as: other)
       && referencedTable.foldedName == other.referencedTable.foldedName
@@ -236,14 +239,14 @@ extension ForeignKeySchema {
 }
 
 extension TableSchema {
-  /// STRICT and WITHOUT ROWID, as far as they apply.
+  /// STRICT and WITHOUT ROWID, if they apply.
   var options: String? { DDL.options(isStrict: isStrict, isWithoutRowID: isWithoutRowID) }
 }
 
 extension ColumnSchema {
   fileprivate var numberedType: String { identity.isEmpty ? type : "\(type) \(identity)" }
 
-  /// The most of it in always the same words.
+  /// The main parts of the column's definition, always in the same words.
   fileprivate var summary: String {
     [
       name.quotedIdentifier, numberedType, isNotNull ? "NOT NULL" : "",

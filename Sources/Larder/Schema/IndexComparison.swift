@@ -1,17 +1,17 @@
 import LarderSQLite
 
-// Indexes are compared by what they are for: their names don't matter, a unique one serves where
-// none is asked for, and a UNIQUE constraint has an index of its own.
+// Indexes are compared by what they are for. Their names don't matter, a unique index serves if only a plain
+// one is declared, and a UNIQUE constraint has an index of its own.
 
 extension TableSchema {
-  /// The UNIQUE constraints of this table for which another has no index.
-  func missingUniqueConstraints(in other: TableSchema) -> [IndexSchema] {
+  /// The UNIQUE constraints of this table for which another table has no index.
+  package func missingUniqueConstraints(in other: TableSchema) -> [IndexSchema] {
     // The row id is unique without an index.
     uniqueIndexes.filter { $0.columns != [rowIDColumn] && !other.keys.contains($0.key) }
   }
 
-  /// The indexes of this table that another has none for.
-  func missingIndexes(in other: TableSchema) -> [IndexSchema] {
+  /// The indexes of this table for which another has no equivalent.
+  package func missingIndexes(in other: TableSchema) -> [IndexSchema] {
     indexes.filter { index in
       !other.keys.contains { $0.serves(index.key) }
         && !other.indexes.contains { $0.isOfAnotherMethod && $0.name.isSame(as: index.name) }
@@ -19,11 +19,11 @@ extension TableSchema {
   }
 
   /// The UNIQUE constraints of this table that another doesn't have.
-  func surplusUniqueConstraints(for declared: TableSchema) -> [IndexSchema] {
+  package func surplusUniqueConstraints(for declared: TableSchema) -> [IndexSchema] {
     uniqueIndexes.filter { $0.columns != [rowIDColumn] && !declared.keys.contains($0.key) }
   }
 
-  /// The indexes of this table that serve for nothing that another declares.
+  /// The indexes of this table that serve for none of another's declared indexes.
   func surplusIndexes(for declared: TableSchema) -> [IndexSchema] {
     indexes.filter { index in
       !declared.keys.contains { index.key.serves($0) }
@@ -35,13 +35,13 @@ extension TableSchema {
   private var keys: [IndexKey] { (uniqueIndexes + indexes).map(\.key) }
 }
 
-/// What an index is for.
+/// The properties of an index that decide which others it can replace.
 struct IndexKey: Hashable {
   let terms: [[String]]
   let isUnique: Bool
   let condition: [String]
 
-  /// Whether it is on a column, or has a condition on it.
+  /// Whether the index is on a column, or its condition uses the column.
   func uses(_ column: String) -> Bool {
     let name = String(decoding: column.foldedName, as: UTF8.self)
     // The name of a function or a collation isn't the column's.
@@ -53,7 +53,7 @@ struct IndexKey: Hashable {
     }
   }
 
-  /// Whether an index like this does for another.
+  /// Whether this index can replace another.
   func serves(_ other: IndexKey) -> Bool {
     terms == other.terms && condition == other.condition && (isUnique || !other.isUnique)
   }
@@ -64,18 +64,18 @@ extension IndexSchema {
     IndexKey(
       terms: terms.map { term in
         let words = term.normalizedSQL
-        // It is the order that all have.
+        // ASC is the default order, so it is left out.
         return words.count > 1 && words.last == "asc" ? Array(words.dropLast()) : words
       }, isUnique: isUnique, condition: condition?.normalizedSQL ?? [])
   }
 
-  /// Whether it isn't the tree that is declared here, but one that somebody has made by hand for what a tree can't
-  /// serve, such as GIN. Under the name of a declared index it takes the place of that.
+  /// Whether somebody has made the index by hand with another method than the declared B-tree, such as GIN,
+  /// for queries that a B-tree can't serve. If it has a declared index's name, it counts as that index.
   fileprivate var isOfAnotherMethod: Bool {
     sql.contains(" USING ") && !sql.contains(" USING btree (")
   }
 
-  /// The column that it is on, if that is all.
+  /// The column of an index on just one column; nil for other indexes.
   var onlyColumn: String? {
     guard terms.count == 1 else { return nil }
     if kind != .created { return columns[0] }

@@ -1,15 +1,15 @@
 import LarderSQLite
 
-// Conflicts of index names: tables, views and indexes share one set of names, and indexes are compared
-// whatever theirs are. One that serves, or is another table's, may have the name of one that is to be
-// created.
+// Conflicts of index names. Tables, views and indexes share one namespace, and indexes are compared
+// regardless of their names. So an index that serves, or belongs to another table, may have the name of one
+// that is to be created.
 
 extension Schema {
-  /// The steps that drop indexes whose names others need, and what this schema is then.
+  /// The steps that drop indexes whose names are needed, and the schema after these steps.
   func withoutNameConflicts(with declared: Schema) -> (steps: [SchemaStep], rest: Schema) {
     var steps: [SchemaStep] = []
     var rest = self
-    // Without one index another may be missing, whose name is taken in turn.
+    // Dropping one index may make another one missing, whose name may be taken in turn.
     while case let names = declared.newNames(in: rest), rest.hasIndex(in: names) {
       for index in rest.tables.indices {
         let table = rest.tables[index]
@@ -43,7 +43,8 @@ extension Schema {
 
   private func newIndexes(of table: TableSchema, found: TableSchema) -> [IndexSchema] {
     guard additions(to: found, of: table) == nil else { return table.missingIndexes(in: found) }
-    // A rebuild may lose what has served, such as a UNIQUE constraint; it replaces its own indexes.
+    // A rebuild may lose what has served until now, such as a UNIQUE constraint. The old table's own index
+    // names become free with it.
     let names = Set(found.indexes.map(\.name.foldedName))
     return table.indexes.filter { !names.contains($0.name.foldedName) }
   }

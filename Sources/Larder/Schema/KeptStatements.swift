@@ -1,12 +1,12 @@
 import LarderSQLite
 
-// The text that sqlite_schema keeps for an object is run again where the object is made anew. SQLite
-// reads only the first statement of it when it opens a file, and never compares it with the object's
-// name: a file that somebody else has made may hold more behind it, or something else.
+// Recreating an object runs the text that sqlite_schema keeps for it. SQLite reads only the first statement
+// of that text when it opens a file, and never compares it with the object's name: a file from elsewhere may
+// hold further statements behind it, or a different one.
 
 extension Database {
-  /// Runs the statement that makes an object. Throws ``SchemaError/notItsStatement(name:sql:)`` for
-  /// text that is another, and `ResultCode.misuse` for one with more behind it.
+  /// Runs the statement that creates an object. Throws ``SchemaError/notItsStatement(name:sql:)`` for text
+  /// that creates something else, and `ResultCode.misuse` for text with more than one statement.
   func create(
     _ kind: SchemaEntry.Kind, _ name: String, of table: String? = nil, by sql: String
   ) throws {
@@ -15,27 +15,27 @@ extension Database {
     guard sql.creates(kind, name, of: table) else {
       throw SchemaError.notItsStatement(name: name, sql: sql)
     }
-    // It throws for text with more than one statement, and runs none then.
+    // For text with more than one statement this throws, and runs none.
     try executeUpdate(statement)
   }
 
-  /// Makes a table under another name.
+  /// Creates a table under another name.
   func createTable(_ table: TableSchema, as name: String) throws {
     guard table.sql.creates(.table, table.name, of: nil) else {
       throw SchemaError.notItsStatement(name: table.name, sql: table.sql)
     }
-    // Its constraints may name it, which would be no table's name yet.
+    // The table's constraints may name the table, but no table has that name yet.
     try create(
       .table, name, by: table.sql.withoutQualifier(table.name).replacingTableName(by: name))
   }
 
-  func create(_ index: IndexSchema, of table: String) throws {
+  package func create(_ index: IndexSchema, of table: String) throws {
     try create(.index, index.name, of: table, by: index.sql)
   }
 }
 
 extension String {
-  /// Whether this begins as the statement that makes an object, on a table if one is given.
+  /// Whether this text begins like the statement that creates an object, on a table if one is given.
   func creates(_ kind: SchemaEntry.Kind, _ name: String, of table: String?) -> Bool {
     var tokens = sqlTokens[...]
     guard tokens.popFirst()?.isWord("create") == true else { return false }
@@ -52,12 +52,12 @@ extension String {
     return names.first?.name?.foldedName == table.foldedName
   }
 
-  /// The text without a table's name, and a schema's, before the names of its columns: where only
-  /// this table can be meant, as in its constraints, they are the same without.
+  /// The text without a table's name, and a schema's, before the names of columns. Texts that can only mean
+  /// this table, such as its constraints, mean the same without.
   func withoutQualifier(_ table: String) -> String {
     var kept: [SQLPiece] = []
     func isName(_ piece: SQLPiece, _ name: String) -> Bool {
-      // A number is no name.
+      // A number isn't a name.
       let isNumber = piece.kind == .word && piece.text.utf8.first.map { $0 < 0x3a } ?? false
       return !isNumber && piece.identifier?.foldedName == name.foldedName
     }
@@ -77,8 +77,8 @@ extension String {
     return kept.map(\.text).joined()
   }
 
-  /// The statement with another name in the place of its third word: `CREATE TABLE city (…)` as
-  /// SQLite keeps it, without a schema before the name.
+  /// The statement with another name in place of its third word: `CREATE TABLE city (…)`, the form in which
+  /// SQLite keeps it, has no schema before the name.
   func replacingTableName(by name: String) -> String {
     var words = 0
     return SQL(raw: self).pieces.map { piece in
@@ -89,8 +89,8 @@ extension String {
 }
 
 extension IndexSchema {
-  /// The same index where its statement has strings in double quotes, which SQLite takes for such in
-  /// what a file keeps, where no column has the name: in single quotes, as new statements want them.
+  /// The same index with its double-quoted strings in single quotes, which new statements need. In a text
+  /// kept by a file, SQLite takes a double-quoted word for a string if no column has that name.
   func withoutQuotedStrings(in table: TableSchema) -> IndexSchema {
     let pieces = SQL(raw: sql).pieces
     let tokens = sql.sqlTokens

@@ -1,9 +1,9 @@
 import LarderSQLite
 
-// What a program that writes steps out has to know about a rebuild.
+// Facts about a rebuild, for a program that writes steps out.
 
 extension SchemaStep {
-  /// The table that it makes anew, and what may be lost of it; nil for a step that is one statement.
+  /// The table that this step rebuilds, and what it may lose; nil for a step that is one statement.
   package var rebuild: (table: TableSchema, losing: RebuildLosses)? {
     if case .rebuild(let table, let losing) = action { (table, losing) } else { nil }
   }
@@ -11,15 +11,15 @@ extension SchemaStep {
 
 /// Rows that a rebuild refuses to copy, since they would lose something.
 package struct RefusedRows {
-  /// The column whose values would become others; nil where it is about row ids.
+  /// The column whose values would change; nil if row ids would.
   package let column: String?
-  /// What these rows meet, an expression over the old table's columns.
+  /// The condition that these rows meet: an expression over the old table's columns.
   package let condition: String
 }
 
 extension TableSchema {
-  /// The rows of another table that a rebuild to this one doesn't copy. Zeros that would lose their sign, which
-  /// SQL can't tell, aren't among them.
+  /// The rows of another table that a rebuild to this one refuses to copy. Zeros that would lose their sign
+  /// aren't among them, since SQL can't tell them apart.
   ///
   /// - Parameter db: any database.
   package func refusedRows(
@@ -41,7 +41,7 @@ extension TableSchema {
     return refused
   }
 
-  /// The columns that have to have a value, which rows of another table don't have.
+  /// The NOT NULL columns without a default for which rows of another table have no value.
   package func columnsWithoutValue(from old: TableSchema) -> [ColumnSchema] {
     columns.filter {
       $0.isNotNull && $0.defaultSQL == nil && $0.generatedSQL == nil && old.column($0.name) == nil

@@ -1,24 +1,35 @@
 import LarderSQLite
 
 /// How a rebuild copies rows from the old table to the new one, and what that would lose.
-struct RowCopy {
+package struct RowCopy {
   let old: TableSchema
   let new: TableSchema
   let losing: RebuildLosses
   let db: Database
-  /// The expressions of the caller's, by the folded names of columns.
+  /// The caller's expressions, by the folded names of columns.
   let copying: [[UInt8]: SQL]
 
-  /// The old table, by a name that nothing hides.
+  package init(
+    old: TableSchema, new: TableSchema, losing: RebuildLosses, db: Database,
+    copying: [[UInt8]: SQL]
+  ) {
+    self.old = old
+    self.new = new
+    self.losing = losing
+    self.db = db
+    self.copying = copying
+  }
+
+  /// The old table's name, qualified so that no temporary table hides it.
   private var oldTable: SQL {
     old.engine == nil ? "main.\(identifier: old.name)" : "\(identifier: old.name)"
   }
 
-  /// A column that is written, and what is written to it.
+  /// A column that is written, and the expression that it gets.
   struct Value {
     let target: String
     let source: SQL
-    /// The old column, where the source is nothing else.
+    /// The old column, if the source is nothing else.
     let column: ColumnSchema?
     /// Whether the source is the row id.
     var isRowID = false
@@ -28,7 +39,7 @@ struct RowCopy {
 
   func sql(to table: String) -> SQL {
     var values = self.values
-    // INSERT takes no empty list.
+    // INSERT needs at least one column.
     if values.isEmpty, let column = new.columns.first(where: { $0.generatedSQL == nil }) {
       let source = SQL(raw: column.defaultSQL ?? "NULL")
       values.append(Value(target: column.name, source: source, column: nil))
@@ -38,8 +49,8 @@ struct RowCopy {
     for (index, value) in values.enumerated() {
       sources = index == 0 ? value.source : "\(sources), \(value.source)"
     }
-    // In the order of the new table's keys, so that rows are added at its end, and not in that of an
-    // index that happens to have all columns.
+    // Rows are copied in the order of the new table's key, so that each is appended at its end. SQLite might
+    // otherwise read them in the order of an index that happens to have all columns.
     let order = old.rowIDSource.map { [$0] } ?? old.primaryKey
     let orderSQL = SQL(raw: order.isEmpty ? "" : " ORDER BY \(order.identifierList)")
     let verb: SQL = losing.contains(.rows) ? "INSERT OR IGNORE" : "INSERT"
@@ -47,12 +58,12 @@ struct RowCopy {
       \(verb) INTO main.\(identifier: table) (\(targets))
       SELECT \(sources) FROM \(oldTable)\(orderSQL)
       """
-    // It doesn't come again.
+    // The statement is never run again.
     sql.isCacheable = false
     return sql
   }
 
-  /// What is written.
+  /// The columns that are written, with their expressions.
   var values: [Value] {
     var values = new.columns.compactMap { column -> Value? in
       guard column.generatedSQL == nil else { return nil }
@@ -61,12 +72,12 @@ struct RowCopy {
         let source = tokens.count == 1 ? tokens[0].identifier.flatMap(old.column) : nil
         return Value(target: column.name, source: expression, column: source)
       }
-      // The old column's name: in another case it is the same column.
+      // The old column's own name is used, since its case may differ.
       return old.column(column.name).map {
         Value(target: column.name, source: "\(identifier: $0.name)", column: $0)
       }
     }
-    // Rows keep their row ids: other tables, such as those of full-text search, may know them.
+    // Row ids are kept: other tables, such as full-text indexes, may know the rows by them.
     if let target = new.rowIDTarget, let source = old.rowIDSource,
       !values.contains(where: { $0.target.foldedName == target.foldedName })
     {
@@ -78,11 +89,10 @@ struct RowCopy {
     return values
   }
 
-  // MARK: What would be lost
+  // MARK: Losses
 
-  /// Throws where rows have values that would not be copied, or not as they are, or not have values
-  /// that are needed.
-  func check() throws {
+  /// Throws if rows have values that would be left out or changed, or lack values that are needed.
+  package func check() throws {
     if !losing.contains(.rowIDs) { try checkHasRowIDs() }
     guard
       try db.value("SELECT EXISTS (SELECT 1 FROM \(oldTable))", as: Bool.self)
@@ -108,11 +118,11 @@ struct RowCopy {
     if let missing { throw SchemaError.needsValue(table: new.name, column: missing.name) }
   }
 
-  /// Whether an expression of the caller's reads a column. SQLite tells: without the column it
-  /// doesn't compile any more.
+  /// Whether one of the caller's expressions reads a column: without it, the expression doesn't compile.
   private func isRead(_ column: ColumnSchema) throws -> Bool {
     try copying.values.contains { expression in
-      // It may name the schema too, which the other names don't have.
+      // An expression that names the schema too doesn't compile here, so it is tried without qualifiers as
+      // well.
       var short = expression
       short.text = short.text.withoutQualifier(old.name)
       let candidates = [expression, short]
@@ -129,7 +139,7 @@ struct RowCopy {
       "SELECT \(expression) FROM (SELECT \(list) FROM \(oldTable)) AS \(identifier: old.name)"
     sql.isCacheable = false
     do {
-      // In a savepoint, since what fails would abort the transaction of another engine.
+      // Another engine runs this in a savepoint, since an error would abort its transaction.
       if old.engine == nil {
         try db.validate(sql)
       } else {
@@ -141,8 +151,8 @@ struct RowCopy {
     }
   }
 
-  /// Throws where there would be no row ids any more. A table that is declared to have none is known
-  /// by its key, unless something says otherwise, rows or no rows.
+  /// Throws if the rows would no longer have row ids, whether or not there are rows. A table declared WITHOUT
+  /// ROWID is known by its key, unless it is the content of a virtual table.
   private func checkHasRowIDs() throws {
     guard old.rowIDSource != nil, new.rowIDTarget == nil else { return }
     if new.isWithoutRowID, try !isContentOfVirtualTable() { return }
@@ -154,9 +164,9 @@ struct RowCopy {
     try throwIfAny(changed) { .losesRowIDs(table: new.name, count: $0, rows: $1) }
   }
 
-  /// What rows meet that would get another row id; nil where none can.
+  /// The condition of rows that would get another row id; nil if none can.
   var changedRowIDs: SQL? {
-    // What can't be named, nobody knows.
+    // Nobody can know row ids that have no name.
     guard let source = old.rowIDSource, let target = new.rowIDTarget,
       let value = values.first(where: { $0.target.foldedName == target.foldedName }),
       !value.isRowID, value.column == nil || value.column?.name != old.rowIDColumn
@@ -168,7 +178,7 @@ struct RowCopy {
     try db.schema().contains { $0.isVirtualTable && $0.names(old.name) }
   }
 
-  /// Throws where a column's type, key or conflict clause would make something else of a value.
+  /// Throws if a column's type, key or conflict clause would change a value.
   private func checkValues() throws {
     for value in values {
       guard let column = value.column, let target = new.column(value.target) else { continue }
@@ -194,8 +204,8 @@ struct RowCopy {
     }
   }
 
-  /// What rows meet that another engine would make another value for a column, as it casts it there and back;
-  /// nil if the type is the same.
+  /// The condition of rows whose value another engine would change: it casts the value to the new type and
+  /// back. Nil if the type stays the same.
   private func changed(_ column: ColumnSchema, _ target: ColumnSchema) -> SQL? {
     guard column.type != target.type else { return nil }
     let value: SQL = "\(identifier: column.name)"
@@ -205,7 +215,7 @@ struct RowCopy {
 
   // MARK: Rows
 
-  /// How many rows an error tells.
+  /// The number of rows that an error lists.
   private static let mostRows = 10
 
   private func throwIfAny(
@@ -223,7 +233,7 @@ struct RowCopy {
     return error(count ?? 0, try rows(condition, limit: Self.mostRows))
   }
 
-  /// The row ids, or the keys, of the rows that meet a condition, in their order.
+  /// The row ids, or the keys, of the rows that meet a condition, in order.
   private func rows(
     _ condition: SQL, also column: String? = nil, limit: Int = -1
   ) throws -> [[DatabaseValue]] {
@@ -246,8 +256,7 @@ extension DatabaseValue {
 }
 
 extension TableSchema {
-  /// The columns whose values another table has no place for: those that it doesn't have, or
-  /// computes.
+  /// The columns whose values another table can't hold: it lacks the column, or computes it.
   func lostColumns(for new: TableSchema) -> [ColumnSchema] {
     columns.filter {
       $0.generatedSQL == nil && new.column($0.name).map { $0.generatedSQL != nil } ?? true
@@ -257,6 +266,6 @@ extension TableSchema {
   /// A name under which row ids can be read; nil if there is none.
   var rowIDSource: String? { rowIDNames.first ?? rowIDColumn }
 
-  /// What to insert row ids into; nil where that can't be.
+  /// The column to insert row ids into; nil if there is none.
   var rowIDTarget: String? { rowIDColumn ?? rowIDNames.first }
 }

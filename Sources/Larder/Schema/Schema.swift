@@ -1,7 +1,6 @@
 import LarderSQLite
 
-/// The tables, views and triggers of a database as values: those that it has, or those that a
-/// program declares.
+/// The tables, views and triggers of a database as values: found in a database, or declared by a program.
 ///
 /// ```swift
 /// let declared = try Schema(City.self, Country.self)
@@ -14,14 +13,14 @@ import LarderSQLite
 public struct Schema: Hashable, Sendable {
   /// The ordinary tables.
   public var tables: [TableSchema]
-  /// The virtual tables, such as those of full-text search, whose kind is `table`, with what their triggers write
-  /// down; then the views; then the triggers. They are brought into that order, and entries of other kinds are left out, such as the
-  /// tables that virtual ones keep their contents in.
+  /// The virtual tables (of the kind `table`, such as full-text indexes) and the tables that their triggers
+  /// write to; then the views; then the triggers. Entries are sorted into that order. Entries of other kinds,
+  /// such as the tables in which virtual ones keep their contents, are left out.
   public var others: [SchemaEntry] {
     didSet { others = Self.ordered(others) }
   }
 
-  /// The views that records read, which the schema of these records needs but doesn't make.
+  /// The views that records read. The records' schema needs these views but doesn't make them.
   private(set) var views: [String] = []
 
   /// A schema of these tables, and of views, triggers and virtual tables in any order.
@@ -30,9 +29,9 @@ public struct Schema: Hashable, Sendable {
     self.others = Self.ordered(others)
   }
 
-  /// Whatever is made before what may refer to it.
+  /// Sorts entries so that each comes before those that may refer to it.
   private static func ordered(_ entries: [SchemaEntry]) -> [SchemaEntry] {
-    // There are few of them: a schema of many tables isn't gone through for each of these.
+    // Virtual tables are few: this doesn't search a schema of many tables for each entry.
     let virtual = entries.filter(\.isVirtualTable)
     return virtual
       + entries.filter { entry in
@@ -41,10 +40,11 @@ public struct Schema: Hashable, Sendable {
       + entries.filter { $0.kind == .trigger }
   }
 
-  /// The `main` schema of a database, in the order in which things were made. SQLite's own tables
-  /// and those of virtual tables are left out. Throws ``LarderSQLite/DatabaseError`` where the database
-  /// can't be read. Of another engine it is the tables of the first schema of the path: views and triggers, of
-  /// which only the server knows whether they say the same, are for migrations alone.
+  /// The `main` schema of a database, in the order of creation. SQLite's own tables and those of virtual
+  /// tables are left out. Throws ``LarderSQLite/DatabaseError`` if the database can't be read.
+  ///
+  /// For another engine, the schema has the tables of the first schema of the search path. Views and triggers
+  /// are left to migrations, since only the server knows whether two of them are the same.
   public init(_ db: Database) throws {
     self = try db.inSavepoint { db in
       if db.engine != nil {
@@ -69,9 +69,9 @@ public struct Schema: Hashable, Sendable {
     }
   }
 
-  /// The tables that records declare. Throws ``RecordError/declaration(table:problem:)`` where one is
-  /// declared wrongly. Of a record's view it is known that it has to be there: what it says is one of ``others``,
-  /// if it is to be compared or created.
+  /// The tables that records declare. Throws ``RecordError/declaration(table:problem:)`` if a declaration is
+  /// wrong. A view that a record reads only has to exist; to compare or create its definition, add it to
+  /// ``others``.
   ///
   /// - `dateFormat`: the connection's ``LarderSQLite/Configuration/dateFormat``.
   public init(
@@ -83,8 +83,8 @@ public struct Schema: Hashable, Sendable {
     try self.init(records) { try schema($0) }
   }
 
-  /// The tables that records declare, as a database's engine writes them, to be compared with what that
-  /// database has. Throws what ``Table/differences(_:strictly:)`` does.
+  /// The tables that records declare, in the spelling of a database's engine, for a comparison with that
+  /// database. Throws what ``Table/differences(_:strictly:)`` does.
   public init(_ records: any Record.Type..., in db: Database) throws {
     func schema<R: Record>(_ type: R.Type) throws -> TableSchema { try R.table.schema(in: db) }
     try self.init(records) { try schema($0) }
@@ -110,15 +110,15 @@ public struct Schema: Hashable, Sendable {
     self.views = views
   }
 
-  /// The table of this name, in any case.
+  /// The table with this name, compared case-insensitively.
   public func table(_ name: String) -> TableSchema? {
     tables.first { $0.name.foldedName == name.foldedName }
   }
 
-  /// In what another schema, mostly that of a database, isn't what is declared here, in any order
-  /// of the tables and columns.
+  /// The ways another schema, usually a database's, differs from this declaration. The order of tables and
+  /// columns is ignored.
   ///
-  /// - `strictly`: whether to tell, too, what is only written otherwise; see ``TableDifference/isNote``.
+  /// - `strictly`: whether to report differences of wording too; see ``TableDifference/isNote``.
   public func differences(from other: Schema, strictly: Bool = false) -> [TableDifference] {
     func difference(
       _ kind: TableDifference.Kind, _ name: String, _ declared: String?, _ found: String?
@@ -136,17 +136,16 @@ public struct Schema: Hashable, Sendable {
       .map { difference($0.differenceKind, $0.name, nil, $0.sql) }
   }
 
-  /// The tables that another schema doesn't declare; the migrator's bookkeeping is nobody's.
+  /// The tables that another schema doesn't declare, without Larder's own bookkeeping.
   func surplusTables(for declared: Schema) -> [TableSchema] {
     tables.filter {
       declared.table($0.name) == nil && !Self.isBookkeeping($0.name) && !declared.isRead($0.name)
     }
   }
 
-  /// Whether a table is one that Larder keeps for itself: the migrations' history, commit tokens, and the identity of a
-  /// database that is copied.
+  /// Whether a table belongs to Larder itself.
   package static func isBookkeeping(_ name: String) -> Bool {
-    ["larder_migration", "larder_commit", DatabaseIdentity.table].contains {
+    BookkeepingTables.all.contains {
       name.foldedName == $0.foldedName
     }
   }

@@ -1,7 +1,6 @@
 import LarderSQLite
 
-/// One step of those that change a database's schema to what is declared; see
-/// ``Schema/steps(from:)``.
+/// A step of those that change a database's schema to the declared one; see ``Schema/steps(from:)``.
 public struct SchemaStep: Hashable, Sendable {
   enum Action: Hashable, Sendable {
     case execute(String)
@@ -10,10 +9,10 @@ public struct SchemaStep: Hashable, Sendable {
     case rebuild(TableSchema, losing: RebuildLosses)
   }
 
-  /// What it does, in words.
+  /// The step's description in words.
   public let detail: String
-  /// Whether something of the database is gone afterwards: rows, the values of a column, row ids that
-  /// a virtual table knows, or a view, trigger or index that isn't made anew.
+  /// Whether the step loses something: rows, the values of a column, row ids that a virtual table knows, or a
+  /// view, trigger or index that isn't recreated.
   public let isDestructive: Bool
   let action: Action
 
@@ -23,7 +22,7 @@ public struct SchemaStep: Hashable, Sendable {
     self.action = action
   }
 
-  /// Drops something; `end` follows in the detail.
+  /// A step that drops an object; `end` is appended to its detail.
   init(
     dropping kind: SchemaEntry.Kind, _ name: String, as word: String? = nil, isDestructive: Bool,
     _ end: String = ""
@@ -38,7 +37,7 @@ public struct SchemaStep: Hashable, Sendable {
       dropping: .index, index.name, isDestructive: isDestructive, " of “\(table)”")
   }
 
-  /// The statement; nil for a rebuild, which is several (`TableSchema.rebuild`).
+  /// The step's statement; nil for a rebuild, which is several (`TableSchema.rebuild`).
   public var sql: String? {
     switch action {
     case .execute(let sql), .addColumn(_, let sql): sql
@@ -47,13 +46,13 @@ public struct SchemaStep: Hashable, Sendable {
     }
   }
 
-  /// Does it. Steps belong into one transaction, with foreign keys off where tables are rebuilt or
-  /// dropped: into a migration.
+  /// Runs the step. Steps belong in one transaction, with foreign keys off if tables are rebuilt or dropped:
+  /// in a migration.
   ///
-  /// A rebuild copies what has the same name, and loses no rows and no values but those that its
-  /// detail names; where the new table needs values that the old one doesn't have, or its types would
-  /// change some (see ``SchemaError/changesValues(table:column:count:rows:)``), it throws, and has to
-  /// be written by hand. Throws ``SchemaError`` and ``LarderSQLite/DatabaseError``.
+  /// A rebuild copies columns of the same name, and loses no rows and no values except those that its detail
+  /// names. It throws if the new table needs values that the old one doesn't have, or if its types would
+  /// change values (see ``SchemaError/changesValues(table:column:count:rows:)``): such a rebuild has to be
+  /// written by hand. Throws ``SchemaError`` and ``LarderSQLite/DatabaseError``.
   public func execute(_ db: Database) throws {
     switch action {
     case .execute(let sql): try db.executeUpdate(SQL(raw: sql))
@@ -73,19 +72,19 @@ extension SchemaStep: CustomStringConvertible {
 }
 
 extension Schema {
-  /// The steps that make a schema, mostly that of a database, into this one.
+  /// The steps that change another schema, usually a database's, into this one.
   ///
-  /// They are a proposal, to be read and put into a migration; nothing is changed here. Whatever a
-  /// database has that isn't declared is dropped by steps that are marked as
-  /// ``SchemaStep/isDestructive``: leave them out where others own it. A table or column that was
-  /// renamed looks like one that is gone and one that is new: write the rename by hand.
+  /// They are a proposal to read and to put into a migration; nothing is changed here. Objects of a database
+  /// that aren't declared are dropped by steps marked as ``SchemaStep/isDestructive``: leave these out if
+  /// others own the objects. A renamed table or column looks like one that is gone and one that is new: write
+  /// the rename by hand.
   public func steps(from other: Schema) -> [SchemaStep] {
     let changed = others.filter { !other.others.contains(where: $0.isSame) }
     let surplus = other.others.filter { entry in
       !others.contains(where: entry.isSame)
         && !(isRead(entry.name) && !others.contains(where: entry.hasSameName))
     }
-    // The triggers of a view go with it.
+    // A view's triggers are dropped with it.
     let droppedViews = surplus.filter { $0.kind == .view }
     let orphans = others.filter { trigger in
       trigger.kind == .trigger && !changed.contains(where: trigger.hasSameName)
@@ -93,7 +92,7 @@ extension Schema {
     }
     let surplusTables = other.surplusTables(for: self)
     let (conflicts, found) = other.withoutNameConflicts(with: self)
-    // Triggers first: they refer to the rest.
+    // Triggers are dropped first, since they refer to the rest.
     return (surplus + orphans).reversed().map { drop($0) }
       + conflicts
       + tables.flatMap { table in
@@ -101,7 +100,7 @@ extension Schema {
         return steps(for: table, found: found.table(table.name), knownTo: known)
       }
       + tables.filter { found.table($0.name) == nil }.flatMap { references(of: $0) }
-      // Those that were made last refer to the others.
+      // The tables made last are dropped first, since they refer to the others.
       + surplusTables.reversed().map {
         SchemaStep(dropping: .table, $0.name, isDestructive: true, " with its rows")
       }
@@ -110,7 +109,8 @@ extension Schema {
       }
   }
 
-  /// Something is lost unless another of its name is made; and in any case what a virtual table holds.
+  /// Drops an entry. This loses something unless an entry of the same name is created, and always loses a
+  /// virtual table's contents.
   private func drop(_ entry: SchemaEntry) -> SchemaStep {
     let isMadeAnew = others.contains(where: entry.hasSameName)
     return SchemaStep(
@@ -136,7 +136,7 @@ extension Schema {
       + table.indexes.map { creation(of: $0, table) }
   }
 
-  /// The foreign keys of a new table, which come once all tables are there.
+  /// The steps that add a new table's foreign keys, after all tables have been created.
   private func references(of table: TableSchema) -> [SchemaStep] {
     guard table.unreferencedSQL != nil else { return [] }
     return table.foreignKeys.map { key in
@@ -153,7 +153,7 @@ extension Schema {
         SchemaEntry(kind: .index, name: index.name, table: table.name, sql: index.sql)))
   }
 
-  /// The new columns and indexes, if they are all that differs; nil if it isn't.
+  /// The steps that add columns and indexes, if nothing else differs; nil if something does.
   func additions(to found: TableSchema, of table: TableSchema) -> [SchemaStep]? {
     let columns = table.columns.filter { found.column($0.name) == nil }
     guard columns.allSatisfy({ table.blockedReason(adding: $0) == nil }),
@@ -164,7 +164,7 @@ extension Schema {
       switch difference.kind {
       case .index: false
       case .column: !columns.contains { $0.name == difference.column }
-      // They come with the column, where they are in its own declaration.
+      // The keys and checks of a column's own declaration are added with it.
       case .foreignKey:
         !columns.contains { $0.name == difference.column && $0.isReference }
       case .check: !columns.contains { $0.checks.map(DDL.check).contains(difference.declared) }

@@ -1,10 +1,10 @@
 import LarderSQLite
 
-// Declared tables in the words of a server: only the server knows how it writes an expression, a type or
-// a default that it was given, so that it is asked, by making a temporary table and reading it.
+// Declared tables in a server's spelling. Only the server knows how it writes an expression, a type or a
+// default that it was given. So it is asked: a temporary table is made and read.
 
 extension Table {
-  /// The table as a value that can be compared with what a database has.
+  /// The table as a value that can be compared with a database's.
   func schema(in db: Database) throws -> TableSchema {
     guard let dialect = db.dialect else { return try schema(dateFormat: db.dateFormat) }
     let declared = try schema(dateFormat: db.dateFormat, in: dialect)
@@ -17,9 +17,9 @@ extension Table {
 }
 
 extension TableSchema {
-  /// This declared table as the server writes it.
+  /// This declared table in the server's spelling.
   ///
-  /// - Parameter draft: the same as a temporary table, which is made for it, and undone.
+  /// - Parameter draft: the same as a temporary table, which is created for this and rolled back.
   func spelled(by db: Database, _ draft: DeclaredTable) throws -> TableSchema {
     do {
       return try db.inSavepoint { db in
@@ -38,13 +38,13 @@ extension TableSchema {
       throw UnsupportedByEngine(
         engine: db.engine?.name ?? error.engine,
         feature:
-          "comparison with what is declared in a scope that only reads: it takes a temporary "
-          + "table, in inDatabase or inTransaction")
+          "comparing a schema with its declaration in a read scope: that takes a temporary table, so "
+          + "use inDatabase or inTransaction")
     }
   }
 
-  /// What the server has written, with what a temporary table doesn't have, and the statements that were
-  /// declared.
+  /// The server's spelling, completed by the parts that a temporary table doesn't have, and by the declared
+  /// statements.
   private func with(_ spelled: TableSchema) -> TableSchema {
     var table = spelled
     table.foreignKeys = foreignKeys

@@ -3,8 +3,8 @@ import LarderSQLite
 // CREATE TABLE and DROP TABLE of declared tables.
 
 extension Table {
-  /// Creates the table and its indexes, in a transaction or savepoint. The statements that it runs are
-  /// those of ``schema(dateFormat:)``.
+  /// Creates the table and its indexes, in a transaction or savepoint. The statements are those of
+  /// ``schema(dateFormat:)``.
   ///
   /// ```swift
   /// try City.table.create(db)
@@ -17,15 +17,15 @@ extension Table {
   /// ```
   ///
   /// The table is [STRICT](https://www.sqlite.org/stricttables.html) unless it is declared with
-  /// ``TableOptions/notStrict``; what isn't Optional is NOT NULL, and so is a primary key. Tables
-  /// may refer to one another, and be created in any order; on another engine after those that they refer to,
-  /// unless `Schema.steps(from:)` creates them.
+  /// ``TableOptions/notStrict``. Columns are NOT NULL if they aren't Optional, and so is a primary key.
+  /// Tables may refer to one another and be created in any order. On another engine, a table comes after
+  /// those that it refers to, unless `Schema.steps(from:)` creates them.
   ///
-  /// Throws ``RecordError/declaration(table:problem:)`` where the declaration is wrong,
-  /// ``RecordError/view(table:)`` for a view, and ``LarderSQLite/DatabaseError`` where the table is there.
+  /// Throws ``RecordError/declaration(table:problem:)`` if the declaration is wrong,
+  /// ``RecordError/view(table:)`` for a view, and ``LarderSQLite/DatabaseError`` if the table exists.
   ///
-  /// - `ifNotExists`: whether a table that is there is no error, whatever its columns are
-  ///   (see ``differences(_:strictly:)``). Its indexes that are missing are created.
+  /// - `ifNotExists`: whether an existing table is accepted, whatever its columns are (see
+  ///   ``differences(_:strictly:)``). Its missing indexes are created.
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
     try schema(dateFormat: db.dateFormat, in: db.dialect ?? SQLiteDialect())
       .create(db, ifNotExists: ifNotExists)
@@ -33,13 +33,12 @@ extension Table {
 
   /// Drops the table with its indexes and triggers.
   ///
-  /// Its rows are deleted first, so that those of other tables that refer to them are deleted too,
-  /// or keep the table from being dropped;
-  /// see [DROP TABLE](https://www.sqlite.org/lang_droptable.html).
+  /// Its rows are deleted first. So rows of other tables that refer to them are deleted too, or prevent the
+  /// drop; see [DROP TABLE](https://www.sqlite.org/lang_droptable.html).
   ///
-  /// Throws ``LarderSQLite/DatabaseError`` where the table isn't there, or rows refer to its rows.
+  /// Throws ``LarderSQLite/DatabaseError`` if the table doesn't exist, or if rows refer to its rows.
   ///
-  /// - `ifExists`: whether a table that isn't there is no error.
+  /// - `ifExists`: whether a missing table is accepted.
   public func drop(_ db: Database, ifExists: Bool = false) throws {
     try core.checkWritable()
     try db.drop(.table, name, ifExists: ifExists)
@@ -48,10 +47,13 @@ extension Table {
 
 extension TableSchema {
   /// Creates the table and its indexes; see `Table.create(_:ifNotExists:)`.
+  ///
+  /// - Throws: ``LarderSQLite/UnsupportedByEngine`` if the statements are for another engine,
+  ///   ``LarderSQLite/DatabaseError`` if the table exists.
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
     try checkEngine(of: db)
     try db.inTransaction { db in
-      // Not IF NOT EXISTS: it would take another table's index of the same name for this one's.
+      // IF NOT EXISTS isn't used: it would take another table's index of the same name for this one's.
       let isThere = try ifNotExists && db.tableExists(name)
       let present = Set(isThere ? try db.indexes(of: name).map(\.name.foldedName) : [])
       if !isThere { try db.create(.table, name, by: sql) }
@@ -61,7 +63,7 @@ extension TableSchema {
     }
   }
 
-  /// Throws where its statements are another engine's.
+  /// Throws if the table's statements are for another engine.
   func checkEngine(of db: Database) throws {
     guard engine == db.engine?.name else {
       throw UnsupportedByEngine(
@@ -71,6 +73,8 @@ extension TableSchema {
   }
 
   /// Drops the table; see `Table.drop(_:ifExists:)`.
+  ///
+  /// - Throws: ``LarderSQLite/DatabaseError`` if the table doesn't exist, or if rows refer to its rows.
   public func drop(_ db: Database, ifExists: Bool = false) throws {
     try db.drop(.table, name, ifExists: ifExists)
   }
@@ -78,7 +82,7 @@ extension TableSchema {
 
 extension Database {
   func drop(_ kind: SchemaEntry.Kind, _ name: String, ifExists: Bool) throws {
-    // Another engine would go on to the next schema of its path.
+    // Another engine would search the next schemas of its path.
     if let engine, kind == .table, try !tableExists(name) {
       guard !ifExists else { return }
       throw DatabaseError(.error, "no such table: \(name)", engine: engine.name)

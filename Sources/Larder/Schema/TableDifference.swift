@@ -1,8 +1,8 @@
-/// Something in which a table, view or trigger of a database isn't what is declared.
+/// A difference between a table, view or trigger of a database and its declaration.
 ///
 /// See ``Table/differences(_:strictly:)`` and ``Schema/differences(from:strictly:)``.
 public struct TableDifference: Hashable, Sendable {
-  /// What differs.
+  /// The aspect that differs.
   public enum Kind: String, Hashable, Sendable {
     /// The whole table: it is only declared or only there.
     case table
@@ -26,32 +26,32 @@ public struct TableDifference: Hashable, Sendable {
     case index
     /// A CHECK constraint, which is only declared or only there.
     case check
-    /// What statements do about rows that break a constraint, where they don't say it themselves:
-    /// an [ON CONFLICT clause](https://www.sqlite.org/lang_conflict.html).
+    /// The conflict clause: what statements that don't say it themselves do about rows that break a
+    /// constraint. See [ON CONFLICT](https://www.sqlite.org/lang_conflict.html).
     case conflictClause = "conflict clause"
     /// A foreign key, which is missing or has other actions, or is only there.
     case foreignKey = "foreign key"
     /// A view, which is only declared or only there, or says something else.
     case view
-    /// A trigger, likewise.
+    /// A trigger, which is only declared or only there, or says something else.
     case trigger
-    /// A virtual table, likewise.
+    /// A virtual table, which is only declared or only there, or says something else.
     case virtualTable = "virtual table"
   }
 
-  /// What differs.
+  /// The aspect that differs.
   public let kind: Kind
-  /// The table's name, or that of the view or trigger.
+  /// The name of the table, view or trigger.
   public let table: String
-  /// The column's name, if it is about one.
+  /// The column's name, if a column differs.
   public let column: String?
-  /// What is declared, as SQL; nil for nothing.
+  /// The declared SQL; nil if nothing is declared.
   public let declared: String?
-  /// What the database has, as SQL; nil for nothing.
+  /// The database's SQL; nil if the database has nothing.
   public let found: String?
-  /// Whether it is one of words only, or of what the declaration need not know: a type of the same affinity, a
-  /// default of the same value, a key that SQLite would let be NULL, a view's further column. Told only where
-  /// one compares strictly; nothing has to be changed for it.
+  /// Whether the difference is only one of words, or concerns something that the declaration needn't know: a
+  /// type of the same affinity, a default of the same value, a key that SQLite would let be NULL, a view's
+  /// further column. Only strict comparisons report notes; nothing has to be changed for one.
   public let isNote: Bool
 
   init(

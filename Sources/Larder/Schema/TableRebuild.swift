@@ -1,11 +1,11 @@
 import LarderSQLite
 
-// The table rebuild: SQLite's procedure of twelve steps for what ALTER TABLE can't.
+// The table rebuild: SQLite's 12-step procedure for changes that ALTER TABLE can't make.
 
 extension Table {
-  /// Makes the table anew as it is declared here, and copies its rows; returns their number.
+  /// Rebuilds the table as it is declared here and copies its rows; returns their number.
   ///
-  /// It serves for what ALTER TABLE can't do: other types, keys, constraints and options.
+  /// It makes the changes that ALTER TABLE can't: other types, keys, constraints and options.
   ///
   /// ```swift
   /// try City.table.rebuild(db, copying: ["population": "CAST(inhabitants AS INTEGER)"])
@@ -16,33 +16,32 @@ extension Table {
   /// // ALTER TABLE main."city rebuilt" RENAME TO "city"
   /// ```
   ///
-  /// A column gets what `copying` says, an expression over the old columns; else what the old
-  /// column of its name has; else its default. Row ids, the next AUTOINCREMENT key, triggers, and
-  /// indexes that aren't declared are kept, but for indexes of columns that are gone. So is the order
-  /// of the columns, which `SELECT *` and INSERT without names go by: new ones take the places of
-  /// those that are gone, or come last. Statistics of ANALYZE are not kept.
+  /// A column's values come from its expression in `copying`, over the old columns; else from the old column
+  /// of its name; else from its default. Row ids, the next AUTOINCREMENT key, triggers and undeclared indexes
+  /// are kept, except indexes of removed columns. The order of columns is kept too, since `SELECT *` and
+  /// INSERT without names go by it: new columns take the places of removed ones, or come last. Statistics of
+  /// ANALYZE are not kept.
   ///
-  /// No value changes: where the type of the new column would make another of what an old one holds,
-  /// as it does of "007" or of an integer that no REAL has, this throws
-  /// ``SchemaError/changesValues(table:column:count:rows:)``. What expressions yield is stored as
-  /// [SQLite stores it](https://www.sqlite.org/datatype3.html#type_affinity).
+  /// No value changes. If the type of a new column would change an old value, such as "007" or an integer
+  /// that no REAL has, this throws ``SchemaError/changesValues(table:column:count:rows:)``. The results of
+  /// expressions are stored as [SQLite stores them](https://www.sqlite.org/datatype3.html#type_affinity).
   ///
   /// All of it happens in one transaction or savepoint (see [the
-  /// procedure](https://www.sqlite.org/lang_altertable.html#otheralter)), in memory that doesn't
-  /// grow with the table: what fails leaves the database as it was. Foreign keys have to be off
-  /// meanwhile, since dropping a table would delete the rows that refer to it, and can't be turned
-  /// off inside of a transaction. Outside of one (`DatabaseAccess.inDatabase`) this does it, and
-  /// checks all keys from and to the table before the end. Inside of one it throws
-  /// ``SchemaError/foreignKeysAreOn(table:)`` where they are on and rows may refer to the table;
-  /// where they are off, the check is for whoever began the transaction.
+  /// procedure](https://www.sqlite.org/lang_altertable.html#otheralter)), in memory that doesn't grow with
+  /// the table; a failure leaves the database as it was. Foreign keys have to be off meanwhile, since
+  /// dropping a table would delete the rows that refer to it, and they can't be turned off inside a
+  /// transaction. Outside a transaction (`DatabaseAccess.inDatabase`) this turns them off, and checks all
+  /// keys from and to the table before the end. Inside one, it throws
+  /// ``SchemaError/foreignKeysAreOn(table:)`` if they are on and rows may refer to the table; if they are
+  /// off, the check is up to the code that began the transaction.
   ///
-  /// Another engine alters the table in its place, one property after the other: new columns come last, what
-  /// refers to the table stays, and what can't is told by the server. Rows that break a constraint aren't left
-  /// out there: `losing: .rows` throws ``LarderSQLite/UnsupportedByEngine``.
+  /// Another engine alters the table in place, one property after the other: new columns come last, objects
+  /// that refer to the table stay, and the server reports changes that it can't make. Rows that break a
+  /// constraint can't be left out there: `losing: .rows` throws ``LarderSQLite/UnsupportedByEngine``.
   ///
-  /// Throws ``SchemaError`` where values or rows would be lost or something else would no longer
-  /// work, and ``LarderSQLite/DatabaseError`` for a row that breaks a constraint. Only tables of
-  /// the `main` schema are rebuilt.
+  /// Throws ``SchemaError`` if values or rows would be lost or a view or trigger would no longer work, and
+  /// ``LarderSQLite/DatabaseError`` for a row that breaks a constraint. Only tables of the `main` schema are
+  /// rebuilt.
   ///
   /// - `copying`: expressions for the values of columns, by the columns' names.
   /// - `losing`: what may be lost without an error.
@@ -53,7 +52,10 @@ extension Table {
     try schema(in: db).rebuild(db, copying: copying, losing: losing)
   }
 
-  /// The same with expressions by the key paths of columns: `copying: [\.population: "…"]`.
+  /// Rebuilds the table, with expressions by the key paths of columns: `copying: [\.population: "…"]`.
+  ///
+  /// - Throws: ``LarderSQLite/DatabaseError`` for a key path that leads to no column; else what the other
+  ///   form throws.
   @discardableResult
   public func rebuild(
     _ db: Database, copying: [PartialKeyPath<R.Columns>: SQL], losing: RebuildLosses = []
@@ -61,7 +63,7 @@ extension Table {
     var expressions: [String: SQL] = [:]
     for (keyPath, expression) in copying {
       guard let column = R.columns[keyPath: keyPath] as? any NamedColumn else {
-        throw DatabaseError(.misuse, "a key path leads to what is no column of “\(name)”")
+        throw DatabaseError(.misuse, "a key path in copying: isn't a column of “\(name)”")
       }
       expressions[column.name] = expression
     }
@@ -70,15 +72,18 @@ extension Table {
 }
 
 extension TableSchema {
-  /// Makes the table anew; see `Table.rebuild(_:copying:losing:)`.
+  /// Rebuilds the table; see `Table.rebuild(_:copying:losing:)`.
+  ///
+  /// - Throws: what `Table.rebuild` throws, and ``LarderSQLite/UnsupportedByEngine`` if the table is declared
+  ///   for another engine.
   @discardableResult
   public func rebuild(
     _ db: Database, copying: [String: SQL] = [:], losing: RebuildLosses = []
   ) throws -> Int {
     try checkEngine(of: db)
-    if db.engine != nil {
+    if let definitions = db.dialect?.definitions {
       return try db.inTransaction {
-        try TableAlteration(to: self, copying: copying, losing: losing, in: $0).run()
+        try definitions.alter($0, to: self, copying: copying, losing: losing)
       }
     }
     func run() throws -> Int {
@@ -98,7 +103,7 @@ extension TableSchema {
     }
   }
 
-  /// Whether rows may refer to the table, those of the new one included.
+  /// Whether rows may refer to the table, its own rows included.
   private func isReferenced(in db: Database) throws -> Bool {
     let isOwn = foreignKeys.contains { $0.referencedTable.foldedName == name.foldedName }
     return try isOwn || !tablesReferring(db).isEmpty
@@ -125,9 +130,9 @@ extension TableSchema {
   }
 }
 
-/// SQLite's 12-step ALTER TABLE: a new table is made, the rows are copied to it, the old one is dropped,
-/// and the new one renamed, inside of a transaction; see
-/// [other kinds of table schema changes](https://www.sqlite.org/lang_altertable.html#otheralter).
+/// SQLite's 12-step ALTER TABLE. A transaction creates a new table, copies the rows, drops the old table, and
+/// renames the new one; see [other kinds of table schema
+/// changes](https://www.sqlite.org/lang_altertable.html#otheralter).
 private struct TableRebuild {
   private let db: Database
   private let old: TableSchema
@@ -152,7 +157,7 @@ private struct TableRebuild {
       throw SchemaError.noSuchColumn(
         table: new.name, column: String(decoding: name, as: UTF8.self))
     }
-    // What counts columns, such as `SELECT *` or INSERT without their names, goes on meaning the same.
+    // Code that counts columns, such as `SELECT *` or INSERT without names, keeps its meaning.
     self.new = new.withColumns(inOrderOf: old)
     copy = RowCopy(old: old, new: new, losing: losing, db: db, copying: copying)
   }
@@ -161,7 +166,7 @@ private struct TableRebuild {
     let kinds = try db.executeQuery(
       "SELECT schema, type FROM pragma_table_list(?) WHERE schema IN ('main', 'temp')", name
     ).map { (try $0.get(at: 0, as: String.self), try $0.get(at: 1, as: String.self)) }
-    // A temporary one would be meant by the names in indexes and triggers.
+    // Names in indexes and triggers would mean the temporary table.
     if kinds.contains(where: { $0.0 == "temp" }) { throw SchemaError.hidden(name) }
     guard kinds.first?.1 == "table", !name.foldedName.starts(with: "sqlite_".utf8),
       let table = try TableSchema.found(name, in: db, schema: "main")
@@ -169,7 +174,7 @@ private struct TableRebuild {
     return table
   }
 
-  /// A name that nothing has: tables share theirs with views and indexes.
+  /// A name that is free; tables share a namespace with views and indexes.
   private static func freeName(_ name: String, in db: Database) throws -> String {
     var candidate = name
     while try db.value(
@@ -199,8 +204,8 @@ private struct TableRebuild {
     try db.createTable(new, as: temporaryName)
     let count = try copyRows()
     try db.executeUpdate(SQL(raw: DDL.drop(.table, old.name, in: "main")))
-    // Not as ALTER TABLE does it by itself: that refuses while views and triggers name the table,
-    // which isn't there now.
+    // The legacy mode is needed: ALTER TABLE otherwise refuses while views and triggers name the table, which
+    // doesn't exist at this point.
     try db.withLegacyAlterTable {
       try db.executeStatements(SQL(raw: DDL.renameTable(temporaryName, in: "main", to: new.name)))
     }
@@ -218,8 +223,8 @@ private struct TableRebuild {
   /// Copies all rows, and returns their number.
   private func copyRows() throws -> Int {
     let inserted = try db.executeUpdate(copy.sql(to: temporaryName))
-    // INSERT takes all rows or throws, unless the table has a conflict clause of its own. Counting
-    // them takes a fifth of the time.
+    // INSERT copies all rows or throws, unless the table has a conflict clause. The count is skipped because
+    // it takes a fifth of the time.
     guard !new.conflictClauses.isEmpty else { return inserted }
     let count = try rowCount(temporaryName)
     let lost = try rowCount(old.name) - count
@@ -229,10 +234,10 @@ private struct TableRebuild {
     return count
   }
 
-  // MARK: What belongs to the table
+  // MARK: Triggers, indexes and the sequence
 
-  /// Throws where a trigger inserts without the names of columns, and would write to others: a column
-  /// that is computed isn't counted then. (Where there are more or fewer, it doesn't compile.)
+  /// Throws if a trigger inserts without the names of columns, and would now write to other columns. SQLite
+  /// doesn't count computed columns there. (With more or fewer columns, the trigger doesn't compile.)
   private func checkPlaces(_ triggers: some Sequence<SchemaEntry>) throws {
     let places = [old, new].map { table in
       table.columns.filter { $0.generatedSQL == nil }.map(\.name.foldedName)
@@ -241,11 +246,10 @@ private struct TableRebuild {
     guard isMoved, let trigger = triggers.first(where: { $0.countsColumns(of: old) }) else {
       return
     }
-    throw broken(trigger, "it inserts without the names of columns, which change their places")
+    throw broken(trigger, "it inserts without naming the columns, whose order would change")
   }
 
-  /// Throws where a trigger is fired by updates of a column that is gone: SQLite would keep it, and
-  /// never fire it.
+  /// Throws if updates of a removed column fire a trigger: SQLite would keep the trigger and never fire it.
   private func checkUpdateColumns(_ trigger: SchemaEntry) throws {
     let tokens = (trigger.sql ?? "").sqlTokens
     guard let start = tokens.firstIndex(where: { $0.isWord("of") }),
@@ -259,8 +263,7 @@ private struct TableRebuild {
     .brokenDependent(table: new.name, dependent: trigger.name, reason: reason)
   }
 
-  /// The old indexes but for those of columns that are gone, and the declared ones that they don't
-  /// serve for.
+  /// The old indexes, except those of removed columns, and the declared indexes that they don't serve.
   private var indexes: [IndexSchema] {
     let gone = old.columns.filter { new.column($0.name) == nil }.map(\.name)
     let names = Set(new.indexes.map(\.name.foldedName))
@@ -271,12 +274,12 @@ private struct TableRebuild {
     return kept.map { $0.withoutQuotedStrings(in: old) } + made
   }
 
-  /// Makes those triggers anew that went with the table. (Temporary ones may be another table's of
+  /// Recreates the triggers that were dropped with the table. (Temporary ones may belong to another table of
   /// the same name.)
   private func create(_ triggers: [SchemaEntry], in schema: String) throws {
     let present = try db.schema(of: schema)
     for trigger in triggers where !present.contains(where: trigger.hasSameName) {
-      // SQLite keeps those of both schemas as CREATE TRIGGER.
+      // SQLite keeps the triggers of both schemas as CREATE TRIGGER.
       let sql = trigger.sql ?? ""
       try db.create(
         .trigger, trigger.name, of: trigger.table,
@@ -289,7 +292,7 @@ private struct TableRebuild {
       ?? nil
   }
 
-  /// Keys that were used once are not used again.
+  /// Restores the AUTOINCREMENT sequence, so that used keys aren't used again.
   private func setSequence(_ sequence: Int64) throws {
     let changed = try db.executeUpdate(
       "UPDATE main.sqlite_sequence SET seq = max(ifnull(seq, 0), ?) WHERE name = ?", sequence,
@@ -302,7 +305,7 @@ private struct TableRebuild {
 }
 
 extension SchemaEntry {
-  /// Whether it inserts into a table without the names of columns.
+  /// Whether the trigger inserts into a table without the names of columns.
   fileprivate func countsColumns(of table: TableSchema) -> Bool {
     let tokens = (sql ?? "").sqlTokens
     return tokens.indices.contains { index in
@@ -316,8 +319,8 @@ extension SchemaEntry {
 }
 
 extension TableSchema {
-  /// The same table with its columns where another has them: those that are in both at their places
-  /// there, as far as that goes, and the new ones at those of columns that are gone, or at the end.
+  /// The same table with its columns in another table's order. Columns that both have keep their places there
+  /// as far as possible; new ones take the places of removed ones, or come last.
   fileprivate func withColumns(inOrderOf old: TableSchema) -> TableSchema {
     var added = columns.filter { old.column($0.name) == nil }[...]
     var order: [ColumnSchema] = []

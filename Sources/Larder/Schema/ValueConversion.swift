@@ -1,16 +1,16 @@
 import LarderSQLite
 
-/// What becomes of a column's values in another column.
+/// The effect of copying a column's values to another column.
 ///
-/// SQLite converts what is stored to the
-/// [affinity](https://www.sqlite.org/datatype3.html#type_affinity) of the column, which the words of
-/// its type decide: "007" becomes 7 in an INTEGER column, 0.30000000000000004 becomes "0.3" in a TEXT
-/// one. A value is kept where it is the same number, or its own text again when converted back.
+/// SQLite converts a stored value to the column's
+/// [affinity](https://www.sqlite.org/datatype3.html#type_affinity), which the words of its type decide: "007"
+/// becomes 7 in an INTEGER column, 0.30000000000000004 becomes "0.3" in a TEXT column. A value counts as kept
+/// if it is the same number, or if converting it back gives its own text.
 struct ValueConversion {
-  /// A condition that rows meet whose value becomes another; nil if none can.
+  /// The condition of rows whose value changes; nil if none can.
   let changed: SQL?
-  /// One that rows meet whose value is a zero that may lose its sign, which only columns without an
-  /// affinity keep. SQL can't tell the one below zero from the other.
+  /// The condition of rows whose value is a zero that may lose its sign, which only columns without an
+  /// affinity keep. SQL can't tell -0.0 from 0.0.
   let realZeros: SQL?
 
   init(
@@ -18,7 +18,7 @@ struct ValueConversion {
   ) {
     let affinity = ColumnAffinity(type: target.type, isStrict: new.isStrict)
     let isSame = ColumnAffinity(type: column.type, isStrict: old.isStrict) == affinity
-    // Without an affinity, which would convert what it is compared with.
+    // The `+` removes the column's affinity, which would convert the other operand of a comparison.
     let value: SQL = "(+\(identifier: column.name))"
     var conditions: [SQL] = []
     if !isSame { conditions = affinity.conversions(value) }
@@ -40,8 +40,8 @@ extension TableSchema {
 }
 
 extension ColumnAffinity {
-  /// The conditions that values meet which it changes. A CAST has an affinity of its own, which `+`
-  /// takes away.
+  /// The conditions of values that the affinity changes. A CAST has an affinity of its own, which `+`
+  /// removes.
   fileprivate func conversions(_ value: SQL) -> [SQL] {
     switch self {
     case .none: []
@@ -56,8 +56,8 @@ extension ColumnAffinity {
     }
   }
 
-  /// Texts that look like a number, but not as SQLite writes it. (Compared with a number they are
-  /// converted as they are when stored; those that don't look like one are kept.)
+  /// The condition of texts that look like a number but not in SQLite's spelling. (A comparison with a number
+  /// converts texts as storing does; those that don't look like one are kept.)
   private func textThatIsNoNumber(_ value: SQL, becoming type: String) -> SQL {
     let text: SQL = "+CAST(+CAST(\(value) AS \(SQL(raw: type))) AS TEXT)"
     return """

@@ -1,9 +1,9 @@
 import LarderSQLite
 
-// Records of views: what a database has of the view that a record reads.
+// Records of views: compares the view that a record reads with the database's.
 
 extension Table {
-  /// In what the view in a database isn't what is declared here: it has to be there, with these columns.
+  /// The ways the view in a database differs from this declaration: it has to exist and have these columns.
   func viewDifferences(_ db: Database) throws -> [TableDifference] {
     try core.check()
     func difference(
@@ -34,10 +34,10 @@ extension Table {
 }
 
 extension Schema {
-  /// Whether a record reads a view, or what should be one, of this name.
+  /// Whether a record reads a view of this name, or a table that should be a view.
   func isRead(_ name: String) -> Bool { views.contains { $0.foldedName == name.foldedName } }
 
-  /// Those views of records that another schema doesn't have.
+  /// A difference for each view that records read and another schema doesn't have.
   func missingViews(in other: Schema) -> [TableDifference] {
     views.filter { view in
       !(other.others + others).contains {

@@ -1,20 +1,19 @@
 import LarderSQLite
 
-// Views, triggers and virtual tables: what a schema has besides tables.
+// Views, triggers and virtual tables: the parts of a schema besides tables.
 
 extension SchemaEntry {
-  /// A view to be created: a query with a name.
+  /// A view to create: a named query.
   ///
   /// ```swift
   /// try SchemaEntry.view("large", as: "SELECT name FROM city WHERE population > \(1_000_000)")
   ///   .create(db)
   /// ```
   ///
-  /// Interpolated values are written into the text, since views have no parameters; dates, and what is
-  /// computed from them, in the format of connections that is given. Throws
-  /// ``LarderSQLite/ConversionError`` for values that SQL can't express, and
-  /// `RecordError.declaration` for a name that is empty or holds a NUL. See
-  /// [CREATE VIEW](https://www.sqlite.org/lang_createview.html).
+  /// Interpolated values are written into the text, since views have no parameters. Dates, and values
+  /// computed from them, are written in `dateFormat`, which should be the connections'. Throws
+  /// ``LarderSQLite/ConversionError`` for values that SQL can't express, and `RecordError.declaration` for a
+  /// name that is empty or holds a NUL. See [CREATE VIEW](https://www.sqlite.org/lang_createview.html).
   public static func view(
     _ name: String, columns: [String] = [], as query: SQL,
     dateFormat: DateFormat = .secondsSince1970
@@ -24,7 +23,7 @@ extension SchemaEntry {
       .view, name, table: name, DDL.createView(name, columns: columns, as: text))
   }
 
-  /// A trigger to be created.
+  /// A trigger to create.
   ///
   /// ```swift
   /// try SchemaEntry.trigger(
@@ -33,12 +32,12 @@ extension SchemaEntry {
   /// ).create(db)
   /// ```
   ///
-  /// Interpolated values are written into the text, dates in the format of connections that is given.
-  /// Throws what ``view(_:columns:as:dateFormat:)`` does. See
-  /// [CREATE TRIGGER](https://www.sqlite.org/lang_createtrigger.html).
+  /// Interpolated values are written into the text; dates are written in `dateFormat`, which should be the
+  /// connections'. Throws what ``view(_:columns:as:dateFormat:)`` does. See [CREATE
+  /// TRIGGER](https://www.sqlite.org/lang_createtrigger.html).
   ///
-  /// - `event`: BEFORE, AFTER or INSTEAD OF, and DELETE, INSERT or UPDATE, which may name columns.
-  /// - `condition`: an expression over `old` and `new`; runs for every row if nil.
+  /// - `event`: BEFORE, AFTER or INSTEAD OF, then DELETE, INSERT or UPDATE, which may name columns.
+  /// - `condition`: an expression over `old` and `new`; if nil, the trigger runs for every row.
   /// - `statements`: each INSERT, UPDATE, DELETE or SELECT.
   public static func trigger(
     _ name: String, _ event: SQL, on table: String, when condition: SQL? = nil,
@@ -51,7 +50,7 @@ extension SchemaEntry {
         name, event.literalText(), on: table, when: condition.map(text), statements.map(text)))
   }
 
-  /// A virtual table to be created, such as one for full-text search.
+  /// A virtual table to create, such as one for full-text search.
   ///
   /// ```swift
   /// try SchemaEntry.virtualTable("article_text", using: "fts5(title, body, content='article')")
@@ -76,25 +75,25 @@ extension SchemaEntry {
     return SchemaEntry(kind: kind, name: name, table: table, sql: sql)
   }
 
-  /// Runs the statement that makes it.
+  /// Creates the object by its statement.
   ///
-  /// Throws `SchemaError.notItsStatement` where its text, which a file may have kept, is
-  /// another, and ``LarderSQLite/DatabaseError`` where it is there, or more stands behind its
-  /// statement (`ResultCode.misuse`).
+  /// Throws `SchemaError.notItsStatement` if its text, which a file may have kept, is another statement;
+  /// ``LarderSQLite/DatabaseError`` if the object exists, or if the text has more than one statement
+  /// (`ResultCode.misuse`).
   ///
-  /// - `ifNotExists`: whether one of this kind and name that is there is no error, whatever
-  ///   it says (see `Schema`).
+  /// - `ifNotExists`: whether an existing object of this kind and name is accepted, whatever its definition
+  ///   (see `Schema`).
   public func create(_ db: Database, ifNotExists: Bool = false) throws {
     guard let sql else {
-      throw DatabaseError(.misuse, "“\(name)” is SQLite's own, and made with its table")
+      throw DatabaseError(.misuse, "SQLite creates “\(name)” itself, together with its table")
     }
     if ifNotExists, try db.schema().contains(where: hasSameName) { return }
     try db.create(kind, name, of: kind == .index || kind == .trigger ? table : nil, by: sql)
   }
 
-  /// Drops it. Throws ``LarderSQLite/DatabaseError`` where it isn't there.
+  /// Drops the object. Throws ``LarderSQLite/DatabaseError`` if it doesn't exist.
   ///
-  /// - `ifExists`: whether one that isn't there is no error.
+  /// - `ifExists`: whether a missing object is accepted.
   public func drop(_ db: Database, ifExists: Bool = false) throws {
     try db.drop(kind, name, ifExists: ifExists)
   }
@@ -103,18 +102,18 @@ extension SchemaEntry {
     kind == other.kind && name.foldedName == other.name.foldedName
   }
 
-  /// Whether another says the same.
+  /// Whether another entry has the same name and definition.
   func isSame(as other: SchemaEntry) -> Bool {
     hasSameName(as: other) && (sql ?? "").normalizedSQL == (other.sql ?? "").normalizedSQL
   }
 
-  /// What the table's name ends with in which the triggers of a full-text index write down the rows that others
-  /// take the place of.
+  /// The end of a table's name: the triggers of a full-text index write rows that others replace to the table
+  /// `<index>_replaced`.
   static let replacedRows = "_replaced"
 
-  /// Whether that is the table of this full-text index.
+  /// Whether a table is the one for replaced rows of this full-text index.
   package func keepsReplacedRows(in table: String) -> Bool {
-    // Each is asked about each: what is cheap comes first.
+    // Every entry is tested with every other one, so the cheap tests come first.
     table.utf8.count == name.utf8.count + Self.replacedRows.utf8.count
       && table.foldedName == (name + Self.replacedRows).foldedName && isVirtualTable
   }
@@ -123,12 +122,12 @@ extension SchemaEntry {
     kind == .table && sql?.sqlTokens.dropFirst().first?.isWord("virtual") == true
   }
 
-  /// Whether its statement names a table, or anything else, of this name.
+  /// Whether the entry's statement contains this name, as a table's or anything else's.
   func names(_ name: String) -> Bool {
     sql?.sqlTokens.contains { $0.name?.foldedName == name.foldedName } ?? false
   }
 
-  /// What its differences are called.
+  /// The kind under which the entry's differences are reported.
   var differenceKind: TableDifference.Kind {
     switch kind {
     case .view: .view

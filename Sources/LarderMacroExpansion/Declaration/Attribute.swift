@@ -2,23 +2,23 @@
 struct Attribute {
   /// The name without modules and generic arguments.
   let name: String
-  /// Where its `@` stands.
+  /// The position of its `@`.
   let offset: Int
-  /// Nil without brackets.
+  /// The arguments; nil without brackets.
   let arguments: [Argument]?
 }
 
 /// An argument of an attribute.
 struct Argument {
   let label: String?
-  /// The text of the value.
+  /// The position of the value's text.
   let range: Range<Int>
   /// The value's first token.
   let first: Token
 }
 
 extension SourceScanner {
-  /// The attribute that begins here.
+  /// Reads the attribute that begins here.
   mutating func attribute() throws -> Attribute {
     let offset = try next().start
     var name = ""
@@ -26,7 +26,7 @@ extension SourceScanner {
       name = text(try next())
       if source[position] == .less { try genericArguments() }
     } while try skip(".") || skip("::")
-    // Before brackets with a space, the attribute is over.
+    // A space before brackets ends the attribute.
     guard self.is(try peek(), "("), try peek().isLeftBound else {
       return Attribute(name: name, offset: offset, arguments: nil)
     }
@@ -38,7 +38,7 @@ extension SourceScanner {
     return Attribute(name: name, offset: offset, arguments: arguments)
   }
 
-  /// The arguments in the brackets that begin here.
+  /// Reads the arguments in the brackets that begin here.
   private mutating func arguments() throws -> [Argument] {
     try next()
     var all: [Argument] = []

@@ -1,12 +1,12 @@
-// Conditional compilation among members, and among the attributes of one.
+// Conditional compilation between members, and between the attributes of a member.
 extension SourceScanner {
-  /// `#if` with its branches: what is in them must not matter for the table.
+  /// Reads `#if` with its branches. Their content must not affect the table.
   mutating func conditional(
     of declaration: inout TypeDeclaration, depth: Int = 0
   ) throws {
     let hash = try next()
     guard depth < Self.greatestDepth else {
-      throw SourceProblem("conditions are nested too deep to be read", at: hash.start)
+      throw SourceProblem("conditions are nested too deeply to be read", at: hash.start)
     }
     let word = try next()
     switch text(word) {
@@ -32,7 +32,7 @@ extension SourceScanner {
           })
         {
           throw SourceProblem(
-            "@Record can't tell whether this is compiled: a table has the same columns, and a type the same initializers, under all conditions",
+            "@Record can't tell whether this is compiled: a table needs the same columns, and a type the same initializers, under all conditions",
             at: first)
         }
         continue
@@ -54,7 +54,7 @@ extension SourceScanner {
     }
   }
 
-  /// The rest of the line; a condition goes on behind an operator.
+  /// Skips the rest of the line; a condition continues after an operator.
   private mutating func skipCondition() throws {
     var last = try next()
     while true {
@@ -69,13 +69,14 @@ extension SourceScanner {
     }
   }
 
-  /// Whether `#if` holds nothing but attributes, which then are those of the next declaration.
+  /// Whether the `#if` holds nothing but attributes, which then belong to the next declaration.
   func beginsConditionalAttributes() throws -> Bool {
     var inner = self
     return try inner.conditionalAttributes() != nil
   }
 
-  /// The attributes in all branches of `#if`, and goes on behind it; nil, and stays, where it holds anything else.
+  /// Reads the attributes in all branches of an `#if`; returns nil, and reads nothing, if it holds anything
+  /// else.
   mutating func conditionalAttributes() throws -> [Attribute]? {
     var inner = self
     var attributes: [Attribute] = []

@@ -1,6 +1,6 @@
-// Declarations: of a type, and of its members as far as its table is made of them.
+// Reads declarations: those of a type, and of its members as far as its table depends on them.
 extension SourceScanner {
-  /// The declaration of a type with its members.
+  /// Reads the declaration of a type with its members.
   mutating func typeDeclaration() throws -> TypeDeclaration {
     let prefix = try declarationPrefix()
     let keyword = try next()
@@ -33,7 +33,7 @@ extension SourceScanner {
     return declaration
   }
 
-  /// Attributes and modifiers.
+  /// Reads attributes and modifiers.
   mutating func declarationPrefix() throws -> DeclarationPrefix {
     var prefix = DeclarationPrefix()
     while true {
@@ -47,7 +47,7 @@ extension SourceScanner {
         continue
       }
       if self.is(token, "class") {
-        // `class func`, which is a modifier, or a class.
+        // The word is a modifier, as in `class func`, or declares a class.
         var inner = self
         try inner.next()
         let following = try inner.peek()
@@ -86,7 +86,7 @@ extension SourceScanner {
     }
   }
 
-  /// One declaration.
+  /// Reads one member's declaration.
   mutating func member(of declaration: inout TypeDeclaration) throws {
     let prefix = try declarationPrefix()
     let keyword = try next()
@@ -115,7 +115,7 @@ extension SourceScanner {
     }
   }
 
-  /// The parameters, result and body of a function, or what there is of them.
+  /// Skips the parameters, result and body of a function, as far as it has them.
   private mutating func skipFunction() throws {
     var isComplete = true
     while true {
@@ -127,14 +127,14 @@ extension SourceScanner {
       } else if isComplete, token.isFirstOnLine, try beginsDeclaration() {
         return
       } else {
-        // A type may end with one: `Int?`, `Set<Int>`.
+        // A postfix operator may end a type: `Int?`, `Set<Int>`.
         let token = try next()
         isComplete = token.kind != .operator || token.isLeftBound && !isRightBound(token.end)
       }
     }
   }
 
-  /// The type behind `typealias Name`.
+  /// Skips the type of a `typealias`, after its name.
   private mutating func skipAlias() throws {
     let following = try peek()
     if following.kind == .operator, source[following.start] == .less { try genericParameters() }
@@ -151,7 +151,7 @@ extension SourceScanner {
     }
   }
 
-  /// Whether the next word is one that only declarations begin with.
+  /// Whether the next word can only begin a declaration.
   private func beginsDeclaration() throws -> Bool {
     var inner = self
     let token = try inner.next()
@@ -163,7 +163,7 @@ extension SourceScanner {
 
   // MARK: Properties
 
-  /// The properties behind `var` or `let`.
+  /// Reads the properties after `var` or `let`.
   private mutating func properties(
     _ prefix: DeclarationPrefix, isConstant: Bool, of declaration: inout TypeDeclaration
   ) throws {
@@ -198,7 +198,7 @@ extension SourceScanner {
           prefix: prefix, isConstant: isConstant, name: text(name), offset: name.start,
           storage: storage, type: type, value: value))
     } while try skip(",")
-    // `var latitude, longitude: Double`
+    // In `var latitude, longitude: Double`, names take the type of the name after them.
     var index = declaration.properties.count - 2
     while index >= first {
       let property = declaration.properties[index]

@@ -1,11 +1,11 @@
-/// Who sees a declaration.
+/// The visibility of a declaration.
 enum AccessLevel: String {
   case `private`, `fileprivate`, `internal`, `package`, `public`, `open`
 
-  /// The keyword for a declaration that is as visible, with the space behind it.
+  /// The keyword for an equally visible declaration, with a trailing space.
   var prefix: String {
     switch self {
-    // Private would be less: of the type that it stands in.
+    // `private` would be less visible: only in the type that contains it.
     case .private, .fileprivate: "fileprivate "
     case .internal: ""
     case .package: "package "
@@ -16,12 +16,12 @@ enum AccessLevel: String {
   var isPrivate: Bool { self == .private || self == .fileprivate }
 }
 
-/// What stands before a declaration's keyword.
+/// The attributes and modifiers before a declaration's keyword.
 struct DeclarationPrefix {
   var attributes: [Attribute] = []
-  /// Those between `#if` and `#endif`.
+  /// The attributes between `#if` and `#endif`.
   var conditionalAttributes: [Attribute] = []
-  /// Without those of setters, such as `private(set)`.
+  /// The modifiers, without those of setters, such as `private(set)`.
   var modifiers: Set<String> = []
   var access = AccessLevel.internal
 
@@ -30,20 +30,20 @@ struct DeclarationPrefix {
   func attribute(_ name: String) -> Attribute? { attributes.first { $0.name == name } }
 }
 
-/// A property as it is declared.
+/// A property's declaration.
 struct PropertyDeclaration {
-  /// Whether it takes memory in the type, and how.
+  /// Whether, and how, the property takes memory in the type's values.
   enum Storage { case stored, computed, lazy, ofType }
 
   let prefix: DeclarationPrefix
   let isConstant: Bool
-  /// As it is written, perhaps with backticks.
+  /// The name in the source text, perhaps with backticks.
   let name: String
   let offset: Int
   let storage: Storage
-  /// The type, which may be written behind another name: `var latitude, longitude: Double`.
+  /// The type, which may be written after another name: `var latitude, longitude: Double`.
   var type: TypeText?
-  /// The tokens of the initial value.
+  /// The position of the initial value's text.
   let value: Range<Int>?
 
   var isStored: Bool { storage == .stored }

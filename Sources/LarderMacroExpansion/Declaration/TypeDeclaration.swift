@@ -1,16 +1,16 @@
-/// A type as it is declared, as far as its record is made of it.
+/// A type's declaration, as far as its record depends on it.
 struct TypeDeclaration {
   let prefix: DeclarationPrefix
   /// `struct`, `class`, `enum`, …
   let keyword: String
   let name: String
-  /// Where the keyword stands.
+  /// The position of the keyword.
   let offset: Int
-  /// Where its generic parameters stand, if it has some.
+  /// The position of its generic parameters; nil if it has none.
   let genericOffset: Int?
   var properties: [PropertyDeclaration] = []
-  /// Where its first initializer stands.
+  /// The position of its first initializer.
   var initializerOffset: Int?
-  /// The types, aliases and functions in it, and where they stand.
+  /// The types and aliases in it, with their positions.
   var others: [(name: String, offset: Int)] = []
 }

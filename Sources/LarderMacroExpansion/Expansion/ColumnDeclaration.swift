@@ -1,12 +1,12 @@
 /// A property that is a column.
 struct ColumnDeclaration {
   let property: PropertyDeclaration
-  /// The text of the column's name, which is a string literal.
+  /// The source text of the column's name, a string literal.
   let name: String
-  /// The texts of the options and of the coding, as they stand in the attribute.
+  /// The source texts of the options and of the coding, in the attribute's order.
   let options: [String]
 
-  /// Whether it is in the primary key.
+  /// Whether the column is part of the primary key.
   var isKey: Bool {
     options.contains { $0 == ".primaryKey" || $0 == ".autoincrement" }
   }
@@ -27,7 +27,7 @@ struct ColumnDeclaration {
       } else {
         throw SourceProblem(
           index == 0
-            ? "write the column's name as a string, or an option with its dot: .unique"
+            ? "write the column's name as a string literal, or an option with its dot: .unique"
             : "write the option with its dot: .unique", at: argument.range.lowerBound)
       }
     }
@@ -35,7 +35,7 @@ struct ColumnDeclaration {
     self.options = options
   }
 
-  /// The type that a parameter for it has, or nil where it has to be written.
+  /// The type of an initializer's parameter for this property; nil if the program has to write it.
   func parameterType(in scanner: SourceScanner) -> String? {
     if let type = property.type {
       return (type.isFunction ? "@escaping " : "") + scanner.text(type.range)

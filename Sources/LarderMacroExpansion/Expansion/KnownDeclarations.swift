@@ -1,12 +1,12 @@
-/// What was found out of declarations: the compiler asks for each record in two roles, and at each property whether
-/// it is one's.
+/// A cache of analysed declarations. The compiler asks for each record in two roles, and asks at each
+/// property whether it belongs to a record.
 struct KnownDeclarations {
   private var records: [String: RecordExpansion] = [:]
-  /// How many records are kept: more than a file of declarations has, and little memory.
+  /// The number of records to keep: more than a file declares, and little memory.
   private static let greatestCount = 1000
   private var last: (type: String, isRecord: Bool)?
 
-  /// What `@Record` writes for a declaration.
+  /// The expansion of `@Record` for a declaration.
   mutating func record(
     _ declaration: String, attribute: String, isNested: Bool
   ) throws -> RecordExpansion {
@@ -19,7 +19,7 @@ struct KnownDeclarations {
     return record
   }
 
-  /// Whether a declaration, whose members may be left out, is a record's.
+  /// Whether a declaration is a record's. Its text may lack the members.
   mutating func isRecord(_ type: String) throws -> Bool {
     if let last, last.type == type { return last.isRecord }
     var scanner = SourceScanner(SourceBytes(type))

@@ -1,10 +1,10 @@
-/// What the attribute `@Record` says of the table.
+/// The arguments of the attribute `@Record`.
 struct RecordArguments {
-  /// The text of the name, or nil for that of the type.
+  /// The source text of the table's name; nil for the type's name.
   var name: String?
-  /// The labelled arguments in their order, in which the table takes them too.
+  /// The labelled arguments in their order, which is also that of the table's initializer.
   var labelled: [(label: String, text: String)] = []
-  /// Whether the arguments could say that there is no primary key.
+  /// Whether the arguments might say that there is no primary key.
   var mayHaveNoKey: Bool { labelled.contains { $0.label == "options" } }
 
   init() {}
@@ -16,7 +16,7 @@ struct RecordArguments {
       switch argument.label {
       case nil:
         guard scanner.text(argument.range) != "\"\"" else {
-          throw SourceProblem("a table's name isn't empty", at: argument.range.lowerBound)
+          throw SourceProblem("a table's name can't be empty", at: argument.range.lowerBound)
         }
         name = scanner.text(argument.range)
       case "options": labelled.append(("options", scanner.text(argument.range)))

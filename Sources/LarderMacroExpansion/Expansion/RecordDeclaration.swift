@@ -1,13 +1,13 @@
-/// A type that is to be a record, as far as it can be one.
+/// The declaration of a type that is to become a record.
 struct RecordDeclaration {
   let type: TypeDeclaration
   let columns: [ColumnDeclaration]
-  /// The names of the properties that are stored in records, and in no column.
+  /// The names of the stored properties that have no column.
   let notStored: [String]
   let arguments: RecordArguments
   let initializer: RecordInitializer
 
-  /// Throws where the declaration can't be read, or says what can't be.
+  /// Throws if the declaration can't be read, or can't be a record's.
   init(_ scanner: SourceScanner, attribute: SourceScanner) throws {
     var reading = scanner
     type = try reading.typeDeclaration()
@@ -21,7 +21,8 @@ struct RecordDeclaration {
     for (first, second) in zip(columns, columns.dropFirst()) {
       let attributes = [first, second].map { $0.property.prefix.attribute("Column")?.offset }
       if let attribute = attributes[0], attribute == attributes[1] {
-        throw SourceProblem("@Column is one property's: declare each by itself", at: attribute)
+        throw SourceProblem(
+          "@Column can only be on one property: declare each property by itself", at: attribute)
       }
     }
     for other in type.others where other.name == "Columns" {
@@ -40,22 +41,23 @@ struct RecordDeclaration {
       throw AttributeProblem(problem: problem)
     }
     guard !columns.isEmpty else {
-      throw SourceProblem("“\(type.name)” has no properties that are stored", at: type.offset)
+      throw SourceProblem("“\(type.name)” has no stored properties", at: type.offset)
     }
     guard columns.contains(where: \.isKey) || arguments.mayHaveNoKey else {
       throw SourceProblem(
-        "no property is the primary key: mark it @Column(.primaryKey), or say options: .noPrimaryKey",
+        "no property is the primary key: mark one @Column(.primaryKey), or pass options: .noPrimaryKey",
         at: type.offset)
     }
   }
 
   private static func checkKind(_ type: TypeDeclaration) throws {
     guard type.keyword == "struct" || type.keyword == "class" else {
-      throw SourceProblem("@Record makes records of structures and final classes", at: type.offset)
+      throw SourceProblem("@Record can only be on a structure or a final class", at: type.offset)
     }
     if let offset = type.genericOffset {
       throw SourceProblem(
-        "a generic type can't be a record, since it has no static properties", at: offset)
+        "a generic type can't be a record, since it can't have static stored properties", at: offset
+      )
     }
     guard type.keyword == "class" else { return }
     guard type.prefix.modifiers.contains("final") else {
@@ -66,28 +68,28 @@ struct RecordDeclaration {
     }
   }
 
-  /// Whether a property is a column; throws where that can't be told.
+  /// Whether a property is a column; throws if that can't be decided.
   private static func isColumn(_ property: PropertyDeclaration) throws -> Bool {
     let columns = property.prefix.attributes.filter { $0.name == "Column" }
     if columns.count > 1 {
-      throw SourceProblem("a property has one @Column", at: columns[1].offset)
+      throw SourceProblem("a property can only have one @Column", at: columns[1].offset)
     }
     guard property.isStored else {
       if let column = columns.first {
         throw SourceProblem(
-          "only a property that is stored in its record is a column", at: column.offset)
+          "only a stored instance property can be a column", at: column.offset)
       }
       return false
     }
     for attribute in property.prefix.conditionalAttributes
     where !isPlain(attribute) {
       throw SourceProblem(
-        "@Record can't tell whether this is compiled: a property is the same column under all conditions",
+        "@Record can't tell whether this is compiled: a property has to be the same column under all conditions",
         at: attribute.offset)
     }
     if let notStored = property.prefix.attribute("NotStored") {
       if let column = columns.first {
-        throw SourceProblem("a property is a column, or @NotStored", at: column.offset)
+        throw SourceProblem("a property can't have both @Column and @NotStored", at: column.offset)
       }
       try checkHasValue(property, notStored)
       return false
@@ -95,17 +97,17 @@ struct RecordDeclaration {
     for attribute in property.prefix.attributes where attribute.name != "Column" {
       guard isPlain(attribute) else {
         throw SourceProblem(
-          "@\(attribute.name) could be a property wrapper or a macro, with which this isn't simply stored: add @NotStored, or store a property without it",
+          "@\(attribute.name) could be a property wrapper or a macro, so this may not be a plain stored property: add @NotStored, or store a property without it",
           at: attribute.offset)
       }
     }
     if property.prefix.modifiers.contains("weak") || property.prefix.modifiers.contains("unowned") {
       throw SourceProblem(
-        "a reference that isn't kept is no column: add @NotStored", at: property.offset)
+        "a weak or unowned reference can't be a column: add @NotStored", at: property.offset)
     }
     if property.isConstant, property.value != nil {
       throw SourceProblem(
-        "a constant that has its value can't be read from a row: make it var, or static, or add @NotStored",
+        "a constant with an initial value can't be read from a row: make it var, or static, or add @NotStored",
         at: property.offset)
     }
     return true
@@ -128,11 +130,12 @@ struct RecordDeclaration {
     guard property.value == nil, !isWrapped, !isNil, !property.prefix.modifiers.contains("weak")
     else { return }
     throw SourceProblem(
-      "“\(property.name)” needs a value, since none is read from rows", at: property.offset)
+      "“\(property.name)” needs an initial value, since it isn't read from rows",
+      at: property.offset)
   }
 }
 
-/// A problem in the text of the attribute, rather than in that of the declaration.
+/// A problem in the text of the attribute, rather than in the declaration's.
 struct AttributeProblem: Error {
   let problem: SourceProblem
 }

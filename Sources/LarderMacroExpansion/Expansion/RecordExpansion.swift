@@ -1,4 +1,4 @@
-/// What `@Record` writes for a declaration: the lines that one would write by hand.
+/// The code that `@Record` writes for a declaration: the lines that one would write by hand.
 package struct RecordExpansion {
   private let record: RecordDeclaration
   private let isNestedPrivate: Bool
@@ -6,7 +6,7 @@ package struct RecordExpansion {
   /// - Parameters:
   ///   - declaration: the text of the type's declaration.
   ///   - attribute: the text of the attribute.
-  ///   - isNested: whether it stands in another type.
+  ///   - isNested: whether the type is declared in another type.
   package init(declaration: String, attribute: String, isNested: Bool = false) throws {
     record = try RecordDeclaration(
       SourceScanner(SourceBytes(declaration)),
@@ -14,7 +14,7 @@ package struct RecordExpansion {
     isNestedPrivate = isNested && record.type.prefix.access == .private
   }
 
-  /// The members: columns, table, and an initializer where the type has others.
+  /// The members to add: columns, table, and an initializer if the type has others.
   package var members: String {
     let access = record.type.prefix.access.isPrivate ? "" : record.type.prefix.access.prefix
     var lines = ["\(access)struct Columns: Sendable {"]
@@ -35,7 +35,7 @@ package struct RecordExpansion {
     return lines.joined(separator: "\n")
   }
 
-  /// The extension: the conformance, and an initializer where the compiler's is kept beside it.
+  /// The extension to add: the conformance, and an initializer if the compiler's own has to be kept.
   package func extensions(of type: String, conforms: Bool) throws -> String {
     if isNestedPrivate, conforms {
       throw SourceProblem(
@@ -43,8 +43,8 @@ package struct RecordExpansion {
         at: record.type.offset)
     }
     var head = "extension \(type)"
-    // Those that follow from the first, too: in a file that names one of them before the first is looked up,
-    // the compiler doesn't find them in what is expanded for another file's type.
+    // The inherited protocols are written too. In a file that names one of them before `Record` is looked up,
+    // the compiler wouldn't find them in the expansion for another file's type.
     if conforms { head += ": Larder.Record, Larder.SingleSource, Larder.QuerySource" }
     if case .written(let types, isMember: false) = record.initializer {
       return "\(head) {\n\(initializer(types, indent: "  "))\n}"
@@ -60,14 +60,14 @@ package struct RecordExpansion {
     return "Larder.Table(\n  \(wrapped(arguments)))"
   }
 
-  /// The properties that the table is told to leave out.
+  /// The argument that lists the properties without columns; empty if there are none.
   private var notStored: [String] {
     if record.notStored.isEmpty { return [] }
     let paths = record.notStored.map { "\\\(record.type.name).\($0)" }
     return ["notStored: [\(paths.joined(separator: ", "))]"]
   }
 
-  /// The arguments in lines of up to 100 characters, if none is longer.
+  /// The arguments, wrapped at 100 characters unless one is longer.
   private func wrapped(_ arguments: [String]) -> String {
     var text = ""
     var column = 2
@@ -83,7 +83,7 @@ package struct RecordExpansion {
     return text
   }
 
-  /// The function of the columns' values.
+  /// The function that makes a record from the columns' values.
   private var make: String {
     let names = record.columns.map { Identifier.label($0.property.name) }
     switch record.initializer {
@@ -99,7 +99,7 @@ package struct RecordExpansion {
 
   private func initializer(_ types: [String], indent: String) -> String {
     let names = record.columns.map(\.property.name)
-    // A label of its own, by which it is no other that the type has.
+    // The label `columns` distinguishes this initializer from any other that the type has.
     let parameters = zip(names, types).enumerated().map { index, parameter in
       (index == 0 ? "columns " : "") + "\(parameter.0): \(parameter.1)"
     }

@@ -1,10 +1,10 @@
-/// How a table makes a record of a row's values.
+/// The initializer by which a table makes a record from a row's values.
 enum RecordInitializer {
-  /// By the initializer that the compiler makes.
+  /// The compiler's memberwise initializer.
   case memberwise
-  /// By that one too, which has further parameters with values.
+  /// The compiler's memberwise initializer, which has further parameters with default values.
   case memberwiseWithDefaults
-  /// By one that is written: the type has others of its own, or the compiler's would be private.
+  /// An initializer that the macro writes: the type has its own ones, or the compiler's would be private.
   case written(types: [String], isMember: Bool)
 
   init(
@@ -16,7 +16,7 @@ enum RecordInitializer {
         switch property.storage {
         case .stored:
           columns.contains { $0.property.offset == property.offset } || property.isConstant
-        // The compiler's initializer takes it, with a value.
+        // The compiler's initializer has a parameter for it, with a default value.
         case .lazy: false
         case .computed, .ofType: true
         }
@@ -32,7 +32,8 @@ enum RecordInitializer {
       }
       return type
     }
-    // In an extension, or the compiler would make no initializer any more.
+    // It is written in an extension if the type has no initializer: a member would suppress the compiler's
+    // own.
     self = .written(types: types, isMember: type.initializerOffset != nil)
   }
 }

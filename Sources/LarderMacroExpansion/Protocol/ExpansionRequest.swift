@@ -1,13 +1,13 @@
-/// The message `expandAttachedMacro`: which macro, in which role, at which declaration.
+/// The message `expandAttachedMacro`: which macro to expand, in which role, at which declaration.
 struct ExpansionRequest {
   private let macro: String
   private let role: String
   private let attribute: SourceText
   private let declaration: SourceText
-  /// The type to be extended, and whether its conformance is to be written.
+  /// The type to extend, and whether to write its conformance.
   private let extendedType: String?
   private let conforms: Bool
-  /// The declarations around it, from the innermost on; nil from compilers that don't tell.
+  /// The declarations around it, from the innermost outwards; nil from compilers that don't send them.
   private let context: [String]?
 
   init?(_ content: JSONValue) {
@@ -25,24 +25,26 @@ struct ExpansionRequest {
     context = content["lexicalContext"]?.array?.compactMap { $0["source"]?.string }
   }
 
-  /// What the macro writes.
+  /// The code that the macro writes.
   func expansion(_ known: inout KnownDeclarations) throws -> String {
     switch (macro, role) {
     case ("RecordMacro", "member"):
       let record = try record(&known)
       for type in context ?? [] where try Self.isGeneric(type) {
         throw SourceProblem(
-          "a type in a generic one can't be a record, since it has no static properties", at: 0)
+          "a type in a generic type can't be a record, since it can't have static stored properties",
+          at: 0)
       }
       return record.members
     case ("RecordMacro", "extension"):
-      // What is wrong with the declaration, the members tell.
+      // Problems of the declaration are reported by the expansion of the members.
       guard let extendedType, let record = try? record(&known) else { return "" }
       return try record.extensions(of: extendedType, conforms: conforms)
     case ("PropertyMacro", "peer"):
       if let type = context?.first, try !known.isRecord(type) {
         throw AttributeProblem(
-          problem: SourceProblem("this says something of a property of a @Record only", at: 0))
+          problem: SourceProblem(
+            "this attribute can only be on a property of a @Record type", at: 0))
       }
       return ""
     default:
@@ -63,7 +65,7 @@ struct ExpansionRequest {
     return scanner.source[scanner.position] == .less
   }
 
-  /// The error at its place in the program's file.
+  /// The error as a diagnostic, at its place in the program's file.
   func diagnostic(_ error: any Error) -> JSONValue {
     let attributeProblem = (error as? AttributeProblem)?.problem
     let place = attributeProblem == nil ? declaration : attribute
@@ -89,7 +91,7 @@ struct SourceText {
     self.offset = offset
   }
 
-  /// A place in it; the first is that of its first token.
+  /// A place in this text, but not before the first token.
   func location(_ offset: Int) -> SourceLocation {
     var scanner = SourceScanner(SourceBytes(text))
     let first = (try? scanner.peek().start) ?? 0

@@ -1,4 +1,4 @@
-/// Reads JSON. (Foundation's reader would take the compiler longer to load than all expansions take.)
+/// A JSON reader. (Loading Foundation's would take the compiler longer than all expansions take.)
 package struct JSONReader {
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
@@ -7,13 +7,13 @@ package struct JSONReader {
   private let bytes: SourceBytes
   private var position = 0
   private static var greatestDepth: Int { 100 }
-  /// Members that no answer needs, each between its quotation marks. The build configuration is longer than all else
-  /// in a message.
+  /// The names of members that no answer needs, in quotation marks. The build configuration alone is longer
+  /// than the rest of a message.
   private static var ignored: StaticString {
     " \"column\" \"discriminator\" \"fileID\" \"kind\" \"line\" \"moduleName\" \"name\" \"staticBuildConfiguration\" "
   }
 
-  /// The value that the bytes are.
+  /// Reads all bytes as one value.
   package static func value(_ bytes: [UInt8]) throws -> JSONValue {
     var reader = JSONReader(bytes: SourceBytes(bytes))
     let value = try reader.value(depth: 0)
@@ -50,7 +50,7 @@ package struct JSONReader {
 
   private mutating func value(depth: Int) throws -> JSONValue {
     guard depth < Self.greatestDepth else {
-      throw Failure(description: "the message is nested too deep")
+      throw Failure(description: "the message is nested too deeply")
     }
     skipSpace()
     switch bytes[position] {
@@ -77,7 +77,7 @@ package struct JSONReader {
     }
   }
 
-  /// Whether there is a comma, rather than the end of an array or object.
+  /// Whether a comma follows, rather than the end of an array or object.
   private mutating func goesOn(_ end: UInt8) throws -> Bool {
     skipSpace()
     if skip(.comma) { return true }
@@ -131,7 +131,7 @@ package struct JSONReader {
     }
   }
 
-  /// A string; control characters in it pass.
+  /// Reads a string; control characters in it are accepted.
   private mutating func string() throws -> String {
     guard skip(.quote) else { throw failure() }
     guard var quote = bytes.find(.quote, from: position) else { throw failure() }

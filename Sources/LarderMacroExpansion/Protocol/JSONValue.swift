@@ -1,9 +1,9 @@
-/// A value of JSON, <https://www.rfc-editor.org/rfc/rfc8259>.
+/// A JSON value, <https://www.rfc-editor.org/rfc/rfc8259>.
 package enum JSONValue: Equatable {
   case null
   case bool(Bool)
   case integer(Int)
-  /// A number that isn't an `Int`, as it is written.
+  /// A number that isn't an `Int`, by its source text.
   case number(String)
   case string(String)
   case array([JSONValue])
@@ -77,7 +77,7 @@ package enum JSONValue: Equatable {
   }
 }
 
-/// The members of an object in their order. A list: messages have few members.
+/// The members of an object in their order. It is a list, since messages have few members.
 package struct JSONObject: Equatable, ExpressibleByDictionaryLiteral {
   package struct Member: Equatable {
     let key: String
@@ -94,7 +94,7 @@ package struct JSONObject: Equatable, ExpressibleByDictionaryLiteral {
     members.append(Member(key: key, value: value))
   }
 
-  /// The last member of this name.
+  /// The last member with this name.
   package subscript(_ key: String) -> JSONValue? {
     var index = members.count - 1
     while index >= 0 {

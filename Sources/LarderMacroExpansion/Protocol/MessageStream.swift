@@ -1,7 +1,7 @@
 import Glibc
 
-/// The messages on two file descriptors: each is its size in bytes, in eight bytes with the lowest first, and
-/// then JSON.
+/// The messages on two file descriptors. Each is its size as an 8-byte little-endian number, followed by
+/// JSON.
 package struct MessageStream {
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
@@ -9,7 +9,8 @@ package struct MessageStream {
 
   private let input: Int32
   private let output: Int32
-  /// The greatest size of a message in bytes; the compiler's hold a declaration and its surroundings.
+  /// The greatest size of a message in bytes; the compiler's messages hold a declaration and its
+  /// surroundings.
   private static let greatestSize: UInt64 = 64 << 20
 
   package init(input: Int32, output: Int32) {
@@ -17,7 +18,7 @@ package struct MessageStream {
     self.output = output
   }
 
-  /// Answers messages until there are no more.
+  /// Answers messages until the compiler sends no more.
   package func run() throws {
     var messages = PluginMessages()
     while let message = try next() {
@@ -25,22 +26,25 @@ package struct MessageStream {
     }
   }
 
-  /// The next message; nil where there are no more, which the compiler says by an empty one.
+  /// The next message; nil at the end, which the compiler also signals by an empty message.
   private func next() throws -> [UInt8]? {
     let header = try read(8)
     if header.isEmpty { return nil }
-    guard header.count == 8 else { throw Failure(description: "the size of a message is cut off") }
+    guard header.count == 8 else {
+      throw Failure(description: "the size of a message is truncated")
+    }
     let size = header.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
     if size == 0 { return nil }
     guard size <= Self.greatestSize else {
       throw Failure(description: "a message of \(size) bytes is too large")
     }
     let message = try read(Int(size))
-    guard message.count == Int(size) else { throw Failure(description: "a message is cut off") }
+    guard message.count == Int(size) else { throw Failure(description: "a message is truncated") }
     return message
   }
 
-  /// That many bytes, or as many as there are. Takes memory for what has come, not for what was said to come.
+  /// Reads `count` bytes, or as many as there are. Memory is allocated for bytes received, not for the
+  /// announced size.
   private func read(_ count: Int) throws -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count < count {
@@ -49,7 +53,7 @@ package struct MessageStream {
         filled = try Self.retried { Glibc.read(input, buffer.baseAddress, wanted) }
       }
       if part.isEmpty { break }
-      // Most messages come as one.
+      // Most messages arrive in one part.
       if bytes.isEmpty { bytes = part } else { bytes += part }
     }
     return bytes

@@ -1,20 +1,21 @@
-/// Answers the compiler's messages to a plugin. They are JSON, objects of one member that names the message; see
-/// `PluginMessages.swift` of [swift-syntax](https://github.com/swiftlang/swift-syntax), which defines them.
+/// Answers the compiler's messages to a plugin. They are JSON objects with one member, which names the
+/// message. They are defined in `PluginMessages.swift` of
+/// [swift-syntax](https://github.com/swiftlang/swift-syntax).
 package struct PluginMessages {
-  /// The version of the protocol, which Swift 5.9 and later speak.
+  /// The version of the protocol that Swift 5.9 and later use.
   package static let version = 7
-  /// Compilers before this one want a list of expansions.
+  /// Compilers below this version expect a list of expansions.
   private static let versionOfOneExpansion = 5
   private var hostVersion = version
   private var known = KnownDeclarations()
 
   package init() {}
 
-  /// The answer to a message. Those that aren't known are answered by an error.
+  /// The answer to a message; for an unknown message, an error.
   package mutating func answer(_ message: JSONValue) -> JSONValue {
     guard case .object(let message) = message, message.members.count == 1,
       let member = message.members.first
-    else { return failure("a message that isn't one") }
+    else { return failure("a malformed message") }
     let content = member.value
     switch member.key {
     case "getCapability":
@@ -28,7 +29,7 @@ package struct PluginMessages {
       ])
     case "expandAttachedMacro":
       guard let request = ExpansionRequest(content) else {
-        return failure("an expandAttachedMacro that lacks something")
+        return failure("an incomplete expandAttachedMacro message")
       }
       do {
         return expansion(try request.expansion(&known))
@@ -47,7 +48,7 @@ package struct PluginMessages {
   }
 
   private func unknown(_ what: String) -> String {
-    "Larder's macros don't know \(what) of the compiler; they speak version \(Self.version) of its protocol for plugins, the compiler \(hostVersion)"
+    "Larder's macros don't understand \(what) of the compiler; they use version \(Self.version) of the plugin protocol, the compiler version \(hostVersion)"
   }
 
   private func failure(_ what: String) -> JSONValue { expansion(nil, [diagnostic(unknown(what))]) }
@@ -77,10 +78,10 @@ package struct PluginMessages {
 /// A place in one of the program's files.
 struct SourceLocation {
   let file: String
-  /// In UTF-8 bytes.
+  /// The offset in UTF-8 bytes.
   let offset: Int
 
-  /// The error with this text there, as the compiler wants it.
+  /// An error diagnostic with this text, in the compiler's format.
   func diagnostic(_ message: String) -> JSONValue {
     .object([
       "message": .string(message), "severity": .string("error"),

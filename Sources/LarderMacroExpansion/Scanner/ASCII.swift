@@ -1,5 +1,5 @@
-// The characters that Swift's tokens and JSON begin and end with. As constants: `UInt8(ascii:)` is a call that
-// computes, for each byte that is compared, where nothing is optimized.
+// The characters that Swift's tokens and JSON begin and end with. They are constants because, without
+// optimization, `UInt8(ascii:)` is a call that computes for each byte that is compared.
 extension UInt8 {
   static var tab: UInt8 { 9 }
   static var lineFeed: UInt8 { 10 }
@@ -50,6 +50,7 @@ extension UInt8 {
   var isClosingBracket: Bool { self == .closeRound || self == .closeSquare || self == .closeCurly }
   var isSeparator: Bool { self == .comma || self == .semicolon || self == .colon }
 
-  /// The closing bracket of an opening one: the next in ASCII, or the one behind that.
+  /// The closing bracket for an opening one. In ASCII it follows at a distance of 1 for `(`, and of 2 for the
+  /// others.
   var closingBracket: UInt8 { self == .openRound ? .closeRound : self + 2 }
 }

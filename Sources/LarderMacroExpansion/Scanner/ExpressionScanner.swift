@@ -1,7 +1,7 @@
-// Initial values: where does the expression end? In a type's body only a declaration can follow it, so
-// that it ends where an operand is complete and a line begins with what can't go on with it.
+// Finds where an initial value's expression ends. In a type's body only a declaration can follow it. So the
+// expression ends after a complete operand, if the next line begins with a token that can't continue it.
 extension SourceScanner {
-  /// Goes on behind an expression.
+  /// Skips an expression.
   mutating func expression() throws {
     var needsOperand = true
     var conditionals = 0
@@ -52,7 +52,7 @@ extension SourceScanner {
     try genericArgumentsOfOperand()
   }
 
-  /// A name, or a keyword before an operand.
+  /// Skips a name, or a keyword before an operand.
   private mutating func word(_ needsOperand: inout Bool) throws {
     let token = try next()
     if self.is(token, "if") || self.is(token, "switch") {
@@ -65,7 +65,7 @@ extension SourceScanner {
         try next()
         return
       }
-      // `copy` may be a name; it isn't one where an operand follows.
+      // `copy` may be a name, unless an operand follows.
       let following = try peek()
       let isOperand =
         following.kind == .operator || following.kind == .punctuation
@@ -79,7 +79,7 @@ extension SourceScanner {
     try genericArgumentsOfOperand()
   }
 
-  /// `as`, `is`, or the label of a further trailing closure.
+  /// Skips `as` or `is` with its type, or a further trailing closure with its label.
   private mutating func wordAfterOperand(_ token: Token) throws {
     if self.is(token, "as") || self.is(token, "is") {
       try next()
@@ -99,12 +99,12 @@ extension SourceScanner {
   ) throws {
     try next()
     if needsOperand {
-      // A prefix operator, or an operator as a function.
+      // The operator is a prefix operator, or stands for a function.
       if !isRightBound(token.end) { needsOperand = false }
     } else if token.isLeftBound,
       self.is(token, "?") || self.is(token, "!") || !isRightBound(token.end)
     {
-      // A postfix operator. A dot goes on behind it.
+      // The operator is a postfix operator. A dot after it continues the expression.
     } else {
       if self.is(token, "?") { conditionals += 1 }
       needsOperand = true
@@ -143,7 +143,7 @@ extension SourceScanner {
     }
   }
 
-  /// Goes on behind the blocks of an `if` or `switch` that is an expression.
+  /// Skips the blocks of an `if` or `switch` that is used as an expression.
   private mutating func branches() throws {
     repeat {
       while !self.is(try peek(), "{") {
@@ -157,7 +157,7 @@ extension SourceScanner {
     } while try skip("else")
   }
 
-  /// Goes on behind `<…>` if it is arguments of a generic name, which is told by what stands behind.
+  /// Skips `<…>` if it holds generic arguments; the token after it decides.
   private mutating func genericArgumentsOfOperand() throws {
     let token = try peek()
     guard token.kind == .operator, source[token.start] == .less else { return }
@@ -182,7 +182,7 @@ extension SourceScanner {
     return try inner.skip(":") && self.is(inner.peek(), "{")
   }
 
-  /// Whether the braces hold `willSet` or `didSet`. With an initial value that alone tells them from a
+  /// Whether the braces hold `willSet` or `didSet`. After an initial value, this alone tells them from a
   /// trailing closure, by Swift's own rule.
   func beginsObservers() throws -> Bool {
     var inner = self

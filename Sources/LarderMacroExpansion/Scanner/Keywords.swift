@@ -1,26 +1,26 @@
-/// The words that tell what follows, in lists that ``SourceBytes/isWord(_:_:of:)`` reads.
+/// The words that decide how to read on, as lists that ``SourceBytes/isWord(_:_:of:)`` reads.
 enum Keywords {
-  /// The words that are always keywords, but those for values: a slash behind them begins a literal.
+  /// The words that are always keywords, except those for values. A slash after one begins a literal.
   static var reserved: StaticString {
     " as associatedtype break case catch class continue default defer deinit do else enum extension fallthrough fileprivate for guard if import in init inout internal is let precedencegroup private protocol public repeat rethrows return static struct subscript switch throw throws typealias var where while "
   }
 
-  /// Behind `#`, those of conditional compilation.
+  /// The words of conditional compilation, after `#`.
   static var conditions: StaticString {
     " if else elseif endif "
   }
 
-  /// What may stand before the keyword of a declaration.
+  /// The modifiers that can precede a declaration's keyword.
   static var modifiers: StaticString {
     " borrowing consuming convenience distributed dynamic fileprivate final indirect infix internal lazy mutating nonisolated nonmutating open optional override package postfix prefix private public required static unowned weak __consuming "
   }
 
-  /// Before a type, with a space between.
+  /// The words that can precede a type, with a space between.
   static var typeSpecifiers: StaticString {
     " any borrowing consuming each inout isolated nonisolated repeat sending some __owned __shared _const "
   }
 
-  /// Before an operand of an expression.
+  /// The words that can precede an operand of an expression.
   static var operandSpecifiers: StaticString {
     " any await borrow consume copy each repeat some try unsafe "
   }
@@ -30,7 +30,7 @@ enum Keywords {
     " func init deinit subscript "
   }
 
-  /// The keywords of properties, subscripts and functions, which `class` may stand before.
+  /// The keywords of properties, subscripts and functions, which `class` can precede.
   static var membersOfClasses: StaticString {
     " var let func subscript "
   }

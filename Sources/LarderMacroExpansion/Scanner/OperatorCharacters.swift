@@ -1,4 +1,4 @@
-/// The characters that operators are made of; outside of ASCII, all others belong to names.
+/// The characters that operators consist of. Outside ASCII, all other characters belong to names.
 enum OperatorCharacters {
   private static let ranges: [ClosedRange<UInt32>] = [
     0xA1...0xA7, 0xA9...0xA9, 0xAB...0xAC, 0xAE...0xAE, 0xB0...0xB1, 0xB6...0xB6, 0xBB...0xBB,
@@ -7,7 +7,7 @@ enum OperatorCharacters {
     0x2E00...0x2E7F, 0x3001...0x3003, 0x3008...0x3020, 0x3030...0x3030,
   ]
 
-  /// Whether one of ASCII is.
+  /// Whether an ASCII character is one.
   static func isOne(_ byte: UInt8) -> Bool {
     switch byte {
     case .slash, .equals, .minus, .plus, .exclamation, .star, .percent, .less, .greater,
@@ -17,11 +17,11 @@ enum OperatorCharacters {
     }
   }
 
-  /// How many bytes the one outside of ASCII at this place takes, if it is one.
+  /// The number of bytes of the non-ASCII character here; nil if it isn't an operator character.
   static func length(in source: SourceBytes, at index: Int) -> Int? {
     let first = source[index]
     let length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 0
-    // None of them takes four.
+    // No operator character takes four bytes.
     guard length == 2 || length == 3, index + length <= source.count else { return nil }
     var scalar = UInt32(first) & (length == 2 ? 0x1F : 0x0F)
     for place in (index + 1)..<(index + length) {

@@ -1,17 +1,17 @@
-/// What stands before a token, as far as it tells whether a slash there divides, or begins a literal: as
-/// [the compiler](https://github.com/swiftlang/swift-syntax/tree/main/Sources/SwiftParser/Lexer) tells it by the last
-/// token alone.
+/// The preceding token, as far as it decides whether a slash divides or begins a literal. As in [the
+/// compiler](https://github.com/swiftlang/swift-syntax/tree/main/Sources/SwiftParser/Lexer), the last token
+/// alone decides.
 enum Preceding: Equatable {
   case start
-  /// The end of an operand, or what only operators follow.
+  /// The end of an operand, or a token that only operators can follow.
   case operand
-  /// What an operand follows: a bracket that opens, a separator, a keyword.
+  /// A token that an operand follows: an opening bracket, a separator, a keyword.
   case opening
-  /// An operator between two operands, behind which there is no other.
+  /// An operator between two operands, which no other operator follows.
   case `operator`
-  /// An operator that a literal has cut short.
+  /// An operator that ends early because a literal begins in it.
   case cutOperator
-  /// The mark of `try?` or `try!`, which no operator follows.
+  /// The mark directly after `try`, which no operator follows.
   case tryMark
   /// `try`.
   case tryWord

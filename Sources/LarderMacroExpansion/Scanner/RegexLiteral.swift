@@ -1,10 +1,10 @@
-/// Where literals of regular expressions end, by the rules of
+/// Finds the end of regular expression literals, by the rules of
 /// [SE-0354](https://github.com/swiftlang/swift-evolution/blob/main/proposals/0354-regex-literals.md).
 enum RegexLiteral {
-  /// The end of `/…/`, or nil if the slash is an operator's: a literal ends on its line, begins and ends with no space,
-  /// and closes no bracket that it hasn't opened.
+  /// The end of `/…/`, or nil if the slash is an operator. A literal ends on its line, neither begins nor
+  /// ends with a space, and closes no bracket that it hasn't opened.
   ///
-  /// - Parameter isCertain: whether no operator can stand there; spaces and brackets are only mistakes then.
+  /// - Parameter isCertain: whether no operator can stand there. Spaces and brackets are then only mistakes.
   static func end(in source: SourceBytes, from slash: Int, isCertain: Bool = false) -> Int? {
     var index = slash + 1
     var open = 0
@@ -37,7 +37,7 @@ enum RegexLiteral {
     return nil
   }
 
-  /// The end of `#/…/#`, which may have several lines.
+  /// The end of `#/…/#`, which may span several lines.
   static func end(in source: SourceBytes, from slash: Int, hashes: Int) throws -> Int {
     var index = slash + 1
     while index < source.count {

@@ -1,16 +1,17 @@
 import Glibc
 
-/// Text as bytes that are read through a pointer, and compared by C.
+/// Text as bytes, read through a pointer and compared by C functions.
 ///
-/// The compiler runs a plugin that is mostly built without optimization. There, reading an array, looking a word
-/// up in a set or going through a range takes many times as long: the compiler waited for nothing else.
+/// The compiler runs a plugin that is mostly built without optimization. There, reading an array, looking up
+/// a word in a set, or iterating over a range takes many times as long, and dominated the time that the
+/// compiler waited.
 ///
-/// What makes its pointer sound: it is given back only with the object, is never written after, and is read within
-/// its bounds only, since all reading goes by `subscript` and `has`.
+/// The pointer is safe: it is freed only with the object, its memory is never written after initialization,
+/// and all reading is bounds-checked by this type's methods.
 final class SourceBytes {
   private let start: UnsafePointer<UInt8>
   let count: Int
-  /// Memory for the word that is looked for.
+  /// Scratch memory for the word to search for.
   private let word: UnsafeMutablePointer<UInt8>
   private static var longestWord: Int { 30 }
 
@@ -36,17 +37,17 @@ final class SourceBytes {
     word.deallocate()
   }
 
-  /// A byte; 0 where there is none.
+  /// The byte at an index; 0 outside the text.
   subscript(index: Int) -> UInt8 { index >= 0 && index < count ? start[index] : 0 }
 
-  /// Whether these bytes are the text's at this place.
+  /// Whether the text stands at this position.
   func has(_ text: StaticString, at index: Int) -> Bool {
     let length = text.utf8CodeUnitCount
     guard index >= 0, length <= count - index else { return false }
     return memcmp(start + index, text.utf8Start, length) == 0
   }
 
-  /// Where a byte is next, at the place or behind it.
+  /// The position of the next such byte, at or after `index`.
   func find(_ byte: UInt8, from index: Int, before end: Int = .max) -> Int? {
     let end = end < count ? end : count
     guard index >= 0, index < end else { return nil }
@@ -54,7 +55,7 @@ final class SourceBytes {
     return UnsafeRawPointer(found) - UnsafeRawPointer(start)
   }
 
-  /// Where the next quotation mark is that has no backslash before it, or has another before that.
+  /// The position of the next quotation mark after an even number of backslashes.
   func findEndOfString(from index: Int) -> Int? {
     guard index >= 0 else { return nil }
     var place = index
@@ -69,14 +70,14 @@ final class SourceBytes {
     return nil
   }
 
-  /// Whether that many hashes are there.
+  /// Whether at least this many hashes stand at a position.
   func hasHashes(_ hashes: Int, at index: Int) -> Bool {
     var found = 0
     while found < hashes, self[index + found] == .hash { found += 1 }
     return found == hashes
   }
 
-  /// Whether a part of the bytes is one of these words, each of which has a space before and behind it.
+  /// Whether a part of the bytes is one of these words, each of which has a space on both sides.
   func isWord(_ first: Int, _ end: Int, of words: StaticString) -> Bool {
     let length = end - first
     guard length > 0, length <= Self.longestWord, first >= 0, end <= count else { return false }
@@ -96,7 +97,7 @@ final class SourceBytes {
     String(decoding: part(first, end), as: UTF8.self)
   }
 
-  /// A part of the bytes as text, or nil where it isn't UTF-8.
+  /// A part of the bytes as text; nil if it isn't UTF-8.
   func validText(_ first: Int, _ end: Int) -> String? {
     String(validating: part(first, end), as: UTF8.self)
   }

@@ -1,6 +1,6 @@
-/// What is wrong at a place of the source text: it becomes a diagnostic of the compiler.
+/// An error at a position of the source text; it becomes a diagnostic of the compiler.
 package struct SourceProblem: Error, Equatable {
-  /// Where, in UTF-8 bytes from the start of the text that was scanned.
+  /// The position, in UTF-8 bytes from the start of the scanned text.
   package var offset: Int
   package let message: String
 

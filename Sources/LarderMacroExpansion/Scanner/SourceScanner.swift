@@ -1,15 +1,15 @@
-/// Reads Swift's tokens from source text, one after the other, as the language's lexical structure has
-/// them: <https://docs.swift.org/swift-book/documentation/the-swift-programming-language/lexicalstructure/>.
+/// Reads Swift's tokens from source text, one after the other, by the language's lexical structure:
+/// <https://docs.swift.org/swift-book/documentation/the-swift-programming-language/lexicalstructure/>.
 struct SourceScanner {
   let source: SourceBytes
   private(set) var position = 0
   private var ahead: Token?
-  /// What was read last, as far as it tells what a slash is.
+  /// The last token that was read, as far as it decides what a slash is.
   private var preceding = Preceding.start
-  /// How deep in interpolations it is.
+  /// The current nesting depth of interpolations.
   private var depth = 0
 
-  /// No person nests deeper, and what a program has written must not exhaust the stack.
+  /// The nesting limit: nobody nests deeper by hand, and generated code must not exhaust the stack.
   static var greatestDepth: Int { 50 }
 
   init(_ source: SourceBytes, at position: Int = 0) {
@@ -19,7 +19,7 @@ struct SourceScanner {
 
   // MARK: Tokens
 
-  /// The next token, which stays the next.
+  /// The next token, without reading it.
   mutating func peek() throws -> Token {
     if let ahead { return ahead }
     let token = try scan()
@@ -27,7 +27,7 @@ struct SourceScanner {
     return token
   }
 
-  /// The next token, and goes on behind it.
+  /// Reads the next token.
   @discardableResult
   mutating func next() throws -> Token {
     let token = try peek()
@@ -37,7 +37,7 @@ struct SourceScanner {
     return token
   }
 
-  /// Goes on behind the first byte of an operator, of which types take one at a time: `>>`.
+  /// Reads only the first byte of an operator: in types, `>>` is two tokens.
   mutating func split(_ token: Token) {
     ahead = nil
     position = token.start + 1
@@ -49,7 +49,7 @@ struct SourceScanner {
 
   func text(_ range: Range<Int>) -> String { source.text(range.lowerBound, range.upperBound) }
 
-  /// Whether the token has this text; names between backticks are never keywords.
+  /// Whether the token has this text. A name between backticks is never a keyword.
   func `is`(_ token: Token, _ text: StaticString) -> Bool {
     token.length == text.utf8CodeUnitCount && token.kind != .string
       && source.has(text, at: token.start)
@@ -72,20 +72,20 @@ struct SourceScanner {
     token.kind == .punctuation && source[token.start].isSeparator
   }
 
-  /// Whether an operator would go on if no literal began there.
+  /// Whether the operator ends early because a regular expression literal begins in it.
   func isCutShort(_ token: Token) -> Bool {
     source[token.end] == .slash && !source.has("//", at: token.end)
       && !source.has("/*", at: token.end)
   }
 
-  /// Goes on behind the next token if it has this text.
+  /// Reads the next token if it has this text; returns whether it does.
   mutating func skip(_ text: StaticString) throws -> Bool {
     guard self.is(try peek(), text) else { return false }
     try next()
     return true
   }
 
-  /// Goes on behind a bracket, what is in it, and the closing bracket.
+  /// Skips a bracket, its content, and its closing bracket.
   mutating func skipGroup() throws {
     var open: [Token] = []
     repeat {
@@ -100,7 +100,8 @@ struct SourceScanner {
           guard let last = open.popLast(),
             source[token.start] == source[last.start].closingBracket
           else {
-            throw SourceProblem("a bracket closes what isn't open", at: token.start)
+            throw SourceProblem(
+              "a closing bracket has no matching opening bracket", at: token.start)
           }
         }
       default: break
@@ -110,9 +111,9 @@ struct SourceScanner {
 
   // MARK: Bytes
 
-  /// Whether what ends here has a word or an operand right behind it.
+  /// Whether a word or an operand directly follows this position, the end of an operator.
   ///
-  /// - Parameter isLeftBound: whether it has one before it: then a dot isn't one, but goes on behind both.
+  /// - Parameter isLeftBound: whether one directly precedes the operator. Then a dot doesn't count.
   func isRightBound(_ index: Int, isLeftBound: Bool = false) -> Bool {
     guard index < source.count, !source.has("//", at: index), !source.has("/*", at: index) else {
       return false
@@ -128,7 +129,7 @@ struct SourceScanner {
 
   // MARK: Scanning
 
-  /// Skips white space and comments; tells whether a line ended.
+  /// Skips white space and comments; returns whether a line ended.
   private func trivia(_ index: inout Int) throws -> Bool {
     var isFirstOnLine = index == 0
     while index < source.count {
@@ -149,7 +150,7 @@ struct SourceScanner {
     return isFirstOnLine
   }
 
-  /// Skips a comment, in which others may be nested.
+  /// Skips a comment, which may contain nested comments.
   private func comment(_ index: inout Int, _ isFirstOnLine: inout Bool) throws {
     let start = index
     var open = 0
@@ -214,11 +215,11 @@ struct SourceScanner {
       return token(.punctuation, start + 1)
     default:
       guard byte == .dot || isOperator(at: start) != nil else {
-        throw SourceProblem("this character isn't Swift's", at: start)
+        throw SourceProblem("this character isn't valid in Swift", at: start)
       }
       let end = wholeOperatorEnd(start)
       if !isLeftBound, let literal = literal(inOperator: start, end) {
-        // Before the slash stands a prefix operator.
+        // A prefix operator precedes the slash.
         return literal.lowerBound > start
           ? token(.operator, literal.lowerBound) : token(.regex, literal.upperBound)
       }
@@ -226,13 +227,14 @@ struct SourceScanner {
     }
   }
 
-  /// The literal of a regular expression that begins with the first slash of what would be an operator, if one does.
+  /// The regular expression literal that begins with the first slash of a run of operator characters; nil if
+  /// none does.
   private func literal(inOperator start: Int, _ end: Int) -> Range<Int>? {
     guard preceding != .function,
       let slash = source.find(.slash, from: start, before: end)
     else { return nil }
     var isCertain = false
-    // With a space on both sides it would be an operator between two operands.
+    // A space on both sides makes it an operator between two operands.
     if !isRightBound(end) {
       guard preceding != .operand else { return nil }
       isCertain = preceding == .operator || preceding == .tryMark
@@ -286,7 +288,7 @@ struct SourceScanner {
     return comment < end ? comment : end
   }
 
-  /// The same where a comment may begin in it.
+  /// The end of an operator, ignoring that a comment may begin in it.
   private func wholeOperatorEnd(_ start: Int) -> Int {
     var end = start
     let takesDots = source[start] == .dot
@@ -302,7 +304,7 @@ struct SourceScanner {
     return end
   }
 
-  /// How many bytes the character takes if it is one of operators.
+  /// The number of bytes of the operator character here; nil if it isn't one.
   private func isOperator(at index: Int) -> Int? {
     guard index < source.count else { return nil }
     return source[index] < 0x80
@@ -312,12 +314,12 @@ struct SourceScanner {
 
   // MARK: Strings
 
-  /// Where a string literal ends whose quotation mark is here.
+  /// The end of the string literal whose quotation mark is here.
   private func string(_ quote: Int, hashes: Int) throws -> Int {
     let isMultiline = source.has("\"\"\"", at: quote) && !endsOnLine(quote, hashes)
     let delimiter = (isMultiline ? 3 : 1)
     var index = quote + delimiter
-    // An empty one: "" has no third mark behind it.
+    // In an empty literal, `""`, the second mark is the end.
     while index < source.count {
       let byte = source[index]
       if byte == .quote, !isMultiline || source.has("\"\"\"", at: index),
@@ -340,7 +342,7 @@ struct SourceScanner {
     throw SourceProblem("the string doesn't end", at: quote)
   }
 
-  /// Whether a literal with hashes, such as `#"""#`, begins as those of several lines do, but ends on its own.
+  /// Whether a literal with hashes, such as `#"""#`, begins like a multi-line literal but ends on its line.
   private func endsOnLine(_ quote: Int, _ hashes: Int) -> Bool {
     guard hashes > 0 else { return false }
     var index = quote + 1
@@ -351,10 +353,10 @@ struct SourceScanner {
     return false
   }
 
-  /// Where the brackets of an interpolation end.
+  /// The end of an interpolation's brackets.
   private func interpolation(_ bracket: Int) throws -> Int {
     guard depth < Self.greatestDepth else {
-      throw SourceProblem("strings are nested too deep to be read", at: bracket)
+      throw SourceProblem("strings are nested too deeply to be read", at: bracket)
     }
     var inner = self
     inner.ahead = nil

@@ -1,7 +1,7 @@
 /// A token of Swift.
 struct Token: Equatable {
   enum Kind: Equatable {
-    /// A name or a keyword: which of both, its place decides.
+    /// A name or a keyword; its position decides which.
     case identifier
     /// A name between backticks.
     case quotedIdentifier
@@ -17,12 +17,12 @@ struct Token: Equatable {
   }
 
   let kind: Kind
-  /// In UTF-8 bytes.
+  /// The start, in UTF-8 bytes.
   let start: Int
   let end: Int
-  /// Whether a line ends before it.
+  /// Whether the token is the first on its line.
   let isFirstOnLine: Bool
-  /// Whether it stands right behind another, which is no opening bracket, comma, semicolon or colon.
+  /// Whether the token directly follows another that is no opening bracket, comma, semicolon or colon.
   let isLeftBound: Bool
 
   var length: Int { end - start }

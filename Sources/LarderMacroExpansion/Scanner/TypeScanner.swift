@@ -1,20 +1,20 @@
-/// A type as it is written.
+/// The source text of a type.
 struct TypeText: Equatable {
   let range: Range<Int>
-  /// Whether it is a function, whose parameter has to be escaping.
+  /// Whether the type is a function type; a parameter of this type needs `@escaping`.
   let isFunction: Bool
-  /// Whether a variable of it that has no value is nil.
+  /// Whether a variable of this type starts as nil.
   let isOptional: Bool
 }
 
 // Types, by the grammar of
 // <https://docs.swift.org/swift-book/documentation/the-swift-programming-language/types/>.
 extension SourceScanner {
-  /// Goes on behind a type.
+  /// Reads a type.
   mutating func type(depth: Int = 0) throws -> TypeText {
     let start = try peek().start
     guard depth < Self.greatestDepth else {
-      throw SourceProblem("types are nested too deep to be read", at: start)
+      throw SourceProblem("types are nested too deeply to be read", at: start)
     }
     try typeSpecifiers()
     var isOptional = false
@@ -56,14 +56,15 @@ extension SourceScanner {
     isOne(token, of: " async throws rethrows reasync ")
   }
 
-  /// Goes on behind attributes and words such as `any`.
+  /// Skips attributes and words such as `any`.
   private mutating func typeSpecifiers() throws {
     while true {
       let token = try peek()
       if self.is(token, "@") {
         try next()
         try next()
-        // `@escaping (Int) -> Void`: only brackets without a space are the attribute's.
+        // In `@escaping (Int) -> Void` the brackets are the type's: the attribute's have no space before
+        // them.
         if self.is(try peek(), "("), try peek().isLeftBound { try skipGroup() }
       } else if self.is(token, "~") {
         try next()
@@ -78,7 +79,7 @@ extension SourceScanner {
     }
   }
 
-  /// Goes on behind a name, or brackets; tells whether these are round.
+  /// Skips a name or brackets; returns whether they are round brackets.
   private mutating func typeBase(_ depth: Int) throws -> Bool {
     let token = try peek()
     if self.is(token, "(") {
@@ -105,7 +106,7 @@ extension SourceScanner {
     }
   }
 
-  /// Goes on behind `<…>`.
+  /// Skips generic arguments, `<…>`.
   mutating func genericArguments(_ depth: Int = 0) throws {
     let open = try next()
     if open.length > 1 { split(open) }
@@ -125,7 +126,7 @@ extension SourceScanner {
     }
   }
 
-  /// Goes on behind `<…>` of a declaration.
+  /// Skips the generic parameters of a declaration, `<…>`.
   mutating func genericParameters() throws {
     var open = 0
     repeat {

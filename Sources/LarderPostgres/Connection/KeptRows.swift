@@ -1,8 +1,9 @@
 import CLibPQ
 
-/// Rows that are read into memory because something else has to run.
+/// Rows that are read into memory because another statement has to run.
 enum KeptRows {
-  /// Copies the one row of a result to the end of another: a result alone takes 2 KiB.
+  /// Copies the single row of a result to the end of another: a result of its own takes 2 KiB. Returns false
+  /// if memory is short.
   static func append(_ result: OpaquePointer, to kept: OpaquePointer) -> Bool {
     let place = PQntuples(kept)
     return (0..<PQnfields(result)).allSatisfy { column in

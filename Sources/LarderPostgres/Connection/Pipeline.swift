@@ -2,24 +2,24 @@ import CLibPQ
 import Glibc
 import LarderSQLite
 
-/// Round trips: what is sent, and reading its results in the same order, up to the end that Sync marks.
+/// Round trips: sending requests, and reading their results in the same order, up to the end that Sync marks.
 ///
-/// The connection stays in pipeline mode, so that BEGIN and the deallocation of statements travel with
-/// what comes next. Only COPY leaves it.
+/// The connection stays in pipeline mode, so that BEGIN and the deallocation of statements are sent with the
+/// next statement. Only COPY leaves it.
 ///
 /// See [Pipeline Mode](https://www.postgresql.org/docs/current/libpq-pipeline-mode.html).
 extension PostgresConnection {
-  /// Whether the transaction's BEGIN has not been sent.
+  /// Whether the transaction's BEGIN has not been sent yet.
   var hasDeferredBegin: Bool { isIdle && !deferred.isEmpty }
 
-  /// Ends a transaction whose BEGIN has not been sent: whether that is so.
+  /// Ends a transaction whose BEGIN has not been sent yet. Returns whether there was one.
   func discardDeferredBegin() -> Bool {
     guard hasDeferredBegin else { return false }
     deferred = []
     return true
   }
 
-  /// Runs something before the transaction that has just begun.
+  /// Runs a closure before the deferred BEGIN, and so outside of its transaction.
   func beforeDeferredBegin<T>(_ body: () throws -> T) rethrows -> T {
     let deferred = deferred
     self.deferred = []
@@ -29,12 +29,12 @@ extension PostgresConnection {
 
   // MARK: Round trips
 
-  /// Sends what a closure gives to libpq, behind what was put off, whose results it reads. Throws if that has
-  /// failed.
+  /// Sends the requests that a closure gives to libpq, after the deferred statements. Reads the results of
+  /// the latter, and throws if one has failed.
   func roundTrip(_ send: (OpaquePointer) throws -> Void) throws {
     let handle = try begin()
     isInTransaction = !isIdle || !deferred.isEmpty
-    // Not in a transaction, which an error would abort. They end with a Sync of their own.
+    // DEALLOCATE isn't sent in a transaction, which its error would abort. It ends with a Sync of its own.
     var discarded: [String] = []
     if isIdle, keepsStatements {
       discarded = names.takeDiscarded()
@@ -61,12 +61,12 @@ extension PostgresConnection {
     try check(PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1))
   }
 
-  /// libpq takes nothing more when it is out of memory, or the connection is broken.
+  /// Throws if libpq has refused a request: it is out of memory, or the connection is broken.
   func check(_ code: Int32) throws {
     guard code == 1 else { throw lost() }
   }
 
-  /// Waits until all is sent. What the server sends meanwhile is read, since it may wait for that.
+  /// Waits until everything is sent. Results are read meanwhile, since the server may wait for that.
   func flush(_ handle: OpaquePointer) throws {
     while true {
       let code = PQflush(handle)
@@ -79,7 +79,7 @@ extension PostgresConnection {
 
   // MARK: Reading
 
-  /// The next result; nil after the last one of a statement. Whoever asks clears it.
+  /// The next result, which the caller clears; nil after the last one of a statement.
   func nextResult() throws -> OpaquePointer? {
     while true {
       guard let handle, isOpen else { throw lost() }
@@ -92,13 +92,13 @@ extension PostgresConnection {
     }
   }
 
-  /// Whether there is one that has arrived.
+  /// Whether the next result can be read without waiting.
   func hasResult() -> Bool {
     guard let handle, isOpen else { return true }
     return PQisBusy(handle) == 0 || PQconsumeInput(handle) == 0 || PQisBusy(handle) == 0
   }
 
-  /// Reads all results of a statement: its failure, if it has failed.
+  /// Reads all results of a statement. Returns its failure, if it has failed.
   func outcome(
     sql: String?, copyingInto relation: String? = nil, _ use: (OpaquePointer) -> Void = { _ in }
   ) throws -> PostgresFailure? {
@@ -120,15 +120,15 @@ extension PostgresConnection {
     return failed
   }
 
-  static let copyMessage = "COPY is run by calls of its own, and not as a statement"
+  static let copyMessage = "COPY can't be run as a statement: use the calls for copying rows"
 
-  /// Reads up to the end of the round trip. The failure is one of committing: constraints that are deferred,
-  /// or a conflict with other transactions.
+  /// Reads up to the end of the round trip. A failure there comes from committing: a deferred constraint, or
+  /// a conflict with other transactions.
   func readToSync() throws -> PostgresFailure? {
     var failed: PostgresFailure?
     hasReadSync = false
     while !hasReadSync, let handle {
-      // Else there would be nothing to wait for.
+      // If the server isn't active, the wait would never end.
       guard PQtransactionStatus(handle) == PQTRANS_ACTIVE else {
         throw abandon("08P01", "the end of the results is missing")
       }
@@ -145,7 +145,7 @@ extension PostgresConnection {
     if let failure { throw failure }
   }
 
-  /// Ends the operation by a failure.
+  /// Ends the operation with a failure.
   func fail(_ failure: PostgresFailure) throws -> Never {
     if handle != nil { _ = try readToSync() }
     end()
@@ -154,8 +154,8 @@ extension PostgresConnection {
 
   // MARK: Statements without parameters
 
-  /// Runs one statement, and returns its command tag: `COMMIT` answers `ROLLBACK` where the transaction has
-  /// failed. Rows are thrown away.
+  /// Runs one statement, and returns its command tag: `COMMIT` answers `ROLLBACK` if the transaction has
+  /// failed. Rows are discarded.
   @discardableResult
   func run(_ sql: String) throws -> String {
     try Self.checkText(sql)
@@ -168,15 +168,15 @@ extension PostgresConnection {
     return tag
   }
 
-  /// Runs statements in one round trip, each of which needs those before it to have succeeded.
+  /// Runs statements in one round trip. Each runs only if those before it have succeeded.
   ///
   /// - Parameters:
-  ///   - following: statements behind them in the same round trip, as parts that run whatever becomes of others, and
-  ///     whose failures are nobody's.
-  ///   - resets: whether the session is made as it was behind all of them.
-  ///   - done: counts those of which the server has said that they have.
+  ///   - following: further parts of the same round trip. Each part runs whether or not the others succeed,
+  ///     and its failure is ignored.
+  ///   - resets: whether the session is reset at the end.
+  ///   - done: counts the statements whose success the server has confirmed.
   ///
-  /// Returns the first row of the last statement, whose columns are bigints; nil where there is none.
+  /// Returns the first row of the last statement, whose columns are bigints; nil if there is none.
   @discardableResult
   func run(
     all statements: [String], then following: [[String]] = [], resets: Bool = false,
@@ -208,13 +208,13 @@ extension PostgresConnection {
     for _ in resetting where try readToSync() != nil { isReset = false }
     end()
     if isReset { noteReset() }
-    // A part that has begun a transaction and failed.
+    // A part may have begun a transaction and failed in it.
     if status == .failedTransaction, failed == nil { try run("ROLLBACK") }
     if let failed { throw failed }
     return row
   }
 
-  /// NULL is 0.
+  /// The integers in a result's first row, with 0 for NULL; nil if there is no row.
   private static func integers(of result: OpaquePointer) -> [Int64]? {
     guard PQntuples(result) > 0 else { return nil }
     return (0..<PQnfields(result)).map { column in
@@ -225,11 +225,11 @@ extension PostgresConnection {
     }
   }
 
-  /// The server would take a NUL for the end.
+  /// Throws for text with a NUL, at which the server would stop.
   static func checkText(_ sql: String) throws {
     if sql.utf8.contains(0) {
       throw PostgresFailure(
-        SQLState.wrongState, "the SQL contains NUL, at which the server would stop")
+        SQLState.wrongState, "the SQL contains a NUL, where the server would stop reading")
     }
   }
 }

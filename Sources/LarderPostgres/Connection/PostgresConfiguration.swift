@@ -1,79 +1,80 @@
 import LarderSQLite
 
-/// How a ``PostgresPool`` connects, and what it allows.
+/// The settings of a ``PostgresPool``: how it connects, and what it allows.
 public struct PostgresConfiguration: Sendable {
-  /// Which transactions see what of each other; see
+  /// The isolation level of transactions; see
   /// [Transaction Isolation](https://www.postgresql.org/docs/current/transaction-iso.html).
   public enum Isolation: String, Hashable, Sendable {
-    /// As if one transaction ran after the other, which is what SQLite does: the default. Those for which
-    /// that can't be had fail, and are tried again (``PostgresConfiguration/retryLimit``).
+    /// Transactions act as if one ran after the other, as in SQLite: the default. A transaction for which the
+    /// server can't guarantee that fails, and is retried (``PostgresConfiguration/retryLimit``).
     case serializable
-    /// Each transaction sees one snapshot; two that read what the other writes both succeed.
+    /// Each transaction sees one snapshot. Two transactions that read what the other writes both succeed.
     case repeatableRead = "repeatable read"
-    /// Each statement sees what was committed before it: a value that was read may have been changed when
-    /// it is written, and that change is lost.
+    /// Each statement sees what was committed before it. A value that was read may have changed when it is
+    /// written, and that change is lost.
     case readCommitted = "read committed"
   }
 
-  /// Where reads run: scopes of `read`.
+  /// The servers on which scopes of `read` run.
   public enum Reads: Hashable, Sendable {
-    /// Where transactions run.
+    /// The server on which transactions run.
     case primary
-    /// On those of the address's servers that are standbys, in turn, if they have what this pool has committed; they
-    /// are waited for until then, but no longer than told. Otherwise on the primary. A standby that lags or can't be
-    /// reached is left out for a time.
+    /// The address's standbys, in turn. A read waits for a standby to have what this pool has committed, but
+    /// no longer than told, and then runs on the primary. A standby that lags or can't be reached is left out
+    /// for a time.
     case replicas(waitAtMost: Duration)
   }
 
-  /// The most connections at a time; with replicas, to each server.
+  /// The maximum number of connections; with replicas, to each server.
   public var connections = 8
   /// The isolation of transactions. Reads are repeatable read.
   public var isolation = Isolation.serializable
-  /// For how long a transaction is tried again that others were in the way of, or whose connection was lost
-  /// before its commit was sent; nil for not at all. Its closure runs again.
+  /// How long a transaction is retried after a conflict, or after its connection was lost before the commit
+  /// was sent; nil for no retries. Its closure runs again.
   public var retryLimit: Duration? = .seconds(30)
   /// How long a scope waits for a connection.
   public var scopeTimeout: Duration = .seconds(30)
   /// How long connecting may take.
   public var connectTimeout: Duration = .seconds(10)
-  /// How long a connection is used at most before another takes its place, between scopes; nil for as long as it lasts.
-  /// So a pool moves to servers that were added, and doesn't keep what a session's processes have gathered.
+  /// The maximum age of a connection, after which it is replaced between scopes; nil for no limit. A pool
+  /// thus moves to servers that were added, and doesn't keep what a session's server processes accumulate.
   public var longestConnectionLife: Duration? = .seconds(3600)
-  /// How long a statement may run, from its first step; nil for ever. The deadline is the client's own,
-  /// which holds also where the server doesn't answer.
+  /// How long a statement may run, from its first step; nil for no limit. The deadline is the client's own,
+  /// and holds even if the server doesn't answer.
   public var statementDeadline: Duration?
   /// Whether statements stay prepared on the server. A pooler that gives a server's connection to others
-  /// between transactions, such as PgBouncer, can't have that.
+  /// between transactions, such as PgBouncer, may not support that.
   public var preparesStatements = true
-  /// Functions of the database that leave nothing with a session, whatever they are called with: no setting, role, lock
-  /// or temporary table. Their names, as in the catalog.
+  /// Names, as in the catalog, of database functions that leave nothing with a session, whatever their
+  /// arguments: no setting, role, lock or temporary table.
   ///
-  /// A session is reset at the end of a scope that has called others than these and the server's own: see
-  /// <doc:PostgreSQL#What-a-scope-leaves>.
+  /// A session is reset at the end of a scope that has called any other function, except the server's own:
+  /// see <doc:PostgreSQL#What-a-scope-leaves>.
   public var harmlessFunctions: Set<String> = []
-  /// Whether each transaction writes a random token to the table `larder_commit`, with its COMMIT, in the same round
-  /// trip. It tells what became of a commit whose answer never came, as when the primary fails: the transaction
-  /// has been committed, or runs again. Without tokens such a call throws `sqlState` 08007.
+  /// Whether each transaction writes a random token to the table `larder_commit`, in the round trip of its
+  /// COMMIT. The token tells the outcome of a commit whose answer was lost, as when the primary fails: the
+  /// transaction has been committed, or runs again. Without tokens such a call throws `sqlState` 08007.
   ///
-  /// Where no server can be asked within ``retryLimit``, the call throws an error with a
+  /// If no server can be asked within ``retryLimit``, the call throws an error with a
   /// ``LarderSQLite/DatabaseError/commitToken``, for `PostgresPool.outcome(of:)`.
   ///
-  /// `Migrator.migrate` makes the table; other roles than the one that migrates have to be granted SELECT, INSERT,
-  /// UPDATE and DELETE on it. Tokens are kept for ten minutes, or four times ``retryLimit`` if that is longer.
+  /// `Migrator.migrate` makes the table. Roles other than the one that migrates have to be granted SELECT,
+  /// INSERT, UPDATE and DELETE on it. Tokens are kept for ten minutes, or four times ``retryLimit`` if that
+  /// is longer.
   public var commitTokens = false
-  /// Where reads run.
+  /// The servers on which reads run.
   public var reads = Reads.primary
-  /// How many prepared statements a connection keeps at most.
+  /// The maximum number of prepared statements that a connection keeps.
   public var statementCacheCapacity = 128
-  /// Told of each statement that took at least ``slowStatementThreshold``.
+  /// A closure that is called for each statement that took at least ``slowStatementThreshold``.
   public var trace: (@Sendable (TraceEvent) -> Void)?
-  /// How long a statement takes at least that ``trace`` is told of; by default all are.
+  /// The shortest duration of a statement for which ``trace`` is called; by default it is called for all.
   public var slowStatementThreshold: Duration = .zero
-  /// Told of each error.
+  /// A closure that is called for each error.
   public var log: (@Sendable (DatabaseError) -> Void)?
 
-  /// Whether values of all types but numbers, Booleans and blobs come as the server writes them: what is shown to
-  /// people, or goes where there are no such types. No type is refused then.
+  /// Whether values of all types but numbers, Booleans and blobs are read as the server's text, for display,
+  /// or for databases without such types. No type is refused then.
   package var readsText = false
 
   /// How long the server has to answer when a statement is cancelled, before the connection is given up.
@@ -82,7 +83,7 @@ public struct PostgresConfiguration: Sendable {
   /// The defaults.
   public init() {}
 
-  /// What of a configuration applies to all engines.
+  /// The settings that apply to all engines.
   var common: Configuration {
     var configuration = Configuration()
     configuration.statementCacheCapacity = statementCacheCapacity

@@ -5,13 +5,13 @@ import LarderSQLite
 /// One connection to a server, by libpq, for one thread at a time.
 ///
 /// libpq runs non-blocking, and all waiting is done here (``wait(for:)``): each wait ends at the deadline, or
-/// when it is interrupted, whatever the server does. A server that was stopped held calls for 12 seconds in
-/// spite of `tcp_user_timeout`, keepalives and `statement_timeout`.
+/// when it is interrupted, whatever the server does. A stopped server held calls for 12 seconds in spite of
+/// `tcp_user_timeout`, keepalives and `statement_timeout`.
 ///
-/// What makes the unsafe pointer sound: it is nil from the moment the connection is given up, and every
-/// use begins with ``begin()``, which refuses another process than the one that connected.
+/// Safety: the unsafe pointer is nil from the moment the connection is given up, and every use begins with
+/// ``begin()``, which refuses another process than the one that connected.
 final class PostgresConnection {
-  /// What the connection is in the middle of.
+  /// The state of a connection.
   enum Status {
     case idle
     /// A statement's rows are on the way.
@@ -20,14 +20,14 @@ final class PostgresConnection {
     case transaction
     /// A transaction in which a statement has failed: only ROLLBACK is possible.
     case failedTransaction
-    /// There is no connection any more.
+    /// The connection is closed or lost.
     case unknown
   }
 
   /// A statement that was asked to stop, and hasn't yet.
   private struct Stopping {
     let reason: String
-    /// When the connection is given up.
+    /// The time at which the connection is given up, in nanoseconds of `MonotonicClock`.
     let limit: Int
     let request: CancelRequest
   }
@@ -35,16 +35,17 @@ final class PostgresConnection {
   @exclusivity(unchecked) private(set) var handle: OpaquePointer?
   let configuration: PostgresConfiguration
   let interrupts: PostgresInterrupt
-  /// When waiting ends, in nanoseconds of `MonotonicClock`; nil for never. Whoever runs a statement sets it.
+  /// The time at which waiting ends, in nanoseconds of `MonotonicClock`; nil for never. The caller that runs
+  /// a statement sets it.
   @exclusivity(unchecked) var deadline: Int?
   @exclusivity(unchecked) private var stopping: Stopping?
-  /// Whether what runs was asked to stop.
+  /// Whether the statement that runs was asked to stop.
   var isStopping: Bool { stopping != nil }
-  /// Whether the connection is given up at once where what runs is to stop, rather than that the server is asked to
-  /// cancel it. A COMMIT that is cancelled while it waits for synchronous standbys is one nonetheless, which they may
-  /// not have.
+  /// Whether a statement is stopped by giving the connection up at once, instead of asking the server to
+  /// cancel it. A COMMIT that is cancelled while it waits for synchronous standbys is committed nonetheless,
+  /// and they may not have it.
   @exclusivity(unchecked) var isDroppedToStop = false
-  /// What libpq has written where a commit has stopped waiting for standbys. It lives as long as the handle.
+  /// A flag that is set when a commit has stopped waiting for standbys. It lives as long as the handle.
   private let warning: UnsafeMutablePointer<CInt> = {
     let warning = UnsafeMutablePointer<CInt>.allocate(capacity: 1)
     warning.initialize(to: 0)
@@ -54,30 +55,30 @@ final class PostgresConnection {
   var isConnected = false
   private let generation = ProcessGeneration.watch()
 
-  /// Statements that travel with the next one: a BEGIN, where no transaction is open yet, and ends and beginnings of
-  /// savepoints. None of them fails by itself.
+  /// Deferred statements, which are sent with the next one: a BEGIN if no transaction is open yet, and ends
+  /// and beginnings of savepoints. None of them fails by itself.
   @exclusivity(unchecked) var deferred: [String] = []
-  /// The server's names of its statements.
+  /// The names of the prepared statements on the server.
   @exclusivity(unchecked) var names = StatementNames()
-  /// Whether prepared statements stay with the connections of its address.
+  /// Whether prepared statements stay with the connections of this address.
   let keeping: StatementKeeping
-  /// Whether a statement has run that isn't known to leave nothing with the session.
+  /// Whether a statement has run that may have left something with the session.
   @exclusivity(unchecked) var isAltered = false
-  /// Whether SQL has made the server forget prepared statements, as DISCARD ALL does. A transaction that runs again would
-  /// meet that again.
+  /// Whether SQL has made the server forget prepared statements, as DISCARD ALL does. A transaction that is
+  /// retried would do so again.
   @exclusivity(unchecked) var losesNames = false
-  /// Whether the server's process isn't the one that libpq was told of.
+  /// Whether the server's process isn't the one that libpq was told of, as behind a pooler.
   private(set) var isBehindPooler = false
-  /// Whether what was sent last is in a transaction.
+  /// Whether the last round trip is in a transaction.
   @exclusivity(unchecked) var isInTransaction = false
   /// Whether the end of the round trip has been read.
   @exclusivity(unchecked) var hasReadSync = false
-  /// The COPY whose rows are being written, beside which nothing else runs.
+  /// The COPY whose rows are being written. Nothing else runs meanwhile.
   @exclusivity(unchecked) var copying: ObjectIdentifier?
-  /// The statement whose rows are on the way. Unretained: it takes itself out before it goes.
+  /// The statement whose rows are on the way. Unretained: the statement clears it before it is deallocated.
   @exclusivity(unchecked) unowned(unsafe) var streaming: PostgresStatement?
 
-  /// The same for an address that wasn't read yet.
+  /// Connects to an address that hasn't been parsed yet.
   convenience init(
     _ address: String, _ configuration: PostgresConfiguration = .init(),
     interrupts: PostgresInterrupt? = nil, deadline: Int? = nil
@@ -88,11 +89,11 @@ final class PostgresConnection {
   /// Connects to one server.
   ///
   /// - Parameters:
-  ///   - address: where it is.
-  ///   - configuration: what of it is for one connection applies.
-  ///   - keeping: what is known of the address; nil for nothing.
-  ///   - deadline: when to give up, in nanoseconds of `MonotonicClock`. Looking a host name up isn't
-  ///     interrupted, since the C library can't do that; `hostaddr=` spares it.
+  ///   - address: the server's address.
+  ///   - configuration: its settings for a single connection apply.
+  ///   - keeping: whether the address keeps prepared statements, as far as its connections have found out.
+  ///   - deadline: when to give up, in nanoseconds of `MonotonicClock`. The look-up of a host name isn't
+  ///     interrupted, since the C library can't do that; `hostaddr=` avoids it.
   init(
     _ address: ServerAddress, _ configuration: PostgresConfiguration = .init(),
     interrupts: PostgresInterrupt? = nil, keeping: StatementKeeping = StatementKeeping(),
@@ -120,8 +121,8 @@ final class PostgresConnection {
     warning.deallocate()
   }
 
-  /// Says good-bye to the server, without waiting for anything. In a child process, where the connection is
-  /// the parent's, only the descriptor is closed: the rest of the handle is leaked on purpose.
+  /// Closes the connection properly, without waiting for anything. In a child process, where the connection
+  /// is the parent's, only the descriptor is closed: the rest of the handle is leaked on purpose.
   func close() {
     guard let closing = handle else { return }
     handle = nil
@@ -132,7 +133,7 @@ final class PostgresConnection {
     }
   }
 
-  /// Gives the connection up without saying so, for a server that may not listen.
+  /// Drops the connection without telling the server, which may not listen.
   private func drop() {
     guard let handle, generation == ProcessGeneration.current else { return }
     if PQsocket(handle) >= 0 { shutdown(PQsocket(handle), Int32(SHUT_RDWR)) }
@@ -142,16 +143,16 @@ final class PostgresConnection {
 
   // MARK: State
 
-  /// Whether a commit has stopped waiting for standbys, which is then forgotten.
+  /// Takes the warning: returns whether a commit has stopped waiting for standbys, and clears it.
   func takeWarning() -> Bool {
     defer { warning.pointee = 0 }
     return warning.pointee != 0
   }
 
-  /// The server's process, as it has said so itself.
+  /// The server's process id, as the server has told it.
   var process: Int32 { handle.map(PQbackendPID) ?? 0 }
 
-  /// Whether it can be used: it is neither closed nor lost, nor the parent's of this process.
+  /// Whether the connection can be used: it is neither closed, nor lost, nor the parent process's.
   var isOpen: Bool { handle != nil && generation == ProcessGeneration.current }
 
   var status: Status {
@@ -169,31 +170,33 @@ final class PostgresConnection {
   /// Whether the server has no transaction open.
   var isIdle: Bool { handle.map(PQtransactionStatus) == PQTRANS_IDLE }
 
-  /// Whether the server has said nothing that nobody has read, which may be that it leaves.
+  /// Whether no input from the server is unread. Unread input may say that the server closes the connection.
   var isQuiet: Bool {
     guard let handle, isOpen else { return false }
     var file = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
     return poll(&file, 1, 0) == 0
   }
 
-  /// Notices that the server has closed the connection. It is asked only where it has said something.
+  /// Throws if the server has closed the connection. The server is asked only if it has sent something.
   func checkAlive() throws { if !isQuiet { try run("") } }
 
   // MARK: Operations
 
-  /// Begins an operation: the handle, if there is one to use.
+  /// Begins an operation. Returns the handle, and throws if the connection can't be used.
   func begin() throws -> OpaquePointer {
     guard let handle else { throw Self.closed }
     guard isOpen else {
       throw PostgresFailure(
-        SQLState.connectionFailure, "the connection belongs to the process that forked this one",
+        SQLState.connectionFailure,
+        "the connection belongs to the process that forked this process",
         isConnectionLost: true)
     }
     guard copying == nil else {
-      throw PostgresFailure(SQLState.wrongState, "nothing else runs while rows are copied")
+      throw PostgresFailure(
+        SQLState.wrongState, "the connection can't run anything else while rows are copied")
     }
     if let streaming { try streaming.takeRest() }
-    // What was asked for while nothing waited.
+    // An interruption that was asked for while nothing waited is dropped.
     if interrupts.isRequested.load(ordering: .relaxed) { _ = interrupts.take() }
     if let deadline, MonotonicClock.nanoseconds >= deadline {
       throw PostgresFailure(SQLState.canceled, Self.deadlineReason)
@@ -201,8 +204,8 @@ final class PostgresConnection {
     return handle
   }
 
-  /// Ends an operation, all of whose results were read. A request to cancel that is under way must not hit
-  /// the next one.
+  /// Ends an operation whose results were all read. A request to cancel that is under way must not hit the
+  /// next operation.
   func end() {
     while let stopping, handle != nil {
       if stopping.request.isAnswered {
@@ -212,12 +215,12 @@ final class PostgresConnection {
       }
       _ = interrupts.take()
     }
-    // They would stay, and nobody can read them.
+    // Notifications would pile up, since nothing reads them.
     while let handle, let notification = PQnotifies(handle) { PQfreemem(notification) }
   }
 
-  /// Ends the statement whose rows are on the way for nobody: by reading them, or, where they are too many for
-  /// that, by cancelling it, which aborts its transaction.
+  /// Ends the statement whose remaining rows are unwanted: by reading them or, if that takes too long, by
+  /// cancelling it, which aborts its transaction.
   func endRows() throws {
     guard let streaming, streaming.isUnwanted else { return }
     let own = deadline
@@ -231,7 +234,7 @@ final class PostgresConnection {
   private static let deadlineReason = "the statement ran longer than its deadline"
   private static let interruptReason = "the statement was interrupted"
 
-  /// The failure of a result; of one that was asked for here with the reason.
+  /// The failure of a result. If the statement was stopped here, the message says why.
   func failure(
     _ result: OpaquePointer, sql: String?, hasValues: Bool = false,
     copyingInto relation: String? = nil
@@ -242,13 +245,13 @@ final class PostgresConnection {
     return failure
   }
 
-  /// Gives the connection up because libpq could not go on, and says why.
+  /// Gives the connection up because libpq couldn't continue, and returns the reason.
   func lost() -> PostgresFailure {
     guard let handle else { return Self.closed }
     var failure = PostgresFailure(
       SQLState.connectionFailure,
       PostgresFailure.line(String(cString: PQerrorMessage(handle))))
-    // What the server said before it closed the connection is better than that it is closed.
+    // The server's last message says more than that the connection is closed.
     while PQstatus(handle) == CONNECTION_BAD, let result = PQgetResult(handle) {
       if PQresultErrorField(result, Int32(LARDER_PG_SQLSTATE)) != nil {
         failure = PostgresFailure(result, sql: nil)
@@ -263,7 +266,7 @@ final class PostgresConnection {
   private static let closed = PostgresFailure(
     SQLState.connectionFailure, "the connection is closed", isConnectionLost: true)
 
-  /// Gives the connection up over something that libpq doesn't expect.
+  /// Gives the connection up in a state from which libpq can't continue.
   func abandon(_ sqlState: String, _ message: String) -> PostgresFailure {
     drop()
     return PostgresFailure(sqlState, message, isConnectionLost: true)
@@ -272,7 +275,7 @@ final class PostgresConnection {
   // MARK: Waiting
 
   /// Waits until the socket is ready for one of these events. At the deadline, or when interrupted, the
-  /// server is asked to cancel, and has its time to answer.
+  /// server is asked to cancel, and gets a short time to answer.
   func wait(for events: Int32) throws {
     while try !isReady(for: events, until: stopping?.limit ?? deadline) {
       guard let stopping else {
@@ -283,7 +286,8 @@ final class PostgresConnection {
     }
   }
 
-  /// Does the same for rows that have arrived already, for which nobody waits.
+  /// Stops the statement at the deadline, or when interrupted, also while rows have arrived already and
+  /// nothing waits.
   func stopIfDue() throws {
     guard stopping == nil, isConnected else { return }
     if interrupts.isRequested.load(ordering: .relaxed), interrupts.take() {
@@ -292,8 +296,8 @@ final class PostgresConnection {
     if let deadline, MonotonicClock.nanoseconds >= deadline { try stop(Self.deadlineReason) }
   }
 
-  /// Whether the socket got ready, or something else has happened, before a time; for no events at all, whether
-  /// anything has.
+  /// Whether the socket gets ready before a time. Without events, waits only for an interruption or a
+  /// wake-up.
   private func isReady(for events: Int32, until limit: Int?) throws -> Bool {
     guard let handle else { throw Self.closed }
     return try withUnsafeTemporaryAllocation(of: pollfd.self, capacity: 2) { files in
@@ -315,7 +319,7 @@ final class PostgresConnection {
           if interrupts.take(), stopping == nil { try stop(Self.interruptReason) }
         }
         if files[0].revents != 0 { return true }
-        // After a request to cancel there is another limit.
+        // A request to cancel sets another limit.
         if let stopping, limit != stopping.limit {
           return try isReady(for: events, until: stopping.limit)
         }
@@ -323,7 +327,7 @@ final class PostgresConnection {
     }
   }
 
-  /// Asks the server to cancel what it runs.
+  /// Asks the server to cancel what it runs, or gives the connection up.
   private func stop(_ reason: String) throws {
     guard isConnected else {
       let isLate = reason == Self.deadlineReason

@@ -1,10 +1,10 @@
 import CLibPQ
 import LarderSQLite
 
-/// Rows on their way into a table, by `COPY … FROM STDIN`: several times as fast as INSERT.
+/// A bulk insert into a table by `COPY … FROM STDIN`, several times as fast as INSERT.
 ///
-/// In binary each row is bound from its first column to its last, and ended; as text it is a line. All of them are stored, or none. An error
-/// of the server's is told at the end, with the row's number.
+/// In binary, each row is bound from its first column to its last, and ended; as text, it is a line. All rows
+/// are stored, or none. The server's errors are thrown at the end, with the row's number.
 ///
 /// See [COPY](https://www.postgresql.org/docs/current/sql-copy.html).
 final class PostgresCopy {
@@ -18,24 +18,24 @@ final class PostgresCopy {
   @exclusivity(unchecked) private var column = 0
   private var isOpen: Bool { connection.copying == ObjectIdentifier(self) }
 
-  /// How much is handed to libpq at a time.
+  /// How many bytes are handed to libpq at a time.
   private static let chunk = 1 << 16
   private static let header =
     Array("PGCOPY\n".utf8) + [0xff, 0x0d, 0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0]
 
-  /// Begins. The names are those in the catalog, without quotes, and the types those of the columns. Throws
-  /// `0A000` where one isn't written in binary here: insert the rows then.
+  /// Begins a COPY in binary. The names are those in the catalog, without quotes, and the types those of the
+  /// columns. Throws `0A000` if a type can't be written in binary here; the rows have to be inserted then.
   convenience init(
     into table: String, _ columns: [String], _ types: [Oid], on connection: PostgresConnection
   ) throws {
     guard types.allSatisfy(TypeOID.canBeCopied) else {
       throw PostgresFailure(
-        SQLState.notSupported, "a column has a type that COPY isn't written for")
+        SQLState.notSupported, "a column has a type that can't be copied in binary form")
     }
     try self.init(into: table, columns, types, isText: false, on: connection)
   }
 
-  /// Begins with lines that the server reads, into columns of any type.
+  /// Begins a COPY of lines that the server parses, into columns of any type.
   convenience init(
     textInto table: String, _ columns: [String], on connection: PostgresConnection
   ) throws {
@@ -80,11 +80,12 @@ final class PostgresCopy {
     buffer.append(bigEndian: Int16(truncatingIfNeeded: types.count))
   }
 
-  /// Writes a value behind its length. Throws `ConversionError` for what the column can't hold; the row
-  /// can't be ended then.
+  /// Writes a value, preceded by its length. Throws `ConversionError` if the column can't hold the value; the
+  /// row can't be ended then.
   func bind(_ value: EngineValue) throws {
     guard isOpen, column < types.count else {
-      throw PostgresFailure(SQLState.wrongState, "the row has \(types.count) columns, or has ended")
+      throw PostgresFailure(
+        SQLState.wrongState, "the row has only \(types.count) columns, or the copy has ended")
     }
     let start = buffer.count
     buffer.append(bigEndian: -1 as Int32)
@@ -99,22 +100,25 @@ final class PostgresCopy {
   /// Ends the row.
   func endRow() throws {
     guard isOpen, column == types.count else {
-      throw PostgresFailure(SQLState.wrongState, "\(column) of \(types.count) columns are bound")
+      throw PostgresFailure(
+        SQLState.wrongState,
+        "only \(column) of \(types.count) columns are bound, or the copy has ended")
     }
     if buffer.count >= Self.chunk { try send() }
     beginRow()
   }
 
-  /// Writes a line, with its end.
+  /// Writes a line, including its line break.
   func append(line: [UInt8]) throws {
     guard isOpen, isText else {
-      throw PostgresFailure(SQLState.wrongState, "the rows have been stored, or given up")
+      throw PostgresFailure(
+        SQLState.wrongState, "the copy has ended: its rows were stored or discarded")
     }
     line.withUnsafeBytes { buffer.append($0) }
     if buffer.count >= Self.chunk { try send() }
   }
 
-  /// Hands on what is written.
+  /// Hands the buffer to libpq.
   private func send() throws {
     try put { handle in
       let start = buffer.bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
@@ -124,7 +128,7 @@ final class PostgresCopy {
     if connection.isStopping { try end("interrupted") }
   }
 
-  /// Hands something to libpq, and waits until the system has taken it.
+  /// Makes a call that hands data to libpq, and waits until the system has taken the data.
   private func put(_ call: (OpaquePointer) -> Int32) throws {
     do {
       guard let handle = connection.handle, connection.isOpen else { throw connection.lost() }
@@ -142,10 +146,11 @@ final class PostgresCopy {
 
   // MARK: End
 
-  /// Stores the rows, and returns how many there were. What comes after the last ``endRow()`` isn't one.
+  /// Stores the rows, and returns how many there were. Columns bound after the last ``endRow()`` are dropped.
   func finish() throws -> Int {
     guard isOpen else {
-      throw PostgresFailure(SQLState.wrongState, "the rows have been stored, or given up")
+      throw PostgresFailure(
+        SQLState.wrongState, "the copy has ended: its rows were stored or discarded")
     }
     if !isText {
       buffer.count = rowStart
@@ -155,10 +160,10 @@ final class PostgresCopy {
     return try end(nil)
   }
 
-  /// Stores nothing.
+  /// Cancels the COPY, which then stores nothing.
   func cancel() {
     guard isOpen else { return }
-    // That it was cancelled is what fails.
+    // The error only says that the COPY was cancelled.
     _ = try? end("cancelled")
   }
 
@@ -177,7 +182,8 @@ final class PostgresCopy {
 }
 
 extension PostgresConnection {
-  /// Leaves pipeline mode for what can't be done in it. What was put off needs a round trip of its own.
+  /// Leaves pipeline mode, in which COPY isn't possible. Deferred statements are sent before, in a round trip
+  /// of their own.
   fileprivate func leavePipeline() throws -> OpaquePointer {
     if !deferred.isEmpty {
       try roundTrip { _ in }
@@ -189,7 +195,7 @@ extension PostgresConnection {
     return handle
   }
 
-  /// Ends the operation for which pipeline mode was left.
+  /// Ends the operation, and returns to pipeline mode.
   fileprivate func enterPipeline() throws {
     end()
     if let handle { try check(PQenterPipelineMode(handle)) }

@@ -1,13 +1,13 @@
 import CLibPQ
 import LarderSQLite
 
-/// The values of a statement's parameters, from 0, in memory that is used again.
+/// The values of a statement's parameters, from 0, in a buffer that is reused.
 ///
-/// What isn't bound is NULL. Values stay bound until ``removeAll()``.
+/// Unbound parameters are NULL. Values stay bound until ``removeAll()``.
 final class PostgresParameters {
   let types: [Oid]
   @exclusivity(unchecked) private var buffer = WireBuffer()
-  /// Where values begin; negative for NULL.
+  /// The offsets at which values begin; negative for NULL.
   @exclusivity(unchecked) private var offsets: [Int]
   @exclusivity(unchecked) private(set) var lengths: [Int32]
   @exclusivity(unchecked) private(set) var formats: [Int32]
@@ -21,16 +21,16 @@ final class PostgresParameters {
     formats = Array(repeating: 0, count: types.count)
   }
 
-  /// Makes all NULL, before new values are bound.
+  /// Sets all parameters to NULL, before new values are bound.
   func removeAll() {
-    // No statement keeps much once it has run.
+    // No statement keeps much memory once it has run.
     if buffer.capacity > 1 << 20 { buffer = WireBuffer() }
     buffer.count = 0
     for index in offsets.indices { offsets[index] = -1 }
   }
 
-  /// Binds a copy of a value. Throws `ConversionError` for what the parameter's type can't hold, such as a
-  /// NUL in text.
+  /// Binds a copy of a value. Throws `ConversionError` if the parameter's type can't hold the value, such as
+  /// a NUL in text.
   func bind(_ value: EngineValue, at index: Int) throws {
     guard types.indices.contains(index) else {
       throw PostgresFailure(
@@ -44,7 +44,7 @@ final class PostgresParameters {
     lengths[index] = Int32(buffer.count - start)
   }
 
-  /// Where the values are, as libpq wants it; good until the next is bound.
+  /// The addresses of the values, as libpq takes them; valid until the next value is bound.
   var pointers: [UnsafePointer<CChar>?] {
     let start = buffer.bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
     return offsets.map { offset in offset < 0 ? nil : start.map { $0 + offset } }

@@ -3,8 +3,8 @@ import Glibc
 import LarderSQLite
 
 extension PostgresConnection {
-  /// Prepares a statement. Without parameters nothing is sent: it is compiled in the round trip of its
-  /// first execution. Else the server says what types they have.
+  /// Prepares a statement. Without parameters nothing is sent: the statement is compiled in the round trip of
+  /// its first execution. Otherwise the server tells the parameters' types.
   func prepare(_ sql: String, parameterCount: Int? = nil) throws -> PostgresStatement {
     try Self.checkText(sql)
     let statement = PostgresStatement(sql, on: self)
@@ -15,25 +15,25 @@ extension PostgresConnection {
 
 /// A prepared statement, its execution and its rows.
 ///
-/// What makes the unsafe pointers sound: a result of libpq's belongs to the statement from the moment it
-/// is returned until it is cleared, which happens when the statement goes on, and results don't need the
-/// connection that they came from. Values point into it, or into ``texts``, which go with the row.
+/// Safety: a libpq result belongs to the statement from the moment it is returned until it is cleared, which
+/// happens when the statement moves on. Results don't need the connection that they came from. Values point
+/// into the result, or into ``texts``, which go with the row.
 final class PostgresStatement {
   let sql: String
   private let connection: PostgresConnection
-  /// On the server; empty where it isn't kept there.
+  /// The name on the server; empty if the statement isn't kept there.
   private var name = ""
-  /// That of its text and its parameters' types.
+  /// The hash of the statement's text and its parameters' types.
   private var hash = ""
-  /// The name by which it was run last.
+  /// The name by which the statement was run last.
   private var sentName = ""
-  /// The connection's, of when it was prepared.
+  /// The generation of the connection's names when the statement was prepared.
   private var generation = 0
-  /// Whether the server has it by its name.
+  /// Whether the server has the statement by its name.
   private var isPrepared: Bool { !name.isEmpty && generation == connection.names.generation }
   /// Whether the types of its parameters are known.
   private var isDescribed = false
-  /// Whether it has run since, so that only its plan can be what an error is about.
+  /// Whether the statement has run since, so that an error can only be about its plan.
   private var hasRun = false
   @exclusivity(unchecked) private(set) var parameters = PostgresParameters(types: [])
   private(set) var columnNames: [String] = []
@@ -44,13 +44,14 @@ final class PostgresStatement {
   @exclusivity(unchecked) private var current: OpaquePointer?
   @exclusivity(unchecked) private var row: Int32 = -1
   @exclusivity(unchecked) private var rowCount: Int32 = 0
-  /// Texts of the row that the server sends in another form.
+  /// The values of the row that are converted from the server's form.
   @exclusivity(unchecked) private var texts: [UnsafeMutableRawBufferPointer] = []
   /// Whether results are on the way.
   @exclusivity(unchecked) private var isRunning = false
-  /// Whether nobody reads them.
+  /// Whether the results on the way are unwanted.
   @exclusivity(unchecked) private(set) var isUnwanted = false
-  /// What was read ahead because something else had to run, and how that ended.
+  /// The rows that were read ahead because another statement had to run, and the failure that ended them, if
+  /// any.
   private var rest: OpaquePointer?
   private var restFailure: PostgresFailure?
 
@@ -60,7 +61,7 @@ final class PostgresStatement {
   }
 
   deinit {
-    // Nobody is left to be told. Afterwards it isn't streaming.
+    // Errors can't be thrown here. Afterwards the statement isn't streaming.
     try? reset()
     try? readToEnd()
     releaseName()
@@ -68,8 +69,8 @@ final class PostgresStatement {
 
   // MARK: Preparation
 
-  /// Has the server compile the statement and tell the types of parameters and columns. It keeps it by a name only
-  /// once these are known, and the statement runs.
+  /// Has the server compile the statement and tell the types of parameters and columns. The server keeps it
+  /// by a name only later, when the statement runs.
   func describe() throws {
     try connection.roundTrip { handle in
       try connection.check(PQsendPrepare(handle, "", sql, 0, nil))
@@ -78,7 +79,7 @@ final class PostgresStatement {
     if let failure = try connection.outcome(sql: sql) { try connection.fail(failure) }
     let failure = try connection.outcome(sql: sql) { description in
       let types = (0..<PQnparams(description)).map { PQparamtype(description, $0) }
-      // What is bound stays so when the statement is prepared anew.
+      // Bound values stay if the types are the same when the statement is prepared anew.
       if types != parameters.types { parameters = PostgresParameters(types: types) }
       readColumns(of: description)
     }
@@ -89,7 +90,7 @@ final class PostgresStatement {
     try checkColumns()
   }
 
-  /// Takes a name by which the server keeps it: whether it has to be compiled for that.
+  /// Takes a name by which the server keeps the statement. Returns whether it has to be compiled for that.
   private func takeName() -> Bool {
     if isPrepared { return false }
     if hash.isEmpty { hash = StatementNames.hash(sql, parameters.types) }
@@ -123,7 +124,7 @@ final class PostgresStatement {
     for (index, type) in columnTypes.enumerated() where !TypeOID.canBeRead(type) {
       throw PostgresFailure(
         SQLState.notSupported,
-        "column “\(columnNames[index])” has a type (\(type)) that can't be read: cast it to text")
+        "the type of column “\(columnNames[index])” (OID \(type)) can't be read: cast it to text")
     }
   }
 
@@ -131,8 +132,8 @@ final class PostgresStatement {
 
   /// Runs the statement, up to its first row or its end.
   ///
-  /// - Parameter streaming: whether rows are read as they come, rather than all at once: slower, in memory
-  ///   for one row.
+  /// - Parameter streaming: whether rows are read as they come, instead of all at once: slower, but with
+  ///   memory for one row.
   func execute(streaming: Bool = false) throws {
     try reset()
     let types = parameters.types
@@ -145,14 +146,14 @@ final class PostgresStatement {
         throw failure
       }
       if !isDescribed, !types.isEmpty { try describe() }
-      // Values are bound for the types that parameters had.
+      // The values were bound for the types that the parameters had.
       guard parameters.types == types else { throw failure }
       try start(streaming: streaming)
     }
   }
 
-  /// Whether a failure is one of what the server has kept of the statement, which it is to compile anew: the schema has
-  /// changed under the plan, or a pooler, or somebody's DISCARD, has lost it.
+  /// Whether a failure means that the server has to compile the statement anew: the schema has changed under
+  /// the plan, or a pooler, or a DISCARD, has lost the statement.
   private func isOutdated(by failure: PostgresFailure) -> Bool {
     guard !sentName.isEmpty else { return false }
     if failure.isStalePlan, hasRun {
@@ -199,7 +200,7 @@ final class PostgresStatement {
     hasRun = isPrepared
   }
 
-  /// Reads on to a result with rows; nil at the end.
+  /// Reads on to the next result with rows; nil at the end.
   private func fetch() throws -> OpaquePointer? {
     var rows: OpaquePointer?
     do {
@@ -240,7 +241,7 @@ final class PostgresStatement {
     connection.streaming = nil
   }
 
-  /// Reads the number of rows from the command tag, where it is one of changes: `INSERT 0 3`.
+  /// Reads how many rows were changed from the command tag of a statement that changes rows: `INSERT 0 3`.
   private func note(_ result: OpaquePointer) {
     guard let tag = PQcmdStatus(result), let count = PQcmdTuples(result) else { return }
     switch UInt8(bitPattern: tag[0]) {
@@ -259,7 +260,7 @@ final class PostgresStatement {
     rowCount = result.map { PQntuples($0) } ?? 0
   }
 
-  /// Goes to the next row of those that are in memory.
+  /// Steps to the next row that is in memory. Returns whether there is one.
   @inline(__always)
   func goOn() -> Bool {
     if !texts.isEmpty { dropTexts() }
@@ -268,7 +269,7 @@ final class PostgresStatement {
     return true
   }
 
-  /// Goes to the next row: whether there is one.
+  /// Steps to the next row. Returns whether there is one.
   func next() throws -> Bool {
     if goOn() { return true }
     guard current != nil else { return false }
@@ -289,7 +290,7 @@ final class PostgresStatement {
     return true
   }
 
-  /// A value of the row that the statement stands on, which is good until it goes on.
+  /// A value of the current row, valid until the statement moves on.
   @inline(__always)
   func column(_ index: Int) -> EngineValue {
     guard let current, row >= 0, row < rowCount, columnTypes.indices.contains(index) else {
@@ -305,7 +306,7 @@ final class PostgresStatement {
       return EngineValue(.text, text.withUTF8 { kept(UnsafeRawBufferPointer($0)) })
     }
     let value = EngineValue(bytes, of: type)
-    // SQLite has no such number: what isn't one is NULL.
+    // SQLite has no NaN, so it becomes NULL.
     return value.storageClass == .real && value.real.isNaN ? EngineValue(.null) : value
   }
 
@@ -344,8 +345,8 @@ final class PostgresStatement {
     texts.removeAll(keepingCapacity: true)
   }
 
-  /// Reads the rows that are on the way into memory, since something else has to run. How that ends is told
-  /// to whoever reads them.
+  /// Reads the rows that are on the way into memory, since another statement has to run. A failure is thrown
+  /// when these rows have been read.
   func takeRest() throws {
     if isUnwanted { return try readToEnd() }
     guard let kept = PQcopyResult(current, PG_COPYRES_ATTRS) else {
@@ -364,15 +365,15 @@ final class PostgresStatement {
     rest = kept
   }
 
-  /// Reads what is on the way, for nobody.
+  /// Reads the results on the way, and discards them.
   func readToEnd() throws {
     while isRunning, let result = try fetch() { PQclear(result) }
   }
 
-  /// Ends the execution: reads what has arrived, and throws what has failed there and nobody has seen yet.
+  /// Ends the execution: reads what has arrived, and throws a failure in it that wasn't thrown yet.
   ///
-  /// In a transaction what is still on the way is left there: to cancel it would abort the transaction, which
-  /// doesn't matter where that is what comes next. Whoever runs something else reads it all.
+  /// In a transaction, rows on the way are left there, since cancelling them would abort it. A rollback that
+  /// comes next may cancel them; any other operation reads them all first.
   func reset() throws {
     defer {
       dropTexts()

@@ -2,10 +2,10 @@ import CLibPQ
 import Glibc
 import LarderSQLite
 
-/// Where servers are and who connects to them: a connection string, as libpq reads it.
+/// A connection string, as libpq reads it: where the servers are, and who connects to them.
 ///
-/// No error repeats any of it that might be a part of a password that was written without the quotes or
-/// percent-encodings it needs.
+/// No error repeats a part that might belong to a password that was written without the quotes or
+/// percent-encodings that it needs.
 ///
 /// See [Connection Strings](https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING).
 struct ServerAddress {
@@ -29,10 +29,11 @@ struct ServerAddress {
 
   // MARK: Several servers
 
-  /// Each server of a list (`host=a,b,c`) as an address of its own: libpq would wait for one that doesn't answer
-  /// as long as for all, and begin with it again each time.
+  /// Each server of a list (`host=a,b,c`) as an address of its own. libpq would spend all of the time on a
+  /// server that doesn't answer, and begin with it again each time.
   ///
-  /// See [Specifying Multiple Hosts](https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-MULTIPLE-HOSTS).
+  /// See
+  /// [Specifying Multiple Hosts](https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-MULTIPLE-HOSTS).
   var servers: [ServerAddress] {
     get throws {
       let places = ["host", "hostaddr", "port"]
@@ -44,12 +45,12 @@ struct ServerAddress {
       }
       let count = max(lists[0].count, lists[1].count)
       guard count > 1 else { return [self] }
-      // One port is that of all.
+      // A single port applies to all hosts.
       guard lists.dropFirst().allSatisfy({ $0.count <= 1 || $0.count == count }),
         lists[0].isEmpty || lists[0].count == count, lists[1].count != 1
       else {
         throw PostgresFailure(
-          SQLState.cannotConnect, "the server's address has other numbers of hosts and of ports")
+          SQLState.cannotConnect, "the server's address has different numbers of hosts and ports")
       }
       return (0..<count).map { index in
         var one = self
@@ -61,17 +62,17 @@ struct ServerAddress {
     }
   }
 
-  /// Which kind of server is wanted; nil where the address doesn't say, nor the environment.
+  /// The kind of server that is wanted; nil if neither the address nor the environment says.
   var target: String? { value(of: "target_session_attrs") ?? Self.common("target_session_attrs") }
 
-  /// The same that accepts only servers of a kind: `read-write`, `standby`, `any` …
+  /// A copy that accepts only servers of a kind: `read-write`, `standby`, `any` …
   func wanting(_ target: String) -> ServerAddress {
     var copy = self
     copy.set("target_session_attrs", target)
     return copy
   }
 
-  /// Host and port, for statistics.
+  /// The host and port, for statistics.
   var name: String {
     let host = value(of: "host") ?? value(of: "hostaddr") ?? "localhost"
     return "\(host):\(value(of: "port").flatMap { $0.isEmpty ? nil : $0 } ?? "5432")"
@@ -84,8 +85,7 @@ struct ServerAddress {
     if !value.isEmpty { keywords.append((name, value)) }
   }
 
-  /// What the environment says, where the address leaves it out. A service file is libpq's own to read, and so is a
-  /// list in it.
+  /// The environment's value of a keyword. A service file is libpq's own to read, and so is a list in it.
   private static func common(_ name: String) -> String? {
     let variables = [
       "host": "PGHOST", "hostaddr": "PGHOSTADDR", "port": "PGPORT",
@@ -96,7 +96,7 @@ struct ServerAddress {
 
   // MARK: Names
 
-  /// Whether a text is meant as an address, be it a wrong one: a URL, or something that begins with one of libpq's
+  /// Whether a text is meant as an address, even a wrong one: a URL, or text that begins with one of libpq's
   /// keywords.
   static func isMeant(by text: String) -> Bool {
     if ["postgres://", "postgresql://"].contains(where: text.hasPrefix) { return true }
@@ -111,7 +111,7 @@ struct ServerAddress {
     return false
   }
 
-  /// Where it leads to, as pairs, without anything that might be a secret.
+  /// The servers, user and database as pairs, without anything that might be a secret.
   var places: String {
     ["host", "hostaddr", "port", "user", "dbname", "service"].compactMap { name in
       value(of: name).map { "\(name)=\($0)" }
@@ -123,11 +123,11 @@ struct ServerAddress {
   private static let unreadable = PostgresFailure(
     SQLState.cannotConnect,
     "the server's address is neither a URL, postgres://user@host:port/database, nor keyword=value pairs; "
-      + "a password's @ : / ? # & and % have to be percent-encoded in a URL, spaces and ' quoted in a pair"
+      + "in a URL, percent-encode a password's @ : / ? # & and %; in a pair, quote spaces and '"
   )
 
-  /// Whether there is only one way to read it: an @ or / of a password that isn't encoded makes libpq take
-  /// the rest of the password for a host, port or database, and errors name these.
+  /// Whether the address is unambiguous. If an @ or / of a password isn't encoded, libpq takes the rest of
+  /// the password for a host, port or database, which errors name.
   private static func isClear(_ address: String) -> Bool {
     guard let scheme = address.firstRange(of: "://") else { return true }
     guard address.hasPrefix("postgres://") || address.hasPrefix("postgresql://") else {
@@ -139,19 +139,20 @@ struct ServerAddress {
     return !path.drop { $0 != "/" }.contains("@")
   }
 
-  /// When the system gives a connection up whose other end doesn't answer: after half a minute, rather than hours. What is
-  /// asked for meanwhile has its own deadline, if it has one.
+  /// Settings by which the system gives a connection up after half a minute, rather than hours, if the other
+  /// end doesn't answer. Statements have their own deadlines, if any.
   private static let patience = [
     ("keepalives_idle", "15"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
     ("tcp_user_timeout", "30000"),
   ]
 
-  /// Begins to connect.
+  /// Begins to connect. ``PostgresConnection/connect()`` continues.
   ///
-  /// - Parameter warning: becomes 1 where a commit stops waiting for standbys; for as long as the connection is.
+  /// - Parameter warning: set to 1 when a commit stops waiting for standbys. It has to outlive the
+  ///   connection.
   func start(warning: UnsafeMutablePointer<CInt>) throws -> OpaquePointer {
     var keywords = keywords
-    // A service file has its own.
+    // A service file may have its own settings.
     if value(of: "service") == nil {
       for (name, value) in Self.patience where self.value(of: name) == nil {
         keywords.append((name, value))
@@ -164,14 +165,14 @@ struct ServerAddress {
       throw PostgresFailure("53200", "out of memory")
     }
     larder_receive_notices(handle, warning)
-    // Until the connection is there, an error's code is only to be had in its text.
+    // Before the connection is made, an error's code is found only in its text.
     PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
     return handle
   }
 }
 
 extension PostgresConnection {
-  /// Goes on with what libpq has begun until the server has accepted the connection.
+  /// Continues connecting until the server has accepted the connection.
   func connect() throws {
     guard let handle else { return }
     var state = PGRES_POLLING_WRITING
@@ -187,8 +188,9 @@ extension PostgresConnection {
     isConnected = true
   }
 
-  /// libpq keeps the fields of an error only once it is connected; before, the code stands in the text:
-  /// `FATAL:  28P01: password authentication failed`, where only the first word is translated.
+  /// The failure to connect. libpq keeps the fields of an error only once it is connected; before, the code
+  /// stands in the text: `FATAL:  28P01: password authentication failed`, where only the first word is
+  /// translated.
   static func connectionFailure(_ text: String) -> PostgresFailure {
     let lines = text.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("LOCATION:") }
     let sqlState = text.matches(of: #/:  ([0-9A-Z]{5}): /#).last.map { String($0.1) }

@@ -1,36 +1,36 @@
 import LarderSQLite
 import Synchronization
 
-/// The servers of an address, of which one is to be connected to: the primary, or a standby.
+/// The servers of an address, from which it connects to one: the primary, or a standby.
 ///
-/// The one that answered last is asked first, and each has its share of the time, so that one whose machine is gone
-/// without a word holds up one attempt, and not all.
+/// The server that answered last is asked first, and each has its share of the time. So a server whose
+/// machine has silently gone holds up one attempt, and not all.
 final class ServerList: Sendable {
   let servers: [ServerAddress]
-  /// Which kinds of server are wanted, one after the other (`target_session_attrs`); nil for any.
+  /// The kinds of server that are wanted, one after the other (`target_session_attrs`); nil for any.
   private let targets: [String?]
   private let preferred = Atomic<Int>(0)
   private let keeping = StatementKeeping()
   private let hasFailed = Atomic<Bool>(false)
 
-  /// - Parameter target: the kind that is wanted; nil for what the address says, else for one that can be written to
-  ///   if there are several.
+  /// - Parameter target: the kind that is wanted. If nil, the address decides; if it doesn't say, several
+  ///   servers mean a writable one.
   init(_ address: ServerAddress, target: String? = nil) throws {
     servers = try address.servers
     let wanted = target ?? address.target ?? (servers.count > 1 ? "read-write" : nil)
-    // With one server at a time libpq would never come to the others.
+    // libpq gets one server at a time, so that it would never come to `any`.
     targets = wanted == "prefer-standby" ? ["standby", "any"] : [wanted]
   }
 
   convenience init(_ address: String) throws { try self.init(ServerAddress(address)) }
 
-  /// One of the servers alone, wanted as a standby.
+  /// A list of one server, which has to be a standby.
   init(standby server: ServerAddress) {
     servers = [server]
     targets = ["standby"]
   }
 
-  /// Connects to the first that is of the kind, until a time, in nanoseconds of `MonotonicClock`.
+  /// Connects to the first server of the kind. The deadline is in nanoseconds of `MonotonicClock`.
   func connect(
     _ configuration: PostgresConfiguration, interrupts: PostgresInterrupt? = nil, deadline: Int
   ) throws -> PostgresConnection {
@@ -44,7 +44,7 @@ final class ServerList: Sendable {
     }
   }
 
-  /// Whether no server could be connected to when that was tried last.
+  /// Whether the last attempt could connect to no server.
   var isFailing: Bool { hasFailed.load(ordering: .relaxed) }
 
   private func connectToAny(
@@ -66,7 +66,7 @@ final class ServerList: Sendable {
           preferred.store(index, ordering: .relaxed)
           return connection
         } catch let failure as PostgresFailure {
-          // Not what the next server would say, too.
+          // Another server is asked only if it may not fail for the same reason.
           guard failure.isElsewhere, left > 0 else { throw Self.failure(failures + [failure]) }
           failures.append(failure)
         }
@@ -75,8 +75,8 @@ final class ServerList: Sendable {
     throw Self.failure(failures)
   }
 
-  /// What all servers have said, with the code of the one that is most to the point: another may be starting just
-  /// now.
+  /// The failure of all servers: their messages, with the code of the most specific one. A server may be
+  /// starting just now.
   private static func failure(_ failures: [PostgresFailure]) -> PostgresFailure {
     guard
       var failure = failures.last(where: { $0.sqlState != SQLState.cannotConnect }) ?? failures.last
@@ -87,8 +87,8 @@ final class ServerList: Sendable {
 }
 
 extension PostgresFailure {
-  /// Whether another server may accept the connection: this one isn't there, is starting or stopping, has too many
-  /// connections, or is of another kind. A wrong password or name is wrong everywhere.
+  /// Whether another server may accept the connection: this one doesn't answer, is starting or stopping, has
+  /// too many connections, or is of another kind. A wrong password or name is wrong everywhere.
   fileprivate var isElsewhere: Bool {
     [SQLState.cannotConnect, SQLState.connectionFailure, "57P03", "57P01", "57P02", "53300"]
       .contains(sqlState)

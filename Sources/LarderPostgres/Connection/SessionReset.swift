@@ -1,15 +1,16 @@
 import Glibc
 import LarderSQLite
 
-// A session as it was when it began: what scopes leave to the next one.
+// Session reset: restores a session's initial state, so that a scope leaves nothing to the next one.
 
 extension PostgresConnection {
-  /// What makes the session as it was, in parts that each end by a Sync, outside of transactions.
+  /// The statements that reset the session outside of transactions, in parts that each end with a Sync.
   var resetParts: [[String]] {
     isPooled ? [["BEGIN"] + resetInTransaction + ["COMMIT"]] : [["DISCARD ALL"], [settingsAnew]]
   }
 
-  /// The same in a transaction, for the end of which a pooler waits with giving the server's connection away.
+  /// The statements that reset the session in a transaction: a pooler gives the server's connection away only
+  /// after the transaction's end.
   var resetInTransaction: [String] {
     [
       "CLOSE ALL", "SET SESSION AUTHORIZATION DEFAULT", "RESET ALL", "DEALLOCATE ALL", "UNLISTEN *",
@@ -17,12 +18,13 @@ extension PostgresConnection {
     ]
   }
 
-  /// The session's settings, and random numbers that nobody has chosen, which DISCARD ALL leaves as they are.
+  /// The statement that restores the session's settings, and sets a new random seed, since DISCARD ALL keeps
+  /// the old one.
   private var settingsAnew: String {
     configuration.sessionSQL(of: self) + ", setseed(\(Double.random(in: -1...1)))"
   }
 
-  /// Makes the session as it was, in a round trip of its own.
+  /// Resets the session, in a round trip of its own.
   func reset() throws {
     var done = 0
     try run(all: [], resets: true, done: &done)
@@ -35,8 +37,8 @@ extension PostgresConnection {
     names.forgetAll()
   }
 
-  /// Notes that a statement is missing, or there already, which this session has prepared, or hasn't: unless some SQL
-  /// has done that, a pooler has. Then no more are prepared at the address.
+  /// Notes that a prepared statement is unexpectedly missing, or unexpectedly exists. Unless SQL of this
+  /// session has caused that, a pooler has. Then no more statements are prepared at the address.
   func noteStrayStatement() {
     names.forgetAll()
     if isAltered { losesNames = true }
@@ -45,38 +47,39 @@ extension PostgresConnection {
       DatabaseError(
         .error,
         """
-        prepared statements don't stay with the connections of this address, as behind a pooler: from now on none are \
-        made (PostgresConfiguration.preparesStatements)
+        this address doesn't keep prepared statements with a connection, like a pooler: from now on no \
+        statements are prepared (PostgresConfiguration.preparesStatements)
         """, engine: "PostgreSQL"))
   }
 
-  /// Whether the server's connection may be another in each transaction.
+  /// Whether each transaction may run on another of the server's connections.
   var isPooled: Bool { isBehindPooler || !configuration.preparesStatements || !keeping.isOn }
 
-  /// Whether statements are prepared by names.
+  /// Whether statements are prepared under names.
   var keepsStatements: Bool {
     configuration.preparesStatements && keeping.isOn && !(losesNames && isAltered)
   }
 }
 
 extension PostgresConfiguration {
-  /// Sets what the library relies on, whatever address, environment and server say, and tells the number of the
-  /// server's process. Values are read in binary, so that this is for what SQL itself makes text of.
+  /// The statement that sets what the library relies on, whatever address, environment and server say, and
+  /// returns the server's process id. Values are read in binary, so the settings only matter for text that
+  /// SQL itself makes.
   ///
-  /// Not in the first message, as `options`, of which the address, the environment and service files have
-  /// their own, and which poolers don't take.
+  /// The settings aren't sent as `options` in the first message: address, environment and service files have
+  /// their own options, and poolers refuse them.
   func sessionSQL(of connection: PostgresConnection) -> String {
     func list(_ settings: [(name: String, value: String)]) -> [String] {
       settings.map { "set_config('\($0.name)', '\($0.value)', false)" }
     }
-    // A pooler keeps these few for each of its clients, and no others.
+    // A pooler keeps only these few settings for each of its clients.
     var common = [
       ("standard_conforming_strings", "on"), ("TimeZone", "UTC"), ("DateStyle", "ISO"),
     ]
     if readsText { common.append(("bytea_output", "hex")) }
     var columns = ["pg_backend_pid()::bigint"] + list(common)
     if preparesStatements {
-      // Where another process answers than the one that libpq was told of, there is a pooler between.
+      // A pooler is in between if another process answers than the one that libpq was told of.
       let isDirect = "pg_backend_pid() = \(connection.process)"
       let own = [
         ("IntervalStyle", "postgres"), ("extra_float_digits", "1"),

@@ -1,24 +1,24 @@
 import CLibPQ
 import Synchronization
 
-/// The names by which a server keeps the statements of a connection.
+/// The names by which the server keeps a connection's prepared statements.
 ///
-/// A name is a hash of the statement's text and of its parameters' types. Behind a pooler, which gives a server's
-/// connection to one client after the other, names that count meet those of others: the wrong statement would run.
-/// One that has the same hash is the same statement.
+/// A name is a hash of the statement's text and its parameters' types. Behind a pooler, which gives a
+/// server's connection to one client after the other, sequential names would collide with those of other
+/// clients, and the wrong statement would run. Statements with the same hash are the same.
 struct StatementNames {
-  /// How many statements of the program use each.
+  /// How many statements of the program use each name.
   private var users: [String: Int] = [:]
-  /// Those that nobody uses any more, which the server still has.
+  /// Names that are no longer used, of statements that the server still has.
   private var discarded: [String] = []
-  /// How often a statement was compiled under another name because its plan was out of date.
+  /// How often the statement of a hash got another name because its plan was out of date.
   private var changes: [String: Int] = [:]
-  /// Goes up when the server has forgotten all of them.
+  /// Incremented when the server has forgotten all names.
   private(set) var generation = 0
 
-  /// Takes the name of a statement by its hash, and tells whether the server has it.
+  /// Takes the name of a statement by its hash. Returns it, and whether the server has the statement.
   mutating func take(_ hash: String) -> (name: String, isKnown: Bool) {
-    // What is to be forgotten may be out of date.
+    // A discarded statement may be out of date, so another name is taken.
     if case let name = current(hash), discarded.contains(name) { retire(name, hash) }
     let name = current(hash)
     let isKnown = users[name] != nil
@@ -42,18 +42,18 @@ struct StatementNames {
     }
   }
 
-  /// Has the next statement with a hash be another than the one of this name.
+  /// Makes the next statement with this hash use a name other than this one.
   mutating func retire(_ name: String, _ hash: String) {
     if current(hash) == name { changes[hash, default: 0] += 1 }
   }
 
-  /// Those that nobody needs any more, for the server to forget.
+  /// Takes the names that are no longer used, for the server to forget.
   mutating func takeDiscarded() -> [String] {
     defer { discarded = [] }
     return discarded
   }
 
-  /// Notes that the server has none any more.
+  /// Notes that the server has forgotten all names.
   mutating func forgetAll() {
     users = [:]
     discarded = []
@@ -68,7 +68,7 @@ struct StatementNames {
       hash = (hash ^ UInt128(byte)) &* 0x0000_0000_0100_0000_0000_0000_0000_013b
     }
     for byte in sql.utf8 { add(byte) }
-    // No text has a NUL.
+    // A NUL ends the text, since no text contains one.
     add(0)
     for type in types {
       for shift in [0, 8, 16, 24] as [UInt32] { add(UInt8(truncatingIfNeeded: type >> shift)) }
@@ -77,15 +77,15 @@ struct StatementNames {
   }
 }
 
-/// Whether the connections of an address keep prepared statements.
+/// Records whether the connections of an address keep prepared statements.
 ///
-/// A pooler that gives a server's connection away between transactions may not, which shows once a statement is
-/// missing, or there already, that nobody has touched.
+/// A pooler that gives a server's connection away between transactions may not keep them. This shows once a
+/// statement is unexpectedly missing, or unexpectedly exists.
 final class StatementKeeping: Sendable {
   private let isOff = Atomic<Bool>(false)
 
   var isOn: Bool { !isOff.load(ordering: .relaxed) }
 
-  /// Turns it off: whether it was on.
+  /// Turns it off. Returns whether it was on.
   func turnOff() -> Bool { !isOff.exchange(true, ordering: .relaxed) }
 }

@@ -1,24 +1,28 @@
 import Larder
 import LarderSQLite
 
-/// Dates in each form in which they are stored: their parts, and spans of time, by `to_char` and intervals.
+/// Date functions for each form in which dates are stored: their parts by `to_char`, and spans of time by
+/// intervals.
 ///
 /// See [Data Type Formatting](https://www.postgresql.org/docs/15/functions-formatting.html).
 enum DateFormatting {
-  /// What `strftime` makes of a date, in UTC.
+  /// The text that `strftime` makes of a date, in UTC.
   static func text(_ format: SQLFragment, _ date: SQLFragment) -> SQLFragment {
-    guard case .text(let text)? = format.boundValue else { return .unsupported("date format") }
+    guard case .text(let text)? = format.boundValue else {
+      return .unsupported("a date format that isn't a constant")
+    }
     switch text {
-    // Sunday is 0, which only this tells.
+    // `%w` counts Sunday as 0, as only `extract(dow …)` does.
     case "%w": return "CAST(extract(dow FROM \(time(date))) AS TEXT)"
     case "%s": return "CAST(floor(extract(epoch FROM \(moment(date)))) AS TEXT)"
     default:
       return pattern(of: text).map { self.text(time(date), $0) }
-        ?? .unsupported("date format \(text)")
+        ?? .unsupported("the date format \(text)")
     }
   }
 
-  /// Milliseconds are rounded, which `to_char` doesn't do.
+  /// A time as text, by a pattern of `to_char`. Milliseconds are rounded, which `to_char` doesn't do by
+  /// itself.
   private static func text(_ time: SQLFragment, _ pattern: Pattern) -> SQLFragment {
     let rounded: SQLFragment =
       pattern.hasMilliseconds ? "\(time) + INTERVAL '0.0005 seconds'" : time
@@ -27,14 +31,14 @@ enum DateFormatting {
       return "to_char(\(rounded), \(SQLFragment(text: pattern)))"
     }
     guard pattern.aroundYears.count > 1 else { return text(year: "") }
-    // The year before 1 is called 1 too, before Christ.
+    // `to_char` writes the year before 1 as 1, meaning 1 BC.
     return """
       CASE WHEN \(time) < '0001-01-01 BC' OR \(time) >= '10000-01-01' THEN NULL \
       WHEN \(time) < '0001-01-01' THEN \(text(year: "\"0000\"")) ELSE \(text(year: "YYYY")) END
       """
   }
 
-  /// A date as the type that the engine has for it.
+  /// A date as the server's own type for one, `timestamptz`.
   static func moment(_ date: SQLFragment) -> SQLFragment {
     switch date.dateFormat {
     case nil: date.grouped
@@ -49,12 +53,12 @@ enum DateFormatting {
     }
   }
 
-  /// A date as the time that clocks in UTC show.
+  /// A date as a `timestamp` in UTC.
   private static func time(_ date: SQLFragment) -> SQLFragment {
     "(\(moment(date)) AT TIME ZONE 'UTC')"
   }
 
-  /// A pattern of `to_char`: what stands before, between and behind its years.
+  /// A pattern of `to_char`, split at its years.
   private typealias Pattern = (aroundYears: [String], hasMilliseconds: Bool)
 
   private static func pattern(of format: String) -> Pattern? {
@@ -62,7 +66,8 @@ enum DateFormatting {
     var rest = Substring(format)
     while let character = rest.popFirst() {
       var text = character.isLetter ? "\"\(character)\"" : "\(character)"
-      // A backslash is one of its own only outside of quotes.
+      // Quotes and backslashes are escaped: a backslash escapes a quote outside of quotes, and any character
+      // inside.
       if character == "\"" { text = "\\\"" }
       if character == "\\" { text = "\"\\\\\"" }
       if character == "%" {
@@ -76,29 +81,33 @@ enum DateFormatting {
     return pattern
   }
 
-  /// Behind the year, where there is one.
+  /// The pattern of `to_char` for each letter of `strftime`; for those with a year, the part after it.
   private static let parts: [Character: String] = [
     "Y": "", "m": "MM", "d": "DD", "H": "HH24", "M": "MI", "S": "SS", "f": "SS.MS", "j": "DDD",
     "F": "-MM-DD", "T": "HH24:MI:SS", "R": "HH24:MI", "%": "%",
   ]
 
-  /// A date and spans after it, such as `3 days`, in the same form. Years and months, which come first, go on into
-  /// the next month where the day isn't there, as SQLite's do.
+  /// A date plus spans of time, such as `3 days`, in the date's own form. Years and months come first. A day
+  /// that the resulting month doesn't have overflows into the next month, as in SQLite.
   static func adding(
     _ date: SQLFragment, _ spans: ArraySlice<SQLFragment>, months: Int
   ) -> SQLFragment {
     var sum = time(date)
-    // The server's calendar has no year 0, and none of five digits is written: NULL, also on the way.
+    // The result is NULL if a step of months, or the sum, leaves the years 1 to 9999: the server's calendar
+    // has no year 0, and years of five digits aren't written. As in SQLite, hours may leave them if minutes
+    // come back.
     var tests: [SQLFragment] = []
     for (number, span) in spans.enumerated() {
       guard case .text(let text)? = span.boundValue else {
-        return .unsupported("span that isn't a value")
+        return .unsupported("a span of time that isn't a constant")
       }
       let interval: SQLFragment = "CAST(\(SQLFragment(text: text.quotedText)) AS INTERVAL)"
       let month: SQLFragment = "date_trunc('month', \(sum))"
       let usesDay: SQLFragment = "(\(month) + \(interval) + (\(sum) - \(month)))"
       sum = number < months ? usesDay : "(\(sum) + \(interval))"
-      tests.append("\(sum) >= '0001-01-01' AND \(sum) < '10000-01-01'")
+      if number < months || number == spans.count - 1 {
+        tests.append("\(sum) >= '0001-01-01' AND \(sum) < '10000-01-01'")
+      }
     }
     let seconds: SQLFragment = "extract(epoch FROM \(sum) - \(time(date)))"
     let moved: SQLFragment =

@@ -1,8 +1,8 @@
 import Larder
 import LarderSQLite
 
-/// Casts that give what SQLite's give: whole numbers without their fraction, Bools as 0 and 1, and of a text the number
-/// that it begins with.
+/// Casts with SQLite's results: whole numbers without their fraction, Bools as 0 and 1, and a text as the
+/// number with which it begins.
 ///
 /// See [CAST](https://www.sqlite.org/lang_expr.html#castexpr).
 enum PostgresCasts {
@@ -11,13 +11,14 @@ enum PostgresCasts {
   ) -> SQLFragment {
     let number = kind == .bool ? "CAST(\(operand) AS INTEGER)" : operand
     switch (kind, target) {
-    case (.real, .text): return .unsupported("text of real numbers as SQLite writes it")
-    case (.date, _), (.uuid, .text), (.text, .blob): return .unsupported("cast like that")
+    case (.real, .text): return .unsupported("converting real numbers to text as SQLite does")
+    case (.date, _), (.uuid, .text), (.text, .blob): return .unsupported("this cast")
     case (.blob, .text): return "(convert_from(\(operand), 'UTF8') COLLATE \"C\")"
-    // Sums and products keep zeros at their end.
+    // Trailing zeros, which sums and products keep, are trimmed.
     case (.decimal, .text): return "(CAST(trim_scale(\(operand)) AS TEXT) COLLATE \"C\")"
     case (_, .text): return "(CAST(\(number) AS TEXT) COLLATE \"C\")"
-    // The shortest digits that are the number: those of a cast alone are fifteen.
+    // The number is cast by its text, which has the shortest digits that identify it: a direct cast has only
+    // fifteen.
     case (.real, .decimal): return "CAST(CAST(\(operand) AS TEXT) AS NUMERIC)"
     case (.real, .integer), (.decimal, .integer): return "CAST(trunc(\(operand)) AS BIGINT)"
     case (.text, .integer): return "CAST(\(integer(of: operand)) AS BIGINT)"
@@ -31,7 +32,7 @@ enum PostgresCasts {
     }
   }
 
-  /// The integer that a text begins with, within the range of one; 0 where it begins with none.
+  /// The integer with which a text begins, clamped to 64 bits; 0 if it begins with none.
   private static func integer(of text: SQLFragment) -> SQLFragment {
     """
     CASE WHEN \(text.grouped) IS NOT NULL THEN \
@@ -40,15 +41,15 @@ enum PostgresCasts {
     """
   }
 
-  /// The number that a text begins with.
+  /// The number with which a text begins; 0 if it begins with none.
   private static func real(of text: SQLFragment) -> SQLFragment {
     beginning(of: text, #"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"#)
   }
 
-  /// What of a text matches a pattern behind white space at its beginning; 0 where nothing does.
+  /// The part of a text that matches a pattern at its beginning, after white space; 0 if nothing does.
   private static func beginning(of text: SQLFragment, _ pattern: String) -> SQLFragment {
     let pattern = SQLFragment(text: "^[ \\t\\n\\v\\f\\r]*(\(pattern))".quotedText)
-    // NULL stays NULL. A text is replaced as a whole where there is no such beginning.
+    // NULL stays NULL. The whole text is replaced: by the match, or by 0.
     return """
       regexp_replace(\(text), '^.*$', coalesce(substring(\(text) FROM \(pattern)), '0'))
       """

@@ -1,10 +1,10 @@
 import Larder
 import LarderSQLite
 
-/// PostgreSQL's SQL, where it says otherwise what SQLite's says.
+/// PostgreSQL's SQL, where it differs from SQLite's.
 ///
-/// The aim is the same answer: NULL stands first in an order, text is compared byte by byte (`COLLATE "C"`),
-/// null-safe equality keeps the index, division by zero is NULL. What PostgreSQL has nothing for is refused when
+/// The aim is the same answer: NULL sorts first, text is compared byte by byte (`COLLATE "C"`), null-safe
+/// equality still uses an index, division by zero is NULL. Constructs without a counterpart are refused when
 /// the statement is run, with an error that says so.
 ///
 /// See [SQL Syntax](https://www.postgresql.org/docs/15/sql-syntax.html).
@@ -22,7 +22,7 @@ struct PostgresDialect: Dialect {
     case .uuid: "UUID"
     case .date: "TIMESTAMPTZ"
     case .decimal: "NUMERIC"
-    // Refused where a table is declared.
+    // Columns for any type are refused when a table is declared.
     case .any: "TEXT"
     }
   }
@@ -43,13 +43,13 @@ struct PostgresDialect: Dialect {
     }
   }
 
-  /// Of a condition it doesn't matter whether it is NULL or false, so that equality needs no test for NULL, which
-  /// would be one more guess for the planner.
+  /// Rewrites a condition, in which NULL counts as false. Equality thus needs no test for NULL, which would
+  /// give the planner one more selectivity to guess.
   func condition(_ fragment: SQLFragment) -> SQLFragment {
     condition(fragment, neverNull: fragment.testedNames)
   }
 
-  /// - Parameter names: the columns of which it is tested beside it that they aren't NULL.
+  /// - Parameter names: the columns that other parts of the condition test not to be NULL.
   private func condition(_ fragment: SQLFragment, neverNull names: Set<String>) -> SQLFragment {
     if case .form(.jsonContains(let kind, let path), let operands, _) = fragment.content {
       return JSONBForms.contains(
@@ -60,7 +60,8 @@ struct PostgresDialect: Dialect {
     case .and, .or:
       guard let right = fragment.right else { return fragment }
       if fragment.operation == .and {
-        // Its rows would be guessed to be fewer than they are.
+        // The test for NULL is dropped if an equality implies it: with both, the planner would underestimate
+        // the rows.
         if left.isTest(of: right.equalNames) { return condition(right, neverNull: names) }
         if right.isTest(of: left.equalNames) { return condition(left, neverNull: names) }
       }
@@ -76,13 +77,15 @@ struct PostgresDialect: Dialect {
         return fragment
       }
       let equal = SQLFragment(left, .equal, right)
-      // An index of the place serves the equality, and one of the document what it follows from.
+      // An index on the path serves the equality, and one on the document the containment that follows from
+      // it.
       return JSONBForms.holds(left, right).map { "(\($0) AND \(equal))" } ?? equal
     default: return fragment
     }
   }
 
-  /// A join's condition: of two that may both be NULL the equality stands alone, too, so that it finds an index.
+  /// Rewrites a join's condition. If both sides may be NULL, the equality also stands alone, so that it finds
+  /// an index.
   private func joining(_ fragment: SQLFragment) -> SQLFragment {
     let condition = condition(fragment)
     guard !condition.isDeep, let left = condition.left else { return condition }
@@ -104,7 +107,7 @@ struct PostgresDialect: Dialect {
   private func unary(_ fragment: SQLFragment, _ operand: SQLFragment) -> SQLFragment? {
     switch fragment.operation {
     case .grouping: "\(operand.collated)"
-    // For SQLite NULL is the smallest value.
+    // In SQLite, NULL is the smallest value.
     case .ascending: "\(operand.collated)\(text: operand.mayBeNull ? " NULLS FIRST" : "")"
     case .descending:
       "\(operand.collated)\(text: operand.mayBeNull ? " DESC NULLS LAST" : " DESC")"
@@ -122,8 +125,8 @@ struct PostgresDialect: Dialect {
     }
   }
 
-  /// Each operand in parentheses unless it is a name, a value or a call: the operators bind in another order
-  /// than SQLite's.
+  /// Writes an operator. Its operands are in parentheses unless they are names, values or calls, since the
+  /// precedence of operators isn't SQLite's.
   private func binary(
     _ fragment: SQLFragment, _ left: SQLFragment, _ right: SQLFragment
   ) -> SQLFragment? {
@@ -162,7 +165,7 @@ struct PostgresDialect: Dialect {
     }
   }
 
-  /// The same with a value of the type of the column beside it.
+  /// A comparison. A value beside a column is written such that it can take the column's type.
   private func compared(
     _ left: SQLFragment, _ operation: SQLOperator, _ right: SQLFragment
   ) -> SQLFragment {
@@ -172,7 +175,7 @@ struct PostgresDialect: Dialect {
     return SQLFragment(left, operation, value: right.value)
   }
 
-  /// Null-safe equality. `IS NOT DISTINCT FROM` uses no index, so that it stands only where both can be
+  /// Null-safe equality. `IS NOT DISTINCT FROM` uses no index, so it is written only if both sides can be
   /// NULL.
   private func same(_ left: SQLFragment, _ right: SQLFragment) -> SQLFragment {
     if left.isNull { return right.isNull(true) }
@@ -186,8 +189,8 @@ struct PostgresDialect: Dialect {
     }
   }
 
-  /// A full join's condition, which has to have an equality that the server can hash: arrays have one, in which
-  /// NULL equals NULL.
+  /// Rewrites a full join's condition, which needs an equality that the server can hash. The equality of
+  /// arrays is one, and NULL equals NULL in it.
   private func hashed(_ condition: SQLFragment) -> SQLFragment {
     guard let left = condition.left, let right = condition.right else { return condition.grouped }
     switch condition.operation {
@@ -212,7 +215,7 @@ struct PostgresDialect: Dialect {
       return left.collation == nil ? nil : .misplacedCollation
     }
     if left.collation == nil, let array = PostgresDialect.array(list.values, beside: left) {
-      // Of no values there is no type.
+      // Without values the array has no type.
       if list.values.isEmpty { return "(1 = 0)" }
       return "\(left.grouped) = ANY(\(array))"
     }
@@ -220,14 +223,15 @@ struct PostgresDialect: Dialect {
     return "\(left.collated.grouped) IN (\(.list(values)))"
   }
 
-  /// Only ASCII letters are the same in both cases, as in SQLite.
+  /// The operand of a pattern match, with a collation that folds the case of ASCII letters only, as in
+  /// SQLite.
   private func text(_ operand: SQLFragment) -> SQLFragment {
     "\(operand.withoutCollation.grouped) COLLATE \"C\""
   }
 
   private func escaped(_ match: SQLFragment, _ character: SQLFragment) -> SQLFragment? {
     guard match.operation == .like, let left = match.left else { return nil }
-    // For SQLite such a pattern matches nothing.
+    // In SQLite, a pattern that ends in an escape matches nothing.
     if let pattern = match.rightOperand.boundValue, let escape = character.boundValue,
       Self.endsInEscape(pattern, escape)
     {
@@ -236,7 +240,7 @@ struct PostgresDialect: Dialect {
     return "\(text(left)) ILIKE \(match.rightOperand) ESCAPE \(character)"
   }
 
-  /// Whether the last character of a pattern is an escape that nothing follows.
+  /// Whether a pattern ends in an escape character that nothing follows.
   private static func endsInEscape(_ pattern: DatabaseValue, _ escape: DatabaseValue) -> Bool {
     guard case .text(let pattern) = pattern, case .text(let escape) = escape else { return false }
     var rest = pattern.unicodeScalars[...]
@@ -248,19 +252,19 @@ struct PostgresDialect: Dialect {
 
   private func glob(_ left: SQLFragment, _ pattern: SQLFragment) -> SQLFragment {
     guard case .text(let glob)? = pattern.boundValue else {
-      return .unsupported("GLOB with a pattern that isn't a value")
+      return .unsupported("GLOB with a pattern that isn't a constant")
     }
     return "\(text(left)) ~ \(SQLFragment(value: GlobPattern.regularExpression(glob)))"
   }
 
-  /// Shifted by 64 bits or more nothing is left.
+  /// A bit shift. As in SQLite, 64 bits or more leave 0 to the left, and only the sign to the right.
   private func shift(
     _ operation: SQLOperator, _ left: SQLFragment, _ right: SQLFragment
   ) -> SQLFragment {
     guard case .integer(let count)? = right.boundValue else {
-      return .unsupported("shift by what isn't a value")
+      return .unsupported("a bit shift whose count isn't a constant")
     }
-    // Columns may have fewer bits than SQLite's integers, and are shifted by a remainder then.
+    // A column may have fewer than 64 bits, and the server would shift it by the remainder of its width.
     let left: SQLFragment = "CAST(\(left) AS BIGINT)"
     let goesLeft = (operation == .shiftLeft) == (count >= 0)
     guard count.magnitude < 64 else {
@@ -273,12 +277,13 @@ struct PostgresDialect: Dialect {
 
 // MARK: Collations
 
-/// What SQLite compares by a collation is made a text here that is compared byte by byte.
+/// Collations: text that SQLite compares by a collation becomes text here that is compared byte by byte.
 extension SQLFragment {
-  /// What stands behind an operator between two.
+  /// The right operand of a binary operator.
   var rightOperand: SQLFragment { right ?? SQLFragment(value: value) }
 
-  /// An operator between a column and an expression that is a value, as one between a column and a value.
+  /// A column's operator whose right operand is a plain value, written such that the value can take the
+  /// column's type; nil for others.
   fileprivate var besideColumn: SQLFragment? {
     guard kind == .binary, let left, left.isName, let right, right.kind == .value else {
       return nil
@@ -286,7 +291,7 @@ extension SQLFragment {
     return SQLFragment(left, operation, value: right.value)
   }
 
-  /// The names that a conjunction tests not to be NULL.
+  /// The columns that a conjunction tests not to be NULL.
   fileprivate var testedNames: Set<String> {
     guard !isDeep, let left else { return [] }
     switch operation {
@@ -297,8 +302,8 @@ extension SQLFragment {
     }
   }
 
-  /// The names in equalities of a conjunction, which are never true where these are NULL, as long as something says that
-  /// they aren't.
+  /// The columns in a conjunction's equalities. An equality is never true for a NULL column, once a test
+  /// rules out that both sides are NULL.
   fileprivate var equalNames: Set<String> {
     guard !isDeep, let left else { return [] }
     switch operation {
@@ -312,13 +317,13 @@ extension SQLFragment {
     }
   }
 
-  /// Whether it is a test that one of these names isn't NULL.
+  /// Whether the fragment tests that one of these columns isn't NULL.
   fileprivate func isTest(of names: Set<String>) -> Bool {
     guard operation == .isNotNull, let left, left.isName else { return false }
     return left.words.map(names.contains) ?? false
   }
 
-  /// As it is compared by its own collation.
+  /// The fragment, folded by its own collation.
   var collated: SQLFragment { folded(by: collation) }
 
   func folded(by collation: String?) -> SQLFragment {
@@ -329,21 +334,22 @@ extension SQLFragment {
       case "BINARY": "\(text.grouped) COLLATE \"C\""
       case "NOCASE": "lower(\(text.grouped) COLLATE \"C\")"
       case "RTRIM": "rtrim(\(text.grouped) COLLATE \"C\", ' ')"
-      default: "\(.unsupported("collation \(collation)"))"
+      default: "\(.unsupported("the collation \(collation)"))"
       }
     return SQLFragment(folded, isNullable: text.isNullable)
   }
 
   static let misplacedCollation = unsupported(
-    "collation here: only where text is compared or put in order")
+    "a collation here: only in a comparison or an order of text")
 
-  /// Whether it is NULL, or isn't. Of a value, of which the server might not know the type, it is known here.
+  /// A test for NULL, or for its absence. For a bound value the test is decided here, since the server might
+  /// not know the value's type.
   fileprivate func isNull(_ toBeNull: Bool) -> SQLFragment {
     if let boundValue { return (boundValue == .null) == toBeNull ? "(1 = 1)" : "(1 = 0)" }
     return "\(grouped)\(text: toBeNull ? " IS NULL" : " IS NOT NULL")"
   }
 
-  /// What has no counterpart: a statement with it throws when it is run.
+  /// A construct without a counterpart: a statement that contains it throws when it is run.
   static func unsupported(_ feature: String) -> SQLFragment {
     .refused(PostgresDefinitions.unsupported(feature))
   }

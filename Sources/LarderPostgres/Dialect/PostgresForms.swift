@@ -33,7 +33,7 @@ enum PostgresForms {
     return offset > 0 ? "\(first) OFFSET \(SQLFragment(value: offset))" : first
   }
 
-  /// The number of each value from 0, and the value.
+  /// A row for each value: its index from 0, and the value.
   private static func rows(_ values: [any DatabaseValueConvertible]) -> SQLFragment {
     guard let array = PostgresDialect.array(values) else {
       return .list(
@@ -75,25 +75,37 @@ enum PostgresForms {
       let tests = nullable.map { SQLFragment("\($0.grouped) IS NULL") }
       return "CASE WHEN \(.list(tests, separator: " OR ")) THEN NULL ELSE \(least) END"
     case ("round", 1...2):
-      let digits: SQLFragment =
-        arguments.count == 1 ? "0" : "greatest(CAST(\(arguments[1]) AS INTEGER), 0)"
+      let exact: SQLFragment = "CAST(CAST(\(arguments[0]) AS TEXT) AS NUMERIC)"
+      guard arguments.count == 2 else { return "CAST(round(\(exact)) AS DOUBLE PRECISION)" }
+      // SQLite takes 8.024999999999999, which is 3.0 * 2.675, for 8.025: it adds 3e-16 of the number before it
+      // rounds to digits, unless the number has so many that this would change them.
+      let digits: SQLFragment
+      if case .integer(let number)? = arguments[1].boundValue {
+        guard number > 0 else { return "CAST(round(\(exact)) AS DOUBLE PRECISION)" }
+        digits = SQLFragment(text: "\(number)")
+      } else {
+        digits = "greatest(CAST(\(arguments[1]) AS INTEGER), 0)"
+      }
+      // A number that may be stored as text has no absolute value of its own.
+      let size = RealNumbers.isReal(arguments[0]) ? arguments[0] : exact
       return """
-        CAST(round(CAST(CAST(\(arguments[0]) AS TEXT) AS NUMERIC), \(digits)) AS DOUBLE PRECISION)
+        CAST(round(\(exact) * CASE WHEN \(digits) > 0 AND abs(\(size)) < power(8, 15 - \(digits)) \
+        THEN 1.0000000000000003 ELSE 1 END, \(digits)) AS DOUBLE PRECISION)
         """
     case ("iif", 3):
       return "CASE WHEN \(arguments[0]) THEN \(arguments[1]) ELSE \(arguments[2]) END"
     case ("ntile", 1), ("lag", 2), ("lead", 2), ("nth_value", 2):
-      // The last argument is an int, to which nothing converts a bigint unasked.
+      // The last argument is an int, to which the server doesn't convert a bigint implicitly.
       let last: SQLFragment = "CAST(\(arguments[arguments.count - 1]) AS INTEGER)"
       return "\(text: name)(\(.list(arguments.dropLast() + [last])))"
     case ("strftime", _), ("julianday", _), ("date", _), ("time", _), ("datetime", _),
       ("typeof", _), ("likelihood", _), ("json_patch", _):
-      return .unsupported("function \(name)")
+      return .unsupported("the function \(name)")
     default: return nil
     }
   }
 
-  /// An aggregate's call with the clauses that belong to it, inside of what makes its result SQLite's.
+  /// An aggregate's call with its clauses, wrapped so that the result is SQLite's.
   private static func aggregate(_ call: SQLFragment, _ clauses: SQLFragment?) -> SQLFragment? {
     switch call.content {
     case .form(.clause, let operands, _):
@@ -122,20 +134,22 @@ enum PostgresForms {
     }
   }
 
-  /// For SQLite a negative start counts from the end.
+  /// A substring. As in SQLite, a negative start counts from the end.
   private static func substring(_ arguments: [SQLFragment]) -> SQLFragment {
     let text = arguments[0]
     guard let start = integer(arguments[1]) else {
-      return .unsupported("substring from what isn't a value")
+      return .unsupported("a substring whose start isn't a constant")
     }
     let count = arguments.count > 2 ? integer(arguments[2]) : Int64.max
-    guard let count, count >= 0 else { return .unsupported("substring of a length like that") }
+    guard let count, count >= 0 else {
+      return .unsupported("a substring whose length is negative or isn't a constant")
+    }
     let length = SQLFragment(text: "\(min(count, Int64(Int32.max)))")
     if start > 0 { return "substr(\(text), \(SQLFragment(text: "\(clamped(start))")), \(length))" }
     if start == 0 {
       return "substr(\(text), 1, \(SQLFragment(text: "\(max(0, clamped(count) - 1))")))"
     }
-    // Before the beginning: what is missing there is missing in the result.
+    // A start before the beginning shortens the result.
     let end = SQLFragment(text: "\(clamped(start == .min ? .max : -start))")
     return "substr(\(text), length(\(text)) - \(end) + 1, \(length))"
   }
@@ -185,7 +199,7 @@ enum PostgresForms {
     }
   }
 
-  /// An integer, or an error where it is out of a range: the cast of a text that is no number.
+  /// An integer, or an error if it is out of range: the error is that of casting text that is no number.
   private static func checked(_ value: SQLFragment, _ bounds: [SQLFragment]) -> SQLFragment {
     let integer: SQLFragment = "CAST(\(value) AS BIGINT)"
     guard bounds.count == 2 else { return integer }
@@ -195,7 +209,7 @@ enum PostgresForms {
       """
   }
 
-  /// Of two values the server would take texts.
+  /// An operand as NUMERIC. A value is cast, since the server would take two values for text.
   private static func numeric(_ operand: SQLFragment) -> SQLFragment {
     operand.kind == .value ? "CAST(\(operand) AS NUMERIC)" : operand.grouped
   }

@@ -1,20 +1,21 @@
 import Larder
 import LarderSQLite
 
-/// What SQLite has no real number for is NULL: infinity less infinity. The server has one that is greater than all others.
+/// Real arithmetic with NULL in place of NaN, as in SQLite: infinity minus infinity is NULL. The server has a
+/// NaN, which is greater than all numbers.
 enum RealNumbers {
-  /// An operation of real numbers, without what isn't a number; nil for other fragments.
+  /// An operation on real numbers, with NULL in place of NaN; nil for other fragments.
   static func withoutNaN(_ fragment: SQLFragment) -> SQLFragment? {
     guard let sign = sign(of: fragment.operation), isReal(fragment), let left = fragment.left else {
       return nil
     }
     let right = fragment.rightOperand
     let divisor: SQLFragment = fragment.operation == .divide ? "NULLIF(\(right), 0)" : right.grouped
-    // As text: the operation as a fragment would be written by this again.
+    // The operation is text: as a fragment it would be rewritten here again.
     return "NULLIF(\(left.grouped)\(text: sign)\(divisor), 'NaN')"
   }
 
-  /// An aggregate's result, where it is one of real numbers.
+  /// An aggregate's result, with NULL in place of NaN if its operand is a real number.
   static func withoutNaN(_ result: SQLFragment, of operand: SQLFragment) -> SQLFragment {
     isReal(operand) ? "NULLIF(\(result), 'NaN')" : result
   }
@@ -29,7 +30,7 @@ enum RealNumbers {
     }
   }
 
-  /// Whether it is known to be a real number.
+  /// Whether the fragment is known to be a real number.
   static func isReal(_ fragment: SQLFragment) -> Bool {
     guard !fragment.isDeep else { return false }
     switch fragment.kind {

@@ -1,22 +1,23 @@
 import Larder
 import LarderSQLite
 
-/// Values as parameters: their types, and lists as one.
+/// Values as parameters: their types, and lists that are a single parameter.
 extension PostgresDialect {
-  /// The type of a value's parameter, where the server would have to guess it; nil where the value doesn't say how it
-  /// is stored.
+  /// The cast that gives a value's parameter its type, which the server would have to guess; nil if the value
+  /// doesn't say how it is stored.
   func type(of value: any DatabaseValueConvertible) -> StaticString? {
     switch Swift.type(of: value).columnType.kind {
     case .integer: "::bigint"
     case .bool: "::boolean"
     case .real: "::double precision"
-    // Text is compared byte by byte, whatever the database's own order is. The parenthesis is opened before it.
+    // Text is compared byte by byte, whatever the database's own order is. ``opening(of:)`` opens the
+    // parenthesis.
     case .text: "::text COLLATE \"C\")"
     case .blob: "::bytea"
     case .uuid: "::uuid"
     case .date: "::timestamptz"
     case .decimal: "::numeric"
-    // What can't be stored says so once it is bound.
+    // A value that can't be stored throws once it is bound.
     case .any: (try? value.databaseValue) == nil ? "::text" : nil
     }
   }
@@ -25,7 +26,8 @@ extension PostgresDialect {
     Swift.type(of: value).columnType.kind == .text ? "(" : nil
   }
 
-  /// Text has the type of its column, which may be one of letters without case, of a fixed length, or an enumeration.
+  /// Whether a value takes the type of the column beside it. Text does, since the column may be
+  /// case-insensitive, of a fixed length, or an enumeration.
   func takesType(
     of column: SQLFragment, _ operation: SQLOperator, _ value: any DatabaseValueConvertible
   ) -> Bool {
@@ -37,12 +39,12 @@ extension PostgresDialect {
     }
   }
 
-  /// Integers, numbers, texts or blobs as one parameter: an array in the server's own syntax. Nil where the values
-  /// are of several classes, or of one that arrays aren't made of here.
+  /// Integers, real numbers, texts or blobs as one parameter: an array in the server's own syntax. Nil if the
+  /// values have several storage classes, or one that isn't made into arrays here.
   ///
   /// See [Array Value Input](https://www.postgresql.org/docs/15/arrays.html#ARRAYS-INPUT).
   ///
-  /// - Parameter column: beside which texts have its type.
+  /// - Parameter column: the column whose type texts take.
   static func array(
     _ values: [any DatabaseValueConvertible], beside column: SQLFragment? = nil
   ) -> SQLFragment? {
@@ -74,7 +76,7 @@ extension PostgresDialect {
     if let column, column.isName, classes.first == .text {
       return SQLFragment(.beside("{" + elements.joined(separator: ",") + "}", column))
     }
-    // With its type the same array is the same parameter wherever it stands.
+    // With an explicit type, the same array is the same parameter wherever it stands.
     return SQLFragment(.typed("{" + elements.joined(separator: ",") + "}", type))
   }
 }

@@ -2,12 +2,12 @@ import FoundationEssentials
 import Glibc
 import LarderSQLite
 
-// Commit tokens at work: what became of a commit whose answer never came, and the table that tells.
+// Commit tokens in use: the outcome of a commit whose answer was lost, and the table that tells it.
 
 extension PostgresEngine {
-  /// Finds out what became of a commit whose answer never came. Returns where it took place; throws what lets the
-  /// transaction run again where it didn't and never will; and the failure with the token, where no server could be
-  /// asked in time.
+  /// Finds out the outcome of a commit whose answer was lost. Returns if the transaction was committed.
+  /// Otherwise throws an error that lets it run again, since it never will be committed; or the failure with
+  /// the token, if no server could be asked in time.
   func settle(_ token: UUID, _ failure: PostgresFailure) throws {
     var unknown = failure
     let limit = configuration.retryLimit ?? configuration.connectTimeout
@@ -19,7 +19,8 @@ extension PostgresEngine {
     throw unknown
   }
 
-  /// Whether a transaction was committed, by a connection of its own; one that wasn't can't be any more.
+  /// Whether a transaction was committed, asked over a connection of its own. One that wasn't committed by
+  /// now never will be.
   private func outcome(of token: UUID, within limit: Duration) throws -> Bool {
     let deadline = MonotonicClock.now + limit.bounded
     var retry = Retry(limit: limit, isTransient: SQLState.isTransient)
@@ -37,7 +38,7 @@ extension PostgresEngine {
     }
   }
 
-  /// Whether a transaction was committed, by this connection.
+  /// Whether a transaction was committed, asked over this connection.
   func isCommitted(_ token: UUID) throws -> Bool {
     try perform(until: soon) {
       guard let tokens else {
@@ -54,7 +55,7 @@ extension PostgresEngine {
 
   func makeBookkeeping() throws {
     guard let tokens else { return }
-    // Who may not create tables is refused also where this one is there.
+    // CREATE TABLE IF NOT EXISTS needs the right to create tables even if the table exists.
     let isThere = try perform(until: soon) { try connection.runReadCommitted(tokens.presence) }
     if isThere == [0] {
       try waitForMigration(inTransaction: true)
@@ -68,17 +69,17 @@ extension PostgresEngine {
 }
 
 extension PostgresConnection {
-  /// Whether a token's transaction wasn't committed, which it then can't be any more.
+  /// Whether a token's transaction wasn't committed, and never will be.
   fileprivate func isRefused(_ token: UUID, _ tokens: CommitTokens) throws -> Bool {
     let answer = try runReadCommitted(tokens.refusal(of: token))
     guard let answer, !answer.isEmpty else {
-      throw PostgresFailure(SQLState.wrongState, "the token has no row")
+      throw PostgresFailure(SQLState.wrongState, "the commit token has no row")
     }
     return answer[0] != 0
   }
 
-  /// Runs a statement in a transaction of its own that isn't serializable, whatever the session's are: it can't fail
-  /// for what others do at the time.
+  /// Runs a statement in a transaction of its own that isn't serializable, whatever the session's are. It
+  /// can't fail for a conflict with others.
   @discardableResult
   fileprivate func runReadCommitted(_ sql: String) throws -> [Int64]? {
     var done = 0

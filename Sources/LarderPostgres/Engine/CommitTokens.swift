@@ -1,17 +1,17 @@
 import FoundationEssentials
 import LarderSQLite
 
-/// Commit tokens: a random token, which is written to a table in the transaction itself, tells afterwards whether
-/// that was committed whose answer never came.
+/// Commit tokens: a transaction writes a random token to a table. If the answer to its COMMIT is lost, the
+/// token tells whether it was committed.
 ///
-/// `pg_xact_status` can't tell it: after a failover the new primary hands out the same numbers again.
+/// `pg_xact_status` can't tell it: after a failover, the new primary assigns the same transaction ids again.
 ///
-/// Whoever looks for a token that isn't there writes it too, as refused. So a transaction that is still at it is
-/// waited for, by the key that both insert, and one that comes late can't be committed any more.
+/// The look-up of a missing token writes it too, as refused. So it waits for a transaction that is still
+/// running, by the key that both insert, and a transaction that comes late can't be committed any more.
 struct CommitTokens {
-  /// The table, with its schema: a transaction may have another path.
+  /// The table, with its schema: a transaction may have another search path.
   private let table: String
-  /// For how long tokens are kept, in seconds.
+  /// How long tokens are kept, in seconds.
   private let age: Int64
   /// How many commits a connection makes between two cleanings.
   private static let commitsPerCleaning = 4_096
@@ -23,7 +23,7 @@ struct CommitTokens {
     age = max(600, 4 * limit.components.seconds)
   }
 
-  /// The statement that goes before COMMIT.
+  /// The statement that is sent before COMMIT.
   func insertion(of token: UUID) -> String {
     "INSERT INTO \(table) (token) VALUES ('\(token.uuidString)')"
   }
@@ -33,7 +33,8 @@ struct CommitTokens {
     "SELECT (to_regclass(\(table.quotedText)) IS NOT NULL)::integer::bigint"
   }
 
-  /// The time is that of the statement, not of its transaction, which may have begun long ago.
+  /// The statement that makes the table. `written_at` is the time of the statement, not of its transaction,
+  /// which may have begun long ago.
   var creation: String {
     """
     CREATE TABLE IF NOT EXISTS \(table) (
@@ -43,10 +44,10 @@ struct CommitTokens {
     """
   }
 
-  /// Whether the token's transaction wasn't committed, and now never is: one row with 1 or 0.
+  /// Whether the token's transaction wasn't committed, and never will be: one row with 1 or 0.
   ///
-  /// The row is written in any case: where standbys are synchronous, the answer isn't one before they have all that
-  /// was committed until then.
+  /// The row is written in any case: with synchronous standbys, the answer comes only once they have
+  /// everything that was committed until then.
   func refusal(of token: UUID) -> String {
     """
     INSERT INTO \(table) AS known (token, refused) VALUES ('\(token.uuidString)', true)
@@ -54,7 +55,8 @@ struct CommitTokens {
     """
   }
 
-  /// Removes what is too old for anybody to look for. Others who do the same aren't waited for.
+  /// Deletes the tokens that are too old to be looked for. It doesn't wait for other connections that do the
+  /// same.
   var cleaning: String {
     """
     DELETE FROM \(table) WHERE token IN (
@@ -63,7 +65,7 @@ struct CommitTokens {
     """
   }
 
-  /// Counts a commit: whether it is time to clean.
+  /// Counts a commit. Returns whether it is time to clean.
   mutating func isCleaningDue() -> Bool {
     commitsLeft -= 1
     guard commitsLeft <= 0 else { return false }
@@ -73,7 +75,7 @@ struct CommitTokens {
 }
 
 extension PostgresConnection {
-  /// The tokens' table is that of the schema in which the connection begins.
+  /// The commit tokens, whose table is in the schema in which the connection begins; nil if they are off.
   func commitTokens() throws -> CommitTokens? {
     guard configuration.commitTokens else { return nil }
     let statement = try prepare("SELECT current_schema()", parameterCount: 0)
@@ -82,7 +84,7 @@ extension PostgresConnection {
       try statement.next() ? String(decoding: statement.column(0).bytes, as: UTF8.self) : ""
     try statement.reset()
     guard !schema.isEmpty else {
-      throw PostgresFailure("3F000", "the search path leads to no schema that is there")
+      throw PostgresFailure("3F000", "no schema of the search path exists")
     }
     return CommitTokens(schema: schema, configuration)
   }

@@ -2,17 +2,18 @@ import LarderSQLite
 
 // Keys that a program chooses, and the numbers that the server gives to rows without one.
 //
-// A sequence isn't rolled back: it goes on behind the keys of a transaction only once that is committed, and behind
-// those that are there then. So what was undone has moved nothing, whatever its keys were.
+// A sequence isn't rolled back. So it is moved past the keys of a transaction only once that is committed,
+// and only past keys that exist then: a transaction that was rolled back has moved nothing, whatever its keys
+// were.
 
-/// The keys of rows that a transaction has written, by their tables.
+/// The greatest keys that a transaction has written, by column.
 struct ChosenKeys {
   struct Column: Hashable {
     let table: String
     let column: String
   }
 
-  /// The greatest.
+  /// The greatest key of each column.
   private(set) var keys: [Column: Int64] = [:]
 
   mutating func note(_ key: Int64, _ column: Column) {
@@ -23,14 +24,15 @@ struct ChosenKeys {
 }
 
 extension ChosenKeys.Column {
-  /// No sequence gets that far by itself, so that a row with a greater key is never in its way, and the next rows
-  /// aren't left without numbers. One of fewer bits keeps a sixteenth of its numbers.
+  /// The limit up to which a sequence is moved. No sequence gets that far by itself, so that a row with a
+  /// greater key is never in its way, and the next rows still get numbers. A sequence of fewer bits keeps a
+  /// sixteenth of its numbers.
   private static let greatestFollowed =
     "least(4611686018427387904, numbers.most - numbers.most / 16)"
 
   private var key: String { column.quotedIdentifier }
 
-  /// The sequence, and its last number, where the role may move it.
+  /// The query for the column's sequence and its last number; no row if the role may not move it.
   private var sequence: String {
     """
     SELECT s, coalesce(pg_catalog.pg_sequence_last_value(s), q.seqstart - 1) AS last, q.seqincrement AS step, \
@@ -41,8 +43,8 @@ extension ChosenKeys.Column {
     """
   }
 
-  /// Up to a number, which is behind the last. Few are taken one by one: what others take meanwhile is never given
-  /// out again then.
+  /// Moves the sequence forward to a number. A short way is taken number by number, so that numbers that
+  /// others take meanwhile are never given out again.
   private func moved(to number: String) -> String {
     """
     CASE WHEN step = 1 AND \(number) - last <= 1000 \
@@ -51,7 +53,7 @@ extension ChosenKeys.Column {
     """
   }
 
-  /// Has the numbers go on behind the greatest key that is there, up to the one that was written.
+  /// Moves the sequence past the greatest key that exists, up to the one that was written.
   func follow(_ key: Int64) -> String {
     """
     SELECT \(moved(to: "number")) FROM (\(sequence)) AS numbers CROSS JOIN LATERAL (\
@@ -61,7 +63,7 @@ extension ChosenKeys.Column {
     """
   }
 
-  /// Has the numbers go on behind keys that lie in their way: the next, and those that follow it without a gap.
+  /// Moves the sequence past the keys in its way: its next number, and keys that follow it without a gap.
   var pass: String {
     let table = table.quotedIdentifier
     return """
@@ -87,8 +89,8 @@ extension PostgresEngine {
     try perform(until: soon) { _ = try connection.run(column.pass) }
   }
 
-  /// What follows the transaction: the end of its turn; and its keys, in a transaction of its own that never fails for
-  /// what others do.
+  /// The parts that follow the transaction: the end of its turn, and moving sequences past its keys. The
+  /// latter is a transaction of its own, which never fails for a conflict with others.
   var following: [[String]] {
     var parts = hasTurn ? [["SELECT pg_advisory_unlock(\(Self.turnKey))"]] : []
     let statements = keys.keys.map { $0.follow($1) }
@@ -104,7 +106,7 @@ extension PostgresEngine {
     keys.removeAll()
   }
 
-  /// Does what follows a transaction, outside of one.
+  /// Runs ``following``, outside of a transaction.
   func followKeys() throws {
     let following = following
     noteFollowed()
@@ -119,8 +121,8 @@ extension PostgresEngine {
 
   private static let turnKey = "hashtext('larder_turn'), 0"
 
-  /// By a lock of the session, since the transaction's snapshot has to be made after it was had. Behind a pooler there are
-  /// no such.
+  /// Waits for the turn by a lock of the session, since the transaction's snapshot has to be made after the
+  /// lock was taken. Behind a pooler sessions have no locks.
   func waitForTurn(until deadline: Duration?) throws {
     guard connection.hasDeferredBegin, !connection.isPooled, !hasTurn else { return }
     try perform(until: deadline) {

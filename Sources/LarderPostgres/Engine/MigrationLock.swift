@@ -1,13 +1,14 @@
 import Larder
 import LarderSQLite
 
-// One process migrates a schema at a time.
+// The lock by which only one process at a time migrates a schema.
 
 extension PostgresEngine {
   /// Each statement has to see what was committed before it: a snapshot would be older than the lock.
   private static let beginning = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
-  /// The lock travels with the first statement, which fails where another has it: division by zero.
+  /// Takes the lock with the transaction's first statement, which fails if another process has the lock: by a
+  /// division by zero.
   func beginMigration() throws {
     _ = connection.discardDeferredBegin()
     connection.deferred = [
@@ -16,10 +17,10 @@ extension PostgresEngine {
     ]
   }
 
-  /// Whoever waits does it outside of a transaction: CREATE INDEX CONCURRENTLY waits for the end of all that
+  /// Waits for the lock outside of a transaction. CREATE INDEX CONCURRENTLY waits for all transactions that
   /// have begun before it, and so would wait for those that wait for it.
   func waitForMigration(inTransaction: Bool) throws {
-    // Of which each round trip has its own time.
+    // Each round trip has a deadline of its own.
     try perform {
       if !connection.discardDeferredBegin(), hasTransaction { try connection.run("ROLLBACK") }
       let start = ContinuousClock.now
@@ -31,7 +32,8 @@ extension PostgresEngine {
         if isLocked { return }
         if inTransaction { try connection.run("ROLLBACK") }
         guard timeout == 0 || ContinuousClock.now - start < .milliseconds(timeout) else {
-          throw PostgresFailure("55P03", "another process migrates, for longer than lock_timeout")
+          throw PostgresFailure(
+            "55P03", "another process has been migrating for longer than lock_timeout")
         }
         try connection.run("SELECT pg_sleep(0.05)")
       }
@@ -41,7 +43,7 @@ extension PostgresEngine {
   private static let migrationKey =
     "hashtext('larder_migration'), hashtext(coalesce(current_schema(), ''))"
 
-  /// Whether it was free, and the server's `lock_timeout` in milliseconds.
+  /// Tries to take the lock. Returns whether it was free, and the server's `lock_timeout` in milliseconds.
   private func takeMigrationLock(_ function: String) throws -> (Bool, Int64) {
     let statement = try connection.prepare(
       """
@@ -64,7 +66,7 @@ extension PostgresEngine {
 }
 
 extension DatabaseError {
-  /// The error for what the server, or the way to it, has reported.
+  /// The error for a failure of the server, or of the connection to it.
   init(_ failure: PostgresFailure, sql: String? = nil) {
     var message = failure.message
     if let hint = failure.hint { message += " (\(hint))" }

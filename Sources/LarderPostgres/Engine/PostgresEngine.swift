@@ -9,40 +9,41 @@ final class PostgresEngine: EngineConnection {
   let name = "PostgreSQL"
   let writing: AnyObject
   let isReadOnly = false
-  /// The protocol counts parameters in 16 bits, but libpq takes no longer description of them than 30,000 bytes.
+  /// The maximum number of parameters. The protocol counts them in 16 bits, but libpq takes no description of
+  /// them that is longer than 30,000 bytes.
   let variableLimit = 7_498
   let interrupts: InterruptHandle
-  /// BEGIN with the isolation.
+  /// BEGIN with the isolation level.
   private let exactBeginning: String
   private(set) var lossError: DatabaseError?
-  /// When the connection is replaced by another.
+  /// The time at which the connection is replaced by another.
   private let end: Duration
   private var lastUse = MonotonicClock.now
-  /// Whether the transaction is all of a scope, at the end of which the session is to be as it was.
+  /// Whether the transaction is a whole scope, at the end of which the session is reset.
   private var isScopes = false
   /// The keys that the transaction has written.
   var keys = ChosenKeys()
-  /// Told of each statement without a transaction that runs again.
+  /// A closure that is called for each retry of a statement outside of a transaction.
   var noteRetry: @Sendable () -> Void = {}
-  /// Whether the session has the lock of those that run alone.
+  /// Whether the session has the lock for transactions that run one at a time.
   var hasTurn = false
-  /// Whether the transaction only reads, so that it doesn't matter what becomes of its commit.
+  /// Whether the transaction only reads, so that the outcome of its commit doesn't matter.
   private var isReading = false
   /// How many scopes' savepoints are open.
   var savepointCount = 0
-  /// Whether the outermost of them has begun the transaction.
+  /// Whether the outermost savepoint has begun the transaction.
   var isSavepointOutermost = false
 
-  /// Where to connect to again.
+  /// The servers to reconnect to.
   let servers: ServerList
   let configuration: PostgresConfiguration
   var tokens: CommitTokens?
   /// How far the server had replayed the log when it was asked last.
   var replayed = LogPosition()
-  /// Told of the place in the server's log behind each commit, so that reads see it.
+  /// The replicas, which are told the position in the server's log after each commit, so that reads see it.
   private let replicas: Replicas?
 
-  /// Connects. Throws ``DatabaseError`` where that fails, without the password.
+  /// Connects. Throws ``DatabaseError`` if that fails, without the password.
   init(
     _ servers: ServerList, _ configuration: PostgresConfiguration,
     _ dialect: any Dialect = PostgresDialect(), replicas: Replicas? = nil
@@ -51,7 +52,7 @@ final class PostgresEngine: EngineConnection {
     self.configuration = configuration
     self.replicas = replicas
     writing = EngineDialect(dialect)
-    // Not all at once.
+    // The time is random, so that connections aren't replaced all at once.
     let life = configuration.longestConnectionLife?.bounded ?? .seconds(1 << 40)
     end = MonotonicClock.now + life * Double.random(in: 0.9...1)
     exactBeginning = "BEGIN ISOLATION LEVEL \(configuration.isolation.rawValue)"
@@ -65,7 +66,8 @@ final class PostgresEngine: EngineConnection {
     interrupts = InterruptHandle { [interrupts = connection.interrupts] in interrupts.interrupt() }
   }
 
-  /// Without the isolation, which spares the server a setting, as long as it is the session's own.
+  /// BEGIN, without the isolation level as long as it is the session's own, which spares the server a
+  /// setting.
   var beginning: String {
     connection.isAltered || connection.isPooled ? exactBeginning : "BEGIN"
   }
@@ -76,27 +78,27 @@ final class PostgresEngine: EngineConnection {
     let now = MonotonicClock.now
     guard now < end else { return false }
     defer { lastUse = now }
-    // What a network has dropped without a word may be quiet, too.
+    // A connection that the network has silently dropped may be quiet, too.
     let isSure = connection.isQuiet && now - lastUse < Self.longestTrust
     return isSure
       || (try? perform(until: now + .seconds(1)) { _ = try connection.run("") }) != nil
   }
 
-  /// For how long a connection that nobody used is taken for one that is there.
+  /// How long an unused connection is trusted to be alive without asking.
   private static let longestTrust = Duration.seconds(30)
 
   var hasTransaction: Bool {
     switch connection.status {
     case .transaction, .failedTransaction: true
     case .idle, .unknown: false
-    // While rows are on the way libpq doesn't tell.
+    // While rows are on the way, libpq doesn't tell.
     case .active: connection.isInTransaction
     }
   }
 
   func close() { connection.close() }
 
-  /// Calls a closure that uses the connection, and makes what it throws the library's error.
+  /// Calls a closure that uses the connection, and converts its `PostgresFailure` to `DatabaseError`.
   func perform<T>(
     _ sql: String? = nil, until deadline: Duration? = nil, _ body: () throws -> T
   ) throws -> T {
@@ -116,7 +118,8 @@ final class PostgresEngine: EngineConnection {
       throw DatabaseError(
         .range, "a statement can have \(variableLimit) parameters", sql: sql, engine: name)
     }
-    // Whether its result can be read is known before anything is changed.
+    // A statement that returns changed rows is described first, so that columns that can't be read are
+    // refused before anything is changed.
     let statement = try perform(sql, until: deadline) {
       try connection.prepare(
         text.string, parameterCount: text.returnsChanges ? nil : text.names.count)
@@ -158,7 +161,7 @@ final class PostgresEngine: EngineConnection {
     }
   }
 
-  /// Has the transaction that has just begun, and has done nothing yet, be of another isolation.
+  /// Changes the isolation level of a transaction that has just begun, and has done nothing yet.
   func isolate(_ isolation: PostgresConfiguration.Isolation) throws {
     guard connection.hasDeferredBegin, connection.deferred.count == 1 else {
       throw DatabaseError(.misuse, "the transaction has begun already", engine: name)
@@ -173,39 +176,40 @@ final class PostgresEngine: EngineConnection {
     self.isReading = isReading
     savepointCount = 0
     isSavepointOutermost = false
-    // It travels with the first statement.
+    // BEGIN is sent with the first statement.
     connection.deferred = [sql]
   }
 
-  /// COMMIT of a transaction that an error has aborted would roll back without a word.
+  /// Commits the transaction. Throws if an error has aborted it: COMMIT would silently roll back.
   func commit() throws {
-    // Rows that were left are cancelled; there is nothing to commit.
+    // A read has nothing to commit, and rolling back cancels its remaining rows.
     if isReading, connection.streaming != nil { return try rollback() }
     if connection.status == .failedTransaction {
       try rollback()
-      throw PostgresFailure("25P02", "all of the transaction was rolled back")
+      throw PostgresFailure(
+        "25P02", "an earlier error aborted the transaction, which was rolled back")
     }
     savepointCount = 0
     if connection.discardDeferredBegin() { return }
     guard connection.isOpen, !isReading else { return try end("COMMIT") }
-    // What is lost by now isn't committed.
+    // A transaction whose connection is lost by now isn't committed.
     try connection.checkAlive()
     try commitWriting()
   }
 
-  /// Within which the server answers what the library asks by itself.
+  /// The deadline for statements of the library's own.
   var soon: Duration { MonotonicClock.now + configuration.connectTimeout }
 
-  /// Whether the session is made as it was with the end of the transaction.
+  /// Whether the session is reset with the end of the transaction.
   private var resets: Bool { isScopes && connection.isAltered }
 
-  /// The statements that end the transaction, the first of which decides.
+  /// The statements that end the transaction. The first one decides its outcome.
   private func ending(_ word: String) -> [String] {
     guard resets, connection.isPooled else { return [word] }
     return ["\(word) AND CHAIN"] + connection.resetInTransaction + ["COMMIT"]
   }
 
-  /// Ends the transaction in one round trip with what follows it.
+  /// Ends the transaction, in one round trip with ``following``.
   private func end(_ word: String) throws {
     var done = 0
     do {
@@ -218,13 +222,13 @@ final class PostgresEngine: EngineConnection {
     }
   }
 
-  /// Goes on after an error behind the end of a transaction, which is nobody's; throws one of the end itself.
+  /// Rethrows an error of the transaction's end. Ignores an error of what follows it.
   private func noteEnded(_ hasEnded: Bool, _ error: any Error) throws {
     guard hasEnded else { throw error }
     if connection.status == .failedTransaction { try connection.run("ROLLBACK") }
   }
 
-  /// Commits, with what belongs to it, in one round trip.
+  /// Commits in one round trip, with the token, the position in the log, and ``following``.
   private func commitWriting() throws {
     let token = tokens.map { _ in UUID() }
     let resets = resets
@@ -249,7 +253,7 @@ final class PostgresEngine: EngineConnection {
     {
       replicas?.note(commitAt: nil)
       if done >= committing, !connection.takeWarning(), failure.isConnectionLost { return }
-      // Whoever has stopped it waits no longer.
+      // A caller that has stopped the commit doesn't wait for its outcome, either.
       failure.isStopped = failure.sqlState == SQLState.canceled
       failure.sqlState = SQLState.unknownOutcome
       failure.commitToken = token
@@ -261,7 +265,8 @@ final class PostgresEngine: EngineConnection {
     if tokens?.isCleaningDue() == true { try? cleanTokens() }
   }
 
-  /// Behind all that is committed. The names of the log's files begin with the timeline.
+  /// The query for the position after all that is committed. The names of the log's files begin with the
+  /// timeline.
   private static let position = """
     SELECT ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint,
       (pg_current_wal_insert_lsn() - '0/0')::bigint
@@ -271,44 +276,47 @@ final class PostgresEngine: EngineConnection {
     row.count == 2 ? LogPosition(timeline: row[0], bytes: row[1]) : nil
   }
 
-  /// The place behind all that is committed.
+  /// The position in the log after all that is committed.
   func position() throws -> LogPosition {
     try perform(until: soon) {
       var done = 0
       guard let row = try connection.run(all: [Self.position], done: &done),
         let position = Self.position(row)
-      else { throw PostgresFailure(SQLState.wrongState, "the server doesn't say where its log is") }
+      else {
+        throw PostgresFailure(
+          SQLState.wrongState, "the server didn't return its position in the log")
+      }
       return position
     }
   }
 
-  /// Throws where a commit was acknowledged that synchronous standbys may not have, since somebody has cancelled it
-  /// while it waited for them.
+  /// Throws if a commit was acknowledged that synchronous standbys may not have, since it was cancelled while
+  /// it waited for them.
   func checkStandbys() throws {
     guard connection.takeWarning() else { return }
     throw PostgresFailure(
       SQLState.unknownOutcome, "the commit was cancelled while it waited for synchronous standbys")
   }
 
-  /// Notes that a statement may have written which was in no transaction.
+  /// Notes that a statement outside of a transaction may have written.
   func noteWritten() { replicas?.note(commitAt: nil) }
 
   private func rollback() throws {
     savepointCount = 0
     keys.removeAll()
     if connection.discardDeferredBegin() { return }
-    // They would fail in a transaction that has.
+    // Deferred statements would fail in a transaction that has failed.
     connection.deferred = []
     do {
       try connection.endRows()
       try end("ROLLBACK")
     } catch let failure as PostgresFailure where failure.isConnectionLost {
-      // With the connection its transaction has gone, too.
+      // The transaction is gone with the connection.
       lossError = DatabaseError(failure)
     }
   }
 
-  /// Leaves the session as it was when it began; closes it where that fails.
+  /// Leaves the session as it was when it began; closes the connection if that fails.
   func endScope() {
     guard connection.isOpen else { return }
     do {

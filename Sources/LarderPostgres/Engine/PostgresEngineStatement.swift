@@ -5,7 +5,7 @@ import LarderSQLite
 
 /// A statement on the server, behind a `Database`'s prepared statement.
 ///
-/// The bytes that its row's values point to are the result's, and stay as they are until the next step.
+/// The bytes of its row's values belong to the result, and stay valid until the next step.
 final class PostgresEngineStatement: EngineStatement {
   private let statement: PostgresStatement
   private let engine: PostgresEngine
@@ -16,9 +16,9 @@ final class PostgresEngineStatement: EngineStatement {
   var readsAtOnce = false
   let row = EngineRow()
   private var hasBegun = false
-  /// Whether the values are those of an execution, after which all are bound anew.
+  /// Whether an execution has used the bound values, so that all are bound anew.
   private var isUsed = false
-  /// Where values go while rows are copied, not retained: who copies keeps it.
+  /// The COPY to which values go while rows are copied. Unretained: the caller that copies keeps it.
   @exclusivity(unchecked) private var copying: Unmanaged<PostgresCopy>?
 
   init(
@@ -54,7 +54,8 @@ final class PostgresEngineStatement: EngineStatement {
         hasBegun = true
         isUsed = true
         if effects.contains(.session) { engine.connection.isAltered = true }
-        // In no transaction it is committed at its end, in a place that nobody knows.
+        // Outside of a transaction, the statement is committed at its end, at a position in the log that is
+        // unknown.
         let isAlone = mayWrite && !engine.hasTransaction
         defer { if isAlone { engine.noteWritten() } }
         try executeRetrying()
@@ -66,8 +67,8 @@ final class PostgresEngineStatement: EngineStatement {
     }
   }
 
-  /// Runs the statement, and again where it is a transaction of its own that others were in the way of: nothing of it
-  /// was done then.
+  /// Runs the statement. Retries it after a conflict if it is a transaction of its own: nothing of it was
+  /// done then.
   private func executeRetrying() throws {
     var retry: Retry?
     while true {
@@ -91,7 +92,7 @@ final class PostgresEngineStatement: EngineStatement {
   private func readRow() -> Bool {
     for index in row.values.indices {
       row.values[index] = statement.column(index)
-      // Sums of integers are numeric numbers, and integers nonetheless.
+      // The server's sums of integers are NUMERIC, and still have to be read as integers.
       if statement.columnTypes[index] == TypeOID.numeric,
         let integer = Int64(String(decoding: row.values[index].bytes, as: UTF8.self))
       {
@@ -111,7 +112,7 @@ final class PostgresEngineStatement: EngineStatement {
         let copy = try PostgresCopy(
           into: table, columns, statement.parameters.types, on: engine.connection)
         copying = .passUnretained(copy)
-        // What isn't finished is cancelled with the object.
+        // An unfinished COPY is cancelled when its object is deallocated.
         defer { withExtendedLifetime(copy) { copying = nil } }
         while try bindNext() { try copy.endRow() }
         changes = try copy.finish()
@@ -130,12 +131,12 @@ final class PostgresEngineStatement: EngineStatement {
 }
 
 extension Database {
-  /// Inserts many rows by COPY, as text that the server reads, into columns of any type: all of them, or none.
-  /// Returns how many there were.
+  /// Bulk-inserts rows by COPY, as text that the server reads, into columns of any type: all of them, or
+  /// none. Returns how many there were.
   ///
   /// - Parameters:
-  ///   - failedRow: set to the row that couldn't be stored, from 0, as far as that is known.
-  ///   - appendNext: appends the line of the next row, with its end; false after the last.
+  ///   - failedRow: set to the index, from 0, of the row that couldn't be stored, as far as it is known.
+  ///   - appendNext: appends the line of the next row, with its line break; false after the last.
   package func copyText(
     into table: String, _ columns: [String], failedRow: inout Int?,
     _ appendNext: (inout [UInt8]) throws -> Bool
@@ -146,7 +147,7 @@ extension Database {
     return try engine.perform {
       do {
         let copy = try PostgresCopy(textInto: table, columns, on: engine.connection)
-        // What isn't finished is cancelled with the object.
+        // An unfinished COPY is cancelled when its object is deallocated.
         defer { withExtendedLifetime(copy) {} }
         var line: [UInt8] = []
         while try appendNext(&line) {

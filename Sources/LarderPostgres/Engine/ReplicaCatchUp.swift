@@ -4,10 +4,10 @@ import LarderSQLite
 // Read your writes: a standby is read from once it has replayed the log far enough.
 
 extension PostgresEngine {
-  /// Waits until the server, a standby, has replayed the log up to a place. Throws ``Replicas/Refusal`` where it hasn't
-  /// in time, or is no standby.
+  /// Waits until the server, a standby, has replayed the log up to a position. Throws ``Replicas/Refusal`` if
+  /// it hasn't in time, or is no standby.
   ///
-  /// It is asked before the scope's transaction has begun, whose snapshot then has all of that.
+  /// The server is asked before the scope's transaction has begun, whose snapshot then includes all of that.
   func catchUp(to position: LogPosition, until deadline: Duration) throws {
     guard replayed.timeline < position.timeline || replayed.bytes < position.bytes else { return }
     connection.isDroppedToStop = true
@@ -35,9 +35,10 @@ extension PostgresEngine {
     }
   }
 
-  /// No row on a primary. The timeline is one that the replica is on for certain: that of what it receives, which it
-  /// tells those only who may read statistics, or of its last restart point. Another standby of a primary that has
-  /// failed may have more of the log than the new primary had, and would seem to have what that wrote since.
+  /// The query for the replica's timeline and replayed position; no row on a primary. The timeline is one
+  /// that the replica is certainly on: that of the log it receives, which only roles that may read statistics
+  /// are told, or that of its last restart point. Another standby of a failed primary may have more of the
+  /// log than the new primary had, and would seem to have what that has written since.
   private static let replay = """
     SELECT greatest(
         (SELECT max(received_tli) FROM pg_stat_wal_receiver),

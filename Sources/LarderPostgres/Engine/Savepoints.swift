@@ -1,13 +1,14 @@
 import Larder
 import LarderSQLite
 
-// Savepoints, which cost no round trip of their own where nothing fails.
+// Savepoints, which cost no round trip of their own if nothing fails.
 
 extension PostgresEngine {
   private static let savepointName = TransactionControl.savepointName.quotedIdentifier
   private static let beginning = "SAVEPOINT \(savepointName)"
 
-  /// Whether the innermost savepoint travels with the next statement, so that nothing has been done in it.
+  /// Whether the innermost savepoint is still to be sent with the next statement, so that nothing has been
+  /// done in it.
   private var isSavepointEmpty: Bool { connection.deferred.last == Self.beginning }
 
   func savepoint() throws {
@@ -38,7 +39,7 @@ extension PostgresEngine {
     try connection.run("ROLLBACK TO SAVEPOINT \(Self.savepointName)")
   }
 
-  /// Has a statement travel with the next one. Throws in a transaction that has failed.
+  /// Defers a statement, which is sent with the next one. Throws in a transaction that has failed.
   func putOff(_ sql: String) throws {
     if connection.status == .failedTransaction {
       try perform(sql, until: soon) { _ = try connection.run(sql) }

@@ -2,34 +2,36 @@ import CLibPQ
 import FoundationEssentials
 import LarderSQLite
 
-/// Why the server, or the way to it, failed: the fields of an error response as data.
+/// An error of the server or of the connection to it: the fields of an error response as data.
 ///
 /// See [Error and Notice Message Fields](https://www.postgresql.org/docs/current/protocol-error-fields.html).
 struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The five characters of [the error's code](https://www.postgresql.org/docs/current/errcodes-appendix.html),
-  /// the server's or of what the client has found itself.
+  /// The five characters of
+  /// [the error's code](https://www.postgresql.org/docs/current/errcodes-appendix.html), whether the server
+  /// or the client has found the error.
   var sqlState: String
-  /// The primary message, without values: what messages on data quote of them is replaced by `…`.
+  /// The primary message, without values: data that a message quotes is replaced by `…`.
   var message: String
-  /// More than the message says. It holds values, so that it is shown to nobody.
+  /// The server's detail of the message. It holds values, so it is never shown.
   var detail: String?
   var hint: String?
   var table: String?
   var column: String?
   var constraint: String?
-  /// Where in the statement an error is, in bytes of UTF-8.
+  /// The error's offset in the statement, in bytes of UTF-8.
   var offset: Int?
-  /// Which row of a COPY failed, from 0.
+  /// The index, from 0, of the row of a COPY that failed.
   var row: Int?
-  /// The statement, where it isn't the one that was called for: the BEGIN that travelled before it.
+  /// The failed statement, if it isn't the caller's: the BEGIN that was sent before it.
   var sql: String?
-  /// Whether a plan was out of date, which only the server's function tells from other errors of its code.
+  /// Whether a plan was out of date. Only the name of the server's function tells that from other errors of
+  /// the same code.
   var isStalePlan = false
-  /// That of the transaction whose outcome nobody knows.
+  /// The token of a transaction whose outcome is unknown.
   var commitToken: UUID?
-  /// Whether the caller has stopped it, by a deadline or an interruption.
+  /// Whether the caller has stopped the statement, by a deadline or an interruption.
   var isStopped = false
-  /// Whether the connection is gone, so that nobody knows what became of the statement.
+  /// Whether the connection is gone, so that the statement's outcome is unknown.
   var isConnectionLost = false
 
   init(_ sqlState: String, _ message: String, isConnectionLost: Bool = false) {
@@ -38,8 +40,8 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
     self.isConnectionLost = isConnectionLost
   }
 
-  /// The failure that a result of libpq's is, of a statement with this text, which has values or not, or of a COPY
-  /// into a table.
+  /// Reads the failure from a libpq result: of a statement with this text, with or without values, or of a
+  /// COPY into a table.
   init(
     _ result: OpaquePointer, sql: String?, hasValues: Bool = false,
     copyingInto relation: String? = nil
@@ -51,10 +53,11 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
     message =
       field(LARDER_PG_MESSAGE)
       ?? Self.line(PQresultErrorMessage(result).map { String(cString: $0) } ?? "")
-    // A name that isn't there has a place in the statement, unless it is a value: `$1::regclass`.
+    // The error for an unknown name has a position in the statement, unless the name is a value:
+    // `$1::regclass`.
     let mayBeValue = (hasValues || relation != nil) && field(LARDER_PG_POSITION) == nil
     let kinds = mayBeValue ? ["22", "3D", "3F", "42"] : ["22"]
-    // That of a sequence that has come to its end quotes its name alone.
+    // The error for a sequence that has come to its end quotes only the sequence's name.
     if kinds.contains(String(sqlState.prefix(2))), sqlState != "2200H" {
       message = Self.withoutQuoted(message)
     }
@@ -70,14 +73,14 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
     if let relation {
       row = field(LARDER_PG_CONTEXT).flatMap { Self.row(inContext: $0, of: relation) }
     }
-    // After these the server closes the connection.
+    // The server closes the connection after errors of these severities.
     isConnectionLost = ["FATAL", "PANIC"].contains(field(LARDER_PG_SEVERITY) ?? "FATAL")
   }
 
-  /// Without values.
+  /// The code and the message, without values.
   var description: String { "PostgreSQL error \(sqlState): \(message)" }
 
-  /// Positions count characters, which for the server are code points, from 1.
+  /// The byte offset of a server's position, which counts code points from 1.
   static func byteOffset(ofCharacter position: Int, in sql: String) -> Int? {
     let scalars = sql.unicodeScalars
     guard position > 0,
@@ -87,7 +90,8 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
     return sql.utf8.distance(from: sql.startIndex, to: index)
   }
 
-  /// The row's number in `COPY city, line 3, column name`, where the words are of the server's language.
+  /// The row's index from 0, found in `COPY city, line 3, column name`, whose words are in the server's
+  /// language.
   static func row(inContext context: String, of relation: String) -> Int? {
     let start = "COPY \(relation), ".utf8
     guard context.utf8.starts(with: start) else { return nil }
@@ -95,8 +99,8 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
     return rest.firstMatch(of: /[0-9]+/).flatMap { Int($0.output) }.map { $0 - 1 }
   }
 
-  /// Messages on data repeat it in quotes; quotes inside of it aren't doubled, so that all between the first
-  /// and the last goes.
+  /// Replaces the data that a message quotes. Quotes within the data aren't doubled, so that everything
+  /// between the first and the last quote goes.
   private static func withoutQuoted(_ message: String) -> String {
     guard let first = message.firstIndex(of: "\""), let last = message.lastIndex(of: "\""),
       first < last
@@ -104,8 +108,8 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
     return message[...first] + "…" + message[last...]
   }
 
-  /// The columns of a key that is there already, which only the detail tells: `Key (a, "b c")=(1, 2) …`, with
-  /// the words in the server's language, and quotes as in SQL.
+  /// The columns of a key that exists already. Only the detail tells them: `Key (a, "b c")=(1, 2) …`, with
+  /// the words in the server's language, and names quoted as in SQL.
   var keyColumns: [String] {
     guard sqlState == "23505", let names = detail?.firstMatch(of: /\((.*?)\)=\(/)?.1 else {
       return []
@@ -115,7 +119,7 @@ struct PostgresFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// One line of what may be several, with a line break at the end.
+  /// The lines of a message as one line.
   static func line(_ message: String) -> String {
     message.split(whereSeparator: \.isNewline).joined(separator: "; ")
   }
@@ -127,26 +131,28 @@ extension PostgresFailure {
     return isStalePlan ? SQLState.stalePlan : SQLState.resultCode(of: sqlState)
   }
   var constraintKind: ConstraintViolation.Kind? {
-    // The name that the server gives to a primary key that has none.
+    // The server's default name of a primary key.
     if let table, constraint == "\(table)_pkey", sqlState == "23505" { return .primaryKey }
     return ConstraintViolation.Kind(resultCode)
   }
 
-  /// What to do about an error, where the server doesn't say.
+  /// Advice on an error, if the server gives none.
   var advice: String? {
     switch sqlState {
-    case "28P01", "28000": "user and password come from the address, the environment or ~/.pgpass"
-    case "3D000": "CREATE DATABASE makes one"
+    case "28P01", "28000":
+      "the user and password come from the address, the environment or ~/.pgpass"
+    case "3D000": "create it with CREATE DATABASE"
     case "53300": "fewer PostgresConfiguration.connections, or more max_connections, may help"
-    case "57P03": "it is starting or stopping, and may be there soon"
-    case "25006": "only transactions write, on a server that isn't a standby"
-    case "25P02": "a statement has failed before; what may fail belongs into inSavepoint"
+    case "57P03": "the server is starting or stopping, and may be available soon"
+    case "25006": "only a transaction can write, on a server that isn't a standby"
+    case "25P02":
+      "an earlier statement of the transaction failed; run statements that may fail in inSavepoint"
     case SQLState.unknownOutcome:
       commitToken == nil
-        ? "look whether the transaction was committed before it runs again"
-        : "PostgresPool.outcome(of:) tells whether the transaction was committed, once there is a connection"
+        ? "check whether the transaction was committed before you run it again"
+        : "once connected again, PostgresPool.outcome(of:) tells whether the transaction was committed"
     case "42P01" where message.contains("larder_commit"):
-      "PostgresConfiguration.commitTokens needs a table that Migrator.migrate makes"
+      "PostgresConfiguration.commitTokens needs a table that Migrator.migrate creates"
     default: nil
     }
   }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// Bytes for the server, integers in network order, in memory that is used again: an array asks for each
-/// value whether it is shared.
+/// A reusable buffer of bytes for the server, with integers in network order. An array would check for each
+/// value whether its storage is shared.
 ///
-/// What makes its memory sound: it belongs to this value alone, which can't be copied, and goes with it.
+/// Safety: the memory belongs to this value alone, which can't be copied, and is freed with it.
 struct WireBuffer: ~Copyable {
   private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
-  /// How many bytes are written. Whoever makes it less takes back the last ones.
+  /// How many bytes are written. A smaller number takes back the last ones.
   var count = 0
   var capacity: Int { memory.count }
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[..<count]) }
@@ -27,7 +27,7 @@ struct WireBuffer: ~Copyable {
     count += bytes.count
   }
 
-  /// Writes an integer over one that was appended.
+  /// Overwrites an integer that was appended before.
   func replace(at offset: Int, byBigEndian integer: Int32) {
     memory.storeBytes(of: integer.bigEndian, toByteOffset: offset, as: Int32.self)
   }
@@ -42,7 +42,7 @@ struct WireBuffer: ~Copyable {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The caller has checked that there are as many bytes.
+  /// An integer in network order. The caller has checked that there are enough bytes.
   @inline(__always)
   func bigEndian<Integer: FixedWidthInteger>(_: Integer.Type, at offset: Int = 0) -> Integer {
     Integer(bigEndian: loadUnaligned(fromByteOffset: offset, as: Integer.self))

@@ -1,19 +1,19 @@
 import LarderSQLite
 
-/// NUMERIC in binary: a count of groups of four decimal digits, the power of 10,000 of the first, a sign,
-/// the number of digits behind the point, and the groups, in 16 bits each.
+/// NUMERIC's binary format, in 16 bits each: the number of groups of four decimal digits, the power of 10,000
+/// of the first group, a sign, the number of digits after the point, and the groups.
 ///
 /// See [numeric_send](https://github.com/postgres/postgres/blob/master/src/backend/utils/adt/numeric.c).
 enum NumericFormat {
   static let negative: UInt16 = 0x4000
-  /// What has no digits, by its sign.
+  /// The values without digits, by their sign.
   private static let names: [UInt16: String] = [
     0xC000: "NaN", 0xD000: "Infinity", 0xF000: "-Infinity",
   ]
-  /// As many digits behind the point as the server allows.
+  /// The most digits after the point that the server allows.
   static let largestScale = 16_383
 
-  /// The number as text, with as many digits behind the point as it has; nil for what isn't one.
+  /// The number as text, with all of its digits after the point; nil for bytes that aren't a number.
   static func text(of bytes: UnsafeRawBufferPointer) -> String? {
     guard bytes.count >= 8 else { return nil }
     let count = Int(bytes.bigEndian(UInt16.self))
@@ -41,7 +41,7 @@ extension WireBuffer {
   /// Appends a number from its text. Equal numbers become the same bytes.
   mutating func writeNumeric(_ text: UnsafeRawBufferPointer) throws {
     guard let number = DecimalNumber(text) else { throw ConversionError(.malformed, String.self) }
-    // Groups begin at the point, in both directions.
+    // Groups are counted from the point, in both directions.
     let whole = number.digits.count + number.exponent
     let padding = (4 - whole % 4) % 4
     var digits = Array(repeating: 0 as UInt8, count: padding) + number.digits

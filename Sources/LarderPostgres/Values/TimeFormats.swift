@@ -1,6 +1,7 @@
 import LarderSQLite
 
-/// Moments as the server sends them: microseconds since 2000, in UTC; the largest and the least are infinite.
+/// Moments as the server sends them: microseconds since 2000, in UTC. The largest and the least mean
+/// infinity.
 ///
 /// See [Date/Time Types](https://www.postgresql.org/docs/current/datatype-datetime.html).
 enum ServerTime {
@@ -18,7 +19,8 @@ enum ServerTime {
     return exact * 1_000_000 + Int64(fraction) - dayOf2000 * microsecondsPerDay
   }
 
-  /// The server's number of a day by its first moment, in UTC; another moment would lose its time.
+  /// The server's number of a day, by the day's first moment in UTC. Throws for other moments, whose time
+  /// would be lost.
   static func day(secondsSince1970 seconds: Double) throws -> Int32 {
     if seconds.isInfinite { return seconds < 0 ? .min : .max }
     guard seconds.truncatingRemainder(dividingBy: 86_400) == 0,
@@ -27,7 +29,8 @@ enum ServerTime {
     return day
   }
 
-  /// In two parts, since the whole number has more digits than a Double.
+  /// The seconds of the server's microseconds. They are converted in two parts, since the whole number has
+  /// more digits than a Double.
   static func secondsSince1970(microseconds: Int64) -> Double {
     if microseconds == .min || microseconds == .max {
       return microseconds < 0 ? -.infinity : .infinity

@@ -31,7 +31,7 @@ enum TypeOID {
     }
   }
 
-  /// Whether values lose something in a type that they keep in others, without an error.
+  /// Whether a type silently loses details of values that other types keep.
   static func losesDetail(_ type: Oid) -> Bool {
     type == float4 || type == timestamp || type == date || type == bpchar
   }

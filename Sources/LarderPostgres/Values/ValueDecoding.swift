@@ -2,9 +2,9 @@ import CLibPQ
 import LarderSQLite
 
 extension EngineValue {
-  /// A value in the binary format of its type, read where it is: numbers are converted, text and bytes stay as
-  /// they are. NUMERIC, whose text has to be made, is a blob here, and so are bytes that aren't what the type
-  /// says, which no reader of the type takes: how many there are is checked, since they came from outside.
+  /// A value in the binary format of its type, read in place: numbers are converted, text and bytes stay as
+  /// they are. NUMERIC, whose text is made elsewhere, becomes a blob. So do bytes of another length than the
+  /// type's, which is checked since they came from outside; no reader of the type takes a blob.
   init(_ bytes: UnsafeRawBufferPointer, of type: Oid) {
     let count = bytes.count
     switch type {
@@ -30,7 +30,7 @@ extension EngineValue {
     default: self.init(TypeOID.isText(type) ? .text : .blob, bytes)
     }
   }
-  /// The bytes of `\x0aff`, as `bytea_output` has them.
+  /// The bytes of text such as `\x0aff`, as the server writes them with `bytea_output` = `hex`.
   static func blob(ofText text: UnsafeRawBufferPointer) -> [UInt8]? {
     guard text.starts(with: "\\x".utf8), text.count.isMultiple(of: 2) else { return nil }
     var blob: [UInt8] = []

@@ -2,14 +2,14 @@ import CLibPQ
 import FoundationEssentials
 import LarderSQLite
 
-/// In which of PostgreSQL's two formats a parameter is sent.
+/// PostgreSQL's two formats of values.
 enum ValueFormat: Int32 {
   case text = 0
   case binary = 1
 }
 
-/// Values as a parameter's or column's type wants them: in binary where that is cheap, else as text that
-/// the server reads; only in binary for COPY.
+/// Encodes values for the type of a parameter or column: in binary where that is cheap, else as text that the
+/// server reads. COPY takes only binary.
 ///
 /// Conversions are exact, or throw `ConversionError`; a real number is rounded to what REAL holds, as the
 /// server does.
@@ -118,7 +118,7 @@ extension WireBuffer {
     return .binary
   }
 
-  /// The server takes a gigabyte at most, of a row too.
+  /// Throws for a value or a row of a gigabyte or more, which the server doesn't take.
   func checkLength(_ count: Int) throws {
     guard count < 1 << 30 else {
       throw PostgresFailure("54000", "a value of \(count) bytes is too long")

@@ -1,13 +1,12 @@
 import Dispatch
 
-/// Cancellation of the scope that runs on a connection, when its task is cancelled.
+/// Cancels the scope that runs on a connection when the scope's task is cancelled.
 final class Cancellation: Sendable {
   private let running = Lock<(task: WaitingTask, connection: Connection)?>(nil)
 
-  /// Runs a scope for a task, from its beginning to its commit: wherever it is cancelled, in the body,
-  /// waiting for the lock of another process, or in COMMIT, it is interrupted and undone. Throws
-  /// `CancellationError` then; a scope that has committed all the same returns, and one of which nobody knows
-  /// throws what says so.
+  /// Runs a task's scope so that cancelling the task interrupts and undoes it at any point: in the body,
+  /// while it waits for another process's lock, or in COMMIT. Throws `CancellationError` then. A scope that
+  /// has committed nevertheless returns, and one whose outcome is unknown throws the error that says so.
   func run(
     _ task: WaitingTask, on database: Database, _ scope: () throws -> Void
   ) throws {
@@ -26,7 +25,7 @@ final class Cancellation: Sendable {
     try outcome.get()
   }
 
-  /// Interrupts the scope of a task, if it is the one that runs, and again while it does.
+  /// Interrupts a task's scope if it is running, again and again until it ends.
   func cancel(_ task: WaitingTask) {
     let isRunning = running.withLock { running in
       guard let running, running.task === task else { return false }
@@ -36,11 +35,11 @@ final class Cancellation: Sendable {
     if isRunning { interrupt(task, thenAfter: .milliseconds(1)) }
   }
 
-  /// Interrupts what runs of the scope, again and again with exponential back-off.
+  /// Interrupts the scope's running statement, again and again with exponential back-off.
   ///
-  /// SQLite forgets an interrupt that comes between two statements once the next one begins, and that one
-  /// may have looked already whether it is to begin. What undoes the scope isn't interrupted.
-  /// See [sqlite3_interrupt](https://www.sqlite.org/c3ref/interrupt.html).
+  /// SQLite forgets an interrupt between two statements once the next one begins, and that one may have
+  /// checked for a cancellation already. The rollback of the scope isn't interrupted. See
+  /// [sqlite3_interrupt](https://www.sqlite.org/c3ref/interrupt.html).
   private func interrupt(_ task: WaitingTask, thenAfter pause: Duration) {
     // Under the lock: the scope can't end meanwhile, and the next one isn't interrupted.
     let isInterrupted = running.withLock { running in
@@ -56,6 +55,6 @@ final class Cancellation: Sendable {
     }
   }
 
-  /// A serial queue: it has a thread when those of the global queues are all busy.
+  /// A serial queue gets a thread even while those of the global queues are all busy.
   private static let queue = DispatchQueue(label: "Larder.Cancellation")
 }

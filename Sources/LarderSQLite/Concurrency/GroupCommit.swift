@@ -6,56 +6,57 @@ import Synchronization
 /// Group commit of syncs: transactions that commit at about the same time share the wait for the disk,
 /// and nothing else.
 ///
-/// Each commits by itself, as with synchronous NORMAL: its frames are written to the write-ahead log,
-/// not synced. Without the writer lock its caller then waits until the log is synced past its
-/// commit. A thread of its own syncs for all who have committed by then; those who come later wait for the
-/// next sync. While the disk works, other transactions run. The idea is PostgreSQL's (`commit_delay`), which
+/// Each transaction commits by itself, as with synchronous NORMAL: its frames are written to the write-ahead
+/// log, not synced. After it has released the writer lock, its caller waits until the log is synced past its
+/// commit. Another thread syncs for all who have committed by then; later ones wait for the next sync. While
+/// the disk works, other transactions run. The idea is PostgreSQL's (`commit_delay`), which
 /// shares the sync of its log in the same way.
 ///
-/// No caller syncs by itself: a disk that doesn't answer can't be given up by the thread that has asked it. So
-/// every wait has a deadline, after which the caller is told that its commit is written and not known to be durable.
+/// No caller syncs by itself: a thread can't give up a disk that doesn't answer once it has called it. So
+/// every wait has a deadline, after which the caller is told that its commit is written and not known to be
+/// durable.
 ///
-/// A position counts commits: that of a scope is how many commits it may have seen or made, and it
-/// is durable once as many are synced. It is announced before SQLite makes the commit visible,
-/// so that no reader can see one that isn't counted.
+/// A position counts commits. A scope's position is the number of commits that it may have seen or made; it
+/// is durable once as many are synced. It is announced before SQLite makes the commit visible, so that no
+/// reader can see one that isn't counted.
 ///
-/// A failed sync isn't tried again: after it nobody knows what is on disk, since the kernel may have
-/// dropped the pages. Everybody who waits for it, and who comes later, gets an error.
+/// A failed sync isn't tried again: after it nobody knows what is on disk, since the kernel may have dropped
+/// the pages. All who wait for it, and all who come later, get an error.
 ///
-/// The log is synced by a descriptor of its own, opened by the same VFS: the kernel tells of a failed
-/// write once for each descriptor, so that a failure which SQLite is told of is told here too.
+/// The log is synced by a descriptor of its own, opened by the same VFS. The kernel reports a failed write
+/// once per descriptor, so that a failure that is reported to SQLite is reported here too.
 ///
-/// What makes it Sendable: it has no state but atomics and what its lock guards. The log's file object
-/// is used by one sync at a time, and is closed by ``suspend(_:)``, once no sync runs.
+/// Sendable because it has no state except atomics and what its lock guards. The log's file object is used by
+/// one sync at a time, and is closed by ``suspend(_:within:)`` once no sync runs.
 final class GroupCommit: @unchecked Sendable {
   private let handle: OpaquePointer
   private unowned let connection: Connection
   let patience: Duration
-  /// How many commits there are, with the one that is about to be made visible.
+  /// The number of commits, including the one that is about to be made visible.
   let announced = Atomic<Int>(0)
-  /// How many there are that any sync from now on covers.
+  /// The number of commits that any sync from now on covers.
   let committed = Atomic<Int>(0)
-  /// How many are on disk.
+  /// The number of commits on disk.
   let synced = Atomic<Int>(0)
-  /// Whether somebody waits for a commit that is just being written.
+  /// True while a caller waits for the commit that is being written.
   let needsCommit = Atomic<Bool>(false)
   let failed = Atomic<Bool>(false)
-  /// Whether SQLite syncs by itself for now. Of the holder of the writer lock.
+  /// Whether SQLite syncs by itself for now. Guarded by the writer lock.
   private var isSuspended = true
-  /// Whether it was suspended in this scope, for a change of the journal mode.
+  /// Whether the sharing was suspended in this scope, for a change of the journal mode.
   private var mayResume = false
   let state = Lock(State())
-  /// Syncs, one sync after the other.
+  /// Runs the syncs, one after the other.
   let worker = StandbyThread()
-  /// Tells tasks that have waited too long.
+  /// Checks the deadlines of waiting tasks.
   let clock = DispatchQueue(label: "larder.sync.deadlines")
 
   struct State {
     var file: UnsafeMutablePointer<sqlite3_file>?
     var isSyncing = false
-    /// What the sync that runs covers; -1 as long as it hasn't begun.
+    /// The position that the running sync covers; -1 as long as it hasn't begun.
     var upTo = -1
-    /// Those whom the sync that runs may cover, and those who come later.
+    /// The followers whom the running sync may cover, and those who come later.
     var current = SyncBatch()
     var gathering = SyncBatch()
     var failure: DatabaseError?
@@ -64,7 +65,7 @@ final class GroupCommit: @unchecked Sendable {
     var lastSync = Duration.zero
     var syncs = 0
     var largestGroup = 0
-    /// Whether the deadlines of tasks are looked at.
+    /// Whether a check of tasks' deadlines is scheduled.
     var isSwept = false
 
     func batch(for position: Int) -> SyncBatch {
@@ -78,8 +79,8 @@ final class GroupCommit: @unchecked Sendable {
 
   /// Shares the syncs of a connection that writes durably to a write-ahead log; nil for any other.
   ///
-  /// Without a file system that leaves the bytes beside a write alone, SQLite pads the log to whole
-  /// sectors at each sync, which only its own synchronous FULL does.
+  /// On a file system without powersafe overwrite, SQLite pads the log to whole sectors at each sync. Only
+  /// its own synchronous FULL does that.
   ///
   /// - Parameter patience: how long a call waits for the disk.
   init?(sharing database: Database, patience: Duration) {
@@ -95,8 +96,8 @@ final class GroupCommit: @unchecked Sendable {
     connection.hooks.installCommitHook(on: handle)
   }
 
-  /// Makes commits leave the sync to those who made them, where the log is a write-ahead log. With the
-  /// writer lock held.
+  /// Makes commits leave the sync to their callers, if the journal mode is WAL. The caller holds the writer
+  /// lock.
   private func resume(_ database: Database) {
     let file: UnsafeMutablePointer<sqlite3_file>? = connection.withoutAuthorizer { handle in
       // The log is opened when it is first read.
@@ -106,8 +107,8 @@ final class GroupCommit: @unchecked Sendable {
       return larder_open_log(handle)
     }
     guard let file else { return }
-    // SQLite syncs the folder with its first sync of a log that it has made, which may be long after. The
-    // folder is that of the file itself, wherever links and the program's own folder lead.
+    // SQLite syncs the folder only with its first sync of a log that it has made, which may be long after.
+    // The folder is that of the file itself, wherever links and the working directory lead.
     guard let path = sqlite3_db_filename(handle, "main").map({ String(cString: $0) }),
       (try? NewFile.syncFolder(of: path)) != nil, connection.setSynchronous(.normal)
     else { return larder_close_log(file) }
@@ -118,8 +119,8 @@ final class GroupCommit: @unchecked Sendable {
 
   deinit { state.withLock { $0.file.map(larder_close_log) } }
 
-  /// Suspends the sharing until the writer lock, which is held, is released: before the journal
-  /// mode is changed. Throws where SQLite can't be told to sync by itself.
+  /// Suspends the sharing until the writer lock is released, before a change of the journal mode. Throws if
+  /// SQLite can't be set to sync by itself.
   func suspendForNow(_ database: Database) throws {
     guard sqlite3_get_autocommit(handle) != 0 else { return }
     mayResume = true
@@ -130,14 +131,14 @@ final class GroupCommit: @unchecked Sendable {
     try suspend(database, within: patience)
   }
 
-  /// Syncs what there is, and leaves further syncs to SQLite: before it closes the file of the log. With
-  /// the writer lock held.
+  /// Syncs all commits, and leaves further syncs to SQLite. Called with the writer lock held, before SQLite
+  /// closes the file of the log.
   ///
-  /// Throws after a while where the disk doesn't answer; then everything is as it was.
+  /// Throws when the time is up, if the disk doesn't answer; then nothing has changed.
   func suspend(_ database: Database, within limit: Duration) throws {
     guard !isSuspended else { return }
     let deadline = MonotonicClock.now + limit
-    // A failure is told by the next call.
+    // The next call throws the error of a failed sync.
     try? wait(for: committed.load(ordering: .acquiring), within: limit)
     while state.withLock({ $0.isSyncing }) {
       guard MonotonicClock.now < deadline else { throw Self.lateError }
@@ -160,7 +161,7 @@ final class GroupCommit: @unchecked Sendable {
   }
 
   /// Notes a commit that was written to the log of the main database, also one that SQLite didn't announce,
-  /// such as the end of a restoration. With the writer lock held.
+  /// such as the end of a restoration. The caller holds the writer lock.
   func hasCommitted() {
     guard !isSuspended else { return }
     let new = max(
@@ -170,12 +171,13 @@ final class GroupCommit: @unchecked Sendable {
     if needsCommit.load(ordering: .sequentiallyConsistent) { lookAgain() }
   }
 
-  /// After a statement, and before the writer lock is released: what was announced and not written to the
-  /// log never will be, such as the commit of a transaction that has changed nothing.
+  /// Takes back an announced commit that wasn't written to the log, such as that of a transaction that has
+  /// changed nothing. Called after a statement, and before the writer lock is released.
   private func takeBackAnnouncement() {
     connection.afterSteps.remove(.announcedCommit)
     guard !isSuspended, !isSettled else { return }
-    // A statement that was reset has committed without a call of the hook, which the next one makes up for.
+    // A statement that was reset has committed without a call of the WAL hook; the next statement makes up
+    // for it.
     sqlite3_exec(handle, "SELECT 1", nil, nil, nil)
     let committed = committed.load(ordering: .relaxed)
     guard !isSettled else { return }
@@ -187,29 +189,29 @@ final class GroupCommit: @unchecked Sendable {
     announced.load(ordering: .relaxed) == committed.load(ordering: .relaxed)
   }
 
-  /// Before the writer lock is released: returns the position of what the scope has made or seen.
+  /// Returns the position of what the scope has committed or seen. Called before the writer lock is released.
   func settle(_ database: Database) -> Int {
     if mayResume {
       mayResume = false
       resume(database)
-      // A scope may have put back the level of shared syncs.
+      // The scope may have restored the synchronous level of shared syncs.
       if isSuspended { _ = connection.setSynchronous(database.ownSynchronous) }
     }
     takeBackAnnouncement()
     return committed.load(ordering: .relaxed)
   }
 
-  /// The position of what a reader may have seen until now.
+  /// The position up to which a reader may have seen commits until now.
   var position: Int { announced.load(ordering: .sequentiallyConsistent) }
 
-  /// Throws where a sync has failed.
+  /// Throws if a sync has failed.
   func check() throws {
     if failed.load(ordering: .acquiring), let failure = state.withLock({ $0.failure }) {
       throw failure
     }
   }
 
-  /// What was synced, for the statistics.
+  /// Fills in the syncs' part of the statistics.
   func describe(_ statistics: inout AccessStatistics) {
     (statistics.syncs, statistics.largestGroup) = state.withLock { ($0.syncs, $0.largestGroup) }
   }

@@ -1,7 +1,7 @@
 import Dispatch
 
-/// Runs what blocks on a thread of its own, so that no thread of the cooperative pool waits for it. A task that is
-/// cancelled waits all the same.
+/// Runs a blocking closure on a thread of its own, so that no thread of the cooperative pool waits for it.
+/// Cancelling the task doesn't end the wait.
 package func onOwnThread<T: Sendable>(
   _ body: @escaping @Sendable () throws -> T
 ) async throws -> T {

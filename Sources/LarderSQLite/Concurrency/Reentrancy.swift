@@ -1,15 +1,15 @@
 import CSQLite
 
-/// Re-entrancy: the scopes that this thread is in, the innermost first, by which a call finds out that it
-/// waits for itself.
+/// A scope that this thread is in, with a pointer to the one around it. By this list a call finds out that it
+/// would wait for itself (re-entrancy).
 ///
-/// Closures run on their callers' threads, and tasks' closures are synchronous, so that what a
-/// thread is in tells all. A task that was created in a scope is not in it: it waits like any other.
+/// The thread alone tells which scopes a call is in, since closures run on their callers' threads and tasks'
+/// closures are synchronous. A task that was created in a scope isn't in it: it waits like any other.
 struct EnteredScope {
   /// The queue or pool.
   let owner: ObjectIdentifier
   let holding: Holding
-  /// The scope around it on this thread, which outlives it.
+  /// The enclosing scope on this thread, which outlives this one.
   private let outer: UnsafePointer<EnteredScope>?
 
   /// Runs a body inside of a scope.
@@ -28,7 +28,7 @@ struct EnteredScope {
     }
   }
 
-  /// What this thread holds of a queue or pool.
+  /// The connections of a queue or pool that this thread holds.
   static func held(of owner: ObjectIdentifier) -> Held {
     var held = Held()
     var scope = slot().pointee.map { UnsafePointer($0) }
@@ -42,14 +42,14 @@ struct EnteredScope {
     return held
   }
 
-  /// What a scope holds.
+  /// The kind of connection that a scope holds.
   enum Holding {
     case writer, reader
     /// One of a pool's connections that each read and write.
-    case readerThatWrites
+    case serverConnection
   }
 
-  /// What a thread holds.
+  /// The connections that a thread holds.
   struct Held: Equatable {
     var writer = false
     var readers = 0
@@ -59,7 +59,7 @@ struct EnteredScope {
   /// Whether this thread is in any scope at all.
   static var isInside: Bool { slot().pointee != nil }
 
-  /// The thread's own variable. Never inlined, so that there is one of it.
+  /// The thread-local variable. Never inlined, so that there is only one.
   @inline(never)
   private static func slot() -> UnsafeMutablePointer<UnsafeMutablePointer<EnteredScope>?> {
     UnsafeMutableRawPointer(larder_thread_slot())

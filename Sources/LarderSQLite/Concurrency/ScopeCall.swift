@@ -1,6 +1,6 @@
-/// The call of a scope in the program's source: its label, and the line.
+/// The place in the program's source that calls a scope: its label, and the line.
 @usableFromInline
-struct ScopeCall: Hashable, Sendable {
+package struct ScopeCall: Hashable, Sendable {
   /// The address of the label, which lives as long as the program; 0 for a label that has none.
   @usableFromInline let label: UInt
   @usableFromInline let line: UInt
@@ -8,7 +8,7 @@ struct ScopeCall: Hashable, Sendable {
   @usableFromInline var isOnOwnThread = false
 
   @inlinable
-  init(_ label: StaticString, _ line: UInt = #line) {
+  package init(_ label: StaticString, _ line: UInt = #line) {
     self.label = label.hasPointerRepresentation ? UInt(bitPattern: label.utf8Start) : 0
     self.line = line
   }
@@ -20,7 +20,7 @@ struct ScopeCall: Hashable, Sendable {
 }
 
 extension ScopeCall: CustomStringConvertible {
-  @usableFromInline var description: String {
+  @usableFromInline package var description: String {
     guard let label = UnsafePointer<CChar>(bitPattern: label) else { return "line \(line)" }
     return "“\(String(cString: label))” (line \(line))"
   }

@@ -1,5 +1,5 @@
-/// What observes a queue or pool, and ends with it.
+/// An observer of a queue or pool, which ends with it.
 protocol ScopeObserver: AnyObject, Sendable {
-  /// The queue or pool was closed.
+  /// Called once the queue or pool was closed.
   func hasClosed()
 }

@@ -3,19 +3,19 @@ import Synchronization
 
 /// The kind of a scope: what its body runs in.
 @usableFromInline
-enum ScopeKind: Sendable {
-  /// No transaction but those that the body makes.
+package enum ScopeKind: Sendable {
+  /// No transaction, except those that the body begins.
   case plain
-  /// The same, with a body that is a savepoint as a whole.
+  /// Like ``plain``, with the whole body in a savepoint.
   case savepoint
   /// A transaction.
   case transaction(TransactionKind)
-  /// A snapshot that isn't written.
+  /// A read transaction: one snapshot, and no writes.
   case read
 
   var isRead: Bool { if case .read = self { true } else { false } }
 
-  /// Whether it can run again as a whole: all that it did is undone when it fails.
+  /// Whether a scope of this kind can be retried as a whole, since a failure undoes all that it did.
   var isTransaction: Bool {
     switch self {
     case .transaction, .savepoint: true
@@ -24,15 +24,15 @@ enum ScopeKind: Sendable {
   }
 }
 
-/// What comes of the scope of a task.
+/// The result of a task's scope.
 struct ScopeOutcome<Value: Sendable>: Sendable {
   var result: Result<Value, any Error>
-  /// The position in the log of what it has made or seen, which its caller waits for.
+  /// The log position of what the scope has committed or seen. The caller waits until it is synced.
   var position = 0
 }
 
 extension ScopeOutcome<Void> {
-  /// The same with what the body has returned.
+  /// A copy with the value that the body has returned.
   func giving<T: Sendable>(_ value: T?) -> ScopeOutcome<T> {
     let given = Result {
       try result.get()
@@ -43,19 +43,19 @@ extension ScopeOutcome<Void> {
   }
 }
 
-/// Who runs the scopes of tasks: the writer, or the readers of a pool.
+/// A runner of tasks' scopes: the writer, or the readers of a pool.
 protocol ScopeRunner: AnyObject, Sendable {
   var scheduler: any TaskScheduler { get }
-  /// Runs the scope of a task whose job the scheduler runs.
+  /// Runs a task's scope, on the thread that runs the task's job.
   func perform(
     _ task: WaitingTask, _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) -> ScopeOutcome<Void>
-  /// Runs the scope of a task on the thread that the task is on, if it waits for nothing. Nil where it
-  /// would: then nothing was done.
+  /// Runs a task's scope on the task's current thread if that takes no waiting. Otherwise does nothing, and
+  /// returns nil.
   func performAtOnce(
     _ task: WaitingTask, _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
   ) -> ScopeOutcome<Void>?
-  /// Takes a task that was cancelled out of the queue, or interrupts it.
+  /// Removes a cancelled task from the queue, or interrupts its scope.
   func cancel(_ task: WaitingTask)
 }
 
@@ -85,36 +85,37 @@ extension Database {
   private func runPlain(_ body: (Database) throws -> Void) throws {
     hasBegun = true
     try undoOnError { try runBody([], body) }
-    // What an error has left to be undone, of which the body may not have thrown.
+    // An error may have left a rollback to do, even if the body didn't throw it.
     if connection.owesRollback { try connection.check() }
     guard !hasTransaction else {
       ensureUndone { try execute(.rollback) }
       throw DatabaseError(
-        .misuse, "the scope left its transaction open, which was rolled back; use inTransaction")
+        .misuse, "the scope left a transaction open, which was rolled back; use inTransaction")
     }
   }
 
   private func runRead(_ body: (Database) throws -> Void) throws {
-    // Where nobody else can write there is no need for a transaction, which takes a fifth of the
-    // time of a scope with one look-up.
+    // If nobody else can write, the scope needs no transaction, which takes a fifth of the time of a scope
+    // with one look-up.
     let isAlone = connection.isAlone
     if !isAlone { try executeChecked(engine == nil ? .beginDeferred : .beginReading) }
     hasBegun = true
     try undoOnError {
       try runBody(isAlone ? [.writing, .transactionControl] : [.writing, .transaction], body)
     }
-    // Nothing was written: it doesn't matter how the snapshot ends, if it hasn't by an error.
+    // Nothing was written, so it doesn't matter how the snapshot ends. An error may have ended it already.
     if hasTransaction { try undoOnError { try execute(.commit) } }
   }
 
-  /// Calls the body and closes what it has left open. Written into its callers: as a function it is fifty instructions more.
+  /// Calls the body and closes the statements that it has left open. Inlined, since as a function it takes
+  /// fifty more instructions.
   @inline(__always)
   private func runBody(
     _ restrictions: Restrictions, _ body: (Database) throws -> Void
   ) throws {
     isRollbackOnly = false
     connection.restrictions = restrictions
-    // No defer, which the compiler makes a function of its own.
+    // No defer: the compiler would make it a function of its own.
     do {
       try body(self)
     } catch {
@@ -130,7 +131,7 @@ extension Database {
     if hasOpenStatements { closeOpenStatements() }
   }
 
-  /// Rolls back what a body that throws has begun, or has left to SQLite to roll back.
+  /// Rolls back what is open if the body throws.
   @inline(__always)
   private func undoOnError(_ body: () throws -> Void) throws {
     do {
@@ -146,7 +147,7 @@ extension Database {
     ensureUndone { try execute(.rollback) }
   }
 
-  /// Commits, or rolls back where the body asked for it.
+  /// Commits, or rolls back if the body asked for it.
   private func finish() throws {
     guard hasTransaction else {
       try connection.check()

@@ -5,25 +5,27 @@ import Synchronization
 
 /// A thread that stands by for jobs, and ends when there has been none for a second.
 ///
-/// A caller that hands a job over and waits for it pays 10 µs for the change of threads, where a dispatch queue takes
-/// 35: that looks for a thread first, and its threads look for other work before they sleep.
+/// Handing a job over and waiting for it takes 10 µs for the change of threads; a dispatch queue takes 35.
+/// Dispatch looks for a thread first, and its threads look for other work before they sleep.
 ///
-/// What makes it Sendable: it has no state but the futex's word, an atomic, and what its lock guards.
+/// Sendable because it has no state except the futex's word, an atomic, and what its lock guards.
 final class StandbyThread: @unchecked Sendable {
   typealias Job = @Sendable () -> Void
 
   private let state = Lock(State())
-  /// The futex on which the thread sleeps; goes up with each job.
+  /// The futex on which the thread sleeps. Incremented with each job.
   private let word = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
 
   private struct State {
     var jobs: [Job] = []
     var isRunning = false
+    /// Whether the thread sleeps, or is about to, so that a new job has to wake it.
+    var isAsleep = false
   }
 
   private let idleTime: Int
 
-  /// - Parameter idleTime: after how much time without a job the thread ends.
+  /// - Parameter idleTime: the time without a job after which the thread ends.
   init(idleTime: Duration = .seconds(1)) {
     self.idleTime = Int(idleTime.inNanoseconds)
     word.initialize(to: Atomic(0))
@@ -34,15 +36,17 @@ final class StandbyThread: @unchecked Sendable {
     word.deallocate()
   }
 
-  /// Has the thread call a closure, after those that it was given before.
+  /// Queues a job for the thread (FIFO).
   func run(_ job: @escaping Job) {
-    let starts = state.withLock { state in
+    let (starts, wakes) = state.withLock { state in
       state.jobs.append(job)
-      defer { state.isRunning = true }
-      return !state.isRunning
+      defer { (state.isRunning, state.isAsleep) = (true, false) }
+      return (!state.isRunning, state.isAsleep)
     }
+    if starts { return start() }
+    guard wakes else { return }
     word.pointee.add(1, ordering: .releasing)
-    if starts { start() } else { larder_futex_wake(word, 1) }
+    larder_futex_wake(word, 1)
   }
 
   private func start() {
@@ -51,7 +55,8 @@ final class StandbyThread: @unchecked Sendable {
     defer { pthread_attr_destroy(&attributes) }
     pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
     pthread_attr_setstacksize(&attributes, 512 * 1024)
-    // A program's signals are handled by its own threads: a new one inherits the mask of the one that starts it.
+    // Signals are handled by the program's own threads: a new thread inherits the mask of the one that starts
+    // it.
     var all = sigset_t()
     var former = sigset_t()
     sigfillset(&all)
@@ -62,7 +67,7 @@ final class StandbyThread: @unchecked Sendable {
     let code = pthread_create(&thread, &attributes, Self.body, context.toOpaque())
     guard code != 0 else { return }
     context.release()
-    // Where there can't be another thread, one of Dispatch's does it.
+    // If no thread can be created, one of Dispatch's does the work.
     DispatchQueue.global().async { self.work() }
   }
 
@@ -74,21 +79,29 @@ final class StandbyThread: @unchecked Sendable {
   }
 
   private func work() {
-    while let job = next() { job() }
+    while let jobs = next() {
+      for job in jobs { job() }
+    }
   }
 
-  /// The next job; nil when the thread is to end.
-  private func next() -> Job? {
+  /// All jobs that wait; nil when the thread is to end.
+  private func next() -> [Job]? {
     let end = MonotonicClock.nanoseconds &+ idleTime
     while true {
       let value = word.pointee.load(ordering: .acquiring)
       let left = Int64(end &- MonotonicClock.nanoseconds)
-      let (job, ends): (Job?, Bool) = state.withLock { state in
-        if !state.jobs.isEmpty { return (state.jobs.removeFirst(), false) }
+      let (jobs, ends): ([Job], Bool) = state.withLock { state in
+        if !state.jobs.isEmpty {
+          state.isAsleep = false
+          let jobs = state.jobs
+          state.jobs = []
+          return (jobs, false)
+        }
         if left <= 0 { state.isRunning = false }
-        return (nil, left <= 0)
+        state.isAsleep = left > 0
+        return ([], left <= 0)
       }
-      if let job { return job }
+      if !jobs.isEmpty { return jobs }
       if ends { return nil }
       larder_futex_wait(word, value, left)
     }

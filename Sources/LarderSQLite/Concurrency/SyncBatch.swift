@@ -3,17 +3,17 @@ import Synchronization
 
 /// The followers of a group commit: threads and tasks that wait for one sync.
 final class SyncBatch: @unchecked Sendable {
-  /// The futex on which the threads sleep; goes up when there is something to look at.
+  /// The futex on which the threads sleep. Incremented when they have to look again.
   let word = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
   var threadCount = 0
   var tasks: [Waiter] = []
 
-  /// A task that waits.
+  /// A task that waits for the sync.
   ///
-  /// What makes it Sendable: its variables are touched under the lock of ``GroupCommit`` only.
+  /// Sendable because its variables are touched under the lock of ``GroupCommit`` only.
   final class Waiter: @unchecked Sendable {
     let position: Int
-    /// Until when it waits; nil for as long as it takes.
+    /// The end of its wait; nil for no limit.
     let deadline: Duration?
     var continuation: UnsafeContinuation<Void, any Error>?
     var isCancelled = false
@@ -23,7 +23,7 @@ final class SyncBatch: @unchecked Sendable {
       self.deadline = deadline
     }
 
-    /// Has the task go on. Without the lock, by the one who has taken it out of its batch.
+    /// Resumes the task. Called without the lock, after the caller has taken the task out of its batch.
     func resume(with outcome: Result<Void, any Error> = .success(())) {
       continuation?.resume(with: outcome)
     }
@@ -38,13 +38,13 @@ final class SyncBatch: @unchecked Sendable {
 
   var isWaiting: Bool { threadCount > 0 || !tasks.isEmpty }
 
-  /// Makes the threads look again. With the lock held.
+  /// Wakes the threads, which then look again. The caller holds the lock.
   func wakeThreads() {
     if letThreadsLook() { larder_futex_wake(word, Int32.max) }
   }
 
-  /// Makes threads look that aren't asleep yet; returns whether others are to be woken. With the lock held, which those
-  /// who wake up take first: so who wakes them has released it.
+  /// Makes threads that aren't asleep yet look again. Returns whether others have to be woken. The caller
+  /// holds the lock and wakes them after releasing it, since they take it first.
   func letThreadsLook() -> Bool {
     word.pointee.add(1, ordering: .releasing)
     return threadCount > 0

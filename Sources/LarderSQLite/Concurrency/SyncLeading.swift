@@ -2,13 +2,13 @@ import CSQLite
 import Glibc
 import Synchronization
 
-// The thread that syncs the log, and what it tells those who wait.
+// The leader of the group commit: syncs the log, and wakes those who wait for it.
 
 extension GroupCommit {
-  /// Syncs the log for all who have committed, then tells them, as long as anybody waits.
+  /// Syncs the log for all committed transactions and wakes their callers, again and again while any wait.
   func lead() { while leadOnce() {} }
 
-  /// Returns whether there is to be another sync.
+  /// Runs one sync. Returns whether another one has to follow.
   private func leadOnce() -> Bool {
     awaitCompany()
     let (file, upTo) = state.withLock { state in
@@ -51,8 +51,8 @@ extension GroupCommit {
     return goesOn
   }
 
-  /// Where the last sync had company, waits for as many to commit again: at most a fifth of its time,
-  /// and 200 µs. This is what makes two writers share a sync.
+  /// Waits for company if the last sync had some: until as many have committed again, at most a fifth of that
+  /// sync's time, and 200 µs. This is what makes two writers share a sync.
   private func awaitCompany() {
     let (company, lastSync) = state.withLock { ($0.company, $0.lastSync) }
     guard company > 1 else { return }
@@ -64,23 +64,23 @@ extension GroupCommit {
     }
   }
 
-  /// Told after a wait whose time is up. The disk may still answer: then nothing has failed.
+  /// The error of a wait whose time is up. The disk may still answer; then nothing has failed.
   static var lateError: DatabaseError {
     DatabaseError(
       .ioErrorFsync,
-      "the log was not synced in time: what was committed is written, but not known to be durable yet"
+      "the log was not synced in time: the commit is written, but not known to be durable yet"
     )
   }
 
-  /// Ends everything, after a sync that failed, here or in SQLite: wakes the threads that wait.
+  /// Makes all later waits fail after a failed sync, here or in SQLite, and wakes the waiting threads.
   private func fail(_ state: inout State) -> DatabaseError {
     let failure =
       state.failure
       ?? DatabaseError(
         .ioErrorFsync,
         """
-        the log could not be synced: what was committed last is written, but not known to be durable; \
-        close the database and open it anew
+        the log could not be synced: the last commits are written, but not known to be durable; close the \
+        database and open it again
         """)
     state.failure = failure
     failed.store(true, ordering: .releasing)
@@ -88,7 +88,7 @@ extension GroupCommit {
     return failure
   }
 
-  /// Notes that SQLite itself could not sync: at the head of the log, or in a checkpoint.
+  /// Notes that one of SQLite's own syncs has failed: at the head of the log, or in a checkpoint.
   func hasFailedToSync() {
     let (tasks, failure) = state.withLock { state in
       let failure = fail(&state)

@@ -4,19 +4,19 @@ import Dispatch
 // Waiting until the log is on disk: threads and tasks, each with a deadline.
 
 extension GroupCommit {
-  /// Whether there is nothing to wait for: everything up to the position is on disk, or was announced
-  /// and given up, and what came before is on disk.
+  /// Whether there is nothing to wait for. Either everything up to the position is on disk, or the position
+  /// was an announcement that was taken back, and everything before it is on disk.
   func isDurable(_ position: Int) -> Bool {
     let synced = synced.load(ordering: .acquiring)
     return synced >= position || synced >= announced.load(ordering: .sequentiallyConsistent)
   }
 
-  /// How long a call waits for the disk that has waited for something else before: so that it takes no longer than
-  /// `Configuration.scopeTimeout` and a second in all, as far as it isn't its closure that takes the time.
+  /// How long a call may wait for the disk after it has waited for something else. So it takes at most
+  /// `Configuration.scopeTimeout` and a second in all, not counting its closure.
   func patience(after waited: Duration) -> Duration { max(patience - waited, .seconds(1)) }
 
-  /// Blocks this thread until everything up to a position is on disk. Throws where that isn't known, and
-  /// after a while.
+  /// Blocks this thread until everything up to a position is on disk. Throws if a sync has failed, or when
+  /// the time is up.
   func wait(for position: Int, within limit: Duration) throws {
     if synced.load(ordering: .acquiring) >= position { return }
     let deadline = MonotonicClock.nanoseconds &+ limit.inNanoseconds
@@ -25,7 +25,7 @@ extension GroupCommit {
       case .done: return
       case .failed(let error): throw error
       case .sleep(let batch, let value, let leads):
-        // Without the lock, which the thread takes first.
+        // Called without the lock, which the worker's thread takes first.
         if leads { worker.run { self.lead() } }
         let left = deadline &- MonotonicClock.nanoseconds
         if left > 0 { larder_futex_wait(batch.word, value, Int64(left)) }
@@ -50,12 +50,13 @@ extension GroupCommit {
     return .sleep(batch, batch.word.pointee.load(ordering: .acquiring), leads: leads)
   }
 
-  /// Whether a sync is to begin: none runs, and there is something to sync.
+  /// Claims the lead of the next sync. False if a sync is running or has failed, or if there is nothing to
+  /// sync.
   func canLead(_ state: inout State) -> Bool {
     guard !state.isSyncing, state.failure == nil else { return false }
     if !hasUnsynced {
-      // What the caller waits for is just being written. First says that it waits, then looks again:
-      // the writer does it the other way round.
+      // The commit that the caller waits for is just being written. Raises the flag first, then looks again;
+      // the writer does it in the reverse order.
       needsCommit.store(true, ordering: .sequentiallyConsistent)
       guard hasUnsynced else { return false }
     }
@@ -68,11 +69,11 @@ extension GroupCommit {
     committed.load(ordering: .sequentiallyConsistent) > synced.load(ordering: .relaxed)
   }
 
-  /// Suspends the task until everything up to a position is on disk. Throws where that isn't known, and after a
-  /// while.
+  /// Suspends the task until everything up to a position is on disk. Throws if a sync has failed, or when the
+  /// time is up.
   ///
-  /// - Parameter isCancellable: for those who have committed nothing: throws `CancellationError` once the task is
-  ///   cancelled. One who has waits on, as its commit is there.
+  /// - Parameter isCancellable: true for scopes that have committed nothing: cancelling the task then throws
+  ///   `CancellationError`. A scope that has committed waits on, since its commit stands.
   func wait(for position: Int, within limit: Duration?, isCancellable: Bool = false) async throws {
     if synced.load(ordering: .acquiring) >= position { return }
     let waiter = SyncBatch.Waiter(
@@ -111,7 +112,7 @@ extension GroupCommit {
     found?.resume(with: .failure(CancellationError()))
   }
 
-  /// Looks for tasks that have waited too long, again and again while any wait.
+  /// Checks the deadlines of waiting tasks every 250 ms while there are any.
   private func sweepLater() {
     clock.asyncAfter(deadline: .now() + .milliseconds(250)) { [weak self] in self?.sweep() }
   }
@@ -127,7 +128,7 @@ extension GroupCommit {
     if goesOn { sweepLater() }
   }
 
-  /// Makes those who wait look again, after a commit or when one was given up.
+  /// Makes waiting callers look again, after a commit or after an announcement was taken back.
   func lookAgain() {
     let (over, leads) = state.withLock { state in
       needsCommit.store(false, ordering: .sequentiallyConsistent)

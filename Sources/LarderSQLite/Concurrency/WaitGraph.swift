@@ -1,9 +1,9 @@
-/// A wait-for graph: finds deadlocks among the scopes of a pool that wait inside of others, such as a
-/// read in a transaction, or a transaction in a read.
+/// A wait-for graph. Finds deadlocks among a pool's scopes that wait inside of other scopes, such as a read
+/// in a transaction, or a transaction in a read.
 ///
-/// Such a wait is endless only where all that it is for is held by others who wait in the same way. That
-/// shows by reduction: whoever could have what it waits for, were all to end who don't wait, gives
-/// back what it holds, and so on; those who are left wait for one another.
+/// Such a wait is endless only if all that it waits for is held by scopes that wait in the same way.
+/// Reduction finds this: it repeatedly removes a scope that could proceed, and with it what that scope holds.
+/// Any that remain wait for each other.
 final class WaitGraph: Sendable {
   private let maximumReaders: Int
   private let waits = Lock<[Wait]>([])
@@ -15,7 +15,7 @@ final class WaitGraph: Sendable {
 
   init(maximumReaders: Int) { self.maximumReaders = maximumReaders }
 
-  /// Notes that a scope waits. Throws where that would never end.
+  /// Notes that a scope waits. Throws if it would wait for ever.
   func add(_ wait: Wait) throws {
     try waits.withLock { waits in
       guard !isEndless(waits + [wait]) else { throw EnteredScope.reentryError }

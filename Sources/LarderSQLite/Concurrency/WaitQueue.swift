@@ -4,14 +4,14 @@ struct WaitQueue {
   private(set) var first: WaitingScope?
   private unowned(unsafe) var last: WaitingScope?
   private(set) var count = 0
-  /// How many of them are tasks, which no thread of their own gives a deadline.
+  /// The number of tasks in the queue, which have no thread that watches their deadline.
   private var taskCount = 0
-  /// Whether somebody looks for tasks that have waited too long.
+  /// Whether a sweep for tasks that have waited too long is scheduled.
   private(set) var isSwept = false
 
   var isEmpty: Bool { first == nil }
 
-  /// Puts a scope at the end; true where from now on somebody has to look for tasks that wait too long.
+  /// Appends a scope. True if the caller has to begin the sweep for tasks that wait too long.
   mutating func append(_ scope: WaitingScope) -> Bool {
     scope.isQueued = true
     scope.previous = last
@@ -24,7 +24,7 @@ struct WaitQueue {
     return !isSwept
   }
 
-  /// Puts a thread before all others.
+  /// Inserts a thread before all others.
   mutating func prepend(_ thread: WaitingThread) {
     thread.isQueued = true
     thread.next = first
@@ -39,7 +39,7 @@ struct WaitQueue {
     return first
   }
 
-  /// Takes a scope out, wherever it stands. It must be in this queue.
+  /// Removes a scope, wherever it stands. It must be in this queue.
   mutating func remove(_ scope: WaitingScope) {
     let (previous, next) = (scope.previous, scope.next)
     if let previous { previous.next = next } else { first = next }
@@ -51,8 +51,8 @@ struct WaitQueue {
     if scope.asTask != nil { taskCount -= 1 }
   }
 
-  /// Takes out the tasks that have waited since this time or longer. Those behind the first younger
-  /// scope are younger still.
+  /// Removes the tasks that have waited since this time or longer. All scopes behind the first younger one
+  /// are younger still.
   mutating func removeTasks(waitingSince time: Duration) -> [WaitingTask] {
     var late: [WaitingTask] = []
     var scope = first

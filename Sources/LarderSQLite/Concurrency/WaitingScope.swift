@@ -4,18 +4,18 @@ import Synchronization
 
 /// A caller in a ``WaitQueue``: a thread that sleeps, or a task whose job waits to be run.
 ///
-/// What makes it Sendable: its variables are touched under the lock of its queue only, or by the caller
-/// before it has joined the queue and after it has left it.
+/// Sendable because its variables are touched under the lock of its queue only, or by the caller before it
+/// has joined the queue and after it has left it.
 class WaitingScope: @unchecked Sendable {
   var next: WaitingScope?
-  /// Unowned: the queue keeps all of its scopes by ``next``.
+  /// Unowned: the queue keeps all of its scopes alive by ``next``.
   unowned(unsafe) var previous: WaitingScope?
   var isQueued = false
-  /// Whether it has been told to compete for what it waits for.
+  /// Whether the caller was told to compete for what it waits for.
   var isAwake = false
-  /// The reader that it was given, in a pool.
-  var reader: Reader?
-  /// When it began to wait, on the ``MonotonicClock``.
+  /// The reader that the caller was given, in a pool.
+  var reader: PooledConnection?
+  /// The beginning of the wait, on the ``MonotonicClock``.
   let start: Duration
 
   init(start: Duration = MonotonicClock.now) { self.start = start }
@@ -25,15 +25,15 @@ class WaitingScope: @unchecked Sendable {
 
 /// A thread that sleeps on a futex until it is told to go on.
 final class WaitingThread: WaitingScope, @unchecked Sendable {
-  /// What the thread has been told; the futex's word.
+  /// The last signal to the thread; the futex's word.
   private let word = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
 
-  /// What a thread is told.
+  /// A signal to a thread.
   enum Signal: UInt32 {
     case none
-    /// To compete for what it waits for.
+    /// The thread has to compete for what it waits for.
     case awake
-    /// That it has it.
+    /// The thread has what it waited for.
     case granted
   }
 
@@ -47,17 +47,17 @@ final class WaitingThread: WaitingScope, @unchecked Sendable {
     word.deallocate()
   }
 
-  /// Says what to do, under the lock of the queue. ``wake()`` follows outside of it.
+  /// Sets the signal, under the lock of the queue. ``wake()`` follows outside of it.
   func tell(_ signal: Signal) { word.pointee.store(signal.rawValue, ordering: .releasing) }
 
   func wake() { larder_futex_wake(word, 1) }
 
-  /// Sleeps for a time, or until it is told something else than to compete.
+  /// Sleeps for a time, or until there is another signal than `awake`.
   func pause(for time: Duration) {
     larder_futex_wait(word, Signal.awake.rawValue, Int64(time.inNanoseconds))
   }
 
-  /// Sleeps until it is told something, or the time is up (`.none`).
+  /// Sleeps until there is a signal, or the time is up (`.none`).
   func sleep(until deadline: Duration) -> Signal {
     while true {
       if let signal = Signal(rawValue: word.pointee.load(ordering: .acquiring)), signal != .none {
@@ -70,9 +70,9 @@ final class WaitingThread: WaitingScope, @unchecked Sendable {
   }
 }
 
-/// A task that waits for its scope, as the executor on which its closure then runs: the job keeps the
-/// task's locals, priority and cancellation, and whoever schedules it chooses the thread, which is never
-/// one of the cooperative pool, nor another caller's.
+/// A task that waits for its scope, and the executor that its closure then runs on. The job keeps the task's
+/// locals, priority and cancellation. The scheduler chooses the thread, which is never one of the cooperative
+/// pool, nor another caller's.
 ///
 /// See [TaskExecutor](https://developer.apple.com/documentation/swift/taskexecutor).
 final class WaitingTask: WaitingScope, TaskExecutor, @unchecked Sendable {
@@ -80,7 +80,7 @@ final class WaitingTask: WaitingScope, TaskExecutor, @unchecked Sendable {
   private var job: UnownedJob?
   private let hasRun = Atomic<Bool>(false)
   private let cancelled = Atomic<Bool>(false)
-  /// Why it gets nothing, set before its job runs.
+  /// The error if the scope is refused, set before the job runs.
   private(set) var refusal: (any Error)?
 
   init(_ scheduler: any TaskScheduler) {
@@ -90,7 +90,6 @@ final class WaitingTask: WaitingScope, TaskExecutor, @unchecked Sendable {
 
   override var asTask: WaitingTask? { self }
 
-  /// Whether its task was cancelled.
   var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
   func checkCancellation() throws {
@@ -99,7 +98,7 @@ final class WaitingTask: WaitingScope, TaskExecutor, @unchecked Sendable {
 
   func cancel() { cancelled.store(true, ordering: .relaxed) }
 
-  /// Called by the task's runtime once: what the operation does is one job.
+  /// Called by the runtime, once: the operation is a single job.
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     guard !hasRun.load(ordering: .relaxed) else {
@@ -107,7 +106,7 @@ final class WaitingTask: WaitingScope, TaskExecutor, @unchecked Sendable {
       return
     }
     self.job = job
-    // Once it is in the queue it may run, end and be let go of by its task, before this returns.
+    // Once in the queue, the task may run, end and release this object before the call returns.
     let reference = Unmanaged.passRetained(self)
     scheduler.submit(self)
     reference.release()
@@ -119,14 +118,15 @@ final class WaitingTask: WaitingScope, TaskExecutor, @unchecked Sendable {
     job?.runSynchronously(on: asUnownedTaskExecutor())
   }
 
-  /// Runs the rest of the task elsewhere, which throws this.
+  /// Refuses the scope: the task's job runs on a global queue, and throws the error.
   func refuse(_ error: any Error) {
     refusal = error
     let isFirst = Self.refused.withLock { refused in
       refused.append(self)
       return refused.count == 1
     }
-    // One work item for all: 40,000 that are cancelled at once would take as many.
+    // One work item for all refused tasks: 40,000 that are cancelled at once would otherwise take as many
+    // items.
     if isFirst { DispatchQueue.global().async { Self.runRefused() } }
   }
 
@@ -141,18 +141,18 @@ final class WaitingTask: WaitingScope, TaskExecutor, @unchecked Sendable {
   }
 }
 
-/// Who runs the closures of tasks, each once it has what it waits for.
+/// A scheduler of tasks' closures, each of which runs once it has what it waits for.
 protocol TaskScheduler: AnyObject, Sendable {
   /// How long a scope may wait.
   var timeout: Duration { get }
-  /// Has a task's closure run once it has what it waits for.
+  /// Schedules a task's closure to run once it has what it waits for.
   func submit(_ task: WaitingTask)
-  /// Refuses those tasks that have waited too long, and says whether others wait.
+  /// Refuses the tasks that have waited too long, and returns whether others wait.
   func refuseLate() -> Bool
 }
 
 extension TaskScheduler {
-  /// Looks for tasks that have waited too long, again and again while any wait.
+  /// Refuses the tasks that have waited too long, again and again while any wait.
   func sweepLater() {
     let pause = min(timeout, .milliseconds(250))
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + pause.dispatchInterval) {
@@ -163,8 +163,8 @@ extension TaskScheduler {
 }
 
 extension Duration {
-  /// The same for waiting: no less than nothing and no more than a century, which sums can hold.
-  var dispatchInterval: DispatchTimeInterval {
+  /// The duration for Dispatch: at least zero and at most about a century, so that sums don't overflow.
+  package var dispatchInterval: DispatchTimeInterval {
     .nanoseconds(Int(min(max(self, .zero) / .nanoseconds(1), 3e18)))
   }
 }

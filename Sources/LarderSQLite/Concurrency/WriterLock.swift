@@ -4,33 +4,33 @@ import Synchronization
 
 /// The writer lock: a mutex with a FIFO wait queue, bounded barging and hand-off, for threads and tasks.
 ///
-/// Where nobody waits, acquiring and releasing cost one atomic exchange each. Where somebody does, a
-/// release leaves the lock open and wakes the first in the queue, so that a thread that is running can
-/// take it again before the other is awake (barging): handing it over each time would put a thread to
-/// sleep per transaction, which halves the throughput. After a millisecond the lock is handed to the
-/// first in the queue, which bounds the unfairness, as parking-lot locks do.
+/// Acquiring and releasing cost one atomic exchange each if nobody waits. If somebody does, a release leaves
+/// the lock open and wakes the first in the queue. So a running thread can take the lock again before the
+/// other is awake (barging): handing it over each time would put a thread to sleep per transaction, which
+/// halves the throughput. After a millisecond the lock is handed to the first in the queue, which bounds the
+/// unfairness, as parking-lot locks do.
 ///
 /// Tasks run on a thread of the lock's own, which keeps the lock from one task to the next.
 ///
-/// What makes it Sendable: it has no state but atomics and what its inner lock guards.
+/// Sendable because it has no state except atomics and what its inner lock guards.
 final class WriterLock: @unchecked Sendable {
   let timeout: Duration
   private let state = Atomic<UInt32>(free)
   private let queue = Lock(Queue())
-  /// Whose scope holds it, as a ``ScopeCall``.
+  /// The label and line of the ``ScopeCall`` whose scope holds the lock.
   private let holderLabel = Atomic<UInt>(0)
   private let holderLine = Atomic<UInt>(0)
-  /// Goes up with each holder.
+  /// Incremented with each holder.
   private let holderNumber = Atomic<UInt>(0)
   private let worker = DispatchQueue(label: "larder.writer")
 
   private struct Queue {
     var waiting = WaitQueue()
-    /// When the lock was last handed over, or taken by one who had waited.
+    /// The time at which the lock was last handed over, or taken by a scope that had waited.
     var lastHandOff = Duration.zero
-    /// A holder, and since when at least it has been that one.
+    /// The holder that was last seen, and a time since which it has had the lock at least.
     var seen: (holder: UInt, since: Duration) = (0, .zero)
-    /// What is told of those who had to wait.
+    /// The statistics of the waits.
     var figures = AccessStatistics()
   }
 
@@ -38,10 +38,11 @@ final class WriterLock: @unchecked Sendable {
   private static let held: UInt32 = 1
   /// Held, and the queue isn't empty.
   private static let contended: UInt32 = 2
-  /// Free, though the queue isn't empty: the first in it is awake, and anybody may be faster.
+  /// Free, although the queue isn't empty: the first in it is awake, and any thread may take the lock before
+  /// it.
   private static let open: UInt32 = 3
 
-  /// How long others may be faster than the first in the queue.
+  /// How long others may barge past the first in the queue.
   private static let longestBarging = Duration.milliseconds(1)
 
   /// - Parameter timeout: how long a scope waits.
@@ -64,7 +65,7 @@ final class WriterLock: @unchecked Sendable {
     return MonotonicClock.now - waiter.start
   }
 
-  /// Spins for a short time as long as somebody holds the lock and nobody waits for it.
+  /// Spins for a short time while the lock is held and the queue is empty.
   private func watch(from start: Duration) -> Bool {
     guard spins else { return false }
     while state.load(ordering: .relaxed) == Self.held {
@@ -107,7 +108,7 @@ final class WriterLock: @unchecked Sendable {
     holderLine.store(call.line, ordering: .relaxed)
   }
 
-  /// Puts a scope into the queue; true if it has got the lock instead.
+  /// Appends a scope to the queue; true if it has got the lock instead.
   private func join(_ waiter: WaitingScope) -> Bool {
     queue.withLock { queue in
       while true {
@@ -125,13 +126,13 @@ final class WriterLock: @unchecked Sendable {
     }
   }
 
-  /// Reserves the lock for whoever redeems the reservation: the next release hands it over, whoever else
-  /// waits. Called by the one who holds it.
+  /// Reserves the lock: the next release hands it to the reservation, before all that wait. Called by the
+  /// holder.
   func reserve() -> WaitingThread {
     let reservation = WaitingThread()
     queue.withLock { queue in
       _ = exchange(Self.held, Self.contended)
-      // A task that was to compete isn't the first any more, and has to be woken again.
+      // A task that was told to compete isn't the first any more, and has to be woken again.
       queue.waiting.first?.asTask?.isAwake = false
       queue.waiting.prepend(reservation)
       queue.lastHandOff = .zero
@@ -139,10 +140,10 @@ final class WriterLock: @unchecked Sendable {
     return reservation
   }
 
-  /// Waits until a reservation gives the lock; false, and it is void, once the time is up.
+  /// Waits for the reserved lock. False once the time is up; then the reservation is void.
   func redeem(_ reservation: WaitingThread, _ call: ScopeCall, within limit: Duration) -> Bool {
     let signal = reservation.sleep(until: MonotonicClock.now + limit)
-    // Otherwise it was handed over at the last moment.
+    // Otherwise the lock was handed over at the last moment.
     if signal != .granted, leave(reservation) { return false }
     note(call)
     return true
@@ -162,7 +163,7 @@ final class WriterLock: @unchecked Sendable {
           pause = pause * 2
         }
       case .none:
-        // Otherwise it was handed over at the last moment, which the next look tells.
+        // Otherwise the lock was handed over at the last moment, which the next look tells.
         if leave(waiter) { throw timeoutError() }
       }
     }
@@ -184,8 +185,8 @@ final class WriterLock: @unchecked Sendable {
     }
   }
 
-  /// What comes of competing for the lock. Who was barged past tries again by itself, after pauses that
-  /// double: to be woken by each release costs a system call a transaction.
+  /// The result of competing for the lock. A thread that was barged past tries again by itself, after pauses
+  /// that double: waking it with each release would cost a system call per transaction.
   private enum Competition {
     case won, lost, mayTryAgain
   }
@@ -197,21 +198,21 @@ final class WriterLock: @unchecked Sendable {
     if queue.waiting.isEmpty { state.store(Self.held, ordering: .relaxed) }
     let now = MonotonicClock.now
     queue.lastHandOff = now
-    // Whoever holds it raises the number by one.
+    // The holder increments the number.
     queue.seen = (holderNumber.load(ordering: .relaxed) &+ 1, now)
     queue.figures.noteWait(now - waiter.start)
   }
 
-  /// Releases the lock, for the first in the queue or whoever is faster.
+  /// Releases the lock, for the first in the queue or for a faster thread.
   func release() {
     if !exchange(Self.held, Self.free) { go(on: queue.withLock { releaseContended(&$0) }) }
   }
 
-  /// Who is to be told what, outside of the inner lock.
+  /// The waiter to wake after a release, outside of the inner lock.
   private enum Successor {
     case nobody
     case thread(WaitingThread)
-    /// A task that holds the lock, or the first of the queue, which is to compete for it.
+    /// A task that holds the lock; nil for the first in the queue, which has to compete for it.
     case task(WaitingTask?)
   }
 
@@ -231,7 +232,7 @@ final class WriterLock: @unchecked Sendable {
     return .thread(thread)
   }
 
-  /// Has the first of the queue compete for the lock.
+  /// Makes the first in the queue compete for the lock.
   private func awake(_ first: WaitingScope) -> Successor {
     guard !first.isAwake else { return .nobody }
     first.isAwake = true
@@ -248,7 +249,7 @@ final class WriterLock: @unchecked Sendable {
     }
   }
 
-  /// Takes a scope out of the queue; false if it isn't in it any more.
+  /// Removes a scope from the queue; false if it isn't in it any more.
   private func leave(_ waiter: WaitingScope) -> Bool {
     let successor: Successor? = queue.withLock { queue in
       guard waiter.isQueued else { return nil }
@@ -260,7 +261,7 @@ final class WriterLock: @unchecked Sendable {
     return true
   }
 
-  /// After somebody has left the queue: the next may have to be awake in its place.
+  /// Updates the state after a scope has left the queue. The next one may have to be woken in its place.
   private func removed(_ queue: inout Queue) -> Successor {
     guard let first = queue.waiting.first else {
       while !exchange(Self.contended, Self.held), !exchange(Self.open, Self.free) {}
@@ -276,15 +277,15 @@ final class WriterLock: @unchecked Sendable {
     let call = ScopeCall(
       label: holderLabel.load(ordering: .relaxed), line: holderLine.load(ordering: .relaxed))
     if call.line > 0 {
-      text += ", which \(call) has"
+      text += "; \(call) holds the writer"
       if seen.holder == holderNumber.load(ordering: .relaxed) {
-        text += " had for \((now - seen.since).inMilliseconds) ms or longer"
+        text += ", for \((now - seen.since).inMilliseconds) ms or longer"
       }
     }
     return DatabaseError(.busyTimeout, text)
   }
 
-  /// What those who had to wait have waited, and how many wait now.
+  /// The statistics of the waits, and the number of waiting scopes.
   var figures: AccessStatistics {
     queue.withLock { queue in
       var figures = queue.figures
@@ -297,7 +298,7 @@ final class WriterLock: @unchecked Sendable {
 extension WriterLock: TaskScheduler {
   func submit(_ task: WaitingTask) {
     if join(task) { worker.async { self.runTasks(task) } }
-    // A task may be cancelled before its job is there.
+    // The task may have been cancelled before its job was submitted.
     if task.isCancelled { cancel(task) }
   }
 
@@ -305,8 +306,8 @@ extension WriterLock: TaskScheduler {
     if leave(task) { task.refuse(CancellationError()) }
   }
 
-  /// Runs a task that holds the lock (nil: the first in the queue, if it is faster than others), then
-  /// those that are first after it, without letting go of the lock between them.
+  /// Runs a task that holds the lock (nil: the first in the queue, if it is faster than others). Then runs
+  /// the tasks behind it in the queue, without releasing the lock between them.
   private func runTasks(_ task: WaitingTask?) {
     var next = task ?? queue.withLock { takeTask(&$0) }
     while let task = next {

@@ -1,11 +1,11 @@
 import CSQLite
 
-/// What statements may do, whoever wrote them: defense in depth, asked when they are
+/// A preset of what statements may do, whoever wrote them: defense in depth, applied while they are
 /// compiled. See [Authorizers](https://www.sqlite.org/c3ref/set_authorizer.html).
 ///
-/// Whatever the preset, functions that reach out of the database (`load_extension`,
-/// `fts3_tokenizer`, `readfile` and the like) can't be called, nor can the texts of the connection's
-/// other statements be read, or pages of the file as they are.
+/// No preset allows functions that reach out of the database (`load_extension`, `fts3_tokenizer`,
+/// `readfile` and the like), nor reading the texts of the connection's other statements, or the
+/// file's raw pages.
 public enum Authorizer: Hashable, Sendable {
   /// Reading only: no writing, no schema changes, no ATTACH, no PRAGMA that sets something.
   case readOnly
@@ -13,15 +13,15 @@ public enum Authorizer: Hashable, Sendable {
   /// own tables, such as `sqlite_sequence` and `sqlite_stat1`, can only be read.
   case dataOnly
   /// Reading and writing the rows of these tables and views only (names in any case), and nothing
-  /// else. What is used through a view or a trigger has to be listed too.
+  /// else. Tables used through a view or a trigger have to be listed too.
   case tables([String])
 }
 
-/// Applies a preset, and collects what statements read and write where that is followed. SQLite keeps an
-/// unretained pointer to this object: the connection keeps the object as long as the handle.
+/// Applies a preset, and records what statements read and write while anyone observes that. SQLite keeps
+/// an unretained pointer to this object: the connection keeps the object as long as the handle.
 final class AuthorizerHandler {
   private(set) var preset: Authorizer?
-  /// What SQLite has asked for; nil where nobody wants to know.
+  /// The actions that SQLite has asked about; nil while nobody observes them.
   private(set) var actions: AuthorizedActions?
   private var isPaused = false
   private var tables: Set<[UInt8]> = []
@@ -33,14 +33,14 @@ final class AuthorizerHandler {
     install(on: handle)
   }
 
-  /// Begins to collect what statements that are compiled from now on read and write. Statements that are
-  /// prepared already are compiled anew, by SQLite, before they run again.
+  /// Starts recording what statements read and write, as they are compiled. SQLite recompiles statements
+  /// that are prepared already before they run again.
   func collectActions(on handle: OpaquePointer) {
     actions = actions ?? AuthorizedActions()
     install(on: handle)
   }
 
-  /// Has SQLite compile all statements anew before they run again.
+  /// Makes SQLite recompile every statement before it runs again.
   func compileAnew(on handle: OpaquePointer) {
     guard preset == nil, actions == nil else { return install(on: handle) }
     sqlite3_set_authorizer(handle, { _, _, _, _, _, _ in SQLITE_OK }, nil)
@@ -49,11 +49,11 @@ final class AuthorizerHandler {
 
   func stopCollecting(on handle: OpaquePointer) {
     actions = nil
-    // Nothing is compiled anew where SQLite is told that there is none.
+    // Removing the authorizer makes SQLite recompile nothing.
     if preset == nil { install(on: handle) }
   }
 
-  /// Allows everything and collects nothing, for statements of the library's own.
+  /// Allows everything and records nothing while a closure runs the library's own statements.
   func whilePaused<T>(_ body: () throws -> T) rethrows -> T {
     let outer = isPaused
     isPaused = true
@@ -79,7 +79,7 @@ final class AuthorizerHandler {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  // SQLite also tells through which view or trigger something is used. It is no reason to allow
+  // SQLite also names the view or trigger through which something is used. That is no reason to allow
   // more: a common table expression is named in the same way, and anybody can write one.
   private func allows(_ action: Int32, _ first: String?, hasSecond: Bool) -> Bool {
     switch action {
@@ -91,8 +91,8 @@ final class AuthorizerHandler {
       return isListed(first)
         && first.map { !Self.tablesOfTheConnection.contains($0.lowercased()) } ?? false
     case SQLITE_UPDATE where first == "sqlite_master" && !isLimitedToTables:
-      // SQLite asks for this while it declares the table of a PRAGMA to itself. A statement that
-      // would really do it is refused by SQLite, for the schema isn't writable.
+      // SQLite asks for this when it declares a PRAGMA's table to itself. It refuses a statement that
+      // would really write here, because the schema isn't writable.
       return true
     case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
       return preset != .readOnly && isListed(first) && !(preset == .dataOnly && isSQLites(first))
@@ -106,7 +106,7 @@ final class AuthorizerHandler {
     }
   }
 
-  /// Whether a blob of a table may be opened, of which SQLite doesn't ask.
+  /// Whether a blob of a table may be opened. SQLite doesn't call the authorizer for blobs.
   func allowsBlob(of table: String, isWritable: Bool) -> Bool {
     guard preset != nil else { return true }
     return allows(SQLITE_READ, table, hasSecond: true)
@@ -117,25 +117,25 @@ final class AuthorizerHandler {
     if case .tables = preset { true } else { false }
   }
 
-  /// Whether a table is one that SQLite keeps for itself.
+  /// Whether a table is one of SQLite's own.
   private func isSQLites(_ table: String?) -> Bool {
     table.map { $0.foldedName.starts(with: "sqlite_".utf8) } ?? false
   }
 
   private func isListed(_ table: String?) -> Bool {
     guard isLimitedToTables else { return true }
-    // Rows that are bound are values of the statement's.
+    // Bound rows are values of the statement itself.
     return table.map { tables.contains($0.foldedName) || $0 == BoundRows.table } ?? false
   }
 
-  /// Functions, of SQLite or of its usual extensions, that do something else than computing with
-  /// values of the database.
+  /// Functions of SQLite or its usual extensions that do more than compute with values of the
+  /// database.
   private static let functionsThatReachOut: Set<String> = [
     "load_extension", "fts3_tokenizer", "rtreecheck", "readfile", "writefile", "edit", "lsmode",
     "sqlite_log", "usleep",
   ]
 
-  /// Virtual tables that show what isn't the database's: statements, compiled ones, and pages.
+  /// Virtual tables that show more than the database's rows: statements, their bytecode, raw pages.
   private static let tablesOfTheConnection: Set<String> = [
     "sqlite_stmt", "bytecode", "tables_used", "sqlite_dbpage", "sqlite_memstat", "fsdir",
   ]

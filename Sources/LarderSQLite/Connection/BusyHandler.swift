@@ -17,15 +17,16 @@ final class BusyHandler {
   private let deadlines: DeadlineHandler
   /// Whether the task of the scope that waits was cancelled, perhaps before its first wait.
   var isCancelled: () -> Bool = { false }
-  /// Asked before SQLite is told that the wait was in vain; false where it is to go on all the same.
+  /// Called before a wait ends in vain. False makes it go on waiting.
   var willGiveUp: (() -> Bool)?
   private var start = Duration.zero
   private var interruptsAtStart = 0
 
-  /// Whoever has waited for longer than most transactions take asks more often for half a second,
-  /// which makes up for the bad luck so far. Measured with 8 processes: against 1 ms throughout, the
-  /// longest wait is half as long, and a third where transactions hold the lock for 0.5 ms, at 2 to
-  /// 5 % of the throughput. 0.25 ms throughout halves the throughput.
+  /// The pause before another attempt. After 10 of them, longer than most transactions take, a
+  /// waiter tries more often for half a second, which makes up for its bad luck so far. Measured
+  /// with 8 processes: against 1 ms throughout, the longest wait is half as long, and a third if
+  /// transactions hold the lock for 0.5 ms, at 2 to 5 % of the throughput. 0.25 ms throughout halves
+  /// the throughput.
   private static func pause(_ count: Int32) -> Duration {
     10..<2000 ~= count ? .microseconds(250) : .milliseconds(1)
   }
@@ -48,13 +49,13 @@ final class BusyHandler {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// What ended the last wait before its time, an interrupt or a deadline; asking again is nil.
+  /// Returns, once, why the last wait ended early: an interrupt or a deadline.
   func takeInterruption() -> String? {
     defer { interruption = nil }
     return interruption
   }
 
-  /// Pauses, unless the time is up. `count` is how often it has been asked for the same lock.
+  /// Pauses, unless the time is up. `count` is the number of earlier calls for the same lock.
   private func waits(count: Int32) -> Bool {
     if pauses(count: count) { return true }
     guard let willGiveUp, !willGiveUp() else { return false }
@@ -68,7 +69,7 @@ final class BusyHandler {
       start = now
       interruptsAtStart = interrupts.count
     }
-    // SQLite looks for interrupts and deadlines while it works, but not while it waits.
+    // SQLite checks for interrupts and deadlines while it works, but not while it waits.
     interruption = nil
     if interrupts.count != interruptsAtStart || isCancelled() {
       interruption = "interrupted while waiting for a lock"
@@ -82,7 +83,6 @@ final class BusyHandler {
     return true
   }
 
-  /// Sleeps for a short time.
   static func sleep(_ pause: Duration = .milliseconds(1)) {
     usleep(UInt32(pause / .microseconds(1)))
   }

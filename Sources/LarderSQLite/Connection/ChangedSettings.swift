@@ -1,19 +1,19 @@
-/// What a scope has changed of its connection's settings: their values before.
+/// The settings of its connection that a scope has changed, with their previous values.
 final class ChangedSettings {
   var busyTimeout: Duration?
   var statementDeadline: Duration??
   var authorizer: Authorizer??
   var statementCacheCapacity: Int?
   var autocheckpoint: Int?
-  /// Whether statements were compiled under a setting that SQLite takes back at the end of the
-  /// transaction without compiling them anew: `PRAGMA defer_foreign_keys`. One that breaks a
-  /// foreign key would throw and leave its row.
+  /// Whether statements were compiled under a setting that SQLite reverts at the end of the
+  /// transaction without recompiling them: `PRAGMA defer_foreign_keys`. If such a statement breaks
+  /// a foreign key later, it throws and still leaves its row.
   var dropsStatements = false
   var limits: [Limit: Int32] = [:]
-  /// What sets each PRAGMA again that was set, in the order in which they were.
+  /// The PRAGMAs that were set, in that order, each with the statement that restores its value.
   var pragmas: [(pragma: Pragma, sql: String)] = []
 
-  /// Remembers a value, unless an earlier one is known.
+  /// Remembers a setting's value, unless an earlier one is known.
   func keep<T>(_ setting: ReferenceWritableKeyPath<ChangedSettings, T?>, _ value: T) {
     if self[keyPath: setting] == nil { self[keyPath: setting] = .some(value) }
   }

@@ -2,22 +2,22 @@ import CSQLite
 import Glibc
 import Synchronization
 
-/// SQLite's handle, and who may use it: what statements and databases share.
+/// A connection's handle and the right to use it, which its database and statements share.
 ///
-/// What makes the unsafe pointer sound: it is nil from the moment the handle is closed, and every
-/// use first asks ``check()``, which refuses other threads and other processes than the ones that
-/// hold the connection.
+/// The unsafe pointer is sound: it is nil from the moment the handle is closed, and every use first
+/// calls ``check()``, which refuses threads and processes other than the ones that hold the
+/// connection.
 @usableFromInline
 final class Connection {
-  /// Nil once closed, and where the engine is another.
+  /// SQLite's handle; nil once it is closed, and for another engine.
   @exclusivity(unchecked) private(set) var handle: OpaquePointer?
-  /// The connection of another engine than SQLite, nil for that.
+  /// The connection of another engine; nil for SQLite.
   let engine: (any EngineConnection)?
-  /// Whether the log or the trace is just being told.
+  /// True while the closure of the log or the trace runs.
   @exclusivity(unchecked) var isReporting = false
   let dateFormat: DateFormat
   @exclusivity(unchecked) var reporting: Reporting
-  /// What another engine's statements have done so far that has not been seen to.
+  /// The effects of another engine's statements that haven't been handled yet.
   @exclusivity(unchecked) var engineEffects: EngineEffects = []
   /// Whether the database stores text as UTF-16.
   @exclusivity(unchecked) var isUTF16 = false
@@ -25,9 +25,9 @@ final class Connection {
     engine == nil
       ? StorageFormat(dateFormat: dateFormat, isUTF16: isUTF16) : .engine(dateFormat)
   }
-  /// Whether ``HarmlessFunctions`` has replaced SQLite's.
+  /// Whether ``HarmlessFunctions`` has replaced SQLite's functions.
   @exclusivity(unchecked) var hasHarmlessFunctions = false
-  /// Whether the schema has to be read anew, see ``forgetSchema()``.
+  /// Whether the schema has to be read again; see ``forgetSchema()``.
   @exclusivity(unchecked) var isSchemaStale = false
   /// Whether statements are timed for the trace.
   @exclusivity(unchecked) var measures: Bool
@@ -41,69 +41,69 @@ final class Connection {
   let authorizer = AuthorizerHandler()
   let hooks = ConnectionHooks()
   let knownSchema = KnownSchema()
-  /// Another one for each state of the schema that was noticed; see ``KnownSchema``. The lower half is zero: there
-  /// statements have the numbers of their tables.
+  /// A number for the last noticed state of the schema, new for each state; see ``KnownSchema``. The lower
+  /// half is zero: statements put their table's number there.
   @exclusivity(unchecked) var schemaMark = 1 << 32
-  /// The same while no other connection can change the schema, so that what is known of it holds for what is written
-  /// next; zero otherwise.
+  /// The ``schemaMark`` while no other connection can change the schema, so that what is known of it holds
+  /// for the next write; zero otherwise.
   @exclusivity(unchecked) var schemaWriteMark = 0
 
-  /// How many calls of `sqlite3_step` and the like are under way: more than one where a custom
-  /// function runs statements, and not none where it tries to close the database.
+  /// The number of calls of `sqlite3_step` and the like under way. It exceeds one while a custom
+  /// function runs statements, and isn't zero when such a function tries to close the database.
   @exclusivity(unchecked) @usableFromInline var callDepth = 0
 
-  /// What the scope that uses the connection rules out.
+  /// The restrictions of the scope that uses the connection.
   @exclusivity(unchecked) var restrictions: Restrictions = []
   /// How long the scope that runs has waited for the connection.
   @exclusivity(unchecked) var waited = Duration.zero
-  /// Whether the time in COMMIT is counted: in files, where it is more than asking for the time.
+  /// Whether the time in COMMIT is measured: for files, whose commits take longer than reading the clock.
   let measuresCommits: Bool
-  /// How many rows another engine's statements have changed.
+  /// The number of rows that another engine's statements have changed.
   @exclusivity(unchecked) var engineChanges = 0
-  /// Those of the last statement.
+  /// The number of rows that its last statement changed.
   @exclusivity(unchecked) var lastEngineChanges = 0
-  /// What was asked of an engine that it hasn't, and that nothing goes on without.
+  /// A requested restriction that the engine doesn't have. Every call throws until it is taken back.
   private var unsupported: String?
   /// The time spent in COMMIT, in nanoseconds.
   let timeInCommit = Atomic<Int>(0)
-  /// That of the last one.
+  /// The time spent in the last COMMIT, in nanoseconds.
   @exclusivity(unchecked) var lastTimeInCommit = 0
-  /// What makes every call throw, or do something else first.
+  /// The ``BlockedReasons``, which make every call throw, or do something else first.
   private let blockedReasons = Atomic<Int>(0)
 
-  /// What the scope that runs has changed of the settings; nil for nothing.
+  /// The settings that the running scope has changed; nil for none.
   @exclusivity(unchecked) var changedSettings: ChangedSettings?
-  /// After how many frames of the log a commit moves it into the file; 0 for never.
+  /// The number of frames in the log after which a commit checkpoints it; 0 for never.
   @exclusivity(unchecked) var autocheckpoint = 0
   /// Called with the number of frames in the log of the main database after each commit to it, in place of
-  /// the automatic checkpoint. False where that is to follow all the same.
+  /// the automatic checkpoint. False makes that follow all the same.
   var onLogCommit: ((Int) -> Bool)?
-  /// The guard of checkpoints, where it stays open between them.
+  /// The guard of checkpoints, if it stays open between them.
   var restartGuard: LogRestartGuard?
-  /// Whether it does.
+  /// Whether ``restartGuard`` stays open between checkpoints.
   var keepsRestartGuard = false
   /// Called when SQLite could not sync a file.
   var onSyncFailure: (() -> Void)?
   /// Called after a backup was written into the database.
   var onReplacedContent: (() -> Void)?
-  /// Called before a connection needs the file for itself, and then once it doesn't any more.
+  /// Called before a connection needs the file for itself. ``givesFileBack`` is called afterwards.
   var takesFile: (() throws -> Void)?
   var givesFileBack: (() -> Void)?
   /// Called before a PRAGMA changes the journal mode, which closes the file of the log.
   var willChangeJournalMode: (() throws -> Void)?
-  /// What has to be done after a statement's last step; mostly nothing.
+  /// The work that is left after a statement's last step; mostly none.
   @exclusivity(unchecked) var afterSteps: AfterSteps = []
-  /// Observes what statements write; nil where nobody does.
+  /// Observes what statements write; nil if nobody does.
   var follower: (any StatementFollower)? { didSet { noteFollowers() } }
-  /// Records what statements read, for one who observes that; nil where nobody does.
+  /// Records what statements read, for an observer of that; nil if there is none.
   @exclusivity(unchecked) var recorder: ReadRecorder? { didSet { noteFollowers() } }
   /// The key of the file, nil for none.
   @exclusivity(unchecked) var key: EncryptionKey?
-  /// The log that this connection makes and can't remove by itself.
+  /// The log that this connection makes, and has to be removed separately once it is closed.
   var leftover: LeftoverLog?
   /// Whether a changeset is being recorded.
   var isRecordingChanges = false
-  /// Whether there is one of these.
+  /// Whether there is a ``follower`` or a ``recorder``.
   @exclusivity(unchecked) private(set) var isFollowed = false
   /// Called after a statement in which SQLite has begun to commit.
   var onAnnouncedCommit: (() -> Void)?
@@ -141,7 +141,7 @@ final class Connection {
     if !isPrivate { installLogHook(on: handle) }
   }
 
-  /// With another engine.
+  /// Makes a connection of another engine.
   init(
     engine: any EngineConnection, busyTimeout: Duration, dateFormat: DateFormat,
     reporting: Reporting
@@ -164,7 +164,7 @@ final class Connection {
     if isFollowed { afterSteps.insert(.followed) } else { afterSteps.remove(.followed) }
   }
 
-  /// Whether it hasn't been closed.
+  /// Whether the connection is open.
   var isOpen: Bool { handle != nil || engine?.isOpen == true }
 
   /// Whether a transaction is open, as the engine says; false when the connection is closed.
@@ -182,7 +182,7 @@ final class Connection {
   }
 
   /// SQLite's handle, if it is open and this thread and process may use it. Throws ``UnsupportedByEngine``
-  /// where the engine is another.
+  /// if the engine is another.
   func sqlite(_ feature: StaticString = #function) throws -> OpaquePointer {
     try check()
     guard let handle else {
@@ -191,7 +191,8 @@ final class Connection {
     return handle
   }
 
-  /// Makes up for what is owed, if nothing else is in the way.
+  /// Throws if something blocks the connection; otherwise does what is owed, a rollback or restoring
+  /// settings.
   private func checkAgain() throws {
     guard isOpen, isAccessible, reasons.isDisjoint(with: [.cancellation, .backup, .hook]) else {
       throw accessError()
@@ -204,7 +205,7 @@ final class Connection {
       let isInner = reasons.contains(.innerRollback)
       unblock([.rollback, .innerRollback])
       guard !isInner else {
-        throw DatabaseError(.abort, "an error has made all be rolled back")
+        throw DatabaseError(.abort, "an error has rolled back the whole transaction")
       }
     }
     if reasons.contains(.settings) {
@@ -215,11 +216,11 @@ final class Connection {
     }
   }
 
-  /// Notes a restriction that another engine hasn't, or that it is taken back. To go on without would be to
-  /// allow what it forbids.
+  /// Notes a restriction that another engine doesn't have; nil takes it back. Going on without it would allow
+  /// what it forbids, so every call throws.
   func noteUnsupported(_ feature: String?) {
     guard engine != nil, isAccessible else { return }
-    // So that it is taken back at the scope's end.
+    // Makes the scope's end take it back.
     if feature != nil { _ = settingsToRestore }
     unsupported = feature
   }
@@ -234,17 +235,17 @@ final class Connection {
     guard !hasTransaction else { throw error(code, sql: "ROLLBACK") }
   }
 
-  /// What is in the way now.
+  /// The reasons that block the connection now.
   var reasons: BlockedReasons {
     BlockedReasons(rawValue: blockedReasons.load(ordering: .relaxed))
   }
 
-  /// Adds to what is in the way.
+  /// Adds reasons that block the connection.
   func block(_ reasons: BlockedReasons) {
     blockedReasons.bitwiseOr(reasons.rawValue, ordering: .relaxed)
   }
 
-  /// Takes something out of the way, and leaves the rest.
+  /// Removes reasons that block the connection, and leaves the others.
   func unblock(_ reasons: BlockedReasons) {
     blockedReasons.bitwiseAnd(~reasons.rawValue, ordering: .relaxed)
   }
@@ -258,7 +259,7 @@ final class Connection {
     DatabaseError(.interrupt, "the task was cancelled")
   }
 
-  /// The handle, if it is open and this thread and process may use it: for properties that have a neutral value.
+  /// The handle, if it is open and this thread and process may use it. For properties with a neutral value.
   var usableHandle: OpaquePointer? { isAccessible ? handle : nil }
 
   @inline(__always)
@@ -269,18 +270,18 @@ final class Connection {
   /// Gives the connection to this thread, for a scope.
   func takeOver() { owner.store(UInt(pthread_self()), ordering: .relaxed) }
 
-  /// Leaves the connection to nobody until the next scope.
+  /// Lets no thread use the connection until the next scope.
   func leave() { owner.store(0, ordering: .relaxed) }
 
-  /// Whether the connection belongs to scopes rather than to whoever has it.
+  /// Whether the connection belongs to scopes, one at a time, rather than to any thread.
   var isScoped: Bool { currentOwner != UInt.max }
 
   /// The thread that may use the connection, for ``isOwn(_:)``.
   @inline(__always)
   var currentOwner: UInt { owner.load(ordering: .relaxed) }
 
-  /// Whether this thread is the one, or any may use the connection. That is all that reading a
-  /// value of the current row needs, which touches no file.
+  /// Whether this thread is the owner, or any thread may use the connection. Reading a value of the
+  /// current row needs no other check, because it touches no file.
   @inlinable @inline(__always)
   static func isOwn(_ owner: UInt) -> Bool {
     owner == UInt.max || owner == UInt(pthread_self())
@@ -293,7 +294,7 @@ final class Connection {
       timeInCommit.load(ordering: .relaxed) &+ nanoseconds, ordering: .relaxed)
   }
 
-  /// That time, which begins anew.
+  /// Returns the time spent in COMMIT, and resets it.
   func takeTimeInCommit() -> Int { timeInCommit.exchange(0, ordering: .relaxed) }
 
   /// Throws in a process that was forked from the one that opened the connection.
@@ -327,7 +328,7 @@ final class Connection {
         : DatabaseError(.busy, "a backup is being written into the database")
     }
     return DatabaseError(
-      .misuse, "the database is used after its scope, or on another thread than its scope's")
+      .misuse, "the database was used after its scope ended, or on another thread than its scope's")
   }
 
   /// Closes the handle. No statement may be left.
@@ -346,8 +347,8 @@ final class Connection {
     sqlite3_close_v2(closing)
   }
 
-  /// Takes an interrupt away that came when nothing ran, as the next statement does: it would end a
-  /// checkpoint, also the one that SQLite makes when it closes the file, and the log would stay.
+  /// Clears an interrupt that came when nothing ran, by running a statement. The interrupt would end
+  /// a checkpoint, also the one that SQLite makes when it closes the file, and the log would stay.
   static func clearInterrupt(of handle: OpaquePointer) { _ = text("SELECT 1", on: handle) }
 
   deinit { close() }

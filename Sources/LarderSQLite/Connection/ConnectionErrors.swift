@@ -1,12 +1,12 @@
 import CSQLite
 
-// The errors of a connection, and those who are told of them.
+// Making the errors of a connection, and telling the log and the trace.
 
 extension Connection {
-  /// The error for a result code, with what SQLite says of the last call, after telling the log.
+  /// Makes the error for a result code, with SQLite's message for the last call, and tells the log.
   ///
-  /// - Parameter advice: what Larder adds to that; called once the message is read, as what it asks SQLite
-  ///   replaces it.
+  /// - Parameter advice: Larder's addition to the message. Called once the message is read, because the
+  ///   calls that it makes replace that message.
   func error(
     _ code: Int32, sql: String? = nil, statement: OpaquePointer? = nil,
     advice: () -> String? = { nil }
@@ -35,7 +35,7 @@ extension Connection {
       return sqlite3_table_column_metadata(handle, nil, table, column, nil, nil, nil, nil, nil)
         == SQLITE_OK
     }
-    // The file isn't: SQLite has refused to use it.
+    // The file isn't corrupt: SQLite has refused to call an unsafe function.
     if extended == .corrupt, HarmlessFunctions.unsafeFunction(in: message) != nil {
       extended = .error
     }
@@ -49,18 +49,18 @@ extension Connection {
     return error
   }
 
-  /// An error as one of this connection's engine, where nothing says yet whose it is.
+  /// Adds the name of this connection's engine to an error that names none yet.
   func named(_ error: any Error) -> any Error {
     DatabaseError.naming(engine?.name ?? "SQLite", in: error)
   }
 
-  /// Tells the log. What it does with this connection meanwhile isn't told again.
+  /// Tells the log. Errors that the log itself causes on this connection meanwhile aren't reported.
   func report(_ error: DatabaseError) {
     guard let log = reporting.log, !isReporting else { return }
     whileReporting { log(error) }
   }
 
-  /// Calls a closure whose errors the log is told of.
+  /// Calls a closure, and tells the log of an error that it throws.
   func reporting<T>(_ body: () throws -> T) throws -> T {
     do {
       return try body()
@@ -70,7 +70,7 @@ extension Connection {
     }
   }
 
-  /// Tells the trace. What it does with this connection meanwhile isn't told again.
+  /// Tells the trace. Statements that the trace itself runs on this connection meanwhile aren't reported.
   func report(_ event: TraceEvent) {
     guard let trace = reporting.trace, !isReporting else { return }
     whileReporting { trace(event) }

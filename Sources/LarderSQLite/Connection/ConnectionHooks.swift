@@ -1,7 +1,7 @@
 import CSQLite
 
-/// The commit, rollback and update hooks of a connection. SQLite has room for one of each, which all who
-/// need one share. None is installed before.
+/// The commit, rollback and update hooks of a connection. SQLite has room for one of each, so all users
+/// share it. A hook is installed once somebody needs it.
 ///
 /// SQLite keeps an unretained pointer to this object: the connection keeps the object as long as the handle.
 /// See [Commit And Rollback Notification Callbacks](https://www.sqlite.org/c3ref/commit_hook.html) and
@@ -11,16 +11,16 @@ final class ConnectionHooks {
   var willCommit: (() -> Void)?
   /// Called when a transaction is rolled back as a whole.
   var hasRolledBack: (() -> Void)?
-  /// The program's own, by number. Whoever gives a token back may be on any thread.
+  /// The program's own closures, by number. A token may be given back on any thread.
   let closures = Lock(Closures())
-  /// Why a commit was refused, as the closure has told.
+  /// The reason that a closure gave for refusing a commit.
   private var refusal: String?
-  /// Rules out that a closure uses the connection, for which SQLite isn't made. Nil as long as there was none.
+  /// Called with true while closures run: a hook mustn't use its connection. Nil until there is a closure.
   var isRunning: ((Bool) -> Void)?
 
-  /// The tokenizers of the program's own; nil where there are none.
+  /// The program's own tokenizers; nil if there are none.
   var tokenizers: Tokenizers?
-  /// What makes collations when they are needed, if anything does; kept for SQLite.
+  /// The object that makes collations on demand, if there is one; retained on SQLite's behalf.
   var collations: AnyObject?
   /// The names of the program's own table-valued functions and modules.
   var tables: Set<[UInt8]> = []
@@ -29,7 +29,7 @@ final class ConnectionHooks {
     var last = 0
     var onCommit: [Int: @Sendable () throws -> Void] = [:]
     var onRollback: [Int: @Sendable () -> Void] = [:]
-    /// With SQLite's number of the operation, the table's name, and the row's id.
+    /// Called with SQLite's number of the operation, the table's name, and the row's id.
     var onUpdate: [Int: @Sendable (Int32, String, Int64) -> Void] = [:]
   }
 
@@ -60,10 +60,10 @@ final class ConnectionHooks {
 
   private func commit() -> Int32 {
     do {
-      // Commits that share a sync come here too, without taking the lock.
+      // Without closures the lock isn't taken: commits that share a sync come here too.
       if isRunning != nil { try call(closures.withLock { $0.onCommit }) { try $0() } }
     } catch {
-      refusal = "the commit was refused: \(error)"
+      refusal = "a hook refused the commit: \(error)"
       return 1
     }
     willCommit?()
@@ -84,7 +84,7 @@ final class ConnectionHooks {
     call(closures) { $0(operation, table, rowID) }
   }
 
-  /// Calls closures in the order of their coming.
+  /// Calls closures in the order in which they were added.
   private func call<Closure>(
     _ closures: [Int: Closure], _ body: (Closure) throws -> Void
   ) rethrows {

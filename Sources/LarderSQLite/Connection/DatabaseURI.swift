@@ -1,12 +1,12 @@
-/// A path that begins with `file:`, as SQLite reads one; see [URI file names](https://www.sqlite.org/uri.html).
+/// A path that begins with `file:`, as SQLite reads it; see [URI file names](https://www.sqlite.org/uri.html).
 enum DatabaseURI {
-  /// Whether a path is one, where URIs are asked for.
+  /// Whether a path is a URI, if URIs are allowed.
   static func isURI(_ path: String) -> Bool { path.utf8.starts(with: "file:".utf8) }
 
-  /// Whether a part of it holds an escaped NUL, at which SQLite would stop reading that part.
+  /// Whether a URI holds an escaped NUL, at which SQLite would stop reading that part of it.
   static func holdsNUL(_ uri: String) -> Bool { uri.utf8.firstRange(of: "%00".utf8) != nil }
 
-  /// Whether it has a parameter that SQLCipher takes for a key, and SQLite takes no notice of.
+  /// Whether a URI has a parameter that SQLCipher takes for a key, and SQLite ignores.
   static func holdsKey(_ uri: String) -> Bool {
     let query = uri.utf8.drop { $0 != UInt8(ascii: "?") }.prefix { $0 != UInt8(ascii: "#") }
     return query.dropFirst().split(separator: UInt8(ascii: "&")).contains { parameter in
@@ -15,7 +15,7 @@ enum DatabaseURI {
     }
   }
 
-  /// Bytes of which some are written as `%6b`.
+  /// Decodes escapes such as `%6b`.
   private static func unescaped(_ bytes: Substring.UTF8View) -> [UInt8] {
     var rest = bytes
     var result: [UInt8] = []
@@ -30,7 +30,7 @@ enum DatabaseURI {
     return result
   }
 
-  /// The same URI with another path, which is absolute.
+  /// The URI with its path replaced by an absolute one.
   static func replacingPath(of uri: String, by path: String) -> String {
     let rest = uri.utf8.drop { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
     let escaped = path.utf8.flatMap { byte in

@@ -2,17 +2,18 @@ import CSQLite
 
 /// The progress handler, which stops statements that run longer than their deadline.
 ///
-/// The handler is asked every so many steps of SQLite's virtual machine, and is installed only while
-/// there is a limit. A single step isn't interrupted, nor are those of a row between two jumps, however
-/// long they take. See [Progress callbacks](https://www.sqlite.org/c3ref/progress_handler.html).
+/// SQLite calls the handler every ``interval`` steps of its virtual machine. It is installed only while
+/// there is a limit. Neither a single step is interrupted, nor the steps of a row between two jumps,
+/// however long they take. See
+/// [Progress callbacks](https://www.sqlite.org/c3ref/progress_handler.html).
 final class DeadlineHandler {
-  /// How long one statement may run, from its first step; nil for ever.
+  /// How long one statement may run, from its first step; nil for no limit.
   @exclusivity(unchecked) private(set) var limit: Duration?
-  /// When the statement that runs now has to end, on the ``MonotonicClock``.
+  /// The time by which the running statement has to end, on the ``MonotonicClock``.
   var current: Duration?
-  /// When a statement has to end that begins now.
+  /// The time by which a statement that begins now has to end.
   var next: Duration? { limit.map { MonotonicClock.now + $0 } }
-  /// After how many steps it is asked.
+  /// The number of SQLite's steps between two calls.
   var interval: Int32 = 1000
   private var isExceeded = false
 
@@ -20,7 +21,7 @@ final class DeadlineHandler {
   /// as the handle.
   func set(_ limit: Duration?, on handle: OpaquePointer?) {
     self.limit = limit?.bounded
-    // Another engine looks at the time by itself.
+    // Another engine checks the time by itself.
     guard let handle else { return }
     guard limit != nil else {
       sqlite3_progress_handler(handle, 0, nil, nil)
@@ -35,14 +36,14 @@ final class DeadlineHandler {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Whether the statement that runs now has to end.
+  /// Whether the running statement has exceeded its deadline.
   func isOver() -> Bool {
     guard let current, MonotonicClock.now >= current else { return false }
     isExceeded = true
     return true
   }
 
-  /// What to say of an interrupt that was the deadline's.
+  /// The message for an interrupt that the deadline caused; nil for any other error.
   func message(for code: ResultCode) -> String? {
     guard code.primary == .interrupt, isExceeded, let limit else { return nil }
     isExceeded = false

@@ -1,41 +1,41 @@
 import CSQLite
 
-/// A table or view as SQLite has it: what has to be known to use it by a declaration of another program's.
+/// A table or view as SQLite has it, for comparing it with a program's declaration.
 package struct FoundTable: Sendable {
   package let name: String
   package let columns: [FoundColumn]
   package let isView: Bool
   /// Whether its rows have a row id: false for views and tables WITHOUT ROWID.
   package let hasRowID: Bool
-  /// The column that is the row id by another name, if one is.
+  /// The column that is an alias of the row id, if there is one.
   package let rowIDColumn: Int?
-  /// Whether it is STRICT, where that makes a difference: where a column's type is ANY.
+  /// Whether the table is STRICT. Only looked up if a column's type is ANY, for which it matters.
   private let isStrict: Bool
 
   /// The position of a column by its name in any case.
   package func index(of name: String) -> Int? { index(ofFolded: name.foldedName) }
 
-  /// The same by the name in small letters.
+  /// The position of a column by its name in small letters.
   package func index(ofFolded name: [UInt8]) -> Int? {
     columns.firstIndex { $0.foldedName == name }
   }
 
-  /// Whether a name is one that SQLite has for the row id itself.
+  /// Whether a name is one of SQLite's names for the row id itself.
   package func isRowID(_ name: String) -> Bool {
     hasRowID && index(of: name) == nil && Self.rowIDNames.contains(name.lowercased())
   }
 
   private static let rowIDNames = ["rowid", "_rowid_", "oid"]
 
-  /// What a column makes of the values that are stored in it, or compared with it.
+  /// The affinity of a column, which converts values that are stored in it, or compared with it.
   package func affinity(of column: Int) -> ColumnAffinity {
     ColumnAffinity(type: columns[column].type, isStrict: isStrict)
   }
 
   // MARK: Reading
 
-  /// Reads it from the schema, which SQLite has checked to be that of the file; nil where there is no such table.
-  /// One of the temporary database hides others of its name, as in statements.
+  /// Reads a table from the schema, which SQLite has verified to be that of the file; nil if there is no such
+  /// table. A temporary table hides others of its name, as in statements.
   init?(_ name: String, on look: SchemaLook) throws {
     var columns: [FoundColumn] = []
     try look.rows("PRAGMA table_xinfo(\(name.quotedIdentifier))") { row in
@@ -64,8 +64,8 @@ package struct FoundTable: Sendable {
     } else {
       hasRowID = try !look.isWithoutRowID(name)
     }
-    // A type of any other words is no row id's. Nor is INTEGER PRIMARY KEY DESC, by an old mistake: such a key has
-    // an index.
+    // Only a type that is just INTEGER makes an alias of the row id. INTEGER PRIMARY KEY DESC doesn't, by an
+    // old mistake of SQLite's: such a key has an index.
     let key = columns.indices.filter { columns[$0].keyPosition > 0 }
     guard hasRowID, key.count == 1, columns[key[0]].type.isWord("integer"),
       try !look.hasKeyIndex(name)
@@ -77,25 +77,25 @@ package struct FoundTable: Sendable {
   }
 }
 
-/// A column of a found table, those of virtual tables that are hidden included.
+/// A column of a found table, hidden ones of virtual tables included.
 package struct FoundColumn: Sendable {
   package let name: String
-  /// The declared type; of a view's column that of the column behind it, or nothing.
+  /// The declared type; for a view's column, the type of the column behind it, or an empty text.
   package let type: String
-  /// Whether NULL is ruled out by NOT NULL.
+  /// Whether the column is declared NOT NULL.
   package let isNotNull: Bool
   package let hasDefault: Bool
-  /// Whether it is computed from others.
+  /// Whether it is a generated column.
   package let isGenerated: Bool
   /// Its place from 1 in the primary key, or 0 if it isn't a part of it.
   package let keyPosition: Int
   fileprivate let foldedName: [UInt8]
 }
 
-/// A look into a connection's schema, by statements of its own, which nobody is told of and no authorizer refuses.
+/// Reads a connection's schema by statements of its own, which aren't reported, and pass any authorizer.
 ///
-/// What makes the unsafe pointers sound: the handle is open as long as the look lasts, and each statement is
-/// finalized in the call that makes it.
+/// The unsafe pointers are sound: the handle is open as long as this is used, and each statement is finalized
+/// in the call that makes it.
 struct SchemaLook {
   let handle: OpaquePointer
 
@@ -111,7 +111,7 @@ struct SchemaLook {
     guard code == SQLITE_DONE else { throw LookFailure(code: code, sql: sql) }
   }
 
-  /// Whether a table, no view, has a column, or the row id, of a name; whether there is such a table if that is nil.
+  /// Whether a table, not a view, has a column or row id of a name; for nil, whether there is such a table.
   func hasColumn(_ column: String?, of table: String) -> Bool {
     sqlite3_table_column_metadata(handle, nil, table, column, nil, nil, nil, nil, nil) == SQLITE_OK
   }
@@ -132,13 +132,13 @@ struct SchemaLook {
     try listed(table) { $0.integer(4) != 0 } ?? false
   }
 
-  /// Whether a table is one of a module's, whose rules nobody knows.
+  /// Whether a table is a virtual one, whose rules are its module's own.
   func isVirtual(_ table: String) throws -> Bool {
-    // Tables that nobody has created needn't be listed.
+    // A virtual table that exists without CREATE needn't be listed.
     try listed(table) { $0.text(2) == "virtual" } ?? true
   }
 
-  /// What the list of tables says of the one that a name means.
+  /// A value from the table list, for the table that a name means.
   private func listed<T>(_ table: String, _ value: (SchemaRow) -> T) throws -> T? {
     var found: T?
     try rows("PRAGMA table_list(\(table.quotedIdentifier))") { row in
@@ -155,8 +155,8 @@ struct SchemaLook {
     return found
   }
 
-  /// The columns of each index of a table that no two rows can have in common, with the collation by which they are
-  /// compared. Indexes of some rows, or of expressions, aren't among them.
+  /// The columns of each unique index of a table, with the collations that compare them. Partial indexes, and
+  /// those of expressions, aren't among them.
   func uniqueKeys(of table: String) throws -> [[(column: Int, collation: String)]] {
     var indexes: [String] = []
     try rows("PRAGMA index_list(\(table.quotedIdentifier))") { row in
@@ -174,8 +174,8 @@ struct SchemaLook {
     }
   }
 
-  /// The database that a table's name means: the temporary one comes first, then the main one, then those that are
-  /// attached.
+  /// The database in which a table's name is found: first the temporary one, then the main one, then the
+  /// attached ones.
   private func schema(ofTable table: String) throws -> String {
     var names = ["temp", "main"]
     try rows("PRAGMA database_list") { row in
@@ -195,7 +195,7 @@ struct SchemaLook {
 struct SchemaRow {
   fileprivate let statement: OpaquePointer?
 
-  /// A text, which may hold what is no UTF-8: that is replaced.
+  /// The text of a column. Bytes that aren't UTF-8 are replaced.
   func text(_ column: Int32) -> String {
     guard let bytes = sqlite3_column_text(statement, column) else { return "" }
     let count = Int(sqlite3_column_bytes(statement, column))
@@ -207,7 +207,7 @@ struct SchemaRow {
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
 }
 
-/// Thrown by a look into the schema that has failed, with SQLite's code.
+/// The failure of a statement on the schema, with SQLite's code.
 struct LookFailure: Error {
   let code: Int32
   let sql: String

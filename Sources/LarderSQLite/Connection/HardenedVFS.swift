@@ -1,17 +1,17 @@
 import CSQLite
 import Glibc
 
-/// SQLite's file layer with two rules of Larder's: a database file is created readable and writable
-/// by its owner only, whoever creates it (opening, ATTACH, `VACUUM INTO`), and what is opened is a
-/// file, not a pipe, a device or, for journals, a link that leads elsewhere. SQLite itself would wait
+/// SQLite's file layer (VFS) with two rules added. A database file is created readable and writable
+/// by its owner only, whoever creates it (opening, ATTACH, `VACUUM INTO`). And only files are opened:
+/// no pipes, no devices and, for journals, no links that lead elsewhere. SQLite itself would wait
 /// for ever for somebody to write into a pipe. See [VFS](https://www.sqlite.org/vfs.html).
 ///
-/// What makes the unsafe pointers sound: a file layer is registered once and never freed.
+/// The unsafe pointers are sound: a file layer is registered once and never freed.
 enum HardenedVFS {
   private static let names = Lock<[String: String]>([:])
 
-  /// The name of the hardened form of a file layer (nil: SQLite's default one), registered where
-  /// there is none yet. Only those of Unix have one; others say themselves what a file is.
+  /// The name of the hardened form of a file layer (nil: SQLite's default one), which is registered
+  /// on first use. Only Unix layers have one: others define themselves what a file is.
   static func name(for vfs: String?) -> String? {
     guard let base = sqlite3_vfs_find(vfs), let baseName = base.pointee.zName else { return vfs }
     let former = String(cString: baseName)
@@ -53,16 +53,16 @@ enum HardenedVFS {
     guard let name, isDatabase || flags & journals != 0 else {
       return xOpen(base, name, file, flags, actualFlags)
     }
-    // The index of the log isn't opened through here.
+    // SQLite opens the log's index without calling this, so it is checked here.
     guard isFileOrNothing(name), !isDatabase || isFileOrNothing(String(cString: name) + "-shm")
     else {
       file?.pointee.pMethods = nil
       return SQLITE_CANTOPEN
     }
-    // SQLite can't be told the mode, except by a file that is there; its journals take it over.
-    // `mknod` needs no descriptor: closing one would let go of the locks that another connection of
-    // this process may have taken meanwhile. Whatever keeps it from working keeps SQLite from it
-    // too, which then reports it.
+    // SQLite can't be told a file's mode, but keeps that of an existing file, for its journals too.
+    // `mknod` needs no descriptor: closing one would release the locks that another connection of
+    // this process may have taken meanwhile. If it fails, SQLite fails for the same reason, and
+    // reports that.
     let isNew =
       isDatabase && flags & SQLITE_OPEN_CREATE != 0
       && mknod(name, S_IFREG | S_IRUSR | S_IWUSR, 0) == 0
@@ -71,8 +71,8 @@ enum HardenedVFS {
     return code
   }
 
-  /// Whether a path, in which SQLite has resolved all links, leads to a file, or to nothing yet. A
-  /// folder is left to SQLite, which has an error of its own for it.
+  /// Whether a path, in which SQLite has resolved all links, leads to a file, or to nothing yet. True
+  /// for a folder, too: SQLite has an error of its own for it.
   static func isFileOrNothing(_ path: UnsafePointer<CChar>) -> Bool {
     var status = stat()
     return lstat(path, &status) != 0 || [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)

@@ -11,12 +11,12 @@ import Synchronization
 /// See [Interrupt](https://www.sqlite.org/c3ref/interrupt.html).
 public final class InterruptHandle: Sendable {
   // The address as a number, since pointers aren't Sendable. The mutex makes it sound: closing
-  // takes the address away before the handle goes, and waits for an interrupt under way.
+  // clears the address before the handle goes, and waits for an interrupt under way.
   private let address: Mutex<UInt>
   private let counter = Atomic<Int>(0)
   private let stop: @Sendable () -> Void
 
-  /// How often an interrupt was asked for.
+  /// The number of interrupts that were requested.
   var count: Int { counter.load(ordering: .relaxed) }
 
   init(_ handle: OpaquePointer) {
@@ -24,7 +24,7 @@ public final class InterruptHandle: Sendable {
     stop = {}
   }
 
-  /// For another engine: what a closure stops, from any thread.
+  /// A handle for another engine, whose running statement a closure stops from any thread.
   package init(_ stop: @escaping @Sendable () -> Void) {
     address = Mutex(0)
     self.stop = stop

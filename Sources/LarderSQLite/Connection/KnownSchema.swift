@@ -1,37 +1,37 @@
 import CSQLite
 
-/// What a connection knows of its schema until that changes: the tables that were looked at, and what was found
-/// out about declarations of them.
+/// A cache of what a connection knows of its schema, until that changes: the tables that were read, and the
+/// findings about their declarations.
 ///
-/// A change is noticed by SQLite's [cookie](https://www.sqlite.org/pragma.html#pragma_schema_version), which is read
-/// only where something may have happened: before a statement runs for the first time, after SQLite has compiled one
-/// anew, and once in a transaction that writes. In between, a statement remembers the ``Connection/schemaMark`` under
-/// which its tables were looked at, and compares one number.
+/// A change is noticed by SQLite's [cookie](https://www.sqlite.org/pragma.html#pragma_schema_version), which
+/// is read only when something may have happened: before a statement runs for the first time, after SQLite
+/// has recompiled one, and once in a transaction that writes. In between, a statement remembers the
+/// ``Connection/schemaMark`` under which its tables were checked, and compares one number.
 ///
-/// What makes the unowned reference sound: the connection owns this object, and nobody else has it.
+/// The unowned reference is sound: the connection owns this object, and nobody else has it.
 final class KnownSchema {
   /// Set by the connection when it is made.
   unowned(unsafe) var connection: Connection?
 
-  /// Whether this connection has run what may change the schema, since the mark was new.
+  /// Whether this connection has run something that may change the schema, since the mark was new.
   private(set) var hasChangedIt = true
-  /// The same in the transaction that is open: to roll it back is another change.
+  /// Whether the open transaction has run something like that: its rollback would be another change.
   private var changesInTransaction = false
   /// Whether nobody else can change the schema, not even between transactions.
   private var isAlone = false
-  /// The cookies of the database and of those that are attached.
+  /// The cookies of the database and of the attached ones.
   private var cookies: [Int] = []
   private var tables: [[UInt8]: FoundTable?] = [:]
   private var findings: [Int: AnyObject] = [:]
-  /// What reads the cookie.
+  /// The statement that reads the cookie.
   private var cookieStatement: OpaquePointer?
   private var keepsSnapshot = false
-  /// The looks at tables that have to wait until something is written; nil where none has to.
+  /// The checks of tables that are postponed until something is written; nil if checks aren't postponed.
   private var postponed: [() throws -> Void]?
 
   init() {}
 
-  /// On another engine than SQLite nothing is looked at.
+  /// Turns the checks off, for another engine than SQLite.
   func ignoreAll() {
     hasChangedIt = false
     isAlone = true
@@ -59,8 +59,8 @@ final class KnownSchema {
     if !isAlone || hasChangedIt { connection?.schemaWriteMark = 0 }
   }
 
-  /// Calls a closure that looks at tables, once it is known whether the schema is still the same. All of it sees one
-  /// snapshot, also outside of a transaction: each look would begin one by itself.
+  /// Calls a closure that reads tables, after checking whether the schema is still the same. The closure sees
+  /// one snapshot, also outside of a transaction, where each of its reads would begin one by itself.
   func whileLooking<T>(_ connection: Connection, _ body: () throws -> T) throws -> T {
     keepsSnapshot = true
     defer {
@@ -71,9 +71,9 @@ final class KnownSchema {
     return try body()
   }
 
-  /// Finds out whether the schema is still the known one, as a transaction that is open sees it, if one is.
+  /// Checks whether the schema is still the known one, as the open transaction sees it, if there is one.
   func refresh(_ connection: Connection) throws {
-    // Within a call of SQLite's the change may not be done yet.
+    // Inside of a call to SQLite the change may not have happened yet.
     if hasChangedIt {
       if connection.callDepth == 0 { hasChangedIt = false }
       cookies = try connection.lookingIntoSchema { try readCookies($0) }
@@ -94,8 +94,8 @@ final class KnownSchema {
     findings = [:]
   }
 
-  /// The same before something is written. In a transaction that has begun to read, the schema stays what it is until
-  /// the end.
+  /// Checks the schema before something is written. Once a transaction has begun to read, others can't
+  /// change its schema until its end.
   func refreshToWrite(_ connection: Connection) throws {
     try refresh(connection)
     isAlone = connection.isAlone
@@ -111,7 +111,7 @@ final class KnownSchema {
         look.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &cookieStatement, nil)
       guard code == SQLITE_OK else { throw LookFailure(code: code, sql: sql) }
     }
-    // As long as it stands on its row, its snapshot is kept.
+    // The statement keeps its snapshot as long as it stands on its row.
     defer { if !keepsSnapshot { sqlite3_reset(cookieStatement) } }
     sqlite3_reset(cookieStatement)
     let code = sqlite3_step(cookieStatement)
@@ -137,34 +137,34 @@ final class KnownSchema {
     }
   }
 
-  /// Lets go of the statement, before the connection is closed.
+  /// Finalizes the statement, before the connection is closed.
   func close() {
     sqlite3_finalize(cookieStatement)
     cookieStatement = nil
   }
 
-  // MARK: Looks that wait
+  // MARK: Postponed checks
 
-  /// Whether looks wait.
+  /// Whether checks are postponed.
   var isPostponing: Bool { postponed != nil }
 
-  /// Lets looks at tables wait from now on.
+  /// Postpones checks of tables from now on.
   func postpone() { postponed = [] }
 
-  /// Whether a look waits.
+  /// Postpones a check, if checks are postponed; false otherwise.
   func postpone(_ look: @escaping () throws -> Void) -> Bool {
     postponed?.append(look)
     return postponed != nil
   }
 
-  /// Does what had to wait; false where nothing had to.
+  /// Runs the postponed checks; false if there were none.
   func catchUp() throws -> Bool {
     let looks = postponed.take() ?? []
     for look in looks { try look() }
     return !looks.isEmpty
   }
 
-  // MARK: What is known
+  // MARK: Known tables
 
   fileprivate func table(
     _ name: String, _ read: () throws -> FoundTable?
@@ -182,20 +182,20 @@ final class KnownSchema {
   }
 }
 
-/// The schema as a connection has it while it looks at a table.
+/// Reads a connection's schema while a table is checked.
 @usableFromInline
 package struct SchemaReader {
   private let connection: Connection
 
   init(_ connection: Connection) { self.connection = connection }
 
-  /// Whether there is a schema of SQLite's.
+  /// Whether the engine is SQLite, whose schema can be read.
   package var isSQLite: Bool { connection.engine == nil }
 
   /// How dates are stored.
   package var dateFormat: DateFormat { connection.dateFormat }
 
-  /// The table of a name; nil where there is none, or SQLite can't read its columns. Throws ``DatabaseError`` where
+  /// The table of a name; nil if there is none, or SQLite can't read its columns. Throws ``DatabaseError`` if
   /// reading was interrupted, or memory or the file fails.
   package func table(_ name: String) throws -> FoundTable? {
     try connection.knownSchema.table(name) {
@@ -203,8 +203,8 @@ package struct SchemaReader {
     }
   }
 
-  /// The columns of each index of a table that no two rows can have in common, by their names, with the collation by
-  /// which they are compared, where that isn't the column's own.
+  /// The columns of each unique index of a table. A column has the collation that compares it, if that isn't
+  /// its own one.
   package func uniqueKeys(of table: FoundTable) throws -> [[(column: Int, collation: String?)]] {
     try look(orElse: []) { look in
       var keys: [[(column: Int, collation: String?)]] = []
@@ -226,19 +226,19 @@ package struct SchemaReader {
     }
   }
 
-  /// Whether a table's rows are a module's, which stores and compares values as it likes.
+  /// Whether a table is a virtual one, whose module stores and compares values as it likes.
   package func isVirtual(_ table: FoundTable) throws -> Bool {
     try look(orElse: true) { try $0.isVirtual(table.name) }
   }
 
-  /// What was found out about a declaration by its number, until the schema changes.
+  /// The findings about a declaration by its number, until the schema changes.
   package subscript(finding number: Int) -> AnyObject? {
     get { connection.knownSchema[finding: number] }
     nonmutating set { connection.knownSchema[finding: number] = newValue }
   }
 
-  /// - Parameter unknown: what is returned where SQLite can't compile what is asked, as for a view that is broken:
-  ///   the statement that uses it says so better.
+  /// - Parameter unknown: the result if SQLite can't compile a statement on the schema, as for a broken view:
+  ///   the statement that uses the view says so better.
   private func look<T>(
     orElse unknown: T, _ body: (SchemaLook) throws -> T
   ) throws -> T {
@@ -251,14 +251,14 @@ package struct SchemaReader {
 }
 
 extension Connection {
-  /// Runs statements of the library's own on the schema, whatever the authorizer forbids and however long SQL may
-  /// be.
+  /// Runs the library's own statements on the schema, regardless of the authorizer and of the limit on SQL's
+  /// length.
   func lookingIntoSchema<T>(_ body: (SchemaLook) throws -> T) throws -> T {
     let handle = try sqlite()
     let length = sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 1_000_000)
     defer { sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, length) }
     do {
-      return try looking { try body(SchemaLook(handle: handle)) }
+      return try untracked { try body(SchemaLook(handle: handle)) }
     } catch let failure as LookFailure {
       throw error(failure.code, sql: failure.sql)
     }

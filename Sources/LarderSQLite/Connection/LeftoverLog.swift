@@ -1,16 +1,15 @@
 import CSQLite
 import Glibc
 
-/// The write-ahead log, and its index, of a file from elsewhere that is only read. Where the file's
-/// journal mode is WAL, reading makes them, and only a connection that may write removes them. A file
-/// that had none is left without.
+/// The write-ahead log, and its index, that reading a file from elsewhere creates if its journal mode
+/// is WAL. Only a connection that may write removes them. A file that had none is left without.
 struct LeftoverLog {
   private let path: String
   private let vfs: String?
   private let key: EncryptionKey?
 
-  /// Nil where nothing is made, or what there is was there before. Asked before anything is read, as newer SQLite
-  /// (seen in 3.53) does for a statement without a table, too.
+  /// Nil if there is no file, or a log was there before. Made before anything is read, because newer SQLite
+  /// (seen in 3.53) reads the file for a statement without a table, too.
   init?(of handle: OpaquePointer, vfs: String?, key: EncryptionKey?) {
     guard let name = sqlite3_db_filename(handle, "main"), name.pointee != 0 else { return nil }
     path = String(cString: name)
@@ -19,15 +18,15 @@ struct LeftoverLog {
     guard access(path + "-wal", F_OK) != 0, access(path + "-shm", F_OK) != 0 else { return nil }
   }
 
-  /// Has SQLite remove them: a connection that may write does so when it is the last one to close,
-  /// and leaves the file as it is, for the log is empty.
+  /// Makes SQLite remove both: a connection that may write does so when it is the last one to close.
+  /// It leaves the file as it is, because the log is empty.
   func remove() {
     guard access(path + "-wal", F_OK) == 0 || access(path + "-shm", F_OK) == 0 else { return }
     var handle: OpaquePointer?
     if sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, vfs) == SQLITE_OK
     {
       _ = try? key?.withBytes { larder_key(handle, $0, $1) }
-      // Reads the header, not the schema.
+      // This PRAGMA reads the header, not the schema.
       sqlite3_exec(handle, "PRAGMA schema_version", nil, nil, nil)
     }
     sqlite3_close_v2(handle)

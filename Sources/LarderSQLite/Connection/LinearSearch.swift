@@ -1,9 +1,9 @@
 import CSQLite
 
-/// `instr` in time that grows with the texts' lengths: SQLite's own grows with their product, 16 s
-/// for half a megabyte in one, which no deadline interrupts since it is a single step.
+/// `instr` in linear time. The time of SQLite's own grows with the product of the texts' lengths:
+/// 16 s for half a megabyte in one, which no deadline interrupts, since it is a single step.
 ///
-/// What makes the unsafe pointers sound: SQLite makes them for one call, and no copy outlives it.
+/// The unsafe pointers are sound: SQLite makes them for one call, and no copy outlives it.
 enum LinearSearch {
   /// Replaces SQLite's function on a connection.
   static func install(on handle: OpaquePointer) throws {
@@ -26,7 +26,7 @@ enum LinearSearch {
       report(place(of: bytes(values[1], isBlob), in: bytes(values[0], isBlob), !isBlob), context)
       return
     }
-    // A blob beside a text counts as text, of copies, since the conversion changes the value.
+    // A blob beside a text counts as text. Copies are read, since the conversion changes the value.
     let text = sqlite3_value_dup(values[0])
     let needle = sqlite3_value_dup(values[1])
     defer {
@@ -52,15 +52,16 @@ enum LinearSearch {
     sqlite3_result_int64(context, Int64(place))
   }
 
-  /// The place from 1, in characters or in bytes; 0 for nowhere, nil where memory was short.
+  /// The place from 1, in characters or in bytes; 0 if there is none, nil if memory was short.
   private static func place(
     of needle: UnsafeRawBufferPointer?, in text: UnsafeRawBufferPointer?, _ countsCharacters: Bool
   ) -> Int? {
     guard let needle, let text else { return nil }
     guard let first = needle.first else { return 1 }
     guard let start = text.baseAddress, let wanted = needle.baseAddress else { return 0 }
-    // SQLite looks at the beginning and where characters begin. What begins inside of one isn't
-    // found anywhere else, and anything else isn't found inside of one.
+    // SQLite compares at the beginning, and where characters begin. A needle that begins inside of
+    // a character is found nowhere else than at the beginning, any other never inside of a
+    // character.
     if countsCharacters, isInside(first) { return text.starts(with: needle) ? 1 : 0 }
     guard let found = larder_find(start, text.count, wanted, needle.count) else { return 0 }
     let offset = found - start

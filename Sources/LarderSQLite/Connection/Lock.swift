@@ -2,11 +2,11 @@ import Glibc
 
 /// A mutex with the state that it guards.
 ///
-/// As `Mutex`, whose locking the thread sanitizer doesn't see on Linux: it would report each access
-/// inside as a race, and real ones would be lost among them.
+/// It takes the place of `Mutex`, whose locking the thread sanitizer doesn't see on Linux: it would
+/// report each access inside as a race, and real ones would be lost among them.
 ///
-/// What makes it Sendable: the state is touched under the lock only, which has an address of its
-/// own, as pthreads ask.
+/// It is Sendable because the state is only touched under the lock, whose mutex has an address of
+/// its own, as pthreads require.
 package final class Lock<State>: @unchecked Sendable {
   private var state: State
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -22,7 +22,7 @@ package final class Lock<State>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Calls a closure while nobody else is in one.
+  /// Calls a closure with the state while holding the mutex.
   package func withLock<T>(_ body: (inout State) throws -> T) rethrows -> T {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

@@ -1,37 +1,40 @@
 import CSQLite
 
-/// Keeps the write-ahead log from beginning anew while a checkpoint runs: the way around SQLite's WAL-reset bug.
+/// Keeps the write-ahead log from restarting while a checkpoint runs: the workaround for SQLite's WAL-reset
+/// bug.
 ///
-/// In SQLite 3.7.0 to 3.51.2 a checkpoint reads the header of the log's index first, and then how many frames are
-/// in the database file already. Where all of them are, a writer may begin the log anew between the two. The
-/// checkpoint then takes the old number of frames for that of the new log and notes so many as moved; as many
-/// frames of later commits never are, and the database is damaged. See
+/// In SQLite 3.7.0 to 3.51.2 a checkpoint reads the header of the log's index first, and then how many frames
+/// are in the database file already. If all of them are, a writer may restart the log between the two reads.
+/// The checkpoint then takes the old log's number of frames for the new log's, and notes that many as moved;
+/// as many frames of later commits never are, and the database is damaged. See
 /// [The WAL-reset bug](https://www.sqlite.org/wal.html#walresetbug).
 ///
-/// A read transaction of another connection, begun before the checkpoint and ended after it, rules that out in
-/// every version and for writers of every process. It holds one of the log's five read marks as a shared lock:
+/// A read transaction of another connection, begun before the checkpoint and ended after it, rules that out
+/// in every version and for writers of every process. It holds one of the log's five read marks as a shared
+/// lock:
 ///
-/// - **A mark above 0**, where frames were left to be moved. A writer begins the log anew only while it holds all
-///   marks above 0 exclusively, so that nobody can from before the header is read until the checkpoint has ended.
-/// - **Mark 0**, where everything had been moved. The log may then begin anew under the checkpoint. But a checkpoint
-///   moves frames, and notes how many are moved, only while it holds mark 0 exclusively. This one can't, and
-///   leaves that number as it is.
+/// - **A mark above 0**, if frames were left to be moved. A writer restarts the log only while it holds all
+///   marks above 0 exclusively, so no writer can from before the header is read until the checkpoint has
+///   ended.
+/// - **Mark 0**, if everything had been moved. The log may then restart during the checkpoint. But a
+///   checkpoint moves frames, and notes how many are moved, only while it holds mark 0 exclusively. This one
+///   can't, and leaves that number unchanged.
 ///
 /// FULL, RESTART and TRUNCATE hold SQLite's writer lock from before the header is read, without which no log
-/// begins anew. Where they can't have it within the busy timeout they go on as PASSIVE, in the same call. So for
-/// them the transaction is begun by the busy handler, just before it gives up. (Before, it would be what they wait
-/// for.) The checkpoint that SQLite makes when the last connection closes, or leaves the write-ahead log, holds the
-/// database file exclusively, and needs no guard.
+/// restarts. If they can't get it within the busy timeout, they go on as PASSIVE, in the same call. So for
+/// them the busy handler begins the transaction, just before it gives up. (Any earlier, they would wait for
+/// the transaction itself.) The checkpoint that SQLite makes when the last connection closes, or leaves the
+/// write-ahead log, holds the database file exclusively, and needs no guard.
 ///
-/// What other programs do with an SQLite that has the bug stays theirs: their checkpoints have no guard.
+/// Checkpoints of other programs whose SQLite has the bug have no guard.
 final class LogRestartGuard {
   private let handle: OpaquePointer
 
-  /// Whether the library that is linked has the bug.
+  /// Whether the linked library has the bug.
   static let isNeeded = SQLiteLibrary.hasWALResetBug
 
-  /// Opens a connection that only reads to the file of a database that another has open. Throws
-  /// `ResultCode.readOnlyMoved` where that isn't what its path leads to.
+  /// Opens a read-only connection to the file that another connection has open. Throws
+  /// `ResultCode.readOnlyMoved` if the path leads to another file.
   init(beside connection: Connection, _ owner: OpaquePointer, _ schema: String) throws {
     guard let path = sqlite3_db_filename(owner, schema), !FileLocation.hasMoved(owner, schema)
     else {

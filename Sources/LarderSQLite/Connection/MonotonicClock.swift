@@ -1,11 +1,11 @@
 import Glibc
 
-/// Time for timeouts, deadlines and durations, which setting the system's clock doesn't change.
+/// The clock for timeouts, deadlines and durations. Setting the system's clock doesn't affect it.
 ///
 /// `ContinuousClock` would do; but the size of its instants isn't known at compile time, which
-/// makes every access to an object that holds one dear.
+/// makes every access to an object that holds one expensive.
 package enum MonotonicClock {
-  /// The same in nanoseconds, without what it takes to divide a `Duration`.
+  /// The same time as ``now`` in nanoseconds, without the cost of dividing a `Duration`.
   package static var nanoseconds: Int {
     var time = timespec()
     clock_gettime(CLOCK_BOOTTIME, &time)
@@ -26,12 +26,12 @@ extension Duration {
   /// Whole milliseconds, for messages.
   var inMilliseconds: Int { Int(self / .milliseconds(1)) }
 
-  /// Whole nanoseconds: no less than nothing, and at most those of a century.
+  /// Whole nanoseconds, from zero to a century.
   package var inNanoseconds: Int {
     let (seconds, attoseconds) = bounded.components
     return Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
   }
 
-  /// No less than nothing and no more than a century, so that sums can't overflow.
+  /// The duration clamped to zero and a century, so that sums can't overflow.
   package var bounded: Duration { min(max(self, .zero), .seconds(100 * 366 * 86_400)) }
 }

@@ -15,7 +15,7 @@ package enum ProcessGeneration {
 
   package static var current: Int { counter.load(ordering: .relaxed) }
 
-  /// The current generation, from now on kept up to date.
+  /// The current generation. Counts forks from now on.
   package static func watch() -> Int {
     _ = isWatching
     return current

@@ -1,28 +1,28 @@
-/// What a scope rules out for the statements that run in it.
+/// The restrictions of a scope on the statements that run in it.
 struct Restrictions: OptionSet {
   let rawValue: UInt8
   /// Nothing may be written.
   static let writing = Restrictions(rawValue: 1)
-  /// The transaction is the scope's: nobody else begins or ends one.
+  /// The transaction is the scope's: no statement may begin or end one.
   static let transactionControl = Restrictions(rawValue: 2)
-  /// The transaction has to be open still: an error can have made SQLite roll it back, and what
-  /// runs afterwards would be committed by itself.
+  /// The transaction has to be open still: an error can have made SQLite roll it back, and every
+  /// later statement would be committed by itself.
   static let autocommit = Restrictions(rawValue: 4)
-  /// Those of a scope that is a transaction or a savepoint.
+  /// The restrictions of a scope that is a transaction or a savepoint.
   static let transaction: Restrictions = [.transactionControl, .autocommit]
 
   static let endedTransaction = "an error or a statement has ended the scope's transaction"
 
-  /// Throws for a statement that is ruled out.
+  /// Throws for a statement that the restrictions rule out.
   func check(
     _ kind: StatementKind, _ isReadOnly: Bool, hasTransaction: @autoclosure () -> Bool, sql: String
   ) throws {
     if contains(.writing), !isReadOnly {
       let refusal =
         if case .pragma = kind {
-          "a read scope sets nothing; use inDatabase"
+          "a read scope can't change settings; use inDatabase"
         } else {
-          "a read scope doesn't write; use inTransaction"
+          "a read scope can't write; use inTransaction"
         }
       throw DatabaseError(.readOnly, refusal, sql: sql)
     }
@@ -32,7 +32,7 @@ struct Restrictions: OptionSet {
     }
     if contains(.transactionControl), case .transactionControl = kind {
       throw DatabaseError(
-        .misuse, "the transaction is the scope's, which begins and ends it", sql: sql)
+        .misuse, "only the scope can begin and end its transaction", sql: sql)
     }
   }
 }

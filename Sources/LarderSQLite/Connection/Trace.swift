@@ -4,7 +4,7 @@ public struct TraceEvent: Sendable {
   public let sql: String
   /// The statement with its arguments written out, if ``Configuration/showsArguments`` is on.
   public let expandedSQL: String?
-  /// The time spent in SQLite, which leaves out what the program did between rows.
+  /// The time spent in SQLite, without the program's own work between rows.
   public let duration: Duration
   /// How long the scope that ran it has waited for the writer, or for a reader, of its queue or pool; zero
   /// outside of queues and pools.
@@ -13,7 +13,7 @@ public struct TraceEvent: Sendable {
   public let rowCount: Int
 }
 
-/// Whom a connection tells what it does.
+/// The closures that a connection reports to, with their settings.
 struct Reporting {
   var log: (@Sendable (DatabaseError) -> Void)?
   var trace: (@Sendable (TraceEvent) -> Void)?
@@ -21,15 +21,15 @@ struct Reporting {
   var showsArguments: Bool
 }
 
-/// What a statement's execution has taken, where time counts: for a deadline or for the trace.
+/// The time and rows of a statement's execution, measured for a deadline or for the trace.
 struct StatementMeasurement {
   private(set) var isOn = false
   /// The time spent in SQLite since the execution began.
   private(set) var spent = Duration.zero
-  /// The rows it has returned since.
+  /// The number of rows returned since the execution began.
   private(set) var rowCount = 0
 
-  /// Begins anew.
+  /// Starts over for another execution.
   @inline(__always)
   mutating func begin(_ isOn: Bool) {
     self.isOn = isOn
@@ -39,9 +39,9 @@ struct StatementMeasurement {
     }
   }
 
-  /// The step that a closure takes, by the end of which the statement may have reached its deadline.
+  /// Measures a step that a closure takes, and sets the deadline for it.
   ///
-  /// - Parameter step: takes it, and says whether there is a row.
+  /// - Parameter step: takes the step, and returns whether there is a row.
   mutating func step(_ deadlines: DeadlineHandler, _ step: () -> Bool) {
     let outer = deadlines.current
     let start = MonotonicClock.now

@@ -1,4 +1,4 @@
-/// Which constraint a statement would have broken.
+/// The constraint that a statement would have broken.
 ///
 /// SQLite tells the columns of unique, primary key and not-null constraints, the name (or the
 /// text) of a check constraint, and nothing about which foreign key failed.
@@ -25,17 +25,17 @@ public struct ConstraintViolation: Hashable, Sendable {
     case other
   }
 
-  /// What was broken.
+  /// The kind of the constraint.
   public let kind: Kind
-  /// The table, where SQLite names it.
+  /// The table, if SQLite names it.
   public let table: String?
-  /// The columns in the constraint's order, where SQLite names them.
+  /// The columns in the constraint's order, if SQLite names them.
   public let columns: [String]
   /// The name of a check constraint (its expression if it has no name), or of a unique index on
   /// expressions.
   public let name: String?
 
-  /// What another engine says by itself.
+  /// Creates the violation that another engine reports.
   package init(kind: Kind, table: String?, columns: [String], name: String?) {
     self.kind = kind
     self.table = table
@@ -43,7 +43,7 @@ public struct ConstraintViolation: Hashable, Sendable {
     self.name = name
   }
 
-  /// Reads what SQLite's message says.
+  /// Parses SQLite's message.
   ///
   /// - Parameter exists: whether a table has a column. Names may hold dots and commas, so that
   ///   `a.b.c` alone doesn't tell where the table's name ends.
@@ -77,15 +77,15 @@ public struct ConstraintViolation: Hashable, Sendable {
     message.utf8.firstRange(of: mark.utf8).flatMap { String(message.utf8[$0.upperBound...]) }
   }
 
-  /// Splits `table.a, table.b`: at the first of the dots that leaves a table with such columns, or
-  /// the first of all; and takes `index 'name'` apart, unless that is a table.
+  /// Splits `table.a, table.b` at the first dot that leaves a table with such columns, else at the first dot
+  /// of all. Parses `index 'name'` too, unless that is a table.
   ///
-  /// Bytes are looked at, since an accent that follows a dot makes one character of both.
+  /// Works on bytes, since an accent that follows a dot makes one character of both.
   private static func split(
     _ detail: String, exists: (String, String) -> Bool
   ) -> (table: String?, columns: [String], index: String?) {
     let bytes = Array(detail.utf8)
-    // Names as long as that are made to be searched for long.
+    // Longer names are made to slow down the search.
     guard bytes.count <= longestDetail else { return (nil, [], nil) }
     func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
     func names(_ columns: some Collection<UInt8>, of table: String) -> [String] {
@@ -111,7 +111,7 @@ public struct ConstraintViolation: Hashable, Sendable {
 }
 
 extension ConstraintViolation.Kind {
-  /// The kind that an extended result code tells; nil where it is no constraint's.
+  /// The kind for an extended result code; nil if that is no constraint's.
   package init?(_ code: ResultCode) {
     guard code.primary == .constraint else { return nil }
     self =

@@ -1,11 +1,11 @@
-/// Why a value could not go into or come out of the database exactly.
+/// An error of a value that could not go into or come out of the database exactly.
 ///
 /// Larder converts without loss or not at all: text is never read as 0, NULL never as an empty
 /// string, and a number that does not fit throws. The value itself is left out of the error.
 public struct ConversionError: Error, Hashable, Sendable {
-  /// What was wrong with the value.
+  /// The reason of a failed conversion.
   public enum Reason: Hashable, Sendable {
-    /// NULL, where the type has no place for it; an Optional would.
+    /// NULL, for which the type has no place; an Optional would.
     case null
     /// A value of this storage class can't become the type.
     case storageClass(StorageClass)
@@ -13,16 +13,16 @@ public struct ConversionError: Error, Hashable, Sendable {
     case notExact
     /// The text or bytes aren't in the form that the type or the date format asks for.
     case malformed
-    /// The value is one of the type, but as another coding of columns writes it, such as
-    /// `.format(.sqlDate)`, and not the one that was to read it.
+    /// The value was written by another coding of columns, such as `.format(.sqlDate)`, than the one that was
+    /// to read it.
     case otherCoding(String)
     /// No case of the enumeration, or other raw-value type, has this raw value.
     case unknownRawValue
-    /// SQLite would store NULL for a NaN, so that it isn't stored at all.
+    /// A NaN, which isn't stored at all, since SQLite would store NULL for it.
     case notANumber
   }
 
-  /// What was wrong.
+  /// The reason why the conversion failed.
   public let reason: Reason
   /// The Swift type, for instance `Int`.
   public let type: String
@@ -33,32 +33,32 @@ public struct ConversionError: Error, Hashable, Sendable {
   /// The statement that gave the row, if a column was read.
   public internal(set) var sql: String?
 
-  /// The row's position from 0 in the result, where it was counted.
+  /// The row's position from 0 in the result, if it was counted.
   public package(set) var row: Int?
 
-  /// Which part of the value was wrong, and how, without the value.
+  /// The part of the value that was wrong, and how, without the value.
   package private(set) var part: String?
 
-  /// An error for a conversion of one's own to throw.
+  /// Creates an error for a custom conversion to throw.
   public init(_ reason: Reason, _ type: Any.Type) {
     self.reason = reason
     self.type = String(describing: type)
   }
 
-  /// An error for a value that has parts.
+  /// Creates an error for a value that has parts.
   package init(_ reason: Reason, _ type: Any.Type, part: String?) {
     self.init(reason, type)
     self.part = part
   }
 
-  /// The error to throw from code that is inlined in programs, where it takes a call instead of a box
-  /// and its filling.
+  /// Creates the error in code that is inlined into programs, where it takes a call instead of a box and its
+  /// filling.
   @usableFromInline
   static func failure(_ reason: Reason, _ type: Any.Type) -> any Error {
     ConversionError(reason, type)
   }
 
-  /// The same error with what is known of the column.
+  /// Copies an error, and adds what is known of the column.
   package init(_ error: ConversionError, column: String, index: Int, sql: String) {
     self = error
     self.column = column
@@ -75,13 +75,13 @@ extension ConversionError: CustomStringConvertible {
       case .null: "NULL can't be read as \(type); use Optional<\(type)> where NULL is allowed"
       case .storageClass(let found): "\(found) can't be read as \(type)"
       case .notExact: "the number can't be represented exactly as \(type)"
-      // What a text can't be on either way: bytes that aren't UTF-8, or NUL where the engine ends texts with it.
-      case .malformed where type == "String": "the text isn't UTF-8, or has a NUL"
+      // This covers reading and writing: bytes that aren't UTF-8, or NUL if the engine ends texts with it.
+      case .malformed where type == "String": "the text isn't UTF-8, or contains a NUL"
       case .malformed: "the value doesn't have the form of \(type)"
       case .otherCoding(let coding):
-        "the value has another form of \(type) than is read here: that of a column `as: \(coding)`"
-      case .unknownRawValue: "the value is no raw value of \(type)"
-      case .notANumber: "NaN can't be stored: not every engine has such a value"
+        "the value is stored in another form of \(type), that of a column declared `as: \(coding)`"
+      case .unknownRawValue: "the value isn't a raw value of \(type)"
+      case .notANumber: "NaN can't be stored: not every engine supports it"
       }
     if let column, let index { text += " — column “\(column)” at index \(index)" }
     if let row { text += " in row \(row)" }

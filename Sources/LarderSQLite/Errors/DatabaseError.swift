@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Why a call to the database failed.
+/// An error of a call to the database.
 ///
 /// ```swift
 /// do {
@@ -11,37 +11,37 @@ import FoundationEssentials
 /// ```
 ///
 /// The values of arguments are left out of errors, so that they don't end up in logs, unless
-/// ``Configuration/showsArguments`` asks for them; what SQLite's own messages and those of custom
-/// functions repeat of them is replaced by `…`. Texts are cut after 10,000 bytes, which `…` shows too.
+/// ``Configuration/showsArguments`` asks for them. If messages of SQLite or of custom functions repeat such
+/// values, `…` replaces them. Texts are cut after 10,000 bytes, which `…` shows too.
 public struct DatabaseError: Error, Hashable, Sendable {
   /// The primary result code; `ResultCode.misuse` for calls on closed objects and the like.
   public var code: ResultCode { extendedCode.primary }
-  /// The extended result code, which is more exact where SQLite has one.
+  /// The extended result code, which is more exact if SQLite has one.
   public let extendedCode: ResultCode
-  /// SQLite's message, or what Larder has to add to it.
+  /// SQLite's message, or Larder's own.
   public internal(set) var message: String
   /// The statement, with placeholders for its arguments.
   public let sql: String?
-  /// Where in ``sql`` an error of syntax is, in bytes of UTF-8, if SQLite (3.38 or newer) tells.
+  /// The position of a syntax error in ``sql``, in bytes of UTF-8, if SQLite (3.38 or newer) tells it.
   public let offset: Int?
-  /// Which constraint was broken, if that is what happened.
+  /// The constraint that was broken, if the error is about one.
   public let constraint: ConstraintViolation?
   /// The statement with its arguments written out, if ``Configuration/showsArguments`` is on.
   public let expandedSQL: String?
-  /// The name of the engine that reported it, or behind which Larder found it.
+  /// The name of the engine that the error comes from.
   public var engine: String { namedEngine ?? "SQLite" }
-  /// Nil where that is known only to whoever has called.
+  /// Nil while only the caller knows the engine.
   private var namedEngine: String?
-  /// The engine's own code, where it isn't SQLite: five characters, the
-  /// [SQLSTATE](https://www.postgresql.org/docs/current/errcodes-appendix.html). ``code`` is then the one
-  /// with which SQLite says the same.
+  /// The engine's own code if it isn't SQLite: five characters, the
+  /// [SQLSTATE](https://www.postgresql.org/docs/current/errcodes-appendix.html). ``code`` is then SQLite's
+  /// code for the same error.
   public let sqlState: String?
 
-  /// The token of a commit of which nobody knows whether it took place, since its answer never came and no server
-  /// could be asked in time: on another engine than SQLite, where commit tokens are on. Nil for all other errors.
+  /// The token of a commit whose outcome is unknown, since its answer never came and no server could be asked
+  /// in time. Only on an engine other than SQLite with commit tokens on; nil for all other errors.
   public package(set) var commitToken: UUID?
 
-  /// Whether what the call had done before stays, since it was in no transaction.
+  /// Whether the call's earlier changes stay, since it was in no transaction.
   package var leavesChanges = false
 
   @usableFromInline
@@ -60,23 +60,23 @@ public struct DatabaseError: Error, Hashable, Sendable {
     self.sqlState = sqlState
   }
 
-  /// How much of a text an error keeps, in bytes: it may be kept for long, and be written to logs.
+  /// The longest text that an error keeps, in bytes. Errors may be kept for long, and be written to logs.
   static let longestText = 10_000
 
-  /// The beginning of a text that is too long.
+  /// Cuts a text that is too long.
   static func cut(_ text: String) -> String {
     guard text.utf8.count > longestText else { return text }
-    // Not inside of a character.
+    // A cut isn't made inside of a character.
     let end = (0..<4).lazy.compactMap { String(text.utf8.prefix(longestText - $0)) }.first
     return (end ?? "") + "…"
   }
 
-  /// An error for a custom function to throw: code and message reach whoever ran the statement.
+  /// Creates an error for a custom function to throw. The caller of the statement gets its code and message.
   public init(code: ResultCode, message: String) {
     self.init(code, message, engine: "SQLite")
   }
 
-  /// An error as one that was found behind an engine, where nothing says yet whose it is.
+  /// Names the engine in an error that names none yet.
   static func naming(_ engine: String, in error: any Error) -> any Error {
     guard var known = error as? DatabaseError, known.namedEngine == nil else { return error }
     known.namedEngine = engine

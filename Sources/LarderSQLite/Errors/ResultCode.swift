@@ -18,7 +18,7 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable, ExpressibleByInt
   package var primary: ResultCode { ResultCode(rawValue: rawValue & 0xff) }
 }
 
-// The names are SQLite's own; what each means stands on the page linked above, and isn't repeated in the
+// The names are SQLite's own. Their meaning is on the page linked above, and isn't repeated in the
 // documentation.
 extension ResultCode {
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
@@ -52,8 +52,8 @@ extension ResultCode {
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
   @_documentation(visibility: internal)
   public static let busyRecovery: ResultCode = 261, busySnapshot: ResultCode = 517
-  /// The wait for the writer or a reader of a queue or pool was too long, rather than that for another
-  /// connection's lock (`SQLITE_BUSY_TIMEOUT`).
+  /// The wait for the writer or a reader of a queue or pool was too long (`SQLITE_BUSY_TIMEOUT`). For another
+  /// connection's lock there is `busy`.
   public static let busyTimeout: ResultCode = 773
   // swift-format-ignore: AllPublicDeclarationsHaveDocumentation
   @_documentation(visibility: internal)
@@ -80,7 +80,7 @@ extension ResultCode {
 extension ResultCode: CustomStringConvertible {
   /// The number and SQLite's own short text, such as `19 (constraint failed)`.
   public var description: String {
-    // Other engines' errors have these codes, too, for which SQLite's words would be wrong.
+    // Other engines' errors have these codes too, and SQLite's words would be wrong for them.
     let words =
       switch primary {
       case .busy: "busy"

@@ -1,10 +1,10 @@
-/// The codes of servers' errors that the library tells apart, and what they are among SQLite's.
+/// The SQLSTATE codes that the library tells apart, and their counterparts among SQLite's result codes.
 ///
 /// See [PostgreSQL Error Codes](https://www.postgresql.org/docs/current/errcodes-appendix.html).
 package enum SQLState {
   package static let cannotConnect = "08001"
   package static let connectionFailure = "08006"
-  /// What may or may not have been done, since the answer never came.
+  /// The outcome is unknown, since the answer never came.
   package static let unknownOutcome = "08007"
   package static let notSupported = "0A000"
   package static let wrongState = "55000"
@@ -12,7 +12,7 @@ package enum SQLState {
   package static let unknownStatement = "26000"
   package static let duplicateStatement = "42P05"
 
-  /// A plan that the schema has changed under.
+  /// The schema has changed under a plan.
   package static let stalePlan = ResultCode(rawValue: 17)
 
   /// Whether a transaction may run again: its connection was lost before it was committed, or can't be had for
@@ -20,9 +20,10 @@ package enum SQLState {
   package static func isTransient(_ error: DatabaseError) -> Bool {
     if error.extendedCode == stalePlan { return true }
     return switch error.sqlState {
-    // No connection. Conflicts of isolation, and deadlocks; not 55P03: who says NOWAIT wants to be told.
-    // Ended by others, by its crash, or for idling; starting or stopping; too many connections. Not 25P03: a
-    // closure that has idled in its transaction for too long would do so again.
+    // No connection. Conflicts of isolation, and deadlocks; not 55P03: a program that says NOWAIT wants to be
+    // told.
+    // Connections ended by others, by a crash, or for idling; a server that starts or stops; too many
+    // connections. Not 25P03: a closure that has idled in its transaction for too long would do so again.
     case cannotConnect, "08003", "08004", connectionFailure, "40001", "40P01", "57P01", "57P02",
       "57P03", "57P05", "53300":
       true
@@ -30,12 +31,12 @@ package enum SQLState {
     }
   }
 
-  /// Whether others were in the way of a transaction: a conflict of isolation, or a deadlock.
+  /// Whether a transaction collided with others: a conflict of isolation, or a deadlock.
   package static func isConflict(_ sqlState: String) -> Bool {
     sqlState == "40001" || sqlState == "40P01"
   }
 
-  /// The result code that a program for SQLite would look for.
+  /// The result code that SQLite would report for a server's error.
   package static func resultCode(of sqlState: String) -> ResultCode {
     switch sqlState {
     case "23505": .constraintUnique

@@ -1,4 +1,4 @@
-/// How SQLite stores a value; see [Datatypes](https://www.sqlite.org/datatype3.html).
+/// The storage class of a value in SQLite; see [Datatypes](https://www.sqlite.org/datatype3.html).
 public enum StorageClass: Int32, Hashable, Sendable {
   /// A signed 64-bit integer.
   case integer = 1

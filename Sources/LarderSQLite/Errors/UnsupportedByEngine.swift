@@ -1,9 +1,9 @@
-/// An error of a call that the engine behind a database has nothing for, such as a backup of SQLite's on a
+/// An error of a call to a feature that the database's engine doesn't have, such as SQLite's backup on a
 /// server.
 public struct UnsupportedByEngine: Error, Hashable, Sendable {
   /// The engine's name.
   public let engine: String
-  /// What was called.
+  /// The feature that was called.
   public let feature: String
 
   package init(engine: String, feature: String) {
@@ -14,5 +14,5 @@ public struct UnsupportedByEngine: Error, Hashable, Sendable {
 
 extension UnsupportedByEngine: CustomStringConvertible {
   /// The engine and the feature.
-  public var description: String { "\(engine) has no \(feature)" }
+  public var description: String { "\(engine) doesn't support \(feature)" }
 }

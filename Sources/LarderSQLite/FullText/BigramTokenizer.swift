@@ -2,16 +2,16 @@ import CSQLite
 
 /// A tokenizer for Chinese, Japanese and Korean beside other languages: `bigram`.
 ///
-/// Those languages write no spaces between words, and a run of such characters would be one term, of which only
-/// the beginning could be looked for. Here each two neighbours are a term, and each character is one too, at the
-/// same place as the pair that begins with it: 南山区 is 南山 (with 南), 山区 (with 山), 区. What is looked for
-/// is parted into pairs alone, or is a single character; several terms are a phrase. So any part of a run is found,
-/// of one character or many, by terms that few texts have.
+/// These languages have no spaces between words, so a run of such characters would be one term, which could
+/// only be searched for by its beginning. Here each pair of neighbours is a term, and so is each character,
+/// at the same place as the pair that begins with it: 南山区 is 南山 (with 南), 山区 (with 山), 区. A search text is
+/// split into pairs only, or is a single character; several terms form a phrase. So any part of a run is
+/// found, whatever its length, by terms that few texts contain.
 ///
-/// All else is as SQLite's unicode61 has it, which removes diacritics.
+/// Other text is tokenized by SQLite's unicode61, which removes diacritics.
 ///
-/// What makes the unsafe pointers sound: FTS5 makes and deletes each tokenizer by the calls below, and texts are
-/// looked at only while it calls.
+/// Pointer safety: FTS5 creates and deletes each tokenizer by the functions below, and texts are read only
+/// during its calls.
 final class BigramTokenizer {
   static let name = "bigram"
 
@@ -33,11 +33,11 @@ final class BigramTokenizer {
 
   deinit { methods.xDelete?(base) }
 
-  /// What makes tokenizers: SQLite's own, which parts texts first.
+  /// The tokenizers' factory, with SQLite's own tokenizer, which splits texts first.
   private final class Factory {
     let methods: fts5_tokenizer
     let context: UnsafeMutableRawPointer?
-    /// The connection, where triggers may write to tables with this tokenizer.
+    /// The connection, if triggers may write to tables with this tokenizer; otherwise nil.
     let handle: OpaquePointer?
 
     init(
@@ -77,18 +77,18 @@ final class BigramTokenizer {
         }
     })
 
-  /// One text that is parted.
+  /// One call of the tokenizer, for one text.
   private struct Call {
     let tokenizer: BigramTokenizer
     let bytes: UnsafeRawBufferPointer
     let flags: Int32
     let context: UnsafeMutableRawPointer?
     let emit: FTS5.EmitToken
-    /// Where the part is that unicode61 looks at, and whether it may hold what is parted further.
+    /// The start of the part that unicode61 reads, and whether its terms may have to be split further.
     var offset = 0
     var isMixed = true
 
-    /// Has unicode61 part a part of the text.
+    /// Has unicode61 tokenize a part of the text.
     mutating func run(_ range: Range<Int>) -> Int32 {
       offset = range.lowerBound
       let start = (bytes.baseAddress.map { $0 + range.lowerBound })?
@@ -103,12 +103,12 @@ final class BigramTokenizer {
       }
     }
 
-    /// A term of unicode61's: letters and digits of any script.
+    /// Takes a term of unicode61's, which consists of letters and digits of any script.
     func take(
       _ flags: Int32, _ token: UnsafePointer<CChar>?, _ count: Int32, _ start: Int, _ end: Int
     ) -> Int32 {
       let range = offset + start..<offset + end
-      // Nothing below 0xE0 begins such a character.
+      // Characters that form pairs begin with a byte of at least 0xE0.
       if !isMixed || !bytes[range].contains(where: { $0 >= 0xe0 }) {
         return emit(
           context, flags, token, count, Int32(range.lowerBound), Int32(range.upperBound))
@@ -116,7 +116,7 @@ final class BigramTokenizer {
       return take(mixed: range)
     }
 
-    /// Parts a term into runs of characters of which pairs are made, and the rest.
+    /// Splits a term into runs of characters that form pairs, and the rest.
     private func take(mixed range: Range<Int>) -> Int32 {
       var run: [Range<Int>] = []
       var others = range.lowerBound..<range.lowerBound
@@ -147,7 +147,7 @@ final class BigramTokenizer {
       return code == SQLITE_OK ? take(run) : code
     }
 
-    /// The pairs of a run, and its characters where it isn't looked for.
+    /// Emits the pairs of a run and, unless it is a search text, its single characters.
     private func take(_ run: [Range<Int>]) -> Int32 {
       let isQuery = flags & FTS5_TOKENIZE_QUERY != 0
       for (index, character) in run.enumerated() {
@@ -170,7 +170,7 @@ final class BigramTokenizer {
         Int32(range.upperBound))
     }
 
-    /// The character at a place, and its length in bytes.
+    /// The character at a position, and its length in bytes.
     private func decode(_ position: Int, before end: Int) -> (UInt32, Int) {
       let first = UInt32(bytes[position])
       let length = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
@@ -184,7 +184,7 @@ final class BigramTokenizer {
     }
   }
 
-  /// Whether a character is of a script that has no spaces between words: Han, Kana, Bopomofo, Hangul.
+  /// Whether a character belongs to a script without spaces between words: Han, Kana, Bopomofo, Hangul.
   private static func isPaired(_ scalar: UInt32) -> Bool {
     switch scalar {
     case 0x3005...0x3007, 0x3021...0x3029, 0x3031...0x3035, 0x3038...0x303c, 0x3041...0x3096,

@@ -1,14 +1,14 @@
 import CSQLite
 
-/// FTS5's interface for extensions: a connection's tokenizers.
+/// FTS5's extension API: a connection's tokenizers and auxiliary functions.
 ///
 /// See [Extending FTS5](https://www.sqlite.org/fts5.html#extending_fts5).
 ///
-/// What makes the unsafe pointers sound: the interface belongs to the connection, of which it is asked
-/// each time and which is open meanwhile; what is registered with it is released by it alone, once the connection
-/// is closed.
+/// Pointer safety: the API belongs to the connection. It is fetched for each use, during which the connection
+/// is open. FTS5 alone releases registered objects, once the connection is closed.
 struct FTS5 {
-  /// What a tokenizer calls with each term: flags, the term and its length, where it begins and ends in the text.
+  /// The callback that a tokenizer calls for each term: flags, the term and its length, its start and end in
+  /// the text.
   typealias EmitToken =
     @convention(c) (
       UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, Int32, Int32, Int32
@@ -16,7 +16,7 @@ struct FTS5 {
 
   private let interface: UnsafeMutablePointer<fts5_api>
 
-  /// Nil where SQLite was built without FTS5.
+  /// Fetches the API of a connection; nil if SQLite was built without FTS5.
   init?(_ handle: OpaquePointer) throws {
     var statement: OpaquePointer?
     defer { sqlite3_finalize(statement) }
@@ -24,7 +24,7 @@ struct FTS5 {
     let code = withUnsafeMutablePointer(to: &found) { place in
       var code = sqlite3_prepare_v2(handle, "SELECT fts5(?1)", -1, &statement, nil)
       if code == SQLITE_OK {
-        // SQLite keeps the name of the type and not a copy: it has to be there for good.
+        // SQLite keeps the type's name without copying it, so it has to live for ever.
         let type: StaticString = "fts5_api_ptr"
         code = type.withUTF8Buffer { name in
           name.withMemoryRebound(to: CChar.self) {
@@ -34,15 +34,15 @@ struct FTS5 {
       }
       return code == SQLITE_OK ? sqlite3_step(statement) : code
     }
-    // Else it would seem not to be there.
+    // If memory is short, FTS5 mustn't be taken for missing.
     if code == SQLITE_NOMEM { throw DatabaseError(.noMemory, "out of memory") }
     guard let found else { return nil }
     interface = found
   }
 
-  /// Registers what a new connection has besides SQLite's tokenizers.
+  /// Registers the tokenizers and functions that each new connection gets.
   ///
-  /// - Parameter trustsTables: whether triggers may write to tables of SQLite's tokenizers and of these; see
+  /// - Parameter trustsTables: whether triggers may write to FTS5 tables with built-in tokenizers; see
   ///   ``InnocuousTokenizer``.
   static func install(on handle: OpaquePointer, trustsTables: Bool) throws {
     guard let fts5 = try FTS5(handle) else { return }
@@ -55,7 +55,7 @@ struct FTS5 {
     try MarkFunctions.install(with: fts5)
   }
 
-  /// A tokenizer by its name, with what its calls are given; nil where there is none.
+  /// Finds a tokenizer by its name, with the context that its functions get; nil if there is none.
   func tokenizer(
     named name: String
   ) -> (methods: fts5_tokenizer, context: UnsafeMutableRawPointer?)? {
@@ -74,8 +74,8 @@ struct FTS5 {
     }
   }
 
-  /// Registers a tokenizer, which SQLite keeps until the connection is closed. It takes the place of one of the
-  /// same name for tables that are opened after.
+  /// Registers a tokenizer, which SQLite keeps until the connection is closed. Tables that are opened later
+  /// use it instead of one with the same name.
   func register(_ name: String, _ object: AnyObject, _ methods: fts5_tokenizer) throws {
     var methods = methods
     let reference = Unmanaged.passRetained(object)
@@ -84,23 +84,23 @@ struct FTS5 {
         interface, name, reference.toOpaque(), &methods,
         { data in data.map { Unmanaged<AnyObject>.fromOpaque($0).release() } }) ?? SQLITE_ERROR
     guard code == SQLITE_OK else {
-      // Then it isn't SQLite's to release.
+      // SQLite doesn't release the object if this fails.
       reference.release()
       throw DatabaseError(ResultCode(rawValue: code), "out of memory")
     }
   }
 }
 
-/// One of SQLite's tokenizers, which says of each table that is opened with it that triggers may use that:
-/// those that keep an index up to date.
+/// A wrapper of a built-in tokenizer, which marks each table that is opened with it as safe for triggers:
+/// those that keep an index up to date need that.
 ///
-/// A connection doesn't trust its
-/// [schema](https://www.sqlite.org/pragma.html#pragma_trusted_schema), and so its triggers can't write to
-/// virtual tables that don't say of themselves that they are
-/// [innocuous](https://www.sqlite.org/c3ref/c_vtab_constraint_support.html). FTS5's don't before some version of
-/// SQLite, and do since: they write nowhere but into their own tables. A table can be told so only while it is
-/// opened, when FTS5 makes its tokenizer; that is where this does. Nothing else becomes trusted: no function,
-/// and no other virtual table. How texts are parted, and how fast, stays SQLite's.
+/// A connection doesn't trust its [schema](https://www.sqlite.org/pragma.html#pragma_trusted_schema). So its
+/// triggers can't write to virtual tables, except those that declare themselves
+/// [innocuous](https://www.sqlite.org/c3ref/c_vtab_constraint_support.html). FTS5's tables write only into
+/// their own tables, but declare themselves innocuous only in newer versions of SQLite. A table can be marked
+/// only while it is opened, when FTS5 creates its tokenizer; that is where this class does it. Nothing else
+/// becomes trusted: no function, and no other virtual table. The tokenizing itself, and its speed, stay
+/// SQLite's.
 private final class InnocuousTokenizer {
   private let handle: OpaquePointer
   private let methods: fts5_tokenizer

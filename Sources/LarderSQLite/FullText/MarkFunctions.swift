@@ -1,13 +1,13 @@
 import CSQLite
 
-/// FTS5's functions `highlight` and `snippet`, for tokenizers whose terms have characters in common: pairs, three
-/// characters, those of the program's own. FTS5's repeat a part of the text where such terms are found (3.40), and
-/// leave out what follows a NUL.
+/// Replacements of FTS5's functions `highlight` and `snippet` for tokenizers whose terms overlap: pairs,
+/// trigrams, custom ones. FTS5's own repeat a part of the text where overlapping terms are found (3.40), and
+/// omit the text after a NUL.
 ///
 /// - `larder_highlight(table, column, start, end)`
 /// - `larder_snippet(table, column, start, end, ellipsis, terms)`
 ///
-/// What makes the unsafe pointers sound: FTS5 makes them for one call, and no copy outlives it.
+/// Pointer safety: FTS5 makes the pointers for one call, and no copy outlives it.
 enum MarkFunctions {
   static func install(with fts5: FTS5) throws {
     try fts5.register("larder_highlight") { api, match, context, count, values in
@@ -19,13 +19,13 @@ enum MarkFunctions {
   }
 }
 
-/// One call of the functions.
+/// One call of one of the functions.
 private struct MarkCall {
   private struct Failure: Error {
     let code: Int32
   }
 
-  /// Where a phrase is, by the numbers of its first term and its last.
+  /// A found phrase, and the numbers of its first and last term.
   private struct Instance {
     let phrase: Int32
     let terms: ClosedRange<Int>
@@ -36,7 +36,7 @@ private struct MarkCall {
   private let context: OpaquePointer
   private let values: UnsafeMutablePointer<OpaquePointer?>
   private var text = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-  /// Where each term is in the text.
+  /// The range of each term in the text.
   private var terms: [Range<Int>] = []
   private var instances: [Instance] = []
 
@@ -48,7 +48,7 @@ private struct MarkCall {
     (self.api, self.match, self.context, self.values) = (api.pointee, match, context, values)
   }
 
-  /// Gives the result to SQLite, or the error.
+  /// Passes the result or the error to SQLite. `isRight` says whether the number of arguments is valid.
   func answer(_ isRight: Bool, _ result: (MarkCall) -> [UInt8]) {
     guard isRight else { return sqlite3_result_error_code(context, SQLITE_MISUSE) }
     var call = self
@@ -92,7 +92,7 @@ private struct MarkCall {
       var (phrase, found, place): (Int32, Int32, Int32) = (0, 0, 0)
       try check(api.xInst?(match, index, &phrase, &found, &place))
       let last = Int(place) + max(1, Int(api.xPhraseSize?(match, phrase) ?? 1)) - 1
-      // A table that was written to behind the index may have fewer terms.
+      // A table that was changed without its index may have fewer terms.
       guard found == column, place >= 0, last < terms.count else { continue }
       instances.append(Instance(phrase: phrase, terms: Int(place)...last))
     }
@@ -106,7 +106,7 @@ private struct MarkCall {
 
   func highlighted() -> [UInt8] { marked(text.indices) }
 
-  /// A part of the text, in which what was found is marked; what overlaps, as one.
+  /// A part of the text with the found phrases marked. Overlapping phrases are marked as one.
   private func marked(_ part: Range<Int>) -> [UInt8] {
     let (start, end) = (argument(1), argument(2))
     var result: [UInt8] = []
@@ -144,10 +144,11 @@ private struct MarkCall {
       + (window.upperBound == terms.count ? [] : ellipsis)
   }
 
-  /// So many terms, with most of the phrases in the middle.
+  /// The window of `length` terms with the most distinct phrases, then the most phrases in total. They are in
+  /// its middle if possible.
   private func window(_ length: Int) -> Range<Int> {
     var best = (score: 0, found: 0..<0)
-    // What begins in the window, whose end goes with its beginning.
+    // The phrases that begin in the sliding window, and how often.
     var counts: [Int32: Int] = [:]
     var end = 0
     for (index, first) in instances.enumerated() {

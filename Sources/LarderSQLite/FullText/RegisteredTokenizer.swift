@@ -1,13 +1,13 @@
 import CSQLite
 
-/// A connection's tokenizers of the program's own, and what one has thrown.
+/// The custom tokenizers of a connection, and the last error that one has thrown.
 final class Tokenizers {
-  /// What becomes of an error that was thrown for a text.
+  /// Converts an error that was thrown for a text to a result code and a message.
   typealias Describe = (_ error: any Error, _ text: String) -> (code: ResultCode, message: String)
 
   var registered: [String: RegisteredTokenizer] = [:]
   fileprivate let describe: Describe
-  /// Told before a closure runs, and after it: FTS5 isn't made for a connection that is used by one.
+  /// Called before and after a closure runs, so that it can't use the connection: FTS5 doesn't support that.
   fileprivate let isRunning: (Bool) -> Void
   fileprivate var failure: (code: ResultCode, message: String)?
 
@@ -16,7 +16,7 @@ final class Tokenizers {
     self.describe = describe
   }
 
-  /// What a tokenizer has thrown, where a call of SQLite's failed with its code.
+  /// Takes out the error of a tokenizer, if a failed call of SQLite's has its code.
   func takeFailure(_ code: Int32) -> (code: ResultCode, message: String)? {
     defer { failure = nil }
     guard let failure, failure.code.rawValue & 0xff == code & 0xff else { return nil }
@@ -24,7 +24,7 @@ final class Tokenizers {
   }
 }
 
-/// A tokenizer of the program's own, which is also what FTS5 is given for each of its tables.
+/// A custom tokenizer. FTS5 gets this object as the tokenizer of each table, too.
 final class RegisteredTokenizer {
   typealias Tokens = (String, Bool) throws -> [(term: String, range: Range<Int>)]
 
@@ -80,24 +80,25 @@ final class RegisteredTokenizer {
     _ bytes: UnsafeRawBufferPointer, isQuery: Bool,
     _ emit: ([UInt8], Range<Int>, _ isSynonym: Bool) -> Int32
   ) -> Int32 {
-    // FTS5 cuts a term at a NUL where it writes it, and the index would be damaged.
+    // FTS5 cuts a term at a NUL when it writes the term, which would damage the index.
     let text = String(decoding: bytes, as: UTF8.self).replacingNUL
     do {
       var last: Range<Int>?
       for (term, range) in try terms(of: text, isQuery) {
-        // What is outside of the text would be read there, to mark it.
+        // A range outside of the text would be read beyond it when it is marked.
         guard !term.isEmpty, !term.utf8.contains(0), range.lowerBound >= last?.lowerBound ?? 0,
           range.upperBound <= bytes.count
         else {
           throw DatabaseError(
-            .misuse, "a tokenizer's term is empty, has a NUL, is out of order, or not in the text")
+            .misuse,
+            "a tokenizer's term is empty, contains a NUL, is out of order, or isn't in the text")
         }
         guard bytes.hasCharacters(at: range) else {
           throw DatabaseError(
             .misuse,
             """
-            a tokenizer's term is at bytes \(range.lowerBound)..<\(range.upperBound), which begin or \
-            end inside of a character
+            a tokenizer's term is at bytes \(range.lowerBound)..<\(range.upperBound): that range begins or \
+            ends inside a character
             """)
         }
         let code = emit(Array(term.utf8), range, range == last)
@@ -106,7 +107,7 @@ final class RegisteredTokenizer {
       }
       return SQLITE_OK
     } catch {
-      // Of an error SQLite passes on the code alone.
+      // SQLite passes on only the code of an error.
       let failure = tokenizers.describe(error, text)
       tokenizers.failure = failure
       return failure.code.rawValue
@@ -115,8 +116,9 @@ final class RegisteredTokenizer {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Whether a range of the bytes is one of whole characters. Where it isn't, marking it would part one, and nobody
-  /// could read the text. In a text that isn't UTF-8, where the closure has seen another, any will do.
+  /// Whether a range begins and ends at characters. If it doesn't, marking it would split a character and
+  /// make the result unreadable. In a text that isn't UTF-8 any range is accepted, since the closure has seen
+  /// a repaired text.
   fileprivate func hasCharacters(at range: Range<Int>) -> Bool {
     let isWhole = [range.lowerBound, range.upperBound].allSatisfy {
       $0 == count || self[$0] & 0xc0 != 0x80
@@ -126,7 +128,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension String {
-  /// With a space in the place of each NUL, as long as it is.
+  /// The text with a space for each NUL, so that its length stays the same.
   fileprivate var replacingNUL: String {
     guard utf8.contains(0) else { return self }
     return String(decoding: utf8.map { $0 == 0 ? 0x20 : $0 }, as: UTF8.self)

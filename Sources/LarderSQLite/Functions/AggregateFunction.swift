@@ -1,6 +1,6 @@
 import CSQLite
 
-// Aggregate functions of the program's own.
+// Custom aggregate functions.
 
 extension Database {
   /// Registers an aggregate function for use in SQL.
@@ -14,16 +14,19 @@ extension Database {
   ///   }, final: { $0 })
   /// ```
   ///
-  /// What it throws, replacing and the parameters are as for
+  /// Errors of the closures, replacing, and the other parameters are as for
   /// ``createFunction(_:argumentCount:deterministic:directOnly:_:)``.
   ///
-  /// - `initial`: what a group begins with, and what `final` gets when it has no rows.
-  /// - `step`: adds the arguments of a row.
-  /// - `inverse`: takes the arguments of a row out again, which makes the aggregate usable as a window
-  ///     function with a frame that moves; see
-  ///     [User-defined aggregate window functions](https://www.sqlite.org/windowfunctions.html#udfwinfunc).
-  ///     Nil: it is no window function.
-  /// - `final`: the result of a group or, in a window, of the rows that are in the frame.
+  /// - `initial`: the state with which each group begins, and which `final` gets for a group without rows.
+  /// - `step`: adds a row's arguments to the state.
+  /// - `inverse`: removes a row's arguments from the state, so that the aggregate can be used as a window
+  ///   function with a moving frame; see
+  ///   [User-defined aggregate window functions](https://www.sqlite.org/windowfunctions.html#udfwinfunc). If
+  ///   nil, it isn't a window function.
+  /// - `final`: the result of a group or, in a window, of the rows in the frame.
+  ///
+  /// Throws `ResultCode.misuse` and `ResultCode.busy` as
+  /// ``createFunction(_:argumentCount:deterministic:directOnly:_:)`` does.
   public func createAggregate<State: Sendable>(
     _ name: String, argumentCount: Int? = nil, deterministic: Bool = true, directOnly: Bool = true,
     initial: State,
@@ -54,7 +57,7 @@ extension Database {
   }
 }
 
-/// An aggregate function, whatever the type of its state.
+/// An aggregate function, with the type of its state erased.
 private final class Aggregate {
   private let format: FunctionFormat
   private let makeGroup: () -> Group
@@ -68,7 +71,7 @@ private final class Aggregate {
     sqlite3_user_data(context).map { Unmanaged<Aggregate>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// SQLite keeps one pointer's room for each group, zero at first; in it we own a group.
+  /// Memory that SQLite keeps for each group, zeroed at first: one pointer, which owns a ``Group``.
   private func room(
     _ context: OpaquePointer?, create: Bool
   ) -> UnsafeMutablePointer<UnsafeRawPointer?>? {
@@ -77,7 +80,7 @@ private final class Aggregate {
       .assumingMemoryBound(to: UnsafeRawPointer?.self)
   }
 
-  /// Adds a row to a group, or takes one out.
+  /// Adds a row to a group, or removes one.
   func change(
     _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?,
     _ body: (Group, [DatabaseValue]) throws -> Void
@@ -104,7 +107,7 @@ private final class Aggregate {
     }
   }
 
-  /// Called once for each group, also after an error.
+  /// Sets the result of a group and releases it. Called once for each group, even after an error.
   func final(_ context: OpaquePointer?) {
     let room = room(context, create: false)
     let group = room?.pointee.map { Unmanaged<Group>.fromOpaque($0).takeRetainedValue() }
@@ -112,7 +115,7 @@ private final class Aggregate {
     setResult(of: group, context)
   }
 
-  /// The result of a window's frame, after which the group goes on.
+  /// Sets the result of a window's frame, after which the group continues.
   func value(_ context: OpaquePointer?) {
     let room = room(context, create: false)
     setResult(
@@ -130,7 +133,7 @@ private final class Aggregate {
   }
 }
 
-/// The state of one group of rows, whatever its type, in three closures.
+/// The state of one group of rows, with its type erased by three closures.
 private final class Group {
   let step: ([DatabaseValue]) throws -> Void
   let inverse: ([DatabaseValue]) throws -> Void

@@ -1,7 +1,7 @@
 import CSQLite
 import FoundationEssentials
 
-// Collations of the program's own.
+// Custom collations.
 
 extension Database {
   /// Registers a collation: an order of texts for `COLLATE name`.
@@ -13,24 +13,24 @@ extension Database {
   /// }
   /// ```
   ///
-  /// The order has to be a total one and must not change while an index uses it: otherwise the
-  /// index no longer finds its rows. See [Collations](https://www.sqlite.org/c3ref/create_collation.html).
+  /// The order has to be total, and mustn't change while an index uses it: otherwise the index no longer
+  /// finds its rows. See [Collations](https://www.sqlite.org/c3ref/create_collation.html).
   ///
-  /// Throws `ResultCode.misuse` for a name that is empty, has a NUL or is SQLite's own, and
-  /// `ResultCode.busy` where a statement that is running keeps a collation from being replaced.
+  /// Throws `ResultCode.misuse` for a name that is empty, contains NUL or is that of a built-in collation,
+  /// and `ResultCode.busy` if a running statement keeps the collation from being replaced.
   public func createCollation(
     _ name: String, _ compare: @escaping @Sendable (String, String) -> ComparisonResult
   ) throws {
     try register(name, Unmanaged.passRetained(Collation(compare)))
   }
 
-  /// Removes a collation. Statements that use it fail from then on. Throws as ``createCollation(_:_:)`` does.
+  /// Removes a collation. Statements that use it fail from then on. Throws like ``createCollation(_:_:)``.
   public func removeCollation(_ name: String) throws {
     try register(name, nil)
   }
 
-  /// Has collations made when they are needed: when a statement is compiled that uses one which isn't registered, as
-  /// that of a database whose collations aren't all known.
+  /// Registers a closure that makes collations on demand: when a statement is compiled that uses an
+  /// unregistered one, for example in a database whose collations aren't all known.
   ///
   /// ```swift
   /// try db.createCollation { name in
@@ -40,12 +40,14 @@ extension Database {
   /// }
   /// ```
   ///
-  /// The closure is called with the name as the statement or the schema spells it, whoever wrote that; nil stands for
-  /// a collation that isn't known, which makes the statement throw. It can't use the database. What it returns is as
-  /// for ``createCollation(_:_:)``, and stays registered. One closure is known at a time. See
+  /// The closure gets the name as the statement or the schema spells it, whoever wrote that. It returns nil
+  /// for an unknown collation, which makes the statement throw. It can't use the database. A collation that
+  /// it returns must satisfy the rules of ``createCollation(_:_:)``, and stays registered. A connection has
+  /// one such closure at a time. See
   /// [Collation Needed Callbacks](https://www.sqlite.org/c3ref/collation_needed.html).
   ///
-  /// Throws ``DatabaseError`` where the database is closed, and ``UnsupportedByEngine`` where the engine isn't SQLite.
+  /// Throws ``DatabaseError`` if the database is closed, and ``UnsupportedByEngine`` if the engine isn't
+  /// SQLite.
   public func createCollation(
     _ needed:
       @escaping @Sendable (_ name: String) -> (
@@ -66,12 +68,12 @@ extension Database {
   }
 
   private func register(_ name: String, _ collation: Unmanaged<Collation>?) throws {
-    // Unlike with functions, one that isn't registered isn't SQLite's to release.
+    // Unlike functions, SQLite doesn't release a collation whose registration fails.
     var code = SQLITE_ERROR
     defer { if code != SQLITE_OK { collation?.release() } }
     let handle = try connection.sqlite()
     try checkCollationName(name)
-    // What it replaces is destroyed in this call, and may do anything.
+    // The replaced collation is released in this call, which may run any code.
     connection.callDepth += 1
     defer { connection.callDepth -= 1 }
     code = Collation.register(collation, as: name, on: handle)
@@ -80,10 +82,10 @@ extension Database {
 
   private func checkCollationName(_ name: String) throws {
     guard !name.isEmpty, !name.utf8.contains(0) else {
-      throw DatabaseError(.misuse, "a collation's name is not empty and has no NUL")
+      throw DatabaseError(.misuse, "a collation's name can't be empty or contain a NUL")
     }
     guard !["binary", "nocase", "rtrim"].contains(name.lowercased()) else {
-      throw DatabaseError(.misuse, "the collation \(name) is SQLite's own")
+      throw DatabaseError(.misuse, "SQLite's own collation \(name) can't be replaced")
     }
   }
 }
@@ -93,7 +95,7 @@ private final class Collation {
 
   init(_ body: @escaping (String, String) -> ComparisonResult) { self.body = body }
 
-  /// Hands a collation over to SQLite, which releases it if this succeeds; nil removes one.
+  /// Hands a collation over to SQLite, which releases it if this succeeds. Nil removes the collation.
   static func register(
     _ collation: Unmanaged<Collation>?, as name: String, on handle: OpaquePointer?
   ) -> Int32 {
@@ -102,7 +104,7 @@ private final class Collation {
       { data in data.map { Unmanaged<Collation>.fromOpaque($0).release() } })
   }
 
-  /// What SQLite calls, with the collation as its data.
+  /// The comparison that SQLite calls, with the collation as its data.
   private static let compare:
     @convention(c) (
       UnsafeMutableRawPointer?, Int32, UnsafeRawPointer?, Int32, UnsafeRawPointer?
@@ -120,8 +122,8 @@ private final class Collation {
     }
 }
 
-/// Collations that are made when a statement needs them. SQLite keeps an unretained pointer to this object: the
-/// connection keeps the object as long as the handle, or until there is another.
+/// Collations that are made when a statement needs them. SQLite has an unretained pointer to this object: the
+/// connection keeps the object until it is replaced or the handle is closed.
 final class NeededCollations {
   private weak var connection: Connection?
   private let needed: @Sendable (String) -> (@Sendable (String, String) -> ComparisonResult)?
@@ -134,9 +136,9 @@ final class NeededCollations {
     self.needed = needed
   }
 
-  /// What isn't registered then is an error of the statement.
+  /// Makes and registers a collation. If it isn't registered, the statement fails.
   fileprivate func register(_ name: String, on handle: OpaquePointer?) {
-    // A statement is being compiled, beneath which nothing may change.
+    // A statement is being compiled, so the connection mustn't be used.
     connection?.block(.hook)
     let compare = needed(name)
     connection?.unblock(.hook)

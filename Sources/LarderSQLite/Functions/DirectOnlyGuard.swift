@@ -1,20 +1,20 @@
 import CSQLite
 
 /// The guard of a [direct-only](https://www.sqlite.org/c3ref/c_deterministic.html#sqlitedirectonly) function
-/// that isn't deterministic: finds out who calls it. SQLite refuses calls in views, triggers and defaults,
-/// but not in CHECK constraints, which it doesn't mark as the schema's where a function isn't
-/// deterministic (seen in 3.40.1): there a file could call it.
+/// that isn't deterministic. SQLite refuses calls of such a function in views, triggers and defaults, but not
+/// in CHECK constraints, whose calls it doesn't mark as the schema's unless the function is deterministic
+/// (seen in 3.40.1). So a file could call it there, unless the guard finds out who calls.
 ///
-/// What makes the unsafe pointers sound: they are SQLite's own, asked for and used in one call of it.
+/// Pointer safety: the pointers are SQLite's own, and are fetched and used within one of its calls.
 final class DirectOnlyGuard {
   private let name: String
 
   init(_ name: String) { self.name = name }
 
-  /// Throws unless a statement that runs says the function's name, or one of the program's temporary
-  /// views and triggers may, which a file can't make.
+  /// Throws unless a running statement contains the function's name, or there are temporary views or
+  /// triggers, which may call it and which a file can't make.
   func check(_ handle: OpaquePointer?) throws {
-    // A quote is doubled where it stands in a name in quotes.
+    // In a quoted name quotes are doubled, so such a name can't be searched for.
     if name.utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "`") }) { return }
     var statement = sqlite3_next_stmt(handle, nil)
     while let found = statement {
@@ -40,11 +40,12 @@ final class DirectOnlyGuard {
 }
 
 extension Connection {
-  /// Has SQLite read the schema anew before it is used again: what was read before a function was
-  /// known isn't marked as a use of the function by the schema, and so isn't refused. See
+  /// Has SQLite read the schema again before its next use. In a schema that was read before a function was
+  /// registered, calls of the function aren't marked as the schema's, and so aren't refused. See
   /// [writable_schema](https://www.sqlite.org/pragma.html#pragma_writable_schema).
   ///
-  /// Not while a statement runs, which may use what would be freed; then before the next is compiled.
+  /// Running statements may use what this frees; during one, it is postponed until the next statement is
+  /// compiled.
   func forgetSchema() {
     guard let handle, callDepth <= 1 else {
       isSchemaStale = true

@@ -1,9 +1,9 @@
 import CSQLite
 import FoundationEssentials
 
-/// SQLite's side of one call of a custom function: its arguments and where its result goes.
+/// SQLite's side of one call of a custom function: its arguments, and the place for its result.
 ///
-/// What makes the unsafe pointers sound: SQLite makes them for one call, and no copy outlives it.
+/// Pointer safety: SQLite makes the pointers for one call, and no copy outlives it.
 struct FunctionContext {
   let context: OpaquePointer?
   let format: FunctionFormat
@@ -24,7 +24,7 @@ struct FunctionContext {
     case .text(var value):
       value.withUTF8 { larder_result_text(context, $0.baseAddress, UInt64($0.count)) }
     case .blob(let value):
-      // A nil pointer, which no bytes may have, would make NULL of an empty blob.
+      // An empty blob may have a nil pointer, which would make it NULL.
       value.withUnsafeBytes { bytes in
         guard let start = bytes.baseAddress, !bytes.isEmpty else {
           sqlite3_result_zeroblob(context, 0)
@@ -44,8 +44,8 @@ struct FunctionContext {
     return value
   }
 
-  /// Makes the statement fail with the error's message, from which the arguments' values are left
-  /// out, and, if it is a `DatabaseError`, its code.
+  /// Makes the statement fail with the error's message, without the arguments' values, and with its code if
+  /// it is a ``DatabaseError``.
   func setError(_ error: any Error, arguments: [DatabaseValue] = []) {
     let failure = FunctionFailure(error, arguments: format.showsArguments ? [] : arguments)
     sqlite3_result_error(context, failure.message, -1)
@@ -53,7 +53,7 @@ struct FunctionContext {
   }
 }
 
-/// What a function has to know of its connection.
+/// The settings of a connection that its functions need.
 struct FunctionFormat {
   let storage: StorageFormat
   let showsArguments: Bool
@@ -64,23 +64,24 @@ struct FunctionFormat {
   }
 }
 
-/// How a function may be used, and with how many arguments.
+/// A function's name, number of arguments and SQLite flags.
 struct FunctionSignature {
   let name: String
   let argumentCount: Int32
   let flags: Int32
-  /// Whether SQLite lets CHECK constraints call it although it is direct-only: it marks what the
-  /// schema calls only where functions are deterministic.
+  /// Whether CHECK constraints could call the function although it is direct-only: SQLite marks their calls
+  /// as the schema's only if the function is deterministic.
   let needsGuard: Bool
 
   /// Throws for a name or a number of arguments that SQLite doesn't allow.
   init(_ name: String, _ argumentCount: Int?, deterministic: Bool, directOnly: Bool) throws {
     guard !name.isEmpty, !name.utf8.contains(0), name.utf8.count <= 255 else {
       throw DatabaseError(
-        .misuse, "a function's name has 1 to 255 bytes and no NUL")
+        .misuse, "a function's name needs 1 to 255 bytes, and none may be NUL")
     }
     guard (0...127).contains(argumentCount ?? 0) else {
-      throw DatabaseError(.misuse, "a function has 0 to 127 arguments, or nil for any number")
+      throw DatabaseError(
+        .misuse, "a function's argument count is from 0 to 127, or nil for any number")
     }
     self.name = name
     self.argumentCount = argumentCount.map { Int32($0) } ?? -1
@@ -97,15 +98,15 @@ extension Connection {
       OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?
     ) -> Void
 
-  /// Registers what SQLite calls for a function or an aggregate, or removes it. SQLite owns the object from
-  /// here on and releases it, also when this call fails.
+  /// Registers a function or an aggregate, or removes it. SQLite owns the object from now on and releases it,
+  /// even if this call fails.
   func register(
     _ signature: FunctionSignature, _ function: AnyObject?, call: FunctionCallback? = nil,
     step: FunctionCallback? = nil, final: (@convention(c) (OpaquePointer?) -> Void)? = nil,
     value: (@convention(c) (OpaquePointer?) -> Void)? = nil, inverse: FunctionCallback? = nil
   ) throws {
     let handle = try sqlite()
-    // What it replaces is destroyed in this call, and may do anything.
+    // The replaced function is released in this call, which may run any code.
     callDepth += 1
     defer { callDepth -= 1 }
     let data = function.map { Unmanaged.passRetained($0).toOpaque() }

@@ -1,6 +1,6 @@
 import CSQLite
 
-// SQL functions of the program's own.
+// Custom SQL functions.
 
 extension Database {
   /// Registers a function for use in SQL.
@@ -11,24 +11,23 @@ extension Database {
   /// }
   /// ```
   ///
-  /// What it throws makes the statement throw: a ``DatabaseError`` with its code and message, any
-  /// other error with its description, in both the arguments' values replaced by `…` unless
-  /// ``Configuration/showsArguments`` is on. SQLite heeds the code: after `ResultCode.full`,
-  /// `ResultCode.ioError` and the like it rolls back. A date that it returns is in the
-  /// connection's format; one among its arguments is read with that ``DateFormat``. Registering a
-  /// function anew replaces it. It is called on the thread that runs the statement. See
-  /// [Functions](https://www.sqlite.org/appfunc.html).
+  /// The function is called on the thread that runs the statement. Its errors become the statement's: a
+  /// ``DatabaseError`` with its code and message, any other error with its description. In both, the
+  /// arguments' values are replaced by `…` unless ``Configuration/showsArguments`` is on. SQLite acts on the
+  /// code: after `ResultCode.full`, `ResultCode.ioError` and the like it rolls back. A returned date is
+  /// stored in the connection's ``DateFormat``; read dates among the arguments with the same format.
+  /// Registering a function again replaces it. See [Functions](https://www.sqlite.org/appfunc.html).
   ///
   /// - `name`: up to 255 bytes of UTF-8.
   /// - `argumentCount`: 0 to 127, or nil for any number.
   /// - `deterministic`: whether equal arguments always give equal results, which lets SQLite call
   ///     it less often, and use it in indexes.
-  /// - `directOnly`: whether it can't be used in the schema: in views, triggers, indexes, checks and
-  ///     defaults, which whoever wrote the file has written. A file whose schema calls it can't be
-  ///     used then: SQLite reads the schema anew once the function is there, and refuses it.
+  /// - `directOnly`: whether the function is barred from the schema: views, triggers, indexes, checks and
+  ///   defaults, which come from whoever wrote the file. A file whose schema calls the function can't be used
+  ///   then: SQLite reads the schema again once the function is registered, and refuses it.
   ///
   /// Throws `ResultCode.misuse` for a name or a number of arguments that SQLite doesn't allow, and
-  /// `ResultCode.busy` where a statement that is running keeps a function from being replaced.
+  /// `ResultCode.busy` if a running statement keeps a function from being replaced.
   public func createFunction(
     _ name: String, argumentCount: Int? = nil, deterministic: Bool = true, directOnly: Bool = true,
     _ body: @escaping @Sendable ([DatabaseValue]) throws -> (any DatabaseValueConvertible)?
@@ -48,10 +47,10 @@ extension Database {
       })
   }
 
-  /// Removes a function or an aggregate with this name and number of arguments and, where no number is said, a
-  /// ``TableFunction`` or what ``createModule(_:directOnly:isWritable:_:)`` has registered. Does nothing where
-  /// there is none. One of SQLite's own that it had replaced stays hidden on this connection. Throws as
-  /// ``createFunction(_:argumentCount:deterministic:directOnly:_:)`` does.
+  /// Removes the function or aggregate with this name and number of arguments. If no number is given, also
+  /// removes a ``TableFunction`` and a module of ``createModule(_:directOnly:isWritable:_:)``. Does nothing
+  /// if there is none. A built-in function that it has replaced stays hidden on this connection. Throws like
+  /// ``createFunction(_:argumentCount:deterministic:directOnly:_:)``.
   public func removeFunction(_ name: String, argumentCount: Int? = nil) throws {
     _ = try connection.sqlite()
     let signature = try FunctionSignature(

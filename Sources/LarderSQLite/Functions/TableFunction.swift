@@ -1,6 +1,6 @@
-// Table-valued functions of the program's own.
+// Custom table-valued functions.
 
-/// A function in Swift whose rows queries read as a table.
+/// A Swift function whose result queries read as a table.
 ///
 /// ```swift
 /// let series = TableFunction("series") { (from: Int, to: Int) in from...to }
@@ -11,16 +11,16 @@
 /// try db.executeQuery("SELECT value FROM series(1, 10) WHERE value % 2 = 0")
 /// ```
 ///
-/// The closure gets the arguments and returns a sequence of values, of tuples, or a function that returns one after
-/// the other until it returns nil, and may throw. It is called when a statement begins to read the table: each time
-/// anew where an argument is a column of another table (`FROM city, words(city.name)`). Rows are asked for one by
-/// one: with LIMIT no more than it takes. Both happen on the thread that runs the statement. An argument may be left out where its
-/// type is an Optional: it is nil then.
+/// The closure gets the arguments. It returns a sequence of values or of tuples, or a throwing function that
+/// returns them one by one and then nil. It is called when a statement begins to read the table;
+/// if an argument is a column of another table (`FROM city, words(city.name)`), once for each of that table's
+/// rows. Rows are fetched one by one, and with LIMIT no more than needed. Both happen on the thread that runs
+/// the statement. An argument whose type is an Optional may be omitted, and is nil then.
 ///
-/// What either throws makes the statement throw: a ``DatabaseError`` with its code and message, any other error with
-/// its description, in both the arguments' values replaced by `…` unless ``Configuration/showsArguments`` is on; so
-/// does an argument of another type. Dates are in the connection's format. See
-/// [Table-valued functions](https://www.sqlite.org/vtab.html#tabfunc2).
+/// Errors of both become the statement's: a ``DatabaseError`` with its code and message, any other error with
+/// its description. In both, the arguments' values are replaced by `…` unless
+/// ``Configuration/showsArguments`` is on. An argument of another type also makes the statement throw. Dates
+/// are in the connection's format. See [Table-valued functions](https://www.sqlite.org/vtab.html#tabfunc2).
 public struct TableFunction<Row, each Argument: DatabaseValueConvertible>: Sendable {
   /// The name in SQL.
   public let name: String
@@ -31,10 +31,10 @@ public struct TableFunction<Row, each Argument: DatabaseValueConvertible>: Senda
   let rows: @Sendable (TableArguments) throws -> TableRows
   private let columnCount: Int
 
-  /// A function whose rows are values: a table of one column, `value` if no name is said.
+  /// A function whose rows are values: a table of one column, named `value` unless a name is given.
   ///
-  /// - `directOnly`: whether it can't be used in the schema: in views and triggers, which whoever wrote the file has
-  ///   written.
+  /// - `directOnly`: whether the function is barred from the schema: views and triggers, which come from
+  ///   whoever wrote the file.
   @inlinable
   public init<Rows: Sequence & SendableMetatype>(
     _ name: String, columns: String..., directOnly: Bool = true,
@@ -50,7 +50,7 @@ public struct TableFunction<Row, each Argument: DatabaseValueConvertible>: Senda
     }
   }
 
-  /// The same with a function that makes the values until it returns nil.
+  /// A function whose rows are values, which another function makes one by one until it returns nil.
   @inlinable
   public init(
     _ name: String, columns: String..., directOnly: Bool = true,
@@ -66,7 +66,7 @@ public struct TableFunction<Row, each Argument: DatabaseValueConvertible>: Senda
     }
   }
 
-  /// A function whose rows are tuples: their columns are `c1`, `c2` and so on if no names are said.
+  /// A function whose rows are tuples. The columns are named `c1`, `c2` and so on unless names are given.
   @_disfavoredOverload  // a value is a tuple of one
   @inlinable
   public init<Rows: Sequence & SendableMetatype, each Value: DatabaseValueConvertible>(
@@ -85,7 +85,7 @@ public struct TableFunction<Row, each Argument: DatabaseValueConvertible>: Senda
     }
   }
 
-  /// The same with a function that makes the tuples until it returns nil.
+  /// A function whose rows are tuples, which another function makes one by one until it returns nil.
   @_disfavoredOverload
   @inlinable
   public init<each Value: DatabaseValueConvertible>(
@@ -100,7 +100,7 @@ public struct TableFunction<Row, each Argument: DatabaseValueConvertible>: Senda
     }
   }
 
-  /// What a call is given, each argument as its type.
+  /// The arguments of a call, each converted to its type.
   @inlinable
   static func values(of arguments: TableArguments) throws -> (repeat each Argument) {
     var index = -1
@@ -130,11 +130,11 @@ public struct TableFunction<Row, each Argument: DatabaseValueConvertible>: Senda
     self.rows = rows
   }
 
-  /// Throws `ResultCode.misuse` where it can't be a table.
+  /// The shape of the function's table. Throws `ResultCode.misuse` if it can't be one.
   func shape() throws -> TableShape {
     guard columns.count == columnCount else {
       throw DatabaseError(
-        .misuse, "\(name) has \(columns.count) names of columns for rows of \(columnCount) values")
+        .misuse, "\(name) names \(columns.count) columns, but its rows have \(columnCount) values")
     }
     let shape = TableShape(
       name, columns: columns.map { VirtualColumn($0) }, parameters, isDirectOnly: isDirectOnly,
@@ -145,23 +145,27 @@ public struct TableFunction<Row, each Argument: DatabaseValueConvertible>: Senda
 }
 
 extension Database {
-  /// Registers a table-valued function for use in SQL; see ``TableFunction``. Register it in
-  /// ``Configuration/prepareDatabase`` where each connection is to have it.
+  /// Registers a table-valued function for use in SQL; see ``TableFunction``. To have it on every connection,
+  /// register it in ``Configuration/prepareDatabase``.
   ///
-  /// Registering one anew replaces it: statements that are running go on with what they have begun to read.
-  /// A table of the database with the same name hides it. ``removeFunction(_:argumentCount:)`` removes it.
+  /// Registering one again replaces it; running statements continue with the rows that they have begun to
+  /// read. A table of the database with the same name hides it. ``removeFunction(_:argumentCount:)`` removes
+  /// it.
   ///
-  /// Throws `ResultCode.misuse` for a name that is empty, too long, has a NUL or is that of one of SQLite's tables,
-  /// and for columns with the same name or another number of names than a row has values.
+  /// Throws `ResultCode.misuse` for a name that is empty, too long, contains NUL or is that of one of
+  /// SQLite's tables, for duplicate column names, and if there are more or fewer column names than a row has
+  /// values.
   public func createFunction<Row, each Argument: DatabaseValueConvertible>(
     _ function: TableFunction<Row, repeat each Argument>
   ) throws {
     _ = try connection.sqlite()
     let shape = try function.shape()
     try connection.registerTables(function.name, .eponymous) { name, _, _ in
-      // A file can name any table of its own after the function.
+      // A file's CREATE VIRTUAL TABLE could use the function as a module, under any name.
       guard name.foldedName == function.name.foldedName else {
-        throw DatabaseError(.error, "\(function.name) is a function, and makes no tables")
+        throw DatabaseError(
+          .error,
+          "\(function.name) is a table-valued function, which CREATE VIRTUAL TABLE can't use")
       }
       return shape
     }

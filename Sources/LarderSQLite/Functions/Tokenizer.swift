@@ -1,7 +1,7 @@
-// Tokenizers of the program's own, for full-text search.
+// Custom tokenizers for full-text search.
 
 extension Database {
-  /// Registers a tokenizer: what parts texts into the terms of a full-text index.
+  /// Registers a tokenizer, which splits texts into the terms of a full-text index.
   ///
   /// ```swift
   /// try db.createTokenizer("lines") { text, _ in
@@ -15,19 +15,24 @@ extension Database {
   /// ```
   ///
   /// Each connection that reads or writes an index needs its tokenizer: register it in
-  /// ``Configuration/prepareDatabase``. It returns terms as they are compared (in one case, without accents, or as
-  /// stems), in order, with where they are in the text in bytes of UTF-8, as whole characters; none is empty or has a NUL, in the place
-  /// of which the closure sees a space. A term with the same place as the one before it is a
-  /// [synonym](https://www.sqlite.org/fts5.html#synonym_support). The closure's second argument is whether the text
-  /// is one that is looked for. As long as an index is in use, a text has to have the same terms. It
-  /// can't use the database.
-  /// What it throws makes the statement throw: a ``DatabaseError`` with its code and message, any other error
-  /// with its description, from which the text is left out unless ``Configuration/showsArguments`` is on. A file
-  /// can have it called, by a table that names it. Registering one anew replaces it, also for tables that are
-  /// open. See [Custom Tokenizers](https://www.sqlite.org/fts5.html#custom_tokenizers).
+  /// ``Configuration/prepareDatabase``.
   ///
-  /// Throws `ResultCode.misuse` for a name that is empty, has a NUL or is that of one of SQLite's tokenizers or
-  /// Larder's, and `ResultCode.error` where SQLite was built without FTS5.
+  /// - The closure returns terms in order and in the form in which they are compared (in one case, without
+  ///   accents, or as stems), each with its range in the text in UTF-8 bytes, on character boundaries. No
+  ///   term is empty or contains NUL; the closure sees a space for each NUL in the text.
+  /// - A term with the same range as the previous one is a
+  ///   [synonym](https://www.sqlite.org/fts5.html#synonym_support).
+  /// - The closure's second argument is true for a text that is searched for.
+  /// - A text must always have the same terms as long as an index uses the tokenizer. The closure can't use
+  ///   the database.
+  ///
+  /// Errors of the closure become the statement's: a ``DatabaseError`` with its code and message, any other
+  /// error with its description. The text is left out of both unless ``Configuration/showsArguments`` is on.
+  /// A file can have the tokenizer called, by a table that names it. Registering one again replaces it, also
+  /// for open tables. See [Custom Tokenizers](https://www.sqlite.org/fts5.html#custom_tokenizers).
+  ///
+  /// Throws `ResultCode.misuse` for a name that is empty, contains NUL or is that of a tokenizer of SQLite or
+  /// Larder, and `ResultCode.error` if SQLite was built without FTS5.
   public func createTokenizer(
     _ name: String,
     _ tokens: @escaping @Sendable (String, Bool) throws -> [(term: String, range: Range<Int>)]
@@ -38,9 +43,10 @@ extension Database {
       !["unicode61", "ascii", "porter", "trigram", BigramTokenizer.name].contains(folded)
     else {
       throw DatabaseError(
-        .misuse, "a tokenizer's name isn't empty, has no NUL, and isn't that of another's")
+        .misuse,
+        "a tokenizer's name can't be empty, contain a NUL, or be that of a built-in tokenizer")
     }
-    // What it replaces is released in this call, and may do anything.
+    // The replaced tokenizer is released in this call, which may run any code.
     connection.callDepth += 1
     defer { connection.callDepth -= 1 }
     let showsArguments = connection.reporting.showsArguments

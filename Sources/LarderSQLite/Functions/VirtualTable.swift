@@ -1,6 +1,6 @@
-// Virtual tables of the program's own, which CREATE VIRTUAL TABLE makes.
+// Custom virtual tables, created by CREATE VIRTUAL TABLE.
 
-/// A table whose rows are read from elsewhere, such as a file or another service.
+/// A table whose rows are read from outside the database, such as from a file or another service.
 ///
 /// ```swift
 /// VirtualTable(
@@ -11,7 +11,7 @@
 /// }
 /// ```
 ///
-/// See ``Database/createModule(_:directOnly:isWritable:_:)``, which makes them, and
+/// Created by a module: see ``Database/createModule(_:directOnly:isWritable:_:)`` and
 /// [The Virtual Table Mechanism](https://www.sqlite.org/vtab.html).
 public struct VirtualTable: Sendable {
   let columns: [VirtualColumn]
@@ -20,16 +20,17 @@ public struct VirtualTable: Sendable {
   let changes: VirtualTableChanges?
   let rows: @Sendable (VirtualTableRequest, RowCheck?) throws -> TableRows
 
-  /// A table of columns without types that can be read.
+  /// A read-only table of columns without types.
   ///
-  /// - `columns`: their names.
-  /// - `keys`: those of them by whose value the rows can be found faster than by reading all.
-  /// - `rows`: the rows as lists of the columns' values; what is missing is NULL. It gets the values that keys have to
-  ///   equal, as far as a query says: other rows needn't be returned, but may be, since SQLite compares them again.
-  ///   Numbers are equal as SQLite compares them: 1 is 1.0. By a number from another table no rows are asked for, since
-  ///   SQLite takes texts for numbers beside it: columns with types have what joins them read less.
-  ///   It is called each time the table is read, and what it returns is asked for one row after the other, both on the
-  ///   thread that runs the statement. What it throws becomes the statement's error as for ``TableFunction``.
+  /// - `columns`: the columns' names.
+  /// - `keys`: the columns by whose value rows can be found faster than by reading all.
+  /// - `rows`: returns the rows as lists of the columns' values. Missing values are NULL. It gets the values
+  ///   that keys have to equal, as far as a query limits them. It may return other rows too, since SQLite
+  ///   checks them again. Numbers are equal as SQLite compares them: 1 is 1.0. Numbers of another table's
+  ///   columns aren't passed on, since SQLite would also match texts that are numbers; in joins, columns with
+  ///   types read fewer rows. It is called each time the table is read, and its result is read row by row,
+  ///   both on the thread that runs the statement. Its errors become the statement's, as for
+  ///   ``TableFunction``.
   public init<Rows: Sequence & SendableMetatype>(
     columns: [String], keys: [String] = [],
     rows: @escaping @Sendable (_ equals: [String: DatabaseValue]) throws -> Rows
@@ -38,14 +39,15 @@ public struct VirtualTable: Sendable {
     self.init(columns, keys, nil, nil) { try rows($0.equals) }
   }
 
-  /// A table of columns that say what they hold and what rows can be asked for by.
+  /// A table of columns with types and the ways in which rows can be asked for.
   ///
-  /// - `columns`: at least one. A name alone is one of any values.
-  /// - `primaryKey`: a column whose value no two rows have, nor NULL. SQLite relies on it: of two rows with the same it may
-  ///   leave one out. The table has no row ids then, but can have `changes`.
-  /// - `changes`: what is done with rows that are written. The module has to be registered as writable.
-  /// - `rows`: the rows as lists of the columns' values; what is missing is NULL. It is asked for them as the columns' `by`
-  ///   allows, and called as the other form's is. Within one statement it has to find the same rows each time.
+  /// - `columns`: at least one. A name alone declares a column of any type.
+  /// - `primaryKey`: a column whose values are unique and never NULL. SQLite relies on it, and may skip one
+  ///   of two rows with the same value. The table has no row ids then, but can have `changes`.
+  /// - `changes`: closures that write rows. The module has to be registered as writable.
+  /// - `rows`: returns the rows as lists of the columns' values. Missing values are NULL. Its request uses
+  ///   the columns as their `by` allows. It is called as in the other initializer. Within one statement it
+  ///   has to find the same rows each time.
   public init<Rows: Sequence & SendableMetatype>(
     _ columns: VirtualColumn..., primaryKey: String? = nil, changes: VirtualTableChanges? = nil,
     rows: @escaping @Sendable (VirtualTableRequest) throws -> Rows
@@ -67,18 +69,19 @@ public struct VirtualTable: Sendable {
     }
   }
 
-  /// Throws `ResultCode.misuse` for a key that is no column, and changes that can't be made.
+  /// The shape of the table. Throws `ResultCode.misuse` for a key that isn't a column, and for changes that
+  /// can't be made.
   func shape(_ name: String, isDirectOnly: Bool, isWritable: Bool) throws -> TableShape {
     for key in keys + (primaryKey.map { [$0] } ?? [])
     where !columns.contains(where: { $0.name == key }) {
-      throw DatabaseError(.misuse, "\(name) has no column \(key) for a key")
+      throw DatabaseError(.misuse, "\(name) has no column \(key), which its key names")
     }
     if changes != nil {
       guard primaryKey != nil else {
-        throw DatabaseError(.misuse, "\(name) needs a primary key for its changes")
+        throw DatabaseError(.misuse, "\(name) takes changes, so it needs a primary key")
       }
       guard isWritable else {
-        throw DatabaseError(.misuse, "\(name) has changes: its module has to be writable")
+        throw DatabaseError(.misuse, "\(name) takes changes, so its module has to be writable")
       }
     }
     let shape = TableShape(
@@ -90,7 +93,7 @@ public struct VirtualTable: Sendable {
 }
 
 extension Database {
-  /// Registers a module: what `CREATE VIRTUAL TABLE … USING name(…)` makes tables with.
+  /// Registers a module, with which `CREATE VIRTUAL TABLE … USING name(…)` creates tables.
   ///
   /// ```swift
   /// try db.createModule("lines") { arguments in
@@ -102,17 +105,19 @@ extension Database {
   /// try db.executeUpdate("CREATE VIRTUAL TABLE temp.hosts USING lines(/etc/hosts)")
   /// ```
   ///
-  /// The closure is called when a connection opens a table: when it is created, or first used. It gets what stands
-  /// between the parentheses, parted at commas, as it is written.
+  /// The closure is called when a connection opens a table: when it is created, or first used. It gets the
+  /// arguments between the parentheses, split at commas and otherwise as they are written.
   ///
-  /// - `directOnly`: whether the tables have to be temporary ones (`CREATE VIRTUAL TABLE temp.name …`), and can't be
-  ///   used in views and triggers. Otherwise the file keeps their definition, and whoever has written the file
-  ///   chooses what the closure gets: it must trust none of it.
-  /// - `isWritable`: whether tables may have ``VirtualTableChanges``. Without it statements that write are refused
-  ///   when they are compiled, with it when they come to a row.
+  /// - `directOnly`: whether tables have to be temporary (`CREATE VIRTUAL TABLE temp.name …`) and are barred
+  ///   from views and triggers. Otherwise the file keeps their definitions, and whoever wrote the file
+  ///   chooses the closure's arguments: it mustn't trust them.
+  /// - `isWritable`: whether tables may have ``VirtualTableChanges``. Statements that write are refused when
+  ///   they are compiled if this is false, and otherwise, for a table without changes, when they come to a
+  ///   row.
   ///
-  /// Registering one anew replaces it, for tables that are opened from then on; ``removeFunction(_:argumentCount:)``
-  /// removes it. Throws `ResultCode.misuse` for a name that is empty, too long, has a NUL or is one of SQLite's.
+  /// Registering a module again replaces it, for tables that are opened from then on;
+  /// ``removeFunction(_:argumentCount:)`` removes it. Throws `ResultCode.misuse` for a name that is empty,
+  /// too long, contains NUL or is that of a module of SQLite.
   public func createModule(
     _ name: String, directOnly: Bool = true, isWritable: Bool = false,
     _ body: @escaping @Sendable (_ arguments: [String]) throws -> VirtualTable
@@ -121,7 +126,7 @@ extension Database {
       table, database, arguments in
       guard !directOnly || database == "temp" else {
         throw DatabaseError(
-          .misuse, "\(name) makes temporary tables only: \(table) would be one of the file's")
+          .misuse, "\(name) only makes temporary tables: create \(table) in the schema temp")
       }
       let opened = try body(arguments)
       return try opened.shape(table, isDirectOnly: directOnly, isWritable: isWritable)

@@ -6,28 +6,18 @@ import Glibc
 extension Database {
   /// Copies the database into a file, which may be in use, and replaces what it holds.
   ///
-  /// The copy is a snapshot, which writers beside it don't change or hold up: those in write-ahead mode
-  /// go on, others wait until it is done. A file that is in use sees it as one transaction; one that
-  /// isn't there yet appears when it is complete (made beside it under another name, which a process
-  /// that is killed leaves behind). Whatever goes wrong, the file stays as it was, or isn't made; once
+  /// The copy is a snapshot, which writers beside it don't change. With a write-ahead log they go on
+  /// meanwhile; without one they wait until it is done. A file that is in use sees the copy as one
+  /// transaction. A new file is made beside its path under another name, which a killed process leaves
+  /// behind; it gets its own when it is complete. After a failure the file is as it was, or isn't made; once
   /// this returns, a loss of power doesn't undo it. See [Backup](https://www.sqlite.org/backup.html).
-  ///
-  /// - Parameters:
-  ///   - path: the file, created as ``init(path:configuration:)`` does.
-  ///   - pagesPerStep: how many pages to copy between two calls of `progress`; below 1 for all.
-  ///   - progress: called after each step with the number of pages that are still to be copied, and of
-  ///     all. What it throws ends the backup and is thrown. It can't
-  ///     write to this database, unless that is in memory.
-  ///
-  /// Throws `ResultCode.busy` where a lock can't be had within the busy timeout, and
-  /// `ResultCode.interrupt` where it was interrupted, or its task cancelled, between two steps.
   public func backup(
     to path: String, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
   ) throws {
     _ = try connection.sqlite()
     guard !path.isEmpty, path != ":memory:", !path.utf8.contains(0) else {
-      throw DatabaseError(.misuse, "a backup needs the path of a file, and “\(path)” is none")
+      throw DatabaseError(.misuse, "a backup needs the path of a file: “\(path)” isn't one")
     }
     func copy(into path: String) throws {
       var configuration = Configuration()
@@ -35,7 +25,8 @@ extension Database {
       configuration.key = connection.key
       // A journal whose deletion isn't synced would undo the backup when power fails afterwards.
       configuration.synchronous = .extra
-      // This connection's task may be cancelled while the other waits: so all waiting is done here.
+      // All waiting is done here, since this connection's task may be cancelled while the other connection
+      // waits.
       configuration.busyTimeout = .zero
       let destination = try BackupWait(self).whileBusy {
         try Database(path: path, configuration: configuration)
@@ -45,14 +36,14 @@ extension Database {
       try destination.close()
     }
     guard try !isOwnFile(path) else {
-      throw DatabaseError(.misuse, "a backup into the database's own file would be none")
+      throw DatabaseError(.misuse, "a database can't be backed up into its own file")
     }
     if access(path, F_OK) != 0 {
       let file = NewFile(at: NewFile.end(ofLinksFrom: path))
       defer { file.discard() }
       try file.make(copy(into:))
       if try file.publish() { return }
-      // Somebody else has made one meanwhile, and may use it.
+      // Somebody else has made the file meanwhile, and may use it.
     }
     try copy(into: path)
   }
@@ -65,12 +56,12 @@ extension Database {
       && ownFile.st_dev == file.st_dev && ownFile.st_ino == file.st_ino
   }
 
-  /// Copies the database into another one, and replaces what that holds. It must have no open
+  /// Copies the database into another one, and replaces that one's content. The destination must have no open
   /// transaction, result set or statement.
   ///
-  /// The source is read in one transaction, and the backup ends early, as the form for a file says. Throws
-  /// `ResultCode.busy` also for a destination in use, and a source in a transaction that writes;
-  /// `ResultCode.mismatch` where one in memory keeps pages of another size.
+  /// The source is read in one transaction, and the backup ends early in the same ways as the variant for a
+  /// file. Throws `ResultCode.busy` also for a destination in use, and for a source in a transaction that
+  /// writes; `ResultCode.mismatch` if a destination in memory has pages of another size.
   public func backup(
     to destination: Database, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
@@ -82,7 +73,7 @@ extension Database {
         .busy, "the destination has an open transaction, result set or statement")
     }
     guard sqlite3_txn_state(source, "main") != SQLITE_TXN_WRITE else {
-      throw DatabaseError(.busy, "the source is in a transaction that writes")
+      throw DatabaseError(.busy, "the source is in a write transaction")
     }
     var wait = BackupWait(self, destination)
     defer { wait.end() }
@@ -112,7 +103,7 @@ extension Database {
         destination.connection.unblock(.backup)
         connection.callDepth -= 1
         destination.connection.callDepth -= 1
-        // The text of another file may be stored in another way.
+        // The new content may have another text encoding.
         destination.noticeEncoding()
       }
       do {
@@ -123,7 +114,7 @@ extension Database {
       }
       let code = sqlite3_backup_finish(backup)
       guard code == SQLITE_OK else { throw destination.connection.error(code) }
-      // What is told of commits is told when a statement ends.
+      // SQLite calls the WAL hook when a statement ends.
       sqlite3_exec(target, "SELECT 1", nil, nil, nil)
       destination.connection.knownSchema.mayChange()
       destination.connection.follower?.hasReplacedContent()
@@ -131,8 +122,8 @@ extension Database {
     }
   }
 
-  /// Calls a closure while this connection sees the database as it is now. BEGIN takes no snapshot; what
-  /// reads first does, and without one a backup begins anew whenever somebody commits.
+  /// Calls a closure while this connection has a snapshot of the database as it is now. BEGIN takes none, but
+  /// the first read does. Without a snapshot, a backup begins anew whenever somebody commits.
   private func withSnapshot(_ wait: BackupWait, _ body: () throws -> Void) throws {
     func takeSnapshot() throws {
       try wait.whileBusy { _ = try value("SELECT 1 FROM sqlite_schema LIMIT 1", as: Int.self) }
@@ -149,7 +140,7 @@ extension Database {
     defer {
       connection.restrictions = restrictions
       ensureUndone {
-        // Not rolled back, which would end result sets that are open.
+        // Committed, since a rollback would end open result sets.
         do { try execute(.commit) } catch { try execute(.rollback) }
       }
     }
@@ -161,7 +152,7 @@ extension Database {
     _ backup: OpaquePointer, _ pagesPerStep: Int, _ wait: inout BackupWait,
     _ progress: ((Int, Int) throws -> Void)?
   ) throws {
-    // A long step couldn't be cancelled.
+    // All pages in one step couldn't be cancelled.
     let pages = pagesPerStep < 1 ? 1024 : Int32(clamping: pagesPerStep)
     while true {
       let code = sqlite3_backup_step(backup, pages)
@@ -182,8 +173,8 @@ extension Database {
     }
   }
 
-  /// Has the write-ahead log again that a file had to leave for a backup. Throws where it can't: a service that counts
-  /// on it would go on without, and be told nothing.
+  /// Restores WAL mode, which a file had to leave for a backup. Throws if it can't: a service that counts on
+  /// the log would otherwise go on without it and not know.
   private func setJournalModeAgain(_ mode: Configuration.JournalMode?) throws {
     guard let mode else { return }
     defer { connection.givesFileBack?() }
@@ -191,17 +182,17 @@ extension Database {
     guard found == mode.rawValue else {
       throw DatabaseError(
         .busy,
-        "the content was replaced, and the journal mode is now \(found ?? "none"), not \(mode.rawValue)"
+        "the content was replaced, but the journal mode is now \(found ?? "unknown"), not \(mode.rawValue)"
       )
     }
-    // Now the log is read in normal locking mode.
+    // This read opens the log in normal locking mode.
     _ = try value("PRAGMA schema_version", as: Int.self)
     _ = connection.setSynchronous(ownSynchronous)
   }
 
-  /// A backup can't change the page size of a destination in memory or with a write-ahead log; but
-  /// one in memory can be told before it holds anything, and a file can leave that mode. Returns the mode that it has
-  /// left.
+  /// Gives the destination the source's page size if a backup can't, which is so in memory or with a
+  /// write-ahead log. A database in memory can change the size while it is empty, and a file can leave WAL
+  /// mode. Returns the mode that it has left.
   private func matchPageSize(of destination: Database) throws -> Configuration.JournalMode? {
     let (size, oldSize) = (try pageSize, try destination.pageSize)
     guard size != oldSize else { return nil }
@@ -212,7 +203,7 @@ extension Database {
         let mode = try destination.value("PRAGMA journal_mode = delete", as: String.self)
         guard mode == "delete" else {
           throw DatabaseError(
-            .busy, "pages of another size take the file for oneself, and others have it open")
+            .busy, "the page size can only change while no other connection has the file open")
         }
       } catch {
         destination.connection.givesFileBack?()
@@ -226,16 +217,17 @@ extension Database {
     case "memory":
       throw DatabaseError(
         .mismatch,
-        "the source has pages of \(size) bytes, and the database in memory keeps its \(oldSize)")
+        "the source's page size is \(size) bytes, but the database in memory can't change its \(oldSize)"
+      )
     default:
       break
     }
     return nil
   }
 
-  /// Replaces what the database holds by the content of a file. Throws as ``init(path:configuration:)`` and
-  /// `backup(to:pagesPerStep:progress:)` do; then the database stays as it was, and it isn't touched
-  /// where the file is missing, no database, or another program's (``Configuration/expectedApplicationID``).
+  /// Replaces the database's content by that of a file. Throws as ``init(path:configuration:)`` and
+  /// `backup(to:pagesPerStep:progress:)` do; then the database stays as it was. It isn't touched if the file
+  /// is missing, is no database, or is another program's (``Configuration/expectedApplicationID``).
   public func restore(
     from path: String, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil
@@ -252,8 +244,8 @@ extension Database {
     try source.close()
   }
 
-  /// Replaces what the database holds by the content of another one. Throws as that one's backup does, and
-  /// `ResultCode.mismatch` where that is another program's (``Configuration/expectedApplicationID``).
+  /// Replaces the database's content by that of another database. Throws as the other one's backup does, and
+  /// `ResultCode.mismatch` if the other one is another program's (``Configuration/expectedApplicationID``).
   public func restore(
     from source: Database, pagesPerStep: Int = 256,
     progress: ((_ remainingPages: Int, _ totalPages: Int) throws -> Void)? = nil

@@ -1,8 +1,8 @@
-/// The busy handling of a backup: waits for locks in short pauses, up to the busy timeout, between which
-/// it can be stopped.
+/// The busy handling of a backup: waits for locks in short pauses, up to the busy timeout. The backup can be
+/// stopped between the pauses.
 ///
-/// The destination's busy handler waits for nothing meanwhile: it knows of its own connection only,
-/// and the task that may be cancelled can be that of the source.
+/// The destination's busy handler doesn't wait meanwhile. It knows of its own connection only, and the task
+/// that may be cancelled can be that of the source.
 struct BackupWait {
   private let source: Database
   private let destination: Database?
@@ -11,7 +11,7 @@ struct BackupWait {
   private let interrupts: [Int]
   private var deadline = Duration.zero
 
-  /// - Parameter destination: the other database, once it is open.
+  /// - Parameter destination: the other database, if it is open already.
   init(_ source: Database, _ destination: Database? = nil) {
     self.source = source
     self.destination = destination
@@ -22,16 +22,16 @@ struct BackupWait {
     begin()
   }
 
-  /// Lets the destination wait by itself again.
+  /// Restores the destination's own busy timeout.
   func end() { destination?.connection.busyHandler.timeout = destinationTimeout }
 
-  /// Counts the time anew.
+  /// Begins the time limit anew.
   mutating func begin() { deadline = MonotonicClock.now + timeout }
 
   /// Whether the time is up.
   var isOver: Bool { MonotonicClock.now >= deadline }
 
-  /// Throws where somebody wants the backup to end.
+  /// Throws if the backup was interrupted, or its task cancelled.
   func check() throws {
     for (database, interrupts) in zip([source, destination].compactMap { $0 }, interrupts) {
       try database.connection.checkCancellation()
@@ -46,7 +46,7 @@ struct BackupWait {
     BusyHandler.sleep()
   }
 
-  /// Calls a closure again until no lock is in its way, or the time is up.
+  /// Calls a closure again and again until no lock is in its way, or the time is up.
   func whileBusy<T>(_ body: () throws -> T) throws -> T {
     while true {
       do {

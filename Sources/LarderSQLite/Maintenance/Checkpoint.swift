@@ -1,7 +1,8 @@
 import CSQLite
 import Glibc
 
-/// How a checkpoint waits; see [Checkpoints](https://www.sqlite.org/c3ref/wal_checkpoint_v2.html).
+/// The mode of a checkpoint: what it waits for. See
+/// [Checkpoints](https://www.sqlite.org/c3ref/wal_checkpoint_v2.html).
 public enum CheckpointMode: Int32, Hashable, Sendable {
   /// Moves what can be moved without waiting for anybody.
   case passive
@@ -9,20 +10,20 @@ public enum CheckpointMode: Int32, Hashable, Sendable {
   case full
   /// Like full, then waits until nobody reads from the log, so that the next writer begins anew.
   case restart
-  /// Like restart, and cuts the log to nothing.
+  /// Like restart, and truncates the log to zero bytes.
   case truncate
 }
 
 extension Database {
-  /// Moves the write-ahead log into the database file; those of attached databases too.
+  /// Moves the write-ahead log into the database file, and those of attached databases into theirs.
   ///
-  /// Returns the number of frames in the log, and how many of them are in the file now; both are -1
-  /// where there is no write-ahead log. Throws `ResultCode.busy` where it would have to wait
-  /// longer than the busy timeout, `ResultCode.locked` inside of a transaction, and
-  /// `ResultCode.readOnlyMoved` where the file was moved away or replaced.
+  /// Returns the number of frames in the log, and how many of them are in the file now; both are -1 if there
+  /// is no write-ahead log. Throws `ResultCode.busy` if it would have to wait longer than the busy timeout,
+  /// `ResultCode.locked` inside of a transaction, and `ResultCode.readOnlyMoved` if the file was moved away
+  /// or replaced.
   ///
-  /// It can't meet the [WAL-reset bug](https://www.sqlite.org/wal.html#walresetbug) of SQLite before 3.51.3, as
-  /// `PRAGMA wal_checkpoint` and automatic checkpoints can't on a connection of Larder's; see
+  /// It isn't affected by the [WAL-reset bug](https://www.sqlite.org/wal.html#walresetbug) of SQLite before
+  /// 3.51.3. Nor are `PRAGMA wal_checkpoint` and automatic checkpoints on Larder's connections. See
   /// ``SQLiteLibrary/hasWALResetBug``.
   @discardableResult
   public func checkpoint(
@@ -39,16 +40,17 @@ extension Database {
 
 /// The outcome of a checkpoint.
 struct CheckpointOutcome {
-  /// Whether somebody was in the way.
+  /// Whether a lock was in the way.
   var isBusy = false
-  /// Both -1 where there is no write-ahead log.
+  /// The number of frames in the log, and of those that are in the file. Both are -1 without a write-ahead
+  /// log.
   var logFrames = -1
   var checkpointed = -1
 }
 
 extension Connection {
-  /// Installs Larder's own hook after commits to a write-ahead log, which makes the automatic checkpoints. That of
-  /// SQLite, in its place otherwise, isn't guarded against the WAL-reset bug.
+  /// Installs Larder's own WAL hook, which makes the automatic checkpoints. SQLite's hook, which it replaces,
+  /// isn't guarded against the WAL-reset bug.
   ///
   /// SQLite keeps an unretained pointer to this object, which closes the handle before it goes.
   func installLogHook(on handle: OpaquePointer) {
@@ -66,12 +68,12 @@ extension Connection {
   private func hasCommitted(to name: UnsafePointer<CChar>, frames: Int) {
     if larder_is_main(name), onLogCommit?(frames) == true { return }
     guard autocheckpoint > 0, frames >= autocheckpoint, let handle else { return }
-    // A checkpoint that fails is made by a later commit, as with SQLite's own hook.
+    // A failed checkpoint is retried by a later commit, as with SQLite's own hook.
     let outcome = run(.passive, of: String(cString: name), on: handle)
     if ResultCode(rawValue: outcome.code) == .ioErrorFsync { onSyncFailure?() }
   }
 
-  /// Makes a checkpoint of a database, or of all that are attached. Returns what SQLite tells of the first.
+  /// Checkpoints one database, or all that are attached. Returns the figures of the first.
   func checkpoint(_ mode: CheckpointMode, of schema: String? = nil) throws -> CheckpointOutcome {
     let handle = try sqlite()
     Self.clearInterrupt(of: handle)
@@ -79,7 +81,7 @@ extension Connection {
     for (index, name) in (schema.map { [$0] } ?? Self.databaseNames(of: handle)).enumerated() {
       let (code, logFrames, checkpointed) = run(mode, of: name, on: handle)
       if index == 0 { (outcome.logFrames, outcome.checkpointed) = (logFrames, checkpointed) }
-      // The others may still be moved.
+      // The logs of the other databases may still be moved.
       if code & 0xff == SQLITE_BUSY {
         outcome.isBusy = true
       } else if code != SQLITE_OK {
@@ -90,12 +92,13 @@ extension Connection {
     return outcome
   }
 
-  /// The row that `PRAGMA wal_checkpoint` returns, as a SELECT of its values, after the checkpoint.
+  /// Makes the checkpoint of a `PRAGMA wal_checkpoint`. Returns a SELECT of the row that the pragma would
+  /// return.
   func report(of pragma: Pragma) throws -> String {
     let modes: [String: CheckpointMode] = [
       "full": .full, "restart": .restart, "truncate": .truncate,
     ]
-    // With its closing parenthesis.
+    // The argument includes a closing parenthesis.
     let argument = pragma.argument?.prefix { $0 != ")" }.lowercased()
     let mode = argument.flatMap { modes[$0] } ?? .passive
     let outcome = try checkpoint(mode, of: pragma.schemaName)
@@ -105,7 +108,7 @@ extension Connection {
       """
   }
 
-  /// Runs a checkpoint under a ``LogRestartGuard`` where the library needs one.
+  /// Runs a checkpoint, under a ``LogRestartGuard`` if the library needs one.
   private func run(
     _ mode: CheckpointMode, of schema: String, on handle: OpaquePointer
   ) -> (code: Int32, logFrames: Int, checkpointed: Int) {
@@ -134,7 +137,8 @@ extension Connection {
       return code == SQLITE_OK ? run() : code
     }
     busyHandler.willGiveUp = { [unowned handler = busyHandler] in
-      // It goes on waiting while there is no guard: what is short, such as memory, may come back.
+      // The handler goes on waiting while there is no guard: a resource that is short, such as memory, may
+      // come back.
       let isGuarded = guarding.begin() == SQLITE_OK
       if isGuarded { handler.willGiveUp = nil }
       return isGuarded

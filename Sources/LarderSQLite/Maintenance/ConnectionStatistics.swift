@@ -1,7 +1,7 @@
 import CSQLite
 
-/// What a connection has in memory, and how its page cache has fared since it was opened. See
-/// [Status parameters](https://www.sqlite.org/c3ref/c_dbstatus_options.html).
+/// The memory of a connection, and the hits and misses of its page cache since it was opened. See [Status
+/// parameters](https://www.sqlite.org/c3ref/c_dbstatus_options.html).
 public struct ConnectionStatistics: Hashable, Sendable {
   /// The memory of the page cache, in bytes.
   public let cacheBytes: Int
@@ -15,11 +15,11 @@ public struct ConnectionStatistics: Hashable, Sendable {
   public let cacheMisses: Int
   /// How many pages were written to the file or the log.
   public let cacheWrites: Int
-  /// How many of these had to be written in the middle of a transaction, as the cache was full.
+  /// How many of these had to be written in the middle of a transaction, because the cache was full.
   public let cacheSpills: Int
 }
 
-/// What the executions of a statement have cost since it was prepared, which shows where an index is missing. See
+/// The costs of a statement's executions since it was prepared, which show where an index is missing. See
 /// [Status parameters](https://www.sqlite.org/c3ref/c_stmtstatus_counter.html).
 public struct StatementStatistics: Hashable, Sendable {
   /// How many steps went through rows of a table without an index.
@@ -30,14 +30,14 @@ public struct StatementStatistics: Hashable, Sendable {
   public let automaticIndexRows: Int
   /// How many instructions of SQLite's virtual machine were run.
   public let steps: Int
-  /// How many times it ran.
+  /// How many times the statement ran.
   public let runs: Int
-  /// Its memory, in bytes.
+  /// The memory of the statement, in bytes.
   public let bytes: Int
 }
 
 extension Database {
-  /// The connection's figures, from SQLite's own counts. Throws ``UnsupportedByEngine`` where the engine isn't
+  /// The connection's figures, from SQLite's own counts. Throws ``UnsupportedByEngine`` if the engine isn't
   /// SQLite.
   public var statistics: ConnectionStatistics {
     get throws {
@@ -60,8 +60,8 @@ extension Database {
 }
 
 extension Statement {
-  /// What its executions have cost so far, from SQLite's own counts. Throws when it is closed, and
-  /// ``UnsupportedByEngine`` where the engine isn't SQLite.
+  /// The costs of the statement's executions so far, from SQLite's own counts. Throws if the statement is
+  /// closed, and ``UnsupportedByEngine`` if the engine isn't SQLite.
   public var statistics: StatementStatistics {
     get throws {
       _ = try prepared.connection.sqlite()

@@ -1,14 +1,14 @@
 import FoundationEssentials
 import Glibc
 
-/// A folder in which files are made under other names, then checked and published under their own, by processes
-/// any of which may be killed.
+/// A folder in which files are drafted under other names, then checked and published under their own. Any of
+/// the processes that do so may be killed.
 ///
-/// Each of them has a lock file, `.larder-NUMBER.lock`, locked as long as it lives (`flock`), and begins the
-/// names of its drafts with the same. What has the name of a lock that nobody holds was left behind by one that
-/// was killed, and is removed.
+/// Each process has a lock file, `.larder-NUMBER.lock`, locked as long as the process lives (`flock`). The
+/// names of its drafts begin with the same number. Drafts whose lock nobody holds were left behind by a
+/// killed process, and are removed.
 ///
-/// What makes it Sendable: its variables are touched by one thread at a time, as whoever holds it sees to.
+/// Sendable because its variables are touched by one thread at a time, which its owner ensures.
 package final class DraftFolder: @unchecked Sendable {
   package let path: String
   private var lock: (descriptor: Int32, name: String)?
@@ -17,24 +17,24 @@ package final class DraftFolder: @unchecked Sendable {
   private static let prefix = ".larder-"
   private static let suffix = ".lock"
 
-  /// - Parameter path: the folder, which has to be there when it is first used.
+  /// - Parameter path: the folder, which has to exist when it is first used.
   package init(_ path: String) { self.path = path }
 
   deinit { close() }
 
-  /// The path of a new draft. Throws `ResultCode.cannotOpen` where the folder isn't there.
+  /// The path of a new draft. Throws `ResultCode.cannotOpen` if the folder doesn't exist.
   package func draft() throws -> String {
     let name = try lockName()
     count += 1
     return "\(path)/\(name)-\(count)"
   }
 
-  /// Removes a draft, and what SQLite has beside it.
+  /// Removes a draft, with its journal, log and index.
   package func discard(_ draft: String) {
     for suffix in ["", "-journal", "-wal", "-shm"] { unlink(draft + suffix) }
   }
 
-  /// Lets go of the lock.
+  /// Releases the lock.
   package func close() {
     guard let lock else { return }
     unlink(path + "/" + lock.name + Self.suffix)
@@ -42,7 +42,7 @@ package final class DraftFolder: @unchecked Sendable {
     self.lock = nil
   }
 
-  /// The name of the lock, which is taken where it isn't, or the folder is another by now.
+  /// The name of the lock. Takes a lock if none is held, or if the folder is another one by now.
   private func lockName() throws -> String {
     if let lock {
       if Self.leads(path + "/" + lock.name + Self.suffix, to: lock.descriptor) { return lock.name }
@@ -55,7 +55,7 @@ package final class DraftFolder: @unchecked Sendable {
       let file = name + Self.suffix
       let descriptor = open(path + "/" + file, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw error(file) }
-      // Another one that looks for leftovers may have been faster.
+      // Another process that looks for leftovers may have been faster.
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0,
         Self.leads(path + "/" + file, to: descriptor)
       {
@@ -73,7 +73,7 @@ package final class DraftFolder: @unchecked Sendable {
       && found.st_dev == own.st_dev
   }
 
-  /// Removes what those have left behind that were killed.
+  /// Removes what killed processes have left behind.
   private func removeLeftovers() throws {
     let names = try names()
     for file in names where file.hasPrefix(Self.prefix) && file.hasSuffix(Self.suffix) {

@@ -1,12 +1,12 @@
 import CSQLite
 
-/// What is in force on a connection, as SQLite itself tells it.
+/// The settings in force on a connection, as SQLite itself reports them.
 public struct EffectiveSettings: Hashable, Sendable {
   /// The journal mode, such as `wal`.
   public let journalMode: String
   /// When the file is synced.
   public let synchronous: Configuration.Synchronous?
-  /// Whether it is synced for several commits at once, by a queue or pool: `full`, shared.
+  /// Whether a queue or pool syncs the file for several commits at once: `full`, shared.
   public let groupCommit: Bool
   /// Whether foreign keys are enforced.
   public let foreignKeys: Bool
@@ -48,7 +48,7 @@ extension Database {
     }
   }
 
-  /// What is in force on this connection, read back from SQLite. Throws when it is closed.
+  /// The settings in force on this connection, read back from SQLite. Throws if the connection is closed.
   public var effectiveSettings: EffectiveSettings {
     get throws {
       let handle = try connection.sqlite()

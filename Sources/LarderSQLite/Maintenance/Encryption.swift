@@ -1,20 +1,20 @@
 import CSQLite
 import Glibc
 
-// Encrypted files: other keys, other files, and whether pages are what was written. Keys are never in SQL, nor among a
-// statement's arguments.
+// Encrypted files: changes their keys, attaches and copies them, and checks their pages. Keys are never in
+// SQL, nor among a statement's arguments.
 
 extension Database {
-  /// Writes each page of the database anew, with another key. See
+  /// Rewrites each page of the database with another key. See
   /// [sqlite3_rekey](https://www.zetetic.net/sqlcipher/sqlcipher-api/#rekey).
   ///
-  /// The file is taken for this connection alone, and its write-ahead log leaves it meanwhile. Connections that
-  /// others have open don't know the new key: they throw `ResultCode.notADatabase` from then on.
+  /// This takes exclusive use of the file, which leaves WAL mode meanwhile. Connections that others have open
+  /// don't know the new key: they throw `ResultCode.notADatabase` from then on.
   ///
-  /// Throws `ResultCode.misuse` in a transaction, in a pool, whose readers have the former key, and for a database
-  /// that isn't encrypted, for which ``backup(to:key:)`` is; `ResultCode.busy` where another connection uses a
-  /// write-ahead log of the file; ``UnsupportedByEngine`` where the library doesn't encrypt. Whatever fails
-  /// once pages are written closes the connection, and leaves the file with one key or the other.
+  /// Throws `ResultCode.misuse` in a transaction, in a pool (its readers have the former key), and for a
+  /// database that isn't encrypted (use ``backup(to:key:)``). Throws `ResultCode.busy` if another connection
+  /// uses a write-ahead log of the file, and ``UnsupportedByEngine`` if the library doesn't encrypt. A
+  /// failure after pages were written closes the connection, and leaves the file with one key or the other.
   public func rekey(_ key: EncryptionKey) throws {
     let handle = try connection.sqlite()
     try EncryptionKey.checkCipher("encryption (rekey)")
@@ -23,19 +23,20 @@ extension Database {
     }
     guard !isInTransaction, !hasOpenStatements else {
       throw DatabaseError(
-        .misuse, "a transaction or statement is open, and the key is changed outside")
+        .misuse, "the key can't be changed while a transaction or statement is open")
     }
     guard checkpoints == nil else {
       throw DatabaseError(
         .misuse,
-        "a pool's readers have the former key: close it, and use a Database or DatabaseQueue")
+        "a pool can't change its key, since its readers use it: close the pool, and use DatabaseQueue"
+      )
     }
     guard !isReadOnly else { throw DatabaseError(.readOnly, "the database can only be read") }
-    // An empty one is refused before anything changes.
+    // An empty key is refused before anything changes.
     try key.withBytes { _, _ in }
     let mode = try value("PRAGMA journal_mode", as: String.self)
     if mode == "wal" { try setMode("delete") }
-    // What another one has meanwhile locked.
+    // Throws if another connection has locked the file meanwhile.
     try executeUpdate("BEGIN EXCLUSIVE")
     try executeUpdate("COMMIT")
     cache.removeAll()
@@ -46,10 +47,10 @@ extension Database {
     do {
       guard code == SQLITE_OK else { throw connection.error(code) }
       connection.key = key
-      // SQLCipher takes no notice of a commit that fails.
+      // SQLCipher doesn't notice a commit that fails.
       try checkRekeyed()
     } catch {
-      // The next page would be written with the new key into a file that has the former one.
+      // This connection would write the next page with the new key, into a file that has the former one.
       closeEverything()
       throw error
     }
@@ -62,7 +63,7 @@ extension Database {
     }
   }
 
-  /// Reads the file by a connection that has nothing of it in memory.
+  /// Reads the file by a new connection, which has nothing of it in memory.
   private func checkRekeyed() throws {
     guard let location = try fileLocation() else { return }
     var other = configuration
@@ -75,35 +76,36 @@ extension Database {
     try Database(at: location, configuration: other).close()
   }
 
-  /// Attaches a database with a key of its own, or with none (nil). SQL's ATTACH gives the attached one the key
-  /// that this database has.
+  /// Attaches a database with a key of its own, or with none (nil). SQL's ATTACH gives the attached one the
+  /// key that this database has.
   ///
-  /// Throws as [ATTACH](https://www.sqlite.org/lang_attach.html) does, `ResultCode.notADatabase` where the key isn't
-  /// the file's, and ``UnsupportedByEngine`` for a key where the library doesn't encrypt.
+  /// Throws as [ATTACH](https://www.sqlite.org/lang_attach.html) does, `ResultCode.notADatabase` if the key
+  /// isn't the file's, and ``UnsupportedByEngine`` for a key if the library doesn't encrypt.
   ///
   /// - Parameters:
   ///   - path: a file, which is created if there is none; `""` for a temporary file.
-  ///   - name: what statements call it.
-  ///   - key: the file's, or a new file's; nil for one that isn't encrypted.
+  ///   - name: the name of the database in statements.
+  ///   - key: the key of the file, or of a new file; nil for one that isn't encrypted.
   public func attach(_ path: String, as name: String, key: EncryptionKey?) throws {
     let handle = try connection.sqlite()
     if key != nil { try EncryptionKey.checkCipher("encryption (attach)") }
     guard !path.utf8.contains(0), !name.isEmpty, !name.utf8.contains(0) else {
-      throw DatabaseError(.misuse, "a path has no NUL, nor has a name, which isn't empty either")
+      throw DatabaseError(
+        .misuse, "neither the path nor the name can contain a NUL, and the name can't be empty")
     }
     let sql = larder_has_cipher() == 0 ? "ATTACH ? AS ?" : "ATTACH ? AS ? KEY ?"
     try connection.restrictions.check(
       .keyedAttachment, false, hasTransaction: connection.hasTransaction, sql: sql)
     var statement: OpaquePointer?
     defer { sqlite3_finalize(statement) }
-    // The bytes are bound where they are, and released once the statement has run.
+    // The key's bytes are bound in place, and released once the statement has run.
     func run(_ bytes: UnsafeRawPointer?, _ count: Int32) throws {
       var code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
       guard code == SQLITE_OK else { throw connection.error(code, sql: sql) }
       // Debian builds SQLite so that it takes `file:…` as a URI unasked.
       let isPlain = !configuration.flags.contains(.uri) || !DatabaseURI.isURI(path)
       guard isPlain || !DatabaseURI.holdsKey(path) else {
-        throw DatabaseError(.misuse, "paths hold no keys")
+        throw DatabaseError(.misuse, "a path can't hold a key")
       }
       let file = isPlain && DatabaseURI.isURI(path) ? "./" + path : path
       for (index, text) in [file, name].enumerated() {
@@ -128,24 +130,24 @@ extension Database {
     if let key { try key.withBytes(run) } else { try run(nil, 0) }
   }
 
-  /// Copies the database into a new file that has another key, or none (nil): what encrypts a plain database, and
-  /// makes one of an encrypted one. See
+  /// Copies the database into a new file with another key, or with none (nil). This encrypts a plain
+  /// database, or decrypts an encrypted one. See
   /// [sqlcipher_export](https://www.zetetic.net/sqlcipher/sqlcipher-api/#sqlcipher_export).
   ///
-  /// The file appears when it is complete and on disk. Throws `ResultCode.cannotOpen` where there is a file of that
-  /// name, or where this database can only be read; `ResultCode.misuse` in a transaction; ``UnsupportedByEngine``
-  /// where the library doesn't encrypt.
+  /// The file appears when it is complete and on disk. Throws `ResultCode.cannotOpen` if there is a file of
+  /// that name, or if this database can only be read; `ResultCode.misuse` in a transaction;
+  /// ``UnsupportedByEngine`` if the library doesn't encrypt.
   public func backup(to path: String, key: EncryptionKey?) throws {
     let handle = try connection.sqlite()
     try EncryptionKey.checkCipher("encryption (backup)")
     guard !path.isEmpty, path != ":memory:", !path.utf8.contains(0) else {
-      throw DatabaseError(.misuse, "a backup needs the path of a file, and “\(path)” is none")
+      throw DatabaseError(.misuse, "a backup needs the path of a file: “\(path)” isn't one")
     }
     guard !isInTransaction else {
-      throw DatabaseError(.misuse, "a transaction is open, and files are copied outside of them")
+      throw DatabaseError(.misuse, "files can't be copied while a transaction is open")
     }
     func refusal() -> DatabaseError {
-      DatabaseError(.cannotOpen, "there is a file already: \(path)")
+      DatabaseError(.cannotOpen, "the file exists already: \(path)")
     }
     guard access(path, F_OK) != 0 else { throw refusal() }
     let file = NewFile(at: NewFile.end(ofLinksFrom: path))
@@ -155,7 +157,7 @@ extension Database {
       try connection.authorizer.whilePaused {
         try attach(draft, as: name, key: key)
         defer { _ = try? execute("DETACH \(name)", on: handle) }
-        // One state of the database, and one commit.
+        // One snapshot of the database, and one commit.
         try execute("BEGIN", on: handle)
         do {
           try execute("SELECT sqlcipher_export('\(name)')", on: handle)
@@ -180,11 +182,12 @@ extension Database {
     guard code == SQLITE_OK else { throw connection.error(code, sql: sql) }
   }
 
-  /// What is wrong with the pages of an encrypted file, a line each: none where each is what was written with the
-  /// key. See [cipher_integrity_check](https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_integrity_check).
+  /// Checks the pages of an encrypted file. Returns a line for each defect: none if each page is what was
+  /// written with the key. See
+  /// [cipher_integrity_check](https://www.zetetic.net/sqlcipher/sqlcipher-api/#cipher_integrity_check).
   ///
-  /// It says nothing of what the pages hold, as `PRAGMA integrity_check` does. Throws `ResultCode.misuse` for a
-  /// database that isn't encrypted, and ``UnsupportedByEngine`` where the library doesn't encrypt.
+  /// It doesn't check what the pages hold, as `PRAGMA integrity_check` does. Throws `ResultCode.misuse` for a
+  /// database that isn't encrypted, and ``UnsupportedByEngine`` if the library doesn't encrypt.
   public func cipherIntegrityCheck() throws -> [String] {
     _ = try connection.sqlite()
     try EncryptionKey.checkCipher("encryption (cipherIntegrityCheck)")
@@ -198,11 +201,11 @@ extension Database {
 }
 
 extension Connection {
-  /// What may be the cause where SQLite says that a file is no database.
+  /// The possible cause, for an error text, when SQLite says that a file is no database.
   var keyAdvice: String {
     guard key != nil else { return ", or it is encrypted and needs a key" }
     return handle.map { larder_has_plain_header($0) != 0 } == true
-      ? "; it isn't encrypted, and a key is given"
+      ? "; it isn't encrypted, but a key was given"
       : "; the key is wrong, or it isn't encrypted"
   }
 }

@@ -1,10 +1,10 @@
 import CSQLite
 
-// The indexes that a statement lacks, found by trying.
+// The indexes that a statement lacks, found by trial.
 
 extension Database {
-  /// The indexes that would make a statement faster: those with which SQLite finds rows that it now looks for one
-  /// by one, or needn't sort; none where there are none. The statement doesn't run, nothing is changed.
+  /// The indexes that would make a statement faster, since SQLite then searches rows that it now scans, or
+  /// needn't sort. Empty if there are none. The statement doesn't run, and nothing is changed.
   ///
   /// ```swift
   /// for index in try db.suggestedIndexes(for: "SELECT * FROM city WHERE country = 'NO' ORDER BY population DESC") {
@@ -13,17 +13,18 @@ extension Database {
   /// ```
   ///
   /// Candidates are tried on an empty copy of the schema in memory, with the statistics of
-  /// [ANALYZE](https://www.sqlite.org/lang_analyze.html) where there are some, and SQLite's planner chooses among
-  /// them: milliseconds, whatever the size of the database. Values that are bound may be missing. Not taken into
-  /// account is that each index makes writes slower, and that one of few values helps little.
+  /// [ANALYZE](https://www.sqlite.org/lang_analyze.html) if there are any, and SQLite's planner chooses among
+  /// them: milliseconds, whatever the size of the database. Bound values may be missing. The result doesn't
+  /// consider that each index makes writes slower, nor that an index of few distinct values helps little.
   ///
-  /// Throws ``DatabaseError`` for a statement that isn't valid, and ``UnsupportedByEngine`` where the engine isn't
-  /// SQLite.
+  /// Throws ``DatabaseError`` for a statement that isn't valid, and ``UnsupportedByEngine`` if the engine
+  /// isn't SQLite.
   public func suggestedIndexes(for sql: SQL) throws -> [IndexSchema] {
     try IndexAdvisor(self, sql).suggestions()
   }
 
-  /// The same with the rows of the plan that the statement would then have, as EXPLAIN QUERY PLAN tells them.
+  /// The suggested indexes, and the rows of the plan (EXPLAIN QUERY PLAN) that the statement would have with
+  /// them.
   package func indexAdvice(for sql: SQL) throws -> (indexes: [IndexSchema], plan: [PlanRow]) {
     let advisor = try IndexAdvisor(self, sql)
     let indexes = try advisor.suggestions()
@@ -33,28 +34,28 @@ extension Database {
 
 /// Finds the indexes that a statement would use.
 ///
-/// The planner itself chooses. First each column that the statement reads is tried alone, in a schema without other
-/// indexes, which leaves the few that conditions, joins and orders are about. Then all pairs of these are offered at
-/// once; what is chosen is offered with one column more, as long as that is chosen. In the end each is made as short
-/// as it can be while the plan stays as good.
+/// The planner itself chooses. First each column that the statement reads is tried alone, in a schema without
+/// other indexes. This leaves the few columns that conditions, joins and orders are about. Then all pairs of
+/// these are offered at once. An index that is chosen is offered with one more column, as long as the longer
+/// one is chosen. In the end each is made as short as it can be while the plan stays as good.
 private final class IndexAdvisor {
   private let source: Database
   private let copy: SchemaCopy
   private let sql: SQL
   private let text: [SQLPiece]
   private var lastCandidate = 0
-  /// Beyond as many columns an index finds few rows more.
+  /// The most columns of a suggested index. More would narrow the search little.
   private static let mostTerms = 5
-  /// All pairs of as many are tried.
+  /// The most columns of a table whose pairs are tried.
   private static let mostUseful = 12
-  /// As many of a table are tried alone.
+  /// The most columns of a table that are tried alone.
   private static let mostColumns = 200
 
   init(_ source: Database, _ sql: SQL) throws {
     self.source = source
     copy = try SchemaCopy(of: source)
     var sql = sql
-    // Whoever has only the text can ask too.
+    // A caller may have only the text, without values.
     if sql.values.isEmpty {
       sql.values = Array(repeating: nil, count: try copy.database.prepare(sql).parameterCount)
     }
@@ -96,7 +97,7 @@ private final class IndexAdvisor {
 
   // MARK: Trying
 
-  /// Runs a closure whose changes of the copy are undone.
+  /// Runs a closure, and undoes its changes of the copy.
   private func trying<T>(_ body: () throws -> T) throws -> T {
     try copy.database.inSavepoint { database in
       database.setRollbackOnly()
@@ -130,7 +131,7 @@ private final class IndexAdvisor {
     }
   }
 
-  /// Those that SQLite uses if it is offered all.
+  /// The candidates that SQLite uses if it is offered all.
   private func usedOnes(of candidates: [IndexCandidate]) throws -> [IndexCandidate] {
     try trying {
       try create(candidates)
@@ -141,7 +142,7 @@ private final class IndexAdvisor {
     }
   }
 
-  /// The same without those, and without columns at their ends, that make no plan better.
+  /// Removes the candidates, and the columns at their ends, that don't make the plan better.
   private func shortened(_ candidates: [IndexCandidate]) throws -> [IndexCandidate] {
     var best = candidates
     var quality = try plan(with: best)
@@ -158,7 +159,7 @@ private final class IndexAdvisor {
         (best, quality, kept) = (tried, found, shorter)
       }
       guard let kept else { continue }
-      // The usual directions, where others aren't needed.
+      // Prefers ascending columns if descending ones aren't needed.
       let ascending = self.candidate(kept.table, kept.terms.map(\.ascending))
       let tried = best.map { $0 == kept ? ascending : $0 }
       if ascending.terms != kept.terms, try !(plan(with: tried) < quality) { best = tried }
@@ -175,8 +176,8 @@ private final class IndexAdvisor {
     return IndexCandidate(name: "larder_candidate_\(lastCandidate)", table: table, terms: terms)
   }
 
-  /// Each in both directions, where the statement has one that isn't the usual one. (Which way the first goes
-  /// doesn't matter: an index is read both ways.)
+  /// The terms, in both directions if the statement sorts anything in descending order. (The direction of the
+  /// first column doesn't matter: an index is read both ways.)
   private func variants(of terms: [IndexCandidate.Term]) -> [IndexCandidate.Term] {
     guard text.contains(where: { $0.isWord("desc") }) else { return terms }
     return terms.flatMap { [$0, $0.descending] }
@@ -208,7 +209,7 @@ private final class IndexAdvisor {
           if bare < plan || isSorted && term.collation == nil { useful.insert(single) }
         }
       }
-      // Some are of use only beside others, as those of alternatives are.
+      // Some are of use only together with others, such as those of alternatives (OR).
       useful.formUnion(try usedOnes(of: singles))
       return columns.map { table, _ in
         let terms = singles.filter { $0.table == table && useful.contains($0) }.map { $0.terms[0] }
@@ -217,7 +218,7 @@ private final class IndexAdvisor {
     }
   }
 
-  /// The columns that the statement reads, in order, but the row id.
+  /// The columns that the statement reads, in order, without the row id.
   private func readColumns() throws -> [(Region.TableName, [String])] {
     let connection = copy.database.connection
     let handle = try connection.sqlite()
@@ -270,7 +271,7 @@ private final class IndexAdvisor {
       isUnique: false, condition: nil,
       sql: candidate.sql(
         as: name,
-        // The names of tables in these mean them without it.
+        // Tables of these databases are found without the database's name.
         in: ["main", "temp"].contains(candidate.table.database) ? nil : candidate.table.database))
   }
 }

@@ -1,6 +1,6 @@
-// What an index could be made of.
+// Candidates for new indexes.
 
-/// An index that is tried.
+/// A candidate: an index that is tried.
 struct IndexCandidate: Hashable {
   let name: String
   let table: Region.TableName
@@ -43,7 +43,7 @@ struct IndexCandidate: Hashable {
     }
   }
 
-  /// The statement that makes it.
+  /// The CREATE INDEX statement.
   func sql(as name: String, in database: String?) -> String {
     let database = database.map { $0.quotedIdentifier + "." } ?? ""
     return "CREATE INDEX \(database)\(name.quotedIdentifier)"
@@ -76,7 +76,7 @@ extension [SQLPiece] {
     return calls
   }
 
-  /// Columns' names without those of their tables, which indexes mustn't have.
+  /// The tokens without the names of tables before columns, which indexes mustn't have.
   private var withoutQualifiers: [SQLPiece] {
     indices.filter { index in
       let isDot = self[index].isSymbol(".")

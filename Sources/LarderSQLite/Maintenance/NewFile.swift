@@ -4,11 +4,11 @@ import Glibc
 
 /// The atomic creation of a database file: it is made under another name beside its own, and renamed when it
 /// is complete.
-struct NewFile {
+package struct NewFile {
   private let path: String
   private let draft: String
 
-  /// - Parameter path: where it is to appear. No link is followed.
+  /// - Parameter path: the path at which the file is to appear. No link is followed.
   init(at path: String) {
     self.path = path
     draft = path + "-" + String(UInt32.random(in: .min ... .max), radix: 16)
@@ -38,14 +38,14 @@ struct NewFile {
     }
   }
 
-  /// Gives the file its name, for good; false where there is one of that name by now.
+  /// Renames the file to its path, and syncs the folder; false if there is a file of that name by now.
   func publish() throws -> Bool { try Self.publish(draft, as: path) }
 
-  /// The same for any file that is on the disk.
-  static func publish(_ draft: String, as path: String) throws -> Bool {
+  /// Variant for any file that is already synced.
+  package static func publish(_ draft: String, as path: String) throws -> Bool {
     var code = larder_rename_new(draft, path)
     if code != 0, errno == EINVAL || errno == ENOSYS {
-      // Not every file system can look and rename in one.
+      // Not every file system can rename a file only if the name is free.
       if access(path, F_OK) == 0 { return false }
       code = rename(draft, path)
     }
@@ -57,7 +57,7 @@ struct NewFile {
     return true
   }
 
-  /// Without this the name may be gone when power fails.
+  /// Syncs the folder of a file, whose new name may otherwise be gone after a loss of power.
   static func syncFolder(of path: String) throws {
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
     let folder = open(slash.map { String(path[...$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -65,11 +65,12 @@ struct NewFile {
     defer { close(folder) }
     guard fsync(folder) == 0 || errno == EINVAL else {
       throw DatabaseError(
-        .ioError, "\(path) is written, but not known to stay: \(String(cString: strerror(errno)))")
+        .ioError,
+        "\(path) is written, but not known to be durable: \(String(cString: strerror(errno)))")
     }
   }
 
-  /// Removes what was written, unless it was published.
+  /// Removes the draft and its journals, unless it was published.
   func discard() {
     for suffix in ["", "-journal", "-wal", "-shm"] { unlink(draft + suffix) }
   }

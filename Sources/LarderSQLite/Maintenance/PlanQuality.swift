@@ -1,10 +1,10 @@
-// How good a plan of SQLite's is, told from what EXPLAIN QUERY PLAN says of it.
+// The quality of a query plan, judged by EXPLAIN QUERY PLAN.
 
-/// A row of EXPLAIN QUERY PLAN: a step, and the one that it belongs to, or 0.
+/// A row of EXPLAIN QUERY PLAN: a step, with the id of the step that it belongs to, or 0.
 package typealias PlanRow = (id: Int, parent: Int, detail: String)
 
 extension Database {
-  /// What EXPLAIN QUERY PLAN says of a statement.
+  /// The rows of EXPLAIN QUERY PLAN for a statement.
   package func planRows(of sql: SQL) throws -> [PlanRow] {
     var explained: SQL = "EXPLAIN QUERY PLAN \(sql)"
     explained.isCacheable = false
@@ -14,15 +14,16 @@ extension Database {
   }
 }
 
-/// A plan of [EXPLAIN QUERY PLAN](https://www.sqlite.org/eqp.html), and what can be compared of it: SQLite doesn't tell its estimates.
+/// A plan of [EXPLAIN QUERY PLAN](https://www.sqlite.org/eqp.html), compared by its scans, sorts and
+/// conditions: SQLite doesn't tell its estimates.
 struct PlanQuality: Comparable {
-  /// What the plan says of its steps.
+  /// The plan's descriptions of its steps.
   let details: [String]
-  /// How many times a table is gone through as a whole.
+  /// The number of full table scans.
   private var scans = 0
-  /// How many times rows are sorted.
+  /// The number of sorts.
   private var sorts = 0
-  /// How many conditions find rows in an index.
+  /// The number of conditions that find rows in an index.
   private var conditions = 0
 
   init(_ details: [String]) {
@@ -42,7 +43,7 @@ struct PlanQuality: Comparable {
     }
   }
 
-  /// Whether it is worse.
+  /// Whether `left` is the worse plan.
   static func < (left: Self, right: Self) -> Bool {
     (left.scans, left.sorts, right.conditions) > (right.scans, right.sorts, left.conditions)
   }

@@ -1,11 +1,11 @@
 // An empty copy of a database's schema, on which things can be tried.
 
-/// An empty copy in memory of all that statements of a connection can name: tables, indexes, views and triggers of
-/// all its databases, stand-ins for the program's functions and collations, and the statistics of ANALYZE. SQLite
-/// plans statements there as it does in the original.
+/// An empty copy in memory of all that a connection's statements can name: tables, indexes, views and
+/// triggers of all its databases, stand-ins for the program's functions and collations, and the statistics of
+/// ANALYZE. SQLite plans statements there as it does in the original.
 struct SchemaCopy {
   let database: Database
-  /// The databases, those attached included, in SQLite's order.
+  /// The names of the databases, attached ones included, in SQLite's order.
   private(set) var databases: [String] = []
 
   init(of source: Database) throws {
@@ -15,7 +15,7 @@ struct SchemaCopy {
     configuration.trustsSchema = true
     configuration.statementCacheCapacity = 0
     database = try Database(configuration: configuration)
-    // Indexes that would be made for one execution are those that are missing.
+    // Automatic indexes, which SQLite makes for one execution, would hide the indexes that are missing.
     try database.executeUpdate("PRAGMA automatic_index = OFF")
     try addFunctions(of: source)
     try database.createCollation { _ in { $0 < $1 ? .orderedAscending : .orderedDescending } }
@@ -70,13 +70,14 @@ struct SchemaCopy {
     try source.executeQuery("SELECT name, type FROM pragma_table_list WHERE schema = \(database)")
       .forEach { kinds[try $0.get(at: 0)] = try $0.get(at: 1) }
     let entries = try source.schema(of: database)
-    // What a virtual table keeps its rows in it makes by itself.
+    // A virtual table creates its shadow tables by itself.
     let tables = entries.filter { $0.kind == .table && kinds[$0.name] != "shadow" }
     for table in tables where !table.name.lowercased().hasPrefix("sqlite_") {
       do {
         try add(table, to: database)
       } catch  where kinds[table.name] == "virtual" {
-        // Its module isn't known here. That it is searched otherwise changes no other table's indexes.
+        // Its module isn't known here, so a plain table takes its place. That changes no other table's
+        // indexes.
         let columns = try source.executeQuery(
           "SELECT name FROM pragma_table_xinfo(\(table.name), \(database))"
         ).map { try $0.get(at: 0, as: String.self).quotedIdentifier }
@@ -87,14 +88,14 @@ struct SchemaCopy {
       }
     }
     for kind in [SchemaEntry.Kind.index, .view, .trigger] {
-      // What can't be made (a view of a table that is gone) isn't of use in the original either.
+      // An entry that can't be created (a view of a table that is gone) isn't of use in the original either.
       for entry in entries where entry.kind == kind { try? add(entry, to: database) }
     }
   }
 
   private func add(_ entry: SchemaEntry, to database: String) throws {
     guard let sql = entry.sql else { return }
-    // SQLite keeps the statement with one name for what it makes, without that of its database.
+    // SQLite keeps the statement with the entry's name alone: the database's name is inserted before it.
     let tokens = sql.sqlTokens
     guard
       let kind = tokens.firstIndex(where: { token in
@@ -114,7 +115,7 @@ struct SchemaCopy {
         "SELECT count(*) FROM \(identifier: database).sqlite_schema WHERE name = 'sqlite_stat1'",
         as: Int.self) ?? 0 > 0
     guard hasStatistics else { return }
-    // Makes the table, without a row.
+    // Creates the table `sqlite_stat1` without rows.
     try self.database.executeUpdate("ANALYZE \(identifier: database)")
     try source.executeQuery("SELECT tbl, idx, stat FROM \(identifier: database).sqlite_stat1")
       .forEach { row in

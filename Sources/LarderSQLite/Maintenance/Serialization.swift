@@ -3,11 +3,11 @@ import CSQLite
 // Databases as bytes.
 
 extension Database {
-  /// The database as the bytes that its file would have: what is committed, and what this connection's
+  /// The bytes that the database's file would have, with all that is committed and what this connection's
   /// transaction has changed so far. They are in memory twice while this runs.
   ///
-  /// Throws `ResultCode.noMemory` where they don't fit, `ResultCode.error` where there is no such database, and
-  /// ``UnsupportedByEngine`` where the engine isn't SQLite. See
+  /// Throws `ResultCode.noMemory` if they don't fit, `ResultCode.error` if there is no such database, and
+  /// ``UnsupportedByEngine`` if the engine isn't SQLite. See
   /// [sqlite3_serialize](https://www.sqlite.org/c3ref/serialize.html).
   ///
   /// - Parameter database: `main`, `temp`, or the name of an attached database.
@@ -17,8 +17,8 @@ extension Database {
       throw DatabaseError(.error, "no such database: \(database)")
     }
     connection.recorder?.willRun(nil, writes: false)
-    // SQLite says of a page that it can't read that it is full of zeros (3.40). A backup fails, but there is none of
-    // what a transaction has changed so far, or of what is encrypted.
+    // SQLite serializes a page that it can't read as zeros (3.40). A backup fails instead, but it can't copy
+    // what a transaction has changed so far, nor an encrypted database.
     if let file = sqlite3_db_filename(handle, database), file.pointee != 0, connection.key == nil,
       sqlite3_txn_state(handle, database) != SQLITE_TXN_WRITE
     {
@@ -27,12 +27,12 @@ extension Database {
     return try bytes(of: database)
   }
 
-  /// A copy in memory.
+  /// Copies a database into memory.
   private func inMemory(_ database: String) throws -> Database {
     let copy = try Database()
     let size = try value("PRAGMA \(identifier: database).page_size", as: Int.self) ?? 4096
     try copy.executeUpdate(SQL(raw: "PRAGMA page_size = \(size)"))
-    // Waits for others' locks, which a backup doesn't.
+    // This read waits for others' locks, which a backup doesn't.
     let rows = try executeQuery("SELECT 1 FROM \(identifier: database).sqlite_schema")
     _ = try rows.next()
     defer { rows.close() }
@@ -68,8 +68,8 @@ extension Database {
     return Array(UnsafeBufferPointer(start: bytes, count: Int(size)))
   }
 
-  /// Opens a database in memory that begins as what ``serialized(_:)`` has returned, or a file's bytes. It
-  /// grows as any other, unless the configuration says that it is only read.
+  /// Opens a database in memory with the bytes that ``serialized(_:)`` has returned, or those of a file. It
+  /// grows as any other, unless the configuration makes it read-only.
   ///
   /// ```swift
   /// let copy = try Database(serialized: bytes)
@@ -92,12 +92,12 @@ extension Database {
 
   private func deserialize(_ bytes: [UInt8]) throws {
     let handle = try connection.sqlite()
-    // SQLite owns them from here on, and releases them also where this fails.
+    // SQLite owns these bytes once they are passed on, and releases them also if that fails.
     guard
       let copy = sqlite3_malloc64(UInt64(bytes.count))?.assumingMemoryBound(to: UInt8.self)
-    else { throw DatabaseError(.noMemory, "no memory for \(bytes.count) bytes") }
+    else { throw DatabaseError(.noMemory, "out of memory for \(bytes.count) bytes") }
     copy.update(from: bytes, count: bytes.count)
-    // What was a file with a write-ahead log is none in memory: see the file format, bytes 18 and 19.
+    // A database in memory can't have a write-ahead log: see the file format, bytes 18 and 19.
     if bytes.count >= 100, copy[18] == 2, copy[19] == 2 { (copy[18], copy[19]) = (1, 1) }
     let flags =
       SQLITE_DESERIALIZE_FREEONCLOSE
@@ -105,7 +105,7 @@ extension Database {
     let code = sqlite3_deserialize(
       handle, "main", copy, Int64(bytes.count), Int64(bytes.count), UInt32(flags))
     guard code == SQLITE_OK else { throw connection.error(code) }
-    // Beyond the gibibyte that SQLite begins with.
+    // Raises SQLite's default limit of one gibibyte.
     var limit = Int64(1) << 40
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_SIZE_LIMIT, &limit)
   }

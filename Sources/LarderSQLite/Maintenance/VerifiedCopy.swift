@@ -1,24 +1,24 @@
 import Glibc
 
-/// What a copy has to pass before it is one.
+/// The check that a copy has to pass before it gets its name.
 public enum CopyCheck: Hashable, Sendable {
-  /// [quick_check](https://www.sqlite.org/pragma.html#pragma_quick_check): that all pages and rows can be read,
-  /// and hold together.
+  /// [quick_check](https://www.sqlite.org/pragma.html#pragma_quick_check): whether all pages and rows can be
+  /// read and are consistent.
   case quick
-  /// [integrity_check](https://www.sqlite.org/pragma.html#pragma_integrity_check): also that indexes hold what
-  /// their tables do, which takes several times as long.
+  /// [integrity_check](https://www.sqlite.org/pragma.html#pragma_integrity_check): also whether indexes match
+  /// their tables, which takes several times as long.
   case full
 
   fileprivate var pragma: String { self == .quick ? "quick_check" : "integrity_check" }
 }
 
 extension Database {
-  /// Writes a copy into a new file and reads all of it back: a complete file of its own, without a log beside
-  /// it, that is on the disk. It isn't removed when this throws.
+  /// Writes a copy into a new file, syncs it, and reads all of it back. The copy is a complete file without a
+  /// log beside it. It isn't removed if this throws.
   ///
   /// - Parameters:
-  ///   - path: where no file is yet.
-  ///   - willCheck: told what stops the check.
+  ///   - path: the path of the new file.
+  ///   - willCheck: called with the handle that interrupts the check.
   ///   - progress: as for ``backup(to:pagesPerStep:progress:)``.
   package func copy(
     verifiedBy check: CopyCheck, into path: String,
@@ -28,22 +28,23 @@ extension Database {
     var configuration = Configuration()
     configuration.journalMode = nil
     configuration.key = connection.key
-    // Nobody has it yet: it is synced once, when it is whole.
+    // Nobody uses the copy yet, so it is synced once, when it is whole.
     configuration.synchronous = .off
     configuration.busyTimeout = .zero
-    // Each page is written once.
+    // A small cache suffices, since each page is written once.
     configuration.cacheSize = 1 << 20
     let copy = try Database(path: path, configuration: configuration)
     defer { copy.closeEverything() }
     try withoutActuallyEscaping(progress) { try backup(to: copy, progress: $0) }
-    // The header says what journal the source has. Without a log it can be read where nothing can be written.
+    // The header still has the source's journal mode. Without a log, the copy can also be read on media that
+    // can't be written.
     _ = try copy.value("PRAGMA journal_mode = delete", as: String.self)
     try copy.close()
     try Self.sync(path)
     try verify(path, check, willCheck)
   }
 
-  /// Reads a copy by a connection of its own, with the functions that this one has.
+  /// Verifies a copy by another connection, with the functions that this one has.
   private func verify(
     _ path: String, _ check: CopyCheck, _ willCheck: (InterruptHandle) -> Void
   ) throws {
@@ -54,8 +55,8 @@ extension Database {
     try Self.verify(path, check, configuration, willCheck)
   }
 
-  /// Reads all of a file, and throws `ResultCode.corrupt` where it isn't whole.
-  static func verify(
+  /// Reads a whole file, and throws `ResultCode.corrupt` if it is damaged.
+  package static func verify(
     _ path: String, _ check: CopyCheck, _ configuration: Configuration,
     _ willCheck: (InterruptHandle) -> Void = { _ in }
   ) throws {
@@ -63,7 +64,7 @@ extension Database {
     configuration.readOnly = true
     configuration.journalMode = nil
     configuration.removesOwnLog = true
-    // Almost each page is read once.
+    // A small cache suffices, since almost every page is read once.
     configuration.cacheSize = 4 << 20
     configuration.flags.remove(.uri)
     let copy = try Database(path: path, configuration: configuration)
@@ -88,7 +89,7 @@ extension Database {
   }
 }
 
-/// Gives a file its name in a folder, for good, in place of the one that has it.
+/// Renames a draft to its final path, replaces the file that is there, and syncs the folder.
 package func publish(_ draft: String, replacing path: String) throws {
   guard rename(draft, path) == 0 else {
     throw DatabaseError(.cannotOpen, "\(path): \(String(cString: strerror(errno)))")

@@ -1,13 +1,14 @@
-/// The values of columns that were added to a table, in rows that are older than they: what SQLite makes of a DEFAULT
-/// then, which is a constant. SQLite itself is asked, by a table in memory that gets the same columns.
+/// The values that rows have in columns that were added after the rows were stored: the DEFAULT as SQLite
+/// evaluated it in ALTER TABLE, which is a constant. An in-memory table that gets the same columns has SQLite
+/// itself evaluate it.
 ///
 /// See [ALTER TABLE ADD COLUMN](https://www.sqlite.org/lang_altertable.html#altertabaddcol).
 enum AddedColumns {
   /// - Parameters:
-  ///   - texts: the columns' defaults, as the schema has them; nil for none.
+  ///   - texts: the columns' defaults as the schema spells them; nil for none.
   ///   - affinities: the columns' affinities.
   ///
-  /// Returns nil for a default that SQLite doesn't take for a column that is added: no row lacks such a column.
+  /// An element is nil if SQLite refuses its default in ADD COLUMN: no row can lack such a column then.
   static func values(
     of texts: [String?], _ affinities: [ColumnAffinity]
   ) throws -> [DatabaseValue?] {
@@ -18,7 +19,7 @@ enum AddedColumns {
       guard let text = column.0 else { return .null }
       let name = "c\(index)"
       let declaration = "ALTER TABLE t ADD COLUMN \(name) \(column.1.typeName) DEFAULT"
-      // The schema leaves the parentheses out.
+      // The schema stores a default without its parentheses.
       for form in [text, "(\(text))"] {
         guard (try? database.executeUpdate(SQL(raw: "\(declaration) \(form)"))) != nil else {
           continue
@@ -31,7 +32,7 @@ enum AddedColumns {
 }
 
 extension ColumnAffinity {
-  /// A type of this affinity.
+  /// A type name that has this affinity.
   fileprivate var typeName: String {
     switch self {
     case .none: "BLOB"

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A feed of committed changes, transaction by transaction, in the order of the commits. See
-/// `changes(of:)` of a queue or pool.
+/// A feed of committed changes, transaction by transaction, in commit order. See `changes(of:)` of a queue or
+/// pool.
 public struct ChangeFeed<Change: Sendable>: AsyncSequence, Sendable {
   private let access: any DatabaseAccess
   private let tables: [String]
@@ -10,8 +10,9 @@ public struct ChangeFeed<Change: Sendable>: AsyncSequence, Sendable {
   private let decoder: @Sendable (DateFormat) throws -> (RowChange) throws -> Change
 
   /// - Parameters:
-  ///   - tables: the names of tables, with those of their databases before a dot, or without for `main`.
-  ///   - decoder: makes what turns rows into changes, for one consumer.
+  ///   - tables: the names of tables, optionally prefixed by that of their database and a dot; `main`
+  ///     otherwise.
+  ///   - decoder: makes the function that turns rows into changes, once for each consumer.
   package init(
     of tables: [String], access: any DatabaseAccess, limit: Int, byteLimit: Int,
     beginning: (@Sendable (Database) throws -> Void)?,
@@ -24,24 +25,24 @@ public struct ChangeFeed<Change: Sendable>: AsyncSequence, Sendable {
     self.decoder = decoder
   }
 
-  /// Begins to follow, when the first transaction is asked for.
+  /// Makes an iterator, which begins to follow when its first transaction is asked for.
   @_documentation(visibility: internal)
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(subscription: Subscription(self))
   }
 
-  /// Transactions one after the other; ends the feed when it is let go of.
+  /// An iterator over transactions. Releasing it ends the feed.
   @_documentation(visibility: internal)
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let subscription: Subscription
 
-    /// The next transaction; nil at the end, which is where the task is cancelled or the queue or pool
-    /// is closed. Throws ``FeedOverflow`` and what keeps the feed from beginning.
+    /// The next transaction; nil once the task is cancelled or the queue or pool is closed. Throws
+    /// ``FeedOverflow``, and any error that keeps the feed from beginning.
     public mutating func next() async throws -> CommittedChanges<Change>? {
       try await subscription.next()
     }
 
-    /// Begins before the first transaction is asked for.
+    /// Begins the feed before the first transaction is asked for.
     func begin() async throws { _ = try await subscription.begin() }
   }
 
@@ -81,10 +82,10 @@ public struct ChangeFeed<Change: Sendable>: AsyncSequence, Sendable {
       if let id { return id }
       _ = try PreupdateHook.required()
       guard !feed.tables.isEmpty else {
-        throw DatabaseError(.misuse, "a feed follows at least one table, by its name")
+        throw DatabaseError(.misuse, "a feed needs the name of at least one table")
       }
       for limit in [feed.limit.changes, feed.limit.bytes] where limit <= 0 {
-        throw DatabaseError(.misuse, "a feed's limit is at least 1, and not \(limit)")
+        throw DatabaseError(.misuse, "a feed's limit has to be at least 1, not \(limit)")
       }
       let id = observers.addFeed(limit: feed.limit)
       self.id = id
@@ -109,8 +110,8 @@ public struct ChangeFeed<Change: Sendable>: AsyncSequence, Sendable {
 }
 
 extension DatabaseAccess {
-  /// A feed of what is committed to some tables: for each transaction of this queue or pool, the rows that it
-  /// has inserted, updated and deleted, with their values before and after.
+  /// A feed of the changes that are committed to some tables: for each transaction of this queue or pool, the
+  /// rows that it has inserted, updated and deleted, with their values before and after.
   ///
   /// ```swift
   /// for try await transaction in pool.changes(of: ["city"]) {
@@ -118,27 +119,28 @@ extension DatabaseAccess {
   /// }
   /// ```
   ///
-  /// Transactions come in the order of their commits, once they are as durable as the caller who made them is
-  /// told; what was rolled back, also to a savepoint, doesn't come. What triggers and foreign keys change
-  /// is there. What can't be told row by row is told by a transaction without changes
-  /// (``CommittedChanges/isFromElsewhere``): other processes' transactions, tables that are dropped, renamed, altered
-  /// or rebuilt, and values that are written as an open ``Blob``.
+  /// Transactions arrive in commit order, once they are as durable as their own callers are promised. Changes
+  /// that were rolled back, also to a savepoint, are left out; changes by triggers and foreign key actions
+  /// are included. Some commits can't be reported row by row, and arrive as a transaction without changes
+  /// (``CommittedChanges/isFromElsewhere``): other processes' transactions, tables that are dropped, renamed,
+  /// altered or rebuilt, and values that are written through an open ``Blob``.
   ///
-  /// The feed begins when its first transaction is asked for, and ends when its task is cancelled and when the
-  /// queue or pool is closed. To begin with what the tables hold, read them in `beginning`.
+  /// The feed begins when its first transaction is asked for. It ends when its task is cancelled or the queue
+  /// or pool is closed. To begin with the tables' current rows, read them in `beginning`.
   ///
   /// - Parameters:
-  ///   - tables: the tables' names, which throw when the feed begins if there is no such table, it is
-  ///     virtual, or has columns that are computed when they are read; `aux.city` for one of an attached
-  ///     database, and `main.a.b` for one of the main database whose name begins as that of a database.
-  ///   - limit: how many changes are held for a consumer that doesn't ask, at least 1; with more, and for a
-  ///     single transaction with more, the feed throws ``FeedOverflow`` once those of before are delivered.
-  ///   - byteLimit: how many bytes of memory these changes may take, likewise; 64 MiB by default.
-  ///   - beginning: is called in the scope of the writing connection in which the feed begins: what it reads is
-  ///     what the first transaction changes.
+  ///   - tables: the tables' names: `city`, `aux.city` for a table of an attached database, or `main.a.b` for
+  ///     a table `a.b` of the main database while a database is named `a`. The feed throws when it begins if
+  ///     a table doesn't exist, is virtual, or has VIRTUAL generated columns.
+  ///   - limit: the maximum number of changes that are held for a consumer that is behind, at least 1. Beyond
+  ///     that, also by a single transaction, the feed delivers what it holds and then throws
+  ///     ``FeedOverflow``.
+  ///   - byteLimit: the maximum memory that these changes may take, in bytes; 64 MiB by default.
+  ///   - beginning: a closure that is called on the writing connection, in the scope in which the feed
+  ///     begins. The feed's first transaction follows directly on the state that it reads.
   ///
-  /// Throws ``UnsupportedByEngine`` where the engine isn't SQLite, and where SQLite was built without its
-  /// preupdate hook.
+  /// Throws ``UnsupportedByEngine`` if the engine isn't SQLite, or SQLite was built without its preupdate
+  /// hook.
   public func changes(
     of tables: [String], limit: Int = 100_000, byteLimit: Int = 64 << 20,
     beginning: (@Sendable (Database) throws -> Void)? = nil

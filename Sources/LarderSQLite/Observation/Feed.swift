@@ -1,13 +1,13 @@
-/// What a feed holds until its consumer asks for it. The lock of ``Observers`` guards it.
+/// The transactions that a feed holds until its consumer asks for them. Guarded by the lock of ``Observers``.
 final class Feed {
-  /// What it follows; none before it begins.
+  /// The tables that the feed follows; empty before it begins.
   var tables: Set<Region.TableName> = []
   let limit: RowLog.Amount
   var waiter: Observers.Waiter?
-  /// Whether it has begun, in the scope that reads what it begins with. What was committed before isn't its.
+  /// Whether the feed has begun, in the scope that calls `beginning`. Earlier commits aren't delivered.
   var hasBegun = false
   private var items: [FeedItem] = []
-  /// The first item that wasn't delivered.
+  /// The index of the first item that wasn't delivered.
   private var first = 0
   private var held = RowLog.Amount()
   private var overflow: FeedOverflow?
@@ -16,7 +16,7 @@ final class Feed {
 
   var hasNext: Bool { first < items.count || overflow != nil }
 
-  /// Adds what a transaction has changed; returns who is to be woken.
+  /// Adds a transaction's changes. Returns the waiter to wake, if any.
   func append(_ log: RowLog, _ number: Int, _ position: Int) -> Observers.Waiter? {
     guard hasBegun, overflow == nil else { return nil }
     let changes = log.changes.filter { tables.contains($0.tableName) }
@@ -38,7 +38,7 @@ final class Feed {
   }
 
   func appendUnknown(_ number: Int) -> Observers.Waiter? {
-    // One says as much as many.
+    // Several unknown transactions in succession tell the consumer no more than one.
     guard hasBegun, overflow == nil, items.last?.isFromElsewhere != true || first == items.count
     else {
       return nil
@@ -48,7 +48,8 @@ final class Feed {
     return waiter.take()
   }
 
-  /// Takes the next item out. Throws where there is none any more since there were too many.
+  /// Takes the next item out; nil if there is none yet. Throws the overflow after the last item, if there was
+  /// one.
   func removeFirst() throws -> FeedItem? {
     guard first < items.count else {
       if let overflow { throw overflow }
@@ -66,12 +67,12 @@ final class Feed {
   }
 }
 
-/// A transaction, as a feed holds it.
+/// A transaction in a feed's buffer.
 struct FeedItem: Sendable {
   let number: Int
   let changes: [RowChange]
   let isFromElsewhere: Bool
-  /// What has to be on disk before it is told.
+  /// The log position that has to be synced before the transaction is delivered.
   let position: Int
   let size: RowLog.Amount
 }

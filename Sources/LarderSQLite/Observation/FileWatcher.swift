@@ -1,13 +1,14 @@
 import Dispatch
 
-/// Watches a database file, its log and its journal for writing by others, by inotify: what has changed, if
-/// anything, is for whoever is told to find out. Where there is no inotify, it tells once a second.
+/// Watches a database file, its log and its journal for writes by other processes, by inotify. It only
+/// reports that something was written: the receiver finds out what. Without inotify, it reports once a
+/// second.
 ///
-/// A write shows before the commit does whose part it is, so that it is followed by several looks, with
-/// exponential back-off. Each watch is for one event and set anew before the second look: a queue or pool that
-/// writes itself would pay for each page (measured: 4 µs of a commit's 14).
+/// A write is seen before the commit that it belongs to, so it is followed by several looks, with exponential
+/// back-off. Each watch is for one event and is set again before the second look: otherwise a queue or pool
+/// that writes itself would pay for each page (measured: 4 µs of a commit's 14).
 ///
-/// What makes it Sendable: all happens on the queue of ``FileEvents``.
+/// `@unchecked Sendable` is sound because everything happens on the queue of ``FileEvents``.
 final class FileWatcher: FileEventReceiver, @unchecked Sendable {
   private let events = FileEvents.writes
   private let paths: [String]
@@ -15,19 +16,19 @@ final class FileWatcher: FileEventReceiver, @unchecked Sendable {
   private var timer: (any DispatchSourceTimer)?
   private var isLooking = false
   private var isStopped = false
-  /// Whether something was written while others looked.
+  /// Whether a write was reported during a look, so that another look is due.
   private var isLate = false
-  /// Goes up with each write that is told of.
+  /// The number of the current burst; goes up with each reported write, and so invalidates older looks.
   private var burst = 0
-  /// How many looks there were since.
+  /// How many looks there were since the last write.
   private var step = 0
 
   /// The times between looks after a write, in milliseconds.
   private static let pauses = [3, 6, 12, 24, 48, 96]
-  /// With which look watching goes on.
+  /// The number of the look before which the watches are set again.
   private static let looksUnwatched = 2
 
-  /// - Parameter look: looks whether anything was committed; ``hasLooked()`` has to be called when it is done.
+  /// - Parameter look: looks for commits; ``hasLooked()`` has to be called when it is done.
   init(path: String, look: @escaping @Sendable () -> Void) {
     paths = [path, path + "-wal", path + "-journal"]
     self.look = look
@@ -35,7 +36,7 @@ final class FileWatcher: FileEventReceiver, @unchecked Sendable {
 
   func start() {
     events.queue.async { [self] in
-      // Whoever has it stopped may have come first.
+      // `stop()` may have come first.
       if isStopped { return }
       events.add(self)
       setWatches()
@@ -59,12 +60,12 @@ final class FileWatcher: FileEventReceiver, @unchecked Sendable {
     }
   }
 
-  /// Watches the files that there are. What is watched already stays so.
+  /// Watches the files that exist. Watches that are set already stay.
   private func setWatches() {
     for path in paths { events.watch(path, for: self) }
   }
 
-  /// After one of the files was written.
+  /// Called after one of the files was written.
   func hasChanged() {
     burst += 1
     step = 0

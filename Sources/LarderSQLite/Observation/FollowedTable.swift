@@ -1,27 +1,26 @@
 import CSQLite
 
-/// A table whose rows are followed: its columns, and how its rows are found again.
+/// A table whose rows are followed: its columns, and how a changed row is found again.
 final class FollowedTable {
   let name: Region.TableName
-  /// As the schema spells it.
+  /// The table's name as the schema spells it.
   let table: String
-  /// Where it is in the file, and how it was declared: another table of the name has others.
+  /// The table's root page and declaration. Another table that takes its name differs in these.
   let definition: String
   let columns: [String]
-  /// Which columns hold whole numbers as integers although they are REAL.
+  /// Which columns are REAL: SQLite stores their whole numbers as integers.
   let isReal: [Bool]
-  /// Of a table without row ids: the columns whose whole numbers an older SQLite tells as REAL where they are old,
-  /// since it asks for the affinity of the column in whose place they are stored; true for those that are always
-  /// integers.
+  /// For a WITHOUT ROWID table, the columns whose old whole numbers an older SQLite reports as REAL, because
+  /// it looks up the affinity by storage position; true if the column's whole numbers are always integers.
   let isToldAsReal: [Int: Bool]
-  /// What SQLite reads in columns that were added to the table, of rows that are older, of which it tells NULL; nil
-  /// where that isn't known.
+  /// The values that rows have in columns that were added after they were stored. For these columns the hook
+  /// reports NULL. Nil if a value isn't known.
   let defaults: [DatabaseValue?]
-  /// The columns by which a row is found: none for the row id.
+  /// The indexes of the columns that identify a row; empty if the row id does.
   let key: [Int]
 
-  /// Reads a table's columns from the schema. Throws for what has no rows of its own, and for tables with
-  /// columns that are computed when they are read.
+  /// Reads a table's columns from the schema. Throws for a table that doesn't exist, is virtual, or has
+  /// VIRTUAL generated columns.
   init(_ name: Region.TableName, of database: Database) throws {
     guard sqlite3_db_readonly(database.connection.handle, name.database) >= 0 else {
       throw DatabaseError(.error, "no such database: \(name.database)")
@@ -62,8 +61,8 @@ final class FollowedTable {
         let column = try rows.get(at: 0, as: String.self)
         throw DatabaseError(
           .error,
-          "\(spelled).\(column) is computed when it is read, of which SQLite doesn't tell; "
-            + "a STORED column can be followed")
+          "\(spelled).\(column) is a VIRTUAL generated column, whose changes SQLite doesn't report; "
+            + "only a STORED one can be followed")
       }
       let place = try rows.get(at: 2, as: Int.self)
       if place > 0 { key.append((place, columns.count)) }
@@ -89,7 +88,7 @@ final class FollowedTable {
       } : [:]
   }
 
-  /// The values of a row, column by column; nil where one can't be read.
+  /// The values of a row, column by column; nil if one can't be read.
   func values(
     _ format: StorageFormat, isOld: Bool,
     _ value: (Int32, UnsafeMutablePointer<OpaquePointer?>) -> Int32
@@ -99,8 +98,8 @@ final class FollowedTable {
     for index in columns.indices {
       var found: OpaquePointer?
       guard value(Int32(index), &found) == SQLITE_OK, let found else { return nil }
-      // SQLite's answer for a column that the row doesn't have, as it doesn't where the column was added
-      // later: the same as for a statement that isn't there.
+      // SQLite returns this value for a column that the row lacks because the column was added later. It is
+      // the same static value as for a missing statement.
       guard found != sqlite3_column_value(nil, 0) else {
         guard let value = defaults[index] else { return nil }
         values.append(value)
@@ -113,7 +112,7 @@ final class FollowedTable {
       } else if isOld, let isInteger = isToldAsReal[index], case .real(let number) = value,
         number.rounded() == number
       {
-        // Beyond that, several integers are one.
+        // Beyond 2⁵³ several integers have the same Double.
         guard isInteger, abs(number) < 0x1p53 else { return nil }
         values.append(.integer(Int64(number)))
       } else {
@@ -123,8 +122,8 @@ final class FollowedTable {
     return values
   }
 
-  /// The table that a feed's name means: one of the database whose name stands before its first dot, if there is such a
-  /// database, and else one of the main database.
+  /// Resolves the name of a feed's table. The part before the first dot is the database, if one has that
+  /// name; otherwise all of it is a table of the main database.
   static func name(_ text: String, on database: Database) -> Region.TableName {
     if let dot = text.utf8.firstIndex(of: UInt8(ascii: ".")) {
       let schema = String(text[..<dot])
@@ -135,14 +134,15 @@ final class FollowedTable {
     return .init(database: "main", table: text)
   }
 
-  /// What is stored now in the row that a change has left behind, or taken away; nil where there is none.
+  /// The stored values of a row; nil if it doesn't exist.
   func row(at place: RowPlace, of database: Database) throws -> [DatabaseValue]? {
     let condition: SQL
     switch place {
     case .rowID(let id):
       let known = Set(columns.map(\.folded))
       guard let name = ["rowid", "_rowid_", "oid"].first(where: { !known.contains($0) }) else {
-        throw DatabaseError(.error, "all names of the row id are columns of \(table)")
+        throw DatabaseError(
+          .error, "\(table) can't be followed: columns hide all names of its row id")
       }
       condition = "\(identifier: name) = \(id)"
     case .key(let key):
@@ -157,14 +157,14 @@ final class FollowedTable {
     return try columns.indices.map { try rows.get(at: $0, as: DatabaseValue.self) }
   }
 
-  /// Where a row is, by its values or, in a table with row ids, by that.
+  /// The place of a row: its primary key in a WITHOUT ROWID table, else its row id.
   func place(_ values: [DatabaseValue]?, _ rowID: Int64) -> RowPlace? {
     guard let values else { return nil }
     return key.isEmpty ? .rowID(rowID) : .key(key.map { ExactValue(values[$0]) })
   }
 }
 
-/// How a row is found again.
+/// The identity by which a row is found again.
 enum RowPlace: Hashable {
   case rowID(Int64)
   case key([ExactValue])

@@ -1,27 +1,27 @@
-/// The tables whose rows feeds want to know, as they are under one state of the connection's schema: whoever tells rows
-/// by them has to know that this is still the one (``KnownSchema``).
+/// The tables whose rows feeds follow, as read under one state of the connection's schema. Rows can be
+/// interpreted by them only while that state is current (``KnownSchema``).
 struct FollowedTables {
-  /// The ``Connection/schemaMark`` under which they were looked at; 0 for none.
+  /// The ``Connection/schemaMark`` under which the tables were read; 0 for none.
   private(set) var mark = 0
   private(set) var wanted: Set<Region.TableName> = []
   private var found: [Region.TableName: FollowedTable] = [:]
-  /// How those that were looked at were declared at the last commit; nil for a table that there wasn't.
+  /// The tables' definitions at the last commit; nil for a table that didn't exist.
   private var committed: [Region.TableName: String?] = [:]
-  /// Whether that is what was found last.
+  /// Whether `committed` has the definitions that were found last.
   private var isCommitted = true
-  /// Those that couldn't be looked at when that was due.
+  /// The tables that couldn't be read the last time.
   private var unread: Set<Region.TableName> = []
 
   subscript(name: Region.TableName) -> FollowedTable? { found[name] }
 
-  /// Has other tables be looked at from now on.
+  /// Replaces the set of followed tables. They are read at the next look.
   mutating func want(_ names: Set<Region.TableName>) {
     if names != wanted { mark = 0 }
     wanted = names
   }
 
-  /// Looks at the tables, all by one snapshot, and keeps what is known already of this state of the schema. Throws where
-  /// one that is required can't be followed.
+  /// Reads the tables from one snapshot, and keeps those that were read under the same state of the schema.
+  /// Throws if a required table can't be followed.
   mutating func look(
     requiring required: Set<Region.TableName> = [], on database: Database, at mark: Int
   ) throws {
@@ -33,7 +33,7 @@ struct FollowedTables {
         tables[name] = try known ?? FollowedTable(name, of: database)
       } catch {
         if required.contains(name) { throw error }
-        // One that was dropped since is told to its feed; what can't be read now is looked at again.
+        // A dropped table is reported to its feed. A table that can't be read now is retried later.
         if (error as? DatabaseError)?.code != .error { unread.insert(name) }
       }
     }
@@ -44,11 +44,12 @@ struct FollowedTables {
     self.mark = unread.isEmpty ? mark : 0
   }
 
-  /// The mark under which those that were found were looked at, whether or not others are wanted since.
+  /// The mark under which `found` was read, whether or not other tables are wanted since.
   private var lookedAt = 0
 
-  /// Whether one isn't declared any more as it was at the last commit: of rows that came or went with a table, as by DROP
-  /// and RENAME, SQLite doesn't tell. The feed of one that wasn't looked at before begins later.
+  /// Whether a table's definition differs from that at the last commit. SQLite doesn't report rows that come
+  /// or go with a table, as by DROP and RENAME. A table that is new here doesn't count: its feed begins
+  /// later.
   mutating func haveChanged() -> Bool {
     if isCommitted { return false }
     var haveChanged = false
@@ -63,7 +64,7 @@ struct FollowedTables {
     return haveChanged
   }
 
-  /// Takes what was found for what is committed.
+  /// Makes the definitions that were found those of the last commit.
   mutating func commit() {
     if isCommitted { return }
     isCommitted = true
@@ -71,7 +72,7 @@ struct FollowedTables {
     if committed.count > wanted.count { committed = committed.filter { wanted.contains($0.key) } }
   }
 
-  /// Forgets what was found, as after another database was copied into this one.
+  /// Forgets all definitions, as after another database was copied into this one.
   mutating func forget() {
     found = [:]
     committed = [:]

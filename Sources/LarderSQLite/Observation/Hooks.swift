@@ -1,11 +1,11 @@
 extension Database {
-  /// Calls a closure before each commit of this connection: an error that it throws makes the commit fail, as
-  /// `ResultCode.constraintCommitHook` with that error's text, and rolls all back.
+  /// Calls a closure before each commit of this connection. If it throws, the commit fails with
+  /// `ResultCode.constraintCommitHook` and the error's text, and the transaction is rolled back.
   ///
-  /// The closure can't use the connection. It is called as long as the observation that is returned is
-  /// kept, beyond the scope too. See [sqlite3_commit_hook](https://www.sqlite.org/c3ref/commit_hook.html).
-  /// Throws `ResultCode.readOnly` in a read scope, which commits nothing, and ``UnsupportedByEngine`` where the
-  /// engine isn't SQLite.
+  /// The closure can't use the connection. It stays registered as long as the returned observation is kept,
+  /// even beyond the scope. See [sqlite3_commit_hook](https://www.sqlite.org/c3ref/commit_hook.html). Throws
+  /// `ResultCode.readOnly` in a read scope, which commits nothing, and ``UnsupportedByEngine`` if the engine
+  /// isn't SQLite.
   public func onCommit(_ body: @escaping @Sendable () throws -> Void) throws -> Observation {
     connection.hooks.installCommitHook(on: try hookable())
     return observation {
@@ -15,8 +15,8 @@ extension Database {
     }
   }
 
-  /// Calls a closure after each rollback of a transaction of this connection, not of a savepoint; otherwise as
-  /// ``onCommit(_:)``.
+  /// Calls a closure after each rollback of a transaction of this connection, but not of a savepoint.
+  /// Otherwise like ``onCommit(_:)``, also in what is thrown.
   public func onRollback(_ body: @escaping @Sendable () -> Void) throws -> Observation {
     connection.hooks.installRollbackHook(on: try hookable())
     return observation {
@@ -26,15 +26,15 @@ extension Database {
     }
   }
 
-  /// Calls a closure for each row that a statement of this connection inserts, updates or deletes, whatever
-  /// becomes of the transaction; otherwise as ``onCommit(_:)``.
+  /// Calls a closure for each row that a statement of this connection inserts, updates or deletes, even if
+  /// the transaction is rolled back later. Otherwise like ``onCommit(_:)``, also in what is thrown.
   ///
-  /// SQLite tells of rows of ordinary tables only: not of those without row ids, of rows that REPLACE
-  /// removes, or that a DELETE without WHERE does. See
-  /// [sqlite3_update_hook](https://www.sqlite.org/c3ref/update_hook.html). To follow what is committed,
-  /// use `changes(of:)` of a queue or pool.
+  /// SQLite reports rows of ordinary tables only: neither those of WITHOUT ROWID tables, nor rows that
+  /// REPLACE or a DELETE without WHERE removes. See
+  /// [sqlite3_update_hook](https://www.sqlite.org/c3ref/update_hook.html). To follow committed changes, use
+  /// `changes(of:)` of a queue or pool.
   ///
-  /// - Parameter body: gets what became of the row, its table, and its id, after an update the new one.
+  /// - Parameter body: gets the operation, the table, and the row id (the new one after an update).
   public func onUpdate(
     _ body: @escaping @Sendable (RowChange.Operation, _ table: String, _ rowID: Int64) -> Void
   ) throws -> Observation {
@@ -52,7 +52,8 @@ extension Database {
   private func hookable(_ feature: StaticString = #function) throws -> OpaquePointer {
     let handle = try connection.sqlite(feature)
     guard !connection.restrictions.contains(.writing) else {
-      throw DatabaseError(.readOnly, "a read scope writes nothing to tell of; use inDatabase")
+      throw DatabaseError(
+        .readOnly, "a read scope can't set hooks, since it doesn't write; use inDatabase")
     }
     connection.hooks.isRunning = { [unowned connection] isRunning in
       if isRunning { connection.block(.hook) } else { connection.unblock(.hook) }

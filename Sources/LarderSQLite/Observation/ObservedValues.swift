@@ -1,28 +1,28 @@
-/// A value that follows the database: what a closure reads, and again after each commit that touches what it
-/// has read. See `values(of:)` of a queue or pool.
+/// A value that follows the database: the result of a closure, which runs again after each commit that
+/// touches what it has read. See `values(of:)` of a queue or pool.
 public struct ObservedValues<Value: Sendable>: AsyncSequence, Sendable {
   fileprivate let access: any DatabaseAccess
   fileprivate let call: ScopeCall
   fileprivate let fetch: @Sendable (Database) throws -> Value
 
-  /// Begins to observe, when the first value is asked for.
+  /// Makes an iterator, which begins to observe when its first value is asked for.
   @_documentation(visibility: internal)
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(observation: ValueObservation(self))
   }
 
-  /// Values one after the other; ends the observation when it is let go of.
+  /// An iterator over values. Releasing it ends the observation.
   @_documentation(visibility: internal)
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let observation: ValueObservation<Value>
 
-    /// The next value; nil at the end, which is where the task is cancelled, the queue or pool is closed, or
-    /// the closure has read nothing. Throws what the closure throws, after which there is no further value.
+    /// The next value; nil once the task is cancelled, the queue or pool is closed, or the closure has read
+    /// nothing. Rethrows the closure's error, after which there is no further value.
     public mutating func next() async throws -> Value? { try await observation.next() }
   }
 }
 
-/// One observation of a value: of one consumer, which asks for the values one after the other.
+/// The observation of one consumer, which asks for one value after the other.
 private final class ValueObservation<Value: Sendable> {
   private let source: ObservedValues<Value>
   private let observers: Observers
@@ -30,9 +30,9 @@ private final class ValueObservation<Value: Sendable> {
   private var last: Value?
   private var isOver = false
   private var pace = FetchPace()
-  /// How long the last read took, in nanoseconds.
+  /// The duration of the last read, in nanoseconds.
   private var timeOfRead = Int.max
-  /// What goes on beside the first read, where somebody writes just then.
+  /// The installation of the observers, which runs beside the first read while somebody writes.
   private var installing: Task<Void, any Error>?
 
   init(_ source: ObservedValues<Value>) {
@@ -71,7 +71,7 @@ private final class ValueObservation<Value: Sendable> {
 
   private enum Outcome: Sendable {
     case value(Value)
-    /// The value is the one before.
+    /// The value equals the previous one.
     case same
     case over
   }
@@ -88,7 +88,7 @@ private final class ValueObservation<Value: Sendable> {
     call.isOnOwnThread = isOnOwnThread
     let (value, time) = try await source.access.connections.perform(.read, call) {
       [observers] db in
-      // In the scope: who waits for a connection need not be told of what is committed meanwhile.
+      // Called inside the scope: while it waits for a connection, the observer needn't be told of commits.
       observers.willRead(id)
       let start = MonotonicClock.nanoseconds
       let (value, region) = try db.recordingReads(fetch)
@@ -113,7 +113,8 @@ private final class ValueObservation<Value: Sendable> {
     return id
   }
 
-  /// Waits until commits are told. What was committed since the first read wasn't.
+  /// Waits until commits are reported, then has the value read again: commits since the first read were
+  /// missed.
   private func endInstalling(_ id: Int) async throws {
     guard let installing else { return }
     try await withTaskCancellationHandler {
@@ -146,8 +147,8 @@ private final class ValueObservation<Value: Sendable> {
 }
 
 extension DatabaseAccess {
-  /// A value that follows the database: what the closure reads now, and again after each commit that touches
-  /// the tables, columns or, where records are found by their integer key, rows that it has read.
+  /// A value that follows the database: the closure runs now, and again after each commit that touches the
+  /// tables, columns or, if records are found by their integer key, rows that it has read.
   ///
   /// ```swift
   /// for try await count in pool.values(of: { db in
@@ -155,20 +156,23 @@ extension DatabaseAccess {
   /// }) { print(count ?? 0) }
   /// ```
   ///
-  /// The closure runs in a read scope, once at first, beside who writes just then on a pool, and then when a value is
-  /// asked for and something was committed: a slow consumer gets the newest value and no queue grows, and of commits that follow one another
-  /// within less than a quarter of a millisecond the newest is read. Values that are `Equatable` and equal
-  /// to the one before are left out. Commits of other processes count too, within 50 ms where the file system
-  /// tells of writing (inotify) and a second where it doesn't; what they have changed nobody knows, so
-  /// that everything is read again. So is what PRAGMAs and their functions, `dbstat`, and virtual tables of modules that
-  /// SQLite hasn't have read, after each commit. Whether values are equal is the type's own to say: Swift's strings are
-  /// where they look the same, those of ``DatabaseValue`` too.
+  /// The closure runs in a read scope: once at first (on a pool, even while somebody writes), then whenever a
+  /// value is asked for and something was committed. So a slow consumer gets the newest value and no queue
+  /// grows. Commits that follow one another closely are read together, a quarter of a millisecond after the
+  /// first, and every four milliseconds if the series goes on. `Equatable`
+  /// values that equal the previous one are skipped; the type decides, and Swift's strings, also in
+  /// ``DatabaseValue``, are equal if they look the same.
+  ///
+  /// Commits of other processes count too, within 50 ms if the file system reports writes (inotify),
+  /// otherwise within a second. Nobody knows which tables they have changed, so everything is read again. The
+  /// same holds after each commit for PRAGMAs and their functions, `dbstat`, and virtual tables of modules
+  /// that aren't SQLite's.
   ///
   /// The sequence ends when its task is cancelled, when the queue or pool is closed, and after a closure that
-  /// has read nothing of this database. It throws what the closure throws, as `ResultCode.readOnly` for
-  /// writing; `ResultCode.readOnlyMoved` when another file has taken the place of the database's, or nothing has been there
-  /// for five seconds; and
-  /// ``UnsupportedByEngine`` where the engine isn't SQLite. Each loop over it observes by itself.
+  /// has read nothing of this database. It rethrows the closure's errors, such as `ResultCode.readOnly` for
+  /// writing. It throws `ResultCode.readOnlyMoved` if another file has replaced the database's, or there has
+  /// been none for five seconds, and ``UnsupportedByEngine`` if the engine isn't SQLite. Each loop over it
+  /// observes independently.
   public func values<Value: Sendable>(
     of fetch: @escaping @Sendable (Database) throws -> Value,
     label: StaticString = #function, line: UInt = #line
@@ -176,26 +180,26 @@ extension DatabaseAccess {
     ObservedValues(access: self, call: ScopeCall(label, line), fetch: fetch)
   }
 
-  /// The same with a callback, called with one value after the other in a task of its own, until the
-  /// observation that is returned is cancelled or released.
+  /// Callback variant. Calls `onValue` with one value after the other, in a task of its own, until the
+  /// returned observation is cancelled or released.
   ///
-  /// It can be begun inside of a scope of the same queue or pool: the first value is read in a turn of its own. In a
-  /// process that was forked it is refused at once, by `onError` with `ResultCode.misuse`; what the
-  /// parent has begun to observe ends there without a word, and goes on in the parent.
+  /// It can be called inside a scope of the same queue or pool: the first value is read in another scope
+  /// later. In a forked process it fails at once, by `onError` with `ResultCode.misuse`. Observations that
+  /// the parent has begun end silently in the fork, and go on in the parent.
   ///
   /// - Parameters:
   ///   - fetch: reads the value.
-  ///   - label: names the scope in errors of those who wait for it.
-  ///   - line: likewise.
-  ///   - onError: is called with what ends the observation, if that is an error; not after it was cancelled.
-  ///   - onValue: is called with each value; the next one isn't read before it returns.
+  ///   - label: names the scope in the errors of scopes that wait for it.
+  ///   - line: the scope's line, for the same purpose.
+  ///   - onError: is called with the error that ends the observation, if any, unless it was cancelled.
+  ///   - onValue: is called with each value. The next one isn't read before it returns.
   public func values<Value: Sendable>(
     of fetch: @escaping @Sendable (Database) throws -> Value,
     label: StaticString = #function, line: UInt = #line,
     onError: @escaping @Sendable (any Error) -> Void,
     onValue: @escaping @Sendable (Value) -> Void
   ) -> Observation {
-    // After a fork there is nobody who would run a task.
+    // A forked process has no threads that would run a task.
     guard connections.isOfThisProcess else {
       onError(Connection.processError)
       return Observation {}

@@ -1,36 +1,40 @@
-/// The registry of ``Observers``, guarded by their lock: observers of values by the tables that they have read,
-/// and feeds.
+/// The registered observers and feeds, guarded by the lock of ``Observers``. Observers of values are indexed
+/// by the tables that they have read.
 struct ObserverRegistry {
   var lastID = 0
   var values: [Int: ValueObserver] = [:]
-  /// Those that are to be told when a table is touched, or rows of it, and of anything.
+  /// The observers to tell when a table, or rows of it, is touched.
   private var byTable: [Region.TableName: TableReaders] = [:]
+  /// The observers to tell of any commit.
   private var ofAnything: Set<Int> = []
-  /// How many have read rows of a table by their ids, whether or not they wait for a commit just now.
+  /// The number of observers that have read rows of a table by id, whether or not they wait for a commit now.
   private var rowReaders: [Region.TableName: Int] = [:]
   var feeds: [Int: Feed] = [:]
   var number = 0
   var isInstalled = false
   var isClosed = false
-  /// Why all observations have ended, if that is an error.
+  /// The error that has ended all observations, if one has.
   var failure: DatabaseError?
-  /// The file's; nil where there is none.
+  /// The path of the database file; nil if there is none.
   var path: String?
   var dateFormat = DateFormat.iso8601
   var watcher: FileWatcher?
 
-  /// Those who are woken together a moment later, as others were just woken.
+  /// The waiters that are woken together a moment later, because others were woken just before.
   private var late: [Observers.Waiter] = []
-  /// When somebody was last woken, in nanoseconds of the ``MonotonicClock``.
+  /// The time of the last wake-up, in nanoseconds of the ``MonotonicClock``.
   private var lastWake = 0
-  /// For how long those who are to be woken are collected, in nanoseconds.
-  private static let interval = 250_000
+  /// How long waiters are collected before they are woken, in nanoseconds.
+  private var interval = Self.shortestInterval
+  private static let shortestInterval = 250_000
+  /// The longest interval, in nanoseconds, which is reached after four shorter ones.
+  static let longestInterval = 4_000_000
 
   var isUnused: Bool { values.isEmpty && feeds.isEmpty }
 
   // MARK: Values
 
-  /// The tables whose rows were read by their ids.
+  /// The tables whose rows were read by id.
   var tablesOfRows: Set<Region.TableName> { Set(rowReaders.keys) }
 
   mutating func addObserver() -> Int {
@@ -40,7 +44,7 @@ struct ObserverRegistry {
     return lastID
   }
 
-  /// Removes an observer, or a feed; returns who waits for it.
+  /// Removes an observer or feed. Returns its waiter, if any.
   mutating func remove(_ id: Int) -> Observers.Waiter? {
     forget(id)
     if let observer = values.removeValue(forKey: id) {
@@ -50,7 +54,7 @@ struct ObserverRegistry {
     return feeds.removeValue(forKey: id)?.waiter
   }
 
-  /// Has an observer that is about to read be told of anything.
+  /// Has an observer that is about to read be told of every commit.
   mutating func begin(_ id: Int) {
     forget(id)
     guard let observer = values[id] else { return }
@@ -58,7 +62,8 @@ struct ObserverRegistry {
     observer.begin()
   }
 
-  /// Has an observer be told of what it has read. Returns whether rows of other tables are wanted than before.
+  /// Has an observer be told of commits to the region that it has read. Returns whether the set of tables
+  /// whose rows are wanted has changed.
   mutating func end(_ id: Int, _ region: Region) -> Bool {
     guard let observer = values[id] else { return false }
     let (came, went) = (count(rowsOf: region, by: 1), count(rowsOf: observer.region, by: -1))
@@ -72,13 +77,13 @@ struct ObserverRegistry {
     return came || went
   }
 
-  /// Has an observer read again, since something may have been committed that it wasn't told of.
+  /// Has an observer read again, since it may have missed a commit.
   mutating func makeDirty(_ id: Int) {
     forget(id)
     values[id]?.makeDirty()
   }
 
-  /// Counts who has read rows of tables; returns whether a table came or went.
+  /// Adjusts the counts of row readers for a region's tables. Returns whether a table was added or removed.
   private mutating func count(rowsOf region: Region, by step: Int) -> Bool {
     var isAnother = false
     for (name, part) in region.tables where part.rows != nil {
@@ -97,8 +102,8 @@ struct ObserverRegistry {
     }
   }
 
-  /// Tells observers what was touched, and returns those to wake. Of those that have read single rows only those of
-  /// touched ones are looked at, however many there are.
+  /// Marks the observers of a touched region, and returns the waiters to wake. Of the observers of single
+  /// rows, only those of touched rows are visited, however many there are.
   mutating func tell(_ touched: Region) -> [Observers.Waiter] {
     var told = Array(ofAnything)
     if touched.isEverything {
@@ -111,32 +116,35 @@ struct ObserverRegistry {
     var waiters: [Observers.Waiter] = []
     for id in told {
       guard let observer = values[id], observer.note(touched) else { continue }
-      // It isn't told again before it has read again.
+      // A dirty observer needn't be told again before it has read again.
       if observer.isDirty { forget(id) }
       if let waiter = observer.waiter.take() { waiters.append(waiter) }
     }
     return waiters
   }
 
-  /// Whom to wake now of those that a commit has told, and at which moment to wake the others, if nobody does that yet.
+  /// Decides which waiters to wake now, and when to wake the rest (nil if that is scheduled already, or there
+  /// are none).
   ///
-  /// While commits follow one another closely they are woken together: to wake one costs those who write more than to
-  /// commit a row.
+  /// While commits follow one another closely, waiters are woken together, after intervals that double:
+  /// waking one and its read take more time than committing a row, on a core that the writer may need.
   mutating func collect(_ told: [Observers.Waiter]) -> (now: [Observers.Waiter], later: Int?) {
     if told.isEmpty { return ([], nil) }
     let now = MonotonicClock.nanoseconds
-    let next = lastWake &+ Self.interval
+    let next = lastWake &+ interval
     guard now < next || !late.isEmpty else {
       lastWake = now
+      interval = Self.shortestInterval
       return (told, nil)
     }
     late += told
     return ([], late.count == told.count ? next : nil)
   }
 
-  /// Those who were collected.
+  /// Takes out the collected waiters.
   mutating func takeLate() -> [Observers.Waiter] {
     lastWake = MonotonicClock.nanoseconds
+    interval = min(interval * 2, Self.longestInterval)
     defer { late = [] }
     return late
   }
@@ -154,7 +162,7 @@ struct ObserverRegistry {
   }
 }
 
-/// Who has read a table: as a whole, or single rows.
+/// The observers that have read a table, as a whole or by single rows.
 private struct TableReaders {
   private var ofAll: Set<Int> = []
   private var byRow: [Int64: Set<Int>] = [:]
@@ -180,7 +188,7 @@ private struct TableReaders {
     }
   }
 
-  /// Calls a closure with those who may have read a part of the table.
+  /// Calls a closure for each observer that may have read a part of the table.
   func forEach(of part: Region.Part, _ body: (Int) -> Void) {
     guard let rows = part.rows else {
       ofAll.forEach(body)

@@ -1,7 +1,8 @@
-/// The thread on which observers of a queue or pool wait and read, if their reads are brief: one that has thousands to
-/// wake after a commit takes a core for them, and leaves the threads of all tasks to those who write.
+/// The thread on which the observers of a queue or pool wait and read, if their reads are brief. Waking
+/// thousands of them after a commit then takes one core, and leaves the task threads to the writers.
 final class ObserverThread: TaskExecutor {
-  /// Whose reads take longer, in nanoseconds, reads as other tasks do, since the others would have to wait.
+  /// The longest read that still runs here, in nanoseconds. Observers with longer reads use the ordinary task
+  /// threads, so that the others needn't wait for them.
   static let longest = 100_000
 
   private let thread = StandbyThread(idleTime: .seconds(10))
@@ -11,6 +12,6 @@ final class ObserverThread: TaskExecutor {
     thread.run { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
   }
 
-  /// Has the thread call a closure.
+  /// Calls a closure on the thread.
   func run(_ job: @escaping @Sendable () -> Void) { thread.run(job) }
 }

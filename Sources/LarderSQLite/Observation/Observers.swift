@@ -1,23 +1,24 @@
 import Glibc
 import Synchronization
 
-/// Who observes a queue or a pool: the observers of values, and the feeds. There is one for each queue or pool
-/// that was ever observed; the connection that writes tells it of each commit.
+/// The observers of a queue or pool: those of values, and the feeds. Created when a queue or pool is first
+/// observed; the writing connection tells it of each commit.
 ///
-/// What makes it Sendable: all is guarded by its lock, but for the connections, which are Sendable.
+/// `@unchecked Sendable` is sound because the lock guards all state except the connections, which are
+/// Sendable.
 final class Observers: ScopeObserver, @unchecked Sendable {
   private weak var connections: Connections?
   private let state = Lock(ObserverRegistry())
-  /// Whether other rows are wanted than the ``WriteFollower`` knows of.
+  /// Whether the wanted rows have changed since the ``WriteFollower`` last asked.
   private let wishes = Atomic<Bool>(false)
 
   let thread = ObserverThread()
 
   private let process = ProcessGeneration.watch()
 
-  /// Since when the file isn't in its place; nil where it is.
+  /// The time since which the file has been missing or replaced; nil while it is in place.
   private let missingSince = Lock<Duration?>(nil)
-  /// For how long nothing may be in its place.
+  /// How long the file may be missing.
   private let patience: Duration
 
   init(_ connections: Connections, patience: Duration = .seconds(5)) {
@@ -31,10 +32,10 @@ final class Observers: ScopeObserver, @unchecked Sendable {
 
   // MARK: Coming and going
 
-  /// Adds an observer of a value, which is told of anything until it has read once.
+  /// Adds an observer of a value. It is told of every commit until its first read has ended.
   func addObserver() -> Int { state.withLock { $0.addObserver() } }
 
-  /// Adds a feed, which follows nothing until it begins.
+  /// Adds a feed. It follows nothing until it begins.
   func addFeed(limit: RowLog.Amount) -> Int {
     state.withLock { state in
       state.lastID += 1
@@ -44,7 +45,7 @@ final class Observers: ScopeObserver, @unchecked Sendable {
   }
 
   func remove(_ id: Int) {
-    // In a forked process the lock may be held for ever, by a thread that isn't there.
+    // In a forked process the lock may be held for ever, by a thread that doesn't exist there.
     guard process == ProcessGeneration.current else { return }
     let (waiter, watcher) = state.withLock { state in
       let waiter = state.remove(id)
@@ -55,15 +56,16 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     waiter?.resume()
   }
 
-  /// Whether a value is better read before the connection that writes tells of its commits: somebody writes just now, and
-  /// others can read beside.
+  /// Whether a value is better read before commits are reported: somebody writes now, and a reader can read
+  /// meanwhile.
   var readsBeforeInstalling: Bool {
     guard let connections, connections.readers != nil, connections.writer?.lock.isHeld == true
     else { return false }
     return !state.withLock { $0.isInstalled }
   }
 
-  /// Has the connection that writes tell of its commits, and a feed begin. Throws where the engine can't.
+  /// Has the writing connection report its commits, and a feed begin. Throws ``UnsupportedByEngine`` if the
+  /// engine isn't SQLite, and any error that keeps the feed from beginning.
   func install(
     _ feed: Int? = nil, following names: [String] = [],
     beginning: (@Sendable (Database) throws -> Void)? = nil
@@ -97,7 +99,8 @@ final class Observers: ScopeObserver, @unchecked Sendable {
   /// Whether nobody observes.
   var isUnused: Bool { state.withLock { $0.isUnused } }
 
-  /// Whether nobody observes any more; then nobody is told until somebody has it installed anew.
+  /// Whether nobody observes. If so, notes that commits are no longer reported, until they are installed
+  /// anew.
   func uninstallIfUnused() -> Bool {
     state.withLock { state in
       if state.isUnused { state.isInstalled = false }
@@ -105,7 +108,7 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     }
   }
 
-  /// Ends all observations: the queue or pool was closed.
+  /// Ends all observations, because the queue or pool was closed.
   func hasClosed() {
     let (waiters, watcher) = state.withLock { state in
       state.isClosed = true
@@ -127,14 +130,14 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     if let failure = state.withLock({ $0.failure }) { throw failure }
   }
 
-  /// The format of dates of the connection that writes.
+  /// The date format of the writing connection.
   var dateFormat: DateFormat { state.withLock { $0.dateFormat } }
 
   // MARK: Commits
 
   var hasNewWishes: Bool { wishes.load(ordering: .acquiring) }
 
-  /// The tables whose changed row ids are wanted, and those whose rows are.
+  /// The tables of which changed row ids are wanted, and those of which whole rows are.
   var wantedRows: (rows: Set<Region.TableName>, tables: Set<Region.TableName>) {
     wishes.store(false, ordering: .releasing)
     return state.withLock { state in
@@ -142,7 +145,7 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     }
   }
 
-  /// How much of one transaction the feeds take.
+  /// The limits on the changes of one transaction, over all feeds.
   var limits: RowLog.Limits {
     state.withLock { state in
       state.feeds.values.reduce(into: RowLog.Limits()) { $0.allow($1.limit, of: $1.tables) }
@@ -160,7 +163,8 @@ final class Observers: ScopeObserver, @unchecked Sendable {
   }
 
   private func wakeLate(at time: Int) {
-    var left = timespec(tv_sec: 0, tv_nsec: min(max(time - MonotonicClock.nanoseconds, 0), 999_999))
+    let most = ObserverRegistry.longestInterval
+    var left = timespec(tv_sec: 0, tv_nsec: min(max(time - MonotonicClock.nanoseconds, 0), most))
     nanosleep(&left, nil)
     for waiter in state.withLock({ $0.takeLate() }) { waiter.resume() }
   }
@@ -173,7 +177,7 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Looks, in a task of its own, once the connection that writes is free.
+  /// Looks for commits of others, in a task of its own, once the writing connection is free.
   private func lookForOthers() {
     Task {
       do {
@@ -188,7 +192,7 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     }
   }
 
-  /// Ends all observations once another file is in the place of the database's, or nothing has been there for longer
+  /// Ends all observations if another file has replaced the database's, or it has been missing for longer
   /// than it takes to move a file away and back.
   private func noteMissing(_ error: any Error) {
     guard let error = error as? DatabaseError, error.extendedCode == .readOnlyMoved,
@@ -205,21 +209,21 @@ final class Observers: ScopeObserver, @unchecked Sendable {
 
   // MARK: Values
 
-  /// Before an observer reads: what is committed from now on may not be in what it reads.
+  /// Called before an observer reads. Commits from now on may be missing from what it reads.
   func willRead(_ id: Int) { state.withLock { $0.begin(id) } }
 
-  /// After it has read a region.
+  /// Called after an observer has read a region.
   func hasRead(_ region: Region, _ id: Int) {
     state.withLock { state in
       if state.end(id, region) { wishes.store(true, ordering: .releasing) }
     }
   }
 
-  /// Has an observer read again that has read before the connection that writes told of its commits.
+  /// Has an observer read again whose first read may have preceded the reporting of commits.
   func readAgain(_ id: Int) { state.withLock { $0.makeDirty(id) } }
 
-  /// Waits until something was committed that an observer has read. False where that can't be any more: it
-  /// read nothing, or the queue or pool is closed, or the task is cancelled.
+  /// Waits for a commit that touches what an observer has read. Returns false if there can be none any more:
+  /// it has read nothing, the queue or pool is closed, or the task is cancelled.
   func wait(for id: Int) async throws -> Bool {
     let goesOn = await wait { state, waiter in
       guard let observer = state.values[id], !state.isClosed, !observer.region.isEmpty else {
@@ -231,15 +235,14 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     } cancel: {
       $0.values[id]?.waiter.take()
     }
-    // Who has given up isn't told what happens then.
+    // A cancelled task isn't told of the failure.
     if !goesOn, !Task.isCancelled { try check() }
     return goesOn
   }
 
   // MARK: Feeds
 
-  /// The next transaction of a feed; nil where none can come any more. Whoever has to wait for it is at that
-  /// pace.
+  /// The next transaction of a feed; nil if there can be none any more. Waiting is limited by `pace`.
   func next(of id: Int, at pace: inout FetchPace) async throws -> FeedItem? {
     if Task.isCancelled { return nil }
     if let item = try takeNext(of: id) { return try await onDisk(item) }
@@ -265,7 +268,7 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     try state.withLock { try $0.feeds[id]?.removeFirst() }
   }
 
-  /// As for every other call: what is told is on disk.
+  /// Waits until the transaction is on disk, as the scope that committed it does.
   private func onDisk(_ item: FeedItem) async throws -> FeedItem {
     if item.position > 0 {
       try await connections?.writer?.groupCommit?.wait(
@@ -276,7 +279,7 @@ final class Observers: ScopeObserver, @unchecked Sendable {
 
   typealias Waiter = CheckedContinuation<Void, Never>
 
-  /// Waits until a closure, called under the lock, has an answer; false where the task is cancelled.
+  /// Waits until a closure, called under the lock, has an answer. Returns false if the task is cancelled.
   private func wait(
     _ answer: @escaping @Sendable (inout ObserverRegistry, Waiter?) -> Bool?,
     cancel: @escaping @Sendable (inout ObserverRegistry) -> Waiter?
@@ -286,7 +289,7 @@ final class Observers: ScopeObserver, @unchecked Sendable {
       await withTaskCancellationHandler {
         await withCheckedContinuation { (waiter: Waiter) in
           let isAnswered = state.withLock { state in
-            // A cancellation before this point has found nobody to wake.
+            // A cancellation before this point has found no waiter to wake.
             Task.isCancelled || answer(&state, waiter) != nil
           }
           if isAnswered { waiter.resume() }
@@ -300,7 +303,7 @@ final class Observers: ScopeObserver, @unchecked Sendable {
 }
 
 extension Connections {
-  /// Who observes these connections.
+  /// The observers of these connections, created on first use.
   var observers: Observers {
     observer.withLock { observer in
       if let known = observer as? Observers { return known }

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// SQLite's preupdate hook, which tells each row before it changes: ``OptionalFunctions``.
+/// SQLite's preupdate hook, which reports each row before it changes. Looked up by ``OptionalFunctions``.
 ///
 /// See [The pre-update hook](https://www.sqlite.org/c3ref/preupdate_blobwrite.html).
 struct PreupdateHook: Sendable {
@@ -18,12 +18,12 @@ struct PreupdateHook: Sendable {
   let install: Install
   let oldValue: Value
   let newValue: Value
-  /// The column that is written as an open blob; negative otherwise.
+  /// The column that is written through an open blob; negative otherwise.
   let blobColumn: Count?
-  /// How many columns the row has.
+  /// The number of the row's columns.
   let columnCount: Count
 
-  /// Nil where the library has none.
+  /// The hook's functions; nil if the library was built without it.
   static let found: PreupdateHook? = {
     let functions = OptionalFunctions()
     guard let install = functions.function("_preupdate_hook", as: Install.self),
@@ -41,9 +41,9 @@ struct PreupdateHook: Sendable {
     throw OptionalFunctions.missing("preupdate hook (SQLITE_ENABLE_PREUPDATE_HOOK)")
   }
 
-  /// Whether the library has the mistake of older ones, which tell the old integers of a table without row ids as
-  /// REAL where a REAL column has their place before the columns of the key were moved to the front. Found by
-  /// trying, once.
+  /// Whether the library has a bug of older versions: in a WITHOUT ROWID table, they report old integers as
+  /// REAL if a REAL column had their position before the key's columns were moved to the front. Determined by
+  /// a test, once.
   static let tellsIntegersAsReal: Bool = {
     var handle: OpaquePointer?
     defer { sqlite3_close(handle) }
@@ -63,7 +63,7 @@ struct PreupdateHook: Sendable {
       }
       _ = found.install(handle, look, type.baseAddress)
       sqlite3_exec(handle, "DELETE FROM t", nil, nil, nil)
-      // The pointer is good for as long as this.
+      // The pointer is valid only within this closure.
       _ = found.install(handle, nil, nil)
     }
     return type == SQLITE_FLOAT

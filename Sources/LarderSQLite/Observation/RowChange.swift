@@ -1,14 +1,14 @@
 import CSQLite
 
-/// A row as it was and as it is: what a statement of a transaction has changed.
+/// A row before and after a change by a statement.
 public struct RowChange: Hashable, Sendable {
-  /// What became of the row.
+  /// The kinds of changes.
   public enum Operation: Hashable, Sendable {
-    /// INSERT, and REPLACE of nothing.
+    /// INSERT, or a REPLACE that replaces nothing.
     case insert
-    /// UPDATE, and an upsert's.
+    /// UPDATE, also by an upsert.
     case update
-    /// DELETE, also by a foreign key, or to make room for another row.
+    /// DELETE, also by a foreign key action or to make room for another row.
     case delete
 
     init(code: Int32) {
@@ -16,22 +16,22 @@ public struct RowChange: Hashable, Sendable {
     }
   }
 
-  /// What became of the row.
+  /// Whether the row was inserted, updated or deleted.
   public var operation: Operation { old == nil ? .insert : new == nil ? .delete : .update }
-  /// `main`, `temp`, or the name of an attached database.
+  /// The name of the database: `main`, `temp`, or that of an attached one.
   public let database: String
-  /// The table, as it is spelled in the schema.
+  /// The table's name, as the schema spells it.
   public let table: String
-  /// The names of the table's columns, in its order.
+  /// The names of the table's columns, in their order.
   public let columns: [String]
-  /// The values before, in the order of ``columns``; nil for a row that was inserted.
+  /// The values before, in the order of ``columns``; nil for an inserted row.
   public let old: [DatabaseValue]?
-  /// The values after; nil for a row that was deleted.
+  /// The values after; nil for a deleted row.
   public let new: [DatabaseValue]?
   let oldRowID: Int64
   let newRowID: Int64
 
-  /// About how many bytes of memory it takes, without what it shares with others.
+  /// The approximate memory that the change takes, in bytes, without what it shares with others.
   var byteCount: Int {
     func bytes(_ values: [DatabaseValue]?) -> Int {
       guard let values else { return 0 }
@@ -47,47 +47,46 @@ public struct RowChange: Hashable, Sendable {
   }
 }
 
-/// What a transaction has changed of the tables that a feed follows.
+/// The changes of one transaction to the tables that a feed follows.
 public struct CommittedChanges<Change: Sendable>: Sendable {
-  /// Goes up with each commit that a feed of the queue or pool has been told of; not the same in another
-  /// process, or after the database was opened anew.
+  /// The number of the commit. It increases with each commit while the queue or pool has a feed. It isn't
+  /// stable across processes, or once the database is opened anew.
   public let number: Int
-  /// Row by row, in the order in which statements have changed them; a row that was changed twice is there
-  /// twice.
+  /// The changes, in the order in which statements made them. A row that was changed twice occurs twice.
   public let changes: [Change]
-  /// Whether something was committed of which nobody knows what it has changed, so that ``changes`` is empty: by
-  /// another process, or a connection that isn't the queue's or pool's; or here, by a transaction that drops, renames,
-  /// alters or rebuilds a table, records a changeset, or changes rows that can't be read. Read anew what depends
-  /// on it.
+  /// Whether the changes are unknown, so that ``changes`` is empty. Such a commit is that of another process,
+  /// or of a connection that isn't the queue's or pool's; or here, one that drops, renames, alters or
+  /// rebuilds a table, records a changeset, or changes rows that can't be read. Read anew everything that
+  /// depends on the tables.
   public let isFromElsewhere: Bool
 }
 
-/// A feed ended because it would have held more changes, or more bytes of them, than it may: its consumer was too slow, or
-/// one transaction was larger than the limit.
+/// The error of a feed that would have had to hold more changes, or more bytes of them, than its limit: its
+/// consumer was too slow, or one transaction was too large.
 ///
-/// What was committed before was delivered. To go on, read anew what the feed was for, and begin another feed.
+/// Earlier transactions were delivered. To go on, read the tables anew and begin another feed.
 public struct FeedOverflow: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The number of the first transaction that is missing.
+  /// The number of the first transaction that wasn't delivered.
   public let number: Int
-  /// How many of them the feed may hold.
+  /// The limit, in ``unit``.
   public let limit: Int
-  /// What is counted.
+  /// Which limit was exceeded.
   public let unit: Unit
 
-  /// What a feed's limits count.
+  /// The units of a feed's limits.
   public enum Unit: Hashable, Sendable {
-    /// Changes of rows.
+    /// Changed rows.
     case changes
     /// Bytes of memory for the rows' values, before and after.
     case bytes
   }
 
-  /// What happened, and what to do.
+  /// A message that says what happened and what to do.
   public var description: String {
     let (what, parameter) =
       unit == .changes ? ("changes", "limit") : ("bytes of changes", "byteLimit")
-    return "with transaction \(number) the feed would hold more than \(limit) \(what) that nobody "
-      + "has read, and ended before it; read the tables anew, and begin another feed, or raise its "
-      + parameter
+    return
+      "the feed ended before transaction \(number), which would have made it hold more than \(limit) "
+      + "unread \(what); begin another feed and read the tables again, or raise its \(parameter)"
   }
 }

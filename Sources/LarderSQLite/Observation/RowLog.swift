@@ -1,26 +1,26 @@
 import CSQLite
 
-/// The rows that the transaction which is under way has changed, for those who follow them.
+/// The rows that the current transaction has changed, for the feeds that follow them.
 ///
-/// What a statement that fails has changed is undone by SQLite, mostly; what is undone to a savepoint too. Both
-/// leave the log as well.
+/// Changes that SQLite undoes are removed from the log too: mostly those of a failed statement, and those
+/// that are rolled back to a savepoint.
 struct RowLog {
   private(set) var changes: [RowChange] = []
   private(set) var state = State()
-  /// Where each savepoint began.
+  /// The open savepoints, and where in the log each began.
   private var savepoints: [(name: String, start: Mark)] = []
-  /// How much of it there is of each table; nil before anybody wants to know.
+  /// The amounts logged by table; nil until they are first needed.
   private var amounts: [Region.TableName: Amount]?
   private var amount = Amount()
 
   struct State {
-    /// Whether something was changed of which nobody knows what.
+    /// Whether unknown changes were made.
     var isUnknown = false
-    /// The tables of which more was changed than may be kept, and by what measure.
+    /// The tables with more changes than may be kept, and the limit that they exceed.
     var overflown: [Region.TableName: FeedOverflow.Unit] = [:]
   }
 
-  /// So many changes of rows, and bytes of them.
+  /// A number of changed rows, and their size in bytes.
   struct Amount {
     var changes = 0
     var bytes = 0
@@ -30,24 +30,24 @@ struct RowLog {
       bytes += change.byteCount
     }
 
-    /// By which measure it is more than a limit, if it is.
+    /// The unit in which this amount exceeds a limit; nil if it doesn't.
     func excess(over limit: Amount) -> FeedOverflow.Unit? {
       changes > limit.changes ? .changes : bytes > limit.bytes ? .bytes : nil
     }
   }
 
-  /// A point to which the log can go back.
+  /// A point to which the log can return.
   struct Mark {
     var count = 0
     var state = State()
   }
 
-  /// How much is kept of a table, and the least that is kept of any.
+  /// The limits by table, and the smallest limit of any feed.
   struct Limits {
     var least = Amount(changes: .max, bytes: .max)
     var byTable: [Region.TableName: Amount] = [:]
 
-    /// Lets a feed have so much of its tables.
+    /// Raises the limits of a feed's tables to that of the feed.
     mutating func allow(_ limit: Amount, of tables: Set<Region.TableName>) {
       least.changes = min(least.changes, limit.changes)
       least.bytes = min(least.bytes, limit.bytes)
@@ -90,7 +90,7 @@ struct RowLog {
 
   mutating func lose() { state.isUnknown = true }
 
-  /// Forgets what came after a point.
+  /// Drops the changes after a mark.
   mutating func goBack(to mark: Mark) {
     state = mark.state
     guard mark.count < changes.count else { return }
@@ -112,13 +112,13 @@ struct RowLog {
     }
   }
 
-  /// Of savepoints with the same name the innermost counts.
+  /// The innermost of the savepoints with this name.
   private func place(of name: String) -> Int? { savepoints.lastIndex { $0.name == name } }
 
   mutating func removeAll() { if !isEmpty { self = RowLog() } }
 }
 
 extension RowChange {
-  /// The table's name, as tables are told apart.
+  /// The table's folded name, by which tables are told apart.
   var tableName: Region.TableName { .init(database: database, table: table) }
 }

@@ -1,9 +1,9 @@
-/// One who observes a value: what it has read, and whether that was touched since. The lock of ``Observers``
-/// guards it.
+/// The state of one observer of a value: the region that it has read, and whether a commit has touched it
+/// since. Guarded by the lock of ``Observers``.
 final class ValueObserver {
-  /// What was read last; empty before.
+  /// The region of the last read; empty before the first.
   private(set) var region = Region()
-  /// While it reads: what was touched meanwhile.
+  /// The region that commits have touched during a read; nil between reads.
   private var pending: Region?
   private(set) var isDirty = false
   var waiter: Observers.Waiter?
@@ -21,7 +21,7 @@ final class ValueObserver {
 
   func makeDirty() { isDirty = true }
 
-  /// Notes what a commit has touched; false where that doesn't matter.
+  /// Notes the region that a commit has touched. Returns whether that made the observer dirty.
   func note(_ touched: Region) -> Bool {
     if pending != nil {
       pending?.formUnion(touched)

@@ -1,38 +1,38 @@
 import CSQLite
 import Glibc
 
-/// Follows the transactions of the connection that writes, for those who observe what it changes: which tables,
-/// columns and rows each touches, and, for feeds, what every row was and is. Tells the ``Observers`` once the
-/// transaction is committed, and nobody of one that is rolled back.
+/// Follows the transactions of the writing connection for its observers: which tables, columns and rows each
+/// one touches and, for feeds, every row before and after. Tells the ``Observers`` once a transaction is
+/// committed; those that are rolled back aren't reported.
 ///
-/// What makes the unsafe pointers sound: SQLite calls the preupdate hook during a step of the connection, which
-/// keeps this object as its follower, and takes it off before it lets go of it.
+/// Pointer safety: SQLite calls the preupdate hook only during a step of the connection. The connection keeps
+/// this object as its follower, and removes the hook before it releases the object.
 final class WriteFollower: StatementFollower {
   private unowned let database: Database
   private var connection: Connection { database.connection }
   private let observers: Observers
-  /// What the transaction may have touched.
+  /// The region that the transaction may have touched.
   private var touched = Region()
   private var log = RowLog()
-  /// What the log had before the statement that runs.
+  /// The end of the log before the current statement.
   private var start = RowLog.Mark()
-  /// Whether the tables are known to be what they were looked at for, as the transaction sees them.
+  /// Whether the tables are known to match the schema that the transaction sees.
   private var isSchemaKnown = false
-  /// Whether rows are looked at by statements of the follower's own.
+  /// Whether the running statements are the follower's own.
   private var isLooking = false
   /// SQLite's count of changed rows when the last transaction ended.
   private var changesBefore: Int64 = 0
-  /// The same when the recording of a changeset has begun, during which no rows are told of.
+  /// The same count when the recording of a changeset began; rows aren't reported during it.
   private var changesBeforeRecording: Int64?
-  /// Whether rows are told of, in this transaction from its beginning on.
+  /// Whether SQLite reports rows to the preupdate hook.
   private var tellsRows = false
-  /// How many rows of one transaction are kept at most.
+  /// The maximum number of rows that are kept of one transaction.
   private var limits = RowLog.Limits()
-  /// The tables whose rows feeds want to know.
+  /// The tables whose rows feeds follow.
   private var tables = FollowedTables()
-  /// Those whose row ids observers of values want to know.
+  /// The tables whose changed row ids observers of values want to know.
   private var followsRowsOf: Set<Region.TableName> = []
-  /// The table of the last row that was told of: mostly that of the next one.
+  /// The names and target of the last reported row: mostly also those of the next one.
   private var last: (database: [CChar], table: [CChar], Target)?
   private var dataVersion: Int64 = 0
 
@@ -40,15 +40,15 @@ final class WriteFollower: StatementFollower {
     let name: Region.TableName
     let table: FollowedTable?
     let tellsRow: Bool
-    /// Whether its rows are wanted, and can't be told.
+    /// Whether the table's rows are wanted but can't be reported.
     let isUnknown: Bool
   }
 
-  /// Begins to follow. In a scope of the connection that writes.
+  /// Begins to follow. Called in a scope of the writing connection.
   static func install(on database: Database, for observers: Observers) throws {
     guard database.connection.follower == nil else { return }
     let handle = try database.connection.sqlite(
-      "observation (values(of:), changes(of:)), for which LISTEN, NOTIFY and triggers would be needed"
+      "observation (values(of:), changes(of:)): LISTEN, NOTIFY and triggers would be needed"
     )
     database.collectRegions()
     let follower = WriteFollower(database, observers)
@@ -75,8 +75,8 @@ final class WriteFollower: StatementFollower {
 
   // MARK: Rows
 
-  /// Follows the tables whose rows somebody wants to know, from the next transaction on. Throws where one
-  /// that is required can't be followed.
+  /// Follows the tables whose rows are wanted now, from the next transaction on. Throws if a required table
+  /// can't be followed.
   func configure(requiring required: Set<Region.TableName>) throws {
     takeWishes()
     guard !tables.wanted.isEmpty else { return }
@@ -97,21 +97,22 @@ final class WriteFollower: StatementFollower {
 
   private func look(requiring required: Set<Region.TableName> = []) throws {
     last = nil
-    try looking {
+    try untracked {
       try tables.look(requiring: required, on: database, at: connection.schemaMark)
     }
   }
 
-  /// SQLite tells rows to one alone: not while a changeset is being recorded.
+  /// Installs or removes the preupdate hook as needed. A connection has only one, which a recording of a
+  /// changeset takes over.
   private func tellRowsIfNeeded() {
     guard changesBeforeRecording == nil, let handle = connection.handle else { return }
     let isNeeded = !tables.wanted.isEmpty || (!followsRowsOf.isEmpty && PreupdateHook.found != nil)
     if isNeeded != tellsRows { setTellsRows(isNeeded, on: handle) }
   }
 
-  /// Calls a closure whose statements are the follower's own, whatever the scope rules out: one that has just committed
-  /// still expects its transaction.
-  private func looking<T>(_ body: () throws -> T) rethrows -> T {
+  /// Calls a closure that runs the follower's own statements, without the scope's restrictions: a scope that
+  /// has just committed still requires a transaction.
+  private func untracked<T>(_ body: () throws -> T) rethrows -> T {
     let (outer, restrictions) = (isLooking, connection.restrictions)
     isLooking = true
     connection.restrictions = []
@@ -119,7 +120,7 @@ final class WriteFollower: StatementFollower {
       isLooking = outer
       connection.restrictions = restrictions
     }
-    return try connection.looking(body)
+    return try connection.untracked(body)
   }
 
   private func setTellsRows(_ isOn: Bool, on handle: OpaquePointer) {
@@ -136,8 +137,8 @@ final class WriteFollower: StatementFollower {
         Unmanaged<WriteFollower>.fromOpaque(context).takeUnretainedValue()
           .willChange(operation, database, table, old, new, handle)
       }, Unmanaged.passUnretained(self).toOpaque())
-    // Statements that are compiled already empty tables without a look at the rows: SQLite compiles them
-    // anew when an authorizer is set.
+    // Statements that were compiled before may empty a table without visiting its rows. SQLite recompiles
+    // them when an authorizer is set.
     connection.authorizer.collectActions(on: handle)
   }
 
@@ -154,8 +155,8 @@ final class WriteFollower: StatementFollower {
       if target.isUnknown { log.lose() }
       return
     }
-    // A blob that is written tells neither what it was nor what it is, and a row that can't be read, be it that
-    // memory is short, isn't told as another one.
+    // Neither value of an open blob's write is available. A row that can't be read, for example because
+    // memory is short, makes the transaction unknown rather than wrong.
     let format = connection.storageFormat
     guard hook.columnCount(handle) == followed.columns.count,
       hook.blobColumn.map({ $0(handle) < 0 }) ?? true,
@@ -218,10 +219,10 @@ final class WriteFollower: StatementFollower {
       undoIfNeeded()
     } else if let step = region?.savepoint {
       log.follow(step)
-      // A change of the schema may be undone, of which the connection doesn't know yet.
+      // The rollback may have undone a schema change, which the connection doesn't know yet.
       if case .rollBack = step { isSchemaKnown = false }
     } else if region?.writes.isEverything != false {
-      // The tables may be others from now on.
+      // The statement may have changed the tables.
       noticeSchema()
     }
     guard !touched.isEmpty || !log.isEmpty, let handle = connection.handle,
@@ -230,8 +231,9 @@ final class WriteFollower: StatementFollower {
     end(handle)
   }
 
-  /// Before a statement writes. One that may change the schema hasn't yet; and where no transaction has a snapshot, to
-  /// read would be to fail once it writes, if others have committed meanwhile: both are looked at afterwards.
+  /// Called before a statement writes. The check is left for afterwards in two cases: the statement itself
+  /// may change the schema, or no transaction has a snapshot yet. A read would take one, and the write would
+  /// fail if others have committed meanwhile.
   private func noticeSchema(_ region: StatementRegion?) {
     isSchemaKnown = false
     guard region?.writes.isEverything == false, let handle = connection.handle,
@@ -240,7 +242,7 @@ final class WriteFollower: StatementFollower {
     noticeSchema()
   }
 
-  /// Looks at the tables anew where they may be others, as a transaction that is open sees them.
+  /// Reads the tables again if the schema may have changed, as an open transaction sees it.
   private func noticeSchema() {
     guard !tables.wanted.isEmpty else { return }
     isSchemaKnown = false
@@ -260,7 +262,7 @@ final class WriteFollower: StatementFollower {
     }
     guard tables.haveChanged() else { return }
     if touched.isEmpty, log.isEmpty {
-      // Others have changed them, before this transaction.
+      // Others have changed the tables before this transaction.
       observers.hasCommittedElsewhere()
       tables.commit()
     } else {
@@ -268,20 +270,20 @@ final class WriteFollower: StatementFollower {
     }
   }
 
-  /// After a statement that has failed: mostly SQLite has undone it, but what came before the row that
-  /// failed stays with FAIL. SQLite counts rows of the statement's own only where they stay; where it has changed none but
-  /// by triggers, the rows tell.
+  /// Called after a statement has failed. SQLite has mostly undone it, but with FAIL the changes before the
+  /// failing row stay. SQLite's count of the statement's own rows is 0 unless they stay. If it has changed
+  /// rows by triggers only, the rows themselves are compared.
   private func undoIfNeeded() {
     guard log.changes.count > start.count, let handle = connection.handle else { return }
     guard sqlite3_changes64(handle) == 0 else { return }
     do {
-      if try !looking({ try isKept(log.changes[start.count...]) }) { log.goBack(to: start) }
+      if try !untracked({ try isKept(log.changes[start.count...]) }) { log.goBack(to: start) }
     } catch {
       if !log.isEmpty { log.lose() }
     }
   }
 
-  /// Whether rows are as they were after the last of some changes rather than before the first one.
+  /// Whether the stored rows are as after the last of some changes, rather than as before the first one.
   private func isKept(_ changes: ArraySlice<RowChange>) throws -> Bool {
     typealias Row = (table: FollowedTable, before: [DatabaseValue]?, after: [DatabaseValue]?)
     var rows: [Region.TableName: [RowPlace: Row]] = [:]
@@ -299,13 +301,14 @@ final class WriteFollower: StatementFollower {
       return first.isSame(as: second)
     }
     let changed = rows.values.joined().filter { !isSame($0.value.before, $0.value.after) }
-    // Where a row was, one with a key that only differs in its bytes may be now.
+    // A place that a row has left may now hold another, whose key is equal but has different bytes. So a
+    // place that still has a row after the changes is compared, if there is one.
     guard let (place, row) = changed.first(where: { $0.value.after != nil }) ?? changed.first
     else { return false }
     return isSame(try row.table.row(at: place, of: database), row.after)
   }
 
-  /// The transaction was rolled back as a whole.
+  /// Called when the transaction is rolled back as a whole.
   private func forget() {
     isSchemaKnown = false
     touched = Region()
@@ -320,7 +323,7 @@ final class WriteFollower: StatementFollower {
     defer { forget() }
     if !tables.wanted.isEmpty { checkSchema() }
     if log.state.isUnknown {
-      // A part of a transaction isn't told as if it were all.
+      // A transaction must not be reported in part as if it were complete.
       observers.hasCommittedElsewhere()
     } else if hasChanged {
       observers.hasCommitted(touched, log)
@@ -329,7 +332,7 @@ final class WriteFollower: StatementFollower {
     if observers.uninstallIfUnused() { uninstall() }
   }
 
-  /// Finds out whether the rows of a transaction that is committed were told by tables as they were in it.
+  /// Marks a committed transaction as unknown if its rows may have been reported by outdated tables.
   private func checkSchema() {
     if !isSchemaKnown || connection.schemaMark != tables.mark { noticeSchema() }
     if !isSchemaKnown, !log.changes.isEmpty { log.lose() }
@@ -356,10 +359,10 @@ final class WriteFollower: StatementFollower {
 
   // MARK: Others
 
-  /// How many rows of the transaction that is under way are kept.
+  /// The number of rows that are kept of the current transaction.
   var loggedChanges: Int { log.changes.count }
 
-  /// The file's path; nil for a database in memory, and a temporary one.
+  /// The path of the database file; nil for in-memory and temporary databases.
   var path: String? {
     guard let handle = connection.handle, let path = sqlite3_db_filename(handle, "main"),
       path.pointee != 0
@@ -367,15 +370,16 @@ final class WriteFollower: StatementFollower {
     return String(cString: path)
   }
 
-  /// What was committed by connections that aren't the queue's or pool's is told to everybody. In a scope of
-  /// the connection that writes.
+  /// Reports commits of connections that aren't the queue's or pool's to all observers. Called in a scope of
+  /// the writing connection.
   func lookForOthers() {
     guard let version = currentDataVersion(), version != dataVersion else { return }
     dataVersion = version
     observers.hasCommittedElsewhere()
   }
 
-  /// Goes up with commits of other connections, which only ``Checkpointer`` makes of our own, and seldom.
+  /// A number that changes with each commit of another connection. Of our own other connections, only that of
+  /// the ``Checkpointer`` commits, and seldom.
   ///
   /// See [PRAGMA data_version](https://www.sqlite.org/pragma.html#pragma_data_version).
   private func currentDataVersion() -> Int64? {

@@ -5,35 +5,35 @@
 /// try db.executeUpdate("INSERT INTO city VALUES (:id, :name)", arguments: ["id": 1, "name": "Oslo"])
 /// ```
 ///
-/// A name matches `:name`, `@name` and `$name`, and is bound wherever it occurs. Values are
-/// converted when they are bound: one that can't be stored makes that call throw.
-/// See [Parameters](https://www.sqlite.org/lang_expr.html#varparam).
+/// A name matches `:name`, `@name` and `$name`, and is bound wherever it occurs. Values are converted when
+/// they are bound: a value that can't be stored makes that call throw. See
+/// [Parameters](https://www.sqlite.org/lang_expr.html#varparam).
 public struct Arguments: Sendable {
   package struct Pair: Sendable {
     package let name: String
     package let value: (any DatabaseValueConvertible)?
   }
 
-  /// Positional arguments.
+  /// The values of positional arguments; empty for named ones.
   package let positional: [(any DatabaseValueConvertible)?]
-  /// Named arguments, or nil for positional ones.
+  /// The names and values of named arguments; nil for positional ones.
   package let pairs: [Pair]?
   package private(set) var allowsSurplus = false
 
-  /// Positional arguments.
+  /// Creates positional arguments.
   public init(_ values: [(any DatabaseValueConvertible)?] = []) {
     positional = values
     pairs = nil
   }
 
-  /// Named arguments.
+  /// Creates named arguments.
   public init(_ dictionary: [String: (any DatabaseValueConvertible)?]) {
     positional = []
     pairs = dictionary.map { Pair(name: $0.key, value: $0.value) }
   }
 
-  /// The same arguments, of which those are left out whose names the statement doesn't have.
-  /// Without this they are an error, as surplus positional arguments always are.
+  /// The same arguments, but names that the statement doesn't have are ignored. Otherwise they are an error,
+  /// as surplus positional arguments always are.
   public func ignoringSurplusNames() -> Arguments {
     var copy = self
     copy.allowsSurplus = pairs != nil
@@ -43,7 +43,7 @@ public struct Arguments: Sendable {
   /// The number of arguments.
   public var count: Int { pairs?.count ?? positional.count }
 
-  /// What would be bound, in order. Throws where a value can't be stored exactly.
+  /// The values to bind, in order. Throws if a value can't be stored exactly.
   public var values: [DatabaseValue] {
     get throws {
       try (pairs?.map(\.value) ?? positional).map { try $0?.databaseValue ?? .null }
@@ -52,12 +52,12 @@ public struct Arguments: Sendable {
 }
 
 extension Arguments: ExpressibleByArrayLiteral {
-  /// Positional arguments.
+  /// Creates positional arguments.
   public init(arrayLiteral elements: (any DatabaseValueConvertible)?...) { self.init(elements) }
 }
 
 extension Arguments: ExpressibleByDictionaryLiteral {
-  /// Named arguments.
+  /// Creates named arguments.
   public init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
     positional = []
     pairs = elements.map { Pair(name: $0.0, value: $0.1) }
@@ -65,8 +65,7 @@ extension Arguments: ExpressibleByDictionaryLiteral {
 }
 
 extension Arguments: Equatable {
-  /// Whether the same values would be bound to the same parameters; false where a value can't be
-  /// stored at all.
+  /// Whether both bind the same values to the same parameters; false if a value can't be stored at all.
   public static func == (left: Arguments, right: Arguments) -> Bool {
     guard left.pairs?.map(\.name) == right.pairs?.map(\.name),
       left.allowsSurplus == right.allowsSurplus,

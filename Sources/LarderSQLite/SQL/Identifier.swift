@@ -1,14 +1,14 @@
-// Identifiers: names in quotes, and names compared as SQLite does.
+// Identifiers: names in quotes, and the escaping of characters.
 
 extension String {
-  /// The name in double quotes, so that it can hold anything but NUL and is never a keyword.
+  /// The name in double quotes. A quoted name can contain anything but NUL, and is never a keyword.
   ///
   /// See [SQL keywords](https://www.sqlite.org/lang_keywords.html).
   package var quotedIdentifier: String { quoted(by: UInt8(ascii: "\"")) }
 
-  /// The text between two quotes, those in it doubled.
+  /// The text between two quotes, with the quotes in it doubled.
   ///
-  /// Bytes are looked at, since an accent that follows a quote makes one character of both.
+  /// Works on bytes, since a quote and a following combining accent are one character.
   package func quoted(by quote: UInt8) -> String {
     let doubled =
       utf8.contains(quote)
@@ -17,7 +17,7 @@ extension String {
     return mark + doubled + mark
   }
 
-  /// With a backslash before each of these ASCII characters; by bytes likewise.
+  /// The text with a backslash before each of these ASCII characters. Works on bytes too.
   package func escaping(_ special: String) -> String {
     let escaped = utf8.flatMap { special.utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
     return String(decoding: escaped, as: UTF8.self)

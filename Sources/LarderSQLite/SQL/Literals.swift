@@ -1,10 +1,10 @@
-// Values as SQL text, for what takes no parameters: CREATE TABLE and its like. Anything that can bind
-// its values should.
+// Values as SQL text, for statements that take no parameters, such as CREATE TABLE. Bind values wherever that
+// is possible.
 
 import FoundationEssentials
 
 extension DatabaseValue {
-  /// The value as an SQL literal or, where none would be read back exactly, as an expression in
+  /// The value as an SQL literal or, if no literal would be read back exactly, as an expression in
   /// parentheses. Throws for NaN, which SQL can't express.
   ///
   /// See [literal values](https://www.sqlite.org/lang_expr.html#litvalue).
@@ -24,11 +24,11 @@ extension DatabaseValue {
 }
 
 extension String {
-  /// In single quotes, for an engine in which a text can't hold NUL.
+  /// The text in single quotes, for an engine whose texts can't contain NUL.
   package var quotedText: String { quoted(by: UInt8(ascii: "'")) }
 
-  /// In single quotes. A text in SQL ends at a NUL, which is why it takes an expression; one that
-  /// casts a blob would depend on the encoding of the database.
+  /// The text in single quotes. SQL text ends at a NUL, so a text that contains one becomes an expression
+  /// with char(0). Casting a blob instead would depend on the database's encoding.
   fileprivate var literal: String {
     let quote = UInt8(ascii: "'")
     guard utf8.contains(0) else { return quoted(by: quote) }
@@ -39,7 +39,7 @@ extension String {
 }
 
 extension [UInt8] {
-  /// Two digits for each byte.
+  /// The bytes in hexadecimal, two digits each.
   package var hexadecimal: String {
     map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
@@ -50,16 +50,16 @@ extension UInt8 {
 }
 
 extension Double {
-  /// The shortest decimal number, if SQLite is sure to read it as this one, or else a fraction.
+  /// The shortest decimal number if SQLite is sure to read it as this value, otherwise a fraction.
   ///
-  /// SQLite reads one in 150 of all doubles as a neighbour: it computes digits times or through a
-  /// power of ten, which is rounded more than once.
+  /// SQLite reads one in 150 of all doubles as a neighbour: it multiplies or divides the digits by a power of
+  /// ten, and rounds more than once.
   fileprivate var literal: String {
     guard isFinite else { return self < 0 ? "-9e999" : "9e999" }
     return isReadExactly ? description : fraction
   }
 
-  /// Whether the nearest double is this one by far, so that rounding twice gives it too.
+  /// Whether this is by far the nearest double, so that rounding twice finds it too.
   private var isReadExactly: Bool {
     guard self != 0 else { return true }
     let parts = magnitude.description.split(separator: "e")
@@ -69,7 +69,7 @@ extension Double {
       let exponent = parts.count > 1 ? Int(parts[1]) : 0
     else { return false }
     let power = exponent - decimals.utf8.count
-    // Up to here powers of ten are exact, and with them the remainder below.
+    // Up to this exponent powers of ten are exact, and so is the remainder below.
     guard abs(power) <= 22 else { return false }
     let scale = (0..<abs(power)).reduce(1.0) { scale, _ in scale * 10 }
     let spacing = magnitude.nextDown.ulp
@@ -80,7 +80,7 @@ extension Double {
     return abs((-magnitude).addingProduct(Double(digits), scale)) < 0.49 * spacing
   }
 
-  /// An integer times or through powers of two, all of which SQLite reads and computes exactly.
+  /// An integer multiplied or divided by powers of two, all of which SQLite reads and computes exactly.
   private var fraction: String {
     var integer = Int64(significand * 0x1p52)
     let zeros = integer.trailingZeroBitCount
@@ -98,13 +98,13 @@ extension Double {
 }
 
 extension SQL {
-  /// The text with its values written into it in the place of their placeholders.
+  /// The text with its values as literals in place of the placeholders.
   ///
-  /// Throws where there are more or fewer of them, and for values that can't be stored.
+  /// Throws if there are more or fewer values than placeholders, or a value can't be stored.
   ///
   /// - Parameters:
-  ///   - dateFormat: the connection's, which says how dates are stored.
-  ///   - literal: writes a value of a type; as SQLite's literals if nil.
+  ///   - dateFormat: the connection's format for stored dates.
+  ///   - literal: writes a value of a type; if nil, SQLite's literals are used.
   package func literalText(
     dateFormat: DateFormat = .secondsSince1970,
     _ literal: ((DatabaseValue, ColumnType) throws -> String)? = nil
@@ -119,7 +119,7 @@ extension SQL {
     for piece in pieces {
       var next = Array(piece.text.utf8)
       if piece.kind == .placeholder {
-        // As SQLite numbers them: one without a number comes after the largest so far.
+        // SQLite numbers a placeholder without a number after the largest number so far.
         let number = piece.text == "?" ? largest + 1 : Int(piece.text.dropFirst()) ?? 0
         largest = max(largest, number)
         guard literals.indices.contains(number - 1) else {
@@ -131,7 +131,7 @@ extension SQL {
         // Two minus signs would begin a comment.
         if text.last == UInt8(ascii: "-"), next.first == UInt8(ascii: "-") { next = [0x20] + next }
       }
-      // What SQLite reads as two words has to stay two.
+      // Two words must not become one.
       if piece.kind == .placeholder || isAfterLiteral, let end = text.last, end.endsOrBeginsWord,
         let start = next.first, start.endsOrBeginsWord
       {
@@ -155,9 +155,9 @@ extension SQL {
   }
 }
 
-/// A value that is stored in the format of its connection's dates.
+/// A type whose values are stored in the connection's date format.
 package protocol DateFormatted: DatabaseValueConvertible {
-  /// The value as a connection with this format stores it.
+  /// The value as a connection with this date format stores it.
   func databaseValue(in format: DateFormat) throws -> DatabaseValue
 }
 

@@ -1,7 +1,7 @@
-/// SQL text together with the values that belong into it.
+/// SQL text together with the values that belong to it.
 ///
-/// It is made from a literal. A value between `\(` and `)` is bound to a parameter and never becomes
-/// part of the text, so that no input can change what the statement does:
+/// It is made from a string literal. A value between `\(` and `)` is bound to a parameter and never becomes
+/// part of the text, so no input can change what the statement does:
 ///
 /// ```swift
 /// let name = "Robert'); DROP TABLE city;--"
@@ -12,76 +12,76 @@
 /// | Interpolation | becomes |
 /// |---|---|
 /// | `\(value)`, `\(optional)` | `?` |
-/// | `\([1, 2, 3])` | `(?, ?, ?)`; `()` for an empty list, in which nothing is |
+/// | `\([1, 2, 3])` | `(?, ?, ?)`; `()` for an empty list, which contains nothing |
 /// | `\(otherSQL)` | its text and its values |
-/// | `\(table: [1, 2, 3])` | a table of these rows, one parameter however many they are; its column is `value` |
-/// | `\(table: pairs, columns: "id", "name")` | the same of tuples |
+/// | `\(table: [1, 2, 3])` | a table of these rows, bound as one parameter; its column is `value` |
+/// | `\(table: pairs, columns: "id", "name")` | a table of tuples, with these columns |
 /// | `\(identifier: name)` | the name of a table or column in double quotes |
 ///
-/// A `String` that is only known at run time is no SQL; ``init(raw:)`` makes it one, for the rare
-/// case that needs it.
+/// A `String` that is only known at run time isn't SQL; ``init(raw:)`` converts it, for the rare case that
+/// needs it.
 public struct SQL: Sendable {
-  /// The statement or fragment, with `?` where an interpolated value stood.
+  /// The statement or fragment, with `?` in place of each interpolated value.
   public package(set) var text: String
-  /// The interpolated values in order.
+  /// The interpolated values, in order.
   @usableFromInline package var values: [(any DatabaseValueConvertible)?] = []
-  /// False for text that is not likely to come again in the same form.
+  /// Whether the same text is likely to be used again.
   package var isCacheable = true
 
-  /// Lists longer than this make text of their own for every length. Compiling it anew costs
-  /// little beside binding the values, but would drive better statements from the cache.
+  /// The longest list whose text is cached. Every length has its own text. Compiling a longer one again costs
+  /// little compared with binding its values, whereas caching it would evict more useful statements.
   static let longestCachedList = 16
 
-  /// SQL from text that was put together at run time.
+  /// Creates SQL from text that was assembled at run time.
   ///
   /// Nothing is checked or escaped: text from outside of the program must not get here.
   public init(raw text: String) { self.text = text }
 
-  /// The interpolated values in order.
+  /// The interpolated values, in order.
   public var arguments: Arguments { Arguments(values) }
 }
 
 extension SQL: ExpressibleByStringInterpolation {
-  /// SQL without values.
+  /// Creates SQL without values.
   @inlinable
   public init(stringLiteral value: String) { self.init(raw: value) }
 
-  /// SQL with bound values.
+  /// Creates SQL with bound values.
   public init(stringInterpolation: Interpolation) { self = stringInterpolation.sql }
 
-  /// Gathers text and values; see ``SQL`` for what may stand in an interpolation.
+  /// The builder of interpolated SQL; see ``SQL`` for the supported interpolations.
   @_documentation(visibility: internal)
   public struct Interpolation: StringInterpolationProtocol, Sendable {
     var sql: SQL
 
-    /// Begins an empty text.
+    /// Creates an empty text.
     public init(literalCapacity: Int, interpolationCount: Int) {
       sql = SQL(raw: "")
       sql.text.reserveCapacity(literalCapacity + 2 * interpolationCount)
       sql.values.reserveCapacity(interpolationCount)
     }
 
-    /// Text of the literal.
+    /// Appends a part of the literal.
     @_documentation(visibility: internal)
     public mutating func appendLiteral(_ literal: String) { sql.text += literal }
 
-    /// A value, which is bound.
+    /// Appends a placeholder for a value.
     @_documentation(visibility: internal)
     public mutating func appendInterpolation<T: DatabaseValueConvertible>(_ value: T) {
       append(value)
     }
 
-    /// A value of any type, or NULL, which is bound.
+    /// Appends a placeholder for a value of any type, or NULL.
     @_documentation(visibility: internal)
     public mutating func appendInterpolation(_ value: (any DatabaseValueConvertible)?) {
       append(value)
     }
 
-    /// A list of integers in parentheses, each of which is bound: what `[1, 2, 3]` is meant to be.
+    /// Appends a list of integers in parentheses, each of them bound. An array literal means this overload.
     @_documentation(visibility: internal)
     public mutating func appendInterpolation(_ list: [Int]) { append(list: list) }
 
-    /// A list of values in parentheses, each of which is bound.
+    /// Appends a list of values in parentheses, each of them bound.
     @_disfavoredOverload  // [UInt8] and Data are values
     @_documentation(visibility: internal)
     public mutating func appendInterpolation<S: Sequence>(_ list: S)
@@ -100,7 +100,7 @@ extension SQL: ExpressibleByStringInterpolation {
       if sql.values.count - start > SQL.longestCachedList { sql.isCacheable = false }
     }
 
-    /// Another piece of SQL with its values.
+    /// Appends another piece of SQL with its values.
     @_documentation(visibility: internal)
     public mutating func appendInterpolation(_ other: SQL) {
       sql.text += other.text
@@ -108,8 +108,8 @@ extension SQL: ExpressibleByStringInterpolation {
       sql.isCacheable = sql.isCacheable && other.isCacheable
     }
 
-    /// The name of a table, column or the like in double quotes. It can't be bound, since it
-    /// decides what is compiled.
+    /// Appends the name of a table, column or the like in double quotes. Names can't be bound, since they
+    /// decide what is compiled.
     @_documentation(visibility: internal)
     public mutating func appendInterpolation(identifier: String) {
       sql.text += identifier.quotedIdentifier

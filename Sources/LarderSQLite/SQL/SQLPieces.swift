@@ -1,4 +1,4 @@
-/// A piece of SQL text, as far as it takes to tell placeholders from what only looks like them.
+/// A piece of SQL text, classified just well enough to tell placeholders from text that looks like them.
 package struct SQLPiece: Sendable {
   package enum Kind: Sendable {
     case space, comment
@@ -14,12 +14,12 @@ package struct SQLPiece: Sendable {
 
   package let kind: Kind
   package let text: String
-  /// Whether a space or comment stands before it; only told of tokens (``Swift/String/sqlTokens``).
+  /// Whether a space or comment precedes the piece; set for tokens only (``Swift/String/sqlTokens``).
   package internal(set) var followsSpace = false
 }
 
 extension SQL {
-  /// The text taken apart without a loss.
+  /// The text split into pieces. Joined, they are the same text.
   package var pieces: [SQLPiece] {
     var scanner = SQLScanner(Array(text.utf8))
     var pieces: [SQLPiece] = []
@@ -30,7 +30,7 @@ extension SQL {
     return pieces
   }
 
-  /// Whether it is a call of a function and nothing else: `ntile(4)`.
+  /// Whether the text is a single function call: `ntile(4)`.
   package var isFunctionCall: Bool {
     let tokens = pieces.filter { $0.kind != .space && $0.kind != .comment }
     guard let name = tokens.first, name.kind == .word || name.kind == .quoted else { return false }
@@ -38,36 +38,36 @@ extension SQL {
     for (index, token) in tokens.enumerated().dropFirst() {
       if token.text == "(" { depth += 1 }
       if token.text == ")" { depth -= 1 }
-      // The parenthesis behind the name is the last one to be closed.
+      // The parenthesis after the name has to be the last one to be closed.
       if depth == 0 { return index > 1 && index == tokens.count - 1 }
     }
     return false
   }
 
-  /// What is the same in texts that differ in spaces, comments and the case of words only.
+  /// The tokens, which are equal for texts that differ only in spaces, comments and the case of words.
   package var normalizedTokens: [String] {
     pieces.filter { $0.kind != .space && $0.kind != .comment }
       .map { $0.kind == .word ? String(decoding: $0.text.foldedName, as: UTF8.self) : $0.text }
   }
 }
 
-/// Reads pieces as SQLite's tokenizer does, byte by byte; see
+/// A scanner that splits text as SQLite's tokenizer does, byte by byte; see
 /// [its syntax](https://www.sqlite.org/lang_comment.html).
 struct SQLScanner {
   let bytes: [UInt8]
-  /// Where it stops.
+  /// The position at which scanning ends.
   private let end: Int
-  /// Where the next piece begins.
+  /// The position of the next piece.
   private(set) var position: Int
 
-  /// Reads from a position to an end, or to that of the text.
+  /// Scans from a position to an end, which is that of the text by default.
   init(_ bytes: [UInt8], from start: Int = 0, to end: Int? = nil) {
     self.bytes = bytes
     self.end = end ?? bytes.count
     position = start
   }
 
-  /// The next piece's kind and place; nil at the end.
+  /// The kind and range of the next piece; nil at the end.
   mutating func next() -> (kind: SQLPiece.Kind, range: Range<Int>)? {
     guard position < end else { return nil }
     let start = position
@@ -75,7 +75,7 @@ struct SQLScanner {
     return (kind, start..<position)
   }
 
-  /// The next piece that is neither space nor comment.
+  /// The next piece that is neither a space nor a comment.
   mutating func nextToken() -> (kind: SQLPiece.Kind, range: Range<Int>)? {
     while let piece = next() {
       if piece.kind != .space && piece.kind != .comment { return piece }
@@ -113,7 +113,7 @@ struct SQLScanner {
       position += 2
       return .space
     case _ where byte.isSQLSpace:
-      // A vertical tab is no space, except after one.
+      // For SQLite a vertical tab is a space only after another space.
       take { $0.isSQLSpace || $0 == 0x0b }
       return .space
     case _ where byte.isSQLWord:
@@ -132,7 +132,7 @@ struct SQLScanner {
     while position < end {
       take { $0 != quote }
       position = min(position + 1, end)
-      // Twice it stands for itself.
+      // A doubled quote stands for itself.
       guard position < end, bytes[position] == quote else { return }
       position += 1
     }
@@ -154,7 +154,7 @@ struct SQLScanner {
 extension UInt8 {
   fileprivate var isSQLSpace: Bool { self == 0x20 || (0x09...0x0d).contains(self) && self != 0x0b }
 
-  /// Whether it can stand in a keyword, an identifier or a number.
+  /// Whether the byte can occur in a keyword, an identifier or a number.
   var isSQLWord: Bool {
     switch self {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,11 +1,11 @@
 import Glibc
 
-/// The bytes of a text that is written again and again: to write a String counts two references.
+/// The bytes of a text that is written often. Writing a String would change reference counts twice.
 ///
-/// What makes its pointer sound: the memory is given back with the object, and never written after.
+/// `@unchecked Sendable` is sound because the memory is never written again, and is freed with the object.
 package final class TextBytes: @unchecked Sendable {
   package let bytes: UnsafeBufferPointer<UInt8>
-  /// The number of the declared table that it is the name of; 0 for other text.
+  /// The number of the declared table that has this name; 0 for other text.
   package let tableNumber: Int
 
   /// Copies the text.
@@ -19,20 +19,20 @@ package final class TextBytes: @unchecked Sendable {
   deinit { bytes.deallocate() }
 }
 
-/// Puts the text of a statement together in temporary memory.
+/// Assembles the text of a statement in temporary memory.
 ///
-/// What makes its pointers sound: nothing is written behind `end`, and the memory outlives the
-/// writer, which is handed out to closures only.
+/// Pointer safety: nothing is written beyond `end`, and the memory outlives the writer, which is only passed
+/// to closures.
 package struct TextWriter {
   private var next: UnsafeMutablePointer<UInt8>
   private let end: UnsafeMutablePointer<UInt8>
-  /// How many bytes there was no room for.
+  /// How many bytes too many were written.
   private var missing = 0
   /// The number of placeholders so far.
   private(set) var valueCount = 0
-  /// False for text that is not likely to come again in the same form.
+  /// Whether the same text is likely to be used again.
   private(set) var isCacheable = true
-  /// The numbers of the declared tables so far, as one; 0 for none.
+  /// A hash of the numbers of the declared tables so far; 0 for none.
   private(set) var tables = 0
 
   private init(
@@ -68,7 +68,7 @@ package struct TextWriter {
     isCacheable = isCacheable && sql.isCacheable
   }
 
-  /// Notes that a declared table is written, by its number.
+  /// Records the number of a declared table whose name is written.
   @inline(__always)
   package mutating func note(table number: Int) { tables = (tables &* 31 &+ number) & 0xffff_ffff }
 
@@ -82,17 +82,17 @@ package struct TextWriter {
   @inline(__always)
   package mutating func countValue() { valueCount &+= 1 }
 
-  /// Says that the text is not likely to come again in the same form.
+  /// Marks the text as unlikely to be used again.
   package mutating func appendUnlikely() { isCacheable = false }
 
-  /// Calls a closure with the bytes that another one writes, which aren't kept. That one is called
-  /// again where it writes more than there was room for.
+  /// Calls a closure with the bytes that another one writes. They are valid during the call only. The writing
+  /// closure is called again if it writes more than the memory holds.
   @inline(__always)
   static func withBytes<T>(
     _ write: (inout TextWriter) -> Void,
     _ body: (UnsafeBufferPointer<UInt8>, TextWriter) throws -> T
   ) rethrows -> T {
-    // On the stack up to here.
+    // A temporary allocation of this size is still on the stack.
     var capacity = 1024
     while true {
       let result: T? = try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) {
@@ -110,7 +110,7 @@ package struct TextWriter {
     }
   }
 
-  /// SQL with the text that a closure writes, and without values.
+  /// SQL without values, with the text that a closure writes.
   package static func sql(_ write: (inout TextWriter) -> Void) -> SQL {
     withBytes(write) { bytes, writer in
       var sql = SQL(raw: String(decoding: bytes, as: UTF8.self))

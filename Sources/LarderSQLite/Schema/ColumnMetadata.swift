@@ -1,9 +1,9 @@
 import CSQLite
 
 extension Database {
-  /// The affinity and the collation of a table's column, as SQLite knows them without a statement (but for
-  /// the type ANY, which is another in a STRICT table); nil for a view's, whose columns it doesn't tell,
-  /// and for what isn't there, or on another engine. Throws ``DatabaseError`` on a closed database.
+  /// The affinity and the collation of a table's column. SQLite knows both without a statement, except for
+  /// the affinity of ANY, which depends on whether the table is STRICT. Nil for a view's columns, for a
+  /// column that doesn't exist, and on another engine. Throws ``DatabaseError`` on a closed database.
   ///
   /// See [table_column_metadata](https://www.sqlite.org/c3ref/table_column_metadata.html).
   package func metadata(
@@ -17,7 +17,7 @@ extension Database {
       sqlite3_table_column_metadata(handle, nil, table, column, &type, &collation, nil, nil, nil)
         == SQLITE_OK
     else { return nil }
-    // Both belong to the schema, which the next statement may read anew.
+    // Both strings belong to the schema, which the next statement may read anew.
     let (declared, name) = (type.map { String(cString: $0) }, collation.map { String(cString: $0) })
     let isStrict = try declared?.uppercased() == "ANY" && isStrict(table)
     return (ColumnAffinity(type: declared ?? "", isStrict: isStrict), name ?? "BINARY")

@@ -1,26 +1,26 @@
-/// What only the text of a CREATE TABLE tells, for which SQLite has no PRAGMA: CHECK constraints,
-/// collations, the expressions of generated columns, and which foreign keys are deferred.
+/// Reads from a CREATE TABLE what SQLite has no PRAGMA for: CHECK constraints, collations, the expressions of
+/// generated columns, and which foreign keys are deferred.
 ///
-/// The text is SQLite's own, of a table that is there: it follows
+/// The text is SQLite's own, of an existing table, so it follows
 /// [the syntax](https://www.sqlite.org/lang_createtable.html).
 struct CreateTableParser {
-  /// What the text tells of the columns, by the folded name.
+  /// The columns, as far as the text describes them, by folded name.
   private(set) var columns: [[UInt8]: ColumnSchema] = [:]
   private(set) var checks: [String] = []
-  /// The constraints that stand behind the columns.
+  /// The table constraints, which stand after the columns.
   private(set) var constraints: [String] = []
-  /// One for each foreign key, in the order of the text.
+  /// Whether each foreign key is deferred, in the order of the text.
   private(set) var areDeferred: [Bool] = []
   private(set) var isAutoincrement = false
   private(set) var conflictClauses: [ConflictClause] = []
-  /// Where the constraint begins that is being read.
+  /// The index of the token at which the current constraint begins.
   private var constraintStart = 0
 
   init(_ sql: String) {
     let tokens = sql.sqlTokens
     guard tokens.dropFirst().first?.isWord("virtual") != true, let body = tokens.group(from: 0)
     else { return }
-    // As a word of its own, it is nothing else: as a name it has to be in quotes.
+    // AUTOINCREMENT as a bare word is always the keyword: as a name it has to be in quotes.
     isAutoincrement = body.tokens.contains { $0.isWord("autoincrement") }
     for definition in body.tokens.splitAtCommas() { read(definition) }
   }
@@ -33,7 +33,7 @@ struct CreateTableParser {
     let name = isConstraint ? nil : first.name
     var column = ColumnSchema(name: name ?? "", sql: definition.text)
     constraintStart = 0
-    // The name of a column may be any word.
+    // A column's name may be any word, so that it is skipped.
     var index = isConstraint ? 0 : 1
     while index < definition.count {
       readConflictClause(definition, at: index, column: name)
@@ -46,7 +46,7 @@ struct CreateTableParser {
     }
   }
 
-  /// Reads ON CONFLICT, which belongs to the constraint before it. ABORT is what all have.
+  /// Reads ON CONFLICT, which belongs to the constraint before it. ABORT is the default, and left out.
   private mutating func readConflictClause(
     _ tokens: [SQLPiece], at index: Int, column: String?
   ) {
@@ -70,7 +70,7 @@ struct CreateTableParser {
     conflictClauses.append(ConflictClause(constraint: words, resolution: resolution))
   }
 
-  /// Reads what begins at a token, and returns where the next begins.
+  /// Reads the clause that begins at a token, and returns the index of the next one.
   private mutating func readClause(
     _ tokens: [SQLPiece], at index: Int, _ column: inout ColumnSchema
   ) -> Int {
@@ -104,18 +104,18 @@ struct CreateTableParser {
     return index + 1
   }
 
-  /// NOT DEFERRABLE INITIALLY DEFERRED isn't.
+  /// Whether NOT DEFERRABLE stands before INITIALLY DEFERRED: such a key isn't deferred.
   private func isNotDeferrable(_ tokens: [SQLPiece], before index: Int) -> Bool {
     index >= 2 && tokens[index - 1].isWord("deferrable") && tokens[index - 2].isWord("not")
   }
 }
 
-/// An [ON CONFLICT clause](https://www.sqlite.org/lang_conflict.html) of a constraint: statements
-/// that don't say what they do about rows that break it leave them out, or replace others.
+/// An [ON CONFLICT clause](https://www.sqlite.org/lang_conflict.html) of a constraint. It says what happens
+/// to rows that break the constraint if the statement doesn't, such as IGNORE or REPLACE.
 package struct ConflictClause: Hashable, Sendable {
-  /// The constraint's words and names, in the form that it has after the columns.
+  /// The constraint's normalized tokens, in the form of a table constraint.
   let constraint: [String]
-  /// What happens, in small letters.
+  /// The conflict resolution in lower case, such as `replace`.
   let resolution: String
 
   package var sql: String {

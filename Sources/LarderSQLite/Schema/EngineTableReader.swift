@@ -1,4 +1,4 @@
-/// Reads a table from the catalog of another engine than SQLite, by the queries that this has.
+/// Reads a table from the catalog of an engine other than SQLite, by that engine's queries.
 struct EngineTableReader {
   private let db: Database
   private let name: String
@@ -8,7 +8,7 @@ struct EngineTableReader {
   private let number: Int64
   private let isTable: Bool
 
-  /// Throws where there is no table or view of this name.
+  /// Finds the relation. Throws if there is no table or view of this name.
   init(_ name: String, _ db: Database, _ engine: any EngineConnection) throws {
     guard let reader = try Self(existing: name, engine.catalog.relation, db, engine) else {
       throw DatabaseError(.error, "no such table: \(name)", engine: engine.name)
@@ -16,9 +16,9 @@ struct EngineTableReader {
     self = reader
   }
 
-  /// Nil where there is none.
+  /// Finds the relation; nil if there is none.
   ///
-  /// - Parameter query: the one of the catalog that finds it.
+  /// - Parameter query: the catalog's query that finds the relation.
   private init?(
     existing name: String, _ query: String, _ db: Database, _ engine: any EngineConnection
   ) throws {
@@ -33,8 +33,8 @@ struct EngineTableReader {
     (number, isTable) = found
   }
 
-  /// The table of this name in the first schema of the path, or that which a temporary one hides; nil where there is
-  /// none.
+  /// The table of this name in the first schema of the search path; if `isTemporary`, the one to which the
+  /// name resolves, which is a temporary one if there is any. Nil if there is none.
   static func table(
     _ name: String, isTemporary: Bool, _ db: Database, _ engine: any EngineConnection
   ) throws -> TableSchema? {
@@ -76,7 +76,8 @@ struct EngineTableReader {
     }
   }
 
-  /// Reads those that aren't foreign keys. A CHECK of a single column is a part of its definition.
+  /// Reads the constraints other than foreign keys. A CHECK of a single column becomes a part of its
+  /// definition.
   private func readConstraints(_ table: inout TableSchema) throws {
     let rows = try db.executeQuery(SQL(raw: catalog.constraints), number)
     while try rows.next() {
@@ -98,7 +99,7 @@ struct EngineTableReader {
     }
   }
 
-  /// The keys, and their definitions.
+  /// The foreign keys, and their definitions as SQL.
   func foreignKeys() throws -> (keys: [ForeignKeySchema], definitions: [String]) {
     var keys: [ForeignKeySchema] = []
     var definitions: [String] = []
@@ -152,12 +153,14 @@ struct EngineTableReader {
 }
 
 extension TableSchema {
-  /// Writes its CREATE TABLE anew.
+  /// Writes the CREATE TABLE anew, from the columns and constraints.
   package mutating func writeStatement() {
     sql = Self.statement(name, columns.map(\.sql) + constraints)
   }
 
-  /// - Parameter definitions: of the columns, then of the constraints.
+  /// Writes a CREATE TABLE statement.
+  ///
+  /// - Parameter definitions: those of the columns, then those of the constraints.
   package static func statement(
     _ name: String, _ definitions: [String], isTemporary: Bool = false
   ) -> String {

@@ -1,13 +1,13 @@
-// Tokens of SQL text: the pieces that mean something, and names and groups of them.
+// Tokens of SQL text: the pieces that aren't space or comments, with names and groups of them.
 
 extension SQLPiece {
-  /// Whether it means nothing.
+  /// Whether the piece is space or a comment.
   package var isSpace: Bool { kind == .space || kind == .comment }
 
   /// The name that a word or a quoted identifier stands for; nil for anything else.
   package var identifier: String? { text.utf8.first == UInt8(ascii: "'") ? nil : name }
 
-  /// The name that it stands for where only a name can stand: SQLite takes a string for one there.
+  /// The name that the piece stands for where only a name can stand: SQLite takes a string for one there.
   package var name: String? {
     switch kind {
     case .word: text
@@ -16,19 +16,19 @@ extension SQLPiece {
     }
   }
 
-  /// Whether it is this keyword, which is given in small letters.
+  /// Whether the piece is this keyword, which is given in lower case.
   package func isWord(_ word: String) -> Bool {
     kind == .word && text.foldedName == Array(word.utf8)
   }
 
-  /// Whether it is this character outside of quotes.
+  /// Whether the piece is this character outside of quotes.
   package func isSymbol(_ symbol: String) -> Bool { kind == .other && text == symbol }
 
-  /// What stands between quotes.
+  /// The text between the quotes, without the doubling of quotes.
   private var quotedName: String? {
     guard let quote = text.utf8.first else { return nil }
     let inner = text.utf8.dropFirst().dropLast()
-    // In brackets quotes are nothing, else two stand for one.
+    // Two quotes stand for one, except in brackets.
     var bytes: [UInt8] = []
     var isSecond = false
     for byte in inner {
@@ -51,8 +51,8 @@ extension String {
     }
   }
 
-  /// What is the same in SQL texts that differ in spaces, comments, the case of words, and the
-  /// quotes around names only.
+  /// A normalized form, equal for SQL texts that differ only in spaces, comments, the case of words, and the
+  /// quotes around names.
   package var normalizedSQL: [String] { sqlTokens.normalized }
 }
 
@@ -62,8 +62,8 @@ extension [SQLPiece] {
     map { $0.identifier.map { String(decoding: $0.foldedName, as: UTF8.self) } ?? $0.text }
   }
 
-  /// What stands between the first parenthesis from a place on and the one that closes it, and where
-  /// that is.
+  /// The tokens between the first parenthesis from an index on and the one that closes it, with the index of
+  /// the closing one.
   package func group(from start: Int) -> (tokens: [SQLPiece], end: Int)? {
     guard let open = self[start...].firstIndex(where: { $0.isSymbol("(") }) else { return nil }
     var depth = 0
@@ -75,7 +75,7 @@ extension [SQLPiece] {
     return nil
   }
 
-  /// What stands in the parentheses that are around all of it.
+  /// The tokens without the parentheses that enclose all of them.
   package var withoutParentheses: [SQLPiece] {
     guard first?.isSymbol("(") == true, let (tokens, end) = group(from: 0), end == count - 1 else {
       return self
@@ -83,7 +83,7 @@ extension [SQLPiece] {
     return tokens.withoutParentheses
   }
 
-  /// What stands between the commas that are in no parentheses.
+  /// The tokens, split at the commas outside of parentheses.
   package func splitAtCommas() -> [[SQLPiece]] {
     var parts: [[SQLPiece]] = [[]]
     var depth = 0
@@ -99,7 +99,7 @@ extension [SQLPiece] {
     return parts
   }
 
-  /// The text, with one space for each space or comment.
+  /// The text of the tokens, with one space in place of spaces and comments.
   package var text: String {
     var text = ""
     for token in self {

@@ -1,9 +1,9 @@
 // Questions about a database's schema.
 
 extension Database {
-  /// Whether there is a table of this name, in any case. Views don't count. On another engine it is that of exactly this
-  /// name in the first schema of the path, where tables are made. Throws ``DatabaseError`` where the database can't be
-  /// read.
+  /// Whether a table of this name exists, ignoring case. Views don't count. On another engine, the name is
+  /// exact, and only the first schema of the search path counts, where tables are made. Throws
+  /// ``DatabaseError`` if the database can't be read.
   public func tableExists(_ name: String) throws -> Bool {
     if let engine {
       return try value(SQL(raw: engine.catalog.tableExists), name, as: Bool.self) ?? false
@@ -16,9 +16,9 @@ extension Database {
       """, name, as: Bool.self) ?? false
   }
 
-  /// Whether a table or view has a column of this name, in any case; false if there is no table. On another engine the
-  /// names are exact, and the table's is one of the first schema of the path. Throws ``DatabaseError`` where the database
-  /// can't be read.
+  /// Whether a table or view has a column of this name, ignoring case; false if there is no table. On another
+  /// engine, names are exact, and only the first schema of the search path counts. Throws ``DatabaseError``
+  /// if the database can't be read.
   public func columnExists(_ column: String, in table: String) throws -> Bool {
     if let engine {
       return try value(SQL(raw: engine.catalog.columnExists), table, column, as: Bool.self) ?? false
@@ -29,14 +29,15 @@ extension Database {
       """, table, column, as: Bool.self) ?? false
   }
 
-  /// All tables, indexes, views and triggers of the `main` schema, in the order in which they were
-  /// made; on another engine, of the first schema of the path, in that engine's words. Throws ``DatabaseError`` where the database can't be read.
+  /// All tables, indexes, views and triggers of the `main` schema, in the order in which they were made. On
+  /// another engine, those of the first schema of the search path, in that engine's SQL. Throws
+  /// ``DatabaseError`` if the database can't be read.
   public func schema() throws -> [SchemaEntry] {
     guard let engine else { return try schema(of: "main") }
     return try entries(in: engine) { _ in true }
   }
 
-  /// Those of a table: its own, and those of its indexes and triggers.
+  /// The schema entries of a table, its indexes and its triggers.
   package func schema(ofTable name: String) throws -> [SchemaEntry] {
     guard let engine else {
       return try schema(of: "main").filter { $0.table.foldedName == name.foldedName }
@@ -56,7 +57,7 @@ extension Database {
     }
   }
 
-  /// The same of one schema, such as `temp`.
+  /// The schema entries of one schema, such as `temp`.
   package func schema(of name: String) throws -> [SchemaEntry] {
     try entries(
       executeQuery(
@@ -71,20 +72,20 @@ extension Database {
     }
   }
 
-  /// The columns of a table or view in order. A temporary one hides others of its name.
+  /// The columns of a table or view in order. A temporary table hides others of its name.
   ///
-  /// Throws ``DatabaseError`` where there is none of this name.
+  /// Throws ``DatabaseError`` if there is none of this name.
   public func columns(of table: String) throws -> [ColumnSchema] { try columns(of: table, in: nil) }
 
-  /// The same of a table of one schema, such as `main`; of that which its name means if nil.
+  /// The columns of a table of one schema, such as `main`; if nil, of the table to which the name resolves.
   package func columns(of table: String, in schema: String?) throws -> [ColumnSchema] {
     if let engine { return try EngineTableReader(table, self, engine).columns() }
     return try TableReader(table, in: schema, self).columns()
   }
 
-  /// The indexes of a table, those of its constraints included.
+  /// The indexes of a table, including those of its constraints.
   ///
-  /// Throws ``DatabaseError`` where there is no table or view of this name.
+  /// Throws ``DatabaseError`` if there is no table or view of this name.
   public func indexes(of table: String) throws -> [IndexSchema] {
     if let engine { return try EngineTableReader(table, self, engine).indexes() }
     return try TableReader(table, in: nil, self).indexes()
@@ -92,15 +93,15 @@ extension Database {
 
   /// The foreign keys of a table.
   ///
-  /// Throws ``DatabaseError`` where there is no table or view of this name.
+  /// Throws ``DatabaseError`` if there is no table or view of this name.
   public func foreignKeys(of table: String) throws -> [ForeignKeySchema] {
     if let engine { return try EngineTableReader(table, self, engine).foreignKeys().keys }
     return try TableReader(table, in: nil, self).foreignKeys()
   }
 
-  /// A number of the program's own in the file's header, 0 at first;
-  /// see [user_version](https://www.sqlite.org/pragma.html#pragma_user_version).
-  /// Throws ``DatabaseError`` where the database can't be read.
+  /// A number in the file's header that the program may use for itself, 0 at first; see
+  /// [user_version](https://www.sqlite.org/pragma.html#pragma_user_version). Throws ``DatabaseError`` if the
+  /// database can't be read.
   public var userVersion: Int32 {
     get throws { try value("PRAGMA user_version", as: Int32.self) ?? 0 }
   }

@@ -1,16 +1,16 @@
-/// Reads what a database has of a table or view: from SQLite's PRAGMAs, and what these don't tell from
-/// the text of the CREATE TABLE.
+/// Reads the schema of a table or view from SQLite's PRAGMAs, and what these don't tell from the text of the
+/// CREATE TABLE.
 struct TableReader {
   private let db: Database
   private let name: String
-  /// The name of the database that has it, such as `main`; nil where none lists it, as
+  /// The name of the database that has the table, such as `main`; nil if none lists it, as for
   /// `sqlite_schema`.
   private let schema: String?
   /// The statements that made the table and its indexes, by folded names.
   private var sources: [[UInt8]: String] = [:]
   private let text: CreateTableParser
 
-  /// A temporary table hides another one unless a schema is given.
+  /// Finds the table. A temporary table hides another one unless a schema is given.
   init(_ name: String, in schema: String?, _ db: Database) throws {
     self.db = db
     self.name = name
@@ -53,17 +53,16 @@ struct TableReader {
     table.uniqueIndexes = indexes.filter { $0.kind == .unique }
     let keyIndex = indexes.first { $0.kind == .primaryKey }
     table.primaryKeyTerms = keyIndex?.terms ?? table.primaryKey.map(\.quotedIdentifier)
-    // A key that needs no index is the row id. (One of type INT, or declared as INTEGER PRIMARY KEY
-    // DESC, has one.)
+    // A primary key without an index is the row id. (One of type INT, or declared as INTEGER PRIMARY KEY
+    // DESC, has an index.)
     if keyIndex == nil, !isWithoutRowID { table.rowIDColumn = table.primaryKey.first }
     return table
   }
 
-  /// Throws where there is no table or view.
+  /// Throws if there is no such table or view.
   func columns() throws -> [ColumnSchema] {
-    // Hidden columns are 1 for those of virtual tables, 2 and 3 for generated ones. A type is read as
-    // bytes: of one that begins with a quote SQLite drops the last byte, whatever that is, which may
-    // leave a part of a character.
+    // `hidden` is 1 for hidden columns of virtual tables, 2 and 3 for generated columns. A type is read as
+    // bytes: SQLite drops the last byte of a type that begins with a quote, which may cut a character.
     let columns = try db.executeQuery(
       """
       SELECT name, type, "notnull", dflt_value, pk, hidden IN (2, 3), hidden = 3
@@ -85,7 +84,7 @@ struct TableReader {
     return columns
   }
 
-  /// Throws where there is no table or view.
+  /// Throws if there is no such table or view.
   func indexes() throws -> [IndexSchema] {
     let indexes = try db.executeQuery(
       #"SELECT name, "unique", origin FROM pragma_index_list(?, ?) ORDER BY seq DESC"#, name, schema
@@ -110,7 +109,7 @@ struct TableReader {
       )
     }
     guard kind == .created else {
-      // With what the constraint itself says of them.
+      // A collation other than the column's own is a part of the term, and so is DESC.
       let terms = parts.map { column, collation, isDescending in
         let own = column.flatMap { text.columns[$0.foldedName]?.collation } ?? "BINARY"
         var term = (column ?? "").quotedIdentifier
@@ -133,7 +132,7 @@ struct TableReader {
       condition: rest.first?.isWord("where") == true ? Array(rest.dropFirst()).text : nil, sql: sql)
   }
 
-  /// Throws where there is no table or view.
+  /// Throws if there is no such table or view.
   func foreignKeys() throws -> [ForeignKeySchema] {
     var keys: [ForeignKeySchema] = []
     var last: Int?
@@ -165,9 +164,9 @@ struct TableReader {
 }
 
 extension TableSchema {
-  /// What a database has of a table. A temporary table hides another one unless a schema is given.
-  /// Nil where there is none of this name. On another engine only the first schema of the path counts, or, for the
-  /// schema `temp`, temporary tables.
+  /// The schema of a table, as the database has it; nil if there is none of this name. A temporary table
+  /// hides another one unless a schema is given. On another engine, only the first schema of the search path
+  /// counts, or, for the schema `temp`, temporary tables.
   package static func found(
     _ name: String, in db: Database, schema: String? = nil
   ) throws -> TableSchema? {

@@ -1,7 +1,7 @@
-/// A table as a value: what a record or a list of columns declares, or what a database has.
+/// A table's schema as a value: as a record or a list of columns declares it, or as a database has it.
 ///
-/// Expressions are SQL, as they were written. Two tables are compared by `differences(from:)`, which
-/// knows what means the same in other words.
+/// Expressions are SQL, as they were written. `differences(from:)` compares two tables, and knows which
+/// spellings mean the same.
 public struct TableSchema: Hashable, Sendable {
   /// The table's name.
   public let name: String
@@ -15,28 +15,28 @@ public struct TableSchema: Hashable, Sendable {
   public package(set) var foreignKeys: [ForeignKeySchema] = []
   /// The indexes that CREATE INDEX makes.
   public package(set) var indexes: [IndexSchema] = []
-  /// Whether it is [STRICT](https://www.sqlite.org/stricttables.html).
+  /// Whether the table is [STRICT](https://www.sqlite.org/stricttables.html).
   public package(set) var isStrict = false
-  /// Whether it is [WITHOUT ROWID](https://www.sqlite.org/withoutrowid.html).
+  /// Whether the table is [WITHOUT ROWID](https://www.sqlite.org/withoutrowid.html).
   public package(set) var isWithoutRowID = false
   /// The CREATE TABLE, without the indexes.
   public package(set) var sql: String
-  /// The column that is the row id by another name: an INTEGER that is the whole key, with two
-  /// exceptions; see [INTEGER PRIMARY KEY](https://www.sqlite.org/lang_createtable.html#rowid).
+  /// The column that is an alias of the row id: an INTEGER that is the whole key, with two exceptions; see
+  /// [INTEGER PRIMARY KEY](https://www.sqlite.org/lang_createtable.html#rowid).
   package var rowIDColumn: String?
   /// The primary key with its collations and orders, as SQL.
   package var primaryKeyTerms: [String] = []
-  /// The constraints that stand behind the columns in CREATE TABLE, as they stand there.
+  /// The table constraints, as they stand after the columns in CREATE TABLE.
   package var constraints: [String] = []
   /// The UNIQUE constraints.
   package var uniqueIndexes: [IndexSchema] = []
-  /// What happens, other than ABORT, to rows that break a constraint.
+  /// The ON CONFLICT clauses of constraints, except ABORT.
   package var conflictClauses: [ConflictClause] = []
-  /// The engine whose words it is written in; nil for SQLite's. Others compare names exactly.
+  /// The engine in whose SQL the table is written; nil for SQLite. Other engines compare names exactly.
   package var engine: String?
-  /// The CREATE TABLE without foreign keys, where the engine wants the other tables to be there.
+  /// The CREATE TABLE without foreign keys, for an engine that requires the referenced tables to exist.
   package var unreferencedSQL: String?
-  /// The names of the CHECK constraints, where the engine has given them some.
+  /// The names of the CHECK constraints, if the engine has given them some.
   package var checkNames: [String] = []
 
   package init(name: String, sql: String = "") {
@@ -51,7 +51,7 @@ public struct TableSchema: Hashable, Sendable {
   }
   /// The columns of each UNIQUE constraint.
   public var uniqueConstraints: [[String]] { uniqueIndexes.map { $0.columns.compactMap { $0 } } }
-  /// The statements that make it: one for the table, one for each index.
+  /// The statements that create the table and its indexes: one for the table, one for each index.
   public var statements: [String] { [sql] + indexes.map(\.sql) }
 
   package func column(_ name: String) -> ColumnSchema? {
@@ -60,7 +60,7 @@ public struct TableSchema: Hashable, Sendable {
     }
   }
 
-  /// The names of the row id that no column has.
+  /// The names of the row id that no column has taken.
   package var rowIDNames: [String] {
     isWithoutRowID || engine != nil ? [] : ["rowid", "_rowid_", "oid"].filter { column($0) == nil }
   }
@@ -68,29 +68,29 @@ public struct TableSchema: Hashable, Sendable {
 
 /// A column of a table or view.
 public struct ColumnSchema: Hashable, Sendable {
-  /// Its name.
+  /// The column's name.
   public package(set) var name: String
-  /// The declared type; empty for a column that takes all.
+  /// The declared type; empty for a column that takes values of any type.
   public package(set) var type = ""
-  /// Whether NULL is ruled out by NOT NULL.
+  /// Whether the column is declared NOT NULL.
   public package(set) var isNotNull = false
-  /// What stands behind DEFAULT, if anything.
+  /// The DEFAULT expression, if any.
   public package(set) var defaultSQL: String?
-  /// Its place from 1 in the primary key, or 0 if it isn't a part of it.
+  /// The column's position in the primary key, from 1; 0 if it isn't a part of it.
   public package(set) var primaryKeyPosition = 0
-  /// The collation that is declared, if any.
+  /// The declared collation, if any.
   public package(set) var collation: String?
-  /// The expression that it is computed from, if it is.
+  /// The expression of a generated column; nil for other columns.
   public package(set) var generatedSQL: String?
-  /// Whether what is computed is stored when the row is written.
+  /// Whether a generated column is STORED, rather than VIRTUAL.
   public package(set) var isStored = false
-  /// What stands in CREATE TABLE; the name alone where there is none, as for views.
+  /// The column's definition in CREATE TABLE; only the name if there is none, as for views.
   public package(set) var sql: String
-  /// The CHECK constraints in its definition.
+  /// The CHECK constraints in the column's definition.
   package var checks: [String] = []
-  /// Whether a foreign key stands in its definition.
+  /// Whether the definition has a REFERENCES clause.
   package var isReference = false
-  /// What makes another engine than SQLite number the rows by it; empty for nothing.
+  /// The clause by which another engine numbers rows, such as GENERATED ALWAYS AS IDENTITY; empty for none.
   package var identity = ""
 
   package init(name: String, sql: String? = nil) {
@@ -101,7 +101,7 @@ public struct ColumnSchema: Hashable, Sendable {
 
 /// An index of a table.
 public struct IndexSchema: Hashable, Sendable {
-  /// What makes an index.
+  /// The origin of an index: a statement, or a constraint.
   public enum Kind: String, Hashable, Sendable, DatabaseValueConvertible {
     /// CREATE INDEX.
     case created = "c"
@@ -111,20 +111,19 @@ public struct IndexSchema: Hashable, Sendable {
     case primaryKey = "pk"
   }
 
-  /// Its name; empty for that of a constraint, which SQLite names when it makes the table.
+  /// The index's name; empty for that of a declared constraint, which SQLite names when it makes the table.
   public let name: String
   /// The indexed columns in order; nil stands for an expression.
   public let columns: [String?]
-  /// What is indexed, as SQL: columns, or expressions, with their collation and order.
+  /// The indexed columns or expressions as SQL, with their collation and order.
   package let terms: [String]
-  /// Whether its rows are unique.
+  /// Whether the index is UNIQUE.
   public let isUnique: Bool
-  /// What stands behind WHERE, if anything; see
-  /// [partial indexes](https://www.sqlite.org/partialindex.html).
+  /// The WHERE condition of a [partial index](https://www.sqlite.org/partialindex.html), if any.
   public let condition: String?
-  /// What makes it.
+  /// The origin of the index.
   public let kind: Kind
-  /// The CREATE INDEX, or the constraint.
+  /// The CREATE INDEX statement, or the constraint.
   public package(set) var sql: String
 
   package init(
@@ -157,19 +156,19 @@ public struct IndexSchema: Hashable, Sendable {
 
 /// A foreign key of a table.
 public struct ForeignKeySchema: Hashable, Sendable {
-  /// The columns of this table.
+  /// The referencing columns of this table.
   public package(set) var columns: [String]
-  /// The table that they refer to.
+  /// The referenced table.
   public let referencedTable: String
-  /// The columns there; empty for its primary key.
+  /// The referenced columns; empty for the table's primary key.
   public package(set) var referencedColumns: [String]
-  /// What happens when the row there is deleted.
+  /// The action when the referenced row is deleted.
   public let onDelete: ForeignKeyAction
-  /// What happens when the key there changes.
+  /// The action when the referenced key changes.
   public let onUpdate: ForeignKeyAction
-  /// Whether it is checked when the transaction commits, rather than at once.
+  /// Whether the key is checked when the transaction commits, rather than at once.
   public let isDeferred: Bool
-  /// The name that the engine has given it; nil for SQLite's.
+  /// The name that the engine has given the key; nil for SQLite's.
   package let name: String?
 
   package init(
@@ -186,7 +185,7 @@ public struct ForeignKeySchema: Hashable, Sendable {
   }
 }
 
-/// What happens to rows whose foreign key refers to a row that is deleted, or gets another key.
+/// The action on referencing rows when the referenced row is deleted or gets another key.
 ///
 /// See [foreign key actions](https://www.sqlite.org/foreignkeys.html#fk_actions).
 public enum ForeignKeyAction: String, Sendable {
@@ -194,10 +193,10 @@ public enum ForeignKeyAction: String, Sendable {
   case noAction = "NO ACTION"
   /// The change is refused at once.
   case restrict = "RESTRICT"
-  /// They get NULL.
+  /// The referencing columns become NULL.
   case setNull = "SET NULL"
-  /// They get the column's default.
+  /// The referencing columns get their default.
   case setDefault = "SET DEFAULT"
-  /// They are deleted, or get the new key.
+  /// The referencing rows are deleted, or get the new key.
   case cascade = "CASCADE"
 }

@@ -1,19 +1,20 @@
 import FoundationEssentials
 
-/// Date and time of day in UTC, and their ISO 8601 text.
+/// A date and time of day in UTC, and their ISO 8601 text.
 ///
-/// Foundation's ISO 8601 style isn't exact enough to store values with: it cuts a fraction off
-/// instead of rounding it, and takes "2026-02-30", 25 o'clock and text after the end.
+/// Foundation's ISO 8601 style isn't exact enough to store values with: it truncates a fraction instead of
+/// rounding it, and accepts "2026-02-30", 25 o'clock and text after the end.
 package struct CivilTime {
   let year: Int
   let month: Int
   let day: Int
   let secondOfDay: Int
-  /// The rest below a second, or nil where seconds are the unit.
+  /// The milliseconds of the second; nil if seconds are the unit.
   let millisecond: Int?
 
-  /// Rounds to the nearest unit, seconds or milliseconds. Throws outside of the years 0 to 9999.
-  init(seconds: Double, unitsPerSecond: Int) throws {
+  /// Makes a time from seconds since 1970, rounded to the nearest second or millisecond. Throws outside of
+  /// the years 0 to 9999.
+  package init(seconds: Double, unitsPerSecond: Int) throws {
     let units = (seconds * Double(unitsPerSecond)).rounded()
     guard let units = Int(exactly: units), units.magnitude < 1 << 50 else {
       throw ConversionError(.notExact, Date.self)
@@ -27,7 +28,7 @@ package struct CivilTime {
     guard (0...9999).contains(year) else { throw ConversionError(.notExact, Date.self) }
   }
 
-  func text(separator: String) -> String {
+  package func text(separator: String) -> String {
     let hour = Self.padded(secondOfDay / 3600, 2)
     let minute = Self.padded(secondOfDay / 60 % 60, 2)
     let time = "\(hour):\(minute):\(Self.padded(secondOfDay % 60, 2))"

@@ -1,14 +1,14 @@
-/// The affinity of a column: what it makes of values that are stored in it, or compared with it. INTEGER
-/// and NUMERIC do the same.
+/// The affinity of a column: how SQLite converts values that are stored in it or compared with it. INTEGER
+/// and NUMERIC act alike.
 ///
 /// See [type affinity](https://www.sqlite.org/datatype3.html#type_affinity).
 package enum ColumnAffinity: Sendable {
   case none, text, numeric, real
 
-  /// By [the rules](https://www.sqlite.org/datatype3.html#determination_of_column_affinity), in
-  /// their order.
+  /// Finds a declared type's affinity by SQLite's
+  /// [rules](https://www.sqlite.org/datatype3.html#determination_of_column_affinity), in their order.
   package init(type: String, isStrict: Bool) {
-    // By bytes, since each column of each table that is used is looked at.
+    // The search is by bytes, for speed: it runs for each column of each table that is used.
     let type = type.foldedName
     func has(_ word: StaticString) -> Bool {
       word.withUTF8Buffer { word in

@@ -3,12 +3,12 @@ import Glibc
 
 /// One column of the row that a statement stands on, for ``DatabaseValueConvertible/init(column:)``.
 ///
-/// A reader is good only inside that initializer: keep no copy of it. What can't be read as it was
+/// A reader is valid only inside that initializer: keep no copy of it. A value that can't be read as it was
 /// stored throws.
 ///
-/// What makes its unsafe calls sound: it is made by a result set right after it has checked that
-/// its statement stands on a row, on this thread, and that the index is below the number of
-/// columns; nothing steps the statement while a value is read.
+/// Safety: a result set makes the reader right after it has checked that its statement stands on a row, on
+/// this thread, and that the index is below the number of columns. Nothing steps the statement while a value
+/// is read.
 public struct ColumnReader {
   // SQLite's own pointer to the value. Three calls on it (type, value, length) cost less than two
   // calls that name statement and column, each of which looks the column up: 158 ns a row of five
@@ -25,24 +25,24 @@ public struct ColumnReader {
     self.format = format
   }
 
-  /// For arguments of custom functions, which are values too, and values of another engine.
+  /// Makes a reader of a single value: an argument of a custom function, or a value of another engine.
   @inlinable
   package init(value: OpaquePointer?, format: StorageFormat) {
     self.value = value
     self.format = format
   }
 
-  /// How the value is stored.
+  /// The storage class of the value.
   @inlinable
   public var storageClass: StorageClass {
     StorageClass(rawValue: type) ?? .null
   }
 
-  /// Whether the value is stored as SQLite's type of this number says.
+  /// Whether the value has this type code of SQLite's, such as `SQLITE_TEXT`.
   @inlinable @inline(__always)
   func isStored(as type: Int32) -> Bool { self.type == type }
 
-  /// The number that SQLite has for how it is stored.
+  /// The value's type code in SQLite, such as `SQLITE_TEXT`.
   @inlinable @inline(__always)
   var type: Int32 { format.isEngine ? engineClass.rawValue : sqlite3_value_type(value) }
 
@@ -81,8 +81,8 @@ public struct ColumnReader {
     }
     let count = Int(sqlite3_value_bytes(value))
     let text = String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
-    // Decoding repairs what isn't UTF-8 and so changes it. Comparing costs 2 ns,
-    // `String(validating:as:)` 25 ns.
+    // Decoding silently repairs bytes that aren't UTF-8, so the result is compared with them. Comparing costs
+    // 2 ns, `String(validating:as:)` 25 ns.
     let isExact = text.utf8.withContiguousStorageIfAvailable {
       guard $0.count == count, let decoded = $0.baseAddress else { return count == 0 }
       return memcmp(decoded, bytes, count) == 0
@@ -91,13 +91,13 @@ public struct ColumnReader {
     return text
   }
 
-  /// Calls a closure with the bytes of a blob or of text, without a copy; none for NULL. The bytes
-  /// are good inside the closure only. Throws what the closure throws, ``ConversionError`` where text in
-  /// UTF-16 is malformed, and `ResultCode.noMemory`.
+  /// Calls a closure with the bytes of a blob or of text, without a copy; none for NULL. The bytes are valid
+  /// only inside the closure. Throws what the closure throws, ``ConversionError`` if text in UTF-16 is
+  /// malformed, and `ResultCode.noMemory`.
   @inlinable
   public func withUnsafeBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
     if format.isEngine { return try body(engineBytes) }
-    // As text first, or the bytes of a database in UTF-16 would come as they are stored.
+    // Text is asked for first, or the bytes of a UTF-16 database would come as they are stored.
     let isText = sqlite3_value_type(value) == SQLITE_TEXT
     if format.isUTF16, isText { try checkUTF16() }
     let bytes = isText ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)
@@ -108,12 +108,12 @@ public struct ColumnReader {
     return try body(UnsafeRawBufferPointer(start: bytes, count: count))
   }
 
-  /// Throws where text has a surrogate without its other half: SQLite, which converts it, makes
-  /// another character of it and what follows.
+  /// Throws if text has an unpaired surrogate. SQLite's conversion would make another character of it and
+  /// what follows.
   @usableFromInline
   func checkUTF16() throws {
     guard sqlite3_value_type(value) == SQLITE_TEXT else { return }
-    // Asked for first: once it is converted, text can't be told from any other.
+    // The UTF-16 is read first: once it is converted, malformed text can't be told from any other.
     guard let start = sqlite3_value_text16(value) else {
       throw DatabaseError(.noMemory, "out of memory while reading text")
     }
@@ -130,8 +130,8 @@ public struct ColumnReader {
     if isHalf { throw ConversionError.failure(.malformed, String.self) }
   }
 
-  /// The error for a storage class that a type can't take. Out of line, and already boxed: made where
-  /// values are read, it took more of their code than the reading.
+  /// The error for a storage class that a type can't take. It is out of line, and boxed already: inlined, it
+  /// took more code than the reading itself.
   @usableFromInline
   package func unexpected(for type: Any.Type) -> any Error {
     ConversionError.failure(isNull ? .null : .storageClass(storageClass), type)

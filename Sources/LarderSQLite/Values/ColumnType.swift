@@ -1,12 +1,12 @@
-/// How the values of a type are stored: what a column for them is declared as.
+/// The declared type of a column, which follows from how a Swift type's values are stored.
 ///
 /// See [STRICT tables](https://www.sqlite.org/stricttables.html).
 public struct ColumnType: Hashable, Sendable {
   package enum Kind: Sendable {
     case integer, real, text, blob, any
-    /// Integers and blobs, for which other engines have types of their own.
+    /// Values that SQLite stores as integers and blobs, and other engines in types of their own.
     case bool, uuid
-    /// What the connection's ``DateFormat`` makes of dates.
+    /// Dates, in the form that the connection's ``DateFormat`` gives them.
     case date
     /// Decimal numbers as text.
     case decimal
@@ -36,7 +36,7 @@ public struct ColumnType: Hashable, Sendable {
   static let date = ColumnType(.date)
   static let decimal = ColumnType(.decimal)
 
-  /// Whether values of another type may equal some of this one, as they are stored.
+  /// Whether a stored value of another type may equal one of this type.
   package func canBeCompared(with other: ColumnType) -> Bool {
     !kind.forms.isDisjoint(with: other.kind.forms)
   }
@@ -46,7 +46,7 @@ public struct ColumnType: Hashable, Sendable {
 }
 
 extension ColumnType.Kind {
-  /// Numbers, text or bytes: what values of the kind may be stored as.
+  /// The storage classes that values of the kind may have, with `.integer` for all numbers.
   fileprivate var forms: Set<StorageClass> {
     switch self {
     case .integer, .real, .bool: [.integer]

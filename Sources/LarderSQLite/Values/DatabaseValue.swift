@@ -17,7 +17,7 @@ public enum DatabaseValue: Hashable, Sendable {
   /// Whether this is NULL.
   public var isNull: Bool { self == .null }
 
-  /// How SQLite stores it.
+  /// The storage class in which SQLite stores the value.
   public var storageClass: StorageClass {
     switch self {
     case .null: .null

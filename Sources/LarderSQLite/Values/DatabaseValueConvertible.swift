@@ -1,6 +1,6 @@
 /// A type whose values go into the database and come out of it exactly.
 ///
-/// A type of one's own needs the first two members; one with a raw value needs none:
+/// A type of your own needs the first two members; one with a raw value needs none:
 ///
 /// ```swift
 /// enum Level: String, DatabaseValueConvertible { case province, city, district }
@@ -14,24 +14,24 @@ public protocol DatabaseValueConvertible: Sendable {
   /// The value from what SQLite stored. Throws if that isn't exactly a value of this type.
   init(databaseValue: DatabaseValue) throws
 
-  /// How the values are stored, which decides what a column for them is declared as;
-  /// ``ColumnType/any`` unless the type says otherwise.
+  /// The type with which a column for these values is declared; ``ColumnType/any`` unless the type says
+  /// otherwise.
   static var columnType: ColumnType { get }
 
-  /// The type with nil: the Optional of this type, or the type itself where it is one.
+  /// The Optional of this type, or the type itself if it is an Optional already.
   @_documentation(visibility: internal)
   associatedtype AsOptional: DatabaseValueConvertible = Self?
 
-  /// Binds the value to a parameter without a ``DatabaseValue`` in between. What this binds must
-  /// equal ``databaseValue``, which is what the default does. Throws as that and ``ParameterBinder`` do.
+  /// Binds the value to a parameter without a ``DatabaseValue`` in between. It has to bind the same value as
+  /// ``databaseValue``, which the default binds. Throws as that and ``ParameterBinder`` do.
   func bind(to parameter: ParameterBinder) throws
 
-  /// Reads the value of a column without a ``DatabaseValue`` in between. The default reads one. Throws as
+  /// Reads the value of a column without a ``DatabaseValue`` in between. The default does use one. Throws as
   /// ``init(databaseValue:)`` and ``ColumnReader`` do.
   init(column: ColumnReader) throws
 
-  /// Reads a column that queries compare with values: what ``bind(to:)`` writes and nothing else, where
-  /// ``init(column:)`` reads other forms too. The default is that.
+  /// Reads a column that queries compare with values. It accepts only what ``bind(to:)`` writes, where
+  /// ``init(column:)`` accepts other forms too. The default is ``init(column:)``.
   @_documentation(visibility: internal)
   init(written column: ColumnReader) throws
 }
@@ -59,10 +59,10 @@ extension DatabaseValueConvertible {
 
 extension DatabaseValueConvertible
 where Self: RawRepresentable, RawValue: DatabaseValueConvertible {
-  /// The raw value's.
+  /// The raw value's column type.
   public static var columnType: ColumnType { RawValue.columnType }
 
-  /// The raw value's, also what it throws.
+  /// The raw value as SQLite stores it. Throws as the raw value's conversion does.
   @inlinable
   public var databaseValue: DatabaseValue { get throws { try rawValue.databaseValue } }
 
@@ -100,14 +100,14 @@ where Self: RawRepresentable, RawValue: DatabaseValueConvertible {
 }
 
 extension Optional: DatabaseValueConvertible where Wrapped: DatabaseValueConvertible {
-  /// Itself.
+  /// The type itself.
   @_documentation(visibility: internal)
   public typealias AsOptional = Self
 
-  /// The value's, with NULL.
+  /// The value's column type, with NULL.
   public static var columnType: ColumnType { Wrapped.columnType.optional }
 
-  /// NULL for nil, else the value's, also what it throws.
+  /// NULL for nil, else the value as SQLite stores it. Throws as the value's conversion does.
   @inlinable
   public var databaseValue: DatabaseValue { get throws { try self?.databaseValue ?? .null } }
 

@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// How dates are stored: for a whole connection in ``Configuration/dateFormat``, or for one column
-/// by calling the format's own two methods.
+/// The form in which dates are stored: for a whole connection in ``Configuration/dateFormat``, or for one
+/// column by calling the format's own two methods.
 ///
 /// ```swift
 /// let founded = try DateFormat.iso8601.date(from: rows["founded"])
@@ -11,17 +11,17 @@ import FoundationEssentials
 /// the forms that SQLite's own [date functions](https://www.sqlite.org/lang_datefunc.html)
 /// understand (with `'unixepoch'` for the two that count from 1970).
 ///
-/// A format reads what it writes and nothing else: texts are compared as texts, so that among
-/// `2026-11-21 00:00:00` a `2026-11-21` would be neither equal to that day nor at its place in the
-/// order. All are as long as one another, and sort as the dates do. A date that has to be rounded is
-/// rounded wherever it is stored or compared with what is.
+/// A format reads only what it writes, since SQLite compares these texts as text: among `2026-11-21 00:00:00`
+/// a `2026-11-21` would neither equal that day nor sort at its place. All texts of a format have the same
+/// length, and sort as the dates do. A date that has to be rounded is rounded wherever it is stored or
+/// compared with stored dates.
 public enum DateFormat: UInt8, Hashable, Sendable {
   /// A real number of seconds since 1970: the default. Exact to a quarter of a microsecond.
   case secondsSince1970
   /// An integer number of milliseconds since 1970, up to 278,000 years from then; rounds to the
   /// nearest.
   case unixMilliseconds
-  /// A real number of days since noon in Greenwich on November 24, 4714 B.C.; exact to about
+  /// The Julian day as a real number: days since noon in Greenwich on November 24, 4714 B.C. Exact to about
   /// 40 microseconds.
   case julianDay
   /// Text such as `2026-11-21T08:33:26.123Z`; rounds to the nearest millisecond.
@@ -93,7 +93,7 @@ public enum DateFormat: UInt8, Hashable, Sendable {
     }
   }
 
-  /// The format that writes a date's text in this form; nil for none.
+  /// The format whose texts have this length and punctuation; nil if none has.
   private static func form(of text: String) -> DateFormat? {
     let bytes = text.utf8
     let (hasT, hasZ) = (
@@ -111,16 +111,17 @@ public enum DateFormat: UInt8, Hashable, Sendable {
 
   private static let julianDayOf1970 = 2_440_587.5
 
-  /// Rounded once: whole seconds and the fraction apart, since far from 1970 their product would
-  /// itself be rounded, and a number of milliseconds that was read written as the next one.
+  /// The milliseconds of a number of seconds, rounded once. Whole seconds and the fraction are converted
+  /// apart: far from 1970 their product would itself be rounded, and milliseconds that were read would be
+  /// written back as the next ones.
   private static func milliseconds(in seconds: Double) throws -> Int64 {
     guard seconds.magnitude <= farthest else { throw ConversionError(.notExact, Date.self) }
     let whole = seconds.rounded(.towardZero)
     return Int64(whole) * 1000 + Int64(((seconds - whole) * 1000).rounded())
   }
 
-  /// A number of seconds up to which a Date, which counts from 2001 by a Double, tells milliseconds apart:
-  /// up to 2⁴³ of its own.
+  /// The most seconds from 1970 at which a Date still tells milliseconds apart. A Date counts from 2001 by a
+  /// Double, which does so up to 2⁴³ seconds.
   private static let farthest = 8_790_000_000_000.0
 
   private static func exactly(_ number: Int64) throws -> Double {
@@ -133,7 +134,7 @@ public enum DateFormat: UInt8, Hashable, Sendable {
     return Date(timeIntervalSince1970: seconds)
   }
 
-  /// What a column of dates in this format is declared as.
+  /// The type with which a column of dates in this format is declared.
   package var columnType: ColumnType {
     switch self {
     case .secondsSince1970, .julianDay: .real
@@ -153,13 +154,13 @@ extension StorageFormat {
 }
 
 extension ColumnReader {
-  /// How the connection stores dates.
+  /// The format in which the connection stores dates.
   @inlinable
   public var dateFormat: DateFormat { format.dateFormat }
 }
 
 extension ParameterBinder {
-  /// How the connection stores dates.
+  /// The format in which the connection stores dates.
   @inlinable
   public var dateFormat: DateFormat { arena.format.dateFormat }
 }

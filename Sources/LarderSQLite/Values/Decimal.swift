@@ -3,15 +3,18 @@ import FoundationEssentials
 // Decimal numbers as values.
 
 extension Decimal: DatabaseValueConvertible {
-  /// TEXT, which is compared, ordered and computed with as a number in queries: by functions of this
-  /// library's connections, for which no index serves, and which SQL of one's own can call
-  /// (`larder_decimal_sum`, `ORDER BY larder_decimal_key(price)`). The row of a key that is a Decimal is
-  /// found by the text, which is the same for all equal numbers that this library has written: one that
-  /// another program wrote as `1.00` by `filter { $0.price == 1 }`, and not by `find(db, 1)`.
+  /// TEXT, which queries compare, order and compute with as a number.
+  ///
+  /// They do so by functions of this library's connections, for which no index serves. Your own SQL can call
+  /// them too (`larder_decimal_sum`, `ORDER BY larder_decimal_key(price)`).
+  ///
+  /// A row whose key is a Decimal is found by the text, which is the same for all equal numbers that this
+  /// library has written. A `1.00` that another program wrote is found by `filter { $0.price == 1 }`, but not
+  /// by `find(db, 1)`.
   public static var columnType: ColumnType { .decimal }
 
-  /// The number as text such as `-12.5`, equal numbers as the same: SQLite has no decimal numbers and
-  /// would round. Throws for NaN.
+  /// The number as text such as `-12.5`, the same for equal numbers. SQLite has no decimal numbers and would
+  /// round. Throws for NaN.
   public var databaseValue: DatabaseValue {
     get throws {
       guard !isNaN else { throw ConversionError(.notANumber, Decimal.self) }
@@ -22,9 +25,8 @@ extension Decimal: DatabaseValueConvertible {
     }
   }
 
-  /// The number from text such as `-12.50` or `1e9`, from an integer, or from a real number, whose
-  /// shortest decimal form it is: 0.1 for 0.1. Throws for what isn't exactly a Decimal, and for text
-  /// with anything else in it.
+  /// The number from text such as `-12.50` or `1e9`, from an integer, or from the shortest decimal form of a
+  /// real number: 0.1 for 0.1. Throws for numbers that a Decimal can't hold exactly, and for any other text.
   public init(databaseValue: DatabaseValue) throws {
     switch databaseValue {
     case .integer(let value): self.init(value)

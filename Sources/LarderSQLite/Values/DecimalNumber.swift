@@ -1,7 +1,7 @@
-/// A decimal number of any length, exactly: what Decimals are compared and computed as in SQL, where
-/// Foundation's own operators round.
+/// An exact decimal number of any length. Decimals are compared and computed with it in SQL, where
+/// Foundation's own operators would round.
 package struct DecimalNumber {
-  /// The digits from the first that isn't zero to the last that isn't; none for zero.
+  /// The significant digits, without zeros at either end; empty for zero.
   package let digits: [UInt8]
   /// The power of ten of the last digit.
   package let exponent: Int
@@ -9,7 +9,7 @@ package struct DecimalNumber {
 
   static let zero = DecimalNumber([], 0, isNegative: false)
 
-  /// Takes the zeros at both ends away.
+  /// Strips the zeros at both ends.
   private init(_ digits: some BidirectionalCollection<UInt8>, _ exponent: Int, isNegative: Bool) {
     var trimmed = digits.drop { $0 == 0 }
     let count = trimmed.count
@@ -19,8 +19,8 @@ package struct DecimalNumber {
     self.isNegative = isNegative && !trimmed.isEmpty
   }
 
-  /// The number from digits with a point anywhere among them or none, a sign or none before them, and
-  /// an exponent or none after them. Nil for anything else.
+  /// Parses an optional sign, digits with an optional point anywhere among them, and an optional exponent.
+  /// Nil for anything else.
   package init?<Text: BidirectionalCollection<UInt8>>(_ text: Text) {
     var rest = text[...]
     func take(_ first: Unicode.Scalar, _ second: Unicode.Scalar) -> UInt8? {
@@ -51,12 +51,12 @@ package struct DecimalNumber {
     self.init(digits, exponent, isNegative: isNegative)
   }
 
-  /// The largest mantissa of Foundation's, 2¹²⁸ - 1.
+  /// The largest mantissa of Foundation's `Decimal`, 2¹²⁸ - 1.
   private static let largestMantissa = "340282366920938463463374607431768211455".utf8.map {
     $0 - UInt8(ascii: "0")
   }
 
-  /// Whether a Decimal can hold it: a mantissa of 128 bits times a power of ten from -128 to 127.
+  /// Whether a Decimal can hold the number: a mantissa of 128 bits times a power of ten from -128 to 127.
   var isDecimal: Bool {
     guard exponent >= -128 else { return digits.isEmpty }
     guard exponent <= 127 + 39 else { return false }
@@ -87,8 +87,8 @@ package struct DecimalNumber {
 
   // MARK: Order
 
-  /// Bytes that sort as the numbers do: a sign, how large it is, and the digits; of negative numbers all
-  /// complemented, with an end, so that the longer of two that begin alike comes first.
+  /// A sort key, whose bytes sort as the numbers do: a sign, the magnitude, and the digits. Negative numbers
+  /// are complemented and have an end byte, so that the longer of two that begin alike comes first.
   var key: [UInt8] {
     guard !digits.isEmpty else { return [1] }
     let size = UInt16(clamping: digits.count + exponent + 0x8000)
@@ -124,7 +124,7 @@ package struct DecimalNumber {
     let count =
       max(
         left.digits.count + left.exponent, right.digits.count + right.exponent) - exponent
-    // With as many digits before and after the point, one more before it.
+    // Pads a number so that the operands align at the point, with one digit more in front for the carry.
     func aligned(_ number: DecimalNumber) -> [UInt8] {
       let end = Array(repeating: 0 as UInt8, count: number.exponent - exponent)
       return Array(repeating: 0, count: count + 1 - number.digits.count - end.count)

@@ -1,71 +1,71 @@
-// Where values go to and come from when the engine behind a `Database` isn't SQLite.
+// Statements, rows and values of an engine other than SQLite, behind a `Database`.
 
-/// What a statement of another engine does beside reading and writing rows, as far as its text tells.
+/// The side effects of another engine's statement, beyond reading and writing rows, as far as its text tells.
 package struct EngineEffects: OptionSet {
   package let rawValue: UInt8
 
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// It leaves something with the connection behind the end of its transaction: a setting, a role, a lock, a
-  /// temporary table, a cursor.
+  /// The statement leaves session state that outlives its transaction: a setting, a role, a lock, a temporary
+  /// table, a cursor.
   package static let session = EngineEffects(rawValue: 1)
-  /// It may change the schema, which statements that were compiled before don't know.
+  /// The statement may change the schema, which statements compiled before don't know.
   package static let schema = EngineEffects(rawValue: 2)
-  /// Its parameters have types that lose something of values without a word, such as REAL: once the columns have
-  /// other types it must not be used any more.
+  /// The statement has parameters whose types silently lose detail, such as REAL. It must not be reused once
+  /// the columns have other types.
   package static let losesDetail = EngineEffects(rawValue: 4)
 }
 
 /// A prepared statement of another engine.
 package protocol EngineStatement: AnyObject {
-  /// Sets the value of a parameter, counted from 1, as the engine stores it in what the parameter
-  /// is compared with or assigned to. Its bytes are good during the call. Throws ``ConversionError`` for what
-  /// it can't hold.
+  /// Binds a parameter, counted from 1, converted to the type that the engine expects there. The value's
+  /// bytes are valid during the call only. Throws ``ConversionError`` if the type can't hold the value.
   func bind(_ value: EngineValue, at index: Int) throws
-  /// By position: the name with its prefix, or nil for one without.
+  /// The parameters' names by position, with their prefix; nil for a parameter without a name.
   var parameterNames: [String?] { get }
-  /// The columns of its rows, as of the last step or, before one, of its preparation.
+  /// The names of the rows' columns, as of the last step, or of the preparation before the first one.
   var columnNames: [String] { get }
-  /// Whether it only reads, as far as its text tells.
+  /// Whether the statement only reads, as far as its text tells.
   var isReadOnly: Bool { get }
   var effects: EngineEffects { get }
   /// How many rows the last execution has inserted, changed or deleted.
   var changes: Int { get }
-  /// Whether the next execution reads all of its rows at once, which is faster, rather than as they are asked
-  /// for, in memory for one. False again after a reset.
+  /// Whether the next execution fetches all of its rows at once, which is faster, instead of streaming them
+  /// with memory for one. A reset sets it back to false.
   var readsAtOnce: Bool { get set }
-  /// Goes to the next row; the first step begins the execution. False after the last row.
+  /// Steps to the next row; the first step begins the execution. Returns false after the last row.
   ///
-  /// - Parameter deadline: when it is to end, on the ``MonotonicClock``; nil for never.
+  /// - Parameter deadline: when the call has to end, on the ``MonotonicClock``; nil for never.
   func step(until deadline: Duration?) throws -> Bool
-  /// Goes to the next row if that is in memory, as ``step(until:)`` does otherwise; false where it isn't.
+  /// Steps to the next row if it is in memory already. Returns false if it isn't; the caller then calls
+  /// ``step(until:)``.
   func stepInMemory() -> Bool
-  /// Inserts many rows in the place of this statement, which inserts one with these columns' values: all of
-  /// them, or none. Throws where the engine has nothing faster than executions for them, too.
+  /// Bulk-inserts rows in place of this statement, which inserts a single row of these columns: all of them,
+  /// or none. Also throws if the engine has nothing faster than repeated executions.
   ///
   /// - Parameters:
-  ///   - failedRow: set to the row that couldn't be stored, from 0, as far as that is known.
+  ///   - failedRow: set to the index, from 0, of the row that couldn't be stored, as far as it is known.
   ///   - bindNext: binds the values of the next row; false after the last.
   func copy(
     into table: String, _ columns: [String], until deadline: Duration?, failedRow: inout Int?,
     _ bindNext: () throws -> Bool
   ) throws
-  /// The row that it stands on, with a value for each column, after each step; always the same object.
+  /// The current row, with a value for each column, filled by each step. It is always the same object.
   var row: EngineRow { get }
-  /// Ends an execution; the values stay bound. A statement that writes runs to its end. Throws what has
-  /// failed since the last step.
+  /// Ends an execution; the values stay bound. A statement that writes runs to its end. Throws an error that
+  /// has occurred since the last step.
   ///
-  /// - Parameter deadline: when it is to end, on the ``MonotonicClock``; nil for never.
+  /// - Parameter deadline: when the call has to end, on the ``MonotonicClock``; nil for never.
   func reset(until deadline: Duration?) throws
 }
 
-/// The row on which a statement of another engine stands, behind the pointer that for SQLite's is the
-/// statement itself: its values lie side by side, so that reading one is no call.
+/// The current row of another engine's statement. A pointer to it takes the place of SQLite's statement
+/// pointer. Its values lie side by side, so that reading one needs no call.
 ///
-/// What makes its memory sound: it belongs to this object alone, and is given back with it.
+/// Safety: the memory belongs to this object alone, and is freed with it.
 @usableFromInline
 package final class EngineRow {
-  /// One for each column.
+  /// The values, one for each column.
   @exclusivity(unchecked) package private(set) var values: UnsafeMutableBufferPointer<EngineValue> =
     .allocate(capacity: 0)
 
@@ -73,7 +73,7 @@ package final class EngineRow {
 
   deinit { values.deallocate() }
 
-  /// Makes room for a value of each of so many columns.
+  /// Makes room for the values of this many columns.
   package func resize(to count: Int) {
     guard count != values.count else { return }
     values.deallocate()
@@ -83,10 +83,10 @@ package final class EngineRow {
 
   var pointer: OpaquePointer { OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }
 
-  /// The values of the row behind a pointer.
+  /// The values of the row to which a pointer points.
   ///
-  /// What makes the conversion sound: the pointer is that of a ``BindingArena`` of an engine, which keeps
-  /// the object. There are values once the statement has stepped, as many as columns.
+  /// Safety: the pointer is that of an engine's ``BindingArena``, which keeps the object. Once the statement
+  /// has stepped, there are as many values as columns.
   @inline(__always)
   package static func values(_ pointer: OpaquePointer) -> UnsafePointer<EngineValue> {
     let row = Unmanaged<EngineRow>.fromOpaque(UnsafeRawPointer(pointer))
@@ -95,13 +95,13 @@ package final class EngineRow {
   }
 }
 
-/// A value of another engine's: of the row on which a statement stands, or for a parameter.
+/// A value of another engine: in a column of the current row, or for a parameter.
 @usableFromInline
 package struct EngineValue {
   package var storageClass: StorageClass
   package var integer: Int64 = 0
   package var real: Double = 0
-  /// Of text and blobs, good as long as the statement stands on the row.
+  /// The bytes of text and blobs, valid as long as the statement stands on the row.
   package var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
 
   @inline(__always)
@@ -125,17 +125,18 @@ package struct EngineValue {
     self.bytes = bytes
   }
 
-  /// The text of one. Throws ``ConversionError`` where its bytes aren't UTF-8.
+  /// The value's text. Throws ``ConversionError`` if its bytes aren't UTF-8.
   package func text() throws -> String {
     let bytes = UnsafeBufferPointer(
       start: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), count: bytes.count)
     let text = String(decoding: bytes, as: UTF8.self)
-    // As in `ColumnReader.text`: `String(validating:as:)` takes 500 instructions more.
+    // The text is compared with the bytes, as in `ColumnReader.text`: `String(validating:as:)` takes 500
+    // instructions more.
     guard text.hasBytes(bytes) else { throw ConversionError(.malformed, String.self) }
     return text
   }
 
-  /// A copy of what a pointer to one points to, with bytes of its own; for ``free(_:)``.
+  /// Copies the value to which a pointer points, with its bytes. ``free(_:)`` frees the copy.
   static func copy(_ pointer: OpaquePointer?) -> OpaquePointer? {
     guard var value = pointer.map({ UnsafePointer<EngineValue>($0).pointee }) else { return nil }
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: value.bytes.count, alignment: 1)
@@ -170,7 +171,7 @@ extension ColumnReader {
     OpaquePointer(EngineRow.values(statement) + Int(index))
   }
 
-  /// What makes the conversion sound: readers of this format are made by ``engineValue(_:_:)`` only, or of a copy.
+  /// Safety: readers of this format are made only by ``engineValue(_:_:)``, or of a copy of its value.
   private var engineValue: UnsafePointer<EngineValue>? { value.map { UnsafePointer($0) } }
 
   @usableFromInline var engineClass: StorageClass { engineValue?.pointee.storageClass ?? .null }
@@ -188,6 +189,7 @@ extension ColumnReader {
 }
 
 extension EngineStatement {
-  /// Whether it may have changed something where its answer never came: a SELECT may call a function that writes.
+  /// Whether the statement may have changed something if its answer was lost: a SELECT may call a function
+  /// that writes.
   package var mayWrite: Bool { !isReadOnly || effects.contains(.session) }
 }

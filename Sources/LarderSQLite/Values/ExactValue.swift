@@ -1,7 +1,7 @@
-/// A value that equals another only where SQLite stores the same bytes.
+/// A value that equals another only if SQLite stores both as the same bytes.
 ///
-/// Swift takes texts for equal that look equal, such as "é" in one scalar and in two, and 0.0 for
-/// -0.0; a change from one to the other has to be written, and told.
+/// Swift's `==` takes texts for equal that look equal, such as "é" in one scalar and in two, and 0.0 for
+/// -0.0. A change from one to the other still has to be written, and reported.
 @usableFromInline
 package struct ExactValue: Hashable {
   @usableFromInline package let value: DatabaseValue
@@ -14,7 +14,7 @@ package struct ExactValue: Hashable {
     left.value.isSame(as: right.value)
   }
 
-  // Equal bytes are equal values, so that their hashes are the same too.
+  // Values with equal bytes are equal, so their hashes are the same too.
   @inlinable
   package func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
 }

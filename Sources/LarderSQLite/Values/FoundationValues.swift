@@ -3,12 +3,11 @@ import FoundationEssentials
 // Date, UUID and URL as values.
 
 extension Date: DatabaseValueConvertible {
-  /// What the connection's date format makes of it: REAL, INTEGER or TEXT.
+  /// REAL, INTEGER or TEXT, by the connection's date format.
   public static var columnType: ColumnType { .date }
 
-  /// Seconds since 1970 as a real number, whatever the connection's format: a value by itself
-  /// knows no connection. Arguments and columns use ``Configuration/dateFormat``. Throws for a date that
-  /// isn't finite.
+  /// Seconds since 1970 as a real number, whatever the connection's format: a value alone has no connection.
+  /// Arguments and columns use ``Configuration/dateFormat``. Throws for a date that isn't finite.
   public var databaseValue: DatabaseValue {
     get throws { try DateFormat.secondsSince1970.databaseValue(of: self) }
   }
@@ -73,7 +72,7 @@ extension UUID: DatabaseValueConvertible {
       })
   }
 
-  /// Reads 16 bytes. Throws for text, which no query would find by the bytes.
+  /// Reads 16 bytes. Throws for text, which a query that compares bytes wouldn't find.
   @_documentation(visibility: internal)
   public init(written column: ColumnReader) throws {
     try self.init(column: column)

@@ -1,16 +1,16 @@
 /// Finds values in JSON text, as [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259) defines it, and leaves
 /// them as they are written: numbers with all their digits, texts with NUL.
 ///
-/// SQLite's own functions (3.40) read one real number of 300 with another last bit, end a text at its first NUL,
-/// and don't find a name that is written with an escape.
+/// SQLite's own functions (3.40) get the last bit of one real number in 300 wrong, end a text at its first
+/// NUL, and don't find a name that is written with an escape.
 ///
-/// What makes its pointer sound: whoever makes one keeps the bytes as long as it is in use.
+/// Safety: the caller that makes a scanner keeps the bytes as long as it is in use.
 package struct JSONScanner {
-  /// What isn't JSON.
+  /// The error for text that isn't JSON.
   package struct Malformed: Error {}
 
-  /// A step of a path: into the member of an object with a name, or to an element of an array, which is counted from
-  /// the last one where it is negative.
+  /// A step of a path: to an object's member by its name, or to an array's element by its index. A negative
+  /// index counts from the end.
   enum Step {
     case name([UInt8])
     case element(Int)
@@ -21,7 +21,7 @@ package struct JSONScanner {
     /// The name with its quotes; nil in an array.
     package let name: Range<Int>?
     package let value: Range<Int>
-    /// Where it begins, with its name.
+    /// The offset at which the member begins, including its name.
     var start: Int { name?.lowerBound ?? value.lowerBound }
   }
 
@@ -33,12 +33,13 @@ package struct JSONScanner {
     self.position = position
   }
 
-  /// The only value of the whole text.
+  /// The range of the only value of the whole text.
   package static func value(of bytes: UnsafeBufferPointer<UInt8>) throws(Malformed) -> Range<Int> {
     try find([], in: bytes) ?? 0..<0
   }
 
-  /// Where a path leads to, in text that is JSON as a whole, which is read once; nil where it leads nowhere.
+  /// The range of the value to which a path leads; nil if it leads nowhere. The text has to be JSON as a
+  /// whole, and is read once.
   static func find(
     _ path: [Step], in bytes: UnsafeBufferPointer<UInt8>
   ) throws(Malformed) -> Range<Int>? {
@@ -54,7 +55,8 @@ package struct JSONScanner {
     return found
   }
 
-  /// Goes to the value that a step leads to, or, where it leads nowhere, behind the whole value.
+  /// Moves to the value to which a step leads and returns true. Skips the whole current value and returns
+  /// false if the step leads nowhere.
   private mutating func enter(_ step: Step, _ open: inout OpenContainers) throws(Malformed) -> Bool
   {
     skipSpace()
@@ -63,7 +65,7 @@ package struct JSONScanner {
     switch step {
     case .name where isObject: break
     case .element(let index) where byte == UInt8(ascii: "["):
-      // From the last: they have to be counted first.
+      // A negative index counts from the end, so the elements are counted first.
       left = index < 0 ? try members(at: position).count + index : index
     default: left = -1
     }
@@ -97,14 +99,14 @@ package struct JSONScanner {
     }
   }
 
-  /// The value that begins at a position.
+  /// The range of the value that begins at a position.
   func value(at position: Int) throws(Malformed) -> Range<Int> {
     var scanner = JSONScanner(bytes, at: position)
     return try scanner.value()
   }
 
-  /// Where the value begins that a step leads to from the one that begins at a position; nil where there is none.
-  /// What lies behind it isn't read, so that a path of many steps reads the text once.
+  /// The offset of the value to which a step leads from the value at `start`; nil if there is none. Nothing
+  /// after it is read, so that a path of many steps reads the text once.
   func start(of step: Step, at start: Int) throws(Malformed) -> Int? {
     if case .element(let index) = step, index < 0 {
       let members = try members(at: start)
@@ -134,14 +136,15 @@ package struct JSONScanner {
     }
   }
 
-  /// What follows the space behind a position; 0 at the end.
+  /// The first byte that isn't white space from a position on, and its offset; the byte is 0 at the end.
   func byte(behind position: Int) -> (at: Int, byte: UInt8) {
     var scanner = JSONScanner(bytes, at: position)
     scanner.skipSpace()
     return (scanner.position, scanner.byte)
   }
 
-  /// The members of the object or array that begins at a position; none where another value does.
+  /// The members of the object or array that begins at a position; none if another kind of value begins
+  /// there.
   package func members(at start: Int) throws(Malformed) -> [Member] {
     var scanner = JSONScanner(bytes, at: start)
     let isObject = scanner.byte == UInt8(ascii: "{")
@@ -159,7 +162,7 @@ package struct JSONScanner {
     }
   }
 
-  /// The bytes of a text that stands, with its quotes, in a range; nil for half a surrogate pair.
+  /// The unescaped bytes of the string in a range, which includes its quotes; nil for half a surrogate pair.
   package func text(in range: Range<Int>) -> [UInt8]? {
     var text: [UInt8] = []
     text.reserveCapacity(range.count)
@@ -198,10 +201,10 @@ package struct JSONScanner {
     return text
   }
 
-  /// Whether the text in a range, with its quotes, is this one.
+  /// Whether the string in a range, which includes its quotes, is this text.
   func isText(_ text: [UInt8], in range: Range<Int>) -> Bool {
     let inside = bytes[(range.lowerBound + 1)..<(range.upperBound - 1)]
-    // An escape is longer than what it stands for.
+    // An escape is longer than the character that it stands for.
     guard inside.count >= text.count else { return false }
     if inside.count == text.count {
       return inside.elementsEqual(text) && !text.contains(UInt8(ascii: "\\"))
@@ -230,7 +233,7 @@ package struct JSONScanner {
     }
   }
 
-  /// Skips a value, however deep.
+  /// Skips a value of any depth, and returns its range.
   private mutating func value() throws(Malformed) -> Range<Int> {
     skipSpace()
     let start = position
@@ -240,7 +243,8 @@ package struct JSONScanner {
     return start..<position
   }
 
-  /// Skips a scalar or an empty container, or goes into one that isn't.
+  /// Skips a scalar or an empty container. Enters any other container, down to its first scalar or empty
+  /// container.
   @inline(__always)
   private mutating func open(_ open: inout OpenContainers) throws(Malformed) {
     while true {
@@ -258,8 +262,8 @@ package struct JSONScanner {
     }
   }
 
-  /// Goes on behind a value until all that is open is closed. Not by calls inside of each other: the text may come
-  /// from outside.
+  /// Continues after a value until all open containers are closed. It isn't recursive, since text from
+  /// outside may be nested deeply.
   private mutating func finish(_ open: inout OpenContainers) throws(Malformed) {
     while !open.isEmpty {
       skipSpace()
@@ -276,7 +280,7 @@ package struct JSONScanner {
     }
   }
 
-  /// Skips a name with the colon behind it.
+  /// Skips a name and the colon after it. Returns the name's range.
   private mutating func name() throws(Malformed) -> Range<Int> {
     skipSpace()
     let start = position
@@ -336,7 +340,8 @@ package struct JSONScanner {
     position += 1
   }
 
-  /// Skips what follows the first byte of a character of several, as [RFC 3629](https://www.rfc-editor.org/rfc/rfc3629#section-4) has them.
+  /// Skips the continuation bytes of a UTF-8 character, as
+  /// [RFC 3629](https://www.rfc-editor.org/rfc/rfc3629#section-4) defines them.
   private mutating func character(_ first: UInt8) throws(Malformed) {
     let count =
       switch first {
@@ -345,7 +350,7 @@ package struct JSONScanner {
       case 0xF0...0xF4: 3
       default: throw Malformed()
       }
-    // Not longer than it has to be, no half of a pair, and not above the last one.
+    // The second byte rules out overlong forms, surrogates, and code points past the last one.
     let isSecond =
       switch first {
       case 0xE0: byte >= 0xA0

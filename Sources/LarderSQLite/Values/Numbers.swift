@@ -85,8 +85,8 @@ extension DatabaseValueConvertible where Self: BinaryFloatingPoint {
     }
   }
 
-  /// Binds a real number. Throws for NaN. In a REAL column SQLite makes 0.0 of -0.0: what has no
-  /// fraction it stores as an integer there.
+  /// Binds a real number. Throws for NaN. A REAL column stores -0.0 as 0.0: SQLite keeps numbers without a
+  /// fraction as integers there.
   @inlinable
   public func bind(to parameter: ParameterBinder) throws {
     try parameter.bind(Double(self))
@@ -151,7 +151,8 @@ extension Bool: DatabaseValueConvertible {
     self = column.integer != 0
   }
 
-  /// False for 0 and true for 1. Throws for any other number: it is neither to a query that compares it.
+  /// False for 0 and true for 1. Throws for any other number, which a query that compares the column would
+  /// take for neither.
   @inlinable @_documentation(visibility: internal)
   public init(written column: ColumnReader) throws {
     guard column.isStored(as: SQLITE_INTEGER) else {

@@ -1,8 +1,9 @@
-/// Which containers of JSON are open, and whether each is an object: a bit each, the innermost one first.
+/// The stack of open JSON containers, one bit each: 1 for an object, 0 for an array. The innermost is the
+/// lowest bit.
 struct OpenContainers {
   private var bits: UInt64 = 0
   private var depth = 0
-  /// Those outside of the innermost 64.
+  /// The bits of containers outside of those in `bits`, in words of 64.
   private var others: [UInt64] = []
 
   var isEmpty: Bool { depth == 0 }

@@ -3,9 +3,9 @@ import Glibc
 
 /// One parameter of a statement, for ``DatabaseValueConvertible/bind(to:)``.
 ///
-/// A binder is good only inside that method: keep no copy of it. Its methods throw ``DatabaseError``
-/// where SQLite refuses the value: `ResultCode.tooBig` past its limit of length, and
-/// `ResultCode.noMemory`. See [Binding](https://www.sqlite.org/c3ref/bind_blob.html).
+/// A binder is valid only inside that method: keep no copy of it. Its methods throw ``DatabaseError`` if
+/// SQLite refuses the value: `ResultCode.tooBig` past its limit of length, and `ResultCode.noMemory`. See
+/// [Binding](https://www.sqlite.org/c3ref/bind_blob.html).
 public struct ParameterBinder {
   // Unretained: the statement that makes the binder keeps the arena.
   @usableFromInline unowned(unsafe) let arena: BindingArena
@@ -46,7 +46,7 @@ public struct ParameterBinder {
     try check(value.withBytes { arena.bindText($0, at: index) })
   }
 
-  /// Binds a copy of these bytes as text, which are UTF-8. Throws as ``ParameterBinder`` says.
+  /// Binds a copy of these UTF-8 bytes as text. Throws as ``ParameterBinder`` says.
   @inlinable
   package func bind(text: UnsafeBufferPointer<UInt8>) throws {
     if arena.isEngine { return try bindInEngine(text) }
@@ -93,7 +93,7 @@ public struct ParameterBinder {
 
   @inline(__always)
   private func bindInEngine(_ value: EngineValue) throws {
-    // Else it would be retained for each value.
+    // Unretained, or the arena would be retained and released for each value.
     try Unmanaged.passUnretained(arena)._withUnsafeGuaranteedRef {
       try $0.bindInEngine(value, at: Int(index))
     }
@@ -117,22 +117,25 @@ extension ParameterBinder: Sendable {}
 
 /// The memory that holds a statement's text and blobs while it runs.
 ///
-/// Telling SQLite to copy each value costs an allocation each time; memory that outlives the step
-/// doesn't (20–30 % of an insert). What makes it sound: bound pointers point into `memory`, which
-/// is only given back when the statement is finalized, or when every binding has been cleared.
+/// Telling SQLite to copy each value costs an allocation each time; memory that outlives the step doesn't
+/// (20–30 % of an insert).
+///
+/// Safety: bound pointers point into `memory`, which is freed only when the statement is finalized, or when
+/// every binding has been cleared.
 @usableFromInline
 package final class BindingArena {
-  /// Another one only between two executions. Of results, the context of the call that they are for.
+  /// The statement, which changes only between two executions. For results of SQL functions, it is the
+  /// context of the call that they answer.
   @exclusivity(unchecked) @usableFromInline package var statement: OpaquePointer
-  /// Of another engine; ``statement`` points to its row then.
+  /// The statement of another engine, whose row ``statement`` points to; nil for SQLite.
   private let engine: (any EngineStatement)?
   @usableFromInline package let format: StorageFormat
   @exclusivity(unchecked) @usableFromInline var memory: UnsafeMutableRawPointer
   @exclusivity(unchecked) @usableFromInline var capacity = 256
   @exclusivity(unchecked) @usableFromInline var used = 0
-  /// What the bindings since the last ``rewind()`` would have taken.
+  /// How many bytes the bindings since the last ``rewind()`` would have taken.
   @exclusivity(unchecked) @usableFromInline var wanted = 0
-  /// Larger values are copied by SQLite, so that no statement keeps much memory.
+  /// The arena's maximum size. SQLite copies larger values, so that no statement keeps much memory.
   static let largestCapacity = 1 << 16
 
   init(statement: OpaquePointer, format: StorageFormat) {
@@ -142,7 +145,7 @@ package final class BindingArena {
     memory = .allocate(byteCount: capacity, alignment: 16)
   }
 
-  /// For a statement of another engine, which has no use for the memory.
+  /// Makes the arena for a statement of another engine, which doesn't use the memory.
   init(engine: any EngineStatement, format: StorageFormat) {
     self.engine = engine
     statement = engine.row.pointer
@@ -150,8 +153,8 @@ package final class BindingArena {
     memory = .allocate(byteCount: capacity, alignment: 16)
   }
 
-  /// For results of SQLite's calls instead of parameters: what is bound becomes the result of the call whose
-  /// context ``statement`` is.
+  /// Makes an arena for results of SQL functions instead of parameters: a bound value becomes the result of
+  /// the call whose context ``statement`` is.
   init(resultsIn format: StorageFormat) {
     engine = nil
     self.format = .engine(format.dateFormat)
@@ -171,7 +174,7 @@ package final class BindingArena {
     case .integer: sqlite3_result_int64(statement, value.integer)
     case .real: sqlite3_result_double(statement, value.real)
     case .text:
-      // A nil pointer would make NULL of an empty text.
+      // A nil pointer would turn an empty text into NULL.
       larder_result_text(
         statement, value.bytes.baseAddress ?? UnsafeRawPointer(memory), UInt64(value.bytes.count))
     case .blob where value.bytes.isEmpty: sqlite3_result_zeroblob(statement, 0)
@@ -180,7 +183,7 @@ package final class BindingArena {
     }
   }
 
-  /// Goes to another engine's next row if that is in memory: whether it is.
+  /// Steps to another engine's next row if it is in memory. Returns whether it is.
   @inline(__always)
   func stepsInEngine() -> Bool { engine?.stepInMemory() ?? false }
 
@@ -188,7 +191,7 @@ package final class BindingArena {
   @inlinable
   var isEngine: Bool { format.isEngine }
 
-  /// The statement has to be finalized before this.
+  /// The statement has to be finalized before its arena is freed.
   deinit { memory.deallocate() }
 
   /// Makes room for another set of values. The statement must not be running.
@@ -199,26 +202,26 @@ package final class BindingArena {
     wanted = 0
   }
 
-  /// Lets go of large values that SQLite keeps copies of.
+  /// Clears the bindings if SQLite keeps copies of large values.
   func releaseCopies() {
     if wanted > capacity { sqlite3_clear_bindings(statement) }
   }
 
-  /// What ``wanted`` is more than while a table is bound: it is let go with the large values, and no test more is
-  /// made where there is none.
+  /// The flag in ``wanted`` that a table is bound. It has ``releaseCopies()`` and ``rewind()`` clear the
+  /// table as they clear large values, without another test for statements that have none.
   static let tableMark = 1 << 62
 
-  /// Binds the rows of a table, which are kept until the bindings are cleared or others take their place. Throws
+  /// Binds rows as a table. They are retained until the bindings are cleared or replaced. Throws
   /// ``UnsupportedByEngine`` on another engine.
   func bindTable(
     _ rows: AnyObject, at index: Int32,
     release: @convention(c) (UnsafeMutableRawPointer?) -> Void
   ) throws {
     guard !isEngine else {
-      throw UnsupportedByEngine(engine: "the engine", feature: "bound tables")
+      throw UnsupportedByEngine(engine: "the engine", feature: "tables bound to parameters")
     }
     wanted |= Self.tableMark
-    // SQLite releases the rows also when this call fails.
+    // SQLite releases the rows even if this call fails.
     let code = larder_bind_table(statement, index, Unmanaged.passRetained(rows).toOpaque(), release)
     guard code == SQLITE_OK else {
       throw ParameterBinder(arena: self, index: index).failure(code)
@@ -232,7 +235,7 @@ package final class BindingArena {
       wanted &= ~Self.tableMark
     }
     guard wanted > capacity, capacity < Self.largestCapacity else { return }
-    // No binding may go on pointing into the memory that is given back.
+    // No binding may still point into the memory that is freed.
     sqlite3_clear_bindings(statement)
     while capacity < wanted && capacity < Self.largestCapacity { capacity *= 2 }
     memory.deallocate()
@@ -260,7 +263,7 @@ package final class BindingArena {
 
   @inlinable
   func bindBlob(_ bytes: UnsafeRawBufferPointer, at index: Int32) -> Int32 {
-    // A nil pointer would bind NULL; the arena's never is.
+    // A nil pointer would bind NULL; the arena's pointer never is nil.
     if let copy = keep(bytes) {
       return larder_bind_blob_static(statement, index, copy, UInt64(bytes.count))
     }

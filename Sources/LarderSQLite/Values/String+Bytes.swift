@@ -1,13 +1,13 @@
 import Glibc
 
-// Comparison of strings by bytes, and case folding of ASCII letters, as SQLite does both: Swift takes texts
-// for equal that look equal, such as "é" in one scalar and in two.
+// Byte-wise comparison of strings, and case folding of ASCII letters, as SQLite does both. Swift's `==` takes
+// texts for equal that look equal, such as "é" in one scalar and in two.
 
 extension String {
-  /// Whether both are the same bytes of UTF-8.
+  /// Whether both texts have the same UTF-8 bytes.
   ///
-  /// Two texts that are the same in memory, as literals and short ones mostly are, are the same
-  /// text: comparing the two words takes a tenth of the time of comparing what they stand for.
+  /// Strings whose two words in memory are the same, as those of equal literals and short strings mostly are,
+  /// are equal. Comparing the words takes a tenth of the time of comparing the bytes.
   @inlinable @inline(__always)
   package func isSame(as other: String) -> Bool {
     let isIdentical =
@@ -44,7 +44,7 @@ extension String {
     }
   }
 
-  /// Whether it is this word of ASCII, which is given in small letters, in any case.
+  /// Whether the text is this ASCII word, ignoring case. The word is given in lower case.
   package func isWord(_ word: StaticString) -> Bool {
     withBytes { own in
       own.count == word.utf8CodeUnitCount
@@ -54,13 +54,13 @@ extension String {
     }
   }
 
-  /// The text with the capital letters of ASCII made small.
+  /// The text with ASCII letters in lower case.
   package var folded: String {
     let hasCapitals = utf8.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
     return hasCapitals ? String(decoding: foldedName, as: UTF8.self) : self
   }
 
-  /// The text with the capital letters of ASCII made small, as bytes.
+  /// The text with ASCII letters in lower case, as bytes.
   package var foldedName: [UInt8] {
     utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
   }

@@ -1,13 +1,14 @@
 import CSQLite
 
-/// Rows that are bound to one parameter, which SQL reads as a table: `larder_table(?)`.
+/// Rows that are bound to one parameter and read as a table: `larder_table(?)`.
 ///
-/// See [The Pointer Passing Interfaces](https://www.sqlite.org/bindptr.html): SQL can't make such a value, and sees
-/// NULL in its place. The statement's text is the same for any number of rows.
+/// The parameter's value is a pointer, which SQL can't make and sees as NULL; see
+/// [The Pointer Passing Interfaces](https://www.sqlite.org/bindptr.html). The statement's text is the same
+/// for any number of rows.
 @usableFromInline
 package final class BoundRows: DatabaseValueConvertible {
   static let table = "larder_table"
-  /// Rows can have as many columns; what they haven't is NULL.
+  /// The maximum number of columns. Columns that the rows lack are NULL.
   package static let mostColumns = 64
 
   let makeRows: @Sendable () throws -> TableRows
@@ -18,12 +19,12 @@ package final class BoundRows: DatabaseValueConvertible {
   @usableFromInline
   package init(databaseValue: DatabaseValue) throws { throw Self.noValue }
 
-  /// Throws: it is no single value.
+  /// Always throws: a table isn't a single value.
   @usableFromInline
   package var databaseValue: DatabaseValue { get throws { throw Self.noValue } }
 
   private static var noValue: DatabaseError {
-    DatabaseError(.misuse, "a table that is bound to a parameter is no value")
+    DatabaseError(.misuse, "a table that is bound to a parameter has no single value")
   }
 
   @usableFromInline
@@ -33,21 +34,22 @@ package final class BoundRows: DatabaseValueConvertible {
     }
   }
 
-  /// The only table of the module.
+  /// The module's only table.
   static let shape = TableShape(
     table, columns: columnNames(mostColumns).map { VirtualColumn($0) }, [.init(isRequired: true)],
     isDirectOnly: true,
     rows: .call { arguments in
       guard let rows = arguments.boundRows else {
-        throw DatabaseError(.misuse, "\(table) takes a table that is bound to a parameter")
+        throw DatabaseError(
+          .misuse, "the argument of \(table) has to be a table that is bound to a parameter")
       }
       return try rows.makeRows()
     })
 
   private static func columnNames(_ count: Int) -> [String] { (1...count).map { "c\($0)" } }
 
-  /// What stands in a statement for so many columns of rows, with the names that they are to have there. Where one
-  /// isn't said, it is `value` for the only column, and `c1`, `c2` … for several.
+  /// The SQL text of a table expression up to the parameter. Columns get these names; a missing name is
+  /// `value` for the only column, or `c1`, `c2` … for several.
   package static func text(columnCount: Int, names: [String]) -> String {
     let columns = (0..<columnCount).map { index in
       let name =
@@ -57,16 +59,18 @@ package final class BoundRows: DatabaseValueConvertible {
     return "(SELECT \(columns.joined(separator: ", ")) FROM \(table)("
   }
 
-  /// The same rows, or an error when they are read, where rows can't have the columns.
+  /// The same rows or, if they can't have these columns, rows that throw when they are read.
   package func checked(columnCount: Int, names: [String]) -> BoundRows {
     if columnCount > Self.mostColumns {
       return BoundRows {
-        throw DatabaseError(.misuse, "rows that are bound have at most \(Self.mostColumns) columns")
+        throw DatabaseError(.misuse, "bound rows can have at most \(Self.mostColumns) columns")
       }
     }
     if names.count > columnCount || names.contains(where: \.isEmpty) {
       return BoundRows {
-        throw DatabaseError(.misuse, "\(names.count) names of \(columnCount) columns of a table")
+        throw DatabaseError(
+          .misuse,
+          "bound rows of \(columnCount) columns can't have \(names.count) names, or an empty name")
       }
     }
     return self
@@ -74,8 +78,8 @@ package final class BoundRows: DatabaseValueConvertible {
 }
 
 extension SQL.Interpolation {
-  /// Values as a table of one column, which is called `value` or as is said. They are bound to one parameter:
-  /// the text is the same for any number of them.
+  /// Values as a table of one column, named `value` unless a name is given. They are bound to one parameter,
+  /// so the text is the same for any number of them.
   ///
   /// ```swift
   /// try db.executeQuery("SELECT name FROM city JOIN \(table: ids) AS wanted ON city.id = wanted.value")
@@ -89,7 +93,7 @@ extension SQL.Interpolation {
     append(BoundRows { TableRows(rows) }, columnCount: 1, columns)
   }
 
-  /// Tuples as a table, whose columns are called `c1`, `c2` and so on, or as is said.
+  /// Tuples as a table. The columns are named `c1`, `c2` and so on unless names are given.
   @_disfavoredOverload  // a value is a tuple of one
   @_documentation(visibility: internal)
   @inlinable

@@ -1,19 +1,21 @@
 import CSQLite
 
-/// A value that a column is compared with, as the column's type has it.
+/// The value that a column is compared with, converted to the column's type.
 ///
 /// SQLite converts one side of a comparison by the type of the other; see
 /// [Type Conversions Prior To Comparison](https://www.sqlite.org/datatype3.html#type_conversions_prior_to_comparison).
-/// The column's own type is known here, that of the other side isn't. Where the result depends on that, nothing is said.
+/// Only the column's own type is known here, not that of the other side. If the result depends on it, the
+/// request is ``any``.
 enum RequestedValue: Equatable {
   /// No row can match.
   case none
-  /// Nothing can be said: all rows have to be read.
+  /// The comparison can't be used: all rows have to be read.
   case any
-  /// Rows with this value match; the value itself doesn't where it isn't included.
+  /// Rows can match only if they are equal to the value or, for a bound, beyond it; the value itself doesn't
+  /// match unless it is included.
   case value(DatabaseValue, isIncluded: Bool = true)
 
-  /// What makes the pointer sound: SQLite has made the value for the call that is running.
+  /// Converts the value of an equality. Pointer safety: SQLite has made the value for the current call.
   init(
     equalTo value: OpaquePointer, _ column: VirtualColumn, isLiteral: Bool, _ format: StorageFormat
   ) {
@@ -29,17 +31,17 @@ enum RequestedValue: Equatable {
       self = Int64(exactly: number).map { .value(.integer($0)) } ?? .none
     case (.real, .integer(let number)):
       self = Double(exactly: number).map { .value(.real($0)) } ?? .none
-    // A number is compared as a text, or a text as a number, by what the other side is.
+    // SQLite compares them as numbers or as texts, depending on the type of the other side.
     case (.text, .integer), (.text, .real): self = .any
     case (nil, .integer), (nil, .real):
-      // By a column of numbers, texts that are numbers would be found, too.
+      // If the number came from a numeric column, texts that are numbers would match too.
       self = isLiteral || sqlite3_value_frombind(value) != 0 ? .value(given) : .any
     case (nil, .text), (nil, .blob): self = .value(given)
     default: self = .none
     }
   }
 
-  /// One end of a range, the lower or the upper.
+  /// Converts a lower or upper bound of a range.
   init(
     bound value: OpaquePointer, isLower: Bool, isIncluded: Bool, _ column: VirtualColumn,
     isLiteral: Bool, _ format: StorageFormat
@@ -53,7 +55,7 @@ enum RequestedValue: Equatable {
     case (.integer, .integer), (.real, .real), (.blob, .blob):
       self = .value(given, isIncluded: isIncluded)
     case (.text, .text) where isLiteral || sqlite3_value_frombind(value) != 0:
-      // Beside a column of numbers, texts that are numbers would be compared as such.
+      // If the text came from a numeric column, SQLite would compare texts that are numbers as numbers.
       self = .value(given, isIncluded: isIncluded)
     case (.integer, .real(let number)):
       let whole = number.rounded(isLower ? .up : .down)
@@ -69,7 +71,8 @@ enum RequestedValue: Equatable {
     }
   }
 
-  /// The value, a text as the number that SQLite makes of it beside a column of numbers. Nil where it can't be read.
+  /// Reads the value. For a numeric column, text is converted to a number as SQLite does. Nil if it can't be
+  /// read.
   private static func read(
     _ value: OpaquePointer, _ type: StorageClass?, _ format: StorageFormat
   ) -> DatabaseValue? {
@@ -77,7 +80,7 @@ enum RequestedValue: Equatable {
     guard type == .integer || type == .real, reader.storageClass == .text else {
       return try? DatabaseValue(column: reader)
     }
-    // The value itself stays as it is: SQLite has it for others.
+    // The value itself isn't converted, because SQLite uses it elsewhere too.
     guard let copy = sqlite3_value_dup(value) else { return nil }
     defer { sqlite3_value_free(copy) }
     _ = sqlite3_value_numeric_type(copy)

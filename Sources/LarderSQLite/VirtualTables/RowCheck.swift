@@ -1,5 +1,5 @@
-/// Holds rows against what their table has declared, one after the other: the types of columns, and the order that was
-/// asked for, by which SQLite would find and group them wrongly.
+/// Checks rows against the declaration of their table: the columns' types, and the order that was asked for.
+/// SQLite relies on both, and would otherwise find and group rows incorrectly.
 struct RowCheck {
   private let table: String
   private let columns: [VirtualColumn]
@@ -8,7 +8,7 @@ struct RowCheck {
   let wanted: WantedValue?
   private var last: [DatabaseValue]?
 
-  /// Nil where nothing is declared.
+  /// Returns nil if there is nothing to check.
   init?(
     _ table: String, _ columns: [VirtualColumn], key: Int?, _ order: [TablePlan.Order],
     _ wanted: WantedValue?
@@ -19,17 +19,17 @@ struct RowCheck {
     self.wanted = wanted
   }
 
-  /// Has a row's values be of their columns' types; false where the row isn't wanted. Throws where they are of another, a primary key is NULL, or the row
-  /// should have come earlier.
+  /// Converts a row's values to their columns' types. Returns false if the row isn't wanted. Throws if a
+  /// value has another type, the primary key is NULL, or the row is out of order.
   mutating func check(_ row: inout [DatabaseValue]) throws -> Bool {
     while row.count < columns.count { row.append(.null) }
     for (index, column) in columns.enumerated() {
       guard let stored = column.stored(row[index]) else {
         throw DatabaseError(
           .mismatch,
-          "column \(column.name) of \(table) has another type than it was declared with")
+          "the value of column \(column.name) of \(table) isn't of the declared type")
       }
-      // Writing all of them would copy each row.
+      // Assigning every value would copy each row.
       if row[index].storageClass != stored.storageClass { row[index] = stored }
     }
     if let key, row[key].isNull {
@@ -39,7 +39,7 @@ struct RowCheck {
     guard !order.isEmpty else { return true }
     if let last, !isInOrder(last, row) {
       throw DatabaseError(
-        .misuse, "the rows of \(table) aren't in the order that they were asked for")
+        .misuse, "\(table) didn't return its rows in the requested order")
     }
     last = row
     return true
@@ -50,7 +50,7 @@ struct RowCheck {
       guard
         let difference = first[term.column].compare(
           to: second[term.column], columns[term.column].collation)
-        // What a collation of the program's own says is known to SQLite alone.
+        // Only SQLite knows the order of a custom collation.
       else { return true }
       if difference != 0 { return (difference < 0) != term.isDescending }
     }
@@ -59,7 +59,8 @@ struct RowCheck {
 }
 
 extension DatabaseValue {
-  /// Less than 0 where it comes first in SQLite's order, 0 where both are equal; nil where a collation isn't SQLite's own.
+  /// Compares in SQLite's order: negative if this value comes first, 0 if both are equal; nil if the
+  /// collation isn't built in.
   func compare(to other: DatabaseValue, _ collation: String?) -> Int? {
     switch (self, other) {
     case (.integer(let first), .integer(let second)): first.order(second)
@@ -82,7 +83,7 @@ extension DatabaseValue {
     }
   }
 
-  /// Exactly: a Double doesn't hold each integer.
+  /// Compares exactly, since a Double can't represent every integer.
   private static func compare(_ integer: Int64, _ real: Double) -> Int {
     guard let whole = Int64(exactly: real.rounded(.down)) else { return real > 0 ? -1 : 1 }
     return integer != whole ? integer.order(whole) : real > Double(whole) ? -1 : 0

@@ -1,15 +1,16 @@
-/// The row ids of a table's rows, by which SQLite knows whether two scans of a statement have found the same row: it
-/// reads the rows of each side of an OR, and leaves out those that it has had.
+/// The row ids of a virtual table, by which SQLite recognizes a row that two scans of a statement have found:
+/// it reads the rows of each side of an OR, and skips those that it has had.
 ///
-/// Scans that ask for different rows count them differently. So a row is known by what it holds, and rows that hold
-/// the same are counted: a scan that finds one of them finds all.
+/// Scans that ask for different rows would number them differently. So a row is identified by its content,
+/// and rows with equal content are counted: a scan that finds one of them finds all.
 ///
-/// Kept while the table is being read, since a statement's scans follow each other; only of rows whose id SQLite asks for.
+/// Kept as long as the table has open cursors, since a statement's scans follow each other, and only for rows
+/// whose id SQLite asks for.
 struct RowIdentities {
   private var known: [[UInt8]: [Int64]] = [:]
   private var last: Int64 = 0
 
-  /// The id of one of the rows that hold the same, which are counted from 0.
+  /// The id of the row with this content and number among the rows with equal content, from 0 on.
   mutating func id(of content: [UInt8], copy: Int) -> Int64 {
     while known[content, default: []].count <= copy {
       last += 1
@@ -20,7 +21,8 @@ struct RowIdentities {
 }
 
 extension [DatabaseValue] {
-  /// The values as bytes, which are the same only for the same values: equal strings of Swift's may have other bytes.
+  /// The values as bytes that are equal only for identical values: equal Swift strings may differ in their
+  /// bytes.
   var identity: [UInt8] {
     var bytes: [UInt8] = []
     for value in self {

@@ -1,18 +1,18 @@
 import CSQLite
 
-/// One reading of a virtual table: the sequence that gives its rows, one by one.
+/// A cursor of a virtual table: one scan, which reads the rows of a sequence one by one.
 ///
-/// See ``TableModule`` for what makes its pointers sound. SQLite doesn't use a cursor while it is in use.
+/// See ``TableModule`` for pointer safety. SQLite makes no calls to a cursor during another one.
 final class TableCursor {
   private let table: OpenTable
   @exclusivity(unchecked) private var rows: TableRows?
   @exclusivity(unchecked) private var arguments: [DatabaseValue?] = []
-  /// What is asked of a table, and by what plan.
+  /// The scan's plan and its remaining requests.
   private var scan: (plan: TablePlan, requests: TableScan)?
-  /// Rows that are bound to the first argument, of which SQL sees no value.
+  /// The identity of rows that are bound to the first argument, whose value SQL sees as NULL.
   private var boundRows: ObjectIdentifier?
   private var identity = Identity()
-  /// What values are given to: results of SQLite's calls.
+  /// The arena of the results that are passed to SQLite.
   private let arena: BindingArena
 
   init(_ table: OpenTable) {
@@ -27,7 +27,7 @@ final class TableCursor {
     UnsafeMutableRawPointer(cursor)?.assumingMemoryBound(to: larder_vtab_cursor.self)
   }
 
-  /// Calls a closure with the cursor; what it throws becomes the result code, and the table's message.
+  /// Calls a closure with the cursor. An error becomes the result code and the table's message.
   static func of(
     _ memory: UnsafeMutablePointer<larder_vtab_cursor>, _ body: (TableCursor) throws -> Void
   ) -> Int32 {
@@ -48,16 +48,16 @@ final class TableCursor {
     return table.fail(error, arguments.compactMap(\.self), memory.pointee.base.pVtab)
   }
 
-  /// Has the table know that it isn't read by this cursor any more.
+  /// Tells the table that this cursor is closed.
   func close() { table.cursorCount -= 1 }
 
-  /// Closes what the rows have open: now, and not when the statement ends.
+  /// Releases the rows and their resources at once, rather than when the statement ends.
   private func end(_ memory: UnsafeMutablePointer<larder_vtab_cursor>) {
     memory.pointee.rows = nil
     rows = nil
   }
 
-  /// Asks for rows, of which none is gone to yet.
+  /// Begins a scan, before its first row.
   func begin(
     _ memory: UnsafeMutablePointer<larder_vtab_cursor>, _ plan: Int32, _ count: Int32,
     _ values: UnsafeMutablePointer<OpaquePointer?>?
@@ -77,7 +77,7 @@ final class TableCursor {
     memory.pointee.column_count = Int32(truncatingIfNeeded: rows?.columns.count ?? 0)
   }
 
-  /// The rows of a scan; nil where there can be none.
+  /// The rows of a scan; nil if there are none.
   private func rows(
     _ plan: Int32, _ values: UnsafeBufferPointer<OpaquePointer?>
   ) throws -> TableRows? {
@@ -103,7 +103,7 @@ final class TableCursor {
     return rows
   }
 
-  /// The rows of the scan's next request; nil where there is none.
+  /// The rows of the scan's next request; nil if there is none.
   private func nextRows() throws -> TableRows? {
     let shape = table.shape
     guard case .request(let make) = shape.rows, let plan = scan?.plan,
@@ -116,7 +116,7 @@ final class TableCursor {
     return rows
   }
 
-  /// Goes to the first row of the next request that has one, after the last row of another.
+  /// Moves to the first row of the next request that has one, once a request's rows are exhausted.
   private func goOn(_ memory: UnsafeMutablePointer<larder_vtab_cursor>) throws {
     end(memory)
     while let rows = try nextRows() {
@@ -126,12 +126,12 @@ final class TableCursor {
     }
   }
 
-  /// Goes to the next row.
+  /// Moves to the next row.
   @inline(__always)
   static func next(_ memory: UnsafeMutablePointer<larder_vtab_cursor>) -> Int32 {
     guard let rows = memory.pointee.rows else { return SQLITE_OK }
     do {
-      // Retaining the rows would take as long as going to the next; the cursor keeps them.
+      // Retaining the rows would take as long as moving to the next one. The cursor keeps them alive.
       let hasRow = try Unmanaged<TableRows>.fromOpaque(rows)._withUnsafeGuaranteedRef {
         try $0.next()
       }
@@ -142,7 +142,7 @@ final class TableCursor {
     }
   }
 
-  /// Gives SQLite the value of a column of the row.
+  /// Passes the value of a column of the current row to SQLite.
   @inline(__always)
   static func write(
     _ memory: UnsafeMutablePointer<larder_vtab_cursor>, _ column: Int32, _ context: OpaquePointer
@@ -163,7 +163,7 @@ final class TableCursor {
 
   private func writeArgument(_ column: Int, _ context: OpaquePointer) throws {
     let number = column - table.shape.columns.count
-    // Rows that are bound have fewer columns than their table.
+    // Bound rows have fewer columns than their table, so there may be no such argument.
     let value = arguments.indices.contains(number) ? arguments[number] : nil
     arena.statement = context
     try (value ?? .null).bind(to: ParameterBinder(arena: arena, index: 1))
@@ -171,24 +171,25 @@ final class TableCursor {
 }
 
 extension TableCursor {
-  /// What is known of a scan's rows once SQLite has asked for a row id.
+  /// The state for row ids of a scan, used once SQLite asks for one.
   private struct Identity {
-    /// The number of the scan's arguments among those that the table was read by.
+    /// The number by which the scan's arguments are told from those of the table's other scans.
     var arguments: Int64?
-    /// How many rows with a content there were.
+    /// How many rows with each content the scan has had.
     var counts: [[UInt8]: Int] = [:]
-    /// The row that the last id is of.
+    /// The number of the row that has the last id.
     var row: Int64 = 0
     var id: Int64 = 0
   }
 
-  /// The id of the row, which has a number in the scan: the same in each scan of a statement that finds the row.
+  /// The row id of the row with this number in the scan. Each scan of a statement that finds the row gives
+  /// the same id.
   func rowID(ofRow number: Int64) throws -> Int64 {
     if identity.row == number { return identity.id }
     identity.row = number
     switch table.shape.rows {
     case .call:
-      // For the same arguments the same rows come in the same order.
+      // Scans with equal arguments give the same rows in the same order.
       identity.id = argumentNumber() << 40 &+ number
     case .request where table.shape.hasAccess:
       let content = rows?.list?().identity ?? []

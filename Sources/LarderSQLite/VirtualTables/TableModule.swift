@@ -1,36 +1,36 @@
 import CSQLite
 
-/// What SQLite calls for virtual tables: a module is registered by its name, and opens tables, which are read by
-/// cursors. See [The Virtual Table Mechanism](https://www.sqlite.org/vtab.html).
+/// A module of virtual tables, which SQLite calls by a table of functions. It is registered by its name and
+/// opens tables, which cursors read. See [The Virtual Table Mechanism](https://www.sqlite.org/vtab.html).
 ///
-/// What makes the unsafe pointers sound: SQLite owns a module, and releases it when it is replaced or the connection
-/// closed; it owns the objects behind its tables and cursors, which it lets go of by `xDisconnect` and `xClose`, and
-/// makes no call in between for one that was let go. A table keeps what it needs of its module.
+/// Pointer safety: SQLite owns a module, and releases it when it is replaced or the connection is closed. It
+/// owns the objects behind the module's tables and cursors, releases them by `xDisconnect` and `xClose`, and
+/// makes no call for a released one. A table keeps what it needs of its module.
 final class TableModule {
-  /// What a module needs of its connection, and its tables.
+  /// The connection's services for a module and its tables.
   struct Environment {
-    /// Tells SQLite of a table's columns.
+    /// Declares a table's columns to SQLite.
     let declare: (String) -> Int32
     let format: () -> StorageFormat
-    /// What becomes of an error that was thrown for some arguments.
+    /// Converts an error that was thrown for some arguments to a result code and a message.
     let describe: (any Error, [DatabaseValue]) -> (code: ResultCode?, message: String)
-    /// Calls a closure of the program's own, which can't close the connection meanwhile.
+    /// Calls one of the program's closures, during which the connection can't be closed.
     let call: (() throws -> Void) throws -> Void
-    /// Calls one that can't use the connection at all.
+    /// Calls a closure that can't use the connection at all.
     let callAlone: (() throws -> Void) throws -> Void
   }
 
-  /// Opens a table: by its name, the name of its database, and the texts between the parentheses of
-  /// CREATE VIRTUAL TABLE.
+  /// Opens a table, given its name, the name of its database, and the arguments in the parentheses of CREATE
+  /// VIRTUAL TABLE.
   typealias Open = (_ name: String, _ database: String, _ arguments: [String]) throws -> TableShape
 
-  /// How tables come about, and what is done with them.
+  /// The kinds of modules: how tables are created, and whether they can be written.
   enum Kind {
-    /// There is one, of the module's name.
+    /// The module has one table, with its own name.
     case eponymous
-    /// CREATE VIRTUAL TABLE makes them.
+    /// CREATE VIRTUAL TABLE creates the tables.
     case creatable
-    /// The same for tables that can be written to.
+    /// Like `creatable`, for tables that can be written.
     case writable
   }
 
@@ -42,8 +42,8 @@ final class TableModule {
     self.open = open
   }
 
-  /// Registers it in place of one of the same name. SQLite owns it from here on, also when this call fails.
-  ///
+  /// Registers the module, replacing one of the same name. SQLite owns it from now on, even if this call
+  /// fails.
   func register(_ name: String, _ kind: Kind, on handle: OpaquePointer) -> Int32 {
     let methods =
       switch kind {
@@ -57,7 +57,7 @@ final class TableModule {
       { module in module.map { Unmanaged<TableModule>.fromOpaque($0).release() } })
   }
 
-  // SQLite reads the methods as long as a connection has the module.
+  // SQLite uses these method tables as long as a connection has the module.
   private nonisolated(unsafe) static let eponymous = methods(.eponymous)
   private nonisolated(unsafe) static let creatable = methods(.creatable)
   private nonisolated(unsafe) static let writable = methods(.writable)
@@ -131,7 +131,7 @@ final class TableModule {
   ) -> Int32 {
     guard let data, let result else { return SQLITE_ERROR }
     let module = Unmanaged<TableModule>.fromOpaque(data).takeUnretainedValue()
-    // The module's name, the database's, the table's, and what stands in parentheses.
+    // The words are the names of the module, the database and the table, then the arguments.
     let texts = UnsafeBufferPointer(start: words, count: Int(count)).map { word in
       word.map { String(cString: $0) } ?? ""
     }
@@ -167,15 +167,16 @@ final class TableModule {
   }
 }
 
-/// What is behind SQLite's virtual table.
+/// The object behind SQLite's virtual table.
 final class OpenTable {
   let shape: TableShape
   let environment: TableModule.Environment
-  /// The plans that SQLite knows by their numbers, as long as statements are compiled with them: for good.
+  /// The plans, by the numbers under which SQLite knows them. Kept for good, since compiled statements use
+  /// them.
   private(set) var plans: [TablePlan] = []
-  /// Whether the transaction has changed rows, and the table was told of its beginning.
+  /// Whether the current transaction has changed rows, so that the table was told of its beginning.
   @exclusivity(unchecked) var hasChanges = false
-  /// Those of rows that are being read.
+  /// The row ids of the current scans; reset when the last cursor is closed.
   @exclusivity(unchecked) var identities = RowIdentities()
   @exclusivity(unchecked) var cursorCount = 0 {
     didSet { if cursorCount == 0 { identities = RowIdentities() } }
@@ -186,7 +187,7 @@ final class OpenTable {
     self.environment = environment
   }
 
-  /// Calls a closure with the table; what it throws becomes the result code, and the table's message.
+  /// Calls a closure with the table. An error becomes the result code and the table's message.
   @inline(__always)
   static func of(
     _ table: UnsafeMutablePointer<sqlite3_vtab>, _ body: (OpenTable) throws -> Int32
@@ -201,7 +202,7 @@ final class OpenTable {
     }
   }
 
-  /// Chooses how a scan asks for its rows. False where it can't be one.
+  /// Chooses a plan for a scan. Returns false if the constraints allow none.
   func plan(_ info: UnsafeMutablePointer<sqlite3_index_info>) -> Bool {
     guard case .request = shape.rows else { return shape.plan(info) }
     let plan = TablePlan(shape.columns, info)

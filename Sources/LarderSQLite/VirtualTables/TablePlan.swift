@@ -1,23 +1,24 @@
 import CSQLite
 
-/// How a scan of a table asks for its rows: which of a statement's constraints it is told of, and in what order the rows
-/// come. See [xBestIndex](https://www.sqlite.org/vtab.html#xbestindex).
+/// A plan for a scan of a table: which of the statement's constraints the table is told of, and the order of
+/// the rows. See [xBestIndex](https://www.sqlite.org/vtab.html#xbestindex).
 struct TablePlan: Hashable {
-  /// What one of the values is that a scan gets.
+  /// The role of one value that a scan is given.
   struct Use: Hashable {
     enum Kind: Hashable {
       case equal, above, from, below, upTo
-      /// One of a list.
+      /// A list of values, one of which the column has to have.
       case among
       case limit, offset
     }
 
     let kind: Kind
-    /// The number of the column.
+    /// The index of the column.
     var column = 0
-    /// What texts are compared by.
+    /// The collation by which texts are compared.
     var collation: String?
-    /// Whether the value stands in the statement: then it isn't a column's, by whose type SQLite would convert.
+    /// Whether the value is a literal in the statement: then it has no column whose type SQLite would convert
+    /// by.
     var isLiteral = false
   }
 
@@ -26,19 +27,19 @@ struct TablePlan: Hashable {
     let isDescending: Bool
   }
 
-  /// In the order of the values.
+  /// The roles of a scan's values, in their order.
   private(set) var uses: [Use] = []
   private(set) var order: [Order] = []
 
-  /// A constant of SQLite's, from 3.38 on.
+  /// SQLite's codes of LIMIT and OFFSET constraints, which exist from 3.38 on.
   private static let (limit, offset): (UInt8, UInt8) = (73, 74)
-  /// About as many rows as a table is said to have, of which nothing is known before it is read.
+  /// The estimated number of rows; nothing is known of them before the table is read.
   private static let expectedRows = 1000.0
 
-  /// Plans a scan, and tells SQLite what it takes.
+  /// Chooses a plan, and tells SQLite which constraints it uses.
   ///
-  /// SQLite compares all again. So a constraint is taken where the rows that the table finds are among others those
-  /// that SQLite would find; what they have to be equal by is asked for each.
+  /// SQLite checks all constraints again. So a constraint can be used if the table's rows include all that
+  /// SQLite would find. The collation is asked for each constraint.
   init(_ columns: [VirtualColumn], _ info: UnsafeMutablePointer<sqlite3_index_info>) {
     let constraints = UnsafeBufferPointer(
       start: info.pointee.aConstraint, count: Int(info.pointee.nConstraint))
@@ -74,7 +75,7 @@ struct TablePlan: Hashable {
     info.pointee.aConstraintUsage[index].omit = 0
   }
 
-  /// What a constraint is for the table; nil where the table can't be asked by it.
+  /// The role of a constraint; nil if the table can't use it.
   private static func use(
     of constraint: sqlite3_index_constraint, _ index: Int, _ columns: [VirtualColumn],
     _ info: UnsafeMutablePointer<sqlite3_index_info>
@@ -93,9 +94,9 @@ struct TablePlan: Hashable {
     let collation = collation(index, info)
     if kind == .equal {
       guard column.access.contains(.value), column.finds(collation) else { return nil }
-      // One by one SQLite would compare a list's values again as if they were of no column.
+      // If SQLite passed a list's values one by one, it would compare them again without any column's type.
       if larder_vtab_takes_list(info, Int32(index)) {
-        // Rows of each value are told from the others' by its collation, if that is SQLite's own.
+        // Rows of each value are told apart by the collation, which works for built-in ones only.
         let isKnown = ["BINARY", "NOCASE", "RTRIM"].contains(collation.uppercased())
         guard isKnown || !column.hasTexts else { return nil }
         return Use(kind: .among, column: Int(constraint.iColumn), collation: collation)
@@ -108,14 +109,14 @@ struct TablePlan: Hashable {
       isLiteral: larder_vtab_is_literal(info, Int32(index)))
   }
 
-  /// Has the rows come in the order that the statement asks for, where the table can do that.
+  /// Uses the statement's order, if the table can return its rows in it.
   private mutating func takeOrder(
     _ columns: [VirtualColumn], _ info: UnsafeMutablePointer<sqlite3_index_info>
   ) {
     let terms = UnsafeBufferPointer(start: info.pointee.aOrderBy, count: Int(info.pointee.nOrderBy))
-    // A list's rows come value by value.
+    // The rows of a list come value by value, in no common order.
     if terms.isEmpty || uses.contains(where: { $0.kind == .among }) { return }
-    // SQLite passes on no term with another collation than the column's.
+    // SQLite only passes on terms that have the column's collation.
     for term in terms {
       guard columns.indices.contains(Int(term.iColumn)),
         columns[Int(term.iColumn)].access.contains(.order)
@@ -127,9 +128,9 @@ struct TablePlan: Hashable {
 }
 
 extension TablePlan.Use {
-  /// Whether only one of both can be told of.
+  /// Whether only one of both constraints can be used.
   fileprivate func conflicts(with other: TablePlan.Use) -> Bool {
-    // One list after the other would be needed for each value of the first.
+    // A second list would have to be repeated for each value of the first.
     if kind == .among { return other.kind == .among }
     guard column == other.column else { return false }
     return switch (kind, other.kind) {

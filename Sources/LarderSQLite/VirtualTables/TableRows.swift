@@ -1,19 +1,19 @@
 import CSQLite
 
-/// Rows as a virtual table is read: one after the other, each by its columns.
+/// The rows of a virtual table, read one after the other.
 ///
-/// The row that is being read lies in memory, as the tuple that it is, and its columns at their places in it: neither
-/// a row nor a value is put into a box on its way to SQLite.
+/// The current row is a tuple in memory, and its columns are at known offsets: neither a row nor a value is
+/// boxed on its way to SQLite.
 ///
-/// What makes the unsafe pointers sound: the closure keeps the memory, and has put a row into it where it has returned
-/// true. Columns are made for the types of its tuple.
+/// Pointer safety: the closure keeps the memory alive, and has stored a row there whenever it has returned
+/// true. Columns are made for the types of that tuple.
 @usableFromInline
 package final class TableRows {
-  /// Goes to the next row: false after the last.
+  /// Moves to the next row. Returns false after the last.
   let next: () throws -> Bool
   let columns: UnsafeMutableBufferPointer<TableColumn>
   private let row: UnsafeRawPointer
-  /// The values of the row, where rows are lists.
+  /// The values of the current row, if rows are lists.
   private(set) var list: (() -> [DatabaseValue])?
 
   @usableFromInline
@@ -29,11 +29,11 @@ package final class TableRows {
     columns.deallocate()
   }
 
-  /// Gives SQLite the value of a column, in the context of the call in which it asks for it.
+  /// Passes the value of a column to SQLite, in the context of the call that asks for it.
   ///
   /// - Parameters:
-  ///   - column: less than there are.
-  ///   - arena: one for results.
+  ///   - column: the column's index, which must be valid.
+  ///   - arena: a ``BindingArena`` for results.
   @inline(__always)
   func write(
     _ column: Int, to context: OpaquePointer, _ arena: UnsafeMutableRawPointer
@@ -44,7 +44,7 @@ package final class TableRows {
     case .integer: sqlite3_result_int64(context, place.load(as: Int64.self))
     case .text:
       place.assumingMemoryBound(to: String.self).pointee.withBytes {
-        // A nil pointer would make NULL of an empty text.
+        // An empty text needs a non-nil pointer too: nil would make it NULL.
         larder_result_text(context, $0.baseAddress ?? Self.noBytes, UInt64($0.count))
       }
     case .real:
@@ -62,17 +62,17 @@ package final class TableRows {
     UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
 }
 
-/// How a value lies in a row, and becomes one of SQLite's.
+/// The place of a column in the row's memory, and how its value is passed to SQLite.
 @usableFromInline
 package struct TableColumn {
   enum Kind {
     case integer, text
     case real
-    /// By what its type binds.
+    /// Any other type, passed by its own binding.
     case other((UnsafeRawPointer, ParameterBinder) throws -> Void)
   }
 
-  /// Where it begins in the row, in bytes.
+  /// The column's offset in the row, in bytes.
   fileprivate let offset: Int
   fileprivate let kind: Kind
 
@@ -81,7 +81,7 @@ package struct TableColumn {
     self.offset = offset
   }
 
-  /// The next column of a tuple, in which it stands behind so many bytes, which it adds to.
+  /// The next column of a tuple. `end` is where the previous columns end, and is advanced by this one.
   @usableFromInline
   init<Value: DatabaseValueConvertible>(_ type: Value.Type, behind end: inout Int) {
     let alignment = MemoryLayout<Value>.alignment
@@ -101,7 +101,7 @@ package struct TableColumn {
     }
   }
 
-  /// A property of a record, by what binds it: where it is an integer of 64 bits, a Double or a String, that isn't called.
+  /// A property of a record. `bind` isn't called if its type is a 64-bit integer, a Double or a String.
   package init(
     at offset: Int, plain type: StorageClass?,
     bind: @escaping (UnsafeRawPointer, ParameterBinder) throws -> Void
@@ -114,7 +114,7 @@ package struct TableColumn {
     }
   }
 
-  /// An element of a list, or NULL where there is none.
+  /// An element of a list; NULL if the list is shorter.
   init(element index: Int) {
     self.init(
       .other { place, binder in
@@ -124,7 +124,7 @@ package struct TableColumn {
   }
 }
 
-/// Where the reading of a sequence is, and the row that it stands on.
+/// The iterator of a sequence, and the memory of its current row.
 @usableFromInline
 package final class RowState<Iterator, Tuple> {
   @exclusivity(unchecked) @usableFromInline var iterator: Iterator
@@ -142,7 +142,7 @@ package final class RowState<Iterator, Tuple> {
     row.deallocate()
   }
 
-  /// Puts the next row in the place of the last: false where there is none.
+  /// Replaces the current row by the next. Returns false if there is none.
   @inlinable @inline(__always)
   func take(_ next: consuming Tuple?) -> Bool {
     guard let next else { return false }
@@ -164,7 +164,7 @@ extension TableRows {
     }
   }
 
-  /// Rows of one column, which a function makes until it returns nil.
+  /// Rows of one column, made by a function until it returns nil.
   @inlinable
   package convenience init<Value: DatabaseValueConvertible>(
     _ next: @escaping () throws -> Value?
@@ -184,7 +184,7 @@ extension TableRows {
     self.init(state.place, columns) { state.take(state.iterator.next()) }
   }
 
-  /// Rows of several columns, which a function makes until it returns nil.
+  /// Rows of several columns, made by a function until it returns nil.
   @inlinable
   package convenience init<each Value: DatabaseValueConvertible>(
     tuples next: @escaping () throws -> (repeat each Value)?
@@ -201,9 +201,9 @@ extension TableRows {
     self.init(state.place, columns) { state.take(state.iterator.next()) }
   }
 
-  /// Rows as lists; what is missing is NULL.
+  /// Rows as lists. Missing values are NULL.
   ///
-  /// - Parameter check: is given each row, leaves out those that aren't wanted, and throws for one that can't be read.
+  /// - Parameter check: checks each row: it skips unwanted ones, and throws for invalid ones.
   convenience init<Rows: Sequence>(
     lists rows: Rows, columnCount: Int, check: RowCheck?
   ) where Rows.Element == [DatabaseValue] {

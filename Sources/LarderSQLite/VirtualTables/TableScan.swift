@@ -1,8 +1,8 @@
 import CSQLite
 
-/// What one scan of a table asks for: one request, or one after the other for each value of a list.
+/// The requests of one scan: a single one, or one for each value of a list.
 struct TableScan {
-  /// The values of which a column has to have one.
+  /// A column and the values of which it has to have one.
   struct List {
     let column: Int
     let collation: String?
@@ -14,7 +14,7 @@ struct TableScan {
   /// Whether no row can match.
   private(set) var isEmpty = false
 
-  /// What makes the pointers sound: SQLite has made the values for the call that is running.
+  /// Reads the values of a plan. Pointer safety: SQLite has made the values for the current call.
   init(
     _ plan: TablePlan, _ values: UnsafeBufferPointer<OpaquePointer?>, _ columns: [VirtualColumn],
     _ format: StorageFormat
@@ -69,7 +69,7 @@ struct TableScan {
     while code == SQLITE_OK, let value = next {
       switch RequestedValue(equalTo: value, column, isLiteral: false, format) {
       case .none: break
-      // All rows have to be read once.
+      // All rows have to be read, once.
       case .any: return
       case .value(let value, _): values.append(value)
       }
@@ -82,7 +82,7 @@ struct TableScan {
     if values.isEmpty { isEmpty = true }
   }
 
-  /// The next request, with the value of which rows are wanted, where it is one of a list; nil where there is none.
+  /// The next request and, if it is for one value of a list, that value; nil if there is none.
   mutating func next(
     _ columns: [VirtualColumn]
   ) -> (request: VirtualTableRequest, wanted: WantedValue?)? {
@@ -98,14 +98,15 @@ struct TableScan {
   }
 }
 
-/// The value of a column for which a table was asked, where rows with others would be found once more for those.
+/// The one value of a list that a request is for. Rows with other values are skipped: the requests for those
+/// find them.
 struct WantedValue {
   let column: Int
   let value: DatabaseValue
   let collation: String
 
   func isIn(_ row: [DatabaseValue]) -> Bool {
-    // What a collation of the program's own says is known to SQLite alone: no list is asked for by one.
+    // Only SQLite knows the order of a custom collation, so no list is requested by one.
     column < row.count && row[column].compare(to: value, collation) == 0
   }
 }

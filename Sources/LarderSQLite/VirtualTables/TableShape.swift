@@ -1,38 +1,38 @@
 import CSQLite
 
-/// A virtual table that is open: its columns, by what its rows are asked for, and the rows.
+/// The shape of an open virtual table: its columns, its parameters, and the closure that makes its rows.
 ///
-/// They are asked for by the arguments of a function, which are SQLite's hidden columns, or by what its columns are
-/// compared with. See [Table-valued functions](https://www.sqlite.org/vtab.html#tabfunc2).
+/// Rows are asked for either by a function's arguments, which are hidden columns for SQLite, or by the values
+/// that columns are compared with. See [Table-valued functions](https://www.sqlite.org/vtab.html#tabfunc2).
 final class TableShape: Sendable {
-  /// An argument.
+  /// A parameter of a table-valued function.
   struct Parameter: Sendable {
     let isRequired: Bool
   }
 
-  /// Makes the rows.
+  /// The closure that makes the rows.
   enum Rows: Sendable {
-    /// For arguments.
+    /// Makes the rows for a function's arguments.
     case call(@Sendable (TableArguments) throws -> TableRows)
-    /// For what is asked of columns.
+    /// Makes the rows for a request by columns.
     case request(@Sendable (VirtualTableRequest, RowCheck?) throws -> TableRows)
   }
 
   let name: String
   let columns: [VirtualColumn]
   let parameters: [Parameter]
-  /// The column by which rows are known, where there is one: then they have no row ids.
+  /// The index of the primary key's column; nil if there is none. With a primary key, rows have no row ids.
   let primaryKey: Int?
-  /// Whether only the program's own statements may use it.
+  /// Whether the table is limited to the program's own statements, and not available to the schema.
   let isDirectOnly: Bool
   let rows: Rows
   let changes: VirtualTableChanges?
-  /// What SQLite is told. Where a column has no type, its values come as they are.
+  /// The declaration for SQLite. Columns without a type keep their values as they are.
   let declaration: String
 
-  /// As many as SQLite's number of a plan has bits for.
+  /// The maximum number of parameters: a plan's number has one bit for each.
   static let mostParameters = 31
-  /// About as many rows as a table is said to have, of which nothing is known before it is read.
+  /// The estimated number of rows; nothing is known of them before the table is read.
   private static let expectedRows = 1000
 
   init(
@@ -60,25 +60,25 @@ final class TableShape: Sendable {
     parameters.indices.map { "argument_\($0 + 1)" }
   }
 
-  /// Whether scans may find other rows than all, or those of another scan of the table.
+  /// Whether scans may be asked for a part of the rows, so that they find different ones.
   var hasAccess: Bool { columns.contains { !$0.access.isEmpty } }
 
-  /// Throws `ResultCode.misuse` for columns and arguments that no table can have.
+  /// Throws `ResultCode.misuse` for columns or parameters that no table can have.
   func check() throws {
     var known: Set<[UInt8]> = []
     for column in columns.map(\.name) + Self.argumentNames(parameters) {
       guard !column.isEmpty, !column.utf8.contains(0) else {
-        throw DatabaseError(.misuse, "a column's name is not empty and has no NUL")
+        throw DatabaseError(.misuse, "a column's name can't be empty or contain a NUL")
       }
       guard known.insert(column.foldedName).inserted else {
-        throw DatabaseError(.misuse, "\(name) has two columns \(column)")
+        throw DatabaseError(.misuse, "\(name) has two columns named \(column)")
       }
     }
     guard !columns.isEmpty, columns.count <= 2000 else {
-      throw DatabaseError(.misuse, "a table has 1 to 2000 columns")
+      throw DatabaseError(.misuse, "a table needs 1 to 2000 columns")
     }
     guard parameters.count <= Self.mostParameters else {
-      throw DatabaseError(.misuse, "a table has at most \(Self.mostParameters) arguments")
+      throw DatabaseError(.misuse, "a table can have at most \(Self.mostParameters) arguments")
     }
     for column in columns {
       guard column.type != .null else {
@@ -89,21 +89,22 @@ final class TableShape: Sendable {
           .misuse, "column \(column.name) needs a type for ranges of its values")
       }
       guard column.collation?.utf8.contains(0) != true, column.collation != "" else {
-        throw DatabaseError(.misuse, "a collation's name is not empty and has no NUL")
+        throw DatabaseError(.misuse, "a collation's name can't be empty or contain a NUL")
       }
     }
   }
 
   // MARK: Plans
 
-  /// Chooses how a scan gets its arguments. False where it can't be one: an argument depends on what is read later.
+  /// Chooses which constraints give a scan its arguments. Returns false if an argument depends on a table
+  /// that is read later.
   ///
-  /// Where one is missing, the scan throws when it begins. Here it can't be told: SQLite also asks for plans of which
-  /// it drops the arguments, to find the rows of each side of an OR.
+  /// A missing argument is reported when the scan begins, not here: to plan the sides of an OR, SQLite also
+  /// asks for plans whose arguments it then drops.
   func plan(_ info: UnsafeMutablePointer<sqlite3_index_info>) -> Bool {
     let count = Int(info.pointee.nConstraint)
     let constraints = UnsafeBufferPointer(start: info.pointee.aConstraint, count: count)
-    /// The constraint that each parameter gets its value of.
+    /// The constraint that gives each parameter its value.
     var chosen = [Int?](repeating: nil, count: parameters.count)
     var waits = [Bool](repeating: false, count: parameters.count)
     for (index, constraint) in constraints.enumerated()
@@ -140,7 +141,7 @@ final class TableShape: Sendable {
     return parameters.indices.contains(number) ? number : nil
   }
 
-  /// Throws where an argument is missing.
+  /// Throws if a required argument is missing.
   func check(_ arguments: TableArguments) throws {
     for (number, parameter) in parameters.enumerated()
     where parameter.isRequired && arguments.values[number] == nil {
@@ -149,16 +150,17 @@ final class TableShape: Sendable {
   }
 }
 
-/// The values by which rows are asked for.
+/// The arguments by which rows are asked for.
 ///
-/// What makes the unsafe pointers sound: SQLite makes them for one call, and no copy outlives it.
+/// Pointer safety: SQLite makes the values for one call, and no copy outlives it.
 @usableFromInline
 package struct TableArguments {
-  /// By the number of the parameter; nil for one that has none.
+  /// The values by parameter; nil for an omitted one.
   let values: [OpaquePointer?]
   let format: StorageFormat
 
-  /// An argument as a type, nil of it where there is none. Throws ``ConversionError`` where it is no such value.
+  /// An argument converted to a type; an omitted one is NULL. Throws ``ConversionError`` if it has another
+  /// type.
   @usableFromInline
   func value<T: DatabaseValueConvertible>(at index: Int, as type: T.Type) throws -> T {
     do {
@@ -173,14 +175,14 @@ package struct TableArguments {
     }
   }
 
-  /// All as they are, nil where there is none.
+  /// All arguments as they are; nil for omitted ones.
   func all() throws -> [DatabaseValue?] {
     try values.map { value in
       try value.map { try DatabaseValue(column: ColumnReader(value: $0, format: format)) }
     }
   }
 
-  /// The rows that were bound to the first.
+  /// The rows that are bound to the first argument, if any.
   var boundRows: BoundRows? {
     guard let rows = values.first.flatMap({ larder_value_table($0) }) else { return nil }
     return Unmanaged<BoundRows>.fromOpaque(rows).takeUnretainedValue()

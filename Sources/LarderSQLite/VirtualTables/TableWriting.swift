@@ -1,16 +1,16 @@
 import CSQLite
 
-// What SQLite calls where a virtual table is written to; see [The xUpdate Method](https://www.sqlite.org/vtab.html#xupdate).
+// Writing to virtual tables; see [The xUpdate Method](https://www.sqlite.org/vtab.html#xupdate).
 
 extension sqlite3_module {
-  /// Adds the methods of tables that can be written to, and of their transactions.
+  /// Adds the methods for writing to tables, and for their transactions.
   mutating func addWriting() {
     iVersion = 2
     xUpdate = { table, count, values, _ in
       guard let table else { return SQLITE_ERROR }
       return OpenTable.write(table, UnsafeBufferPointer(start: values, count: Int(count)))
     }
-    // The beginning is told with the first change.
+    // Tables are told of the beginning by their first change.
     xBegin = { _ in SQLITE_OK }
     xSync = { OpenTable.step($0, .prepare) }
     xCommit = { OpenTable.step($0, .commit) }
@@ -27,7 +27,7 @@ extension OpenTable {
   ) -> Int32 {
     guard let table else { return SQLITE_ERROR }
     return of(table) { open in
-      // SQLite tells a table that was created in the transaction of all but its beginning.
+      // SQLite reports all steps but the beginning to a table that was created in the same transaction.
       guard open.hasChanges else { return SQLITE_OK }
       if step == .commit || step == .rollback { open.hasChanges = false }
       try open.tell(step)
@@ -40,8 +40,9 @@ extension OpenTable {
     try environment.callAlone { try transaction(step) }
   }
 
-  /// Makes a change: the values are the key of the row that was there, if one was, and, but for a deletion, a second
-  /// key, which is among the values of all columns that follow it.
+  /// Inserts, updates or deletes a row. The values begin with the old row's key, NULL for an insertion.
+  /// Unless the row is deleted, a second key follows, which is ignored, and then the values of all columns,
+  /// which contain it.
   fileprivate static func write(
     _ table: UnsafeMutablePointer<sqlite3_vtab>, _ values: UnsafeBufferPointer<OpaquePointer?>
   ) -> Int32 {
@@ -85,13 +86,13 @@ extension TableShape {
     return change
   }
 
-  /// A value as a column of a STRICT table would store it: converted where nothing is lost, or refused.
+  /// A value converted as a column of a STRICT table would: without loss. Throws if that isn't possible.
   fileprivate func converted(
     _ value: OpaquePointer?, for column: VirtualColumn, _ format: StorageFormat
   ) throws -> DatabaseValue {
     let given = try DatabaseValue(column: ColumnReader(value: value, format: format))
     if let stored = column.stored(given) { return stored }
-    // The value itself stays as it is: SQLite has it for others.
+    // The value itself isn't converted, because SQLite uses it elsewhere too.
     guard let copy = sqlite3_value_dup(value) else {
       throw DatabaseError(.noMemory, "out of memory")
     }

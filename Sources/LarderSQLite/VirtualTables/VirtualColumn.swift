@@ -1,23 +1,23 @@
-/// A column of a ``VirtualTable``: its name, its type, and what its rows can be asked for by.
+/// A column of a ``VirtualTable``: its name, its type, and the ways in which rows can be asked for by it.
 ///
 /// ```swift
 /// VirtualColumn("id", .integer, by: [.value, .range, .order])
 /// VirtualColumn("name", .text, collation: "NOCASE", by: .value)
 /// ```
 ///
-/// A name alone is a column of values of any type, by which rows aren't asked for.
+/// A name alone declares a column of any type, by which rows aren't asked for.
 public struct VirtualColumn: Sendable, ExpressibleByStringLiteral {
-  /// What a table finds faster than by reading all of its rows.
+  /// The ways in which a table finds rows by a column faster than by reading all of them.
   public struct Access: OptionSet, Hashable, Sendable {
-    /// The bits.
+    /// The option's bits.
     public let rawValue: Int
-    /// Access by these bits.
+    /// Options with these bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
-    /// The rows with a value: ``VirtualTableRequest/equals``.
+    /// Rows by value: ``VirtualTableRequest/equals``.
     public static let value = Access(rawValue: 1)
-    /// The rows above, below and between values: ``VirtualTableRequest/ranges``. The column needs a type.
+    /// Rows above, below and between values: ``VirtualTableRequest/ranges``. The column needs a type.
     public static let range = Access(rawValue: 2)
-    /// All rows in the order of the column's values: ``VirtualTableRequest/order``.
+    /// All rows in the order of the column: ``VirtualTableRequest/order``.
     public static let order = Access(rawValue: 4)
   }
 
@@ -26,15 +26,15 @@ public struct VirtualColumn: Sendable, ExpressibleByStringLiteral {
   let collation: String?
   let access: Access
 
-  /// A column.
+  /// Declares a column.
   ///
-  /// - `type`: how all of its values are stored that aren't NULL; a row with another throws (of an integer in a
-  ///   column of `.real` the number is made). SQLite then compares it as a column that is declared so, with what it
-  ///   converts by that: `id = '7'` is asked for as 7. Without a type any value may be there, and SQLite converts
-  ///   nothing.
-  /// - `collation`: by which SQLite compares the column's texts, if nothing else is said in a statement. Rows are
-  ///   asked for by texts only where a comparison has this collation, or is by bytes, and a column that is accessed
-  ///   by value has to find all that the collation takes for equal.
+  /// - `type`: the storage class of all values that aren't NULL. A row with another one throws, except that
+  ///   integers in a `.real` column are converted. SQLite compares the column like any column with this type,
+  ///   after the same conversions: `id = '7'` is asked for as 7. Without a type, values of any type are
+  ///   allowed, and SQLite converts nothing.
+  /// - `collation`: the collation for comparisons of the column's texts, unless the statement has another.
+  ///   Rows are asked for by texts only if a comparison has this collation, or compares bytes. A column that
+  ///   is accessed by value has to find all texts that are equal by the collation.
   public init(
     _ name: String, _ type: StorageClass? = nil, collation: String? = nil, by access: Access = []
   ) {
@@ -44,26 +44,26 @@ public struct VirtualColumn: Sendable, ExpressibleByStringLiteral {
     self.access = access
   }
 
-  /// A column of values of any type.
+  /// Declares a column of any type.
   public init(stringLiteral name: String) { self.init(name) }
 }
 
 extension VirtualColumn {
-  /// Whether texts are among its values, so that a collation matters.
+  /// Whether the column may contain texts, so that a collation matters.
   var hasTexts: Bool { type == nil || type == .text }
 
-  /// Whether it can be asked for the values that are equal by a collation.
+  /// Whether the column can be asked for values that are equal by a collation.
   func finds(_ collation: String) -> Bool {
-    // What is equal by its bytes is so by every collation.
+    // Values with equal bytes are equal by every collation.
     !hasTexts || collation.foldedName == "BINARY".foldedName || isOrdered(by: collation)
   }
 
-  /// Whether its order is that of a collation.
+  /// Whether the column is ordered by a collation.
   func isOrdered(by collation: String) -> Bool {
     !hasTexts || collation.foldedName == (self.collation ?? "BINARY").foldedName
   }
 
-  /// How SQLite is told of it.
+  /// The column's part of the declaration for SQLite.
   var declaration: String {
     var text = name.quotedIdentifier
     switch type {
@@ -77,9 +77,7 @@ extension VirtualColumn {
     return text
   }
 
-  /// A value as the column's type has it; nil where it is of another.
-  ///
-  /// - Parameter isConverted: whether a value is converted as a STRICT table's column does where nothing is lost.
+  /// A value with the column's type; nil if it has another one. Integers in a `.real` column are converted.
   func stored(_ value: DatabaseValue) -> DatabaseValue? {
     switch (type, value) {
     case (nil, _), (_, .null), (.integer, .integer), (.real, .real), (.text, .text), (.blob, .blob):

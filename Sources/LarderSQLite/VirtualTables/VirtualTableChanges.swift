@@ -1,4 +1,4 @@
-/// What is done with rows that statements write to a ``VirtualTable``, by closures.
+/// Closures that make the changes of statements that write to a ``VirtualTable``.
 ///
 /// ```swift
 /// VirtualTable(
@@ -10,31 +10,34 @@
 ///   rows: { _ in settings.rows })
 /// ```
 ///
-/// Each is called for one row, when the statement comes to it, on the thread that runs the statement. It may query the
-/// database. What it throws makes the statement throw as for ``TableFunction``; a key that is there already should be
-/// a ``DatabaseError`` with `ResultCode.constraint`. `OR REPLACE` and `OR IGNORE` change nothing about that.
-/// Statements that do what there is no closure for throw `ResultCode.readOnly`.
+/// Each closure is called for one row, when the statement comes to it, on the thread that runs the statement.
+/// It may query the database. Its errors become the statement's, as for ``TableFunction``; for an existing
+/// key, throw a ``DatabaseError`` with `ResultCode.constraint`. `OR REPLACE` and `OR IGNORE` have no effect.
+/// Statements whose closure is missing throw `ResultCode.readOnly`.
 ///
-/// **SQLite rolls back nothing of what the closures have done**: neither with a transaction or savepoint, nor with a
-/// statement that fails at its third row. Who can take it back is told by `transaction` when to.
+/// **SQLite can't roll back what the closures have done**: neither with a transaction or savepoint, nor for a
+/// statement that fails at its third row. If the changes can be undone, pass `transaction`, which is told
+/// when.
 public struct VirtualTableChanges: Sendable {
-  /// What happens to the transaction in which a table is written; see
+  /// The steps of the transaction in which a table is written; see
   /// [The xBegin Method](https://www.sqlite.org/vtab.html#xBegin).
   public enum Step: Hashable, Sendable {
     /// The first change of a transaction is about to be made.
     case begin
-    /// The transaction is about to be committed: the last call that can throw, and so have it rolled back.
+    /// The transaction is about to be committed. An error rolls it back; this is the last step that can
+    /// throw.
     case prepare
-    /// The transaction is committed; what is thrown is ignored.
+    /// The transaction is committed. Errors are ignored.
     case commit
-    /// The transaction is rolled back; what is thrown is ignored.
+    /// The transaction is rolled back. Errors are ignored.
     case rollback
-    /// A savepoint begins, in which rows have been changed already. Statements begin such, too.
+    /// A savepoint with this number begins, after rows have been changed. Statements also begin savepoints.
     case savepoint(Int)
-    /// The savepoint with this number ends, and all with greater ones; what was written stays.
+    /// The savepoint with this number and all with greater numbers end. Their changes stay.
     case release(Int)
-    /// What was written since the savepoint with this number began is taken back. If none with this number was told, it is older
-    /// than the first change: what was written since the next greater one, or since ``begin``, is taken back.
+    /// Changes since the savepoint with this number are undone. If its number was never told, it is older
+    /// than the first change: undo all since the savepoint with the next greater number or, if there is none,
+    /// since ``begin``.
     case rollbackTo(Int)
   }
 
@@ -47,11 +50,11 @@ public struct VirtualTableChanges: Sendable {
   let delete: Delete?
   let transaction: (@Sendable (Step) throws -> Void)?
 
-  /// Changes of rows, which are lists of all columns' values, of the columns' types.
+  /// Closures for changes. A row is the list of all columns' values, with the columns' types.
   ///
   /// - `insert`: adds a row.
-  /// - `update`: replaces the row with a primary key by another, which may have another key.
-  /// - `delete`: removes the row with a primary key.
+  /// - `update`: replaces the row with this primary key by another one, whose key may differ.
+  /// - `delete`: removes the row with this primary key.
   /// - `transaction`: is told of each step of the transaction. It can't use the database.
   public init(
     insert: (@Sendable (_ row: [DatabaseValue]) throws -> Void)? = nil,

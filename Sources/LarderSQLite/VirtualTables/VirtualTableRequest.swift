@@ -1,24 +1,25 @@
-/// What a statement asks of a ``VirtualTable``: by each field it can leave rows out, or has to put them in order.
+/// A statement's request to a ``VirtualTable``. By each property, the table can leave out rows or has to
+/// order them.
 ///
-/// SQLite compares each row again: rows that don't match may be among those that are returned.
+/// SQLite checks each row again, so the table may also return rows that don't match.
 public struct VirtualTableRequest: Sendable {
   /// One end of a range.
   public struct Bound: Hashable, Sendable {
     /// The value.
     public let value: DatabaseValue
-    /// Whether rows with the value itself are asked for, too.
+    /// Whether rows with the value itself are included.
     public let isIncluded: Bool
   }
 
-  /// The values between two ends, of which one may be missing.
+  /// The values between two bounds, one of which may be missing.
   public struct Range: Hashable, Sendable {
-    /// The least value.
+    /// The lower bound.
     public internal(set) var lower: Bound?
-    /// The greatest value.
+    /// The upper bound.
     public internal(set) var upper: Bound?
   }
 
-  /// A column by which rows are ordered. NULLs come before all values, or after them where it is descending.
+  /// A column by which rows are ordered. NULLs come first, or last in descending order.
   public struct Order: Hashable, Sendable {
     /// The column's name.
     public let column: String
@@ -26,24 +27,25 @@ public struct VirtualTableRequest: Sendable {
     public let isDescending: Bool
   }
 
-  /// The value that a column has to equal, by the column's name. It has the column's type, and is never NULL. In a column
-  /// without a type numbers are equal as SQLite compares them: 1 is 1.0.
+  /// The value that each column has to equal, by the column's name. It has the column's type, and is never
+  /// NULL. In a column without a type, numbers are equal as SQLite compares them: 1 is 1.0.
   public internal(set) var equals: [String: DatabaseValue] = [:]
-  /// What a column's values have to lie between, by the column's name. The ends have the column's type; texts
-  /// are compared by the bytes of their UTF-8, which isn't the order of Swift's strings, or by the collation.
+  /// The range of each column's values, by the column's name. The bounds have the column's type. Texts are
+  /// compared by the column's collation or, without one, by their UTF-8 bytes, unlike Swift's strings.
   public internal(set) var ranges: [String: Range] = [:]
-  /// The order that the rows have to have: by the first column, rows with the same value there by the next, and so on.
-  /// None if any will do. Returning another throws.
+  /// The required order of the rows: by the first column, then rows with equal values by the next, and so on.
+  /// Empty if any order will do. Rows in another order throw.
   public internal(set) var order: [Order] = []
-  /// After how many rows that match the statement stops reading, by its LIMIT and OFFSET: for those who fetch rows in
-  /// pieces, as the size of the first. Nil where that isn't known (always before SQLite 3.38). No row may be left out
-  /// because of it: the statement may have conditions that the table isn't told of.
+  /// The number of matching rows after which the statement stops reading, by its LIMIT and OFFSET. It can be
+  /// the size of the first batch if rows are fetched in batches. Nil if it isn't known (always before SQLite
+  /// 3.38). No row may be left out because of it: the statement may have conditions that the table isn't told
+  /// of.
   public internal(set) var expectedCount: Int?
 
-  /// All rows in any order.
+  /// A request for all rows in any order.
   init() {}
 
-  /// All values that it has of the statement.
+  /// All values in the request.
   var values: [DatabaseValue] {
     equals.values + ranges.values.flatMap { [$0.lower, $0.upper].compactMap { $0?.value } }
   }

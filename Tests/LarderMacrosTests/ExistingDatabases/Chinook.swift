@@ -1,7 +1,7 @@
 import Foundation
 import LarderMacros
 
-/// The sample database Chinook as others made it, and records for all of its tables.
+/// The sample database Chinook with its original schema, and records for all of its tables.
 enum Chinook {
   @Record("Artist", options: .notStrict)
   struct Artist: Equatable {
@@ -190,7 +190,7 @@ enum Chinook {
     CREATE INDEX [IFK_TrackMediaTypeId] ON [Track] ([MediaTypeId]);
     """
 
-  /// A few rows, as SQL of others would insert them.
+  /// A few rows, inserted with SQL.
   static let rows: SQL = """
     INSERT INTO [Artist] VALUES (1, 'AC/DC'), (2, 'Accept'), (3, 'Aerosmith');
     INSERT INTO [Album] VALUES (1, 'For Those About To Rock We Salute You', 1),

@@ -2,8 +2,8 @@ import Foundation
 import LarderMacros
 import Testing
 
-/// Databases that others have made, for which records are declared.
-@Suite("Records for databases that exist already")
+/// Records that are declared for databases that others have made.
+@Suite("Records for existing databases")
 struct ExistingDatabaseTests {
   private func chinook() throws -> Database {
     let db = try Database()
@@ -22,7 +22,7 @@ struct ExistingDatabaseTests {
     return db
   }
 
-  @Test("Chinook has no differences, and nothing is to be done")
+  @Test("The declared records of Chinook have no differences from its schema")
   func chinookSchema() throws {
     let db = try chinook()
     let (declared, found) = (try Chinook.declared(), try Schema(db))
@@ -38,7 +38,7 @@ struct ExistingDatabaseTests {
     #expect(!notes.contains { $0.table == "Genre" })
   }
 
-  @Test("Northwind has no differences, its views among it, and nothing is to be done")
+  @Test("The declared records of Northwind and its views have no differences from its schema")
   func northwindSchema() throws {
     let db = try northwind()
     let (declared, found) = (try Northwind.declared(), try Schema(db))
@@ -61,7 +61,7 @@ struct ExistingDatabaseTests {
     #expect(try Northwind.Subtotal.table.differences(db, strictly: true) == [])
   }
 
-  @Test("What isn't right is still told")
+  @Test("Differences of an existing database are reported, and the steps resolve them")
   func wrong() throws {
     let db = try chinook()
     try db.executeStatements(
@@ -77,11 +77,11 @@ struct ExistingDatabaseTests {
       differences.contains("“Genre”.“Note”: declared nothing, found \"Note\" NVARCHAR(5)"))
     for step in declared.steps(from: try Schema(db)) { try step.execute(db) }
     #expect(try declared.differences(from: Schema(db)).isEmpty)
-    // A rebuild writes what is declared: the other types stay notes.
+    // A rebuilt table has the declared types. Types of other tables remain notes.
     #expect(try !declared.differences(from: Schema(db), strictly: true).contains { !$0.isNote })
   }
 
-  @Test("Ten queries of Chinook")
+  @Test("Ten queries of Chinook's records return the expected rows")
   func chinookQueries() throws {
     let db = try chinook()
     #expect(
@@ -119,7 +119,7 @@ struct ExistingDatabaseTests {
         == 7.92)
   }
 
-  @Test("Ten queries of Northwind, most of its views")
+  @Test("Queries of Northwind's records and views return the expected rows")
   func northwindQueries() throws {
     let db = try northwind()
     #expect(try Northwind.Category.find(db, 1).picture == [0xff, 0xd8])
@@ -154,7 +154,7 @@ struct ExistingDatabaseTests {
     #expect(try Northwind.ExtendedLine.all.fetchCount(db) == 3)
   }
 
-  @Test("Records of both are written, too")
+  @Test("Records of Northwind are inserted and updated")
   func writing() throws {
     let db = try northwind()
     var category = Northwind.Category(id: nil, name: "Cheese", description: nil, picture: [1])

@@ -1,7 +1,7 @@
 import Foundation
 import LarderMacros
 
-/// The sample database Northwind as others made it for SQLite, and records for all of its tables.
+/// The sample database Northwind with its original SQLite schema, and records for all of its tables.
 enum Northwind {
   @Record("Categories", options: .notStrict)
   struct Category: Equatable {

@@ -157,7 +157,7 @@ extension Northwind {
     );
     """
 
-  /// One of them has its texts in double quotes, as SQLite once took them.
+  /// The views. One of them has strings in double quotes, which SQLite accepts for compatibility.
   static let views: SQL = """
     CREATE VIEW [Alphabetical list of products] AS
     SELECT Products.*, Categories.CategoryName FROM Categories

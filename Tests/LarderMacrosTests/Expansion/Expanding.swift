@@ -2,7 +2,7 @@ import Foundation
 import LarderMacroExpansion
 import Testing
 
-/// What the macro writes for a declaration that begins with its attribute.
+/// The expansion of a declaration that begins with the macro's attribute.
 struct Expansion {
   let members: String
   let extensions: String
@@ -22,14 +22,14 @@ func expectColumns(
 ) throws {
   let expansion = try Expansion(
     "@Record(options: .noPrimaryKey)\nstruct T {\n" + members + "\n}")
-  // The words before the name say who sees it.
+  // Access modifiers precede the name.
   let columns = expansion.members.components(separatedBy: " = Larder.Column(").dropLast()
   #expect(
     columns.map { String($0.split(separator: " ").last ?? "") } == names,
     sourceLocation: sourceLocation)
 }
 
-/// Expects that a declaration isn't expanded, with the mark ⚠️ where the error stands.
+/// Expects an error for a declaration, at the position that the mark ⚠️ shows.
 func expectProblem(
   _ message: String, in declaration: String, sourceLocation: SourceLocation = #_sourceLocation
 ) {

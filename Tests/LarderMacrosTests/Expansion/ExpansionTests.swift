@@ -1,8 +1,8 @@
 import Testing
 
-@Suite("What @Record writes")
+@Suite("The expansion of @Record")
 struct ExpansionTests {
-  @Test("The lines that one writes by hand")
+  @Test("@Record expands to columns, table and conformance as one writes them by hand")
   func structure() throws {
     let expansion = try Expansion(
       """
@@ -27,7 +27,8 @@ struct ExpansionTests {
         == "extension City: Larder.Record, Larder.SingleSource, Larder.QuerySource {}")
   }
 
-  @Test("Name, options, codings and constraints are copied, properties in them become columns")
+  @Test(
+    "@Record copies name, options, codings and constraints, and replaces key paths with columns")
   func arguments() throws {
     let expansion = try Expansion(
       #"""
@@ -54,7 +55,7 @@ struct ExpansionTests {
         """#)
   }
 
-  @Test("What is public stays public, what is private is as private as it can be")
+  @Test("@Record keeps access levels, and makes private properties' columns fileprivate")
   func access() throws {
     let expansion = try Expansion(
       """
@@ -94,7 +95,7 @@ struct ExpansionTests {
         """)
   }
 
-  @Test("What isn't stored keeps its value")
+  @Test("@Record leaves out @NotStored and lazy properties, which keep their initial values")
   func notStored() throws {
     let expansion = try Expansion(
       """
@@ -114,7 +115,7 @@ struct ExpansionTests {
         """))
   }
 
-  @Test("A type with an initializer of its own gets another, in the type")
+  @Test("@Record adds an initializer within a type that declares its own")
   func ownInitializer() throws {
     let expansion = try Expansion(
       """
@@ -142,7 +143,7 @@ struct ExpansionTests {
   }
 
   @Test(
-    "The table's name is that of the type with a small letter",
+    "@Record names the table like the type in lowerCamelCase",
     arguments: [
       ("City", "city"), ("JobQueue", "jobQueue"), ("HTTPRequest", "httpRequest"), ("ISBN", "isbn"),
       ("URL2", "url2"), ("X", "x"), ("city", "city"), ("`Type`", "type"), ("Élan", "élan"),

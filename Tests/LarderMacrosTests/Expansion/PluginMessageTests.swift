@@ -1,9 +1,9 @@
 import LarderMacroExpansion
 import Testing
 
-@Suite("The compiler's messages, and their answers")
+@Suite("The macro plugin's answers to the compiler's messages")
 struct PluginMessageTests {
-  /// The answer to a message of JSON.
+  /// The answer to a JSON message.
   func answer(_ text: String, host: Int = 7) throws -> JSONValue {
     var messages = PluginMessages()
     _ = messages.answer(
@@ -43,7 +43,7 @@ struct PluginMessageTests {
     }
   }
 
-  @Test("It tells the version that it speaks")
+  @Test("The plugin answers getCapability with its protocol version")
   func capability() throws {
     var messages = PluginMessages()
     #expect(
@@ -51,7 +51,7 @@ struct PluginMessageTests {
         == #"{"getCapabilityResult":{"capability":{"features":[],"protocolVersion":7}}}"#)
   }
 
-  @Test("A record is expanded in two roles, its properties' attributes to nothing")
+  @Test("The plugin expands @Record as member and extension, and @Column to nothing")
   func roles() throws {
     let city = "\n@Record struct City { @Column(.primaryKey) var id: Int }"
     let members = try expand("RecordMacro", "member", city)
@@ -69,18 +69,18 @@ struct PluginMessageTests {
         == #"{"expandAttachedMacroResult":{"diagnostics":[],"expandedSources":[""]}}"#)
   }
 
-  @Test("A problem is told at its place in the file, by one role only")
+  @Test("The plugin reports a problem at its offset in the file, in one role only")
   func problems() throws {
     let city = "\n@Record struct City { let id = 5 }"
     #expect(
       diagnostics(try expand("RecordMacro", "member", city)) == [
-        "127: a constant that has its value can't be read from a row: make it var, or static, or add @NotStored"
+        "127: a constant with an initial value can't be read from a row: make it var, or static, or add @NotStored"
       ])
     #expect(diagnostics(try expand("RecordMacro", "extension", city, extending: "City")) == [])
     #expect(
       diagnostics(
         try expand("PropertyMacro", "peer", "@Column var x: Int", context: ["struct S {}"]))
-        == ["101: this says something of a property of a @Record only"])
+        == ["101: this attribute can only be on a property of a @Record type"])
     let nested = "\n@Record private struct City { @Column(.primaryKey) var id: Int }"
     #expect(
       diagnostics(
@@ -92,11 +92,13 @@ struct PluginMessageTests {
     #expect(
       diagnostics(
         try expand("RecordMacro", "member", nested, context: ["struct Outer<T> {}"]))
-        == ["101: a type in a generic one can't be a record, since it has no static properties"])
+        == [
+          "101: a type in a generic type can't be a record, since it can't have static stored properties"
+        ])
   }
 
   @Test(
-    "A message that it doesn't know is answered by an error with the versions",
+    "The plugin answers an unknown message with an error that names both protocol versions",
     arguments: [
       #"{"expandFreestandingMacro":{}}"#, #"{"somethingNew":{"x":[1.5e3,null,true]}}"#, "{}", "[]",
       #"{"expandAttachedMacro":{}}"#, #"{"expandAttachedMacro":{"macro":5}}"#, "5", "null",
@@ -105,10 +107,11 @@ struct PluginMessageTests {
   func unknown(message: String) throws {
     let told = diagnostics(try answer(message, host: 99))
     #expect(told.count == 1)
-    #expect(told.first?.contains("version 7 of its protocol for plugins, the compiler 99") == true)
+    #expect(
+      told.first?.contains("version 7 of the plugin protocol, the compiler version 99") == true)
   }
 
-  @Test("Libraries aren't loaded, and unknown macros and roles are errors")
+  @Test("The plugin refuses to load libraries, and reports unknown macro roles as errors")
   func refused() throws {
     let loaded = try answer(#"{"loadPluginLibrary":{"libraryPath":"/x","moduleName":"X"}}"#)
     #expect(loaded["loadPluginLibraryResult"]?["loaded"] == .bool(false))
@@ -117,7 +120,7 @@ struct PluginMessageTests {
         == ["100: Larder has no macro RecordMacro that is a body"])
   }
 
-  @Test("JSON is read exactly, and what is none is refused")
+  @Test("The plugin's JSON reader is exact, and throws for malformed JSON")
   func reading() throws {
     #expect(
       try json(#" {"a\n\u00e9\ud83d\ude00":[ -5 , 1.5e3,{}, "é" ]} "#)

@@ -1,16 +1,18 @@
 import Testing
 
-@Suite("What @Record refuses, and where it says so")
+@Suite("Errors of @Record and their positions")
 struct ProblemTests {
-  @Test("Types that can't be records")
+  @Test(
+    "@Record reports enums, actors, generic types, non-final classes and types without a primary key"
+  )
   func types() {
     expectProblem(
-      "@Record makes records of structures and final classes", in: "@Record\n⚠️enum E { case a }")
+      "@Record can only be on a structure or a final class", in: "@Record\n⚠️enum E { case a }")
     expectProblem(
-      "@Record makes records of structures and final classes",
+      "@Record can only be on a structure or a final class",
       in: "@Record\npublic ⚠️actor A<T> { }")
     expectProblem(
-      "a generic type can't be a record, since it has no static properties",
+      "a generic type can't be a record, since it can't have static stored properties",
       in: "@Record\nstruct S⚠️<T> { var x: T }")
     expectProblem(
       "a class has to be final to be a record",
@@ -19,31 +21,31 @@ struct ProblemTests {
       "a class needs an initializer of its own to be a record",
       in: "@Record\nfinal ⚠️class C { var x = 5 }")
     expectProblem(
-      "“S” has no properties that are stored", in: "@Record\n⚠️struct S { var x: Int { 5 } }")
+      "“S” has no stored properties", in: "@Record\n⚠️struct S { var x: Int { 5 } }")
     expectProblem(
-      "no property is the primary key: mark it @Column(.primaryKey), or say options: .noPrimaryKey",
+      "no property is the primary key: mark one @Column(.primaryKey), or pass options: .noPrimaryKey",
       in: "@Record\n⚠️struct S { var x: Int }")
   }
 
-  @Test("Properties that can't be columns")
+  @Test("@Record reports properties that can't be columns, at the property")
   func properties() {
     expectProblem(
-      "@Clamped could be a property wrapper or a macro, with which this isn't simply stored: add @NotStored, or store a property without it",
+      "@Clamped could be a property wrapper or a macro, so this may not be a plain stored property: add @NotStored, or store a property without it",
       in: "@Record\nstruct S { @Column(.primaryKey) ⚠️@Clamped(0...5) var x = 5 }")
     expectProblem(
-      "a constant that has its value can't be read from a row: make it var, or static, or add @NotStored",
+      "a constant with an initial value can't be read from a row: make it var, or static, or add @NotStored",
       in: "@Record\nstruct S { let ⚠️x = 5 }")
     expectProblem(
-      "a reference that isn't kept is no column: add @NotStored",
+      "a weak or unowned reference can't be a column: add @NotStored",
       in: "@Record\nstruct S { weak var ⚠️x: C? }")
     expectProblem(
       "@Record needs a declaration for each property, not a tuple of names",
       in: "@Record\nstruct S { var ⚠️(x, y) = (1, 2) }")
     expectProblem(
-      "only a property that is stored in its record is a column",
+      "only a stored instance property can be a column",
       in: "@Record\nstruct S { ⚠️@Column(.unique) var x: Int { 5 } }")
     expectProblem(
-      "only a property that is stored in its record is a column",
+      "only a stored instance property can be a column",
       in: "@Record\nstruct S { ⚠️@Column lazy var x = 5 }")
     expectProblem(
       "@Record writes a static property of this name: choose another, and the column's name with @Column",
@@ -62,35 +64,36 @@ struct ProblemTests {
       in: "@Record\nstruct S { @Column(.primaryKey) private var x = 5; var ⚠️y = -1 }")
   }
 
-  @Test("Attributes that contradict each other or can't be read")
+  @Test("@Record reports @Column and @NotStored attributes that conflict or can't be read")
   func attributes() {
     expectProblem(
-      "a property is a column, or @NotStored",
+      "a property can't have both @Column and @NotStored",
       in: "@Record\nstruct S { @NotStored ⚠️@Column var x = 5 }")
     expectProblem(
-      "a property has one @Column",
+      "a property can only have one @Column",
       in: "@Record\nstruct S { @Column(.unique) ⚠️@Column(.primaryKey) var x = 5 }")
     expectProblem(
-      "@Column is one property's: declare each by itself",
+      "@Column can only be on one property: declare each property by itself",
       in: "@Record\nstruct S { ⚠️@Column(.unique) var x, y: Int }")
     expectProblem(
-      "“x” needs a value, since none is read from rows",
+      "“x” needs an initial value, since it isn't read from rows",
       in: "@Record\nstruct S { @NotStored var ⚠️x: Int }")
     expectProblem(
-      "“x” needs a value, since none is read from rows",
+      "“x” needs an initial value, since it isn't read from rows",
       in: "@Record\nstruct S { @NotStored let ⚠️x: Int? }")
     expectProblem(
-      "write the column's name as a string, or an option with its dot: .unique",
+      "write the column's name as a string literal, or an option with its dot: .unique",
       in: "@Record\nstruct S { @Column(⚠️name) var x = 5 }")
     expectProblem(
       "write the option with its dot: .unique",
       in: "@Record\nstruct S { @Column(\"x\", ⚠️RecordAttribute.ColumnOption.unique) var x = 5 }")
   }
 
-  @Test("Members that depend on a condition, or that a macro declares")
+  @Test(
+    "@Record reports properties, initializers and attributes under #if, and members from macros")
   func conditions() {
     let condition = """
-      @Record can't tell whether this is compiled: a table has the same columns, and a type the same \
+      @Record can't tell whether this is compiled: a table needs the same columns, and a type the same \
       initializers, under all conditions
       """
     expectProblem(
@@ -98,17 +101,17 @@ struct ProblemTests {
     expectProblem(
       condition, in: "@Record\nstruct S {\n#if A\n#if B\n⚠️@inlinable init() {}\n#endif\n#endif\n}")
     expectProblem(
-      "@Record can't tell whether this is compiled: a property is the same column under all conditions",
+      "@Record can't tell whether this is compiled: a property has to be the same column under all conditions",
       in: "@Record\nstruct S {\n#if DEBUG\n⚠️@NotStored\n#endif\nvar x = 5\n}")
     expectProblem(
       "@Record can't tell what this macro declares: write it in an extension",
       in: "@Record\nstruct S { ⚠️#properties(5) }")
   }
 
-  @Test("The attribute's own arguments")
+  @Test("@Record reports an empty table name, and key paths that aren't its columns")
   func arguments() {
     for (attribute, message, offset) in [
-      ("@Record(\"\")", "a table's name isn't empty", 8),
+      ("@Record(\"\")", "a table's name can't be empty", 8),
       (#"@Record(indexes: [.index(\.a, \.b)])"#, #"the table has no column for “\.b”"#, 30),
       (#"@Record(indexes: [.index(\.a.b)])"#, #"the table has no column for “\.a”"#, 25),
       (#"@Record(indexes: [.index(\S.a)])"#, #"name a property of this type: \.name"#, 25),
@@ -121,7 +124,7 @@ struct ProblemTests {
     }
   }
 
-  @Test("Text that isn't Swift is an error, whatever it is")
+  @Test("@Record throws for malformed Swift source instead of crashing")
   func broken() {
     for text in [
       "", "@", "@Record", "struct", "struct S", "struct S {", "struct S { var",
@@ -136,7 +139,7 @@ struct ProblemTests {
     }
   }
 
-  @Test("What is nested without end is an error and takes no more stack")
+  @Test("@Record throws for source that is nested 100,000 levels deep, without a stack overflow")
   func nested() {
     for deep in [
       "var x = " + String(repeating: "\"\\(", count: 100_000),

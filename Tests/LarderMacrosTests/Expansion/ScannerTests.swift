@@ -1,8 +1,8 @@
 import Testing
 
-@Suite("Declarations of every kind are read")
+@Suite("@Record's scanner finds the stored properties in any Swift source")
 struct ScannerTests {
-  @Test("Comments, also nested ones, and documentation")
+  @Test("The scanner finds properties between comments, nested comments and documentation")
   func comments() throws {
     try expectColumns(
       "a", "b", "c",
@@ -14,7 +14,7 @@ struct ScannerTests {
         """)
   }
 
-  @Test("Strings of all kinds, with interpolations in them")
+  @Test("The scanner skips strings of all kinds, with interpolations")
   func strings() throws {
     try expectColumns(
       "a", "b", "c", "d", "e", "f", "g",
@@ -31,7 +31,7 @@ struct ScannerTests {
         """###)
   }
 
-  @Test("Regular expressions, and slashes that are none")
+  @Test("The scanner distinguishes regular expressions from division")
   func slashes() throws {
     try expectColumns(
       "a", "b", "c", "d", "e", "f",
@@ -44,7 +44,8 @@ struct ScannerTests {
         """##)
   }
 
-  @Test("A slash begins a literal where the compiler has it so, whatever the literal holds")
+  @Test(
+    "The scanner takes a slash for a regular expression's start exactly where the compiler does")
   func literals() throws {
     try expectColumns(
       "a", "body", "b", "draft", "c", "d", "e", "f", "g", "h", "i",
@@ -64,7 +65,7 @@ struct ScannerTests {
         """##)
   }
 
-  @Test("Aliases whose parameters end at the equals sign")
+  @Test("The scanner skips type aliases whose generic parameters end at the equals sign")
   func aliases() throws {
     try expectColumns(
       "a", "b",
@@ -76,7 +77,7 @@ struct ScannerTests {
         """)
   }
 
-  @Test("Attributes under a condition, which change nothing of how a property is stored")
+  @Test("The scanner accepts attributes under #if that don't affect a property's storage")
   func conditionalAttributes() throws {
     try expectColumns(
       "a", "b",
@@ -104,7 +105,7 @@ struct ScannerTests {
         """)
   }
 
-  @Test("Computed, lazy and static properties are none of the record's")
+  @Test("The scanner leaves out computed, lazy, static and class properties")
   func others() throws {
     try expectColumns(
       "kept", "open",
@@ -127,7 +128,7 @@ struct ScannerTests {
         """)
   }
 
-  @Test("Observers leave a property stored, also behind a value that could take a closure")
+  @Test("The scanner treats a property with observers as stored, also after a trailing closure")
   func observers() throws {
     try expectColumns(
       "a", "b", "c", "d", "e",
@@ -142,7 +143,8 @@ struct ScannerTests {
         """)
   }
 
-  @Test("Types of every form, with their generic arguments, functions and tuples")
+  @Test(
+    "The scanner reads types of every form: generics, functions, tuples, existentials, optionals")
   func types() throws {
     try expectColumns(
       "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k",
@@ -155,7 +157,7 @@ struct ScannerTests {
         """)
   }
 
-  @Test("Values of every form, over several lines")
+  @Test("The scanner reads initial values of every form, also over several lines")
   func values() throws {
     try expectColumns(
       "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r",
@@ -177,7 +179,7 @@ struct ScannerTests {
         """#)
   }
 
-  @Test("Other members, with whatever is in them")
+  @Test("The scanner skips functions, subscripts, nested types and operators with their bodies")
   func members() throws {
     try expectColumns(
       "a", "b",
@@ -199,7 +201,8 @@ struct ScannerTests {
         """)
   }
 
-  @Test("Attributes and modifiers")
+  @Test(
+    "The scanner reads properties with attributes and modifiers, and leaves out @NotStored ones")
   func attributes() throws {
     try expectColumns(
       "a", "b", "c", "d", "e",
@@ -215,7 +218,7 @@ struct ScannerTests {
         """)
   }
 
-  @Test("Names in backticks, of other alphabets, and words that are keywords elsewhere")
+  @Test("The scanner reads names in backticks, in any script, and contextual keywords")
   func names() throws {
     try expectColumns(
       "`default`", "名前", "é", "😀", "get", "willSet", "some", "async", "_x", "x1", "$y",
@@ -228,7 +231,7 @@ struct ScannerTests {
     try expectColumns("`my`", in: "var `my`: Int")
   }
 
-  @Test("Several names in one declaration have the type behind the last")
+  @Test("Several properties in one declaration share the type that follows the last of them")
   func severalNames() throws {
     let expansion = try Expansion(
       """
@@ -243,7 +246,7 @@ struct ScannerTests {
       expansion.members.contains("(columns id: Int, a: Double, b: Double, c: String, d: Int?)"))
   }
 
-  @Test("Conditional compilation around members that aren't stored")
+  @Test("The scanner accepts #if around members that aren't stored")
   func conditions() throws {
     try expectColumns(
       "a", "b",

@@ -1,7 +1,7 @@
 import Foundation
 import LarderMacros
 
-/// The same records as those of ``ByHand``.
+/// The records of ``ByHand``, declared with the macro.
 enum ByMacro {
   @Record
   struct City: Equatable {

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The options that there are, read from the source of the library: one that is added without its form for macros, or
-/// that the two forms of records here don't use, is found.
-@Suite("Every option has a form for macros, and is compared")
+/// Reads the options from the library's source, to find one that was added without its macro form, or
+/// that the records by hand and by macro here don't use.
+@Suite("The macro has every option of the library")
 struct EveryOptionTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -16,11 +16,11 @@ struct EveryOptionTests {
   /// The static members of a type and its extensions, with their labels: `default(_:)`.
   private func members(of type: String, in source: String) -> Set<String> {
     var members: Set<String> = []
-    // Types and their extensions begin at the start of a line, or, nested in one, behind two spaces.
+    // Types and extensions begin at the start of a line, or after two spaces if nested.
     let opening = try? Regex<(Substring, Substring)>(
       "(?m)^( *)(?:public struct|extension) \(type)\\b[^\\n]*\\{$")
     for head in opening.map({ source.matches(of: $0) }) ?? [] {
-      // Those for tables without records name columns by texts.
+      // Extensions for tables without records name columns by text, and need no macro form.
       if head.0.contains("== Never") || head.0.contains("== DatabaseValue") { continue }
       let body = source[head.range.upperBound...]
       let end = body.firstRange(of: "\n\(head.1)}")?.lowerBound ?? body.endIndex
@@ -34,11 +34,12 @@ struct EveryOptionTests {
     return members
   }
 
-  @Test("An option of columns, constraints and tables that @Record can't say doesn't exist")
+  @Test("@Record has every column option and table constraint of the library")
   func sameMembers() throws {
     let library = try source(
-      "Sources/Larder/Record/ColumnOption.swift", "Sources/Larder/Record/ForeignKeys.swift",
-      "Sources/Larder/Record/TableConstraints.swift", "Sources/Larder/Record/JSONInColumns.swift")
+      "Sources/Larder/Declaration/ColumnOption.swift", "Sources/Larder/Record/ForeignKeys.swift",
+      "Sources/Larder/Declaration/TableConstraints.swift",
+      "Sources/Larder/Declaration/JSONInColumns.swift")
     let macros = try source("Sources/LarderMacros/RecordAttribute.swift")
     for (type, count) in [("ColumnOption", 14), ("TableConstraint", 5)] {
       let members = members(of: type, in: library)
@@ -47,16 +48,19 @@ struct EveryOptionTests {
     }
   }
 
-  @Test("The records that are compared use each of them")
+  @Test("The records by hand and by macro use every option, constraint and label of the library")
   func allUsed() throws {
     let library = try source(
-      "Sources/Larder/Record/ColumnOption.swift", "Sources/Larder/Record/ForeignKeys.swift",
-      "Sources/Larder/Record/TableConstraints.swift", "Sources/Larder/Record/JSONInColumns.swift")
+      "Sources/Larder/Declaration/ColumnOption.swift", "Sources/Larder/Record/ForeignKeys.swift",
+      "Sources/Larder/Declaration/TableConstraints.swift",
+      "Sources/Larder/Declaration/JSONInColumns.swift")
     let tests = "Tests/LarderMacrosTests/Records/"
     for file in ["ByHand.swift", "ByMacro.swift"] {
       let records = try source(tests + file)
       for type in ["ColumnOption", "TableConstraint", "TableOptions"] {
-        for member in members(of: type, in: library) {
+        let members = members(of: type, in: library)
+        #expect(!members.isEmpty, "\(type)")
+        for member in members {
           let name = member.prefix { $0 != "(" }
           let labels = member.matches(of: /(\w+):/).map(\.1).filter { $0 != "_" }
           let isUsed = records.contains(try Regex("\\.\(name)\\b"))

@@ -1,9 +1,9 @@
 import LarderMacros
 import Testing
 
-/// Each query begins with a record that this file names nowhere else, and that another declares: the
-/// compiler has to look for the conformance that the macro writes there.
-@Suite("Queries of records that a macro declares in another file")
+/// Each query begins with a record that another file declares and this one names nowhere else: the
+/// compiler has to find the conformance that the macro writes in the other file.
+@Suite("Queries of records declared by macro in another file")
 struct OtherFileTests {
   private let db: Database
 
@@ -16,7 +16,7 @@ struct OtherFileTests {
     try db.executeStatements("CREATE TABLE token (number INTEGER, text TEXT, uses INTEGER)")
   }
 
-  @Test("They compile, whatever comes first")
+  @Test("Queries of records from another file compile, whichever clause comes first")
   func queries() throws {
     #expect(try ByMacro.Country.order { $0.name }.fetchAll(db).map(\.code) == [])
     #expect(try ByMacro.Job.all.fetchAll(db).count == 0)

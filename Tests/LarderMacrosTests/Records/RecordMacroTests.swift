@@ -2,22 +2,22 @@ import Foundation
 import LarderMacros
 import Testing
 
-/// A public record with a column that nobody else sees, and an initializer of its own.
+/// A public record with a fileprivate column, and its own initializer.
 @Record("account", indexes: [.index(\.owner, \.`default`)])
 public struct Account: Sendable, Equatable {
   /// The key.
   @Column(.primaryKey) public private(set) var id: Int64?
-  /// Who owns it.
+  /// The owner.
   public var owner: String
   fileprivate var secret = "s"
-  /// Whether it is used for want of another.
+  /// Whether it is the account that is used if none is chosen.
   @Column("fallback") public var `default`: Bool
   var balance: Int { didSet { changes += 1 } }
   @NotStored private(set) var changes = 0
-  /// Whether much is in it.
+  /// Whether the balance is above 1,000.
   public var isRich: Bool { balance > 1000 }
 
-  /// An empty one.
+  /// Makes an account without a balance.
   public init(owner: String) {
     self.owner = owner
     balance = 0
@@ -25,7 +25,7 @@ public struct Account: Sendable, Equatable {
   }
 }
 
-/// A private column without an initializer by hand: the compiler's stays.
+/// A record with a private column and the compiler's memberwise initializer.
 @Record
 struct Token: Equatable {
   @Column(.primaryKey) var number: Int64
@@ -49,7 +49,7 @@ final class River {
   }
 }
 
-/// A record with its conformance, hooks, and a name of its own for what the macro writes.
+/// A record that declares its conformance itself, with hooks, and an initializer like the memberwise one.
 @Record
 struct Visit: RecordHooks {
   @Column(.primaryKey) var id: Int64?
@@ -60,13 +60,13 @@ struct Visit: RecordHooks {
 }
 
 extension Visit {
-  /// Takes the same types as the table in another order.
+  /// Takes the memberwise initializer's types in another order.
   init(id: Int64?, place: String, version: Int32) {
     self.init(id: id, version: version, place: "other " + place)
   }
 }
 
-/// A record beside a type whose name Larder has too.
+/// A record beside a type with the name of one of Larder's types.
 enum Page {
   struct Table {}
 
@@ -83,7 +83,7 @@ struct RecordMacroTests {
 
   init() throws { db = try Database() }
 
-  @Test("They are inserted, found, changed, queried and deleted")
+  @Test("Records declared by macro are inserted, found, updated, queried and deleted")
   func wholeLife() throws {
     try ByMacro.Country.table.create(db)
     try ByMacro.City.table.create(db)
@@ -109,7 +109,7 @@ struct RecordMacroTests {
     #expect(try ByMacro.City.all.fetchCount(db) == 0)
   }
 
-  @Test("Private properties are stored where the type has an initializer of its own")
+  @Test("A record's private properties are stored if the type has its own initializer")
   func ownInitializer() throws {
     try Account.table.create(db)
     var account = Account(owner: "Ann")
@@ -124,14 +124,14 @@ struct RecordMacroTests {
     #expect(try Account.filter { $0.secret == "hidden" && $0.default }.fetchCount(db) == 1)
   }
 
-  @Test("A private property leaves the compiler's initializer as it is")
+  @Test("A record with a private property keeps the compiler's memberwise initializer")
   func privateProperty() throws {
     try Token.table.create(db)
     try Token.insert(db, contentsOf: [.example(1), .example(2)])
     #expect(try Token.fetchAll(db) == [.example(1), .example(2)])
   }
 
-  @Test("A final class is a record")
+  @Test("A final class can be a record")
   func finalClass() throws {
     try River.table.create(db)
     var river = River("Glomma", length: 621.5)
@@ -141,7 +141,7 @@ struct RecordMacroTests {
     #expect(found.長さ == 7)
   }
 
-  @Test("Hooks are called, and another initializer of the same types isn't taken")
+  @Test("A record's hooks are called, and rows aren't decoded with a similar initializer")
   func hooks() throws {
     try Visit.table.create(db)
     var visit = Visit(id: nil, version: 1, place: "Rome")

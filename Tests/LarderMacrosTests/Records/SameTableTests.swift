@@ -2,7 +2,7 @@ import Foundation
 import Larder
 import Testing
 
-/// What is made of a declaration: a macro's has to give the same text as that by hand.
+/// The SQL of a record's declaration. Declared by macro and by hand it must be the same.
 struct DeclaredSQL: Equatable {
   let schema: [String]
   let statements: [String]
@@ -27,7 +27,7 @@ struct DeclaredSQL: Equatable {
 
 @Suite("Records by macro and by hand")
 struct SameTableTests {
-  @Test("Both give the same SQL, for every option there is")
+  @Test("Records by macro and by hand give the same SQL, with every option")
   func sameSQL() throws {
     try #expect(
       DeclaredSQL(ByMacro.City.self, with: ByMacro.Country.self)
@@ -38,7 +38,7 @@ struct SameTableTests {
     try #expect(
       measurement
         == DeclaredSQL(ByHand.Measurement.self, with: ByHand.Country.self, ByHand.City.self))
-    // The comparison sees what it is about.
+    // The compared SQL contains the options in question.
     #expect(measurement.schema.joined().contains("DEFERRABLE"))
     #expect(measurement.schema.joined().contains("\"by_value\""))
     let job = try DeclaredSQL(ByMacro.Job.self)

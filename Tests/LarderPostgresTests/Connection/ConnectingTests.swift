@@ -18,7 +18,7 @@ struct ConnectingTests {
     failure { _ = try PostgresConnection(address, deadline: deadline(milliseconds: milliseconds)) }
   }
 
-  @Test("A URL and pairs of keywords are both addresses")
+  @Test("An address is a URL or a list of keywords and values")
   func addresses() throws {
     for address in [
       "host=\(folder) user=larder dbname=postgres",
@@ -32,7 +32,7 @@ struct ConnectingTests {
     }
   }
 
-  @Test("The library's settings come after those of the address, which stay otherwise")
+  @Test("Connecting overrides the address's settings that Larder needs, and keeps the others")
   func settings() throws {
     let own = #"-c TimeZone=Europe/Oslo -c search_path=a\\\\,\\ \'b -c lock_timeout=7s"#
     var configuration = PostgresConfiguration()
@@ -48,7 +48,7 @@ struct ConnectingTests {
     #expect(try value("lock_timeout") == "'7s'")
   }
 
-  @Test("A service file says where the server is, and sets what it likes")
+  @Test("An address can name a service of a service file")
   func service() throws {
     let db = try PostgresConnection("service=larder application_name='it\\'s'")
     #expect(try db.rows("SHOW application_name") == [["'it's'"]])
@@ -56,7 +56,7 @@ struct ConnectingTests {
     #expect(try db.rows("SHOW TimeZone") == [["'UTC'"]])
   }
 
-  @Test("A wrong database, user or password is told by the server's code")
+  @Test("A wrong database, user or password throws with the server's code")
   func refused() throws {
     #expect(error("host=\(folder) user=larder dbname=nowhere")?.sqlState == "3D000")
     #expect(error("host=\(folder) user=larder dbname=nowhere")?.resultCode == .cannotOpen)
@@ -80,7 +80,7 @@ struct ConnectingTests {
   }
 
   @Test(
-    "No error holds a password, be it that the address can't be read",
+    "No connection error contains the password, even if the address is malformed",
     arguments: [
       "host=/nowhere password=hunter2", "host=/nowhere password=a hunter2", "password='hunter2",
       "host=/nowhere password=a hunter2=3", "postgres://u:hunter2@/db?host=/nowhere",
@@ -97,7 +97,7 @@ struct ConnectingTests {
     #expect(found.resultCode == .cannotOpen)
   }
 
-  @Test("A server that isn't there, or accepts nobody in time, is an error at the deadline")
+  @Test("Connecting to an absent or silent server throws at the deadline")
   func absent() throws {
     #expect(error("host=/nowhere user=x dbname=y")?.sqlState == "08001")
     #expect(error("host=127.0.0.1 port=1 user=x dbname=y")?.sqlState == "08001")
@@ -112,7 +112,7 @@ struct ConnectingTests {
     #expect(time > .milliseconds(190) && time < .seconds(3))
   }
 
-  @Test("Connecting is interrupted from another thread")
+  @Test("Connecting can be interrupted from another thread")
   func interrupted() throws {
     let proxy = try Proxy(to: folder, isSilent: true)
     let interrupts = try PostgresInterrupt()
@@ -125,7 +125,7 @@ struct ConnectingTests {
     #expect(error?.resultCode == .interrupt)
   }
 
-  @Test("A server that is full or stopped says so")
+  @Test("A full server, a killed connection and a stopped server throw with their codes")
   func ownServer() throws {
     let server = try PostgresServer([
       "-c", "max_connections=3", "-c", "superuser_reserved_connections=0", "-c",

@@ -37,7 +37,7 @@ struct CopyTests {
     try db.rows("SELECT count(*) FROM \"the \"\"city\"\"\"")[0][0]
   }
 
-  @Test("10,000 rows are stored, in the transaction that is open")
+  @Test("COPY stores 10,000 rows in the open transaction")
   func rows() throws {
     db.deferred = ["BEGIN"]
     #expect(try copy(1...10_000) == 10_000)
@@ -50,7 +50,7 @@ struct CopyTests {
     #expect(try copy([]) == 0)
   }
 
-  @Test("The row that breaks a constraint is named, and none is stored")
+  @Test("COPY throws with the row that violates a constraint, and stores nothing")
   func failingRow() throws {
     #expect(try copy([7000]) == 1)
     let duplicate = failure { _ = try copy(1...10_000) }
@@ -66,7 +66,7 @@ struct CopyTests {
     #expect(db.status == .idle)
   }
 
-  @Test("Values that don't fit are refused before they are sent; what is given up stores nothing")
+  @Test("COPY refuses unsuitable values before sending, and a cancelled COPY stores nothing")
   func refused() throws {
     let copy = try PostgresCopy(into: table, columns: ["id", "the name", "population"], on: db)
     try copy.bind(1)
@@ -94,7 +94,7 @@ struct CopyTests {
     #expect(try count() == "0")
   }
 
-  @Test("Every type is written as it would be by INSERT")
+  @Test("COPY writes every type as INSERT would")
   func types() throws {
     try db.run(
       """
@@ -137,12 +137,12 @@ struct CopyTests {
     }
   }
 
-  @Test("A deadline ends it, and the connection goes on")
+  @Test("A deadline ends COPY, and the connection stays usable")
   func deadline() throws {
     let copy = try PostgresCopy(into: table, columns: ["id", "the name"], on: db)
     db.deadline = LarderPostgresTests.deadline(milliseconds: 50)
     var number: Int64 = 0
-    // The server takes what comes; nothing has to wait until there is no time left.
+    // The server accepts all data, so the loop never waits before the deadline.
     let error = failure {
       while true {
         try copy.bind(.integer(number))

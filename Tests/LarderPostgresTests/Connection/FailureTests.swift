@@ -5,10 +5,10 @@ import Testing
 @testable import LarderPostgres
 
 @Suite(
-  "Failures of a server", .enabled(if: PostgresServer.isInstalled, "\(PostgresServer.whySkipped)"))
+  "Errors of a server", .enabled(if: PostgresServer.isInstalled, "\(PostgresServer.whySkipped)"))
 struct FailureTests {
   @Test(
-    "Each code has a result code",
+    "Each SQLSTATE maps to a result code",
     arguments: [
       ("23505", ResultCode.constraintUnique), ("23503", .constraintForeignKey),
       ("23001", .constraintForeignKey), ("23502", .constraintNotNull), ("23514", .constraintCheck),
@@ -24,7 +24,7 @@ struct FailureTests {
     #expect((PostgresFailure(sqlState, "").constraintKind != nil) == (code.primary == .constraint))
   }
 
-  @Test("A constraint is named with its table and columns, and no value is in the message")
+  @Test("A constraint violation names table and column, and its description contains no value")
   func constraints() throws {
     let db = try PostgresConnection.test()
     try db.runAll(
@@ -56,7 +56,7 @@ struct FailureTests {
     }
   }
 
-  @Test("The place of an error counts bytes")
+  @Test("An error's offset in the SQL counts bytes")
   func offset() throws {
     let db = try PostgresConnection.test()
     let sql = "SELECT '🐘é' AS \"ö\", nothing"
@@ -67,7 +67,7 @@ struct FailureTests {
     #expect(PostgresFailure.byteOffset(ofCharacter: 1, in: sql) == 0)
   }
 
-  @Test("The row in a context is found in any language, and only behind the table's name")
+  @Test("The row in a COPY error's context is found in any language, after the table's name")
   func contexts() {
     #expect(
       PostgresFailure.row(inContext: "COPY city, line 3, column name: \"x 7\"", of: "city") == 2)
@@ -78,7 +78,7 @@ struct FailureTests {
   }
 
   @Test(
-    "A transaction that is read only, a lock that is held and a serialization failure have their codes"
+    "Read-only transactions, held locks and serialization failures have their result codes"
   )
   func transactions() throws {
     let (db, other) = (try PostgresConnection.test(), try PostgresConnection.test())

@@ -8,8 +8,9 @@ import Testing
   "A server's connection after a fork",
   .enabled(if: PostgresServer.isInstalled, "\(PostgresServer.whySkipped)"))
 struct ForkTests {
-  /// Runs a closure in a child process, and returns its status. A process with several threads may fork while
-  /// one of them holds a lock that the child then waits for: such a child is forked again.
+  /// Runs a closure in a child process, and returns its status. A process with several threads may
+  /// fork while another thread holds a lock, for which the child then waits forever: such a child
+  /// is forked again.
   private func inChild(_ body: () -> Bool) throws -> Int32 {
     typealias Fork = @convention(c) () -> pid_t
     let fork = unsafeBitCast(try #require(dlsym(nil, "fork")), to: Fork.self)
@@ -26,7 +27,7 @@ struct ForkTests {
     return -1
   }
 
-  @Test("The child can't use the parent's connection, and letting go of it does no harm")
+  @Test("A forked child can't use the parent's connection, and closing it there does no harm")
   func child() throws {
     let db = try PostgresConnection.test()
     let statement = try db.prepare("SELECT generate_series(1, $1::int4)")

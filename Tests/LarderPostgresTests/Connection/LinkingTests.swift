@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Linking")
 struct LinkingTests {
-  @Test("A program that uses Larder alone doesn't need libpq")
+  @Test("A program that uses Larder without LarderPostgres doesn't link libpq")
   func larderAlone() async throws {
     let tests = URL(fileURLWithPath: ChildProcess.own).resolvingSymlinksInPath().path
     let own = try await ChildProcess.run("ldd", [tests])

@@ -8,17 +8,17 @@ extension PostgresConnection {
   /// A connection to the server that all suites share.
   static func test() throws -> PostgresConnection {
     var configuration = PostgresConfiguration()
-    // On a busy machine a server answers late, and is there nonetheless.
+    // A server on a busy machine answers late.
     configuration.cancellationPatience = .seconds(60)
     return try PostgresConnection(PostgresServer.shared.address, configuration)
   }
 
-  /// Runs statements one after the other.
+  /// Runs the statements one after the other.
   func runAll(_ sql: String) throws {
     for part in sql.split(separator: ";") { try run(String(part)) }
   }
 
-  /// Runs a statement with these values, and returns all rows as the text that a person would write.
+  /// Runs a statement with these values, and returns all rows as texts.
   @discardableResult
   func rows(_ sql: String, _ values: DatabaseValue..., streaming: Bool = false) throws
     -> [[String]]
@@ -67,7 +67,7 @@ extension PostgresCopy {
     try value.withEngineValue { try bind($0) }
   }
 
-  /// Copies into columns of the types that the table says.
+  /// Copies into columns of the types that the table has.
   convenience init(into table: String, columns: [String], on connection: PostgresConnection) throws
   {
     let names = columns.map(\.quotedIdentifier).joined(separator: ", ")
@@ -86,7 +86,7 @@ extension EngineValue {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The value with its storage class in one letter.
+  /// The value written as a literal of its storage class.
   var description: String {
     get throws {
       switch storageClass {
@@ -101,12 +101,12 @@ extension EngineValue {
   }
 }
 
-/// In how many milliseconds from now.
+/// The deadline so many milliseconds from now.
 func deadline(milliseconds: Int) -> Int {
   MonotonicClock.nanoseconds + milliseconds * 1_000_000
 }
 
-/// The failure that a closure throws.
+/// The failure that the closure throws.
 func failure(_ body: () throws -> Void) -> PostgresFailure? {
   do {
     try body()

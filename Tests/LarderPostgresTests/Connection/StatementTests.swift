@@ -15,7 +15,7 @@ struct StatementTests {
     try db.run("CREATE TEMP TABLE city (id INT8 PRIMARY KEY, name TEXT NOT NULL, population INT4)")
   }
 
-  @Test("A statement is prepared once, and runs with other values")
+  @Test("A prepared statement runs with different values")
   func insert() throws {
     let insert = try db.prepare("INSERT INTO city VALUES ($1, $2, $3)")
     #expect(insert.parameters.types == [TypeOID.int8, TypeOID.text, TypeOID.int4])
@@ -30,7 +30,7 @@ struct StatementTests {
     #expect(try db.rows("SELECT name FROM city WHERE id = $1", 2) == [["'Oslo'"]])
   }
 
-  @Test("A statement without parameters is compiled in the round trip of its first execution")
+  @Test("A statement without parameters is prepared in its first execution's round trip")
   func withoutParameters() throws {
     let count = try db.prepare("SELECT count(*) AS cities FROM city", parameterCount: 0)
     #expect(count.columnNames.isEmpty)
@@ -45,7 +45,7 @@ struct StatementTests {
     #expect(db.status == .idle)
   }
 
-  @Test("The number of rows is that of changes alone")
+  @Test("The number of changes counts changed rows only, not selected ones")
   func changes() throws {
     func changes(_ sql: String) throws -> Int {
       let statement = try db.prepare(sql)
@@ -60,7 +60,7 @@ struct StatementTests {
     #expect(try changes("CREATE TEMP TABLE other (a INT)") == 0)
   }
 
-  @Test("BEGIN travels with the first statement; COMMIT of nothing sends nothing")
+  @Test("BEGIN is sent with the first statement, and an empty transaction sends nothing")
   func deferredBegin() throws {
     db.deferred = ["BEGIN ISOLATION LEVEL SERIALIZABLE"]
     #expect(db.status == .transaction)
@@ -74,7 +74,7 @@ struct StatementTests {
     #expect(db.status == .idle)
   }
 
-  @Test("A BEGIN that fails is told from the statement that travelled with it")
+  @Test("A failing BEGIN is told apart from the statement that was sent with it")
   func failedBegin() throws {
     db.deferred = ["BEGIN ISOLATION LEVEL WHATEVER"]
     let error = failure { try db.rows("SELECT 1") }
@@ -90,7 +90,7 @@ struct StatementTests {
     #expect(try db.rows("SELECT 1") == [["1"]])
   }
 
-  @Test("Rows are streamed one by one, and another statement may run meanwhile")
+  @Test("Another statement can run while a statement's rows are streamed")
   func nested() throws {
     let numbers = try db.prepare("SELECT i, 'n' || i FROM generate_series(1, 1000) i")
     try numbers.execute(streaming: true)
@@ -108,7 +108,7 @@ struct StatementTests {
     #expect(db.status == .idle)
   }
 
-  @Test("An early end reads what is on the way, and leaves the transaction as it is")
+  @Test("Resetting a streaming statement early leaves the transaction as it is")
   func earlyEnd() throws {
     try db.run("BEGIN")
     do {
@@ -124,7 +124,7 @@ struct StatementTests {
     #expect(try db.run("COMMIT") == "COMMIT")
   }
 
-  @Test("A row that fails later throws where it is read, also when it was read ahead")
+  @Test("An error in a later row is thrown when that row is read, also after reading ahead")
   func lateFailure() throws {
     let sql = "SELECT 10 / (3 - i) FROM generate_series(1, 5) i"
     let statement = try db.prepare(sql)
@@ -144,7 +144,7 @@ struct StatementTests {
     #expect(try db.rows("SELECT 2") == [["2"]])
   }
 
-  @Test("What fails when an implicit transaction commits is thrown")
+  @Test("A deferred constraint that fails at an implicit commit is thrown")
   func deferredConstraint() throws {
     try db.runAll(
       """
@@ -162,7 +162,7 @@ struct StatementTests {
   }
 
   @Test(
-    "Statements that nobody needs are deallocated in a later round trip, outside of transactions")
+    "Released statements are deallocated in a later round trip, outside of transactions")
   func deallocation() throws {
     func count() throws -> String {
       try db.rows("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%gone%'")[0][0]
@@ -176,7 +176,7 @@ struct StatementTests {
     try db.run("ROLLBACK")
   }
 
-  @Test("A plan that the schema has changed under is made anew")
+  @Test("A statement whose table has changed is prepared again outside of transactions")
   func stalePlan() throws {
     let all = try db.prepare("SELECT * FROM city WHERE id >= $1")
     try all.bind([0])
@@ -188,7 +188,7 @@ struct StatementTests {
     #expect(try all.next())
     #expect(try all.texts == ["1", "'Oslo'", "2", "1048"])
     try all.reset()
-    // In a transaction the server has given up, so that it is the next one that succeeds.
+    // In a transaction the server has already failed, so only the next one succeeds.
     try db.run("ALTER TABLE city DROP COLUMN founded")
     try db.run("BEGIN")
     #expect(failure { try all.execute() }?.sqlState == "0A000")
@@ -202,7 +202,7 @@ struct StatementTests {
     #expect(all.columnNames == ["id"])
   }
 
-  @Test("Without prepared statements nothing stays on the server")
+  @Test("With preparesStatements off, no prepared statement stays on the server")
   func unnamed() throws {
     var configuration = PostgresConfiguration()
     configuration.preparesStatements = false
@@ -221,7 +221,7 @@ struct StatementTests {
   }
 
   @Test(
-    "Text with NUL, an empty statement, COPY as a statement and unknown types are refused or harmless"
+    "NUL in SQL, unreadable types and COPY as a statement are refused, empty statements aren't"
   )
   func oddStatements() throws {
     #expect(failure { try db.run("SELECT '\0'") }?.resultCode == .misuse)
@@ -230,7 +230,7 @@ struct StatementTests {
     try db.prepare("  -- nothing", parameterCount: 0).execute()
     #expect(
       failure { _ = try db.prepare("SELECT '{1,2}'::int[] AS list") }?.message
-        == "column “list” has a type (1007) that can't be read: cast it to text")
+        == "the type of column “list” (OID 1007) can't be read: cast it to text")
     #expect(try db.rows("SELECT '{1,2}'::int[]::text") == [["'{1,2}'"]])
     #expect(
       failure { try db.prepare("COPY city TO STDOUT", parameterCount: 0).execute() }?.sqlState

@@ -13,7 +13,8 @@ struct ValueTests {
 
   init() throws { db = try .test() }
 
-  /// What a value becomes as a parameter of a type, read back, or why it doesn't.
+  /// The value after a round trip as a parameter of the type, or the reason for which it can't be
+  /// bound.
   private func value(_ value: DatabaseValue, as type: String) throws -> String {
     try db.rows("SELECT $1::\(type)", value)[0][0]
   }
@@ -25,7 +26,7 @@ struct ValueTests {
     } catch { return (error as? ConversionError)?.reason }
   }
 
-  @Test("Integers go into each type of numbers, exactly or not at all")
+  @Test("Integers convert to each numeric type exactly, or throw")
   func integers() throws {
     #expect(try value(.integer(.min), as: "int8") == "\(Int.min)")
     #expect(try value(2_147_483_647, as: "int4") == "2147483647")
@@ -44,7 +45,7 @@ struct ValueTests {
     #expect(try value(.null, as: "int4") == "NULL")
   }
 
-  @Test("Real numbers go into each type of numbers, exactly or not at all, and never NaN")
+  @Test("Reals convert to each numeric type exactly, or throw, and NaN throws")
   func reals() throws {
     for number in [
       0.1, -0.0, .infinity, -.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude,
@@ -63,7 +64,7 @@ struct ValueTests {
   }
 
   @Test(
-    "Texts go into texts and all that the server reads from text; NUL is refused before it is sent")
+    "Texts convert to each type that the server reads from text, and NUL throws before sending")
   func texts() throws {
     let odd = "é ' \" \\ 北京 🐘 \u{301}"
     for type in ["text", "varchar", "name"] {
@@ -83,7 +84,7 @@ struct ValueTests {
     #expect(reason("ab", as: "bytea") == .storageClass(.text))
   }
 
-  @Test("UUIDs are 16 bytes, and text or 16 bytes as parameters")
+  @Test("UUIDs are read as 16 bytes, and bound as text or 16 bytes")
   func uuids() throws {
     let text = "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"
     let bytes = "x'e621e1f8c36c495a93fc0c247a3e6e5f'"
@@ -96,7 +97,7 @@ struct ValueTests {
     #expect(failure { _ = try value("E621E1F8", as: "uuid") }?.sqlState == "22P02")
   }
 
-  @Test("Bytes go into BYTEA alone")
+  @Test("Bytes convert to BYTEA only")
   func blobs() throws {
     let bytes = [UInt8](0...255)
     #expect(try value(.blob(bytes), as: "bytea").count == 3 + 512)
@@ -109,7 +110,7 @@ struct ValueTests {
   }
 
   @Test(
-    "NUMERIC is exact text",
+    "NUMERIC is bound and read as exact text",
     arguments: [
       "0", "1", "-1", "10000", "99999999", "0.1", "-0.00001", "1.50",
       "100000000000000000000.000000000001",
@@ -121,7 +122,7 @@ struct ValueTests {
     #expect(try value(.text(text), as: "numeric") == "'\(text)'")
   }
 
-  @Test("Moments are seconds since 1970, to the microsecond")
+  @Test("Timestamps and dates are seconds since 1970, to the microsecond")
   func moments() throws {
     #expect(try value("2026-11-22T15:30:00.123456+02:00", as: "timestamptz") == "1795354200.123456")
     #expect(try value("2026-11-22 15:30", as: "timestamptz") == "1795361400.0")
@@ -138,7 +139,7 @@ struct ValueTests {
     #expect(try value(1_790_000_000.123456, as: "timestamptz") == "1790000000.123456")
   }
 
-  @Test("Moments of ten thousand years are what the server computes")
+  @Test("Timestamps over ten thousand years have the seconds that the server computes")
   func allMoments() throws {
     let statement = try db.prepare(
       """
@@ -160,7 +161,7 @@ struct ValueTests {
     #expect(wrong.isEmpty)
   }
 
-  @Test("Random integers, numbers, texts and bytes come back as they were")
+  @Test("Random integers, reals, texts, bytes and decimals survive a round trip")
   func roundTrips() throws {
     var random = SeededGenerator(seed: 19)
     let statement = try db.prepare("SELECT $1::int8, $2::float8, $3::text, $4::bytea, $5::numeric")
@@ -183,7 +184,7 @@ struct ValueTests {
   }
 
   @Test(
-    "A column that isn't there, a row that isn't stood on and a parameter too many are no traps")
+    "Reading a missing column or row gives NULL, and binding an extra parameter throws")
   func misuse() throws {
     let statement = try db.prepare("SELECT $1::int4")
     #expect(statement.column(0).isNull)
@@ -197,7 +198,7 @@ struct ValueTests {
   }
 
   @Test(
-    "Bytes that aren't what their type says are a blob, never a number",
+    "A value whose length doesn't fit its type is read as a blob, never as a number",
     arguments: [
       TypeOID.int4, TypeOID.int8, TypeOID.float8, TypeOID.uuid, TypeOID.numeric,
       TypeOID.timestamptz,
@@ -212,7 +213,7 @@ struct ValueTests {
     }
   }
 
-  @Test("100,000 rows are streamed in the memory of one")
+  @Test("Streaming 100,000 rows takes constant memory")
   func flatMemory() throws {
     func resident() throws -> Int {
       let status = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
@@ -227,7 +228,7 @@ struct ValueTests {
       if count % 10_000 == 0 { most = max(most, try resident()) }
     }
     #expect(count == 100_000)
-    // 100 MB in all; other tests run beside this one.
+    // The rows are 100 MB in total. Other tests run at the same time.
     #expect(most - before < 40_000_000 / 4096)
   }
 }

@@ -19,7 +19,7 @@ private struct Station: Record, Equatable {
   static let table = Table("station", Station.init, columns.id, columns.name, columns.next)
 }
 
-/// A record of nothing but its key.
+/// A record with nothing but a key.
 private struct Ticket: Record {
   var id: Int64?
 
@@ -29,13 +29,13 @@ private struct Ticket: Record {
 }
 
 @Suite(
-  "Many records for PostgreSQL", .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
+  "Batches on PostgreSQL", .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
 struct BatchTests {
   private let pool: PostgresPool
 
   init() throws {
     var configuration = PostgresConfiguration()
-    // An old transaction of any other suite is in the way of serializable ones, for as long as it takes.
+    // An old transaction of another suite blocks serializable ones for as long as it lasts.
     configuration.retryLimit = .seconds(600)
     pool = try PostgresPool(try PostgresServer.shared.database(), configuration: configuration)
     try pool.inTransaction { db in
@@ -51,7 +51,7 @@ struct BatchTests {
   private func count() throws -> Int { try pool.read { try Station.all.fetchCount($0) } }
 
   @Test(
-    "A batch whose connection is lost runs again: no record is to blame")
+    "A batch whose connection is lost runs again without blaming a record")
   func lostConnection() throws {
     let batches: [(Database, [Station]) throws -> Void] = [
       { try Station.insert($0, contentsOf: $1) },
@@ -73,7 +73,7 @@ struct BatchTests {
     #expect(try count() == 3 * batches.count)
   }
 
-  @Test("Many records are copied, with every kind of value, and a few are inserted")
+  @Test("Many records are inserted by COPY, and a few by INSERT")
   func copied() throws {
     try pool.inTransaction { db in
       try db.executeStatements(
@@ -104,7 +104,7 @@ struct BatchTests {
     #expect(found == few + many + many)
   }
 
-  @Test("The record that breaks a constraint is named, and all are left out")
+  @Test("A failing batch's error has the failing record's index, and nothing is stored")
   func failing() throws {
     var stations = stations(1...2000)
     stations[1234].name = "station 7"
@@ -127,14 +127,14 @@ struct BatchTests {
         Issue.record("\(String(describing: error))")
         return
       }
-      // The transaction goes on.
+      // The transaction stays usable.
       try Station.insert(db, contentsOf: stations[..<1000])
     }
     #expect(try count() == 1000)
   }
 
   @Test(
-    "Records refer to one another in any order, and one that refers to nothing is named",
+    "A batch's records may refer to each other, and one that refers to nothing fails the batch",
     arguments: [40, 300])
   func references(number: Int) throws {
     var stations = stations(1...number)
@@ -150,12 +150,12 @@ struct BatchTests {
       Issue.record("\(String(describing: error))")
       return
     }
-    // None can be stored of those that lead to the 18th; the first of them is the first that fails.
+    // None of the records that lead to the 18th can be stored, so the first one fails first.
     #expect(cause.constraint?.kind == .foreignKey)
     #expect(try count() == 0)
   }
 
-  @Test("What can't be copied into is inserted into")
+  @Test("A batch into a view, which COPY can't write, uses INSERT")
   func view() throws {
     try pool.inTransaction { db in
       try db.executeStatements(
@@ -165,7 +165,7 @@ struct BatchTests {
     #expect(try count() == 500)
   }
 
-  @Test("Records of nothing but a key that the server chooses are as many as they were")
+  @Test("A batch of records without any value inserts as many rows")
   func defaults() throws {
     try pool.inTransaction { db in
       try Ticket.table.create(db)
@@ -174,7 +174,7 @@ struct BatchTests {
     #expect(try pool.read { try Ticket.fetchAll($0).compactMap(\.id).sorted() } == Array(1...200))
   }
 
-  @Test("A record whose key is missing gets it, and statements are prepared once")
+  @Test("Inserting and upserting set the key, and prepare each statement once")
   func keys() throws {
     try pool.inTransaction { db in
       for number in 1...50 {
@@ -184,7 +184,7 @@ struct BatchTests {
         place.population += 1
         try place.upsert(db)
         var other = Place.some("other \(number)", number)
-        // Those that the server chooses go on behind the greatest.
+        // Keys that the server chooses follow the greatest key, so a negative one changes nothing.
         other.id = Int64(-number)
         try other.upsert(db)
         #expect(try !other.insert(db, or: .ignore))
@@ -201,7 +201,7 @@ struct BatchTests {
     return Int(status.split(separator: " ")[1]) ?? 0
   }
 
-  @Test("A statement that runs again and again keeps the values of the last time only")
+  @Test("A statement that runs repeatedly keeps only the last values in memory")
   func values() throws {
     let text = String(repeating: "x", count: 200_000)
     try pool.inDatabase { db in
@@ -210,7 +210,7 @@ struct BatchTests {
         if number == 100 { before = try resident() }
         #expect(try db.value("SELECT length(?::text)", text, as: Int.self) == 200_000)
       }
-      // 180 MB in all.
+      // The values are 180 MB in total.
       #expect(try resident() - before < 60_000_000 / 4096)
       let statement = try db.prepare("SELECT ?::bigint + coalesce(?::bigint, 0)")
       for (first, second, sum) in [(1, 2, 3), (4, nil, 4), (5, 6, 11)] as [(Int, Int?, Int)] {
@@ -224,7 +224,7 @@ struct BatchTests {
     }
   }
 
-  @Test("Rows that are asked for one by one are in memory one by one")
+  @Test("forEach over 100,000 rows takes constant memory")
   func flatMemory() throws {
     let sql: SQL =
       "SELECT i AS id, repeat('x', 1000) AS \"the name\", NULL::bigint AS next FROM generate_series(1, 100000) i"
@@ -237,7 +237,7 @@ struct BatchTests {
       }
     }
     #expect(count == 100_000)
-    // 100 MB in all; other tests run beside this one.
+    // The rows are 100 MB in total. Other tests run at the same time.
     #expect(most - before < 40_000_000 / 4096)
   }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import LarderPostgres
 
 @Suite(
-  "Calls end, whatever becomes of the server",
+  "Deadlines and keepalives",
   .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
 struct DeadlineTests {
   private let address: String
@@ -24,7 +24,7 @@ struct DeadlineTests {
     return try PostgresPool(address ?? self.address, configuration: configuration)
   }
 
-  @Test("A statement's first use, for which the server compiles it, ends at the deadline")
+  @Test("Preparing a statement ends at the statement's deadline")
   func firstUse() throws {
     let proxy = try Proxy(to: PostgresServer.shared.folder)
     let pool = try pool(address.replacing(PostgresServer.shared.folder, with: proxy.folder)) {
@@ -40,7 +40,7 @@ struct DeadlineTests {
     #expect(error?.code == .interrupt, "\(String(describing: error))")
   }
 
-  @Test("A server that is known to be gone isn't waited for again by each call")
+  @Test("Calls to a server that is known to be gone fail without waiting again")
   func gone() throws {
     let server = try PostgresServer()
     let pool = try pool(server.address) { $0.retryLimit = .milliseconds(300) }
@@ -59,7 +59,7 @@ struct DeadlineTests {
     #expect(pool.statistics.retries == retries)
   }
 
-  @Test("A connection that has been used for as long as it may is replaced between scopes")
+  @Test("A connection older than longestConnectionLife is replaced between scopes")
   func longestLife() throws {
     func processes(_ life: Duration?) throws -> [Int?] {
       let pool = try pool { $0.longestConnectionLife = life }
@@ -73,7 +73,7 @@ struct DeadlineTests {
   }
 
   @Test(
-    "The system gives up what doesn't answer after half a minute, unless the address says otherwise"
+    "Keepalives are set to end a dead connection in 30 seconds, unless the address sets others"
   )
   func keepalives() throws {
     func options(_ more: String) throws -> [String: String] {
@@ -95,7 +95,7 @@ struct DeadlineTests {
     #expect(other["keepalives_count"] == "3")
   }
 
-  @Test("A SELECT of a function that writes has an unknown outcome where its answer never came")
+  @Test("A function call that may write and is cut off throws an unknown outcome")
   func functionThatWrites() throws {
     let proxy = try Proxy(to: PostgresServer.shared.folder)
     let pool = try pool(address.replacing(PostgresServer.shared.folder, with: proxy.folder))
@@ -117,7 +117,7 @@ struct DeadlineTests {
     #expect(error?.sqlState == "08007", "\(String(describing: error))")
   }
 
-  @Test("Errors of a server are in no words of SQLite's")
+  @Test("A server error's result code is described as busy, I/O error or cannot open")
   func words() throws {
     let pool = try pool { $0.retryLimit = nil }
     for (state, word) in [("40001", "busy"), ("58030", "I/O error"), ("57P03", "cannot open")] {
@@ -131,7 +131,7 @@ struct DeadlineTests {
     }
   }
 
-  @Test("The sequence that has come to its end is named")
+  @Test("The error of an exhausted sequence names the sequence")
   func sequence() throws {
     let error = #expect(throws: DatabaseError.self) {
       try pool().inTransaction { db in

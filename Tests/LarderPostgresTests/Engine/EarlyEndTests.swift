@@ -13,7 +13,7 @@ struct EarlyEndTests {
   init() throws { server = try OneConnection() }
 
   @Test(
-    "Leaving a query early cancels the rest where nothing comes behind it, and keeps the connection"
+    "Leaving an endless query cancels it at the end of its scope, and keeps the connection"
   )
   func early() throws {
     struct Stop: Error {}
@@ -33,9 +33,11 @@ struct EarlyEndTests {
       }
       try pool.inTransaction { db in
         try db.executeUpdate("INSERT INTO t VALUES (5)")
-        _ = try? db.inSavepoint { db in
-          _ = try db.value(SQL(raw: endless), as: Int.self)
-          throw Stop()
+        #expect(throws: Stop.self) {
+          try db.inSavepoint { db in
+            _ = try db.value(SQL(raw: endless), as: Int.self)
+            throw Stop()
+          }
         }
       }
     }
@@ -44,7 +46,7 @@ struct EarlyEndTests {
     #expect(try server.number("SELECT pg_backend_pid()") == process)
   }
 
-  @Test("In a transaction that goes on, the rest is read, within the deadline")
+  @Test("Leaving a query in an ongoing transaction reads its rest, within the deadline")
   func earlyInTransaction() throws {
     try pool.inTransaction { db in
       #expect(try db.value("SELECT generate_series(1, 100000)", as: Int.self) == 1)
@@ -64,7 +66,7 @@ struct EarlyEndTests {
     #expect(try server.number("SELECT sum(a) FROM t") == 6)
   }
 
-  @Test("Rows that nobody waits for stop at the deadline, too")
+  @Test("A slow reader's query ends at the deadline")
   func slowReader() throws {
     let error = #expect(throws: DatabaseError.self) {
       try pool.read { db in

@@ -5,7 +5,7 @@ import PostgresSupport
 import TestSupport
 import Testing
 
-/// A row whose text the server doesn't take.
+/// A record for values that the server refuses.
 private struct Note: Record {
   var id: Int64?
   var text: String
@@ -21,7 +21,7 @@ private struct Note: Record {
 }
 
 @Suite(
-  "Errors on a server that the library finds itself",
+  "Errors that Larder finds on a server's connection",
   .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
 struct ErrorTests {
   private let address: String
@@ -34,7 +34,7 @@ struct ErrorTests {
   }
 
   @Test(
-    "They are those of the engine behind which they were found, inside of the scope and outside")
+    "Errors that Larder finds itself name PostgreSQL as their engine")
   func engine() throws {
     func check(_ body: (Database) throws -> Void) {
       let outside = #expect(throws: DatabaseError.self) {
@@ -73,7 +73,7 @@ struct ErrorTests {
     }
   }
 
-  @Test("They are so where a pool is closed, too, and those of another database stay its own")
+  @Test("A closed pool's errors name PostgreSQL, and errors from elsewhere are unchanged")
   func otherEngines() throws {
     let own = #expect(throws: DatabaseError.self) {
       try pool.inTransaction { _ in
@@ -91,7 +91,7 @@ struct ErrorTests {
     #expect(closed?.code == .misuse)
   }
 
-  @Test("What can't be stored is told by what is wrong with it")
+  @Test("The error of a value that can't be stored describes what is wrong with it")
   func values() throws {
     func message(_ note: Note) -> String {
       let error = #expect(throws: (any Error).self) {
@@ -100,12 +100,12 @@ struct ErrorTests {
       return error.map { "\($0)" } ?? ""
     }
     let nul = message(Note(id: nil, text: "a\0b", weight: 0))
-    #expect(nul.contains("“note”.“text”: the text isn't UTF-8, or has a NUL"), "\(nul)")
+    #expect(nul.contains("“note”.“text”: the text isn't UTF-8, or contains a NUL"), "\(nul)")
     let number = message(Note(id: nil, text: "", weight: .nan))
-    #expect(number.contains("NaN can't be stored: not every engine has such a value"), "\(number)")
+    #expect(number.contains("NaN can't be stored: not every engine supports it"), "\(number)")
   }
 
-  @Test("A migration that fails outside of a transaction doesn't say that it was undone")
+  @Test("The error of a migration outside of a transaction doesn't claim that it was undone")
   func migration() throws {
     let migrator = Migrator([
       Migration(
@@ -116,14 +116,14 @@ struct ErrorTests {
     let text = error.map { "\($0)" } ?? ""
     #expect(
       text.hasPrefix(
-        "the migration “halves” failed, and what it has done outside of a transaction stays: PostgreSQL"
+        "the migration “halves” failed, and what it did outside of a transaction remains: PostgreSQL"
       ),
       "\(text)")
     #expect(error?.sql?.contains("1 / 0") == true)
     #expect(try pool.read { try $0.tableExists("half") })
   }
 
-  @Test("A value that a message takes for a name isn't repeated, and a name is")
+  @Test("An error message omits bound values that the server takes for names, and keeps real names")
   func namesAndValues() throws {
     func error(_ sql: SQL, _ value: String? = nil) -> DatabaseError? {
       #expect(throws: DatabaseError.self) {
@@ -147,7 +147,7 @@ struct ErrorTests {
     #expect(error("DROP TABLE nowhere")?.message.contains("nowhere") == true)
   }
 
-  /// Whether who calls now is refused, rather than the next of those who wait.
+  /// Whether the pool refuses a new caller now, rather than letting it wait behind the others.
   private func isClosed(_ pool: PostgresPool, to others: Int) async -> Bool {
     let hasEnded = Lock(false)
     let task = Task {
@@ -160,11 +160,11 @@ struct ErrorTests {
     return false
   }
 
-  @Test("Closing a pool waits for all who had called before, and lets nobody in after")
+  @Test("Closing a pool waits for all earlier callers, and refuses later ones")
   func closing() async throws {
     var configuration = PostgresConfiguration()
     configuration.connections = 1
-    // On a busy machine some wait for longer than by default before the others have begun to.
+    // On a busy machine some callers wait longer than by default before the others begin to.
     configuration.scopeTimeout = .seconds(600)
     let pool = try PostgresPool(address, configuration: configuration)
     let ends = DispatchSemaphore(value: 0)

@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 
 @Suite(
-  "Several servers and lost commits", .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here")
+  "Several servers, and lost commits",
+  .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here")
 )
 struct FailoverTests {
   private let address: String
@@ -27,7 +28,7 @@ struct FailoverTests {
     var configuration = PostgresConfiguration()
     configuration.connections = 1
     configuration.commitTokens = true
-    // On a busy machine a task may wait longer than by default for its next turn.
+    // On a busy machine a task may wait longer than by default for its turn.
     configuration.retryLimit = .seconds(600)
     change(&configuration)
     return try PostgresPool(address ?? self.address, configuration: configuration)
@@ -43,7 +44,7 @@ struct FailoverTests {
 
   // MARK: Commit tokens
 
-  @Test("A commit that was cut off at any byte is settled: the call succeeds, and has written once")
+  @Test("With commit tokens, a transaction that is cut off at any byte is committed exactly once")
   func cutCommits() async throws {
     let proxy = try Proxy(to: folder)
     let pool = try pool(through(proxy))
@@ -72,12 +73,12 @@ struct FailoverTests {
       }
     }
     #expect(try lines() == numbers)
-    // Those that weren't committed ran again, and those alone.
+    // Only the transactions that weren't committed ran again.
     #expect(again <= pool.statistics.retries)
     #expect(again > 20 && again < proxy.statistics.cuts)
   }
 
-  @Test("Where nobody can be asked in time the error has the token, by which it can be asked later")
+  @Test("A commit with an unknown outcome throws an error with its token, to ask about later")
   func unknown() throws {
     let proxy = try Proxy(to: folder)
     let pool = try pool(through(proxy))
@@ -95,7 +96,7 @@ struct FailoverTests {
     #expect(try lines().isEmpty)
   }
 
-  @Test("A commit is found by its token, and one that never was can't be any more")
+  @Test("`outcome` finds a commit by its token, and prevents one that hasn't happened yet")
   func outcome() async throws {
     let pool = try pool()
     let token = UUID()
@@ -105,7 +106,7 @@ struct FailoverTests {
     func execute(_ sql: SQL) throws { try pool.inTransaction { _ = try $0.executeUpdate(sql) } }
     #expect(try isCommitted(token, pool) == false)
     #expect(try await pool.outcome(of: token) == false)
-    // What a transaction would write that comes late.
+    // The row that a late transaction would write.
     let insertion: SQL = "INSERT INTO larder_commit (token) VALUES (\(token))"
     let late = #expect(throws: DatabaseError.self) { try execute(insertion) }
     #expect(late?.isConstraint == true)
@@ -117,7 +118,7 @@ struct FailoverTests {
     #expect(error?.code == .misuse)
   }
 
-  @Test("Each transaction that commits has a token, one that is undone has none")
+  @Test("Each committed transaction writes a token, and one that is rolled back none")
   func rows() throws {
     let pool = try pool()
     func count() throws -> Int {
@@ -136,7 +137,7 @@ struct FailoverTests {
     #expect(try lines() == [0, 1, 2, 10])
   }
 
-  @Test("The path that a transaction sets doesn't lead its token elsewhere")
+  @Test("A transaction's search_path doesn't redirect its commit token")
   func searchPath() throws {
     let pool = try pool()
     try pool.inTransaction { db in
@@ -147,7 +148,7 @@ struct FailoverTests {
   }
 
   @Test(
-    "Without its table a commit fails and says what makes it; migrations make it, once, and hide it"
+    "A commit without the token table throws, and migrating creates the table"
   )
   func table() throws {
     let other = try PostgresServer.shared.database()
@@ -168,7 +169,7 @@ struct FailoverTests {
     #expect(step.count == 1 && !"\(step)".contains("larder_commit"))
   }
 
-  @Test("Tokens that are too old for anybody to ask are removed by migrations")
+  @Test("Migrating removes old commit tokens")
   func cleaning() throws {
     let pool = try pool()
     let (old, new) = (UUID(), UUID())
@@ -192,7 +193,7 @@ struct FailoverTests {
   // MARK: Several servers
 
   @Test(
-    "The first server that answers and can be written to is taken, and is asked first from then on")
+    "A pool connects to the reachable server of a list, with any port list or preference")
   func severalServers() throws {
     for hosts in ["/nowhere,\(folder)", "\(folder),/nowhere", "/nowhere,/neither,\(folder)"] {
       let list = address.replacing("host=\(folder)", with: "host=\(hosts)")
@@ -204,7 +205,7 @@ struct FailoverTests {
     }
   }
 
-  @Test("Where no server will do, the error tells what each has said")
+  @Test("If no server of a list is suitable, the error names each server's problem")
   func noServer() throws {
     let both = address.replacing("host=\(folder)", with: "host=/nowhere,/neither")
     let error = #expect(throws: DatabaseError.self) { _ = try pool(both) }
@@ -221,7 +222,7 @@ struct FailoverTests {
     }
   }
 
-  @Test("One that never answers has its share of the time, and no more")
+  @Test("A silent server in a list takes only its share of the connect timeout")
   func silentServer() throws {
     let silent = try Proxy(to: folder, isSilent: true)
     let list = address.replacing("host=\(folder)", with: "host=\(silent.folder),\(folder)")
@@ -235,7 +236,7 @@ struct FailoverTests {
 
   // MARK: Replicas
 
-  @Test("Where there is no standby, reads run on the primary, and the statistics say why")
+  @Test("Without a standby, reads run on the primary, and the statistics give the reason")
   func noReplica() async throws {
     let list = address.replacing("host=\(folder)", with: "host=\(folder),/nowhere")
     let pool = try pool(list) { $0.reads = .replicas(waitAtMost: .milliseconds(20)) }
@@ -266,7 +267,7 @@ struct FailoverTests {
     #expect(throws: DatabaseError.self) { _ = try count() }
   }
 
-  @Test("What a closure throws is thrown, and isn't run again elsewhere")
+  @Test("An error thrown by a read's closure is thrown, and the closure isn't run again")
   func ownErrors() throws {
     struct Own: Error {}
     let pool = try pool { $0.reads = .replicas(waitAtMost: .zero) }
@@ -280,7 +281,7 @@ struct FailoverTests {
     #expect(count == 1)
   }
 
-  @Test("Positions grow with commits, and are the server's text")
+  @Test("Commit positions increase, and are the server's log positions")
   func positions() throws {
     let pool = try pool()
     let places = try (0..<3).map { number in
@@ -298,7 +299,7 @@ struct FailoverTests {
   }
 
   @Test(
-    "A position is what it was written as, or nil",
+    "A commit position is parsed from text and JSON, or is nil",
     arguments: [
       ("1/16/B374D848", "1/16/B374D848"), ("1/0/0", "1/0/0"), ("0a/0/1", "A/0/1"),
       ("1/7fffffff/ffffffff", "1/7FFFFFFF/FFFFFFFF"), ("1/0/00000010", "1/0/10"),

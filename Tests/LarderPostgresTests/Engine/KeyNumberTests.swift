@@ -5,7 +5,7 @@ import PostgresSupport
 import Testing
 
 @Suite(
-  "The numbers that a server gives to rows, and keys that programs choose",
+  "Keys that a server chooses beside keys that programs choose",
   .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
 struct KeyNumberTests {
   private struct Town: Record {
@@ -42,22 +42,24 @@ struct KeyNumberTests {
 
   private func next() throws -> Int64? { try pool.inTransaction { try Town().inserted($0).id } }
 
-  @Test("A key that is undone moves nothing, however great it is")
+  @Test("Rolling back the insertion of a key doesn't change the next chosen key")
   func undoneKey() throws {
     #expect(try next() == 1)
     try undone { db in _ = try Town(id: .max).inserted(db) }
     try undone { db in try Town.insert(db, contentsOf: (1000...1100).map { Town(id: $0) }) }
     try undone { db in _ = try Town(id: 500).upsert(db) as Town }
     try pool.inTransaction { db in
-      try? db.inSavepoint { db in
-        _ = try Town(id: 700).inserted(db)
-        throw Stop()
+      #expect(throws: Stop.self) {
+        try db.inSavepoint { db in
+          _ = try Town(id: 700).inserted(db)
+          throw Stop()
+        }
       }
     }
     #expect(try next() == 2)
   }
 
-  @Test("A key that is committed is followed, by no more than its own row needs")
+  @Test("The next chosen key follows the greatest committed key")
   func committedKey() throws {
     try pool.inTransaction { db in _ = try Town(id: 7).inserted(db) }
     #expect(try next() == 8)
@@ -73,7 +75,7 @@ struct KeyNumberTests {
     #expect(try next() == 3002)
   }
 
-  @Test("The greatest key there is leaves numbers for all rows that come")
+  @Test("Inserting the greatest possible key leaves room for chosen keys")
   func greatestKey() throws {
     try pool.inTransaction { db in
       _ = try Town(id: .max).inserted(db)
@@ -84,7 +86,7 @@ struct KeyNumberTests {
     #expect(try next() == 7)
   }
 
-  @Test("Keys are followed in a table whose columns are called as what follows them calls its own")
+  @Test("Chosen keys follow given ones in a table with columns named last, most and number")
   func names() throws {
     struct Numbers: Record {
       var id: Int64?
@@ -111,7 +113,7 @@ struct KeyNumberTests {
     #expect(try pool.inTransaction { try Numbers().inserted($0).id } == 10)
   }
 
-  @Test("The greatest key of a column of fewer bits leaves numbers for all rows that come, too")
+  @Test("Inserting the greatest key of a 32-bit sequence leaves room for chosen keys")
   func greatestShortKey() throws {
     try pool.inDatabase { try $0.executeUpdate("ALTER SEQUENCE town_id_seq MAXVALUE 2147483647") }
     try pool.inTransaction { db in _ = try Town(id: 2_147_483_647).inserted(db) }
@@ -121,7 +123,7 @@ struct KeyNumberTests {
   }
 
   @Test(
-    "A row without a key that comes after some with one in the same transaction gets a number that is free"
+    "A chosen key avoids the keys given to earlier rows of the same transaction"
   )
   func sameTransaction() throws {
     try pool.inTransaction { db in
@@ -139,7 +141,7 @@ struct KeyNumberTests {
     #expect(try next() == 12)
   }
 
-  @Test("Eight that insert with keys and without at once get each key once")
+  @Test("Eight threads that insert with and without keys get no key twice")
   func atOnce() throws {
     let pool = pool
     let last = Lock<Int64>(0)
@@ -159,7 +161,7 @@ struct KeyNumberTests {
     #expect(try pool.read { try Town.all.fetchCount($0) } == 160)
   }
 
-  @Test("A role that may insert, but not move the numbers, inserts with keys nonetheless")
+  @Test("A role that may insert, but not use the sequence, can insert rows with keys")
   func withoutPrivilege() throws {
     try pool.inDatabase { db in
       try db.executeStatements(

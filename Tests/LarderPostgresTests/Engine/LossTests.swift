@@ -19,7 +19,7 @@ struct LossTests {
   private func pool(_ address: String? = nil) throws -> PostgresPool {
     var configuration = PostgresConfiguration()
     configuration.connections = 1
-    // On a busy machine a task may wait longer than by default for its next turn.
+    // On a busy machine a task may wait longer than by default for its turn.
     configuration.retryLimit = .seconds(600)
     return try PostgresPool(address ?? self.address, configuration: configuration)
   }
@@ -42,20 +42,20 @@ struct LossTests {
     }
   }
 
-  @Test("A connection that was closed while nobody used it is replaced before anybody does")
+  @Test("A connection that was closed while idle is replaced before its next use")
   func idle() async throws {
     let pool = try pool()
     for _ in 0..<3 {
       let process = try process(of: pool)
       try terminate(try #require(process))
-      // This one isn't a transaction, which would run again.
+      // inDatabase isn't a transaction, which would run again.
       let next = try await pool.inDatabase { try $0.value("SELECT pg_backend_pid()", as: Int.self) }
       #expect(next != nil && next != process)
     }
     #expect(pool.statistics.retries == 0)
   }
 
-  @Test("A transaction whose connection is lost before its commit runs again, as a whole and once")
+  @Test("A transaction whose connection is lost before its commit runs again, and commits once")
   func again() async throws {
     let pool = try pool()
     let attempts = Lock(0)
@@ -66,7 +66,7 @@ struct LossTests {
       }
       try db.executeUpdate("INSERT INTO line VALUES (?)", attempt)
       guard attempt % 2 == 1 else { return }
-      // The error may be swallowed, which doesn't make it a commit.
+      // The closure may swallow the error. That doesn't make the transaction commit.
       _ = try? db.executeUpdate("SELECT pg_terminate_backend(pg_backend_pid())")
     }
     func writeHere() throws { try pool.inTransaction(.immediate, write) }
@@ -74,7 +74,7 @@ struct LossTests {
     try await pool.inTransaction { db in try write(db) }
     #expect(try lines().sorted() == [2, 4])
     #expect(pool.statistics.retries == 2)
-    // One that has no transaction may have done something already.
+    // A scope without a transaction may have done something already, and isn't run again.
     let error = await #expect(throws: DatabaseError.self) {
       try await pool.inDatabase { db in
         try write(db)
@@ -85,7 +85,7 @@ struct LossTests {
     #expect(attempts.withLock { $0 } == 6)
   }
 
-  @Test("A commit of which nobody knows what has become isn't run again, and the error says so")
+  @Test("Without commit tokens, a commit with an unknown outcome throws and isn't run again")
   func unknown() throws {
     let proxy = try Proxy(to: PostgresServer.shared.folder)
     let pool = try pool(address.replacing(PostgresServer.shared.folder, with: proxy.folder))
@@ -99,12 +99,12 @@ struct LossTests {
     }
     #expect(error?.sqlState == "08007")
     #expect(error?.code == .ioError)
-    #expect(error?.message.contains("look whether the transaction was committed") == true)
+    #expect(error?.message.contains("check whether the transaction was committed") == true)
     #expect(attempts == 1)
     #expect(try pool.read { try $0.value("SELECT count(*) FROM line", as: Int.self) } == 0)
   }
 
-  @Test("A connection that was lost before its commit was sent is known to have done nothing")
+  @Test("A transaction whose connection is lost before COMMIT was sent runs again")
   func lostBeforeCommit() throws {
     let pool = try pool()
     var attempts = 0
@@ -118,7 +118,7 @@ struct LossTests {
     #expect(try lines() == [2])
   }
 
-  @Test("A transaction that is to be undone is so, also where its connection is lost before")
+  @Test("A rollback-only transaction is undone even if its connection is lost")
   func lostBeforeRollback() throws {
     let pool = try pool()
     var attempts = 0
@@ -136,7 +136,7 @@ struct LossTests {
     #expect(try lines() == [8])
   }
 
-  @Test("A closure that idles for longer than the server allows isn't run again")
+  @Test("A transaction that idles beyond the server's limit throws, and isn't run again")
   func idling() throws {
     let pool = try pool()
     var attempts = 0
@@ -156,7 +156,7 @@ struct LossTests {
     #expect(attempts == 1)
   }
 
-  @Test("Nobody knows of a statement without a transaction whose answer never came")
+  @Test("A statement without a transaction whose answer is lost throws an unknown outcome")
   func unknownStatement() throws {
     let proxy = try Proxy(to: PostgresServer.shared.folder)
     let pool = try pool(address.replacing(PostgresServer.shared.folder, with: proxy.folder))
@@ -171,7 +171,7 @@ struct LossTests {
     #expect(error?.code == .ioError)
   }
 
-  @Test("A deadline holds for what begins and ends transactions, too")
+  @Test("A COMMIT that isn't answered throws an unknown outcome at the deadline")
   func frozenCommit() throws {
     let proxy = try Proxy(to: PostgresServer.shared.folder)
     let pool = try pool(address.replacing(PostgresServer.shared.folder, with: proxy.folder))
@@ -207,7 +207,7 @@ struct LossTests {
     }
   }
 
-  @Test("A task that is cancelled while its commit is on the way is told that nobody knows")
+  @Test("Cancelling a task during its COMMIT throws an unknown outcome")
   func cancelledCommit() async throws {
     let proxy = try Proxy(to: PostgresServer.shared.folder)
     let pool = try pool(address.replacing(PostgresServer.shared.folder, with: proxy.folder))
@@ -220,9 +220,9 @@ struct LossTests {
     task.cancel()
     let error = await #expect(throws: DatabaseError.self) { try await task.value }
     #expect(error?.sqlState == "08007")
-    // Nothing is wrong with the server.
+    // The server itself isn't at fault.
     #expect(error?.code == .interrupt)
-    // As long as it commits, it is in the way of all others that are serializable.
+    // While the transaction commits, it blocks all other serializable ones.
     func endCommits() throws {
       try self.pool().inDatabase { db in
         _ = try db.value(
@@ -235,7 +235,7 @@ struct LossTests {
     try endCommits()
   }
 
-  @Test("A server that isn't there is told at once to who opens a pool, and waited for later")
+  @Test("Opening a pool of a stopped server throws at once, and an open pool's scope throws too")
   func restart() throws {
     let server = try PostgresServer()
     let pool = try pool(server.address)
@@ -250,7 +250,7 @@ struct LossTests {
     #expect(throws: DatabaseError.self) { try pool.inDatabase { _ in } }
   }
 
-  @Test("What fails behind the rows that were asked for goes to the log")
+  @Test("An error in rows that are no longer read is logged")
   func lateFailure() throws {
     let logged = Lock<[DatabaseError]>([])
     var configuration = PostgresConfiguration()
@@ -261,7 +261,7 @@ struct LossTests {
       #expect(try rows.next())
       rows.close()
       #expect(logged.withLock { $0.map(\.sqlState) } == ["22012"])
-      // What writes has run to its end before its first row.
+      // A statement that writes runs to its end before its first row.
       let insert = try db.prepare(
         "INSERT INTO line SELECT 10 / (3 - i) FROM generate_series(1, 5) i RETURNING number")
       try insert.bind()

@@ -4,9 +4,9 @@ import PostgresSupport
 import TestSupport
 import Testing
 
-@Suite("Observing a server", .enabled(if: PostgresServer.isInstalled))
+@Suite("Observation on a server", .enabled(if: PostgresServer.isInstalled))
 struct ObservationTests {
-  @Test("What SQLite has to offer there is refused, by name")
+  @Test("Observation, hooks and changesets throw UnsupportedByEngine on a server")
   func refused() async throws {
     let pool = try PostgresPool(try PostgresServer.shared.database())
     await #expect(throws: UnsupportedByEngine.self) {

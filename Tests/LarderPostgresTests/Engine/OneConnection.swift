@@ -3,7 +3,7 @@ import PostgresSupport
 
 @testable import LarderPostgres
 
-/// A pool of one connection to a new database, in which there is a table `t` of numbers `a`.
+/// A pool with a single connection to a new database, which has a table `t` of numbers `a`.
 struct OneConnection {
   let pool: PostgresPool
   private let address: String
@@ -19,7 +19,8 @@ struct OneConnection {
   ) throws -> PostgresPool {
     var configuration = PostgresConfiguration()
     configuration.connections = 1
-    // A machine that is busy may take long to end what is cancelled, after which a connection is given up.
+    // A busy machine may take long to end a cancelled statement, after which the connection is
+    // given up.
     configuration.cancellationPatience = .seconds(60)
     change(&configuration)
     return try PostgresPool(address, configuration: configuration)

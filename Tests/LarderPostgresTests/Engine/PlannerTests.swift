@@ -33,7 +33,7 @@ private struct Item: Record {
   static let table = Table("item", Item.init, columns.id, columns.owner, columns.payload)
 }
 
-/// What the server's planner gets to read, and that the answers are SQLite's.
+/// Checks the SQL that the server's planner gets, and that the results are SQLite's.
 @Suite(
   "Conditions for a server's planner",
   .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
@@ -74,7 +74,7 @@ struct PlannerTests {
     }
   }
 
-  /// The answer, which has to be SQLite's, and the SQL by which the server found it.
+  /// The result, which must be SQLite's, and the SQL that the server ran.
   @discardableResult
   private func ask<T: Equatable>(_ body: (Database) throws -> T) throws -> (answer: T, sql: String)
   {
@@ -91,7 +91,7 @@ struct PlannerTests {
     return try ask { try query.fetchAll($0) }
   }
 
-  @Test("Equality with a nullable column is `=` in conditions, and null-safe elsewhere")
+  @Test("Comparing a nullable column is written `=` in conditions, and null-safe where it matters")
   func equality() throws {
     let some = try ids { $0.owner == 1 }
     #expect(some.answer.count == 5)
@@ -102,7 +102,7 @@ struct PlannerTests {
     #expect(try ids { $0.owner == 1 || $0.owner == nil }.answer.count == 10)
   }
 
-  @Test("A key that is nil until a row is inserted is never NULL: neither in joins nor in orders")
+  @Test("An optional primary key counts as non-null in joins and orders")
   func keys() throws {
     let joined = try ask { db in
       try Item.join(Owner.self) { $0.owner == $1.id }.order { $0.0.id }.select { $0.0.id }
@@ -115,19 +115,19 @@ struct PlannerTests {
     #expect(ordered.sql.contains("NULLS"))
   }
 
-  @Test("Of two columns that may be NULL the equality stands alone, too, or with a test as `=`")
+  @Test("Joining two nullable columns adds a NULL test, unless a condition excludes NULL")
   func nullables() throws {
     let all = try ask { db in
       try Item.join(Owner.self) { $0.owner == $1.parent }.select { $0.0.id }.fetchAll(db).count
     }
-    // Five without an owner with one without a parent.
+    // The five items without an owner match the owner without a parent.
     #expect(all.answer == 14)
     #expect(all.sql.contains(#"("item"."owner" = "owner"."parent" OR "#), "\(all.sql)")
     let left = try ask { db in
       try Owner.leftJoin(Item.self) { $0.parent == $1.owner && $1.owner != nil }
         .select { $0.0.id }.fetchAll(db).count
     }
-    // The equality says that by itself.
+    // The equality excludes NULL by itself.
     #expect(left.sql.contains(#"ON "owner"."parent" = "item"."owner""#), "\(left.sql)")
     #expect(!left.sql.contains("NULL"), "\(left.sql)")
     let tested = try ids { ($0.owner != nil && $0.owner == 1) || $0.owner == nil && $0.id < 5 }
@@ -137,7 +137,7 @@ struct PlannerTests {
     #expect(try ids { $0.owner != nil && $0.owner == missing }.answer.isEmpty)
   }
 
-  @Test("A key of a common table is never NULL, unless the table that it is of may be missing")
+  @Test("A common table's key counts as non-null, unless it comes from an outer join")
   func commonKeys() throws {
     func joined(_ table: CommonTable<Int64?, String?>) throws -> (answer: Int, sql: String) {
       try ask { db in
@@ -178,7 +178,7 @@ struct PlannerTests {
     }
   }
 
-  @Test("JSON that contains a value is found by containment")
+  @Test("`contains` on a JSON array is written as containment")
   func containment() throws {
     let text = try ids { $0.payload["tags"].contains("a") }
     #expect(text.answer == [1])
@@ -195,7 +195,7 @@ struct PlannerTests {
     try ask { try selected.fetchAll($0) }
   }
 
-  @Test("A value at a path is found by containment, too, and is equal to what SQLite says")
+  @Test("Equality at a JSON path is written as containment, with SQLite's results")
   func paths() throws {
     let number = try ids { $0.payload["n"] == 7 }
     #expect(number.answer == [1, 2])
@@ -232,7 +232,7 @@ struct PlannerTests {
     }
   }
 
-  @Test("Groups, orders and distinct rows of values in JSON are those that are selected")
+  @Test("Grouping, ordering and DISTINCT by JSON values have SQLite's results")
   func groups() throws {
     for db in [db, lite] { try Item.filter { $0.id > 2 }.delete(db) }
     try ask { db in

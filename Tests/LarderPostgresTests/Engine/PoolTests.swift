@@ -13,7 +13,7 @@ struct PoolTests {
 
   init() throws {
     var configuration = PostgresConfiguration()
-    // On a busy machine sixteen that write the same row take longer than by default.
+    // On a busy machine sixteen writers of the same row take longer than by default.
     configuration.retryLimit = .seconds(600)
     pool = try PostgresPool(try PostgresServer.shared.database(), configuration: configuration)
     try pool.inTransaction { db in
@@ -27,7 +27,7 @@ struct PoolTests {
     try pool.read { try $0.value("SELECT n FROM counter", as: Int.self) }
   }
 
-  @Test("What eight tasks and eight threads read and write back adds up")
+  @Test("Concurrent read-modify-write transactions of tasks and threads lose no update")
   func increments() async throws {
     let pool = pool
     @Sendable func increment(_ db: Database) throws {
@@ -52,7 +52,7 @@ struct PoolTests {
     #expect(pool.statistics.retries > 0)
   }
 
-  @Test("A transaction that throws leaves nothing, and so does one whose statement has failed")
+  @Test("A transaction that throws, or swallows a failed statement, is rolled back")
   func undone() throws {
     struct Stop: Error {}
     #expect(throws: Stop.self) {
@@ -72,7 +72,7 @@ struct PoolTests {
     #expect(try count() == 0)
   }
 
-  @Test("What fails in a savepoint leaves the transaction as it was")
+  @Test("An error in a savepoint leaves the outer transaction intact")
   func savepoints() throws {
     try pool.inTransaction { db in
       try db.executeUpdate("UPDATE counter SET n = 1")
@@ -92,7 +92,7 @@ struct PoolTests {
     #expect(try count() == 3)
   }
 
-  @Test("A read scope sees one snapshot, and writes nothing")
+  @Test("A read scope sees one snapshot, and can't write")
   func reads() throws {
     try pool.read { db in
       let before = try db.value("SELECT n FROM counter", as: Int.self)
@@ -106,7 +106,9 @@ struct PoolTests {
     #expect(try count() == 5)
   }
 
-  @Test("A transaction inside of one of the same pool is refused, and a scope is over when it ends")
+  @Test(
+    "A nested transaction of the same pool throws, and a connection is unusable after its scope"
+  )
   func misuse() throws {
     var leaked: Database?
     let error = #expect(throws: DatabaseError.self) {
@@ -125,7 +127,7 @@ struct PoolTests {
   }
 
   @Test(
-    "Transactions have the pool's isolation, whatever a scope has set before",
+    "Transactions have the pool's isolation, whatever an earlier scope has set",
     arguments: [PostgresConfiguration.Isolation.serializable, .repeatableRead, .readCommitted],
     [true, false])
   func isolation(_ isolation: PostgresConfiguration.Isolation, preparesStatements: Bool) throws {
@@ -168,7 +170,7 @@ struct PoolTests {
     #expect(numbers == 5000 * 5001 / 2)
   }
 
-  @Test("Eight that migrate at once apply each migration once")
+  @Test("Eight threads that migrate at once apply each migration once")
   func migrations() throws {
     let pool = pool
     let migrator = Migrator([
@@ -188,7 +190,7 @@ struct PoolTests {
     #expect(applied.allSatisfy { $0.date != nil && $0.duration != nil })
   }
 
-  @Test("The trace is told of slow statements alone, where a threshold says what is slow")
+  @Test("The trace reports a statement only if it reaches slowStatementThreshold")
   func slowStatements() throws {
     for (threshold, isTold) in [(Duration.zero, true), (.seconds(3600), false)] {
       let traced = Lock<[String]>([])
@@ -204,7 +206,7 @@ struct PoolTests {
     }
   }
 
-  @Test("A statement stops at its deadline, and the connection goes on")
+  @Test("A pool's statement ends at its deadline, and the pool stays usable")
   func deadline() throws {
     let error = #expect(throws: DatabaseError.self) {
       try pool.inDatabase { db in
@@ -217,7 +219,7 @@ struct PoolTests {
   }
 
   @Test(
-    "A parameter has its name right behind an operator, too",
+    "A named parameter is recognized directly after an operator",
     arguments: [
       "SELECT n FROM counter WHERE id=:id", "SELECT n FROM counter WHERE id>=:id",
       "SELECT n FROM counter WHERE id+:id=2", "SELECT n FROM counter WHERE :id::bigint=id",
@@ -231,7 +233,7 @@ struct PoolTests {
   }
 
   @Test(
-    "Who doesn't want to wait for a lock is told, and who fails for another database isn't run again"
+    "A lock error from NOWAIT, and an error of another database, aren't retried"
   )
   func noRetry() throws {
     let holds = DispatchSemaphore(value: 0)
@@ -265,7 +267,7 @@ struct PoolTests {
     #expect(attempts == 2)
   }
 
-  @Test("A task that is cancelled while rows are there already ends at the next")
+  @Test("Cancelling a task ends it at the next row that it reads")
   func cancelledRows() async throws {
     let pool = pool
     let count = Lock(0)
@@ -284,13 +286,13 @@ struct PoolTests {
     #expect(count.withLock { $0 } < 100_000)
   }
 
-  @Test("A task that is cancelled ends its statement")
+  @Test("Cancelling a task ends its running statement")
   func cancellation() async throws {
     let pool = pool
     let task = Task {
       try await pool.read { db in _ = try db.value("SELECT pg_sleep(60)::text", as: String.self) }
     }
-    // Once its statement runs.
+    // Waits until the statement runs.
     while try await pool.read({ db in
       try db.value(
         "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND state = 'active' AND datname = current_database()",
@@ -304,7 +306,7 @@ struct PoolTests {
 /// A thread that runs a closure.
 final class Worker: @unchecked Sendable {
   private let done = DispatchSemaphore(value: 0)
-  // Written before the semaphore is signalled, read after it.
+  // Written before the semaphore is signalled, and read after it.
   private var failure: (any Error)?
 
   init(_ body: @escaping @Sendable () throws -> Void) {

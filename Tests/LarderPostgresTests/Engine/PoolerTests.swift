@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  "Behind a pooler that gives connections away between transactions",
+  "A pooler in transaction mode",
   .enabled(if: PostgresServer.hasPooler, "no PgBouncer here"))
 struct PoolerTests {
   private let server: PostgresServer
@@ -30,7 +30,7 @@ struct PoolerTests {
     return try PostgresPool(address, configuration: configuration)
   }
 
-  @Test("Programs with default settings run their own statements, and no other's")
+  @Test("Behind a pooler, two pools run their own statements and not each other's")
   func ownStatements() throws {
     let (counting, deleting) = (try pool(), try pool())
     for _ in 0..<3 {
@@ -46,7 +46,9 @@ struct PoolerTests {
       try counting.inDatabase { try $0.value("SELECT count(*) FROM town", as: Int.self) } == 5)
   }
 
-  @Test("A statement that another program has prepared turns preparing off, which is told once")
+  @Test(
+    "A clash of prepared statements behind a pooler turns preparing off, logged once in each pool"
+  )
   func told() throws {
     for _ in 0..<3 {
       let pool = try pool()
@@ -57,12 +59,12 @@ struct PoolerTests {
       }
     }
     let told = messages.withLock { $0.filter { $0.contains("preparesStatements") } }
-    // The first pool's connection to the server was its own.
+    // The first pool didn't share its connection to the server.
     #expect(told.count == 2)
   }
 
   @Test(
-    "Transactions have the isolation that was asked for",
+    "Behind a pooler, transactions have the configured isolation",
     arguments: [PostgresConfiguration.Isolation.serializable, .repeatableRead, .readCommitted])
   func isolation(_ isolation: PostgresConfiguration.Isolation) throws {
     let pool = try pool(isolation)
@@ -74,7 +76,7 @@ struct PoolerTests {
     }
   }
 
-  @Test("What a transaction has set doesn't reach the next, of another program")
+  @Test("Behind a pooler, a transaction's settings don't reach another program's")
   func settings() throws {
     let (one, other) = (try pool(), try pool())
     for sql in [

@@ -46,7 +46,7 @@ struct RecordTests {
     try PostgresPool(try PostgresServer.shared.database())
   }
 
-  @Test("A record is inserted, found, changed, queried and deleted")
+  @Test("A record can be inserted, found, updated, queried and deleted on PostgreSQL")
   func round() throws {
     let pool = try pool()
     defer { try? pool.close() }

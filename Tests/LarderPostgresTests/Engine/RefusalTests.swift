@@ -17,7 +17,7 @@ private struct Verbose: Record {
 }
 
 @Suite(
-  "What a server refuses, and what to do",
+  "Advice in the errors of a server",
   .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
 struct RefusalTests {
   private func error(_ address: String, retryLimit: Duration? = .seconds(30)) -> DatabaseError? {
@@ -29,7 +29,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("A wrong address, user or database is told when the pool is opened, with what to do")
+  @Test("Opening a pool with a wrong address, user or database throws with advice")
   func addresses() throws {
     let folder = try PostgresServer.shared.folder
     let nowhere = error("host=/nowhere user=larder dbname=postgres")
@@ -46,7 +46,7 @@ struct RefusalTests {
     #expect(user?.engine == "PostgreSQL")
   }
 
-  @Test("A row that a CHECK forbids is left out on SQLite alone: on a server it is an error")
+  @Test(".ignore skips a row that violates CHECK on SQLite, and throws on PostgreSQL")
   func ignoredCheck() throws {
     struct Even: Record {
       var id: Int64
@@ -69,7 +69,7 @@ struct RefusalTests {
     #expect(try Even.all.fetchCount(server) == 0)
   }
 
-  @Test("A server with too many connections, or one that shuts down, says so")
+  @Test("A full server, and one that shuts down, throw with advice")
   func full() throws {
     let server = try PostgresServer([
       "-c", "max_connections=2", "-c", "superuser_reserved_connections=0", "-c",
@@ -78,7 +78,7 @@ struct RefusalTests {
     var configuration = PostgresConfiguration()
     configuration.retryLimit = nil
     let pool = try PostgresPool(server.address, configuration: configuration)
-    // Who has asked whether the server is there may not have left yet.
+    // The connection that asked whether the server is there may not have ended yet.
     let clients: SQL =
       "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
     while try pool.read({ try $0.value(clients, as: Int.self) }) != 1 {}
@@ -87,7 +87,7 @@ struct RefusalTests {
     }
     #expect(found?.code == .cannotOpen && found?.sqlState == "53300")
     #expect(found?.message.contains("PostgresConfiguration.connections") == true)
-    // It waits for those who are connected, and accepts nobody else.
+    // The server waits for its clients, and accepts no new ones.
     kill(server.identifier, SIGTERM)
     var late: DatabaseError?
     repeat { late = error(server.address, retryLimit: nil) } while late?.sqlState == "53300"
@@ -96,7 +96,7 @@ struct RefusalTests {
     #expect(try pool.read { try $0.value("SELECT 1", as: Int.self) } == 1)
   }
 
-  @Test("A database that is read only, and a read scope, refuse what writes")
+  @Test("Writing to a read-only database, or in a read scope, throws with advice")
   func readOnly() throws {
     let address = try PostgresServer.shared.database()
     let pool = try PostgresPool(address + " options=-cdefault_transaction_read_only=on")
@@ -107,11 +107,11 @@ struct RefusalTests {
       try PostgresPool(address).read { try $0.executeUpdate("CREATE TABLE city (id BIGINT)") }
     }
     #expect(table?.code == .readOnly && scope?.code == .readOnly)
-    #expect(table?.message.contains("only transactions write") == true)
+    #expect(table?.message.contains("only a transaction can write") == true)
   }
 
   @Test(
-    "Text with NUL is refused wherever it is bound, and names that the server would cut are too")
+    "Binding text with NUL throws before sending, and so does a name that is too long")
   func texts() throws {
     let pool = try PostgresPool(try PostgresServer.shared.database())
     try pool.inTransaction { db in
@@ -123,7 +123,7 @@ struct RefusalTests {
         _ = try db.value("SELECT ?::text", "a\0b", as: String.self)
       }
       #expect(throws: DatabaseError.self) { try db.executeUpdate("SELECT 'a\0b'") }
-      // Nothing of it came to the server.
+      // Nothing was sent to the server.
       #expect(try Place.all.fetchCount(db) == 0)
     }
     let name = #expect(throws: (any Error).self) {
@@ -133,7 +133,7 @@ struct RefusalTests {
     #expect(try pool.read { try $0.tableExists("verbose") } == false)
   }
 
-  @Test("A statement that fails in a transaction says where what may fail belongs")
+  @Test("A statement after a failed one in a transaction throws, and advises a savepoint")
   func aborted() throws {
     let pool = try PostgresPool(try PostgresServer.shared.database())
     try pool.inTransaction { db in
@@ -144,14 +144,16 @@ struct RefusalTests {
       db.setRollbackOnly()
     }
     let kept = try pool.inTransaction { db in
-      _ = try? db.inSavepoint { try $0.executeUpdate("SELECT nothing") }
+      #expect(throws: DatabaseError.self) {
+        try db.inSavepoint { try $0.executeUpdate("SELECT nothing") }
+      }
       return try db.value("SELECT 1", as: Int.self)
     }
     #expect(kept == 1)
   }
 
   @Test(
-    "A transaction whose plan is out of date runs again by a new one; an error that stays doesn't")
+    "A transaction with an outdated plan is retried once, and a lasting error isn't")
   func stalePlan() throws {
     let address = try PostgresServer.shared.database()
     var configuration = PostgresConfiguration()

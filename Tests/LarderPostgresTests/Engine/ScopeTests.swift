@@ -4,7 +4,7 @@ import PostgresSupport
 import Testing
 
 @Suite(
-  "What scopes on a server allow and count",
+  "Limits and statistics of scopes on a server",
   .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
 struct ScopeTests {
   private let server: OneConnection
@@ -12,7 +12,7 @@ struct ScopeTests {
 
   init() throws { server = try OneConnection() }
 
-  @Test("The longest durations mean for ever")
+  @Test("The greatest durations mean no limit, and the least connectTimeout fails")
   func extremes() throws {
     let pool = try server.pool { configuration in
       configuration.connectTimeout = .seconds(Int64.max)
@@ -27,7 +27,7 @@ struct ScopeTests {
     }
   }
 
-  @Test("Preparing a transaction for others to commit is refused, as COMMIT is")
+  @Test("PREPARE TRANSACTION and COMMIT as statements throw misuse")
   func preparedTransactions() throws {
     for sql in ["PREPARE TRANSACTION 'x'", "ABORT", "START TRANSACTION", "COMMIT"] {
       let error = #expect(throws: DatabaseError.self) {
@@ -37,7 +37,7 @@ struct ScopeTests {
     }
   }
 
-  @Test("An authorizer, which the server hasn't, lets nothing through, until the scope ends")
+  @Test("An authorizer makes statements and commits throw until it is removed or the scope ends")
   func authorizer() throws {
     #expect(throws: UnsupportedByEngine.self) {
       try pool.inTransaction { db in
@@ -59,7 +59,7 @@ struct ScopeTests {
     }
   }
 
-  @Test("The number of changes is that of the last statement that made some")
+  @Test("`changes` is the number of rows that the last writing statement changed")
   func changes() throws {
     try pool.inTransaction { db in
       try db.executeUpdate("INSERT INTO t VALUES (1), (2), (3)")
@@ -70,7 +70,7 @@ struct ScopeTests {
     }
   }
 
-  @Test("A pool's statistics tell who has waited, how long, and the time in COMMIT")
+  @Test("A pool's statistics count waits, their duration and the time in COMMIT")
   func statistics() async throws {
     let pool = pool
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -89,7 +89,7 @@ struct ScopeTests {
     #expect(statistics.timeInCommit > .zero)
   }
 
-  @Test("A statement whose result can't be read changes nothing")
+  @Test("A writing statement whose result can't be read throws, and changes nothing")
   func unreadable() throws {
     #expect(throws: DatabaseError.self) {
       try pool.inDatabase { db in

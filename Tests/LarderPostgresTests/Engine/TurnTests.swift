@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(
-  "Transactions on a server that are in each other's way",
+  "Conflicting transactions on a server",
   .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
 struct TurnTests {
   private let pool: PostgresPool
@@ -16,7 +16,7 @@ struct TurnTests {
     configuration.retryLimit = .seconds(600)
     pool = try PostgresPool(try PostgresServer.shared.database(), configuration: configuration)
     try pool.inTransaction { db in
-      // A sequence counts what is undone, too.
+      // A sequence also counts attempts that are rolled back.
       try db.executeStatements(
         """
         CREATE SEQUENCE attempt;
@@ -47,7 +47,7 @@ struct TurnTests {
 
   private func lockCount() throws -> Int? { try pool.read { try locks($0) } }
 
-  @Test("A transaction that was refused three times runs alone, and its lock goes with it")
+  @Test("A transaction that conflicts three times runs alone under a lock, which it releases")
   func turns() async throws {
     let seen = Lock<[Int?]>([])
     @Sendable func write(_ db: Database) throws {
@@ -68,14 +68,14 @@ struct TurnTests {
   }
 
   @Test(
-    "A statement that is a transaction of its own runs again after a conflict, and one after others doesn't"
+    "A single statement is retried after a conflict, and one in db.inTransaction isn't"
   )
   func single() throws {
     let changes = try pool.inDatabase { try $0.executeUpdate("INSERT INTO line VALUES (2)") }
     #expect(changes == 1)
     #expect(try count() == 2)
     #expect(pool.statistics.retries == 3)
-    // Of a transaction only the pool could make another attempt.
+    // Only the pool could retry a transaction.
     let error = #expect(throws: DatabaseError.self) {
       try pool.inDatabase { db in
         try db.inTransaction { db in try db.executeUpdate("INSERT INTO line VALUES (3)") }
@@ -84,7 +84,7 @@ struct TurnTests {
     #expect(error?.sqlState == "40001")
   }
 
-  @Test("Statements of eight threads without transactions all count, and none is refused")
+  @Test("Concurrent updates of eight threads without transactions lose none")
   func statements() throws {
     let pool = pool
     let threads = (0..<8).map { _ in
@@ -98,7 +98,7 @@ struct TurnTests {
     #expect(try pool.read { try $0.value("SELECT number FROM line", as: Int.self) } == 80)
   }
 
-  @Test("A transaction may have another isolation than the pool's, unless it has begun")
+  @Test("A transaction can have its own isolation, unless it is nested")
   func isolation() async throws {
     let other = try await pool.inTransaction(isolation: .repeatableRead) { db in
       try db.value("SHOW transaction_isolation", as: String.self)

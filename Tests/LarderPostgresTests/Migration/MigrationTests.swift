@@ -15,7 +15,7 @@ struct MigrationTests {
     db = try Database.postgres(address)
   }
 
-  /// For SQLite, and in words that only PostgreSQL reads.
+  /// The SQL for SQLite, and SQL that only PostgreSQL reads.
   private let createLog = Migration(
     "create log", sql: "CREATE TABLE log (id INTEGER PRIMARY KEY, text TEXT NOT NULL)",
     postgres: """
@@ -40,7 +40,7 @@ struct MigrationTests {
     get throws { try db.executeQuery("SELECT text FROM log ORDER BY id").map { try $0.get(at: 0) } }
   }
 
-  @Test("A text of its own may have functions with bodies, comments and dollar quotes")
+  @Test("A migration's SQL for PostgreSQL may have function bodies, comments and dollar quotes")
   func statements() throws {
     let migrator = Migrator([createLog, fill])
     try migrator.migrate(db)
@@ -50,7 +50,7 @@ struct MigrationTests {
     try migrator.migrate(try DatabaseQueue())
   }
 
-  @Test("One that fails half way leaves nothing, and those before it stay")
+  @Test("A failing migration on a server is undone, and the ones before it stay")
   func failure() throws {
     let migrator = Migrator([
       createLog,
@@ -68,7 +68,7 @@ struct MigrationTests {
     #expect(try migrator.pending(db) == ["half", "fill"])
   }
 
-  @Test("A dry run tells what would be done, and does nothing")
+  @Test("A dry run on a server reports what each migration would do, and does nothing")
   func dryRun() throws {
     let migrator = Migrator([createLog, index, fill])
     let report = try migrator.dryRun(db)
@@ -83,7 +83,7 @@ struct MigrationTests {
     #expect(try migrator.dryRun(pool).migrations.isEmpty)
   }
 
-  @Test("A dry run reports the migration that fails, and runs none after it")
+  @Test("A dry run on a server reports a failing migration, and runs none after it")
   func failingDryRun() throws {
     let bad = Migration("bad", sql: "INSERT INTO nowhere VALUES (1)")
     let report = try Migrator([createLog, bad, fill]).dryRun(db)
@@ -92,7 +92,7 @@ struct MigrationTests {
     #expect(try !db.tableExists("log"))
   }
 
-  @Test("A text that has changed since it was applied is refused, each engine's by itself")
+  @Test("Changing a migration's SQL for one engine is refused on that engine only")
   func checksums() throws {
     func migrator(_ postgres: SQL, sql: SQL = "SELECT 1") -> Migrator {
       Migrator([Migration("a", sql: sql, postgres: postgres)])
@@ -109,7 +109,7 @@ struct MigrationTests {
     }
   }
 
-  @Test("What a transaction can't have runs outside of one, while others wait for their turn")
+  @Test("A migration outside of a transaction runs once, while other migrating threads wait")
   func concurrently() throws {
     let migrator = Migrator([createLog, index, fill])
     let pool = try PostgresPool(address)
@@ -121,7 +121,7 @@ struct MigrationTests {
     #expect(try migrator.applied(db).map(\.name) == ["create log", "index", "fill"])
   }
 
-  @Test("One outside of a transaction that fails is run again from its beginning")
+  @Test("A migration outside of a transaction that failed runs again from its beginning")
   func repeated() throws {
     func migrator(_ last: SQL) -> Migrator {
       let text: SQL = "CREATE TABLE IF NOT EXISTS other (id bigint); \(last)"
@@ -131,13 +131,13 @@ struct MigrationTests {
     #expect(try db.tableExists("other"))
     try migrator("VACUUM other").migrate(db)
     #expect(try migrator("VACUUM other").pending(db) == [])
-    // Nobody holds the lock any more.
+    // No session holds the lock any more.
     try Migrator(migrator("VACUUM other").migrations + [Migration("b", sql: "SELECT 1")])
       .migrate(Database.postgres(address))
   }
 
   @Test(
-    "Schemas of one database are migrated each by itself, whatever a migration does to the path")
+    "Each schema of a database has its own migrations, even if one changes search_path")
   func schemas() throws {
     let leaving = Migration("leave", sql: "SELECT set_config('search_path', '', false)")
     let migrator = Migrator([createLog, leaving, fill])
@@ -155,7 +155,7 @@ struct MigrationTests {
     #expect(throws: DatabaseError.self) { try migrator.migrate(nowhere) }
   }
 
-  @Test("A lock that isn't had in lock_timeout is a busy database, and nothing is done")
+  @Test("Migrating throws busy if lock_timeout passes, and changes nothing")
   func lockTimeout() throws {
     try Migrator([createLog]).migrate(db)
     let impatient = try Database.postgres(
@@ -175,7 +175,7 @@ struct MigrationTests {
       try db.executeUpdate("LOCK TABLE log IN SHARE MODE")
       #expect(code() == .busy)
     }
-    // Another migrates.
+    // Another session migrates.
     try db.inTransaction { db in
       _ = try db.value(
         """

@@ -34,7 +34,7 @@ struct AlterationTests {
   }
 
   @Test(
-    "A table of another program becomes what is declared, and keeps its rows and what refers to them"
+    "A rebuild makes another program's table as declared, and keeps its rows and references"
   )
   func everything() throws {
     try db.executeStatements(
@@ -73,7 +73,7 @@ struct AlterationTests {
     #expect(oslo.day == Date(timeIntervalSince1970: -29_095_545_600), "\(oslo.day)")
     #expect(try db.value("SELECT count(*) FROM road", as: Int.self) == 1)
     #expect(try db.indexes(of: "town").contains { $0.name == "kept" })
-    // Its key goes on after those that are there.
+    // Chosen keys follow the existing ones.
     oslo.id = nil
     oslo.name = "Stavanger"
     oslo.population = 5
@@ -82,7 +82,7 @@ struct AlterationTests {
   }
 
   @Test(
-    "A value that would become another is told with its row, unless it may",
+    "A rebuild on a server throws if a value would change, and names its row",
     arguments: [
       ("text", "'007'"), ("text", "' 5'"), ("double precision", "1.5"), ("numeric", "0.5"),
     ])
@@ -106,7 +106,7 @@ struct AlterationTests {
     #expect(try rows("SELECT value FROM number ORDER BY id")[0] == [6])
   }
 
-  @Test("What can't be leaves the table as it was, and says why")
+  @Test("A rebuild that isn't possible throws, and leaves the table as it was")
   func refused() throws {
     try db.executeStatements(
       """
@@ -120,16 +120,16 @@ struct AlterationTests {
       try TableSchema("number", [.column("id", .integer, .primaryKey)] + columns, in: db)
     }
     let more = ColumnDefinition.column("more", .text.optional)
-    // No number.
+    // The text isn't a number.
     #expect(throws: DatabaseError.self) {
       try table(.column("value", .integer.optional), more).rebuild(db)
     }
-    // NULL.
+    // The column has a NULL.
     let broken = #expect(throws: DatabaseError.self) {
       try table(.column("value", .text), more).rebuild(db)
     }
     #expect(broken?.constraint?.kind == .notNull)
-    // The view needs it.
+    // A view needs the dropped column.
     #expect(throws: DatabaseError.self) {
       try table(.column("value", .text.optional)).rebuild(db, losing: .columns)
     }
@@ -151,7 +151,7 @@ struct AlterationTests {
     #expect(try Schema(db) == before)
   }
 
-  @Test("Columns change places by expressions that see the row as it was, and triggers don't fire")
+  @Test("Rebuild expressions see the old row, and triggers don't run")
   func exchange() throws {
     try db.executeStatements(
       """
@@ -170,7 +170,7 @@ struct AlterationTests {
     #expect(try db.schema().contains { $0.kind == .trigger && $0.name == "refuse" })
   }
 
-  @Test("Constraints and keys are exchanged, and the surplus goes")
+  @Test("A rebuild replaces constraints and keys, and drops surplus ones")
   func constraints() throws {
     try db.executeStatements(
       """
@@ -192,7 +192,7 @@ struct AlterationTests {
   }
 
   @Test(
-    "A column that keeps its type is updated where it changes: its table isn't written anew, and views may use it"
+    "A rebuild that keeps a column's type rewrites only changed rows, and views may use it"
   )
   func sameType() throws {
     try db.executeStatements(
@@ -223,7 +223,7 @@ struct AlterationTests {
     let parts = try Part.all.order { $0.id }.fetchAll(db)
     #expect(parts.map(\.weight) == [7, 5])
     #expect(try Part.table.differences(db).isEmpty)
-    // The index that somebody has made under the declared one's name is another for a reason.
+    // Somebody made another kind of index under the declared one's name on purpose, so it is kept.
     let method = try rows(
       "SELECT amname::text FROM pg_class c JOIN pg_am m ON m.oid = relam WHERE relname = 'part_words'"
     )

@@ -18,7 +18,7 @@ struct CatalogTests {
     try Town.table.differences(db).map(\.description)
   }
 
-  @Test("A table that was created is what was declared, with each type and option")
+  @Test("A created table has no differences, with each type and option")
   func none() throws {
     #expect(try Country.table.differences(db) == [])
     #expect(try differences() == [])
@@ -27,12 +27,12 @@ struct CatalogTests {
     #expect(declared.differences(from: found) == [])
     #expect(found.differences(from: declared) == [])
     #expect(declared.steps(from: found) == [])
-    // Nothing is left of what the server was asked with.
+    // Nothing remains of the helper tables.
     #expect(try db.schema().filter { $0.kind == .table }.map(\.name) == ["country", "town"])
   }
 
   @Test(
-    "What somebody has changed is told, in the server's words",
+    "Each change to a table is reported as a difference, in the server's words",
     arguments: [
       ("ALTER TABLE town DROP flag", #"“town”.“flag”: declared flag bytea NOT NULL"#),
       ("ALTER TABLE town ADD extra integer", #"declared nothing, found "extra" integer"#),
@@ -75,7 +75,7 @@ struct CatalogTests {
     #expect(found.contains { $0.contains(difference) }, "\(found)")
   }
 
-  @Test("The same in other words is no difference")
+  @Test("Equivalent defaults and indexes in other words aren't differences")
   func otherWords() throws {
     try db.executeStatements(
       """
@@ -86,7 +86,7 @@ struct CatalogTests {
       CREATE UNIQUE INDEX by_population ON town USING btree (population ASC);
       CREATE INDEX not_declared ON town (lower("Name"));
       """)
-    // NOT … IS NOT NULL isn't the same expression, but all else is.
+    // The check with NOT … IS NOT NULL is another expression. All else is equivalent.
     #expect(try differences().allSatisfy { $0.contains("check") })
   }
 
@@ -117,7 +117,7 @@ struct CatalogTests {
     #expect(try !db.tableExists("TOWN") && !db.columnExists("NAME", in: "town"))
   }
 
-  @Test("Missing columns and indexes are added, with what belongs to them")
+  @Test("Missing columns are added on a server, with their indexes and foreign keys")
   func missing() throws {
     try db.executeStatements(
       """
@@ -137,7 +137,7 @@ struct CatalogTests {
     }
   }
 
-  @Test("Steps make the schema what is declared")
+  @Test("Schema steps change a server's schema to the declared one")
   func steps() throws {
     try db.executeStatements(
       """
@@ -153,7 +153,7 @@ struct CatalogTests {
     #expect(try !db.tableExists("road") && db.tableExists("larder_migration"))
   }
 
-  @Test("Tables that refer to one another are made by steps, in any order")
+  @Test("Schema steps create tables that refer to each other")
   func circle() throws {
     func table(_ name: String, _ other: String) throws -> TableSchema {
       try TableSchema(
@@ -170,7 +170,7 @@ struct CatalogTests {
     #expect(try db.foreignKeys(of: "capital").map(\.onDelete) == [.setNull])
   }
 
-  @Test("Tables without a record are declared for the engine, and others refused")
+  @Test("A TableSchema is made for an engine, and throws on another one")
   func withoutRecord() throws {
     let columns: [ColumnDefinition] = [
       .column("id", .integer, .primaryKey), .column("at", .real.optional, .indexed),
@@ -196,7 +196,7 @@ struct CatalogTests {
     }
   }
 
-  @Test("A scope that only reads refuses to compare what is declared, and says why")
+  @Test("Computing differences in a read scope on a server throws with advice")
   func readingScope() throws {
     let pool = try PostgresPool(try TestEngine.schema())
     defer { try? pool.close() }

@@ -4,7 +4,8 @@ import PostgresSupport
 import Testing
 
 @Suite(
-  "A path of several schemas", .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
+  "A search_path of several schemas",
+  .enabled(if: PostgresServer.isInstalled, "no PostgreSQL here"))
 struct SearchPathTests {
   private struct Town: Record {
     var id: Int64?
@@ -39,7 +40,7 @@ struct SearchPathTests {
   }
 
   @Test(
-    "A table is created in the first schema, where another schema or another case has one of its name"
+    "A table is created in the first schema, although another schema has one of its name"
   )
   func create() throws {
     for _ in 0..<2 { try Town.table.create(db, ifNotExists: true) }
@@ -49,7 +50,7 @@ struct SearchPathTests {
   }
 
   @Test(
-    "Columns aren't added to another schema's table, which isn't compared, altered or dropped either"
+    "Another schema's table isn't altered, compared, rebuilt or dropped"
   )
   func others() throws {
     #expect(throws: SchemaError.self) { try Town.table.addMissingColumns(db) }
@@ -60,7 +61,7 @@ struct SearchPathTests {
     #expect(try rows("public.town") == 0)
   }
 
-  @Test("Migrations are remembered in the first schema, whatever another one remembers")
+  @Test("Migrations are recorded in the first schema, whatever another schema has recorded")
   func migrations() throws {
     let migrator = Migrator([Migration("create town") { try Town.table.create($0) }])
     try db.executeStatements(

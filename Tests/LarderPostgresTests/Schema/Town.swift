@@ -11,7 +11,7 @@ struct Country: Record, Equatable {
   static let table = Table("country", Country.init, columns.code)
 }
 
-/// A record with a column of each type, and each option.
+/// A record with a column of each type and each option.
 struct Town: Record, Equatable {
   var id: Int64?
   var name: String

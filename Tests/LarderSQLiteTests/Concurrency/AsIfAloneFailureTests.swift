@@ -3,7 +3,7 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("As if alone: one that fails, waits or takes long touches no other", .promptly)
+@Suite("As if alone: a scope that fails, waits or takes long affects no other", .promptly)
 struct AsIfAloneFailureTests {
   private struct Doubt: Error {}
 
@@ -11,12 +11,12 @@ struct AsIfAloneFailureTests {
 
   init() throws { folder = try ScratchFolder() }
 
-  /// What fails, and how.
+  /// A way in which a transaction fails.
   enum Failure: CaseIterable, Sendable {
     case error, constraint, orRollback, hiddenRollback, full, deadline, writeDeadline, foreignKey
     case deadlock
 
-    /// The error's code; nil for an error of the closure's own.
+    /// The error's code, or nil for an error that the closure itself throws.
     var code: ResultCode? {
       switch self {
       case .error: nil
@@ -76,7 +76,8 @@ struct AsIfAloneFailureTests {
   }
 
   @Test(
-    "Whoever is before or behind it in the line commits, and sees nothing of it", arguments: cases)
+    "Transactions queued before and after one that fails commit and see none of its changes",
+    arguments: cases)
   func isolated(company: Company, failure: Failure) async throws {
     let access = try open(company)
     let holder = try Holder(access)
@@ -109,7 +110,9 @@ struct AsIfAloneFailureTests {
     #expect(try await access.read { try $0.value("SELECT count(*) FROM street") } == 0)
   }
 
-  @Test("A transaction that takes long holds back nobody who has committed", arguments: Company.all)
+  @Test(
+    "A transaction returns after its commit although a long one runs after it",
+    arguments: Company.all)
   func longTransaction(company: Company) async throws {
     let access = try open(company)
     let holder = try Holder(access)
@@ -138,7 +141,7 @@ struct AsIfAloneFailureTests {
     for caller in [first, second, long, last] { try await caller.end() }
   }
 
-  @Test("Each transaction is a transaction of its own", arguments: Company.all)
+  @Test("Five queued transactions run five COMMITs and no SAVEPOINT", arguments: Company.all)
   func ownTransactions(company: Company) async throws {
     let statements = Recorder<String>()
     let access = try company.open(in: folder) { $0.trace = { statements.add($0.sql) } }
@@ -158,12 +161,14 @@ struct AsIfAloneFailureTests {
     #expect(!statements.elements.contains { $0.hasPrefix("SAVEPOINT") })
   }
 
-  @Test("A timeout of the line names whom it waited for", arguments: Company.all)
+  @Test(
+    "A scope that times out in the queue throws an error that names the scope it waited for",
+    arguments: Company.all)
   func timeout(company: Company) async throws {
     let access = try company.open(in: folder) { $0.scopeTimeout = .milliseconds(50) }
     let holds = DispatchSemaphore(value: 0)
     let letGo = DispatchSemaphore(value: 0)
-    // The label of a scope is the function that it is called in, unless it is named.
+    // A scope's default label is the name of the function that calls it.
     let holder = importCities(access, holds, letGo)
     try await yieldUntil { holds.wait(timeout: .now()) == .success }
     let error = try await company.start(access) { _ in }.failureAtEnd() as? DatabaseError
@@ -185,7 +190,7 @@ struct AsIfAloneFailureTests {
   }
 
   @Test(
-    "An exclusive transaction is exclusive behind one that isn't",
+    "An exclusive transaction that is queued behind an immediate one locks out readers",
     arguments: Company.all.filter { $0.storage == .file })
   func exclusive(company: Company) async throws {
     let access = try company.open(in: folder) { $0.journalMode = .delete }
@@ -210,7 +215,7 @@ struct AsIfAloneFailureTests {
   }
 
   @Test(
-    "Reads don't fail behind writers that meet another process's lock",
+    "Reads succeed although the writers queued before them fail because of another connection's lock",
     arguments: Company.all.filter { $0.storage != .memory })
   func readsBehindWriters(company: Company) async throws {
     let access = try company.open(in: folder) { $0.busyTimeout = .milliseconds(300) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderSQLite
 
-/// A value of a task or thread, such as whose data a request may see.
+/// A task-local value, such as the tenant whose data a request may see.
 private enum Request {
   @TaskLocal static var tenant = "nobody"
 }
@@ -28,7 +28,7 @@ struct AsIfAloneIdentityTests {
   }
 
   @Test(
-    "Rows are written under the task-local tenant of whoever writes them", arguments: Company.all)
+    "A transaction's closure sees the task-local value of its own caller", arguments: Company.all)
   func tenant(company: Company) async throws {
     let access = try company.open(in: folder)
     try await access.inDatabase {
@@ -54,7 +54,9 @@ struct AsIfAloneIdentityTests {
     #expect(try await rowsOfOthers(access) == 0)
   }
 
-  @Test("All scopes see the task-local, in their turn and behind others", arguments: Company.tasks)
+  @Test(
+    "Every kind of scope that waits in the queue sees its caller's task-local value",
+    arguments: Company.tasks)
   func everyScope(company: Company) async throws {
     let access = try company.open(in: folder)
     let seen = Recorder<String>()
@@ -72,7 +74,9 @@ struct AsIfAloneIdentityTests {
     #expect(seen.elements == Array(repeating: "Oslo", count: calls.count))
   }
 
-  @Test("A closure runs in its caller's task, with its priority", arguments: Company.tasks)
+  @Test(
+    "A transaction's closure runs in its caller's task, with that task's priority",
+    arguments: Company.tasks)
   func task(company: Company) async throws {
     let access = try company.open(in: folder)
     let same = Recorder<Bool>()
@@ -92,7 +96,9 @@ struct AsIfAloneIdentityTests {
     #expect(same.elements == Array(repeating: true, count: 6))
   }
 
-  @Test("Synchronous closures run on their caller's thread", arguments: Company.threads)
+  @Test(
+    "A synchronous transaction's closure runs on its caller's thread, even after waiting",
+    arguments: Company.threads)
   func thread(company: Company) throws {
     let access = try company.open(in: folder)
     let others = Recorder<Int>()
@@ -111,7 +117,7 @@ struct AsIfAloneIdentityTests {
   }
 
   @Test(
-    "A recursive lock that is held around the call can be taken again inside",
+    "A recursive lock that is held around a transaction can be taken again in its closure",
     arguments: Company.threads)
   func recursiveLock(company: Company) throws {
     let access = try company.open(in: folder)
@@ -121,7 +127,7 @@ struct AsIfAloneIdentityTests {
       return {
         try lock.withLock {
           try access.inTransaction { _ in
-            // Waiting for it would hang where the closure runs on another thread.
+            // Waiting for the lock would hang if the closure ran on another thread.
             let isLocked = lock.try()
             locked.add(isLocked)
             if isLocked { lock.unlock() }
@@ -133,14 +139,14 @@ struct AsIfAloneIdentityTests {
     #expect(locked.elements == Array(repeating: true, count: 8))
   }
 
-  /// State that is touched by the actor's own closures.
+  /// An actor whose isolated closures change its state.
   private actor Counter {
     private(set) var count = 0
     private(set) var strangers = 0
 
     func add(_ access: any DatabaseAccess) throws {
       let thread = pthread_self()
-      // The synchronous form takes closures that are the actor's own.
+      // The synchronous variant accepts closures that are isolated to the actor.
       try access.inTransaction { db in
         count += 1
         if pthread_equal(thread, pthread_self()) == 0 { strangers += 1 }
@@ -149,7 +155,9 @@ struct AsIfAloneIdentityTests {
     }
   }
 
-  @Test("A closure that is isolated to an actor runs on that actor", arguments: Company.threads)
+  @Test(
+    "A transaction's closure that is isolated to an actor runs on the actor's thread",
+    arguments: Company.threads)
   func actorsClosure(company: Company) async throws {
     let access = try company.open(in: folder)
     let counters = (0..<4).map { _ in Counter() }

@@ -5,13 +5,13 @@ import Testing
 
 @testable import LarderSQLite
 
-@Suite("As if alone: nothing is left behind, by scopes, readers, backups and pools", .promptly)
+@Suite("As if alone: scopes, readers, backups and pools leave nothing behind", .promptly)
 struct AsIfAloneLeftoverTests {
   private let folder: ScratchFolder
 
   init() throws { folder = try ScratchFolder() }
 
-  @Test("The next scope finds the settings of the configuration", arguments: Company.all)
+  @Test("Settings that a scope changes are restored for the next scope", arguments: Company.all)
   func settings(company: Company) async throws {
     let access = try company.open(in: folder)
     let before = try await access.inDatabase { try Settings($0) }
@@ -28,7 +28,7 @@ struct AsIfAloneLeftoverTests {
       db.authorizer = .dataOnly
     }
     #expect(try await access.inDatabase { try Settings($0) } == before)
-    // Also where the scope throws, and is a transaction.
+    // The same with a transaction that throws.
     _ = try? await access.inTransaction { db in
       db.busyTimeout = .milliseconds(2)
       db.statementDeadline = .seconds(2)
@@ -38,7 +38,7 @@ struct AsIfAloneLeftoverTests {
     #expect(try await access.inDatabase { try Settings($0) } == before)
   }
 
-  /// What a scope finds, and could leave.
+  /// The settings that a scope could leave changed.
   private struct Settings: Hashable, Sendable {
     let busyTimeout: Duration
     let deadline: Duration?
@@ -59,7 +59,9 @@ struct AsIfAloneLeftoverTests {
     }
   }
 
-  @Test("The log stays bounded beside readers that never pause", arguments: Company.pools)
+  @Test(
+    "The write-ahead log stays below twice its size limit while three readers never pause",
+    arguments: Company.pools)
   func boundedLog(company: Company) async throws {
     let limit = 8 << 20
     let pool = try company.open(in: folder) { configuration in
@@ -71,7 +73,7 @@ struct AsIfAloneLeftoverTests {
       _ = try $0.executeUpdate("CREATE TABLE photo (id INTEGER PRIMARY KEY, bytes BLOB)")
     }
     let isDone = Recorder<Bool>()
-    // Each begins its next read before another one has ended.
+    // Each reader begins its next read before another one's has ended.
     let readers = (0..<3).map { _ in
       Caller {
         while isDone.elements.isEmpty {
@@ -94,12 +96,12 @@ struct AsIfAloneLeftoverTests {
     }
     isDone.add(true)
     for reader in readers { try await reader.end() }
-    // Ten times the limit was written; some frames come between the limit and the restart.
+    // Ten times the limit is written. Some frames are added between reaching the limit and the restart.
     #expect(largest < 2 * limit, "\(largest)")
   }
 
   @Test(
-    "A backup in a read scope ends beside a writer, without beginning anew",
+    "A backup in a read scope ends without restarting although another scope writes at each step",
     arguments: Company.pools)
   func backupBesideWriter(company: Company) async throws {
     let pool = try company.open(in: folder) { $0.synchronous = .normal }
@@ -123,11 +125,13 @@ struct AsIfAloneLeftoverTests {
       }
     }
     try await backup.end()
+    // A hundred pages and more, ten at each step.
+    #expect(remaining.elements.count > 10 && remaining.elements.last == 0)
     #expect(remaining.elements == remaining.elements.sorted(by: >))
     #expect(try Database(path: copy).cityCount() == 4)
   }
 
-  @Test("A pool that is let go of without being closed leaves no log", arguments: Company.pools)
+  @Test("A pool that is released without being closed leaves no log", arguments: Company.pools)
   func letGo(company: Company) async throws {
     var pool: (any DatabaseAccess)? = try company.open(in: folder)
     weak let connections = pool?.connections

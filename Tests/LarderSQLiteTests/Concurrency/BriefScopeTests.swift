@@ -14,7 +14,7 @@ struct BriefScopeTests {
   init() throws {
     folder = try ScratchFolder()
     var configuration = Configuration.patient
-    // Other tests may keep the processors for longer than the usual time.
+    // Other tests may keep the processors busy for longer than the default timeout.
     configuration.busyTimeout = .seconds(watchdogSeconds)
     queue = try DatabaseQueue(path: folder.file("queue.db"), configuration: configuration)
     try queue.inDatabase { try createCities(in: $0) }
@@ -22,7 +22,7 @@ struct BriefScopeTests {
     try pool.inTransaction { try createCities(in: $0) }
   }
 
-  /// One call, whatever its scope does.
+  /// A kind of scope that is always opened by the same call, with the same label and line.
   private enum Scope: CaseIterable {
     case read, write
 
@@ -37,7 +37,7 @@ struct BriefScopeTests {
       }
     }
 
-    /// Whether a scope runs on the thread that the task is on before it.
+    /// Whether a scope runs on the thread that the task was on before the call.
     func isAtOnce(
       _ access: any DatabaseAccess, _ body: @escaping @Sendable (Database) throws -> Void = { _ in }
     ) async throws -> Bool {
@@ -48,7 +48,7 @@ struct BriefScopeTests {
       }
     }
 
-    /// Notes brief scopes of the call, which under a sanitizer none is, until one has run at once.
+    /// Records brief scopes of the call until one has run at once. Real ones are too slow under a sanitizer.
     func earnTrust(_ access: any DatabaseAccess) async throws {
       repeat {
         for _ in 0..<1000 {
@@ -66,7 +66,7 @@ struct BriefScopeTests {
   }
 
   @Test(
-    "After some brief scopes the next one does, after a long one none",
+    "A call runs on its task's thread after enough brief scopes, but no longer after a long one",
     .timeLimit(.minutes(10)), arguments: Scope.allCases)
   private func trust(scope: Scope) async throws {
     for access: any DatabaseAccess in [queue, pool] {
@@ -77,15 +77,15 @@ struct BriefScopeTests {
     }
   }
 
-  @Test("Sixteen brief scopes earn a call trust, one of a second loses it for 100,000")
+  @Test("A call is trusted after 16 brief scopes, but after one of a second not even after 99,999")
   private func tokens() async {
-    let scopes = BriefScopes()
+    let scopes = ScopeTokenBuckets()
     let call = ScopeCall("call", 1)
     for _ in 0..<15 { scopes.note(call, 99_000) }
     #expect(!scopes.begin(call))
     scopes.note(call, 99_000)
     #expect(!scopes.begin(ScopeCall("another call", 2)))
-    // Another test may have the place, and need this thread to give it up.
+    // Another test's scope may hold the slot and need this thread to give it up.
     while !scopes.begin(call) { await Task.yield() }
     scopes.end()
     scopes.note(call, 1_000_000_000)
@@ -93,7 +93,8 @@ struct BriefScopeTests {
     #expect(!scopes.begin(call))
   }
 
-  @Test("Scopes that take long never do", arguments: Scope.allCases)
+  @Test(
+    "Scopes that take 150 microseconds never run on their task's thread", arguments: Scope.allCases)
   private func long(scope: Scope) async throws {
     for access: any DatabaseAccess in [queue, pool] {
       for _ in 0..<40 {
@@ -108,7 +109,7 @@ struct BriefScopeTests {
   private func fairness(scope: Scope) async throws {
     let access = pool
     try await scope.earnTrust(access)
-    // More than there are threads: each goes on until all have begun.
+    // There are more tasks than threads, and each goes on until all have begun.
     let begun = Lock(0)
     let count = 4 * Int(sysconf(CInt(_SC_NPROCESSORS_ONLN)))
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -122,7 +123,9 @@ struct BriefScopeTests {
     }
   }
 
-  @Test("No thread of tasks waits for another connection's lock", arguments: [false, true])
+  @Test(
+    "A trusted call that waits for another connection's lock keeps no other task from running",
+    arguments: [false, true])
   private func otherConnection(isPool: Bool) async throws {
     let access: any DatabaseAccess = isPool ? pool : queue
     try await Scope.write.earnTrust(access)
@@ -135,12 +138,12 @@ struct BriefScopeTests {
       })
     }
     try await yieldUntil { access.statistics.waiting == 3 }
-    // With each of their threads asleep in it, none of these would have run, nor this test.
+    // If all task threads slept in the wait, neither these tasks nor this test would run.
     for _ in 0..<100 { await Task.detached(priority: .high) {}.value }
     #expect(callers.allSatisfy { !$0.hasReturned })
     try other.rollback()
     for caller in callers { try await caller.end() }
-    // Who has tried at once, and in vain, counts once.
+    // A transaction whose attempt to run at once failed is counted once.
     #expect(access.statistics.transactions == before + callers.count)
   }
 
@@ -152,7 +155,7 @@ struct BriefScopeTests {
       """, as: Int.self)
   }
 
-  @Test("Whatever trusted scopes do, one thread is left for other tasks")
+  @Test("Trusted read scopes that never end leave a thread for other tasks")
   private func threadIsLeft() async throws {
     let access = pool
     try await Scope.read.earnTrust(access)
@@ -172,7 +175,7 @@ struct BriefScopeTests {
     for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
   }
 
-  @Test("One that is cancelled is interrupted, and undone", arguments: Scope.allCases)
+  @Test("A cancelled brief scope is interrupted and undone", arguments: Scope.allCases)
   private func cancelled(scope: Scope) async throws {
     for access: any DatabaseAccess in [queue, pool] {
       try await scope.earnTrust(access)
@@ -192,7 +195,7 @@ struct BriefScopeTests {
     }
   }
 
-  @Test("However a cancellation meets the beginning of a statement, it ends it")
+  @Test("A cancellation that coincides with the beginning of a statement interrupts it")
   private func cancelledAtBeginning() async throws {
     for access: any DatabaseAccess in [queue, pool] {
       for _ in 0..<500 {
@@ -210,7 +213,9 @@ struct BriefScopeTests {
     }
   }
 
-  @Test("An error goes to the caller, and nothing stays", arguments: Scope.allCases)
+  @Test(
+    "A brief scope that throws passes its error to the caller and is undone",
+    arguments: Scope.allCases)
   private func errors(scope: Scope) async throws {
     for access: any DatabaseAccess in [queue, pool] {
       try await scope.earnTrust(access)
@@ -225,7 +230,7 @@ struct BriefScopeTests {
     }
   }
 
-  @Test("A label's line is told to those who wait in vain")
+  @Test("A scope call's description contains its label and line")
   private func line() throws {
     #expect(ScopeCall("import", 7).description == "“import” (line 7)")
   }

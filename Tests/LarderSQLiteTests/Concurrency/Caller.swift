@@ -3,7 +3,7 @@ import Foundation
 
 @testable import LarderSQLite
 
-/// A thread of its own that calls a queue or pool, so that no test blocks one that tasks need; or a task.
+/// A call of a queue or pool on its own thread, so that no test blocks a task thread, or in a task.
 final class Caller: Sendable {
   private let hasEnded = DispatchSemaphore(value: 0)
   private let outcome = Lock<Result<Void, any Error>?>(nil)
@@ -16,7 +16,7 @@ final class Caller: Sendable {
     }
   }
 
-  /// In a task that inherits this one's locals.
+  /// Runs `body` in a task that inherits the current task-local values.
   init(task body: @escaping @Sendable () async throws -> Void) {
     Task(priority: .high) {
       var result = Result<Void, any Error>.success(())
@@ -26,7 +26,7 @@ final class Caller: Sendable {
     }
   }
 
-  /// Waits for the end, and throws what the closure has thrown.
+  /// Waits for the end and throws the closure's error.
   func join() throws {
     guard hasEnded.wait(timeout: .now() + .seconds(watchdogSeconds)) == .success else {
       throw TookTooLong()
@@ -35,27 +35,27 @@ final class Caller: Sendable {
     try outcome.withLock { $0 }?.get()
   }
 
-  /// As ``join()``, for tasks: no thread waits meanwhile.
+  /// Async variant of ``join()``. Blocks no thread.
   func end() async throws {
     try await yieldUntil { hasReturned }
     try join()
   }
 
-  /// As ``failure()``, for tasks.
+  /// Async variant of ``failure()``.
   func failureAtEnd() async throws -> (any Error)? {
     try await yieldUntil { hasReturned }
     return try failure()
   }
 
-  /// Waits until it has ended, but not for long: false where it goes on, as behind what it has to pass.
+  /// Waits for the end for a limited time. False if the call is still running or waiting.
   func hasReturned(within time: Duration) async -> Bool {
     (try? await yieldUntil(within: time) { hasReturned }) != nil
   }
 
-  /// Whether it has ended.
+  /// Whether the call has ended.
   var hasReturned: Bool { outcome.withLock { $0 != nil } }
 
-  /// Waits for the end, and returns what the closure has thrown.
+  /// Waits for the end and returns the closure's error.
   func failure() throws -> (any Error)? {
     do {
       try join()
@@ -68,13 +68,13 @@ final class Caller: Sendable {
   }
 }
 
-/// How long tests wait for one another before they fail instead of hanging. A task gets its turn only
-/// behind all tests that wait for one, which under a sanitizer on two cores takes minutes.
+/// How long tests wait for a condition before they fail instead of hanging. A task runs only after all tests that are
+/// already scheduled, which takes minutes under a sanitizer on two cores.
 let watchdogSeconds = 600
 
 extension Configuration {
-  /// One whose scopes wait for their turn as long as tests do. With the usual limit, those that have to stand in a line
-  /// until the last has come leave it on a machine that is slow enough, and whoever counts them waits for ever.
+  /// A configuration whose scopes wait in the queue as long as tests do. With the default timeout, scopes that wait
+  /// until the last one has arrived leave the queue on a slow machine, and a test that counts them waits for ever.
   static var patient: Configuration {
     var configuration = Configuration()
     configuration.scopeTimeout = .seconds(watchdogSeconds)
@@ -82,10 +82,10 @@ extension Configuration {
   }
 }
 
-/// Something that ought to happen hasn't.
+/// An expected event hasn't happened in time.
 struct TookTooLong: Error {}
 
-/// Lets other threads go on until a condition holds.
+/// Lets other threads run until a condition holds.
 func waitUntil(_ condition: () throws -> Bool) throws {
   let deadline = ContinuousClock.now + .seconds(watchdogSeconds)
   while try !condition() {
@@ -94,8 +94,8 @@ func waitUntil(_ condition: () throws -> Bool) throws {
   }
 }
 
-/// Lets other tasks go on until a condition holds: by polling, with back-off. Two that only yielded would take all
-/// turns of two cores from the tasks that they wait for, which can last for minutes.
+/// Lets other tasks run until a condition holds: polls it, with back-off. Two tasks that only yielded could keep two
+/// cores from the tasks that they wait for, for minutes.
 func yieldUntil(
   within time: Duration = .seconds(watchdogSeconds), _ condition: () throws -> Bool
 ) async throws {
@@ -104,19 +104,19 @@ func yieldUntil(
   while try !condition() {
     guard ContinuousClock.now < deadline else { throw TookTooLong() }
     turns += 1
-    // In a task that is cancelled it doesn't wait.
+    // In a cancelled task, the sleep returns at once.
     if turns > 32 { try? await Task.sleep(for: .microseconds(200)) } else { await Task.yield() }
   }
 }
 
 extension DispatchSemaphore {
-  /// Waits for a signal, but not for ever.
+  /// Waits for a signal, at most for the tests' time limit.
   func waitOrThrow() throws {
     guard wait(timeout: .now() + .seconds(watchdogSeconds)) == .success else { throw TookTooLong() }
   }
 }
 
-/// A scope on a thread of its own that holds the writer until it is let go.
+/// A scope on its own thread that holds the writer until it is released.
 final class Holder: Sendable {
   private let caller: Caller
   private let letGo = DispatchSemaphore(value: 0)
@@ -141,14 +141,14 @@ final class Holder: Sendable {
 }
 
 extension DatabaseAccess {
-  /// How many callers wait for the writer.
+  /// The number of callers that wait for the writer.
   var waitingCount: Int { statistics.waiting }
 
-  /// How many callers wait for a reader.
+  /// The number of callers that wait for a reader.
   var waitingReaderCount: Int { connections.readers?.waitingCount ?? 0 }
 
-  /// Holds the writer, has each closure called on a thread of its own, one behind the other in the
-  /// line, lets the writer go, and returns what each has thrown.
+  /// Holds the writer, calls each closure on its own thread so that they queue in order, releases the
+  /// writer, and returns each closure's error.
   func lineUp(_ bodies: [@Sendable () throws -> Void]) throws -> [(any Error)?] {
     let holder = try Holder(self)
     var callers: [Caller] = []

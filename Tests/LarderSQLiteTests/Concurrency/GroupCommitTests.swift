@@ -3,7 +3,7 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Transactions that share the wait for the disk, and nothing else", .promptly)
+@Suite("Group commit", .promptly)
 struct GroupCommitTests {
   private struct Doubt: Error {}
 
@@ -46,7 +46,7 @@ struct GroupCommitTests {
     try queue.read { try $0.texts("SELECT name FROM street ORDER BY rowid") }
   }
 
-  @Test("Those who wait commit one after the other, each a transaction of its own")
+  @Test("Queued transactions each run their own BEGIN and COMMIT, without savepoints")
   func ownTransactions() throws {
     let failures = try queue.lineUp([insert("Storgata"), insert("Torggata"), insert("Grensen")])
     #expect(failures.allSatisfy { $0 == nil })
@@ -56,7 +56,7 @@ struct GroupCommitTests {
     #expect(try streets() == ["Storgata", "Torggata", "Grensen"])
   }
 
-  @Test("Many who wait commit in the order in which they came")
+  @Test("Thirty queued transactions commit in the order in which they arrived")
   func many() throws {
     let failures = try queue.lineUp((0..<30).map { insert("street \($0)") })
     #expect(failures.allSatisfy { $0 == nil })
@@ -64,14 +64,14 @@ struct GroupCommitTests {
     #expect(try streets() == (0..<30).map { "street \($0)" })
   }
 
-  @Test("One who comes alone needs no savepoint")
+  @Test("Transactions without contention use no savepoint")
   func uncontended() throws {
     for name in ["Storgata", "Torggata"] { try insert(name)() }
     #expect(count("COMMIT") == 2)
     #expect(!statements.elements.contains { $0.hasPrefix("SAVEPOINT") })
   }
 
-  @Test("Nobody returns before its own commit")
+  @Test("A queued transaction doesn't return before its own COMMIT")
   func returnsAfterCommit() throws {
     let queue = queue
     let statements = statements
@@ -89,7 +89,7 @@ struct GroupCommitTests {
     }
   }
 
-  @Test("It can be turned off")
+  @Test("With `groupCommit` off, queued transactions each run their own COMMIT and share no sync")
   func turnedOff() throws {
     let statements = Recorder<String>()
     let queue = try Self.makeQueue(groupCommit: false, tracing: statements)
@@ -99,9 +99,24 @@ struct GroupCommitTests {
     #expect(try queue.lineUp([body, body, body]).allSatisfy { $0 == nil })
     #expect(statements.elements.count { $0 == "COMMIT" } == 3)
     #expect(!statements.elements.contains { $0.hasPrefix("SAVEPOINT") })
+    // Only the durable commits of a file are synced.
+    let folder = try ScratchFolder()
+    for isOn in [true, false] {
+      var configuration = Configuration(profile: .durable)
+      configuration.scopeTimeout = .seconds(watchdogSeconds)
+      configuration.groupCommit = isOn
+      let queue = try DatabaseQueue(
+        path: folder.file("\(isOn).db"), configuration: configuration)
+      try queue.inTransaction { try createCities(in: $0) }
+      let body: @Sendable () throws -> Void = {
+        _ = try queue.inTransaction { try $0.executeUpdate("UPDATE city SET area = area + 1") }
+      }
+      #expect(try queue.lineUp([body, body, body]).allSatisfy { $0 == nil })
+      #expect((queue.statistics.syncs > 0) == isOn)
+    }
   }
 
-  @Test("Deferred transactions and scopes without one run alone, in their turn")
+  @Test("Deferred transactions and `inDatabase` scopes run in turn between immediate transactions")
   func alone() throws {
     let queue = queue
     let failures = try queue.lineUp([
@@ -116,7 +131,7 @@ struct GroupCommitTests {
     #expect(try streets() == ["Torggata", "Grensen"])
   }
 
-  @Test("What can't run in a transaction does in a scope without one, also while others wait")
+  @Test("VACUUM runs in an `inDatabase` scope that is queued between transactions")
   func standsAlone() throws {
     let queue = queue
     let failures = try queue.lineUp([
@@ -126,7 +141,7 @@ struct GroupCommitTests {
     #expect(failures.allSatisfy { $0 == nil })
   }
 
-  @Test("One that throws undoes only itself", arguments: 0..<3)
+  @Test("A queued transaction that throws undoes only itself", arguments: 0..<3)
   func throwing(place: Int) throws {
     let queue = queue
     var bodies = [insert("Storgata"), insert("Torggata"), insert("Grensen")]
@@ -145,7 +160,7 @@ struct GroupCommitTests {
     #expect(try streets() == names)
   }
 
-  @Test("A statement that fails undoes only its own transaction", arguments: 0..<3)
+  @Test("A constraint error in a queued transaction undoes only that transaction", arguments: 0..<3)
   func constraint(place: Int) throws {
     var bodies = [insert("Storgata"), insert("Torggata"), insert("Grensen")]
     try insert("Nygata")()
@@ -157,7 +172,9 @@ struct GroupCommitTests {
     #expect(try streets().count == 3)
   }
 
-  @Test("A deferred foreign key that is violated reaches the one who did it", arguments: 0..<3)
+  @Test(
+    "A deferred foreign key violation fails only the queued transaction that caused it",
+    arguments: 0..<3)
   func deferredForeignKey(place: Int) throws {
     var bodies = [insert("Storgata"), insert("Torggata"), insert("Grensen")]
     bodies[place] = insert("Nowhere", city: 77)
@@ -171,7 +188,9 @@ struct GroupCommitTests {
     #expect(try streets().contains("Nowhere") == false)
   }
 
-  @Test("A closure that asks for a rollback undoes only itself, and returns", arguments: 0..<3)
+  @Test(
+    "A queued transaction with `setRollbackOnly()` undoes only itself and returns its result",
+    arguments: 0..<3)
   func rollbackOnly(place: Int) throws {
     let queue = queue
     var bodies = [insert("Storgata"), insert("Torggata"), insert("Grensen")]
@@ -187,7 +206,7 @@ struct GroupCommitTests {
     #expect(try streets().contains("Nowhere") == false)
   }
 
-  @Test("One that makes SQLite roll back undoes only itself", arguments: 0..<3)
+  @Test("A queued transaction with INSERT OR ROLLBACK undoes only itself", arguments: 0..<3)
   func conflictRollback(place: Int) throws {
     let queue = queue
     try insert("Nygata")()
@@ -208,7 +227,9 @@ struct GroupCommitTests {
     #expect(try queue.inDatabase { $0.isInTransaction } == false)
   }
 
-  @Test("One that hides that SQLite rolled it back is found out, and nobody else", arguments: 0..<3)
+  @Test(
+    "A queued transaction that ignores SQLite's rollback throws `.abort`, and the others commit",
+    arguments: 0..<3)
   func hiddenRollback(place: Int) throws {
     let queue = queue
     try insert("Nygata")()
@@ -228,7 +249,7 @@ struct GroupCommitTests {
     #expect(try streets().contains("Nowhere") == false)
   }
 
-  @Test("Commits that fail reach those who made them, and nothing of them is there")
+  @Test("Queued transactions whose COMMIT fails throw `.busy` and leave no changes")
   func failedCommit() throws {
     let folder = try ScratchFolder()
     var configuration = Configuration.patient
@@ -236,8 +257,7 @@ struct GroupCommitTests {
     configuration.busyTimeout = .zero
     let queue = try DatabaseQueue(path: folder.file("cities.db"), configuration: configuration)
     try queue.inTransaction { try createCities(in: $0) }
-    // With a rollback journal a reader keeps the commit from ending, but not the transaction from
-    // beginning.
+    // With a rollback journal, a reader prevents a transaction from committing, but not from beginning.
     configuration.readOnly = true
     let reader = try Database(path: folder.file("cities.db"), configuration: configuration)
     let rows = try reader.executeQuery("SELECT name FROM city")
@@ -253,7 +273,7 @@ struct GroupCommitTests {
     #expect(try queue.read { try $0.cityCount() } == 3)
   }
 
-  @Test("A result set that a closure leaves open is closed before the next one runs")
+  @Test("A result set that a queued transaction leaves open is closed before the next one runs")
   func leakedResultSet() throws {
     let queue = queue
     let leaking: @Sendable () throws -> Void = {
@@ -266,7 +286,7 @@ struct GroupCommitTests {
     #expect(try queue.lineUp([leaking, leaking, leaking]).allSatisfy { $0 == nil })
   }
 
-  @Test("Tasks and threads wait beside one another, each with a transaction of its own")
+  @Test("Tasks and threads can queue together, each with its own transaction")
   func tasks() async throws {
     let queue = queue
     let holder = try Holder(queue)

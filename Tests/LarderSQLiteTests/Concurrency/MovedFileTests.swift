@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderSQLite
 
-/// What operators do to a file that is open.
+/// An accident that can happen to an open file, for example by an operator's mistake.
 enum Mishap: CaseIterable, Sendable {
   case deleted, renamed, replaced, logDeleted, indexDeleted, folderRenamed, linkTurned
 }
@@ -12,11 +12,11 @@ enum Mishap: CaseIterable, Sendable {
 @Suite("Files that are moved while they are open", .promptly)
 struct MovedFileTests {
   let folder: ScratchFolder
-  /// The folder of the database, whose path leads over a link.
+  /// The folder of the database.
   var home: String { folder.file("home") }
   var file: String { home + "/cities.db" }
   var link: String { folder.file("current.db") }
-  /// A second name of the file that is open, so that it can be read afterwards.
+  /// A second hard link to the open file, so that it can be read afterwards.
   var kept: String { folder.file("kept.db") }
   var foreign: String { folder.file("foreign.db") }
 
@@ -57,7 +57,7 @@ struct MovedFileTests {
     #expect(code == 0)
   }
 
-  /// What the file that was open holds, without a log.
+  /// The number of cities in the formerly open file, read without a log.
   func keptCities() throws -> Int {
     let alone = folder.file("alone")
     try FileManager.default.createDirectory(atPath: alone, withIntermediateDirectories: true)
@@ -79,7 +79,7 @@ struct MovedFileTests {
   }
 
   @Test(
-    "Every later write throws, and the file that was open has all that was committed",
+    "After a mishap to an open file, every write throws, and the original file has all commits",
     arguments: Company.files, Mishap.allCases)
   func mishap(company: Company, mishap: Mishap) async throws {
     let access = try open(company, at: mishap == .linkTurned ? link : nil)
@@ -105,14 +105,14 @@ struct MovedFileTests {
     let foreignPath = mishap == .replaced ? file : foreign
     #expect(try Data(contentsOf: URL(fileURLWithPath: foreignPath)) == foreignBytes)
     if mishap == .replaced {
-      // What is left of the log has nothing for the file that is there now.
+      // The rest of the log contains nothing for the file that has taken the path.
       let db = try Database(path: file)
       #expect(try db.texts("SELECT name FROM city") == ["elsewhere"])
     }
     #expect(try keptCities() == 24)
   }
 
-  @Test("A file that comes back is written again", arguments: Company.files)
+  @Test("A renamed file can be written again once it is back at its path", arguments: Company.files)
   func comesBack(company: Company) async throws {
     let access = try open(company)
     for _ in 0..<3 {
@@ -128,7 +128,8 @@ struct MovedFileTests {
   }
 
   @Test(
-    "The log is moved into the file also where nobody writes any more", arguments: Company.files)
+    "Closing after a rename moves the log into the file, even without a further write",
+    arguments: Company.files)
   func closedUnwritten(company: Company) async throws {
     let access = try open(company)
     for _ in 0..<20 { try await write(access, company) }
@@ -137,7 +138,7 @@ struct MovedFileTests {
     #expect(try keptCities() == 24)
   }
 
-  @Test("A queue or pool that nobody uses moves the log into a file that is renamed", .promptly)
+  @Test("An idle queue or pool moves its log into its file when that is renamed", .promptly)
   func idle() async throws {
     for isPool in [false, true] {
       let path = folder.file("idle-\(isPool).db")
@@ -145,7 +146,7 @@ struct MovedFileTests {
         isPool ? try DatabasePool(path: path) : try DatabaseQueue(path: path)
       try await access.inTransaction { try createCities(in: $0) }
       let log = path + "-wal"
-      // It is watched from a second after it was opened, or sooner.
+      // Watching usually begins a second after opening. Here it begins at once.
       let watcher = try #require(access.connections.moveWatcher)
       FileEvents.moves.queue.sync { watcher.begin() }
       #expect(try ScratchFolder.contents(of: log).count > 0)
@@ -155,25 +156,28 @@ struct MovedFileTests {
     }
   }
 
-  @Test("What another process has committed to the log of a replaced file stays there")
+  @Test(
+    "After a file was replaced, the pool doesn't shorten the log at its path that another process uses"
+  )
   func foreignCommits() throws {
     let pool = try DatabasePool(path: file)
     try pool.inTransaction { try createCities(in: $0) }
     #expect(rename(foreign, file) == 0)
     let before = try ScratchFolder.contents(of: file + "-wal").count
-    // One that has the old file open still, as a process would that hasn't noticed either.
+    // Another process opens the new file at the same path, and thereby uses the same path for its log.
     let shell = try ChildProcess("sqlite3", ["-batch", file])
     shell.say(".timeout 1000")
     shell.say("PRAGMA user_version = 7;")
-    shell.say("SELECT 'done';")
-    _ = shell.line()
+    shell.say("PRAGMA user_version;")
+    #expect(shell.line() == "7")
     #expect(throws: DatabaseError.self) { try pool.inTransaction { _ in } }
     #expect(try ScratchFolder.contents(of: file + "-wal").count >= before)
     shell.kill()
     try? pool.close()
   }
 
-  @Test("Reads are refused once another file is in the place of the one that is open")
+  @Test(
+    "Reads throw `.readOnlyMoved` once a write has noticed that another file has taken the path")
   func readsOfReplaced() async throws {
     let pool = try DatabasePool(path: file)
     try await pool.inTransaction { try createCities(in: $0) }
@@ -187,7 +191,8 @@ struct MovedFileTests {
     try await pool.close()
   }
 
-  @Test("No further connection makes a file, or touches the log of another one")
+  @Test(
+    "Opening the location of a deleted or replaced file throws, creates no file and keeps the log")
   func furtherConnections() throws {
     let pool = try DatabasePool(path: file)
     try pool.inTransaction { try createCities(in: $0) }
@@ -211,7 +216,7 @@ struct MovedFileTests {
     try? pool.close()
   }
 
-  @Test("A journal mode that is changed in a scope brings another log, which is no stranger's")
+  @Test("A queue can write after a scope has changed the journal mode and thereby the log")
   func journalMode() throws {
     for shares in [true, false] {
       var configuration = Configuration(profile: .durable)
@@ -230,9 +235,9 @@ struct MovedFileTests {
     }
   }
 
-  @Test("A path that may not be looked at is no sign that the file has gone")
+  @Test("A path that can't be checked for lack of permission doesn't make writes fail")
   func withoutPermission() throws {
-    // Nothing is hidden from root, so that another user looks.
+    // Root can look at every path, so another user runs this check.
     let process = try ChildProcess(
       ChildProcess.built("test-process"), ["unsearchable", folder.path])
     #expect(process.remainingLines(patience: .seconds(60)) == ["written", "written again"])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderSQLite
 
-@Suite("The readers of a pool", .promptly)
+@Suite("Readers of a pool", .promptly)
 struct PoolReaderTests {
   private struct Doubt: Error {}
 
@@ -31,7 +31,7 @@ struct PoolReaderTests {
     return try DatabasePool(path: path, configuration: configuration)
   }
 
-  /// Calls that hold readers until they are let go.
+  /// Read scopes that hold readers until they are released.
   private final class ReaderHolder: Sendable {
     private let callers: [Caller]
     private let letGo = DispatchSemaphore(value: 0)
@@ -55,7 +55,7 @@ struct PoolReaderTests {
     }
   }
 
-  @Test("Who closes the pool waits for readers that somebody else is closing, and leaves no log")
+  @Test("Closing a pool while another thread releases its idle readers leaves no log")
   func closedByTwo() throws {
     for _ in 0..<300 {
       let pool = try pool()
@@ -72,7 +72,9 @@ struct PoolReaderTests {
     }
   }
 
-  @Test("They are opened when they are needed, counted, kept and released")
+  @Test(
+    "A pool's readers are opened on demand, counted, kept, and released by `releaseIdleConnections()`"
+  )
   func counts() throws {
     let pool = try pool()
     #expect(pool.readerCounts == ReaderCounts(idle: 0, busy: 0))
@@ -89,7 +91,7 @@ struct PoolReaderTests {
     #expect(pool.readerCounts == ReaderCounts(idle: 1, busy: 0))
   }
 
-  @Test("Those that are busy aren't released, and are kept when they come back")
+  @Test("`releaseIdleConnections()` doesn't release a busy reader, which is kept after its scope")
   func releaseWhileBusy() throws {
     let pool = try pool()
     let holder = try ReaderHolder(pool, count: 1)
@@ -99,15 +101,16 @@ struct PoolReaderTests {
     #expect(pool.readerCounts == ReaderCounts(idle: 1, busy: 0))
   }
 
-  @Test("They run in parallel, up to as many as are allowed")
+  @Test("Read scopes run in parallel, up to `maximumReaders`")
   func parallel() throws {
     let pool = try pool(readers: 3)
-    // All three are inside at once, or this doesn't return.
+    // This returns only if all three scopes have run at the same time.
     try ReaderHolder(pool, count: 3).release()
     #expect(pool.readerCounts == ReaderCounts(idle: 3, busy: 0))
   }
 
-  @Test("When all are busy, the next call waits, and throws when that takes too long")
+  @Test(
+    "A read scope throws `.busy` after `scopeTimeout` when all readers are busy; writes still work")
   func timeout() async throws {
     let pool = try pool(timeout: .milliseconds(300))
     let holder = try ReaderHolder(pool, count: 2)
@@ -128,7 +131,7 @@ struct PoolReaderTests {
     #expect(try await pool.read { try $0.cityCount() } == 4)
   }
 
-  @Test("Who waits for a reader is served first come, first served")
+  @Test("Threads and tasks that wait for a reader are served first come, first served")
   func order() async throws {
     let pool = try pool(readers: 1)
     let holder = try ReaderHolder(pool, count: 1)
@@ -151,7 +154,7 @@ struct PoolReaderTests {
     #expect(pool.readerCounts == ReaderCounts(idle: 1, busy: 0))
   }
 
-  @Test("Each new connection is prepared once, the writer too")
+  @Test("`prepareDatabase` runs once for each new connection of a pool, including the writer")
   func prepared() throws {
     let prepared = Recorder<Bool>()
     let pool = try pool { db in
@@ -171,7 +174,8 @@ struct PoolReaderTests {
     #expect(prepared.elements == [false, true, true, true])
   }
 
-  @Test("A reader that can't be prepared throws, takes no place, and the next call tries again")
+  @Test(
+    "A reader whose `prepareDatabase` throws isn't counted as open, and the next read tries again")
   func preparingFails() async throws {
     let attempts = Recorder<Bool>()
     let pool = try pool(readers: 1) { db in
@@ -188,7 +192,7 @@ struct PoolReaderTests {
     #expect(try await pool.read { try $0.cityCount() } == 4)
   }
 
-  @Test("A reader that can't be opened doesn't leave those waiting who come behind it")
+  @Test("A read that waits while another one's reader fails to open gets its turn")
   func openingFailsWhileOthersWait() throws {
     let isFirst = Recorder<Bool>()
     let isOpening = DispatchSemaphore(value: 0)
@@ -210,7 +214,7 @@ struct PoolReaderTests {
   }
 
   @Test(
-    "Closing waits for those who had called before, refuses those who come later, and can be repeated"
+    "Closing a pool lets waiting reads finish, refuses later scopes and can be repeated"
   )
   func closing() throws {
     let pool = try pool(readers: 1)
@@ -222,22 +226,27 @@ struct PoolReaderTests {
       try pool.close()
       hasClosed.add(true)
     }
+    try waitUntil { pool.connections.isClosed }
+    // New reads are refused, and closing waits for those that were called before.
     #expect(hasClosed.elements.isEmpty)
     try holder.release()
-    // Who had called before isn't refused.
+    // A read that was called before closing isn't refused.
     try waiting.join()
     try closing.join()
+    #expect(hasClosed.elements == [true])
     try pool.close()
     let error = #expect(throws: DatabaseError.self) { try pool.read { _ in } }
     #expect(error?.code == .misuse)
     #expect(error?.message.contains("closed") == true)
     #expect(throws: DatabaseError.self) { try pool.inTransaction { _ in } }
     #expect(pool.readerCounts.open == 0)
-    // Nothing keeps the file: the last connection has taken the log away.
+    // All connections are closed: the last one has removed the log.
     #expect(!folder.exists("cities.db-wal"))
   }
 
-  @Test("Closing throws where a scope doesn't end in time, and leaves the pool open")
+  @Test(
+    "Closing a pool throws `.busy` if a scope doesn't end before the timeout, and leaves the pool open"
+  )
   func closingTakesTooLong() throws {
     var configuration = Configuration.patient
     configuration.scopeTimeout = .milliseconds(100)
@@ -258,7 +267,7 @@ struct PoolReaderTests {
     try pool.close()
   }
 
-  @Test("A checkpoint that had kept readers waiting lets nobody in after the pool was closed")
+  @Test("A checkpoint that blocked new reads admits none after the pool was closed")
   func closedDuringCheckpoint() throws {
     let pool = try pool(readers: 1)
     let readers = try #require(pool.connections.readers)
@@ -269,7 +278,7 @@ struct PoolReaderTests {
   }
 
   @Test(
-    "A checkpoint for a caller ends beside readers that never pause",
+    "A FULL, RESTART or TRUNCATE checkpoint completes while three readers never pause",
     arguments: [
       CheckpointMode.full, .restart, .truncate,
     ])
@@ -297,6 +306,6 @@ struct PoolReaderTests {
 }
 
 extension DatabaseAccess {
-  /// The form that isn't asynchronous, in a place that prefers the other.
+  /// The synchronous variant of `read`, for async functions, where the compiler prefers the async one.
   fileprivate func readSync<T>(_ body: (Database) throws -> T) throws -> T { try read(body) }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderSQLite
 
-@Suite("A pool", .promptly)
+@Suite("Database pools", .promptly)
 struct PoolTests {
   private struct Doubt: Error {}
 
@@ -19,7 +19,7 @@ struct PoolTests {
     try pool.inTransaction { try createCities(in: $0) }
   }
 
-  @Test("Closures return values, and their errors are thrown")
+  @Test("A pool's scopes return their closure's value and throw its error")
   func results() throws {
     #expect(pool.path == path)
     #expect(try pool.inTransaction { try $0.executeUpdate("DELETE FROM city WHERE id = 1") } == 1)
@@ -36,7 +36,7 @@ struct PoolTests {
     #expect(try pool.read { try $0.cityCount() } == 2)
   }
 
-  @Test("Tasks use it as threads do")
+  @Test("A pool's async scopes return values and throw errors, also for 64 concurrent reads")
   func tasks() async throws {
     let pool = pool
     #expect(
@@ -51,7 +51,7 @@ struct PoolTests {
     #expect(pool.readerCounts.busy == 0)
   }
 
-  @Test("What is committed is seen by the reads that begin afterwards, on each reader")
+  @Test("A pool's read sees every transaction that was committed before it began")
   func freshness() throws {
     for number in 1...20 {
       try pool.inTransaction { try $0.executeUpdate("UPDATE city SET population = ?", number) }
@@ -62,7 +62,9 @@ struct PoolTests {
     }
   }
 
-  @Test("A read scope is one snapshot, which a writer meanwhile neither changes nor waits for")
+  @Test(
+    "A pool's read scope keeps its snapshot while another thread's transaction commits without waiting"
+  )
   func snapshot() throws {
     let pool = pool
     try pool.read { db in
@@ -76,7 +78,7 @@ struct PoolTests {
     #expect(try pool.read { try $0.cityCount() } == 0)
   }
 
-  @Test("Reading doesn't wait for a writer, and doesn't see what isn't committed")
+  @Test("A pool's read runs beside an open transaction and doesn't see its changes")
   func besideWriter() throws {
     let pool = pool
     try pool.inTransaction { (db) throws in
@@ -86,7 +88,7 @@ struct PoolTests {
     #expect(try pool.read { try $0.cityCount() } == 0)
   }
 
-  @Test("A read scope refuses statements that write, and its transaction can't be ended")
+  @Test("A pool's read scope refuses to write or to end its transaction")
   func readRefusesWriting() throws {
     try pool.read { (db) throws in
       let statements: [SQL] = [
@@ -104,7 +106,7 @@ struct PoolTests {
     #expect(try pool.read { try $0.cityCount() } == 4)
   }
 
-  @Test("A connection comes back clean, whatever its scope has left behind")
+  @Test("A pool's reader is reset after a scope that leaves a savepoint and result set open")
   func clean() throws {
     final class Leak: @unchecked Sendable {
       var db: Database?
@@ -127,12 +129,14 @@ struct PoolTests {
       #expect(pool.readerCounts == ReaderCounts(idle: 1, busy: 0))
     }
     try pool.inTransaction { try $0.executeUpdate("DELETE FROM city") }
-    // No snapshot was left open.
+    // No reader has kept an old snapshot.
     #expect(try pool.read { try $0.cityCount() } == 0)
     #expect(try pool.checkpoint(.truncate).logFrames == 0)
   }
 
-  @Test("A body that leaves a transaction open, or closes the database, throws; the pool goes on")
+  @Test(
+    "A pool's scope that leaves a transaction open or closes its database throws; the pool stays usable"
+  )
   func misuse() throws {
     let error = #expect(throws: DatabaseError.self) { try pool.inDatabase { try $0.begin() } }
     #expect(error?.code == .misuse)
@@ -142,7 +146,8 @@ struct PoolTests {
     #expect(try pool.inTransaction { try $0.cityCount() } == 4)
   }
 
-  @Test("Databases in memory and temporary ones are refused, and the error says what to use")
+  @Test(
+    "A pool of an in-memory or temporary database throws an error that suggests `DatabaseQueue`")
   func noFile() {
     for path in ["", ":memory:"] {
       let error = #expect(throws: DatabaseError.self) {
@@ -162,7 +167,9 @@ struct PoolTests {
     }
   }
 
-  @Test("A file that has no write-ahead log and can't get one is refused")
+  @Test(
+    "A read-only pool of a file without a write-ahead log throws; a writable one switches it to WAL"
+  )
   func noWriteAheadLog() throws {
     var configuration = Configuration.patient
     configuration.journalMode = .delete
@@ -176,12 +183,12 @@ struct PoolTests {
     }
     #expect(error?.code == .cannotOpen)
     #expect(error?.message.contains("write-ahead log") == true)
-    // It gets one where it can be written.
+    // A pool that can write switches the file to WAL.
     let pool = try DatabasePool(path: path, configuration: .patient)
     #expect(try pool.inDatabase { try $0.value("PRAGMA journal_mode", as: String.self) } == "wal")
   }
 
-  @Test("A pool that can only read reads, and refuses to write")
+  @Test("A read-only pool sees another pool's commits and refuses to write")
   func readOnly() throws {
     var configuration = Configuration.patient
     configuration.readOnly = true
@@ -195,7 +202,7 @@ struct PoolTests {
     #expect(try reading.read { try $0.cityCount() } == 3)
   }
 
-  @Test("A missing folder throws when the pool is made")
+  @Test("Creating a pool of a file in a missing folder throws")
   func openingFails() throws {
     #expect(throws: DatabaseError.self) {
       try DatabasePool(path: folder.file("nowhere/cities.db"), configuration: .patient)

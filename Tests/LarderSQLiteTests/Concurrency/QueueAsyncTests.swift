@@ -3,7 +3,7 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("A queue that tasks use", .promptly)
+@Suite("Queues used by tasks", .promptly)
 struct QueueAsyncTests {
   private struct Doubt: Error {}
 
@@ -14,7 +14,7 @@ struct QueueAsyncTests {
     try queue.inDatabase { try createCities(in: $0) }
   }
 
-  @Test("Closures return values, and their errors are thrown")
+  @Test("A queue's async scopes return their closure's value and throw its error")
   func results() async throws {
     #expect(try await queue.inDatabase { try $0.cityCount() } == 4)
     #expect(try await queue.read { try $0.texts("SELECT name FROM city WHERE id = 2") } == ["Oslo"])
@@ -36,7 +36,9 @@ struct QueueAsyncTests {
     #expect(try await queue.read { try $0.cityCount() } == 2)
   }
 
-  @Test("A read scope refuses to write, a rollback can be asked for")
+  @Test(
+    "A queue's async read scope refuses to write, and `setRollbackOnly()` undoes an async transaction"
+  )
   func rules() async throws {
     let error = await #expect(throws: DatabaseError.self) {
       try await queue.read { try $0.executeUpdate("DELETE FROM city") }
@@ -49,7 +51,8 @@ struct QueueAsyncTests {
     #expect(try await queue.read { try $0.cityCount() } == 4)
   }
 
-  @Test("A transaction that is left open is rolled back, and the call throws")
+  @Test(
+    "A queue's async scope that leaves a transaction open, commits or closes the database throws")
   func leftOpen() async throws {
     let error = await #expect(throws: DatabaseError.self) {
       try await queue.inDatabase { db in
@@ -63,7 +66,7 @@ struct QueueAsyncTests {
     #expect(try await queue.read { try $0.cityCount() } == 4)
   }
 
-  @Test("Tasks that wait don't keep others from running")
+  @Test("64 tasks that wait for a queue keep no other task from running")
   func doesNotBlock() async throws {
     let queue = queue
     let holder = try Holder(queue)
@@ -73,7 +76,7 @@ struct QueueAsyncTests {
       }
     }
     try await yieldUntil { queue.waitingCount == 64 }
-    // There are far fewer threads for tasks than 64: if those blocked theirs, these would never run.
+    // The cooperative pool has far fewer than 64 threads: if the waiting tasks blocked theirs, these would never run.
     let others = await withTaskGroup(of: Int.self) { group in
       for number in 0..<64 {
         group.addTask {
@@ -93,7 +96,7 @@ struct QueueAsyncTests {
     #expect(area == 454.1 + 64 || abs((area ?? 0) - 518.1) < 1e-9)
   }
 
-  @Test("A closure that takes long doesn't block a thread that tasks need")
+  @Test("Eight queues' async scopes can block at the same time without blocking task threads")
   func longBody() async throws {
     let goOn = DispatchSemaphore(value: 0)
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -113,7 +116,7 @@ struct QueueAsyncTests {
     }
   }
 
-  @Test("Tasks are served first come, first served")
+  @Test("Tasks that wait for a queue are served first come, first served")
   func order() async throws {
     let queue = queue
     let order = Recorder<Int>()
@@ -135,7 +138,8 @@ struct QueueAsyncTests {
     #expect(order.elements == Array(0..<40))
   }
 
-  @Test("Many tasks add up exactly")
+  @Test(
+    "Increments of 64 concurrent tasks add up exactly when every fifth transaction is rolled back")
   func totals() async throws {
     let queue = queue
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -159,7 +163,7 @@ struct QueueAsyncTests {
     #expect(population == 709_037 + 64 * 8)
   }
 
-  @Test("The closure runs with the database on the thread it is on, and nowhere else")
+  @Test("A `Database` that is kept after its async scope throws `.misuse`")
   func leak() async throws {
     final class Leak: @unchecked Sendable { var db: Database? }
     let leak = Leak()

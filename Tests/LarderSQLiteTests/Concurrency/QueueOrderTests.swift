@@ -3,7 +3,7 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Whose turn it is in a queue", .promptly)
+@Suite("Order of a queue's scopes", .promptly)
 struct QueueOrderTests {
   private let queue: DatabaseQueue
 
@@ -12,7 +12,7 @@ struct QueueOrderTests {
     try queue.inDatabase { try createCities(in: $0) }
   }
 
-  @Test("First come, first served, whatever is asked for")
+  @Test("A queue serves scopes of all kinds first come, first served")
   func order() throws {
     let order = Recorder<Int>()
     let bodies = (0..<40).map { number -> @Sendable () throws -> Void in
@@ -29,7 +29,7 @@ struct QueueOrderTests {
     #expect(order.elements == Array(0..<40))
   }
 
-  @Test("Threads are served in the order in which they came, and so are tasks beside them")
+  @Test("A queue serves threads and tasks in their common order of arrival")
   func mixed() async throws {
     let order = Recorder<Int>()
     let queue = queue
@@ -50,7 +50,7 @@ struct QueueOrderTests {
     #expect(order.elements == Array(0..<40))
   }
 
-  @Test("Without group commit the order is the same")
+  @Test("A queue without group commit serves transactions first come, first served")
   func alone() throws {
     var configuration = Configuration.patient
     configuration.groupCommit = false
@@ -63,7 +63,7 @@ struct QueueOrderTests {
     #expect(order.elements == Array(0..<20))
   }
 
-  @Test("Closing waits for the scopes that came before, and refuses those that come later")
+  @Test("Closing a queue waits for earlier scopes and refuses later ones")
   func closing() throws {
     let order = Recorder<String>()
     let queue = queue
@@ -80,7 +80,7 @@ struct QueueOrderTests {
       failures.map { ($0 as? DatabaseError)?.code } == [nil, nil, nil, .misuse, nil, .misuse])
   }
 
-  @Test("A queue that is closed stays closed, and says so")
+  @Test("Every scope of a closed queue throws an error that says it is closed, and no log is left")
   func closed() async throws {
     let folder = try ScratchFolder()
     let queue = try DatabaseQueue(path: folder.file("cities.db"), configuration: .patient)
@@ -96,12 +96,12 @@ struct QueueOrderTests {
     await #expect(throws: DatabaseError.self) { try await queue.read { _ in } }
     #expect(throws: DatabaseError.self) { try queue.checkpoint() }
     queue.interrupt()
-    // Nothing keeps the file: the last connection has taken the log away.
+    // All connections are closed: the last one has removed the log.
     #expect(!folder.exists("cities.db-wal"))
     #expect(try Database(path: folder.file("cities.db")).cityCount() == 4)
   }
 
-  @Test("A statement is interrupted from another thread, its transaction undone, the queue goes on")
+  @Test("`interrupt()` on a queue stops the running statement and rolls its transaction back")
   func interrupting() throws {
     let queue = queue
     let hasBegun = DispatchSemaphore(value: 0)

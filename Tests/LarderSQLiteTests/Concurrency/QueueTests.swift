@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderSQLite
 
-@Suite("A queue")
+@Suite("Database queues")
 struct QueueTests {
   private struct Doubt: Error {}
 
@@ -15,7 +15,7 @@ struct QueueTests {
     try queue.inDatabase { try createCities(in: $0) }
   }
 
-  @Test("Closures return values, and their errors are thrown")
+  @Test("A queue's scopes return their closure's value and throw its error")
   func results() throws {
     #expect(try queue.inDatabase { try $0.cityCount() } == 4)
     #expect(try queue.read { try $0.texts("SELECT name FROM city WHERE id = 2") } == ["Oslo"])
@@ -29,7 +29,7 @@ struct QueueTests {
   }
 
   @Test(
-    "A transaction commits when its closure returns and is undone when it throws",
+    "A queue's transaction commits when its closure returns and is rolled back when it throws",
     arguments: [TransactionKind.deferred, .immediate, .exclusive])
   func transactions(kind: TransactionKind) throws {
     try queue.inTransaction(kind) { db in
@@ -48,7 +48,9 @@ struct QueueTests {
     }
   }
 
-  @Test("A savepoint keeps what its closure did when it returns and undoes it when it throws")
+  @Test(
+    "A queue's savepoint keeps its closure's changes when it returns and undoes them when it throws"
+  )
   func savepoints() throws {
     try queue.inSavepoint { try $0.executeUpdate("DELETE FROM city WHERE id = 1") }
     #expect(throws: Doubt.self) {
@@ -70,7 +72,8 @@ struct QueueTests {
       try queue.read { try $0.texts("SELECT name FROM city ORDER BY id") } == ["Lagos", "北京市"])
   }
 
-  @Test("A closure can ask for a rollback and still return a value")
+  @Test(
+    "`setRollbackOnly()` undoes a queue's transaction or savepoint, which still returns its value")
   func rollbackOnly() throws {
     let count = try queue.inTransaction { db in
       defer { db.setRollbackOnly() }
@@ -83,13 +86,13 @@ struct QueueTests {
     }
     #expect(other == 4)
     #expect(try queue.read { try $0.cityCount() } == 4)
-    // The wish ends with its scope.
+    // The next scope isn't affected.
     try queue.inTransaction { try $0.executeUpdate("DELETE FROM city WHERE id = 1") }
     #expect(try queue.read { try $0.cityCount() } == 3)
   }
 
   @Test(
-    "The closure never runs unless its transaction has begun",
+    "A queue's transaction that can't begin because of a lock doesn't run its closure",
     arguments: [TransactionKind.immediate, .exclusive], [true, false])
   func beginFails(kind: TransactionKind, groupCommit: Bool) throws {
     let folder = try ScratchFolder()
@@ -109,7 +112,7 @@ struct QueueTests {
   }
 
   @Test(
-    "A commit that fails rolls back and throws",
+    "A queue's transaction whose COMMIT violates a foreign key is rolled back and throws",
     arguments: [TransactionKind.deferred, .immediate], [true, false])
   func commitFails(kind: TransactionKind, groupCommit: Bool) throws {
     var configuration = Configuration()
@@ -137,7 +140,7 @@ struct QueueTests {
     }
   }
 
-  @Test("What a read scope runs is refused when it would write, and the scope goes on")
+  @Test("A queue's read scope refuses every statement that writes and stays usable")
   func readRefusesWriting() throws {
     let writing: [SQL] = [
       "DELETE FROM city", "INSERT INTO city (name) VALUES ('Tromsø')",
@@ -162,7 +165,7 @@ struct QueueTests {
     #expect(try queue.inDatabase { try $0.executeUpdate("DELETE FROM city") } == 4)
   }
 
-  @Test("The transaction of a read scope is the scope's: it can't be ended to see a later state")
+  @Test("A queue's read scope is one transaction that its closure can't end")
   func readIsOneTransaction() throws {
     try queue.read { db in
       #expect(db.isInTransaction)
@@ -174,7 +177,7 @@ struct QueueTests {
     #expect(try queue.inDatabase { $0.isInTransaction } == false)
   }
 
-  @Test("Beginning and ending scopes compiles nothing anew")
+  @Test("A queue compiles its BEGIN, COMMIT and savepoint statements only once")
   func controlsAreKept() throws {
     func scopes() throws {
       try queue.read { _ in }
@@ -195,7 +198,7 @@ struct QueueTests {
     #expect(try controls() == compiled)
   }
 
-  @Test("A queue in memory keeps its contents from scope to scope, and apart from others")
+  @Test("An in-memory queue keeps its tables between scopes and doesn't share them")
   func inMemory() throws {
     #expect(queue.path == nil)
     #expect(try queue.read { try $0.cityCount() } == 4)
@@ -206,7 +209,7 @@ struct QueueTests {
     #expect(try temporary.read { try $0.cityCount() } == 4)
   }
 
-  @Test("A queue of a file that can only be read reads it and refuses to write")
+  @Test("A read-only queue reads its file and refuses to write")
   func readOnly() throws {
     let folder = try ScratchFolder()
     let path = folder.file("cities.db")
@@ -225,7 +228,7 @@ struct QueueTests {
     #expect(try queue.read { try $0.cityCount() } == 4)
   }
 
-  @Test("What can't be opened throws when the queue is made")
+  @Test("Creating a queue of a file in a missing folder throws `.cannotOpen`")
   func openingFails() throws {
     let folder = try ScratchFolder()
     let error = #expect(throws: DatabaseError.self) {
@@ -234,7 +237,7 @@ struct QueueTests {
     #expect(error?.code == .cannotOpen)
   }
 
-  @Test("A checkpoint moves the log into the file")
+  @Test("`checkpoint()` moves a queue's log into the file")
   func checkpoint() throws {
     let folder = try ScratchFolder()
     let queue = try DatabaseQueue(path: folder.file("cities.db"))

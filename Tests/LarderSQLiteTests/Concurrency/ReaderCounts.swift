@@ -1,6 +1,6 @@
 import LarderSQLite
 
-/// How many connections of a pool read, as its statistics tell.
+/// A pool's numbers of idle and busy readers, from its statistics.
 struct ReaderCounts: Equatable {
   var idle: Int
   var busy: Int

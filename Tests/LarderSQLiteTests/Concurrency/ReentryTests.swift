@@ -4,10 +4,10 @@ import Testing
 
 @testable import LarderSQLite
 
-// Serialized: some of the tests block a thread that tasks need for a second, as users may.
+// The suite is serialized since some tests block a task thread for a second, as users may.
 @Suite("Calling a queue or pool from inside of its own scope", .serialized, .promptly)
 struct ReentryTests {
-  /// Both hold four cities.
+  /// The folder of the pool's file. Both databases contain four cities.
   private let folder: ScratchFolder
   private let queue: DatabaseQueue
   private let pool: DatabasePool
@@ -34,14 +34,14 @@ struct ReentryTests {
     writing(access) + [{ try access.read { _ in } }, { try access.close() }]
   }
 
-  /// Those that never could have their turn inside of a scope that has the writer: in a pool all but
-  /// reading.
+  /// The calls that could never get their turn inside a scope that has the writer: for a pool, all but
+  /// `read`.
   private static func refused(_ access: any DatabaseAccess) -> [@Sendable () throws -> Void] {
     writing(access) + [{ try access.close() }]
       + (access is DatabasePool ? [] : [{ try access.read { _ in } }])
   }
 
-  /// The scopes that have the writer.
+  /// Runs `body` in each kind of scope that has the writer.
   private static func scopes(
     _ access: any DatabaseAccess, _ body: @Sendable () throws -> Void
   ) throws {
@@ -54,12 +54,12 @@ struct ReentryTests {
   private static func expectReentryError(_ body: () throws -> Void) {
     let error = #expect(throws: DatabaseError.self) { try body() }
     #expect(error?.code == .misuse)
-    // It says what to do instead.
+    // The error says what to do instead.
     #expect(error?.message.contains("use the Database that the outer scope's closure") == true)
   }
 
   @Test(
-    "What could never have its turn throws at once, and the scope goes on",
+    "A nested call that would wait for its own scope's writer throws, and the outer scope continues",
     arguments: [false, true])
   func sync(isPool: Bool) throws {
     let access: any DatabaseAccess = isPool ? pool : queue
@@ -69,7 +69,9 @@ struct ReentryTests {
     #expect(try access.read { try $0.cityCount() } == 4)
   }
 
-  @Test("It throws from a closure that runs for a task, too", arguments: [false, true])
+  @Test(
+    "A nested call that would wait for its own async scope's writer throws",
+    arguments: [false, true])
   func syncInsideAsync(isPool: Bool) async throws {
     let access: any DatabaseAccess = isPool ? pool : queue
     let body: @Sendable (Database) -> Void = { _ in
@@ -82,7 +84,7 @@ struct ReentryTests {
     #expect(try await access.read { try $0.cityCount() } == 4)
   }
 
-  @Test("A pool reads inside of a scope that writes, and sees what is committed")
+  @Test("A pool's read inside a write scope sees the committed state only")
   func readInsideWriter() async throws {
     let pool = pool
     let body: @Sendable (Database) throws -> Void = { db in
@@ -100,7 +102,7 @@ struct ReentryTests {
     #expect(try await pool.read { try $0.cityCount() } == 4)
   }
 
-  @Test("A pool writes inside of a scope that reads, which keeps its snapshot")
+  @Test("A pool's write inside a read scope works, and the read scope keeps its snapshot")
   func writeInsideReader() async throws {
     let pool = pool
     let body: @Sendable (Database) throws -> Void = { db in
@@ -122,7 +124,8 @@ struct ReentryTests {
     #expect(try await pool.read { try $0.cityCount() } == 4)
   }
 
-  @Test("A pool reads inside of a scope that reads, unless no reader could ever become free")
+  @Test(
+    "Nested reads of a pool work until all readers are used by the enclosing scopes, then throw")
   func readInsideReader() throws {
     let pool = pool
     try pool.read { outer in
@@ -148,7 +151,7 @@ struct ReentryTests {
     try pool.read { _ in try nest(depth - 1, pool, body) }
   }
 
-  @Test("It throws in a function that SQLite calls, deep inside")
+  @Test("A custom function that calls the queue whose scope it runs in throws")
   func insideFunction() throws {
     let queue = queue
     try queue.inDatabase { db in
@@ -159,12 +162,12 @@ struct ReentryTests {
         try db.value("SELECT count_again()", as: Int.self)
       }
       #expect(error?.message.contains("from inside of one") == true)
-      // It holds the queue, which holds it.
+      // The function retains the queue, which retains the function.
       try db.removeFunction("count_again", argumentCount: 0)
     }
   }
 
-  @Test("It throws across another queue: A, B, A")
+  @Test("A nested call back to a queue through other queues' scopes throws")
   func across() throws {
     let queue = queue
     let pool = pool
@@ -181,7 +184,7 @@ struct ReentryTests {
     #expect(try queue.read { try $0.cityCount() } == 4)
   }
 
-  @Test("It throws across another queue whose turn had to be waited for")
+  @Test("A nested call back to a queue through another queue that had to be waited for throws")
   func acrossInLine() throws {
     let first = queue
     let second = try DatabaseQueue()
@@ -198,7 +201,9 @@ struct ReentryTests {
     #expect(failures.allSatisfy { $0 == nil })
   }
 
-  @Test("Whoever waits beside others is in its own scopes only, not in theirs")
+  @Test(
+    "A thread can call a queue although another thread that waits beside it is in that queue's scope"
+  )
   func othersAreFree() throws {
     let first = queue
     let second = try DatabaseQueue()
@@ -214,7 +219,7 @@ struct ReentryTests {
     #expect(count.elements == [4])
   }
 
-  @Test("Two queues, one inside the other, are no misuse")
+  @Test("Scopes of two different queues can be nested in either order")
   func nested() throws {
     let other = try DatabaseQueue()
     try queue.inTransaction { _ in
@@ -223,7 +228,7 @@ struct ReentryTests {
     try other.inTransaction { _ in try queue.inTransaction { _ in } }
   }
 
-  @Test("Once a closure has ended, by an error too, the queue can be called again")
+  @Test("A queue or pool can be called again after a scope that threw")
   func afterwards() throws {
     #expect(throws: TookTooLong.self) { try queue.inDatabase { _ in throw TookTooLong() } }
     #expect(throws: TookTooLong.self) { try pool.read { _ in throw TookTooLong() } }
@@ -231,7 +236,7 @@ struct ReentryTests {
     for call in Self.calls(pool) { try call() }
   }
 
-  /// What a task does that was created in a scope which waits for it.
+  /// Calls for a task that is created in a scope of `access` which waits for the task.
   private static func tasks(_ access: any DatabaseAccess) -> [@Sendable () async throws -> Void] {
     let other = try? DatabaseQueue()
     let across: @Sendable () throws -> Void = {
@@ -240,13 +245,13 @@ struct ReentryTests {
     return [
       { try await access.inDatabase { _ in } }, { try await access.inTransaction { _ in } },
       { try await access.inSavepoint { _ in } },
-      // Calls that block the task's thread, as functions do that aren't asynchronous.
+      // These synchronous calls block the task's thread.
       calls(access)[1], across,
       { try await other?.inDatabase { _ in try access.inDatabase { _ in } } },
     ]
   }
 
-  /// Creates a task in a scope, waits for it there, and returns what it has thrown.
+  /// Creates a task, blocks the thread until it ends, and returns its error.
   private static func waitInside(
     _ task: @escaping @Sendable () async throws -> Void
   ) throws -> (any Error)? {
@@ -260,7 +265,8 @@ struct ReentryTests {
     return failure.elements.first
   }
 
-  /// Nobody can tell that a closure waits for a task by blocking its thread. The line's timeout ends it.
+  /// Expects a timeout or misuse error: a closure that blocks its thread until a task ends can't be recognized. Only
+  /// `scopeTimeout` ends the deadlock.
   private static func expectEnd(_ error: (any Error)?) {
     let code = (error as? DatabaseError)?.code
     #expect(code == .busy || code == .misuse, "\(error as Any)")
@@ -278,7 +284,7 @@ struct ReentryTests {
   }
 
   @Test(
-    "A task that a closure creates and waits for throws when the line's time is up",
+    "A task that a synchronous transaction creates and blocks for throws after `scopeTimeout`",
     arguments: 0..<6)
   func taskInsideSync(index: Int) async throws {
     let queue = try impatient(isPool: false)
@@ -291,7 +297,9 @@ struct ReentryTests {
     #expect(try await queue.read { try $0.cityCount() } == 4)
   }
 
-  @Test("So does one that a closure creates which runs for a task", arguments: 0..<6)
+  @Test(
+    "A task that a pool's async transaction creates and blocks for throws after `scopeTimeout`",
+    arguments: 0..<6)
   func taskInsideAsync(index: Int) async throws {
     let pool = try impatient(isPool: true)
     let error = try await pool.inTransaction { _ in
@@ -302,7 +310,7 @@ struct ReentryTests {
   }
 
   @Test(
-    "A task that a closure creates and doesn't wait for has its turn afterwards",
+    "A task that a scope creates without waiting for it gets its turn after the scope",
     arguments: [false, true])
   func taskOutlivesScope(isPool: Bool) async throws {
     let access: any DatabaseAccess = isPool ? pool : queue
@@ -312,14 +320,16 @@ struct ReentryTests {
     #expect(try await task.value == 4)
   }
 
-  @Test("However long the scope takes that created it", arguments: [false, true])
+  @Test(
+    "A task gets its turn after the scope that created it even if that takes two seconds",
+    arguments: [false, true])
   func taskWaitsForLong(isPool: Bool) async throws {
     let access: any DatabaseAccess = isPool ? pool : queue
     let tasks = Recorder<Task<Int?, any Error>>()
     let caller = Caller {
       try access.inDatabase { _ in
         tasks.add(Task { try await access.inTransaction { try $0.cityCount() } })
-        // Longer than any guess at whether the scope waits for the task.
+        // This is longer than any heuristic would wait before it assumes a deadlock.
         Thread.sleep(forTimeInterval: 2)
       }
     }
@@ -329,7 +339,7 @@ struct ReentryTests {
 }
 
 extension DatabasePool {
-  /// The forms that aren't asynchronous, for tests that are.
+  /// The synchronous variant of `inTransaction`, for async tests.
   fileprivate func writeSync(_ body: (Database) throws -> Void) throws {
     try inTransaction(.immediate, body)
   }

@@ -2,7 +2,7 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Trying again when another connection is in the way", .promptly)
+@Suite("Retries of transactions that meet another connection's lock", .promptly)
 struct RetryTests {
   private let folder: ScratchFolder
   private let path: String
@@ -22,7 +22,9 @@ struct RetryTests {
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 
-  @Test("It is off unless it is asked for")
+  @Test(
+    "Without a `retryLimit`, a deferred transaction with an outdated snapshot throws `.busySnapshot`"
+  )
   func off() throws {
     #expect(Configuration().retryLimit == nil)
     let queue = try queue(retryLimit: nil)
@@ -39,7 +41,7 @@ struct RetryTests {
     #expect(attempts == 1)
   }
 
-  @Test("A transaction whose snapshot is out of date runs anew on a new one")
+  @Test("With a `retryLimit`, a transaction with an outdated snapshot is run again on a new one")
   func busySnapshot() throws {
     let queue = try queue(retryLimit: .seconds(60))
     var counts: [Int?] = []
@@ -54,7 +56,7 @@ struct RetryTests {
     #expect(try other.cityCount() == 7)
   }
 
-  @Test("A savepoint without a transaction around it runs anew, too")
+  @Test("With a `retryLimit`, an outermost savepoint with an outdated snapshot is run again")
   func savepoint() throws {
     let queue = try queue(retryLimit: .seconds(60))
     var attempts = 0
@@ -68,7 +70,7 @@ struct RetryTests {
     #expect(try other.cityCount() == 3)
   }
 
-  @Test("A scope without a transaction isn't run again: what it did before would be done twice")
+  @Test("A busy `inDatabase` scope isn't retried, since its earlier statements would run twice")
   func plain() throws {
     let queue = try queue(retryLimit: .seconds(60))
     var attempts = 0
@@ -87,7 +89,7 @@ struct RetryTests {
     #expect(try other.cityCount() == 5)
   }
 
-  @Test("The deadline is kept, and the last error thrown")
+  @Test("A transaction that can't begin before the `retryLimit` throws `.busy`")
   func deadline() throws {
     let queue = try queue(retryLimit: .milliseconds(200))
     try other.begin()
@@ -104,7 +106,7 @@ struct RetryTests {
     try queue.inTransaction { try $0.executeUpdate("DELETE FROM city") }
   }
 
-  @Test("Other errors are thrown at once")
+  @Test("Errors other than busy ones aren't retried")
   func otherErrors() throws {
     struct Doubt: Error {}
     let queue = try queue(retryLimit: .seconds(60))
@@ -124,7 +126,7 @@ struct RetryTests {
     #expect(attempts == 2)
   }
 
-  @Test("The line's own timeout isn't another process's lock, and isn't waited for again")
+  @Test("A timeout of the queue itself isn't retried, whatever the `retryLimit`")
   func ownTimeout() throws {
     var configuration = Configuration()
     configuration.retryLimit = .seconds(600)
@@ -136,20 +138,27 @@ struct RetryTests {
     try holder.release()
   }
 
-  @Test("Tasks try again without blocking their thread, and stop when they are cancelled")
+  @Test(
+    "An async transaction is retried until another process's lock is released or its task is cancelled"
+  )
   func tasks() async throws {
     let queue = try queue(retryLimit: .seconds(600))
     let holder = try ChildProcess.role("hold", path)
     #expect(holder.line() == "held")
-    let patient = Task { try await queue.inTransaction { try $0.cityCount() } }
     let cancelled = Task { try await queue.inTransaction { try $0.cityCount() } }
+    try await yieldUntil { queue.statistics.retries > 0 }
     cancelled.cancel()
     await #expect(throws: CancellationError.self) { try await cancelled.value }
+    let retries = queue.statistics.retries
+    let patient = Task { try await queue.inTransaction { try $0.cityCount() } }
+    try await yieldUntil { queue.statistics.retries > retries }
     holder.say()
     #expect(try await patient.value == 4)
   }
 
-  @Test("What the first refusal took doesn't count: a limit as long as the busy timeout is one")
+  @Test(
+    "The `retryLimit` begins after the first busy error, so one as long as the busy timeout still retries"
+  )
   func limitFromFirstRefusal() throws {
     var configuration = Configuration()
     configuration.busyTimeout = .milliseconds(50)

@@ -1,7 +1,7 @@
 import LarderSQLite
 import Testing
 
-@Suite("Scopes whose transaction goes astray")
+@Suite("Scopes whose transaction ends unexpectedly")
 struct ScopeIntegrityTests {
   private func makeTable() throws -> Database {
     let db = try Database()
@@ -13,7 +13,8 @@ struct ScopeIntegrityTests {
     try db.executeQuery("SELECT name FROM city ORDER BY name").map { try $0.get(at: 0) }
   }
 
-  @Test("After an automatic rollback nothing more is written in the scope")
+  @Test(
+    "After SQLite's automatic rollback in a transaction scope, its later statements throw `.abort`")
   func automaticRollback() throws {
     let db = try makeTable()
     var late: DatabaseError?
@@ -38,7 +39,7 @@ struct ScopeIntegrityTests {
   }
 
   @Test(
-    "A scope's transaction can't be ended or begun by hand",
+    "SQL and methods that begin or end a transaction are refused in a transaction scope",
     arguments: [
       "COMMIT", "END TRANSACTION", "ROLLBACK", "BEGIN", " /* now */ commit -- it",
       "begin immediate",
@@ -61,7 +62,7 @@ struct ScopeIntegrityTests {
     try db.rollback()
   }
 
-  @Test("The name of the scopes' own savepoints is refused")
+  @Test("Savepoint methods refuse the name `larder scope`, which scopes use themselves")
   func reservedName() throws {
     let db = try makeTable()
     try db.inSavepoint { db in
@@ -72,7 +73,9 @@ struct ScopeIntegrityTests {
     #expect(!db.isInTransaction)
   }
 
-  @Test("A savepoint that is released by hand leaves no transaction open")
+  @Test(
+    "A savepoint scope that runs SQL on the internal savepoint throws and leaves no transaction open"
+  )
   func releasedByHand() throws {
     let db = try makeTable()
     #expect(throws: DatabaseError.self) {
@@ -88,7 +91,7 @@ struct ScopeIntegrityTests {
     #expect(!db.isInTransaction)
   }
 
-  @Test("A scope ends also when its end could no longer be compiled")
+  @Test("A transaction commits even if its closure sets a SQL length limit too short for COMMIT")
   func limitInScope() throws {
     let db = try makeTable()
     try db.inTransaction { db in
@@ -100,7 +103,7 @@ struct ScopeIntegrityTests {
     #expect(try cities(db) == ["Oslo"])
   }
 
-  @Test("A batch of many statements runs in one go")
+  @Test("A batch of 20,000 statements runs in one transaction")
   func longBatch() throws {
     let db = try makeTable()
     let rows = (1...20_000).map { "INSERT INTO city VALUES ('city number \($0)');" }

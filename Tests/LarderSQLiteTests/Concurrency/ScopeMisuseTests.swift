@@ -3,11 +3,11 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("What a closure does wrong in its scope", .promptly)
+@Suite("Misuse of a scope by its closure", .promptly)
 struct ScopeMisuseTests {
   private struct Doubt: Error {}
 
-  /// What a scope leaves behind, and whom it shouldn't reach.
+  /// Objects that a closure keeps beyond its scope or passes to another thread.
   private final class Leak: @unchecked Sendable {
     var db: Database?
     var rows: ResultSet?
@@ -22,7 +22,7 @@ struct ScopeMisuseTests {
     try queue.inDatabase { try createCities(in: $0) }
   }
 
-  @Test("A transaction that a closure leaves open is rolled back, and the call throws")
+  @Test("`inDatabase` rolls back a transaction that its closure leaves open, and throws")
   func leftOpen() throws {
     let beginnings: [(Database) throws -> Void] = [
       { try $0.begin() }, { try $0.executeUpdate("BEGIN") }, { try $0.savepoint("harvest") },
@@ -45,7 +45,8 @@ struct ScopeMisuseTests {
   }
 
   @Test(
-    "A transaction that a closure leaves open when it throws is rolled back, and its error thrown")
+    "`inDatabase` rolls back a transaction that its closure leaves open by throwing, and throws that error"
+  )
   func leftOpenByError() throws {
     #expect(throws: Doubt.self) {
       try queue.inDatabase { db in
@@ -58,7 +59,7 @@ struct ScopeMisuseTests {
     #expect(try queue.read { try $0.cityCount() } == 4)
   }
 
-  @Test("A closure can run transactions by hand in a scope without one")
+  @Test("`begin()`, `commit()` and `rollback()` work in an `inDatabase` scope")
   func byHand() throws {
     try queue.inDatabase { db in
       try db.begin()
@@ -71,7 +72,7 @@ struct ScopeMisuseTests {
     #expect(try queue.read { try $0.cityCount() } == 3)
   }
 
-  @Test("A closure can't end the scope's transaction by hand, in whatever words")
+  @Test("A closure that tries to end or begin its queue's transaction by any call gets `.misuse`")
   func commitsByHand() throws {
     let endings: [(Database) throws -> Void] = [
       { try $0.commit() }, { try $0.rollback() }, { try $0.begin() },
@@ -90,7 +91,7 @@ struct ScopeMisuseTests {
       #expect(error?.code == .misuse)
       #expect(try queue.read { try $0.cityCount() } == 4)
     }
-    // Whoever catches the error goes on in the transaction.
+    // After the error is caught, the transaction continues.
     try queue.inTransaction { db in
       #expect(throws: DatabaseError.self) { try db.commit() }
       try db.executeUpdate("DELETE FROM city WHERE id = 1")
@@ -98,7 +99,7 @@ struct ScopeMisuseTests {
     #expect(try queue.read { try $0.cityCount() } == 3)
   }
 
-  @Test("A closure can't close the database of its scope")
+  @Test("Closing the database in a queue's scope throws, and the queue stays usable")
   func closesInside() throws {
     let error = #expect(throws: DatabaseError.self) { try queue.inDatabase { try $0.close() } }
     #expect(error?.code == .misuse)
@@ -108,7 +109,9 @@ struct ScopeMisuseTests {
     #expect(try queue.read { try $0.cityCount() } == 4)
   }
 
-  @Test("Result sets, statements and the database throw after their scope, and say why")
+  @Test(
+    "A database, result set or statement that is kept after its scope throws, also in a later scope"
+  )
   func leaks() throws {
     let leak = Leak()
     let scopes: [((Database) throws -> Void) throws -> Void] = [
@@ -134,7 +137,7 @@ struct ScopeMisuseTests {
       #expect(throws: DatabaseError.self) { try leak.db?.begin() }
       #expect(throws: DatabaseError.self) { try leak.db?.close() }
       #expect(leak.db?.isInTransaction == false)
-      // Nor do they come back to life in a later scope.
+      // They also throw inside a later scope.
       try queue.inDatabase { db in
         #expect(!db.hasOpenStatements)
         #expect(throws: DatabaseError.self) { try leak.rows?.next() }
@@ -145,7 +148,7 @@ struct ScopeMisuseTests {
     #expect(try queue.read { try $0.cityCount() } == 4)
   }
 
-  @Test("A result set that is left open doesn't keep a lock or a snapshot")
+  @Test("A result set that is kept after its scope holds no lock or snapshot")
   func leakedSnapshot() throws {
     let folder = try ScratchFolder()
     let queue = try DatabaseQueue(path: folder.file("cities.db"))
@@ -162,7 +165,8 @@ struct ScopeMisuseTests {
     #expect(try queue.read { try $0.cityCount() } == 0)
   }
 
-  @Test("The database and its result sets throw on another thread, and the scope goes on")
+  @Test(
+    "A scope's database, result set and statement throw on another thread, and the scope continues")
   func otherThread() throws {
     let leak = Leak()
     try queue.inTransaction { db in
@@ -189,7 +193,7 @@ struct ScopeMisuseTests {
     #expect(try queue.read { try $0.cityCount() } == 4)
   }
 
-  @Test("A closure that has lost its transaction can't commit what it runs afterwards")
+  @Test("A closure whose transaction SQLite rolled back can't commit later statements")
   func lostTransaction() throws {
     let error = #expect(throws: DatabaseError.self) {
       try queue.inTransaction { db in
@@ -208,7 +212,7 @@ struct ScopeMisuseTests {
     #expect(try queue.read { try $0.cityCount() } == 4)
   }
 
-  @Test("A closure that blocks lets others wait until their deadline, and no longer")
+  @Test("Scopes that wait for one that blocks throw `.busy` after `scopeTimeout`")
   func blocksForEver() async throws {
     var configuration = Configuration()
     configuration.scopeTimeout = .milliseconds(300)

@@ -2,7 +2,7 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("A queue or pool that shares syncs", .promptly)
+@Suite("Shared syncs of a queue or pool", .promptly)
 struct SharedSyncTests {
   private let folder: ScratchFolder
 
@@ -30,7 +30,8 @@ struct SharedSyncTests {
     try access.inDatabase { try $0.effectiveSettings }
   }
 
-  @Test("Settings tell that it is synchronous FULL, shared")
+  @Test(
+    "Effective settings of a durable queue report synchronous FULL and whether syncs are shared")
   func settings() throws {
     let settings = try Self.settings(open())
     #expect(settings.synchronous == .full)
@@ -42,7 +43,9 @@ struct SharedSyncTests {
     #expect(!alone.groupCommit)
   }
 
-  @Test("It does so under an authorizer, too", arguments: [Authorizer.dataOnly, .tables(["city"])])
+  @Test(
+    "A durable queue syncs its commits also under an authorizer",
+    arguments: [Authorizer.dataOnly, .tables(["city"])])
   func authorizer(preset: Authorizer) throws {
     try open().close()
     let queue = try DatabaseQueue(
@@ -51,7 +54,7 @@ struct SharedSyncTests {
     #expect(queue.statistics.syncs > 0)
   }
 
-  @Test("A call after it was closed touches no other connection")
+  @Test("A call to a closed queue doesn't change the settings of other connections")
   func afterClose() throws {
     let queue = try open()
     try queue.close()
@@ -63,7 +66,7 @@ struct SharedSyncTests {
   }
 
   @Test(
-    "A scope that commits nothing holds up no read, beside it or inside of it",
+    "A pool's scope that commits nothing blocks no read, nested or on another thread",
     arguments: [
       "UPDATE city SET area = 1 WHERE name = 'Atlantis'", "CREATE TEMP TABLE draft (id)",
       "BEGIN IMMEDIATE; COMMIT",
@@ -78,7 +81,7 @@ struct SharedSyncTests {
     }
   }
 
-  @Test("A statement that is reset before its end has committed, and its row is synced")
+  @Test("An INSERT with RETURNING that is reset after its first row is committed and synced")
   func reset() throws {
     let queue = try open()
     let before = queue.statistics.syncs
@@ -91,7 +94,7 @@ struct SharedSyncTests {
     #expect(queue.statistics.syncs > before)
   }
 
-  @Test("What replaces all of the database is synced")
+  @Test("`restore` on a durable queue is synced")
   func restoration() throws {
     let source = try Database()
     try createCities(in: source)
@@ -103,7 +106,7 @@ struct SharedSyncTests {
     #expect(queue.statistics.syncs > before)
   }
 
-  @Test("Another journal mode is as durable, and the log is shared again once it is back")
+  @Test("Journal mode DELETE gets synchronous EXTRA, and WAL again gets shared syncs")
   func journalMode() throws {
     let queue = try open()
     try queue.inDatabase { db in
@@ -112,7 +115,7 @@ struct SharedSyncTests {
     }
     var settings = try Self.settings(queue)
     #expect(settings.journalMode == "delete")
-    // Only EXTRA syncs the journal's deletion.
+    // Only synchronous EXTRA syncs the journal's deletion.
     #expect(settings.synchronous == .extra)
     #expect(!settings.groupCommit)
     try queue.inDatabase { _ = try $0.executeUpdate("PRAGMA journal_mode = WAL") }
@@ -122,7 +125,9 @@ struct SharedSyncTests {
     #expect(settings.groupCommit)
   }
 
-  @Test("A change of the journal mode that is refused changes nothing")
+  @Test(
+    "A change of the journal mode that the authorizer refuses leaves synchronous and sharing unchanged"
+  )
   func refusedJournalMode() throws {
     let queue = try open()
     try queue.inDatabase { db in

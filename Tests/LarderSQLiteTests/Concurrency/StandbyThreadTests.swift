@@ -4,10 +4,10 @@ import Testing
 
 @testable import LarderSQLite
 
-@Suite("A thread that stands by for jobs")
+@Suite("Standby threads")
 struct StandbyThreadTests {
   @Test(
-    "Each job is called once and in order, whether the thread waits, ends or has ended when it comes",
+    "A standby thread runs each job once and in order, with any idle time",
     arguments: [Duration.zero, .microseconds(20), .seconds(1)])
   func jobsInOrder(idleTime: Duration) {
     let thread = StandbyThread(idleTime: idleTime)
@@ -24,7 +24,7 @@ struct StandbyThreadTests {
     #expect(called.withLock { $0 } == Array(0..<1000))
   }
 
-  @Test("Jobs that several threads hand over at once are all called, one at a time")
+  @Test("A standby thread runs all jobs that several threads submit at once, one at a time")
   func manyCallers() {
     let thread = StandbyThread(idleTime: .zero)
     let running = Atomic<Int>(0)
@@ -41,7 +41,7 @@ struct StandbyThreadTests {
     #expect(overlaps.load(ordering: .relaxed) == 0)
   }
 
-  @Test("The thread keeps nothing of its jobs, nor its owner, once they are over")
+  @Test("A standby thread releases a job's captures once the job has ended")
   func nothingKept() {
     final class Owner: Sendable {}
     let thread = StandbyThread()

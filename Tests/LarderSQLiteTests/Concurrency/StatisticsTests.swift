@@ -4,7 +4,7 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("What a queue or pool tells of what it does", .promptly)
+@Suite("Statistics of a queue or pool", .promptly)
 struct StatisticsTests {
   private let folder: ScratchFolder
 
@@ -28,7 +28,9 @@ struct StatisticsTests {
     _ = try access.inTransaction { try $0.executeUpdate("UPDATE city SET name = name || '!'") }
   }
 
-  @Test("Each scope that has the writer counts, also one that fails", arguments: [false, true])
+  @Test(
+    "`statistics.transactions` counts each scope that has the writer, also one that fails",
+    arguments: [false, true])
   func transactions(isPool: Bool) throws {
     let access = try open(isPool: isPool)
     let before = access.statistics.transactions
@@ -37,12 +39,12 @@ struct StatisticsTests {
     try access.inSavepoint { _ in }
     _ = try? access.inTransaction { _ in throw TookTooLong() }
     #expect(access.statistics.transactions == before + 4)
-    // A pool reads without the writer.
+    // A pool's reads don't need the writer.
     try access.read { _ in }
     #expect(access.statistics.transactions == before + (isPool ? 4 : 5))
   }
 
-  @Test("Nobody has waited where nobody was in the way")
+  @Test("Without contention, the statistics of waits, retries and syncs are zero")
   func noWaits() throws {
     let access = try open(isPool: false)
     try Self.rename(access)
@@ -53,7 +55,9 @@ struct StatisticsTests {
     #expect(statistics.oldestReaderAge == nil && access.readerCounts.open == 0)
   }
 
-  @Test("Those who wait count now, those who have waited for good", arguments: [false, true])
+  @Test(
+    "`statistics.waiting` counts scopes that wait now, `waits` and `waited` those that have waited",
+    arguments: [false, true])
   func waits(isPool: Bool) async throws {
     let access = try open(isPool: isPool)
     let holder = try Holder(access)
@@ -77,7 +81,7 @@ struct StatisticsTests {
     #expect(statistics.longestWait <= ContinuousClock.now - start)
   }
 
-  @Test("Readers count as idle and busy, and the oldest that reads has an age")
+  @Test("Statistics count idle and busy readers and report the age of the oldest read scope")
   func readers() throws {
     let access = try open(isPool: true)
     #expect(access.statistics.oldestReaderAge == nil)
@@ -90,7 +94,7 @@ struct StatisticsTests {
       let age = try #require(second.oldestReaderAge)
       #expect(age > .milliseconds(15))
       #expect(age > first.oldestReaderAge ?? .zero)
-      // The youngest doesn't count.
+      // A younger read scope doesn't change the age.
       try access.inTransaction { _ in
         try Caller {
           try access.read { _ in
@@ -106,7 +110,7 @@ struct StatisticsTests {
     #expect(access.statistics.oldestReaderAge == nil)
   }
 
-  @Test("The log's frames grow with commits, and begin anew after it was cut")
+  @Test("`statistics.logFrames` grows with commits and starts again after a TRUNCATE checkpoint")
   func logFrames() throws {
     let access = try open(isPool: true)
     let first = access.statistics.logFrames
@@ -119,7 +123,7 @@ struct StatisticsTests {
     #expect((1..<first + 5).contains(access.statistics.logFrames))
   }
 
-  @Test("The time in COMMIT grows with commits, and not with what is rolled back")
+  @Test("`statistics.timeInCommit` grows with a commit but not with a rollback")
   func timeInCommit() throws {
     let access = try open(isPool: false)
     let before = access.statistics.timeInCommit
@@ -133,7 +137,7 @@ struct StatisticsTests {
     #expect(access.statistics.timeInCommit == after)
   }
 
-  @Test("Each retry counts")
+  @Test("`statistics.retries` counts each retry of a busy transaction")
   func retries() throws {
     let access = try open(isPool: false) { configuration in
       configuration.busyTimeout = .zero
@@ -152,7 +156,7 @@ struct StatisticsTests {
     try other.close()
   }
 
-  @Test("A trace tells how long the scope has waited for its turn")
+  @Test("A trace event's `waited` is the time that its scope has waited for its turn")
   func waitedInTrace() throws {
     let waits = Recorder<(sql: String, waited: Duration)>()
     let access = try open(isPool: false) { configuration in
@@ -167,7 +171,7 @@ struct StatisticsTests {
     try holder.release()
     try caller.join()
     let events = waits.elements.filter { $0.sql.hasPrefix("DELETE") || $0.waited > .zero }
-    // Its BEGIN, its DELETE and its COMMIT have all waited for the same.
+    // BEGIN, DELETE and COMMIT all have the wait of their scope.
     #expect(events.count == 3)
     #expect(Set(events.map(\.waited)).count == 1)
     #expect(events.allSatisfy { $0.waited > .zero })
@@ -176,7 +180,7 @@ struct StatisticsTests {
   }
 
   @Test(
-    "Who waits in vain is told the label of the scope that has the writer",
+    "A scope that times out throws an error with the label and line of the scope that has the writer",
     arguments: [false, true])
   func label(isPool: Bool) async throws {
     let access = try open(isPool: isPool) { $0.scopeTimeout = .milliseconds(50) }

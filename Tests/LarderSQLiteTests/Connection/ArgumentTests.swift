@@ -17,7 +17,7 @@ struct ArgumentTests {
 
   // MARK: By position
 
-  @Test("Values are bound in order, nil as NULL")
+  @Test("Positional arguments are bound in order, `nil` as NULL")
   func positional() throws {
     let db = try makeTable()
     let none: String? = nil
@@ -26,7 +26,7 @@ struct ArgumentTests {
     #expect(try rows(of: db) == [["Oslo", 5, nil], ["Lagos", nil, 2.5]])
   }
 
-  @Test("An array gives the values in order")
+  @Test("An array of arguments is bound by position, in order")
   func array() throws {
     let db = try makeTable()
     let values: [(any DatabaseValueConvertible)?] = ["Oslo", "Lagos", nil]
@@ -38,7 +38,9 @@ struct ArgumentTests {
     #expect(try found.map { try $0.get(at: 0, as: String.self) } == ["Lagos", "Bergen"])
   }
 
-  @Test("A missing or surplus value throws with both counts", arguments: [0, 1, 3])
+  @Test(
+    "Too few or too many positional arguments throw an error that states both counts",
+    arguments: [0, 1, 3])
   func wrongCount(count: Int) throws {
     let db = try makeTable()
     let values = Arguments(Array(repeating: "Oslo", count: count))
@@ -50,13 +52,13 @@ struct ArgumentTests {
       let error = #expect(throws: DatabaseError.self) { try call() }
       #expect(error?.code == .range)
       #expect(error?.message.contains("2 parameters") == true)
-      #expect(error?.message.contains("given were \(count)") == true)
+      #expect(error?.message.contains("but \(count) were given") == true)
     }
     #expect(try rows(of: db).isEmpty)
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("A statement is usable after wrong arguments were given to it")
+  @Test("A statement can be run again after arguments of the wrong number or value were refused")
   func afterFailure() throws {
     let db = try makeTable()
     for _ in 1...3 {
@@ -71,7 +73,7 @@ struct ArgumentTests {
     #expect(try rows(of: db) == [["Oslo", "Bergen", nil]])
   }
 
-  @Test("Numbered parameters are bound by their number")
+  @Test("Parameters with a number, such as `?2`, are bound by that number")
   func numbered() throws {
     let db = try makeTable()
     try db.executeUpdate("INSERT INTO route VALUES (?2, ?1, ?2)", "Bergen", "Oslo")
@@ -80,7 +82,7 @@ struct ArgumentTests {
 
   // MARK: By name
 
-  @Test("A dictionary gives the values by name")
+  @Test("A dictionary of arguments is bound by parameter name")
   func named() throws {
     let db = try makeTable()
     try db.executeUpdate(
@@ -94,7 +96,9 @@ struct ArgumentTests {
     #expect(try found.isNull("via"))
   }
 
-  @Test("A name stands for each of the three prefixes", arguments: [":city", "@city", "$city"])
+  @Test(
+    "An argument's name matches a parameter with any of the prefixes `:`, `@` and `$`",
+    arguments: [":city", "@city", "$city"])
   func prefix(parameter: String) throws {
     let db = try Database()
     let sql = SQL(raw: "SELECT \(parameter)")
@@ -110,7 +114,7 @@ struct ArgumentTests {
     #expect(try rows(of: db) == [["Oslo", "Oslo", "Oslo"]])
   }
 
-  @Test("A name that is missing throws and is named")
+  @Test("A named parameter without an argument throws an error that names only that parameter")
   func missingName() throws {
     let db = try makeTable()
     let error = #expect(throws: DatabaseError.self) {
@@ -122,7 +126,9 @@ struct ArgumentTests {
     #expect(try rows(of: db).isEmpty)
   }
 
-  @Test("A name that the statement doesn't have throws unless that is allowed")
+  @Test(
+    "An argument whose name isn't in the statement throws, unless `ignoringSurplusNames()` allows it"
+  )
   func surplusName() throws {
     let db = try makeTable()
     let sql: SQL = "INSERT INTO route VALUES (:origin, NULL, NULL)"
@@ -136,7 +142,7 @@ struct ArgumentTests {
     #expect(try rows(of: db) == [["Oslo", nil, nil]])
   }
 
-  @Test("Allowing surplus names doesn't allow missing ones")
+  @Test("`ignoringSurplusNames()` doesn't allow a parameter without an argument")
   func surplusAndMissing() throws {
     let db = try Database()
     let arguments: Arguments = ["season": "winter"]
@@ -145,7 +151,8 @@ struct ArgumentTests {
     }
   }
 
-  @Test("Surplus names that one call allows are refused by the next")
+  @Test(
+    "A surplus argument name that one call allows is refused by the next call with the same SQL")
   func surplusNameOnce() throws {
     let db = try Database()
     let sql: SQL = "SELECT :origin"
@@ -154,7 +161,7 @@ struct ArgumentTests {
     #expect(throws: DatabaseError.self) { try db.value(sql, arguments: arguments, as: String.self) }
   }
 
-  @Test("Each run of a statement may give other names in another order")
+  @Test("A cached statement can be run with named arguments in any order, and with positional ones")
   func otherOrder() throws {
     let db = try makeTable()
     let sql: SQL = "INSERT INTO route VALUES (:origin, :destination, NULL)"
@@ -169,7 +176,7 @@ struct ArgumentTests {
 
   // MARK: By interpolation
 
-  @Test("An interpolated value is bound, whatever it says")
+  @Test("A value interpolated into SQL is bound as a parameter, even if it contains SQL")
   func interpolation() throws {
     let db = try makeTable()
     let name = "Robert'); DROP TABLE route;--"
@@ -177,7 +184,7 @@ struct ArgumentTests {
     #expect(try rows(of: db) == [[.text(name), 5, 2.5]])
   }
 
-  @Test("An interpolated nil is NULL")
+  @Test("A `nil` interpolated into SQL is bound as NULL")
   func interpolatedNil() throws {
     let db = try makeTable()
     let via: String? = nil
@@ -185,7 +192,7 @@ struct ArgumentTests {
     #expect(try rows(of: db) == [["Oslo", nil, nil]])
   }
 
-  @Test("An interpolated list stands in parentheses, and nothing is in an empty one")
+  @Test("An array interpolated into SQL is a list for IN, and IN an empty array finds no row")
   func list() throws {
     let db = try makeCities()
     let names = ["Oslo", "北京市", "Atlantis"]
@@ -196,7 +203,7 @@ struct ArgumentTests {
     #expect(try db.texts("SELECT name FROM city WHERE id IN \(ids)").count == 3)
   }
 
-  @Test("An interpolated identifier is quoted")
+  @Test("An identifier interpolated into SQL with `\\(identifier:)` is quoted")
   func identifier() throws {
     let db = try Database()
     let table = #"the "old" towns; DROP"#
@@ -205,7 +212,7 @@ struct ArgumentTests {
     #expect(try db.texts("SELECT \(identifier: "select") FROM \(identifier: table)") == ["Røros"])
   }
 
-  @Test("Interpolated SQL brings its values along")
+  @Test("SQL interpolated into other SQL keeps its arguments, in the order of the text")
   func fragment() throws {
     let db = try makeCities()
     let condition: SQL = "population > \(300_000) AND area < \(1000)"
@@ -215,7 +222,7 @@ struct ArgumentTests {
     #expect(try db.texts(sql) == ["Oslo"])
   }
 
-  @Test("Interpolated values and named arguments go together, positional ones don't")
+  @Test("Interpolated values can be combined with named arguments, but not with positional ones")
   func mixed() throws {
     let db = try makeTable()
     let sql: SQL = "INSERT INTO route VALUES (:origin, \("Bergen"), :origin)"
@@ -225,7 +232,7 @@ struct ArgumentTests {
     #expect(try rows(of: db).count == 1)
   }
 
-  @Test("A value that one call has interpolated isn't left for the next")
+  @Test("A value that one call interpolated isn't reused for an unbound `?` of the next call")
   func leftover() throws {
     let db = try Database()
     let interpolated: SQL = "SELECT :origin || \(" to Bergen")"

@@ -5,7 +5,7 @@ import Testing
 @Suite("Locks of attached files")
 struct AttachedLockTests {
   @Test(
-    "A transaction locks a file that was attached after another one of its kind",
+    "A transaction also locks a file that was attached after an earlier transaction of the same kind",
     arguments: [TransactionKind.immediate, .exclusive])
   func attachedLater(kind: TransactionKind) throws {
     let folder = try ScratchFolder()

@@ -48,7 +48,7 @@ struct AuthorizerTests {
     "ATTACH ':memory:' AS other", "CREATE VIRTUAL TABLE doc USING fts5 (text)",
   ]
 
-  @Test("Read-only: queries work, nothing can be written")
+  @Test("With the authorizer `.readOnly`, queries work and every statement that writes is denied")
   func readOnly() throws {
     let db = try database(.readOnly)
     #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 2)
@@ -64,7 +64,9 @@ struct AuthorizerTests {
     #expect(one == 1)
   }
 
-  @Test("The schema can be asked for", arguments: [Authorizer.readOnly, .dataOnly])
+  @Test(
+    "The authorizers `.readOnly` and `.dataOnly` allow the schema to be inspected",
+    arguments: [Authorizer.readOnly, .dataOnly])
   func schema(preset: Authorizer) throws {
     let db = try database(preset)
     #expect(try db.tableExists("city"))
@@ -74,7 +76,7 @@ struct AuthorizerTests {
     #expect(try db.indexes(of: "city").map(\.name) == ["cityByName"])
   }
 
-  @Test("Read-only: a PRAGMA that writes needs no argument to be refused")
+  @Test("The authorizer `.readOnly` denies a PRAGMA that writes even without an argument")
   func pragmasThatWrite() throws {
     let db = try database(.readOnly)
     for sql: SQL in ["PRAGMA incremental_vacuum", "PRAGMA wal_checkpoint"] {
@@ -82,7 +84,7 @@ struct AuthorizerTests {
     }
   }
 
-  @Test("Data only: rows can be written, the schema can't")
+  @Test("With the authorizer `.dataOnly`, rows can be written and schema changes are denied")
   func dataOnly() throws {
     let db = try database(.dataOnly)
     try db.executeUpdate("INSERT INTO city VALUES ('Bodø', 53259)")
@@ -96,7 +98,7 @@ struct AuthorizerTests {
     }
   }
 
-  @Test("Some tables only: what their views and triggers use has to be listed too")
+  @Test("With the authorizer `.tables`, the tables that views and triggers use must be listed too")
   func someTables() throws {
     let db = try database(.tables(["CITY", "capital"]))
     #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 2)
@@ -119,7 +121,7 @@ struct AuthorizerTests {
   }
 
   @Test(
-    "A common table expression is no view: it opens no other table",
+    "With the authorizer `.tables`, a common table expression gives no access to an unlisted table",
     arguments: ["city", "anything"])
   func commonTableExpressions(name: String) throws {
     let db = try database(.tables(["city", "capital"]))
@@ -132,7 +134,7 @@ struct AuthorizerTests {
       ))
   }
 
-  @Test("It is in force for statements that were compiled while opening")
+  @Test("The authorizer also applies to statements that `prepareDatabase` compiled while opening")
   func duringOpening() throws {
     var configuration = Configuration()
     configuration.authorizer = .readOnly

@@ -19,7 +19,7 @@ struct BatchTests {
       try db.texts("SELECT name FROM river") == [#"Akerselva; or "Aker River" -- not a comment"#])
   }
 
-  @Test("A closure sees each row of each statement")
+  @Test("The closure of `executeStatements` gets each row of each statement")
   func rows() throws {
     let db = try makeCities()
     var seen: [String] = []
@@ -42,7 +42,9 @@ struct BatchTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("The closure can stop the batch, and what has run stays")
+  @Test(
+    "The closure of `executeStatements` can stop the batch; the statements before keep their effect"
+  )
   func stop() throws {
     let db = try makeCities()
     var names: [String] = []
@@ -61,7 +63,7 @@ struct BatchTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("What the closure throws ends the batch")
+  @Test("An error thrown by the closure of `executeStatements` ends the batch and is passed on")
   func closureThrows() throws {
     let db = try makeCities()
     #expect(throws: CancellationError.self) {
@@ -73,7 +75,7 @@ struct BatchTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("A statement that fails ends the batch, and those before it have run")
+  @Test("A failing statement ends its batch; the statements before it keep their effect")
   func failure() throws {
     let db = try makeCities()
     let error = #expect(throws: DatabaseError.self) {
@@ -90,7 +92,7 @@ struct BatchTests {
     #expect(try db.cityCount() == 3)
   }
 
-  @Test("A batch inside a transaction is all or nothing")
+  @Test("A batch that fails inside a transaction is rolled back as a whole")
   func transaction() throws {
     let db = try makeCities()
     #expect(throws: DatabaseError.self) {
@@ -101,7 +103,7 @@ struct BatchTests {
     #expect(try db.cityCount() == 4)
   }
 
-  @Test("Values go to the statements in order")
+  @Test("Values interpolated into a batch are bound to its statements in order")
   func values() throws {
     let db = try makeCities()
     try db.executeStatements(
@@ -113,7 +115,7 @@ struct BatchTests {
     #expect(try db.value("SELECT area IS NULL FROM city WHERE id = 2", as: Bool.self) == true)
   }
 
-  @Test("Parameters without a value are an error")
+  @Test("A batch with a parameter that has no value throws")
   func missingValue() throws {
     let db = try makeCities()
     #expect(throws: DatabaseError.self) {
@@ -132,7 +134,7 @@ struct BatchTests {
     }
   }
 
-  @Test("A table that one statement drops is gone for the next")
+  @Test("A statement of a batch can't use a table that an earlier one has dropped")
   func drop() throws {
     let db = try makeCities()
     let error = #expect(throws: DatabaseError.self) {
@@ -141,14 +143,14 @@ struct BatchTests {
     #expect(error?.message == "no such table: city")
   }
 
-  @Test("A value where no statement has a parameter is an error, after the statements have run")
+  @Test("A batch with more values than parameters throws, but only after its statements have run")
   func superfluousValue() throws {
     let db = try Database()
     let error = #expect(throws: DatabaseError.self) {
       try db.executeStatements("CREATE TABLE city (name) -- of \(5) years")
     }
     #expect(error?.code == .range)
-    #expect(error?.message == "1 values more than the statements have parameters")
+    #expect(error?.message == "there are 1 more values than the statements have parameters")
     #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 0)
   }
 }

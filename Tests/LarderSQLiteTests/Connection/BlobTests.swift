@@ -13,7 +13,7 @@ struct BlobTests {
       """)
   }
 
-  @Test("A value is written and read at offsets", arguments: Company.threads)
+  @Test("A blob is written and read at byte offsets", arguments: Company.threads)
   func pieces(company: Company) throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
@@ -41,7 +41,8 @@ struct BlobTests {
     }
   }
 
-  @Test("What isn't there, or can't be opened or written, throws what it is")
+  @Test(
+    "Opening, reading or writing a blob that isn't possible throws an error with the right code")
   func refused() throws {
     let queue = try DatabaseQueue()
     try queue.inDatabase { db in
@@ -73,7 +74,7 @@ struct BlobTests {
       #expect(refusal(table, column, row) == .error)
     }
     #expect(refusal("file", "content", 1, "other") == .error)
-    // An index would not notice.
+    // The index wouldn't be updated.
     #expect(refusal("file", "name", 1, isWritable: true) == .error)
     try queue.inTransaction { db in
       let blob = try db.openBlob("file", column: "content", row: 2)
@@ -95,7 +96,9 @@ struct BlobTests {
     }
   }
 
-  @Test("A read scope, an authorizer and the lack of a transaction keep a blob from being written")
+  @Test(
+    "A blob can't be written in a read scope, without a transaction, or when the authorizer denies it"
+  )
   func notWritten() throws {
     let folder = try ScratchFolder()
     let pool = try DatabasePool(path: folder.file("a.db"))
@@ -127,7 +130,7 @@ struct BlobTests {
     #expect(stored == [UInt8](repeating: 0, count: 10))
   }
 
-  @Test("A blob ends with its row's value, and with its scope")
+  @Test("A blob expires when its row's value changes, and when its scope ends")
   func expired() throws {
     let queue = try DatabaseQueue()
     try queue.inDatabase { try makeFiles(in: $0) }
@@ -153,7 +156,7 @@ struct BlobTests {
   }
 
   @Test("A savepoint that can't begin because a blob is open for writing names the blob")
-  func namedInErrors() throws {
+  func savepointNamesBlob() throws {
     let queue = try DatabaseQueue()
     try queue.inTransaction { db in
       try makeFiles(in: db)
@@ -166,24 +169,40 @@ struct BlobTests {
       }
       blob.close()
       try db.inSavepoint { _ in }
-      let rows = try db.executeQuery("UPDATE file SET name = name || 'x' RETURNING id")
-      #expect(try rows.next())
     }
   }
 
-  @Test("A commit that a statement keeps from ending names the statement")
-  func statementNamedInErrors() throws {
+  @Test("A savepoint that can't begin while an UPDATE's rows are read names the statement")
+  func savepointNamesStatement() throws {
+    let queue = try DatabaseQueue()
+    try queue.inTransaction { db in
+      try makeFiles(in: db)
+      let update = try db.prepare("UPDATE file SET name = name || 'x' RETURNING id")
+      try update.bind()
+      #expect(try update.step())
+      let error = #expect(throws: DatabaseError.self) { try db.savepoint("mine") }
+      #expect(error?.code == .busy)
+      #expect(
+        error?.message.contains("close “UPDATE file SET name") == true,
+        "\(String(describing: error))")
+      #expect(try update.step())
+    }
+  }
+
+  @Test("A commit that fails because a blob is open for writing names the blob")
+  func commitNamesBlob() throws {
     let db = try Database()
     try makeFiles(in: db)
     try db.begin()
     let blob = try db.openBlob("file", column: "content", row: 1, isWritable: true)
     let error = #expect(throws: DatabaseError.self) { try db.commit() }
+    #expect(error?.code == .busy)
     #expect(error?.message.contains("the blob file.content of row 1") == true)
     blob.close()
     try db.commit()
   }
 
-  @Test("What is written to a blob is seen by who observes it", .needsPreupdateHook)
+  @Test("A write to a blob is reported to observers of its table", .needsPreupdateHook)
   func observed() async throws {
     let queue = try DatabaseQueue()
     try await queue.inDatabase { try makeFiles(in: $0) }

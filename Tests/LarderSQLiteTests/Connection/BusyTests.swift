@@ -23,7 +23,9 @@ struct BusyTests {
     }
   }
 
-  @Test("Nobody can write while another connection reads, and can once it is done")
+  @Test(
+    "With a rollback journal, a write throws `.busy` while another connection reads, and works afterwards"
+  )
   func readerBlocksWriter() throws {
     try withTwoConnections { reader, writer in
       let rows = try reader.executeQuery("SELECT name FROM city")
@@ -40,7 +42,7 @@ struct BusyTests {
     }
   }
 
-  @Test("A locked file makes the first step throw instead of ending the rows")
+  @Test("The first `next()` on a locked file throws `.busy` instead of ending the rows")
   func firstStep() throws {
     try withTwoConnections { writer, reader in
       let rows = try reader.executeQuery("SELECT name FROM city")
@@ -53,7 +55,7 @@ struct BusyTests {
     }
   }
 
-  @Test("A call waits for a lock as long as the timeout, then throws")
+  @Test("A call waits for a lock for the busy timeout, then throws")
   func waits() throws {
     try withTwoConnections(busyTimeout: .milliseconds(80)) { first, second in
       try first.begin()
@@ -65,7 +67,7 @@ struct BusyTests {
     }
   }
 
-  @Test("A timeout of zero throws at once")
+  @Test("With a busy timeout of zero, a call that needs a locked file throws at once")
   func zero() throws {
     try withTwoConnections(busyTimeout: .seconds(60)) { first, second in
       try first.begin()
@@ -76,7 +78,7 @@ struct BusyTests {
     }
   }
 
-  @Test("A lock that is let go in time is waited for")
+  @Test("A call waits for a lock that is released before the busy timeout, and then succeeds")
   func letGo() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/cities.db"
@@ -107,7 +109,7 @@ struct BusyTests {
     }
   }
 
-  @Test("The timeout can be asked for and changed, also when the database is closed")
+  @Test("`busyTimeout` can be read and changed, also on a closed database")
   func property() throws {
     var configuration = Configuration()
     #expect(configuration.busyTimeout > .zero)
@@ -138,15 +140,15 @@ struct BusyTests {
     }
   }
 
-  @Test("An interrupt ends the wait for a lock")
+  @Test("An interrupt ends a statement's wait for a lock")
   func interrupt() throws {
     try withTwoConnections(busyTimeout: .seconds(60)) { first, second in
       try first.begin()
       let handle = second.interruptHandle
       let hasEnded = DispatchSemaphore(value: 0)
       let hasStopped = DispatchSemaphore(value: 0)
-      // Again and again, since an interrupt before the wait has begun doesn't end it; with pauses, in
-      // which it can begin.
+      // The interrupt is repeated, since one before the wait begins doesn't end it. The pauses let the
+      // wait begin.
       DispatchQueue.global().async {
         while hasEnded.wait(timeout: .now() + .milliseconds(2)) == .timedOut { handle.interrupt() }
         hasStopped.signal()
@@ -162,7 +164,9 @@ struct BusyTests {
     }
   }
 
-  @Test("A journal mode that others don't let change is waited for as long as the timeout")
+  @Test(
+    "Opening waits for the busy timeout when another connection prevents a change of the journal mode"
+  )
   func journalMode() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/cities.db"

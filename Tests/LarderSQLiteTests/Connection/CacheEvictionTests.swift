@@ -1,7 +1,7 @@
 import LarderSQLite
 import Testing
 
-@Suite("What the statement cache keeps")
+@Suite("Eviction from the statement cache")
 struct CacheEvictionTests {
   private func database(capacity: Int) throws -> Database {
     var configuration = Configuration()
@@ -25,7 +25,7 @@ struct CacheEvictionTests {
     #expect(found == number)
   }
 
-  @Test("A statement is compiled once, whatever its values")
+  @Test("A statement that is run with different values is compiled once")
   func hits() throws {
     let db = try database(capacity: 8)
     try expectWork(db, hits: 9, misses: 1) {
@@ -37,12 +37,12 @@ struct CacheEvictionTests {
     #expect(db.statementCacheStatistics.count == 1)
   }
 
-  @Test("A connection begins with an empty cache")
+  @Test("A new connection's statement cache is empty")
   func beginsEmpty() throws {
     #expect(try database(capacity: 8).statementCacheStatistics.count == 0)
   }
 
-  @Test("The statement that wasn't used for longest makes room")
+  @Test("A full statement cache evicts the least recently used statement")
   func eviction() throws {
     let db = try database(capacity: 2)
     let before = db.statementCacheStatistics.evictions
@@ -54,13 +54,13 @@ struct CacheEvictionTests {
     #expect(db.statementCacheStatistics.count == 2)
   }
 
-  @Test("It never grows beyond its capacity")
+  @Test("The statement cache never grows beyond its capacity")
   func bounded() throws {
     let db = try database(capacity: 16)
     let before = db.statementCacheStatistics.evictions
     for number in 0..<500 { try run(db, number) }
     #expect(db.statementCacheStatistics.count == 16)
-    // What runs once only takes nobody's place.
+    // A statement that runs only once evicts no other.
     #expect(db.statementCacheStatistics.evictions == before)
     for number in 100..<200 {
       for _ in 1...2 { try run(db, number) }
@@ -69,7 +69,7 @@ struct CacheEvictionTests {
     #expect(db.statementCacheStatistics.evictions - before == 100)
   }
 
-  @Test("SQL that never repeats drives out nothing that does")
+  @Test("SQL that runs only once evicts no repeated statement from the cache")
   func uniqueTexts() throws {
     let db = try database(capacity: 4)
     for number in 1...4 { try run(db, number) }
@@ -79,7 +79,7 @@ struct CacheEvictionTests {
     }
   }
 
-  @Test("In a full cache a statement is kept when it runs for the second time")
+  @Test("A full statement cache keeps a new statement once it runs for the second time")
   func secondUse() throws {
     let db = try database(capacity: 1)
     try run(db, 1)
@@ -88,7 +88,7 @@ struct CacheEvictionTests {
     #expect(db.statementCacheStatistics.count == 1)
   }
 
-  @Test("A statement that isn't to be kept counts as compiled")
+  @Test("A statement with an interpolated list isn't cached and counts as a cache miss each time")
   func uncachedLists() throws {
     let db = try database(capacity: 8)
     try expectWork(db, hits: 0, misses: 3) {
@@ -100,7 +100,7 @@ struct CacheEvictionTests {
     #expect(db.statementCacheStatistics.count == 0)
   }
 
-  @Test("Without capacity every statement is compiled anew, and none is kept")
+  @Test("With a cache capacity of zero, every statement is compiled again and none is kept")
   func zeroCapacity() throws {
     let db = try database(capacity: 0)
     try expectWork(db, hits: 0, misses: 3) { for _ in 0..<3 { try run(db, 1) } }
@@ -108,7 +108,7 @@ struct CacheEvictionTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("A smaller capacity takes effect at once")
+  @Test("Reducing the statement cache's capacity evicts the surplus statements at once")
   func shrinking() throws {
     let db = try database(capacity: 8)
     for number in 1...8 { try run(db, number) }
@@ -119,7 +119,7 @@ struct CacheEvictionTests {
   }
 
   @Test(
-    "A statement in use leaves the cache once it is given back, where there is no room any more")
+    "A statement in use isn't cached on release if the capacity was reduced to zero meanwhile")
   func shrinkingWhileInUse() throws {
     let db = try database(capacity: 8)
     let rows = try db.executeQuery("SELECT 1")
@@ -130,7 +130,7 @@ struct CacheEvictionTests {
     #expect(db.statementCacheStatistics.count == 0)
   }
 
-  @Test("A statement in use isn't evicted, and not handed out twice")
+  @Test("A cached statement in use is neither evicted nor handed out a second time")
   func inUse() throws {
     let db = try database(capacity: 1)
     let first = try db.executeQuery("SELECT \("Oslo") AS name")
@@ -148,7 +148,7 @@ struct CacheEvictionTests {
     }
   }
 
-  @Test("Clearing keeps statements in use alive")
+  @Test("`clearStatementCache()` leaves result sets that are in use readable")
   func clearing() throws {
     let db = try database(capacity: 8)
     try run(db, 1)
@@ -162,7 +162,7 @@ struct CacheEvictionTests {
     try expectWork(db, hits: 0, misses: 1) { try run(db, 1) }
   }
 
-  @Test("Texts that look alike but differ in their bytes are different statements")
+  @Test("SQL texts that are canonically equivalent but differ in bytes are different statements")
   func canonicallyEquivalentTexts() throws {
     let db = try database(capacity: 8)
     for text in ["\u{E9}", "e\u{301}", "\u{E9}"] {
@@ -171,7 +171,7 @@ struct CacheEvictionTests {
     }
   }
 
-  @Test("So are the tables that they name")
+  @Test("Table names that are canonically equivalent but differ in bytes are different tables")
   func canonicallyEquivalentNames() throws {
     let db = try database(capacity: 8)
     try db.executeUpdate("CREATE TABLE \(identifier: "caf\u{E9}") (name)")
@@ -182,7 +182,7 @@ struct CacheEvictionTests {
     #expect(try rows.map { try $0.get(at: 0, as: String.self) } == ["decomposed"])
   }
 
-  @Test("Statements stay right when the schema changes")
+  @Test("A cached statement has the new columns after its table was dropped and created again")
   func schemaChanges() throws {
     let db = try database(capacity: 8)
     try db.executeStatements("CREATE TABLE city (name); INSERT INTO city VALUES ('Oslo')")

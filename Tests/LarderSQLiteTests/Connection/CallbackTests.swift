@@ -3,17 +3,17 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-/// What functions, traces and destructors do to the database that calls them.
-@Suite("Callbacks that meddle", .serialized)
+/// Functions, traces, logs and destructors that use or close the database that is calling them.
+@Suite("Callbacks that use or close their database", .serialized)
 struct CallbackTests {
-  /// Lends what isn't Sendable to a closure that has to be.
+  /// Makes values that aren't Sendable available to a closure that must be Sendable.
   private final class Loan: @unchecked Sendable {
     var db: Database?
     var rows: ResultSet?
     var statement: Statement?
   }
 
-  @Test("A query whose function closes its result set ends with an error, and nobody gets its row")
+  @Test("A query whose function closes its own result set throws, and its row can't be read")
   func closingRows() throws {
     let db = try Database()
     let loan = Loan()
@@ -34,7 +34,7 @@ struct CallbackTests {
     #expect(try db.value("SELECT ?", "Oslo", as: String.self) == "Oslo")
   }
 
-  @Test("A statement that is closed by its own function is closed afterwards")
+  @Test("A statement that is closed by a function it calls throws in that step and stays closed")
   func closingStatement() throws {
     let db = try Database()
     let loan = Loan()
@@ -52,7 +52,9 @@ struct CallbackTests {
     try db.close()
   }
 
-  @Test("A trace and a log can use the database, are not told of it, and can't close it")
+  @Test(
+    "A trace or log callback can run SQL, which isn't traced or logged, but can't close the database"
+  )
   func reporting() throws {
     let loan = Loan()
     let events = Recorder<String>()
@@ -79,7 +81,8 @@ struct CallbackTests {
     #expect(try db.value("SELECT count(*) FROM seen", as: Int.self) == 1)
   }
 
-  @Test("A trace that closes the statement it is told of")
+  @Test(
+    "A trace callback that closes the statement it reports doesn't interrupt that statement's step")
   func traceClosesStatement() throws {
     let loan = Loan()
     var configuration = Configuration()
@@ -100,7 +103,7 @@ struct CallbackTests {
     deinit { try? loan.db?.close() }
   }
 
-  @Test("What a replaced function or collation destroys can't close the database meanwhile")
+  @Test("The deinit of a replaced function's or collation's captures can't close the database")
   func destruction() throws {
     let loan = Loan()
     let db = try Database()

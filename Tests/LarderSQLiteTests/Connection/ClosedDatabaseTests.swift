@@ -2,7 +2,7 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("After closing")
+@Suite("Calls on a closed database")
 struct ClosedDatabaseTests {
   let db: Database
 
@@ -21,7 +21,7 @@ struct ClosedDatabaseTests {
     #expect(error?.message == what, sourceLocation: sourceLocation)
   }
 
-  @Test("Every call that runs SQL throws")
+  @Test("Every call that runs SQL on a closed database throws")
   func runningSQL() throws {
     try db.close()
     expectClosed { try db.executeUpdate("DELETE FROM city") }
@@ -37,14 +37,14 @@ struct ClosedDatabaseTests {
     expectClosed { _ = try db.prepare("SELECT 1") }
   }
 
-  @Test("A batch throws even if it holds no statement")
+  @Test("A batch without statements throws on a closed database")
   func emptyBatch() throws {
     try db.close()
     expectClosed { try db.executeStatements("") }
     expectClosed { try db.executeStatements("-- nothing to do") }
   }
 
-  @Test("Every call for transactions throws, and no closure runs")
+  @Test("Every transaction call on a closed database throws, and no closure runs")
   func transactions() throws {
     try db.close()
     expectClosed { try db.begin() }
@@ -58,7 +58,7 @@ struct ClosedDatabaseTests {
     expectClosed { try db.inSavepoint { _ in _ = Issue.record("the closure ran") } }
   }
 
-  @Test("Properties have neutral values")
+  @Test("Properties of a closed database have neutral values, and setting a limit throws")
   func properties() throws {
     try db.close()
     #expect(!db.isOpen)
@@ -75,7 +75,7 @@ struct ClosedDatabaseTests {
     expectClosed { try db.setLimit(.variables, 10) }
   }
 
-  @Test("What needs no connection does nothing")
+  @Test("Calls that need no connection, such as `interrupt()`, do nothing on a closed database")
   func harmlessCalls() throws {
     let handle = db.interruptHandle
     try db.close()
@@ -90,7 +90,7 @@ struct ClosedDatabaseTests {
     #expect(!db.isOpen)
   }
 
-  @Test("A result set in the middle of its rows throws")
+  @Test("Every call on a result set throws if the database is closed in the middle of its rows")
   func resultSets() throws {
     let rows = try db.executeQuery("SELECT id, name FROM city")
     #expect(try rows.next())
@@ -117,7 +117,8 @@ struct ClosedDatabaseTests {
     rows.close()
   }
 
-  @Test("A result set whose columns were found by name throws as well")
+  @Test(
+    "A result set whose columns were already looked up by name throws after the database is closed")
   func resultSetsByName() throws {
     let rows = try db.executeQuery("SELECT id, name FROM city")
     #expect(try rows.next())
@@ -128,7 +129,7 @@ struct ClosedDatabaseTests {
     expectClosed { _ = try rows.next() }
   }
 
-  @Test("The rows of a statement that writes are gone as well")
+  @Test("The rows of an INSERT with RETURNING can't be read after the database is closed")
   func bufferedRows() throws {
     let rows = try db.executeQuery("INSERT INTO city (name) VALUES ('Bodø') RETURNING id, name")
     #expect(try rows.next())
@@ -137,7 +138,7 @@ struct ClosedDatabaseTests {
     expectClosed { _ = try rows.next() }
   }
 
-  @Test("A statement throws")
+  @Test("Every call on a statement throws after its database is closed")
   func statements() throws {
     let statement = try db.prepare("SELECT name FROM city WHERE id = ?")
     try statement.bind(1)
@@ -157,7 +158,7 @@ struct ClosedDatabaseTests {
     statement.close()
   }
 
-  @Test("A result set that was closed says so")
+  @Test("Every call on a closed result set throws an error that says it is closed")
   func closedResultSet() throws {
     let rows = try db.executeQuery("SELECT name FROM city")
     #expect(try rows.next())
@@ -169,7 +170,7 @@ struct ClosedDatabaseTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("A statement that was closed says so")
+  @Test("Every call on a closed statement throws an error that says it is closed")
   func closedStatement() throws {
     let statement = try db.prepare("DELETE FROM city")
     statement.close()
@@ -180,7 +181,7 @@ struct ClosedDatabaseTests {
     #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 3)
   }
 
-  @Test("A transaction that was open is rolled back")
+  @Test("Closing a database rolls back a transaction that `begin()` started")
   func openTransaction() throws {
     let folder = try ScratchFolder()
     let path = folder.file("cities.db")
@@ -194,13 +195,13 @@ struct ClosedDatabaseTests {
     #expect(folder.exists("cities.db"))
   }
 
-  @Test("Closing inside of a transaction's closure throws from the transaction")
+  @Test("A transaction whose closure closes the database throws")
   func closingInsideOfAScope() throws {
     expectClosed { try db.inTransaction { try $0.close() } }
     #expect(!db.isOpen)
   }
 
-  @Test("Closing from a row of a batch ends the batch with an error")
+  @Test("A batch whose row closure closes the database throws")
   func closingInsideOfABatch() throws {
     expectClosed {
       try db.executeStatements("SELECT id FROM city; DELETE FROM city") { _ in

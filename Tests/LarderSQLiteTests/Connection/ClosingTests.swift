@@ -6,7 +6,7 @@ import Testing
 struct ClosingTests {
   private func mustNotRun() { Issue.record("the body ran") }
 
-  @Test("An open database answers, a closed one doesn't")
+  @Test("`isOpen` and `isGoodConnection` are true for an open database and false for a closed one")
   func goodConnection() throws {
     let db = try makeCities()
     #expect(db.isOpen)
@@ -16,7 +16,7 @@ struct ClosingTests {
     #expect(!db.isGoodConnection)
   }
 
-  @Test("Closing again does nothing")
+  @Test("Closing a closed database again does nothing")
   func twice() throws {
     let db = try makeCities()
     try db.close()
@@ -24,7 +24,7 @@ struct ClosingTests {
     #expect(!db.isOpen)
   }
 
-  @Test("Every call on a closed database says that it is closed")
+  @Test("Every call on a closed database throws an error that says it is closed")
   func calls() throws {
     let db = try makeCities()
     try db.close()
@@ -50,7 +50,7 @@ struct ClosingTests {
     }
   }
 
-  @Test("The properties of a closed database have a neutral value")
+  @Test("Closing a database in a transaction resets its properties to neutral values")
   func properties() throws {
     let db = try makeCities()
     try db.begin()
@@ -68,7 +68,7 @@ struct ClosingTests {
     db.interrupt()
   }
 
-  @Test("A result set ends when its database is closed")
+  @Test("A result set throws after its database is closed, and has no columns")
   func resultSet() throws {
     let db = try makeCities()
     let rows = try db.executeQuery("SELECT name FROM city ORDER BY id")
@@ -82,7 +82,7 @@ struct ClosingTests {
     rows.close()
   }
 
-  @Test("A statement ends when its database is closed")
+  @Test("A statement throws after its database is closed")
   func statement() throws {
     let db = try makeCities()
     let statement = try db.prepare("SELECT name FROM city")
@@ -93,7 +93,7 @@ struct ClosingTests {
     statement.close()
   }
 
-  @Test("Closing the open statements ends result sets and leaves the database open")
+  @Test("`closeOpenStatements()` ends result sets and leaves the database open")
   func openStatements() throws {
     let db = try makeCities()
     let rows = try db.executeQuery("SELECT name FROM city")
@@ -105,7 +105,7 @@ struct ClosingTests {
     #expect(try db.cityCount() == 4)
   }
 
-  @Test("A transaction that is open is rolled back")
+  @Test("Closing a database in the middle of a transaction rolls it back")
   func transaction() throws {
     try withTemporaryFolder { folder in
       let db = try Database(path: folder + "/cities.db")

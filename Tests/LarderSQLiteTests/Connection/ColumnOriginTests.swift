@@ -1,7 +1,7 @@
 import LarderSQLite
 import Testing
 
-/// Where the columns of results come from.
+/// The database, table and column that a result's columns come from.
 @Suite struct ColumnOriginTests {
   private func database() throws -> Database {
     let db = try Database()
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(
-    "Columns, views and subqueries are followed to their tables, and what is computed has no origin",
+    "Columns of views and subqueries have the origin of their table; computed columns have none",
     .needsColumnMetadata
   )
   func origins() throws {
@@ -42,7 +42,9 @@ import Testing
     #expect(words(try rows.columnOrigins) == expected)
   }
 
-  @Test("A renamed column has its new name, before the first step too", .needsColumnMetadata)
+  @Test(
+    "A column's origin has its new name after ALTER TABLE, even before the statement's first step",
+    .needsColumnMetadata)
   func altered() throws {
     let db = try database()
     let statement = try db.prepare("SELECT * FROM city")
@@ -53,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "What RETURNING returns has no origin, and neither has what returns nothing",
+    "Columns of RETURNING have no origin, and a statement without rows has no column origins",
     .needsColumnMetadata)
   func returning() throws {
     let db = try database()
@@ -62,7 +64,7 @@ import Testing
     #expect(try db.prepare("DELETE FROM city").columnOrigins.isEmpty)
   }
 
-  @Test("After the end, asking throws")
+  @Test("Column origins throw once the rows have ended or the statement or database is closed")
   func ended() throws {
     let db = try database()
     let rows = try db.executeQuery("SELECT * FROM city")

@@ -2,9 +2,9 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("What a configuration puts in force")
+@Suite("Settings that a configuration puts into effect")
 struct ConfigurationTests {
-  /// The settings of a file that was opened with a configuration.
+  /// The effective settings of an existing file that is opened with `configuration`.
   private func settings(_ configuration: Configuration) throws -> EffectiveSettings {
     try withTemporaryFolder { folder in
       try createCities(in: Database(path: folder + "/cities.db"))
@@ -13,7 +13,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("A service's file has a write-ahead log, and commits don't wait for the disk")
+  @Test("The default profile uses a write-ahead log, and its commits don't wait for the disk")
   func service() throws {
     let settings = try settings(Configuration())
     #expect(settings.journalMode == "wal")
@@ -25,7 +25,8 @@ struct ConfigurationTests {
     #expect(!settings.isReadOnly)
   }
 
-  @Test("A durable file's commits wait for the deletion of a journal too")
+  @Test(
+    "With profile `.durable` and journal mode DELETE, commits also wait for the journal's deletion")
   func durableWithJournal() throws {
     var configuration = Configuration(profile: .durable)
     configuration.journalMode = .delete
@@ -34,14 +35,14 @@ struct ConfigurationTests {
     #expect(try settings(configuration).synchronous == .full)
   }
 
-  @Test("A durable file's commits wait for the disk")
+  @Test("With profile `.durable`, a file has a write-ahead log and commits wait for the disk")
   func durable() throws {
     let settings = try settings(Configuration(profile: .durable))
     #expect(settings.journalMode == "wal")
     #expect(settings.synchronous == .full)
   }
 
-  @Test("A file that isn't trusted is only read, without triggers and views")
+  @Test("Profile `.untrustedFile` is read-only and runs no triggers and views")
   func untrusted() throws {
     let settings = try settings(Configuration(profile: .untrustedFile))
     #expect(settings.isReadOnly)
@@ -51,7 +52,7 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "Every profile is hardened",
+    "Every configuration profile hardens the connection",
     arguments: [
       Configuration.Profile.service, .durable, .untrustedFile,
     ])
@@ -64,7 +65,7 @@ struct ConfigurationTests {
     #expect(settings.cellSizeCheck)
   }
 
-  @Test("Each property can be changed before opening")
+  @Test("Each property of a configuration takes effect on opening")
   func changed() throws {
     var configuration = Configuration()
     configuration.journalMode = .truncate
@@ -82,27 +83,27 @@ struct ConfigurationTests {
     #expect(settings.busyTimeout == .milliseconds(250))
   }
 
-  @Test("Without a journal mode of its own, a configuration leaves the file's as it is")
+  @Test("With a journal mode of `nil`, opening leaves the file's journal mode unchanged")
   func journalModeKept() throws {
     var configuration = Configuration()
     configuration.journalMode = nil
     #expect(try settings(configuration).journalMode == "wal")
   }
 
-  @Test("Text in double quotes is a name and never a string")
+  @Test("By default, text in double quotes is a name and never a string")
   func doubleQuotes() throws {
     let db = try makeCities()
     let error = #expect(throws: DatabaseError.self) {
       try db.texts(#"SELECT name FROM city WHERE name = "Oslo""#)
     }
-    // Newer libraries repeat the quotes, and advise.
+    // The message of versions after 3.41.0 may include the quotes and add advice.
     let isNew = SQLiteLibrary.versionNumber > 3_041_000
     #expect(
       error?.message == "no such column: Oslo"
         || isNew && error?.message.hasPrefix(#"no such column: "Oslo" - "#) == true)
   }
 
-  @Test("The schema can't be damaged by writing to it")
+  @Test("By default, `sqlite_schema` can't be written, even with PRAGMA `writable_schema`")
   func defensive() throws {
     let db = try makeCities()
     try db.executeUpdate("PRAGMA writable_schema = ON")
@@ -129,7 +130,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("A connection that may only read refuses every statement that writes")
+  @Test("A statement that writes fails validation under the authorizer `.readOnly`")
   func readOnlyAuthorizer() throws {
     try withTemporaryFolder { folder in
       let db = try database(.readOnly, folder)
@@ -144,7 +145,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("A connection that may write rows refuses to change the schema")
+  @Test("A statement that changes the schema fails validation under the authorizer `.dataOnly`")
   func dataOnlyAuthorizer() throws {
     try withTemporaryFolder { folder in
       let db = try database(.dataOnly, folder)
@@ -154,7 +155,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("A connection may be confined to some tables")
+  @Test("A statement that uses an unlisted table fails validation under the authorizer `.tables`")
   func tablesAuthorizer() throws {
     try withTemporaryFolder { folder in
       let db = try database(.tables(["City"]), folder)

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("A process that is killed", .serialized)
 struct CrashTests {
-  @Test("It loses nothing that was acknowledged, and leaves nothing half done", arguments: 0..<5)
+  @Test(
+    "A killed process loses no acknowledged transaction and leaves none half done", arguments: 0..<5
+  )
   func killed(file: Int) throws {
     let folder = try ScratchFolder()
     let path = folder.file("payments.db")
@@ -18,7 +20,7 @@ struct CrashTests {
         if ContinuousClock.now >= end { break }
       }
       writer.kill()
-      // What it wrote before it died still arrives.
+      // Lines that the process wrote before it died still arrive.
       while let line = writer.line() { acknowledged.append(line) }
       try check(path, from: first, acknowledged)
     }

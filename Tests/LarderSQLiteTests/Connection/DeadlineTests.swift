@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Interrupts and deadlines")
 struct DeadlineTests {
-  /// Counts for minutes.
+  /// A query that runs for minutes.
   static let endless: SQL = """
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000000)
     SELECT count(*) FROM n
@@ -18,7 +18,7 @@ struct DeadlineTests {
     return try Database(configuration: configuration)
   }
 
-  @Test("Another thread stops the statement that runs", .timeLimit(.minutes(1)))
+  @Test("An interrupt from another thread stops the running statement", .timeLimit(.minutes(1)))
   func fromAnotherThread() throws {
     let db = try Database()
     let handle = db.interruptHandle
@@ -56,7 +56,7 @@ struct DeadlineTests {
     #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 0)
   }
 
-  @Test("An interrupt while nothing runs stops nothing")
+  @Test("An interrupt while no statement runs has no effect on the next one")
   func idle() throws {
     let db = try Database()
     db.interrupt()
@@ -64,7 +64,9 @@ struct DeadlineTests {
     #expect(try db.value("SELECT 1", as: Int.self) == 1)
   }
 
-  @Test("A statement beyond its deadline throws and says so", .timeLimit(.minutes(1)))
+  @Test(
+    "A statement that exceeds its deadline throws an error that mentions the deadline",
+    .timeLimit(.minutes(1)))
   func deadline() throws {
     let db = try limited(.milliseconds(30))
     let time = ContinuousClock().measure {
@@ -77,7 +79,7 @@ struct DeadlineTests {
   }
 
   @Test(
-    "The connection works on after a deadline, and each statement has its own",
+    "A connection is usable after a deadline, and each statement has its own deadline",
     .timeLimit(.minutes(1)))
   func afterwards() throws {
     let db = try limited(.milliseconds(100))
@@ -90,7 +92,8 @@ struct DeadlineTests {
   }
 
   @Test(
-    "An ordinary interrupt on a connection with deadlines isn't called one", .timeLimit(.minutes(1))
+    "An interrupt before the deadline isn't reported as an exceeded deadline",
+    .timeLimit(.minutes(1))
   )
   func interruptIsNoDeadline() throws {
     let db = try limited(.seconds(3600))

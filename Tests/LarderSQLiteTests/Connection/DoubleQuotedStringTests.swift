@@ -2,7 +2,8 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-/// See [its quirks](https://www.sqlite.org/quirks.html#dblquote).
+/// SQLite's quirk that an unknown name in double quotes is a string: see
+/// [its documentation](https://www.sqlite.org/quirks.html#dblquote).
 @Suite("Strings in double quotes")
 struct DoubleQuotedStringTests {
   private let folder: ScratchFolder
@@ -12,7 +13,7 @@ struct DoubleQuotedStringTests {
   init() throws {
     folder = try ScratchFolder(inMemory: true)
     path = folder.file("old")
-    // As a connection that has them made it.
+    // A connection that allows such strings creates the schema.
     let db = try Database(path: path, configuration: allowing)
     try db.executeStatements(
       """
@@ -38,7 +39,7 @@ struct DoubleQuotedStringTests {
     }
   }
 
-  @Test("Views and triggers that hold them can't be used, and the error says what to set")
+  @Test("A view or trigger with a string in double quotes throws, and the error says what to set")
   func refused() throws {
     let db = try Database(path: path)
     for sql: SQL in [
@@ -48,12 +49,14 @@ struct DoubleQuotedStringTests {
       #expect(message(db, sql)?.hasSuffix(advice) == true, "\(sql)")
     }
     #expect(message(db, "SELECT name FROM city") == nil)
-    // A default is one in any case.
+    // A column's default may be such a string in any case.
     #expect(message(db, "DROP TRIGGER logged; INSERT INTO city (name) VALUES ('Oslo')") == nil)
     #expect(try db.value("SELECT kind FROM city", as: String.self) == "town")
   }
 
-  @Test("A statement of one's own with such a string, or a misspelled name, is told as it was")
+  @Test(
+    "A statement with a string in double quotes or a misspelled name gets SQLite's own error message"
+  )
   func ownStatements() throws {
     let db = try Database(path: path)
     for sql: SQL in [
@@ -66,7 +69,9 @@ struct DoubleQuotedStringTests {
     }
   }
 
-  @Test("Allowed, they are strings, and the settings tell it")
+  @Test(
+    "With `allowsDoubleQuotedStrings`, text in double quotes is a string, and the settings report it"
+  )
   func allowed() throws {
     let db = try Database(path: path, configuration: allowing)
     try db.executeUpdate("INSERT INTO city (name) VALUES (\"Oslo\")")
@@ -78,7 +83,9 @@ struct DoubleQuotedStringTests {
     #expect(try Database(path: path).effectiveSettings.isHardened)
   }
 
-  @Test("The log is told the same, and the connection stays as it was")
+  @Test(
+    "The log gets the error about strings in double quotes once, and the connection still refuses them"
+  )
   func log() throws {
     let errors = Lock<[DatabaseError]>([])
     var configuration = Configuration()

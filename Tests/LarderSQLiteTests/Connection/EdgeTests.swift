@@ -3,13 +3,13 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Values and files at the edge")
+@Suite("Edge cases of values and files")
 struct EdgeTests {
   let folder: ScratchFolder
 
   init() throws { folder = try ScratchFolder() }
 
-  @Test("Names asked for before the first row don't bring a closed result set back")
+  @Test("A result set whose columns were read before its first row still throws once it is closed")
   func namesThenClose() throws {
     let db = try Database()
     let rows = try db.executeQuery("SELECT 'Oslo' AS name")
@@ -27,7 +27,7 @@ struct EdgeTests {
   }
 
   @Test(
-    "Dates beyond all calendars throw",
+    "Storing a date that is too far away for the text formats throws",
     arguments: [
       -9_223_372_036_854_775_808, 9.3e18, -9_223_372_036_854_775.808, 1e300, -1e300,
     ])
@@ -42,14 +42,14 @@ struct EdgeTests {
     #expect(throws: ConversionError.self) { try db.executeUpdate("SELECT ?", date) }
   }
 
-  @Test("Integers that no Double holds are no dates")
+  @Test("An integer that isn't exact as a Double can't be read as a date")
   func inexactDates() throws {
     for format in [DateFormat.secondsSince1970, .unixMilliseconds, .julianDay] {
       #expect(throws: ConversionError.self) { try format.date(from: .integer(.max)) }
     }
   }
 
-  @Test("The longest and the shortest durations are no trap")
+  @Test("Timeouts and deadlines of extreme durations don't crash")
   func durations() throws {
     for duration in [Duration.seconds(Int64.max), .seconds(Int64.min), .zero] {
       var configuration = Configuration()
@@ -62,7 +62,7 @@ struct EdgeTests {
     }
   }
 
-  @Test("An argument given with its prefix and without is given twice")
+  @Test("Arguments for the same parameter with and without its prefix throw")
   func twice() throws {
     let db = try Database()
     let error = #expect(throws: DatabaseError.self) {
@@ -71,7 +71,7 @@ struct EdgeTests {
     #expect(error?.code == .range)
   }
 
-  @Test("A pipe is no database, and nobody waits for it")
+  @Test("Opening a pipe as a database throws `.cannotOpen` at once")
   func pipe() throws {
     let path = folder.file("pipe")
     try #require(mkfifo(path, 0o600) == 0)
@@ -83,7 +83,7 @@ struct EdgeTests {
     }
   }
 
-  @Test("The deadline ends waiting for a lock too")
+  @Test("The statement deadline also ends a wait for a lock")
   func deadlineWhileWaiting() throws {
     let path = folder.file("cities.db")
     let holder = try Database(path: path)
@@ -101,7 +101,7 @@ struct EdgeTests {
     try db.executeUpdate("DELETE FROM city")
   }
 
-  @Test("A backup that fails leaves no file where there was none")
+  @Test("A failed backup to a new file leaves no file behind")
   func failedBackup() throws {
     let db = try Database()
     try db.executeUpdate("CREATE TABLE city (name TEXT)")
@@ -112,7 +112,9 @@ struct EdgeTests {
     #expect(!folder.exists("copy.db"))
   }
 
-  @Test("Pages of another size: a file in WAL mode takes them, a filled memory tells why not")
+  @Test(
+    "A backup with another page size fits a WAL file; a restore into a filled in-memory database throws"
+  )
   func pageSizes() throws {
     let big = try Database()
     try big.executeStatements(
@@ -134,7 +136,7 @@ struct EdgeTests {
     #expect(try filled.tableExists("lake"))
   }
 
-  @Test("A backup out of one's own transaction is refused at once")
+  @Test("A backup of a connection that is in a write transaction throws `.busy`")
   func backupInTransaction() throws {
     let db = try Database(path: folder.file("cities.db"))
     try db.executeUpdate("CREATE TABLE city (name)")

@@ -3,12 +3,12 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-/// What tests of encrypted files share.
+/// Helpers for tests of encrypted files.
 enum Encrypted {
-  /// Whether the library that is linked encrypts.
+  /// Whether the linked SQLite library supports encryption.
   static let isThere = SQLiteLibrary.compileOptions.contains("HAS_CODEC")
 
-  /// A configuration with a key that isn't derived, which takes no time.
+  /// A configuration with a raw key, which saves the time of key derivation.
   static func configuration(
     _ byte: UInt8 = 7, _ profile: Configuration.Profile = .service
   ) throws -> Configuration {
@@ -17,7 +17,7 @@ enum Encrypted {
     return configuration
   }
 
-  /// The files of a folder in which one of the texts is to be read.
+  /// The names of a folder's files that contain one of `texts` in plain text.
   static func files(in folder: String, with texts: String...) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder).filter { name in
       let bytes = try ScratchFolder.contents(of: folder + "/" + name)
@@ -25,7 +25,7 @@ enum Encrypted {
     }.sorted()
   }
 
-  /// The same for what tells of a table of cities, or of SQLite itself.
+  /// The names of a folder's files that contain the tests' cities, SQL or SQLite's header in plain text.
   static func plainFiles(in folder: String) throws -> [String] {
     try files(in: folder, with: "Bergen", "CREATE TABLE", "SQLite format 3")
   }

@@ -7,7 +7,7 @@ import Testing
 @Suite(
   "Encrypted files", .enabled(if: Encrypted.isThere, "the library that is linked doesn't encrypt"))
 struct EncryptedFileTests {
-  @Test("Neither the file nor its log shows what is in it, with each journal mode")
+  @Test("An encrypted file and its journal contain no plain text in any journal mode")
   func noPlainText() throws {
     for mode in [Configuration.JournalMode.wal, .delete, .persist, .truncate] {
       try withTemporaryFolder { (folder: String) throws in
@@ -17,7 +17,7 @@ struct EncryptedFileTests {
         try createCities(in: db)
         try db.inTransaction { db in
           try db.executeUpdate("UPDATE city SET name = name || ' (Bergen)'")
-          // Pages of both the file and the journal.
+          // This checks pages of both the file and the journal.
           #expect(try Encrypted.plainFiles(in: folder) == [])
         }
         let files = try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -33,7 +33,7 @@ struct EncryptedFileTests {
     }
   }
 
-  @Test("Without a key the same file shows all of it: the search finds what there is")
+  @Test("The tests' search for plain text finds it in a file that isn't encrypted")
   func search() throws {
     try withTemporaryFolder { (folder: String) throws in
       let db = try Database(path: folder + "/cities.db")
@@ -44,7 +44,9 @@ struct EncryptedFileTests {
     }
   }
 
-  @Test("A wrong key, no key, and a key for a file that isn't encrypted throw, each with its cause")
+  @Test(
+    "Opening with a wrong key, without one, or with one for a plain file throws an error that says so"
+  )
   func wrongKeys() throws {
     try withTemporaryFolder { (folder: String) throws in
       let path = folder + "/cities.db"
@@ -64,7 +66,7 @@ struct EncryptedFileTests {
         (opening("cities.db", Encrypted.configuration(8, .untrustedFile)), "the key is wrong"),
         (opening("cities.db", Configuration()), "needs a key"),
         (opening("cities.db", Configuration(profile: .untrustedFile)), "needs a key"),
-        (opening("plain.db", Encrypted.configuration()), "isn't encrypted, and a key is given"),
+        (opening("plain.db", Encrypted.configuration()), "isn't encrypted, but a key was given"),
       ] {
         #expect(error?.code == .notADatabase)
         #expect(error?.message.contains(cause) == true, "\(String(describing: error))")
@@ -80,7 +82,8 @@ struct EncryptedFileTests {
     }
   }
 
-  @Test("Texts and bytes are keys that are derived alike, raw ones are taken as they are")
+  @Test(
+    "Text and byte keys are derived alike; raw keys are used as they are and need the right length")
   func forms() throws {
     try withTemporaryFolder { (folder: String) throws in
       func count(_ name: String, _ key: EncryptionKey) throws -> Int? {
@@ -98,10 +101,10 @@ struct EncryptedFileTests {
 
       let bytes = (0..<48).map { UInt8($0 * 5) }
       #expect(try count("raw.db", EncryptionKey(raw: bytes)) == 4)
-      // The form in which SQLCipher writes it.
+      // SQLCipher's notation of a raw key.
       let hex = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
       #expect(try count("raw.db", EncryptionKey("x'\(hex)'")) == 4)
-      // The salt, which is given, begins the file.
+      // The file begins with the salt, which is part of this raw key.
       #expect(try ScratchFolder.contents(of: folder + "/raw.db").starts(with: bytes[32...]))
       #expect(try count("zeros.db", EncryptionKey([1, 0, 2])) == 4)
       #expect(throws: DatabaseError.self) { try count("zeros.db", EncryptionKey([1])) }
@@ -114,7 +117,7 @@ struct EncryptedFileTests {
     }
   }
 
-  @Test("An empty key is refused, and nothing is created")
+  @Test("Opening with an empty key throws and creates no file")
   func emptyKey() throws {
     try withTemporaryFolder { (folder: String) throws in
       for key in [EncryptionKey(""), EncryptionKey([])] {
@@ -129,7 +132,8 @@ struct EncryptedFileTests {
     }
   }
 
-  @Test("Every connection of a pool and of a queue gets the key", arguments: [true, false])
+  @Test(
+    "Every connection of a pool and a queue uses the configuration's key", arguments: [true, false])
   func company(isDurable: Bool) async throws {
     let folder = try ScratchFolder()
     defer { folder.remove() }
@@ -148,7 +152,7 @@ struct EncryptedFileTests {
       }
       try await group.waitForAll()
     }
-    // By the checkpointer's connection.
+    // The checkpointer's own connection does this.
     #expect(try pool.checkpoint(.truncate).logFrames == 0)
     #expect(
       try await pool.read { try $0.value("SELECT population FROM city WHERE id = 1", as: Int.self) }
@@ -161,7 +165,7 @@ struct EncryptedFileTests {
     #expect(try Encrypted.plainFiles(in: folder.path) == [])
   }
 
-  @Test("A file from elsewhere is checked with its key, and is left as it was")
+  @Test("An encrypted file can be opened with profile `.untrustedFile`, which leaves it unchanged")
   func untrusted() throws {
     try withTemporaryFolder { (folder: String) throws in
       let path = folder + "/cities.db"
@@ -175,7 +179,7 @@ struct EncryptedFileTests {
     }
   }
 
-  @Test("Databases in memory and temporary ones take a key, too")
+  @Test("In-memory and temporary databases can be opened with a key")
   func memory() throws {
     for path in [nil, ""] {
       let db = try Database(path: path, configuration: Encrypted.configuration())
@@ -184,7 +188,9 @@ struct EncryptedFileTests {
     }
   }
 
-  @Test("A statement's own file of temporary rows shows nothing, too")
+  @Test(
+    "Temporary tables of an encrypted database are kept in memory, not in a plain file in its folder"
+  )
   func temporaryTables() throws {
     try withTemporaryFolder { (folder: String) throws in
       let db = try Database(path: folder + "/cities.db", configuration: Encrypted.configuration())
@@ -195,7 +201,7 @@ struct EncryptedFileTests {
     }
   }
 
-  @Test("The key is in no error, trace, description or setting")
+  @Test("An encryption key never appears in an error, trace, description or setting")
   func secrecy() throws {
     try withTemporaryFolder { (folder: String) throws in
       let secret = "trollkjerringtær"
@@ -233,7 +239,7 @@ struct EncryptedFileTests {
     }
   }
 
-  @Test("A path that holds a key is refused")
+  @Test("A URI that contains an encryption key is refused, and the error doesn't repeat it")
   func pathWithKey() throws {
     try withTemporaryFolder { (folder: String) throws in
       var configuration = Configuration()

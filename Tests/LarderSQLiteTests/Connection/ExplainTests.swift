@@ -3,7 +3,7 @@ import Testing
 
 @Suite("EXPLAIN")
 struct ExplainTests {
-  @Test("The plan of a statement that writes can be asked for where nothing may be written")
+  @Test("EXPLAIN QUERY PLAN of a DELETE works in a read scope, where the DELETE itself throws")
   func inReadScope() throws {
     let queue = try DatabaseQueue()
     try queue.inDatabase { db in

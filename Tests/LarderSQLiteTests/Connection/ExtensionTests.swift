@@ -3,13 +3,13 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-/// Extensions that a configuration names. SpatiaLite is one that many have; where it isn't installed, what
-/// needs a real one is skipped.
+/// Extensions that a configuration names. Tests that need a real one use SpatiaLite, which is common, and are
+/// skipped where it isn't installed.
 @Suite("Loadable extensions")
 struct ExtensionTests {
   static let isInstalled: Bool = {
     guard let library = dlopen("mod_spatialite.so", RTLD_LAZY) else { return false }
-    // It stays: its own libraries don't stand being loaded again.
+    // The library is never unloaded: its own dependencies don't support being loaded again.
     _ = library
     return true
   }()
@@ -20,7 +20,9 @@ struct ExtensionTests {
     return configuration
   }
 
-  @Test("Its functions and tables are there on each connection", .enabled(if: isInstalled))
+  @Test(
+    "An extension's functions are available on a database and each connection of a pool",
+    .enabled(if: isInstalled))
   func functions() throws {
     let db = try Database(configuration: spatial)
     #expect(try db.value("SELECT spatialite_version()", as: String.self)?.isEmpty == false)
@@ -45,7 +47,9 @@ struct ExtensionTests {
     try pool.close()
   }
 
-  @Test("SQL can load nothing, whether an extension is loaded or not", .enabled(if: isInstalled))
+  @Test(
+    "SQL can't load an extension, even on a connection that was configured with one",
+    .enabled(if: isInstalled))
   func sqlLoadsNothing() throws {
     for configuration in [Configuration(), spatial] {
       let db = try Database(configuration: configuration)
@@ -55,7 +59,9 @@ struct ExtensionTests {
     }
   }
 
-  @Test("Its functions can't be called by the schema of a file", .enabled(if: isInstalled))
+  @Test(
+    "A file's schema can't call an extension's function that writes files",
+    .enabled(if: isInstalled))
   func schema() throws {
     let folder = try ScratchFolder()
     defer { folder.remove() }
@@ -68,7 +74,7 @@ struct ExtensionTests {
   }
 
   @Test(
-    "One that isn't there, isn't one, or has no such entry makes opening throw its path",
+    "Opening throws an error with the path if an extension is missing, invalid or lacks its entry point",
     arguments: ["nowhere", "/dev/null", "/etc/passwd", "libc.so.6", "", "a\0b"])
   func failures(path: String) throws {
     var configuration = Configuration()

@@ -3,9 +3,9 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-/// Where FMDB went wrong, numbered as in the list of its traps; those of queue and pool (8, 9, 14)
-/// are tested with them.
-@Suite("What FMDB got wrong")
+/// FMDB's known defects, numbered as in the list of its traps. Those of its queue and pool (8, 9, 14)
+/// are tested with Larder's queue and pool.
+@Suite("Defects of FMDB that Larder avoids")
 struct FMDBLessonTests {
   let db: Database
 
@@ -23,9 +23,9 @@ struct FMDBLessonTests {
 
   private func count() throws -> Int? { try db.value("SELECT count(*) FROM city", as: Int.self) }
 
-  @Test("1: A transaction that didn't begin runs no closure, and the caller gets the error")
+  @Test("1: A transaction whose BEGIN fails doesn't run its closure and throws the error")
   func failedBegin() throws {
-    // Every BEGIN is longer than that.
+    // Every BEGIN statement is longer than this limit.
     try db.setLimit(.sqlLength, 10)
     db.clearStatementCache()
     let error = #expect(throws: DatabaseError.self) {
@@ -35,7 +35,8 @@ struct FMDBLessonTests {
     #expect(!db.isInTransaction)
   }
 
-  @Test("2: A commit that fails rolls back, throws and leaves the connection clean")
+  @Test(
+    "2: A transaction whose COMMIT fails is rolled back and throws; the connection stays usable")
   func failedCommit() throws {
     let error = #expect(throws: DatabaseError.self) {
       try db.inTransaction {
@@ -49,7 +50,7 @@ struct FMDBLessonTests {
     #expect(try count() == 4)
   }
 
-  @Test("2: So does the release of an outermost savepoint")
+  @Test("2: An outermost savepoint whose RELEASE fails is rolled back and throws")
   func failedRelease() throws {
     let error = #expect(throws: DatabaseError.self) {
       try db.inSavepoint { _ = try $0.executeUpdate("INSERT INTO city VALUES ('Atlantis', 'xx')") }
@@ -59,7 +60,7 @@ struct FMDBLessonTests {
     #expect(try count() == 3)
   }
 
-  @Test("3: A statement whose binding failed stays usable")
+  @Test("3: A cached statement whose binding failed can be run again")
   func failedBinding() throws {
     let sql: SQL = "INSERT INTO city (name) VALUES (?)"
     for _ in 0..<3 {
@@ -87,7 +88,7 @@ struct FMDBLessonTests {
     #expect(try !second.next())
   }
 
-  @Test("5: An error in the middle of the rows throws and doesn't look like their end")
+  @Test("5: An error in the middle of the rows is thrown instead of ending them")
   func errorWhileStepping() throws {
     try db.createFunction("picky", argumentCount: 1) { arguments in
       if arguments[0] == "Bergen" {
@@ -103,16 +104,16 @@ struct FMDBLessonTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("6: A wrong number of arguments tells both numbers and the missing names")
+  @Test("6: A wrong number of arguments throws an error with both counts and the missing names")
   func argumentCounts() {
     let sql: SQL = "INSERT INTO city VALUES (:name, :country)"
     let few = #expect(throws: DatabaseError.self) { try db.executeUpdate(sql, "Bodø") }
-    #expect(few?.message == "the statement has 2 parameters, given were 1; missing: :country")
+    #expect(few?.message == "the statement has 2 parameters, but 1 were given; missing: :country")
     let many = #expect(throws: DatabaseError.self) { try db.executeUpdate(sql, "Bodø", "no", 3) }
-    #expect(many?.message == "the statement has 2 parameters, given were 3")
+    #expect(many?.message == "the statement has 2 parameters, but 3 were given")
   }
 
-  @Test("7: Nothing reaches SQLite once the database is closed")
+  @Test("7: Calls that need an open connection throw once the database is closed")
   func closed() throws {
     try db.close()
     #expect(db.lastInsertRowID == 0 && db.changes == 0 && !db.isInTransaction)
@@ -142,7 +143,7 @@ struct FMDBLessonTests {
     #expect(throws: DatabaseError.self) { try db.restore(from: other) }
   }
 
-  @Test("10: An empty blob is a blob, text with NUL is whole, Booleans see all 64 bits")
+  @Test("10: Empty blobs, text with NUL and Booleans from 64-bit integers are read exactly")
   func exactValues() throws {
     #expect(try db.value("SELECT x''", as: [UInt8].self) == [])
     #expect(try db.value("SELECT \(Data())", as: Data?.self) == .some(Data()))
@@ -154,7 +155,7 @@ struct FMDBLessonTests {
     #expect(throws: DatabaseError.self) { try rows.get("nmae", as: Int.self) }
   }
 
-  @Test("11: An INSERT runs as a query too, without a step")
+  @Test("11: `executeQuery` runs an INSERT at once, even if no row is read")
   func queryThatWrites() throws {
     _ = try db.executeQuery("INSERT INTO city VALUES ('Bodø', 'no')")
     #expect(try count() == 4)
@@ -163,7 +164,7 @@ struct FMDBLessonTests {
     #expect(try rows.map { try $0.get("name", as: String.self) } == ["Molde"])
   }
 
-  @Test("11: An update may return rows")
+  @Test("11: `executeUpdate` accepts statements that return rows")
   func updateWithRows() throws {
     #expect(try db.executeUpdate("PRAGMA user_version = 7") == 0)
     #expect(try db.executeUpdate("PRAGMA user_version") == 0)
@@ -172,7 +173,7 @@ struct FMDBLessonTests {
     #expect(try db.userVersion == 7)
   }
 
-  @Test("12: Whether a transaction is open is SQLite's answer")
+  @Test("12: `isInTransaction` follows SQLite's state, also after its automatic rollback")
   func isInTransaction() throws {
     try db.executeUpdate("BEGIN")
     #expect(db.isInTransaction)
@@ -187,7 +188,7 @@ struct FMDBLessonTests {
     #expect(!db.isInTransaction)
   }
 
-  @Test("13: Column names are right before and after the first step when a table was altered")
+  @Test("13: Column names are current before and after the first step when a table was altered")
   func columnNames() throws {
     let sql: SQL = "SELECT * FROM country"
     #expect(try db.value(sql, as: String.self) == "no")
@@ -208,7 +209,7 @@ struct FMDBLessonTests {
     #expect(statement.columnNames == ["iso", "name"])
   }
 
-  @Test("15: A name that a join has twice throws; the dictionary has the first")
+  @Test("15: Reading a column by an ambiguous name throws; `dictionary` has the first one's value")
   func duplicateNames() throws {
     let rows = try db.executeQuery(
       "SELECT a.name, b.name FROM city a JOIN city b ON b.name = 'Oslo' WHERE a.name = 'Bergen'")
@@ -219,7 +220,7 @@ struct FMDBLessonTests {
     #expect(try rows.dictionary == ["name": "Bergen"])
   }
 
-  @Test("16: Text is no date")
+  @Test("16: Reading text as a date throws a conversion error")
   func dates() throws {
     let error = #expect(throws: ConversionError.self) {
       try db.value("SELECT '2013'", as: Date.self)
@@ -227,7 +228,7 @@ struct FMDBLessonTests {
     #expect(error?.reason == .storageClass(.text))
   }
 
-  @Test("17: A number that doesn't fit isn't stored as another one")
+  @Test("17: A number beyond SQLite's integers throws instead of being stored as another one")
   func largeNumbers() throws {
     #expect(throws: ConversionError.self) {
       try db.executeUpdate("INSERT INTO city (name) VALUES (?)", UInt64.max)
@@ -235,7 +236,7 @@ struct FMDBLessonTests {
     #expect(try count() == 3)
   }
 
-  @Test("18: Errors go to one hook")
+  @Test("18: The configuration's `log` gets each error of a statement")
   func log() throws {
     let errors = Recorder<DatabaseError>()
     var configuration = Configuration()

@@ -3,9 +3,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("After a step that has failed")
+@Suite("Steps after a failed step")
 struct FailedStepTests {
-  @Test("A result set says that it has failed, not that it has returned its last row")
+  @Test("After a failed `next()`, the next one throws an error that says the rows ended early")
   func resultSet() throws {
     let folder = try ScratchFolder()
     var configuration = Configuration()
@@ -20,14 +20,14 @@ struct FailedStepTests {
     #expect(first?.isBusy == true)
     let second = #expect(throws: DatabaseError.self) { try rows.next() }
     #expect(second?.code == .misuse)
-    #expect(second?.message == "the result set has ended with an error before its last row")
+    #expect(second?.message == "the result set ended with an error before its last row")
     rows.close()
     let closed = #expect(throws: DatabaseError.self) { try rows.next() }
     #expect(closed?.message == "the result set is closed")
     try holder.rollback()
   }
 
-  @Test("A statement says that its step has failed, and runs again when it is reset")
+  @Test("A statement whose step failed throws until it is reset, and then runs again")
   func statement() throws {
     let db = try Database()
     let fails = Atomic(true)
@@ -38,7 +38,7 @@ struct FailedStepTests {
     let statement = try db.prepare("SELECT sometimes()")
     #expect(throws: DatabaseError.self) { try statement.step() }
     let error = #expect(throws: DatabaseError.self) { try statement.step() }
-    #expect(error?.message == "the statement's last step has failed: bind or reset it first")
+    #expect(error?.message == "the statement's last step failed: bind or reset it first")
     fails.store(false, ordering: .relaxed)
     try statement.reset()
     #expect(try statement.step())

@@ -2,15 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Runs a role of `test-process`, a program with one thread: what a process with several, such as this
-/// one, forks may wait for ever for a lock that another thread held at that moment.
-@Suite("After a fork", .serialized)
+/// Runs the checks in `test-process`, a program with one thread. The child of a process with several threads,
+/// such as this one, may wait for ever for a lock that another thread held during the fork.
+@Suite("Connections after a fork", .serialized)
 struct ForkTests {
   let folder: ScratchFolder
 
   init() throws { folder = try ScratchFolder() }
 
-  /// Runs a check, and returns how it ended with all that it printed.
+  /// Runs a check and returns its exit status and output.
   private func run(_ check: String) async throws -> (status: Int32, output: String) {
     try await ChildProcess.run(ChildProcess.built("test-process"), ["fork", check, folder.path])
   }
@@ -23,29 +23,32 @@ struct ForkTests {
     #expect(output.isEmpty, "\(output)", sourceLocation: sourceLocation)
   }
 
-  @Test("The parent's connection throws in the child, whatever is called")
+  @Test("After a fork, every call on the parent's connection throws in the child")
   func connection() async throws { try await expectHolds("connection") }
 
-  @Test("Properties have neutral values in the child")
+  @Test("After a fork, properties of the parent's connection have neutral values in the child")
   func properties() async throws { try await expectHolds("properties") }
 
-  @Test("Letting go of the connection in the child harms neither the parent's locks nor its log")
+  @Test(
+    "Releasing the parent's connection in a forked child harms neither the parent's locks nor its log"
+  )
   func release() async throws { try await expectHolds("release") }
 
-  @Test("The child opens a connection of its own and writes")
+  @Test("A forked child can open its own connection and write")
   func ownConnection() async throws { try await expectHolds("ownConnection") }
 
-  @Test("A queue or pool whose turn somebody has throws in the child at once")
+  @Test("A queue or pool that is in use during a fork throws in the child at once")
   func heldQueue() async throws { try await expectHolds("heldQueue") }
 
   @Test(
-    "Observers stay the parent's, and who observes in the child is refused", .needsPreupdateHook)
+    "After a fork, observers stay with the parent, and observing in the child is refused",
+    .needsPreupdateHook)
   func observers() async throws { try await expectHolds("observers") }
 
-  @Test("Nothing is ever printed, whatever goes wrong")
+  @Test("Errors after a fork print nothing")
   func silence() async throws { try await expectHolds("silence") }
 
-  @Test("A check that doesn't hold fails and says so; so does one that there isn't")
+  @Test("A failing fork check exits with 1 and prints why, and an unknown one exits with 2")
   func failure() async throws {
     try Data("Oslo".utf8).write(to: URL(fileURLWithPath: folder.file("output")))
     let (status, output) = try await run("silence")

@@ -3,7 +3,7 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("What is in force on a connection")
+@Suite("Hardening of a connection")
 struct HardeningTests {
   let folder: ScratchFolder
   let path: String
@@ -17,7 +17,7 @@ struct HardeningTests {
     try #require(try db.value(SQL(raw: "PRAGMA \(name)"), as: DatabaseValue.self))
   }
 
-  @Test("A service's database: write-ahead log, synchronous NORMAL, foreign keys")
+  @Test("The default profile sets its PRAGMAs: write-ahead log, synchronous NORMAL, foreign keys")
   func service() throws {
     let db = try Database(path: path)
     #expect(try pragma(db, "journal_mode") == "wal")
@@ -30,14 +30,14 @@ struct HardeningTests {
     #expect(db.busyTimeout == .seconds(5))
   }
 
-  @Test("A durable one: synchronous FULL")
+  @Test("Profile `.durable` sets a write-ahead log and synchronous FULL")
   func durable() throws {
     let db = try Database(path: path, configuration: Configuration(profile: .durable))
     #expect(try pragma(db, "journal_mode") == "wal")
     #expect(try pragma(db, "synchronous") == 2)
   }
 
-  @Test("The settings that are told are those that SQLite tells")
+  @Test("`effectiveSettings` reports the default profile's settings")
   func effectiveSettings() throws {
     let settings = try Database(path: path).effectiveSettings
     #expect(settings.journalMode == "wal")
@@ -52,7 +52,7 @@ struct HardeningTests {
     #expect(settings.runsTriggers && settings.allowsViews)
   }
 
-  @Test("Each property of a configuration takes effect")
+  @Test("Each property of a configuration sets its PRAGMA or limit")
   func properties() throws {
     var configuration = Configuration()
     configuration.foreignKeys = false
@@ -73,7 +73,7 @@ struct HardeningTests {
     #expect(throws: DatabaseError.self) { try db.executeUpdate("ATTACH ':memory:' AS other") }
   }
 
-  @Test("Files are for their owner only, the log and its index too")
+  @Test("A new database file, its log and the log's index are only accessible by their owner")
   func fileMode() throws {
     let db = try Database(path: path)
     try db.executeUpdate("CREATE TABLE city (name)")
@@ -82,7 +82,9 @@ struct HardeningTests {
     }
   }
 
-  @Test("So are files opened as a URI, with a space in their name, or behind a link")
+  @Test(
+    "A new file opened by a URI, an escaped name or a symbolic link is only accessible by its owner"
+  )
   func fileModeOfOtherPaths() throws {
     var configuration = Configuration()
     configuration.flags = [.create, .uri]
@@ -97,7 +99,7 @@ struct HardeningTests {
     #expect(try folder.mode(of: "target.db") == 0o600)
   }
 
-  @Test("A file that is there already keeps its mode")
+  @Test("Opening an existing file keeps its permissions")
   func existingFile() throws {
     #expect(
       FileManager.default.createFile(
@@ -106,7 +108,7 @@ struct HardeningTests {
     #expect(try folder.mode(of: "cities.db") == 0o640)
   }
 
-  @Test("A URI for a database in memory leaves no file behind")
+  @Test("Opening an in-memory database by a URI creates no file")
   func uriInMemory() throws {
     var configuration = Configuration()
     configuration.flags = [.create, .uri]
@@ -122,7 +124,7 @@ struct HardeningTests {
     if !wasThere { try? FileManager.default.removeItem(atPath: name) }
   }
 
-  @Test("Text in double quotes is a name only, in queries and in the schema")
+  @Test("By default, a string in double quotes is refused in queries and in CREATE TABLE")
   func doubleQuotes() throws {
     let db = try Database()
     #expect(throws: DatabaseError.self) { try db.value(#"SELECT "Oslo""#, as: String.self) }
@@ -131,7 +133,7 @@ struct HardeningTests {
     }
   }
 
-  @Test("Defensive: the schema can't be written, not even with writable_schema")
+  @Test("By default, PRAGMAs can't make the schema writable or switch the journal off")
   func defensive() throws {
     let db = try Database(path: path)
     try db.executeUpdate("CREATE TABLE city (name)")
@@ -142,7 +144,7 @@ struct HardeningTests {
     #expect(try db.tableExists("city"))
   }
 
-  @Test("Extensions can't be loaded")
+  @Test("By default, SQL can't load extensions")
   func extensions() throws {
     let db = try Database()
     let error = #expect(throws: DatabaseError.self) {
@@ -151,17 +153,33 @@ struct HardeningTests {
     #expect(error?.message == "not authorized")
   }
 
-  @Test("Custom functions can't be called by the schema unless they may")
+  @Test(
+    "By default, a custom function can be called by a statement but not by a view, even a trusted one"
+  )
   func directOnly() throws {
-    let db = try Database()
-    try db.createFunction("secret", argumentCount: 0) { _ in "hunter2" }
-    try db.createFunction("shout", argumentCount: 1, directOnly: false) { "\($0[0])" }
-    try db.executeUpdate("CREATE VIEW leak AS SELECT secret() AS found")
-    #expect(throws: DatabaseError.self) { try db.value("SELECT found FROM leak", as: String.self) }
-    #expect(try db.value("SELECT secret()", as: String.self) == "hunter2")
+    for trusts in [false, true] {
+      var configuration = Configuration()
+      configuration.trustsSchema = trusts
+      let db = try Database(configuration: configuration)
+      try db.createFunction("secret", argumentCount: 0) { _ in "hunter2" }
+      try db.createFunction("shout", argumentCount: 1, directOnly: false) {
+        "\(try String(databaseValue: $0[0]))!"
+      }
+      try db.executeUpdate("CREATE VIEW leak AS SELECT secret() AS found")
+      try db.executeUpdate("CREATE VIEW loud AS SELECT shout('Oslo') AS found")
+      let error = #expect(throws: DatabaseError.self) {
+        try db.value("SELECT found FROM leak", as: String.self)
+      }
+      #expect(error?.message.hasPrefix("unsafe use of secret()") == true)
+      #expect(try db.value("SELECT secret()", as: String.self) == "hunter2")
+      #expect(try db.value("SELECT shout('Oslo')", as: String.self) == "Oslo!")
+      if trusts { #expect(try db.value("SELECT found FROM loud", as: String.self) == "Oslo!") }
+    }
   }
 
-  @Test("A file that isn't trusted: read-only, checked, no views, tight limits")
+  @Test(
+    "With profile `.untrustedFile`, a file is read-only, its views are refused and limits are tight"
+  )
   func untrusted() throws {
     try Database(path: path).executeStatements(
       """
@@ -183,7 +201,9 @@ struct HardeningTests {
     #expect(!settings.runsTriggers && !settings.allowsViews && settings.isDefensive)
   }
 
-  @Test("It may be written where that is asked for; its triggers don't run then")
+  @Test(
+    "With profile `.untrustedFile` and `readOnly` false, a file can be written without running triggers"
+  )
   func untrustedWritable() throws {
     try Database(path: path).executeStatements(
       "CREATE TABLE city (name); CREATE TRIGGER t AFTER INSERT ON city BEGIN DELETE FROM city; END")
@@ -194,7 +214,7 @@ struct HardeningTests {
     #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 1)
   }
 
-  @Test("A damaged file that isn't trusted is refused at opening")
+  @Test("Opening a damaged file with profile `.untrustedFile` throws an error that names the file")
   func untrustedDamaged() throws {
     var configuration = Configuration()
     configuration.journalMode = .delete
@@ -217,7 +237,9 @@ struct HardeningTests {
     #expect(error?.message.contains(path) == true)
   }
 
-  @Test("Read-only connections and databases in memory open in spite of the profile's log")
+  @Test(
+    "Read-only, in-memory and temporary databases open although they can't have the profile's WAL mode"
+  )
   func noLogPossible() throws {
     var other = Configuration()
     other.journalMode = .delete

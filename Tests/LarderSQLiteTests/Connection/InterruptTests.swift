@@ -2,7 +2,7 @@ import Dispatch
 import LarderSQLite
 import Testing
 
-@Suite("Stopping statements")
+@Suite("Interrupted statements")
 struct InterruptTests {
   /// A query that would take years.
   private let endless: SQL = """
@@ -10,7 +10,8 @@ struct InterruptTests {
     SELECT count(*) FROM number
     """
 
-  @Test("A statement that runs is stopped from another thread")
+  @Test(
+    "An interrupt from another thread stops a running statement, and the connection stays usable")
   func otherThread() throws {
     let db = try makeCities()
     let handle = db.interruptHandle
@@ -35,7 +36,7 @@ struct InterruptTests {
     #expect(try db.cityCount() == 4)
   }
 
-  @Test("An interrupt ends the statements that have begun, and none that begins later")
+  @Test("An interrupt ends the statements that have begun, but none that begins later")
   func begun() throws {
     let db = try makeCities()
     let rows = try db.executeQuery("SELECT name FROM city")
@@ -46,7 +47,7 @@ struct InterruptTests {
     #expect(try db.cityCount() == 4)
   }
 
-  @Test("Interrupting where nothing runs, or after closing, does nothing")
+  @Test("An interrupt does nothing when no statement runs or the database is closed")
   func idle() throws {
     let db = try makeCities()
     let handle = db.interruptHandle
@@ -57,7 +58,8 @@ struct InterruptTests {
     db.interrupt()
   }
 
-  @Test("A statement that runs longer than its deadline is stopped")
+  @Test(
+    "A statement that exceeds its deadline throws `.interrupt`, and the connection stays usable")
   func deadline() throws {
     var configuration = Configuration()
     configuration.statementDeadline = .milliseconds(30)

@@ -18,10 +18,10 @@ struct KnownTrapTests {
       """)
   }
 
-  /// A value with a reference to what must be released.
+  /// An object whose release is checked with a weak reference.
   private final class Witness: Sendable {}
 
-  @Test("Column names and count follow a statement that SQLite compiles anew")
+  @Test("Column names and count are current after SQLite has recompiled a statement")
   func recompilation() throws {
     let statement = try db.prepare("SELECT * FROM city WHERE name = ?")
     for column in ["country", "founded", "mayor"] {
@@ -40,7 +40,7 @@ struct KnownTrapTests {
     #expect(throws: DatabaseError.self) { try rows["mayor"] }
   }
 
-  @Test("A function keeps what it captured as long as it is registered, and no longer")
+  @Test("A custom function's captures are kept until it is replaced, and then released")
   func lifetimeOfFunctions() throws {
     weak var witness: Witness?
     do {
@@ -55,7 +55,9 @@ struct KnownTrapTests {
     #expect(try db.value("SELECT f()", as: Int.self) == 2)
   }
 
-  @Test("So do collations and aggregates, until the database is closed")
+  @Test(
+    "Captures of collations and aggregates are kept until the database is closed, and then released"
+  )
   func lifetimeOfCollations() throws {
     weak var first: Witness?
     weak var second: Witness?
@@ -82,7 +84,7 @@ struct KnownTrapTests {
     #expect(first == nil && second == nil)
   }
 
-  @Test("A registration that fails releases what it was given, and leaves the old one")
+  @Test("A failed function registration releases the new closure and keeps the old one in use")
   func failedRegistration() throws {
     try db.createFunction("f", argumentCount: 1) { _ in 1 }
     weak var witness: Witness?
@@ -100,7 +102,7 @@ struct KnownTrapTests {
     #expect(try rows[0] == 1)
   }
 
-  @Test("A value longer than allowed throws and doesn't wrap around")
+  @Test("A value longer than the length limit throws `.tooBig`")
   func tooBig() throws {
     try db.setLimit(.length, 1_000)
     let text = String(repeating: "x", count: 1_001)
@@ -112,7 +114,7 @@ struct KnownTrapTests {
     #expect(try db.executeUpdate("INSERT INTO city (name) VALUES (\("Bodø"))") == 1)
   }
 
-  @Test("The error of a step isn't hidden by the reset after it")
+  @Test("The error of a failed step isn't hidden by the reset after it")
   func errorOfStep() throws {
     let insert = try db.prepare("INSERT INTO city VALUES (?, ?)")
     for _ in 0..<2 {
@@ -127,7 +129,7 @@ struct KnownTrapTests {
     #expect(try insert.execute("Bodø", 53_259) == 1)
   }
 
-  @Test("Values of an earlier run don't reach the next one")
+  @Test("Values bound for an earlier run aren't used by the next one")
   func staleBindings() throws {
     let sql: SQL = "INSERT INTO city VALUES (?, ?)"
     try db.executeUpdate(sql, String(repeating: "Å", count: 10_000), 1)
@@ -143,7 +145,7 @@ struct KnownTrapTests {
       try db.value("SELECT count(*) FROM city WHERE name IN ('Bodø', 'Molde')", as: Int.self) == 0)
   }
 
-  @Test("A large value isn't kept in memory by the cached statement it was bound to")
+  @Test("A cached statement doesn't keep a large value in memory after its run")
   func memoryOfBindings() throws {
     let before = SQLiteLibrary.memoryUsed
     try #require(before > 0)
@@ -153,7 +155,7 @@ struct KnownTrapTests {
     #expect(SQLiteLibrary.memoryUsed - before < size / 2)
   }
 
-  @Test("A query that wasn't read to its end doesn't pin the log")
+  @Test("A query that isn't read to its end doesn't keep the log from being truncated")
   func pinnedLog() throws {
     let other = try Database(path: folder.file("cities.db"))
     other.busyTimeout = .zero
@@ -171,7 +173,7 @@ struct KnownTrapTests {
     #expect(try other.checkpoint(.truncate) == (0, 0))
   }
 
-  @Test("After an automatic rollback there is nothing to roll back, and the first error is thrown")
+  @Test("A scope that SQLite rolls back automatically throws the error that caused the rollback")
   func automaticRollback() throws {
     let scopes: [((Database) throws -> Void) throws -> Void] = [
       { body in try db.inTransaction { try body($0) } }, { body in try db.inSavepoint(body) },
@@ -191,7 +193,9 @@ struct KnownTrapTests {
     #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 3)
   }
 
-  @Test("A transaction that ended inside of its closure isn't taken for committed")
+  @Test(
+    "A transaction that SQLite rolled back inside its closure throws even if the closure ignores the error"
+  )
   func endedInside() throws {
     let error = #expect(throws: DatabaseError.self) {
       try db.inTransaction { db in
@@ -202,14 +206,14 @@ struct KnownTrapTests {
     #expect(!db.isInTransaction)
   }
 
-  @Test("Only INTEGER PRIMARY KEY keeps NULL out of a key by itself")
+  @Test("A TEXT PRIMARY KEY without NOT NULL accepts NULL, and `isNotNull` is false")
   func nullInKeys() throws {
     try db.executeUpdate("CREATE TABLE country (code TEXT PRIMARY KEY)")
     #expect(try db.executeUpdate("INSERT INTO country VALUES (NULL)") == 1)
     #expect(try db.columns(of: "country").map(\.isNotNull) == [false])
   }
 
-  @Test("Text is converted before its bytes are counted, in a database in UTF-16")
+  @Test("The bytes of text from a UTF-16 database are complete UTF-8")
   func textBeforeBytes() throws {
     let db = try Database()
     try db.executeStatements("PRAGMA encoding = 'UTF-16'; CREATE TABLE city (name TEXT)")
@@ -221,9 +225,9 @@ struct KnownTrapTests {
     #expect(try rows.get(at: 0, as: String.self) == "Tromsø 𝄞\0!")
   }
 
-  @Test("A length beyond 32 bits isn't cut to what is left of it")
+  @Test("A value with a length beyond 32 bits throws `.tooBig` instead of being truncated")
   func lengthBeyond32Bits() throws {
-    // Pages that nobody has written take no memory.
+    // Mapped pages that are never written take no memory.
     for count in [1 << 31, 1 << 32 + 5] {
       let pages = try #require(
         mmap(nil, count, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))
@@ -243,7 +247,8 @@ struct KnownTrapTests {
     #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 3)
   }
 
-  @Test("A connection keeps what its trace, log and interrupts need, and no longer than it lives")
+  @Test(
+    "Captures of a trace and log callback are kept by the open database and released with it")
   func lifetimeOfHooks() throws {
     weak var witness: Witness?
     let handle: InterruptHandle
@@ -266,7 +271,7 @@ struct KnownTrapTests {
     handle.interrupt()
   }
 
-  @Test("A commit that was busy is still to be made: going on commits once, or says it can't")
+  @Test("A prepared COMMIT that was busy can be repeated until it commits, once")
   func busyCommit() throws {
     let path = folder.file("journal.db")
     var configuration = Configuration()
@@ -292,7 +297,7 @@ struct KnownTrapTests {
     #expect(try reader.value("SELECT count(*) FROM city", as: Int.self) == 2)
   }
 
-  @Test("Text keys keep NULL out only where NOT NULL says so")
+  @Test("A TEXT PRIMARY KEY with NOT NULL refuses NULL")
   func nullInTextKeys() throws {
     try db.executeUpdate("CREATE TABLE country (code TEXT NOT NULL PRIMARY KEY)")
     let error = #expect(throws: DatabaseError.self) {

@@ -2,7 +2,7 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Locks of other connections")
+@Suite("Locked databases")
 struct LockTests {
   let folder: ScratchFolder
   let path: String
@@ -26,7 +26,7 @@ struct LockTests {
     try ContinuousClock().measure(body)
   }
 
-  @Test("Without a timeout a lock fails the call at once")
+  @Test("With a busy timeout of zero, `begin()` on a locked file throws `.busy` at once")
   func zero() throws {
     let db = try other(.zero)
     try holder.begin()
@@ -39,7 +39,7 @@ struct LockTests {
     #expect(!db.isInTransaction)
   }
 
-  @Test("A timeout is kept: not much shorter, not much longer")
+  @Test("The wait for a lock isn't much shorter or longer than the busy timeout")
   func kept() throws {
     let db = try other(.milliseconds(200))
     try holder.begin()
@@ -50,7 +50,7 @@ struct LockTests {
     #expect(time < .seconds(2))
   }
 
-  @Test("A timeout that is set later counts from the next call on")
+  @Test("A busy timeout that is changed on an open connection applies to the next call")
   func setLater() throws {
     let db = try other(.seconds(60))
     try holder.begin()
@@ -60,14 +60,14 @@ struct LockTests {
     #expect(db.busyTimeout == .zero)
   }
 
-  @Test("A negative timeout is none")
+  @Test("A negative busy timeout doesn't wait")
   func negative() throws {
     let db = try other(.seconds(-5))
     try holder.begin()
     #expect(throws: DatabaseError.self) { try db.begin() }
   }
 
-  @Test("The largest timeout is one, too")
+  @Test("A connection with a busy timeout of `Int64.max` seconds can write")
   func largest() throws {
     let db = try other(.seconds(Int64.max))
     try db.executeUpdate("INSERT INTO city VALUES ('Bodø')")
@@ -88,7 +88,7 @@ struct LockTests {
     #expect(try holder.value("SELECT count(*) FROM city", as: Int.self) == 0)
   }
 
-  @Test("A query that meets a lock throws and doesn't look like an empty one")
+  @Test("A query on a locked file throws `.busy`, and reading on throws instead of ending the rows")
   func queries() throws {
     try holder.executeUpdate("PRAGMA journal_mode = DELETE")
     var configuration = Configuration()
@@ -104,7 +104,7 @@ struct LockTests {
     #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 2)
   }
 
-  @Test("A commit that meets a lock can be tried again, and commits once")
+  @Test("A `commit()` that fails because of a lock can be repeated and commits once")
   func commitAgain() throws {
     try holder.executeUpdate("PRAGMA journal_mode = DELETE")
     var configuration = Configuration()
@@ -126,7 +126,7 @@ struct LockTests {
     #expect(try holder.value("SELECT count(*) FROM city", as: Int.self) == 3)
   }
 
-  @Test("A transaction whose commit meets a lock is rolled back and leaves the connection clean")
+  @Test("A transaction scope whose commit fails because of a lock is rolled back")
   func failedCommitOfAScope() throws {
     try holder.executeUpdate("PRAGMA journal_mode = DELETE")
     var configuration = Configuration()
@@ -145,7 +145,7 @@ struct LockTests {
   }
 
   @Test(
-    "A snapshot that another connection has written past can't be written to, however long one waits"
+    "A write to a snapshot that another connection has outdated throws `.busySnapshot`"
   )
   func staleSnapshot() throws {
     let db = try other(.seconds(60))

@@ -1,10 +1,10 @@
 import LarderSQLite
 import Testing
 
-/// What must end in an error, or do nothing, but never end the process.
-@Suite("Wrong use never crashes", .serialized)
+/// Misuse that must throw or do nothing, but never end the process.
+@Suite("Misuse never crashes", .serialized)
 struct MisuseTests {
-  /// A value that meddles with the database while it is bound.
+  /// A value that runs an action, for example on its database, while it is bound.
   private final class Meddler: DatabaseValueConvertible, @unchecked Sendable {
     private let action: () -> Void
 
@@ -20,7 +20,7 @@ struct MisuseTests {
     }
   }
 
-  /// Runs all uses of a value that meddles; what they throw doesn't matter, as long as the database
+  /// Binds a value whose conversion runs `action`, in each way. Errors don't matter as long as the database
   /// works afterwards. A crash would end the tests.
   private func use(_ action: @escaping (Database) -> Void) throws {
     let uses: [(Database, Meddler) throws -> Void] = [
@@ -35,22 +35,34 @@ struct MisuseTests {
     ]
     for use in uses {
       let db = try Database()
-      try? use(db, Meddler { action(db) })
+      var isCalled = false
+      let meddler = Meddler {
+        isCalled = true
+        action(db)
+      }
+      try? use(db, meddler)
+      #expect(isCalled)
       #expect(try db.value("SELECT ? || ?", "Ber", "gen", as: String.self) == "Bergen")
     }
   }
 
-  @Test("A value that closes the database while it is bound")
+  @Test("A value that closes the database while it is bound doesn't make the database unusable")
   func closingWhileBinding() throws {
-    try use { try? $0.close() }
+    try use { db in
+      let error = #expect(throws: DatabaseError.self) { try db.close() }
+      #expect(error?.code == .misuse)
+    }
   }
 
-  @Test("A value that closes all open statements while it is bound")
+  @Test(
+    "A value that closes all open statements while it is bound doesn't make the database unusable")
   func closingStatementsWhileBinding() throws {
     try use { $0.closeOpenStatements() }
   }
 
-  @Test("A value that clears the statement cache, or runs statements, while it is bound")
+  @Test(
+    "A value that clears the cache or runs a statement while it is bound leaves the database usable"
+  )
   func usingWhileBinding() throws {
     try use { $0.clearStatementCache() }
     try use { _ = try? $0.executeUpdate("SELECT ?, ?", "Tromsø", 1) }
@@ -67,7 +79,7 @@ struct MisuseTests {
     return db
   }
 
-  @Test("A backup whose destination is used before it has ended")
+  @Test("Using the destination of a running backup doesn't crash or close it")
   func destinationOfABackup() throws {
     let uses: [(Database) throws -> Void] = [
       { try $0.executeUpdate("CREATE TABLE IF NOT EXISTS town (name)") },
@@ -77,12 +89,17 @@ struct MisuseTests {
     for use in uses {
       let source = try filled()
       let destination = try Database()
-      try? source.backup(to: destination, pagesPerStep: 1) { _, _ in try? use(destination) }
+      var isUsed = false
+      try? source.backup(to: destination, pagesPerStep: 1) { _, _ in
+        isUsed = true
+        try? use(destination)
+      }
+      #expect(isUsed)
       #expect(destination.isOpen && destination.isGoodConnection)
     }
   }
 
-  @Test("A backup whose source is closed, written or rolled back before it has ended")
+  @Test("Closing, writing or rolling back the source of a running backup doesn't crash or close it")
   func sourceOfABackup() throws {
     let uses: [(Database) throws -> Void] = [
       { try $0.close() }, { try $0.executeUpdate("DELETE FROM city") },
@@ -91,17 +108,18 @@ struct MisuseTests {
     for use in uses {
       let source = try filled()
       let destination = try Database()
-      // Once: a source that is rolled back in every step makes SQLite begin anew each time.
+      // The source is used once only: SQLite restarts the backup each time its source is rolled back.
       var isUsed = false
       try? source.backup(to: destination, pagesPerStep: 1) { _, _ in
         if !isUsed { try? use(source) }
         isUsed = true
       }
+      #expect(isUsed)
       #expect(source.isOpen && destination.isGoodConnection)
     }
   }
 
-  @Test("The bytes of two columns can be looked at together")
+  @Test("`withUnsafeBytes` of two columns can be nested, and stepping or closing inside is safe")
   func twoColumnsOfBytes() throws {
     let db = try Database()
     let rows = try db.executeQuery(
@@ -121,7 +139,9 @@ struct MisuseTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("While bytes are looked at, nothing can close what they belong to")
+  @Test(
+    "Inside `withUnsafeBytes`, the bytes survive attempts to close the rows, statements and database"
+  )
   func closingWhileLookingAtBytes() throws {
     let db = try filled()
     let rows = try db.executeQuery("SELECT name FROM city")
@@ -137,7 +157,9 @@ struct MisuseTests {
     #expect(db.isOpen)
   }
 
-  @Test("Closing inside of a row's, a batch's or a savepoint's closure")
+  @Test(
+    "Closing the database in the closure of a row, batch or savepoint throws from the enclosing call"
+  )
   func closingInside() throws {
     let uses: [(Database) throws -> Void] = [
       { db in try db.executeQuery("SELECT name FROM city").forEach { _ in try db.close() } },

@@ -6,7 +6,7 @@ import Testing
 @Suite(
   "Keys without a cipher", .enabled(if: !Encrypted.isThere, "the library that is linked encrypts"))
 struct NoCipherTests {
-  @Test("Whatever takes a key throws, and nothing is written as plain text")
+  @Test("Without a cipher, every call with a key throws `UnsupportedByEngine` and writes no file")
   func refused() throws {
     try withTemporaryFolder { (folder: String) throws in
       let configuration = try Encrypted.configuration()
@@ -31,7 +31,7 @@ struct NoCipherTests {
     }
   }
 
-  @Test("SQL and paths with keys, of which SQLite takes no notice, are refused")
+  @Test("Without a cipher, SQL and URIs with a key, which SQLite would ignore, are refused")
   func sql() throws {
     try withTemporaryFolder { (folder: String) throws in
       var configuration = Configuration()
@@ -53,7 +53,7 @@ struct NoCipherTests {
     }
   }
 
-  @Test("Databases are attached without a key, also one that is called so")
+  @Test("Without a cipher, databases can be attached without a key, even under the name `key`")
   func attached() throws {
     try withTemporaryFolder { (folder: String) throws in
       try makeCities().backup(to: folder + "/cities.db")
@@ -65,7 +65,7 @@ struct NoCipherTests {
     }
   }
 
-  @Test("A file that is encrypted is no database, and the error says that it may be encrypted")
+  @Test("Without a key, opening an encrypted file throws an error that says it may need one")
   func encrypted() throws {
     try withTemporaryFolder { (folder: String) throws in
       let bytes = Data((0..<8192).map { _ in UInt8.random(in: 0...255) })

@@ -3,7 +3,7 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Opening fails with the path and the cause")
+@Suite("Failures to open a database")
 struct OpenFailureTests {
   let folder: ScratchFolder
   let path: String
@@ -22,7 +22,9 @@ struct OpenFailureTests {
     }
   }
 
-  @Test("A missing folder")
+  @Test(
+    "Opening a file in a missing folder throws an error with the path and cause, and creates nothing"
+  )
   func missingFolder() throws {
     let found = try error(folder.file("no such folder/cities.db"))
     #expect(found.code == .cannotOpen)
@@ -31,20 +33,22 @@ struct OpenFailureTests {
     #expect(!folder.exists("no such folder"))
   }
 
-  @Test("A folder instead of a file")
+  @Test("Opening a folder throws `.cannotOpen` with its path")
   func folderInstead() throws {
     let found = try error(folder.path)
     #expect(found.code == .cannotOpen)
     #expect(found.message.contains(folder.path))
   }
 
-  @Test("A path below a file")
+  @Test("Opening a path below a file throws `.cannotOpen`")
   func belowAFile() throws {
     #expect(FileManager.default.createFile(atPath: path, contents: Data()))
     #expect(try error(path + "/cities.db").code == .cannotOpen)
   }
 
-  @Test("No permission", .enabled(if: geteuid() != 0, "root may do anything"))
+  @Test(
+    "Opening a file in a folder without write permission throws an error that says so",
+    .enabled(if: geteuid() != 0, "root may do anything"))
   func noPermission() throws {
     try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: folder.path)
     defer {
@@ -55,12 +59,14 @@ struct OpenFailureTests {
     #expect(found.message.contains("Permission denied"))
   }
 
-  @Test("A place where nobody, not even root, can create files")
+  @Test("Opening a file in `/proc`, where even root can't create files, throws `.cannotOpen`")
   func pseudoFileSystem() throws {
     #expect(try error("/proc/cities.db").code == .cannotOpen)
   }
 
-  @Test("A file that is no database", arguments: [100, 5_000])
+  @Test(
+    "Opening a file that isn't a database throws `.notADatabase` and leaves the file unchanged",
+    arguments: [100, 5_000])
   func noDatabase(size: Int) throws {
     let content = Data(repeating: UInt8(ascii: "x"), count: size)
     try content.write(to: URL(fileURLWithPath: path))
@@ -72,7 +78,7 @@ struct OpenFailureTests {
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
   }
 
-  @Test("A missing file that is to be read, or not to be created")
+  @Test("Opening a missing file read-only or without the create flag throws and creates none")
   func missingFile() throws {
     var configuration = Configuration()
     configuration.readOnly = true
@@ -85,7 +91,8 @@ struct OpenFailureTests {
   }
 
   @Test(
-    "An unknown VFS, and no file is left behind", arguments: ["no such vfs", "unix-nonsense", ""])
+    "Opening a file with an unknown VFS throws and creates no file",
+    arguments: ["no such vfs", "unix-nonsense", ""])
   func unknownVFS(name: String) throws {
     var configuration = Configuration()
     configuration.vfs = name
@@ -94,7 +101,7 @@ struct OpenFailureTests {
     #expect(!folder.exists("cities.db"))
   }
 
-  @Test("A path with NUL, at which the system would stop reading")
+  @Test("A path or VFS name that contains NUL is refused instead of being truncated")
   func nul() throws {
     let found = try error(path + "\0.db")
     #expect(found.code == .cannotOpen)
@@ -106,7 +113,7 @@ struct OpenFailureTests {
     #expect(throws: DatabaseError.self) { try Database(path: path, configuration: configuration) }
   }
 
-  @Test("A symbolic link, where links aren't to be followed")
+  @Test("Opening a symbolic link throws `.cannotOpen` with the flag `.noFollow` and works without")
   func noFollow() throws {
     _ = try Database(path: path)
     try FileManager.default.createSymbolicLink(
@@ -117,7 +124,7 @@ struct OpenFailureTests {
     #expect(throws: Never.self) { try Database(path: folder.file("link.db")) }
   }
 
-  @Test("A path that begins with file: is a file's name, not a URI, unless asked for")
+  @Test("A path that begins with `file:` is a file's name unless the flag `.uri` is set")
   func fileScheme() throws {
     let uri = "file:" + path
     #expect(try error(uri).code == .cannotOpen)
@@ -128,7 +135,7 @@ struct OpenFailureTests {
     #expect(folder.exists("cities.db"))
   }
 
-  @Test("Not even one whose colon carries an accent")
+  @Test("A path that begins with `file:` and a combining accent is a file's name, not a URI")
   func fileSchemeWithAnAccent() throws {
     // As a URI this would be a database in memory.
     let name = "file:\u{301}cities-\(UUID().uuidString).db?mode=memory"
@@ -142,7 +149,8 @@ struct OpenFailureTests {
     #expect(file.hasSuffix("mode=memory"))
   }
 
-  @Test("A URL that is no file's")
+  @Test(
+    "Opening a web URL throws an error with the URL, and a file URL with a space opens its file")
   func notAFileURL() throws {
     let url = try #require(URL(string: "https://example.org/cities.db"))
     let found = try #require(throws: DatabaseError.self) { try Database(url: url) }
@@ -152,7 +160,7 @@ struct OpenFailureTests {
     #expect(folder.exists("big cities.db"))
   }
 
-  @Test("A lock that lasts longer than the timeout")
+  @Test("Opening a file that is locked longer than the busy timeout throws an error with its path")
   func locked() throws {
     var configuration = Configuration()
     configuration.journalMode = .delete
@@ -168,7 +176,7 @@ struct OpenFailureTests {
     #expect(throws: Never.self) { try Database(path: path, configuration: configuration) }
   }
 
-  @Test("What the closure for preparing throws")
+  @Test("Opening throws the error of `prepareDatabase`, which can also register functions")
   func prepareDatabase() throws {
     struct Refused: Error {}
     var configuration = Configuration()
@@ -180,7 +188,7 @@ struct OpenFailureTests {
     #expect(try Database(configuration: configuration).value("SELECT answer()", as: Int.self) == 42)
   }
 
-  @Test("Failing to open loses no file descriptor")
+  @Test("Failing to open leaks no file descriptor")
   func descriptors() throws {
     try Data(repeating: 1, count: 5_000).write(to: URL(fileURLWithPath: path))
     func count() throws -> Int {

@@ -3,9 +3,9 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Choices for opening")
+@Suite("Flags for opening")
 struct OpeningFlagsTests {
-  @Test("Without the flag to create it, a missing file is an error and stays missing")
+  @Test("Without the flag `.create`, opening a missing file throws and an existing one opens")
   func missingFile() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/cities.db"
@@ -24,7 +24,7 @@ struct OpeningFlagsTests {
     }
   }
 
-  @Test("Opened read-only, a missing file is an error and stays missing")
+  @Test("Opening a missing file with `readOnly` throws and doesn't create it")
   func missingFileReadOnly() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/cities.db"
@@ -38,7 +38,7 @@ struct OpeningFlagsTests {
     }
   }
 
-  @Test("Opened read-only, a database can be read and not written")
+  @Test("A database that is opened with `readOnly` can be read but not written")
   func readOnly() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/cities.db"
@@ -56,7 +56,7 @@ struct OpeningFlagsTests {
     }
   }
 
-  @Test("A path that begins with file: is a plain name unless URIs are asked for")
+  @Test("A path that begins with `file:` is a URI only with the flag `.uri`")
   func uri() throws {
     try withTemporaryFolder { folder in
       var configuration = Configuration()
@@ -65,7 +65,7 @@ struct OpeningFlagsTests {
         path: "file:\(folder)/cities.db?cache=private", configuration: configuration)
       try createCities(in: db)
       #expect(FileManager.default.fileExists(atPath: folder + "/cities.db"))
-      // As a plain name it leads to a folder called "file:", which isn't there.
+      // As a plain name, the path leads to a folder called "file:", which doesn't exist.
       let error = #expect(throws: DatabaseError.self) {
         try Database(path: "file:\(folder)/cities.db")
       }
@@ -73,7 +73,7 @@ struct OpeningFlagsTests {
     }
   }
 
-  @Test("A symbolic link is refused where links are not to be followed")
+  @Test("The flag `.noFollow` refuses a symbolic link to an existing database")
   func noFollow() throws {
     try withTemporaryFolder { folder in
       try createCities(in: Database(path: folder + "/cities.db"))
@@ -90,7 +90,7 @@ struct OpeningFlagsTests {
     }
   }
 
-  @Test("A VFS can be chosen by its name")
+  @Test("`Configuration.vfs` chooses the VFS of a file")
   func vfs() throws {
     try withTemporaryFolder { folder in
       var configuration = Configuration()
@@ -107,7 +107,7 @@ struct OpeningFlagsTests {
     }
   }
 
-  @Test("A VFS can be chosen for a database in memory")
+  @Test("`Configuration.vfs` can be set for an in-memory database")
   func vfsInMemory() throws {
     var configuration = Configuration()
     configuration.vfs = "unix-none"
@@ -116,7 +116,7 @@ struct OpeningFlagsTests {
     #expect(try db.cityCount() == 4)
   }
 
-  @Test("An unknown VFS is an error that names it")
+  @Test("Opening an in-memory database with an unknown VFS throws an error that names it")
   func unknownVFS() {
     var configuration = Configuration()
     configuration.vfs = "floppy"

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Opening a database")
 struct OpeningTests {
-  @Test("Without a path the database is in memory")
+  @Test("A database without a path is in memory")
   func memory() throws {
     let db = try Database()
     try createCities(in: db)
@@ -14,7 +14,7 @@ struct OpeningTests {
     #expect(try db.value("SELECT file FROM pragma_database_list", as: String.self) == "")
   }
 
-  @Test("Two databases in memory have nothing in common")
+  @Test("Two in-memory databases share no tables")
   func separateMemory() throws {
     let first = try makeCities()
     let second = try Database()
@@ -22,7 +22,7 @@ struct OpeningTests {
     #expect(throws: DatabaseError.self) { try second.cityCount() }
   }
 
-  @Test("An empty path opens a temporary database that can be written")
+  @Test("A database with an empty path is temporary and can be written")
   func temporary() throws {
     let db = try Database(path: "")
     try createCities(in: db)
@@ -30,7 +30,7 @@ struct OpeningTests {
     #expect(db.path == "")
   }
 
-  @Test("A file that is missing is created, and keeps what is written")
+  @Test("Opening a missing file creates it, and its rows are there when it is opened again")
   func createsFile() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/cities.db"
@@ -43,21 +43,24 @@ struct OpeningTests {
     }
   }
 
-  @Test("A new file can be read and written by its owner only")
+  @Test("All files of a new database can be read and written by their owner only")
   func fileMode() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/cities.db"
       let db = try Database(path: path)
       try createCities(in: db)
-      for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
+      let files = try FileManager.default.contentsOfDirectory(atPath: folder)
+      #expect(files.sorted() == ["cities.db", "cities.db-shm", "cities.db-wal"])
+      for file in files {
         let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + file)
         let mode = try #require(attributes[.posixPermissions] as? Int)
         #expect(mode == 0o600, "\(file)")
       }
+      try db.close()
     }
   }
 
-  @Test("A file URL opens the file at its path")
+  @Test("A database can be opened by a file URL with spaces and non-ASCII characters")
   func url() throws {
     try withTemporaryFolder { folder in
       let file = URL(filePath: folder + "/große städte.db")
@@ -68,7 +71,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("A URL that is no file URL is refused")
+  @Test("Opening a database by a web URL throws an error that contains the URL")
   func webURL() throws {
     let url = try #require(URL(string: "https://example.org/cities.db"))
     let error = #expect(throws: DatabaseError.self) { try Database(url: url) }
@@ -76,7 +79,7 @@ struct OpeningTests {
     #expect(error?.message.contains("https://example.org/cities.db") == true)
   }
 
-  @Test("The database list names the file")
+  @Test("PRAGMA `database_list` contains the path of the opened file")
   func databaseList() throws {
     try withTemporaryFolder { folder in
       let db = try Database(path: folder + "/cities.db")
@@ -89,7 +92,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("A file may be opened twice, and each connection sees what the other has committed")
+  @Test("Two connections to the same file see each other's commits")
   func twice() throws {
     try withTemporaryFolder { folder in
       let first = try Database(path: folder + "/cities.db")
@@ -101,7 +104,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("A file in a folder that isn't there can't be opened, and the error tells its path")
+  @Test("Opening a file in a missing folder throws `.cannotOpen` with the path")
   func missingFolder() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/nowhere/cities.db"
@@ -111,7 +114,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("A path with NUL is refused instead of cut")
+  @Test("Opening a path that contains NUL throws and creates no file")
   func pathWithNUL() throws {
     try withTemporaryFolder { folder in
       let error = #expect(throws: DatabaseError.self) { try Database(path: folder + "/a\0b.db") }
@@ -121,7 +124,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("A folder can't be opened as a database")
+  @Test("Opening a folder as a database throws `.cannotOpen`")
   func folder() throws {
     try withTemporaryFolder { folder in
       let error = #expect(throws: DatabaseError.self) { try Database(path: folder) }
@@ -129,7 +132,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("A file that is no database is found out when it is opened")
+  @Test("Opening a text file throws `.notADatabase` and doesn't change it")
   func noDatabase() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/cities.txt"
@@ -142,7 +145,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("Each connection is prepared by the closure in its configuration")
+  @Test("`prepareDatabase` runs when a connection is opened and can create temporary tables")
   func prepareDatabase() throws {
     var configuration = Configuration()
     configuration.prepareDatabase = { db in
@@ -152,7 +155,7 @@ struct OpeningTests {
     #expect(try db.executeUpdate("INSERT INTO visited VALUES ('Oslo')") == 1)
   }
 
-  @Test("What the preparing closure throws makes opening fail")
+  @Test("An error thrown by `prepareDatabase` makes opening throw it")
   func prepareDatabaseFails() throws {
     var configuration = Configuration()
     configuration.prepareDatabase = { _ in throw CancellationError() }

@@ -2,7 +2,7 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("PRAGMAs, which SQLite runs while it compiles them")
+@Suite("PRAGMAs that SQLite runs while it compiles them")
 struct PragmaTests {
   private func isEnforcing(_ db: Database) throws -> Bool? {
     try db.value("PRAGMA foreign_keys", as: Bool.self)
@@ -15,7 +15,8 @@ struct PragmaTests {
   ]
 
   @Test(
-    "One that is only looked at has no effect, in whatever form it is written", arguments: forms)
+    "A PRAGMA in any notation has no effect when validated, prepared or explained, only when run",
+    arguments: forms)
   func lookedAt(sql: SQL) throws {
     let db = try makeCities()
     try db.validate(sql)
@@ -28,7 +29,7 @@ struct PragmaTests {
     _ = try? db.executeStatements(SQL(raw: "EXPLAIN QUERY PLAN " + sql.text))
     #expect(try isEnforcing(db) == true)
 
-    // And has it each time it runs.
+    // The PRAGMA takes effect each time it runs.
     for _ in 1...2 {
       try statement.execute()
       #expect(try isEnforcing(db) == false)
@@ -40,7 +41,7 @@ struct PragmaTests {
   }
 
   @Test(
-    "One in a text that is refused has no effect",
+    "A PRAGMA in SQL that is refused has no effect",
     arguments: [
       "INSERT INTO city (name) VALUES ('Narvik'); PRAGMA foreign_keys = OFF",
       "PRAGMA foreign_keys = OFF; SELECT 1", "PRAGMA foreign_keys = OFF OFF",
@@ -58,7 +59,7 @@ struct PragmaTests {
     #expect(try db.cityCount() == 4)
   }
 
-  @Test("One that is given an argument too many has no effect")
+  @Test("A PRAGMA that is run with a surplus argument throws and has no effect")
   func wrongCount() throws {
     let db = try makeCities()
     #expect(throws: DatabaseError.self) { try db.executeUpdate("PRAGMA foreign_keys = OFF", 1) }
@@ -71,7 +72,7 @@ struct PragmaTests {
     #expect(try isEnforcing(db) == true)
   }
 
-  @Test("An error of its syntax is SQLite's, at the place in its own text")
+  @Test("A syntax error in a PRAGMA throws SQLite's message with the offset in the caller's SQL")
   func syntaxError() throws {
     let db = try Database()
     let sql: SQL = "PRAGMA foreign_keys = OFF OFF"
@@ -81,7 +82,7 @@ struct PragmaTests {
     #expect(error?.offset == SQLiteLibrary.offset(26))
   }
 
-  @Test("A value that it answers arrives, also where it sets something")
+  @Test("A PRAGMA that sets something returns the rows that SQLite answers")
   func answers() throws {
     try withTemporaryFolder { folder in
       let db = try Database(path: folder + "/cities.db")
@@ -94,7 +95,7 @@ struct PragmaTests {
     }
   }
 
-  @Test("A busy timeout that is set so is the connection's, and what SQLite tells of it")
+  @Test("PRAGMA `busy_timeout` sets and returns the connection's `busyTimeout`")
   func busyTimeout() throws {
     let folder = try ScratchFolder()
     let holder = try Database(path: folder.file("cities.db"))
@@ -104,7 +105,7 @@ struct PragmaTests {
     #expect(db.busyTimeout == .seconds(60))
     #expect(try db.effectiveSettings.busyTimeout == .seconds(60))
 
-    // Waiting is the connection's own still: a deadline ends it.
+    // The connection still does its own waiting, so a deadline ends it.
     try holder.begin()
     db.statementDeadline = .milliseconds(50)
     let error = #expect(throws: DatabaseError.self) { try db.begin() }
@@ -116,7 +117,7 @@ struct PragmaTests {
     #expect(rows.columnNames == ["timeout"])
   }
 
-  @Test("The frames after which a checkpoint comes are set and told")
+  @Test("PRAGMA `wal_autocheckpoint` sets and returns the number of frames before a checkpoint")
   func autocheckpoint() throws {
     try withTemporaryFolder { folder in
       let db = try Database(path: folder + "/cities.db")
@@ -130,7 +131,7 @@ struct PragmaTests {
     }
   }
 
-  @Test("Foreign keys can't be switched in a transaction, where SQLite would do nothing")
+  @Test("PRAGMA `foreign_keys` throws in a transaction, where SQLite would ignore it")
   func foreignKeysInTransaction() throws {
     let db = try makeCities()
     func expectRefusal() throws {
@@ -149,7 +150,8 @@ struct PragmaTests {
     #expect(try isEnforcing(db) == false)
   }
 
-  @Test("An authorizer that only reads refuses one that sets something before it runs")
+  @Test(
+    "The authorizer `.readOnly` refuses a PRAGMA that sets something, even one prepared earlier")
   func authorizer() throws {
     let db = try Database()
     let statement = try db.prepare("PRAGMA busy_timeout = 1")
@@ -187,7 +189,8 @@ struct ReadScopePragmaTests {
     #expect(db.busyTimeout == .seconds(5))
   }
 
-  @Test("What reads works, and what sets something is refused and has no effect")
+  @Test(
+    "In a read scope, PRAGMAs that read work, and those that set something throw without effect")
   func readScopes() throws {
     try withTemporaryFolder { folder in
       try expectReading(try DatabaseQueue(), journalMode: "memory")

@@ -23,7 +23,9 @@ struct ProcessesTests {
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 
-  @Test("The busy timeout is kept to within a fifth", arguments: [250, 1000])
+  @Test(
+    "A wait for another process's lock exceeds the busy timeout by at most a fifth plus 200 ms",
+    arguments: [250, 1000])
   func timeout(milliseconds: Int) throws {
     let timeout = Duration.milliseconds(milliseconds)
     let queue = try queue(busyTimeout: timeout)
@@ -42,7 +44,7 @@ struct ProcessesTests {
     #expect(try queue.inTransaction { try $0.cityCount() } == 4)
   }
 
-  @Test("A lock that goes away in time is waited for")
+  @Test("A transaction waits until another process releases its lock")
   func letGo() throws {
     let queue = try queue(busyTimeout: .seconds(60))
     let other = try ChildProcess.role("hold", path)
@@ -52,7 +54,7 @@ struct ProcessesTests {
     #expect(try queue.inTransaction { try $0.executeUpdate("DELETE FROM city") } == 4)
   }
 
-  @Test("The lock of a process that is killed is free at once")
+  @Test("The lock of a killed process is released at once")
   func killed() throws {
     let queue = try queue(busyTimeout: .zero)
     let other = try ChildProcess.role("hold", path)
@@ -62,7 +64,8 @@ struct ProcessesTests {
     #expect(try queue.inTransaction { try $0.executeUpdate("DELETE FROM city") } == 4)
   }
 
-  @Test("A retry limit tries again after the timeout, until it is over")
+  @Test(
+    "With a `retryLimit`, a busy transaction is retried until the limit and then throws `.busy`")
   func retryEnds() throws {
     let queue = try queue(busyTimeout: .milliseconds(20), retryLimit: .milliseconds(300))
     let other = try ChildProcess.role("hold", path)
@@ -78,7 +81,8 @@ struct ProcessesTests {
     #expect(other.end() == 0)
   }
 
-  @Test("None starves: each adds up what it has to, and nothing is lost")
+  @Test(
+    "Four processes that increment one counter lose no increment, and none waits over 20 seconds")
   func fairness() throws {
     let processes = try (0..<4).map { _ in try ChildProcess.role("count", path, "200") }
     for process in processes { #expect(process.line() == "ready") }

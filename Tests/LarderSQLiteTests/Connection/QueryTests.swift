@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Running queries")
 struct QueryTests {
-  @Test("A query returns its rows in order, then false")
+  @Test("`next()` goes through a query's rows in order and then returns false")
   func rows() throws {
     let db = try makeCities()
     let rows = try db.executeQuery("SELECT name FROM city WHERE id <= ? ORDER BY id", 2)
@@ -15,7 +15,7 @@ struct QueryTests {
     #expect(try rows.next() == false)
   }
 
-  @Test("Text beyond ASCII matches, bound or written out")
+  @Test("Non-ASCII text is matched as a bound value and as a literal")
   func unicode() throws {
     let db = try Database()
     try db.executeUpdate("CREATE TABLE place (path TEXT)")
@@ -26,7 +26,7 @@ struct QueryTests {
     #expect(try db.texts("SELECT path FROM place WHERE path = '/𠮷野/🌸'") == ["/𠮷野/🌸"])
   }
 
-  @Test("A pattern finds the same rows whether it is bound or written out")
+  @Test("A LIKE pattern finds the same rows as a bound value and as a literal")
   func like() throws {
     let db = try makeCities()
     #expect(
@@ -39,7 +39,7 @@ struct QueryTests {
       ])
   }
 
-  @Test("SQL that isn't valid throws with the code, the place and the SQL")
+  @Test("A syntax error throws an error with code, offset and SQL")
   func syntaxError() throws {
     let db = try makeCities()
     let sql: SQL = "SELECT name FRM city"
@@ -56,7 +56,7 @@ struct QueryTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("A table that isn't there throws and is named")
+  @Test("A query of a missing table throws an error that names the table")
   func missingTable() throws {
     let db = try makeCities()
     let error = #expect(throws: DatabaseError.self) { try db.executeQuery("SELECT * FROM river") }
@@ -64,7 +64,7 @@ struct QueryTests {
     #expect(error?.message == "no such table: river")
   }
 
-  @Test("A second statement is refused instead of dropped")
+  @Test("`executeQuery` refuses SQL with a second statement")
   func tail() throws {
     let db = try makeCities()
     let error = #expect(throws: DatabaseError.self) {
@@ -74,13 +74,13 @@ struct QueryTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("Text without a statement is refused", arguments: ["", "  ", "-- all cities"])
+  @Test("`executeQuery` refuses SQL without a statement", arguments: ["", "  ", "-- all cities"])
   func empty(text: String) throws {
     let db = try Database()
     #expect(throws: DatabaseError.self) { try db.executeQuery(SQL(raw: text)) }
   }
 
-  @Test("A PRAGMA that sets something returns what it is set to now")
+  @Test("PRAGMA `journal_mode` with a new value returns that value as a row")
   func pragma() throws {
     try withTemporaryFolder { folder in
       let db = try Database(path: folder + "/cities.db")
@@ -91,7 +91,7 @@ struct QueryTests {
     }
   }
 
-  @Test("A query that writes has written, though its rows are never asked for")
+  @Test("`executeQuery` of an INSERT has inserted its row before `next()` is called, and only once")
   func writing() throws {
     let db = try makeCities()
     let inserted = try db.executeQuery("INSERT INTO city (name) VALUES ('Tromsø')")
@@ -101,7 +101,7 @@ struct QueryTests {
     #expect(try db.cityCount() == 5)
   }
 
-  @Test("A query that writes gives the rows it returns after the fact")
+  @Test("A DELETE with RETURNING has deleted its rows before they are read")
   func returning() throws {
     let db = try makeCities()
     let rows = try db.executeQuery(
@@ -116,7 +116,7 @@ struct QueryTests {
 
   // MARK: One value
 
-  @Test("A single value is that of the first row and column")
+  @Test("`value` returns the first column of the first row")
   func value() throws {
     let db = try makeCities()
     #expect(try db.value("SELECT name, id FROM city ORDER BY id", as: String.self) == "Bergen")
@@ -128,7 +128,7 @@ struct QueryTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("No row, NULL and a value can be told apart")
+  @Test("`value` of an optional type distinguishes no row, NULL and a value")
   func noRow() throws {
     let db = try makeCities()
     try db.executeUpdate("INSERT INTO city (name) VALUES ('Atlantis')")
@@ -142,7 +142,7 @@ struct QueryTests {
     #expect(try db.value(sql, "Eldorado", as: Int.self) == nil)
   }
 
-  @Test("NULL throws unless an optional value is asked for")
+  @Test("`value` of a type that isn't optional throws for NULL, with the column's name")
   func null() throws {
     let db = try makeCities()
     let error = #expect(throws: ConversionError.self) {
@@ -153,7 +153,7 @@ struct QueryTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("Text and an empty blob aren't NULL to SQLite", arguments: ["Oslo", ""])
+  @Test("Empty text and empty blobs aren't bound as NULL", arguments: ["Oslo", ""])
   func emptyIsNotNull(text: String) throws {
     let db = try Database()
     #expect(try db.value("SELECT ? IS NOT NULL", text, as: Bool.self) == true)
@@ -163,7 +163,7 @@ struct QueryTests {
 
   // MARK: Several queries at a time
 
-  @Test("A table may be updated and queried while its rows are iterated")
+  @Test("A table can be updated and queried while a result set iterates over it")
   func nested() throws {
     let db = try Database()
     try db.executeUpdate("CREATE TABLE stop (number INTEGER PRIMARY KEY, visits INTEGER NOT NULL)")
@@ -183,7 +183,7 @@ struct QueryTests {
     #expect(try db.value("SELECT sum(visits) FROM stop", as: Int.self) == 210 + 2000)
   }
 
-  @Test("Two result sets of the same SQL go their own ways")
+  @Test("Two result sets of the same SQL advance independently")
   func sameSQL() throws {
     let db = try makeCities()
     let sql: SQL = "SELECT name FROM city WHERE id >= ? ORDER BY id"
@@ -203,14 +203,14 @@ struct QueryTests {
 
   // MARK: Validating
 
-  @Test("Validating compiles a statement and doesn't run it")
+  @Test("`validate` doesn't run the statement")
   func validate() throws {
     let db = try makeCities()
     try db.validate("DELETE FROM city WHERE name = ?")
     #expect(try db.cityCount() == 4)
   }
 
-  @Test("Validating throws for a statement that doesn't fit the database")
+  @Test("`validate` throws for missing columns, syntax errors and a second statement")
   func validateFails() throws {
     let db = try makeCities()
     let error = #expect(throws: DatabaseError.self) { try db.validate("SELECT mayor FROM city") }

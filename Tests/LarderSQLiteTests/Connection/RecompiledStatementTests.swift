@@ -2,10 +2,10 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-/// SQLite compiles a statement anew when the schema has changed, and may then rely on the values that are bound at
-/// that moment: by `WHERE status = ?` it uses an index `WHERE status = 'open'`, if 'open' is bound. It forgets to look
-/// again when other values are bound later, if the statement didn't depend on values before.
-@Suite("Statements that SQLite has compiled anew")
+/// SQLite recompiles a statement when the schema has changed, and may then rely on the values that are bound at
+/// that moment: for `WHERE status = ?` it uses an index `WHERE status = 'open'` if 'open' is bound. When other values
+/// are bound later, it doesn't recompile if the statement didn't depend on values when it was first compiled.
+@Suite("Statements that SQLite has recompiled")
 struct RecompiledStatementTests {
   private let folder: ScratchFolder
   private let path: String
@@ -26,7 +26,7 @@ struct RecompiledStatementTests {
 
   private static let index = "CREATE INDEX open_job ON job (status) WHERE status = 'open'"
 
-  /// Creates an index that serves one value only, by the connection itself or by another one.
+  /// Creates a partial index for one value, on this connection or on another one.
   private func createIndex(byAnother: Bool, _ db: Database) throws {
     if byAnother {
       try Database(path: path).executeUpdate(SQL(raw: Self.index))
@@ -43,7 +43,7 @@ struct RecompiledStatementTests {
   }
 
   @Test(
-    "A query finds all rows of any value, once an index has been made for one value",
+    "A cached query finds the rows of every value after a partial index for one value was created",
     arguments: [false, true])
   func query(byAnother: Bool) throws {
     try queue.inDatabase { db in
@@ -55,7 +55,9 @@ struct RecompiledStatementTests {
     }
   }
 
-  @Test("So do UPDATE and DELETE", arguments: [false, true])
+  @Test(
+    "A cached UPDATE or DELETE finds the rows of every value after a partial index was created",
+    arguments: [false, true])
   func changes(byAnother: Bool) throws {
     let update = "UPDATE job SET tries = tries + 1 WHERE status = ?"
     let delete = "DELETE FROM job WHERE status = ?"
@@ -70,7 +72,8 @@ struct RecompiledStatementTests {
     }
   }
 
-  @Test("So does a statement whose first execution after the change has failed")
+  @Test(
+    "A cached UPDATE whose first run after the new partial index failed finds another value's rows")
   func failed() throws {
     let update = "UPDATE job SET tries = tries + ? WHERE status = ?"
     try queue.inDatabase { db in
@@ -81,7 +84,9 @@ struct RecompiledStatementTests {
     }
   }
 
-  @Test("So does a statement that the caller keeps", arguments: [false, true])
+  @Test(
+    "A prepared statement finds the rows of every value after a new partial index or table",
+    arguments: [false, true])
   func kept(byAnother: Bool) throws {
     try queue.inDatabase { db in
       let select = try db.prepare("SELECT count(*) FROM job WHERE status = :status")
@@ -107,7 +112,9 @@ struct RecompiledStatementTests {
     }
   }
 
-  @Test("So does a statement with values that are bound by name, and one of a pool's readers")
+  @Test(
+    "A pool reader's statement with named values finds every value's rows after a new partial index"
+  )
   func named() throws {
     let pool = try DatabasePool(path: path)
     func count(_ status: String) throws -> Int? {
@@ -123,7 +130,8 @@ struct RecompiledStatementTests {
     #expect(try count("done") == 3)
   }
 
-  @Test("A change of the schema that is rolled back is one, too")
+  @Test(
+    "A query finds the rows of every value after a partial index was rolled back and created again")
   func rolledBack() throws {
     try queue.inDatabase { db in
       #expect(try ids("none", db) == [])

@@ -2,9 +2,9 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Trace and log")
+@Suite("Trace and log callbacks")
 struct ReportingTests {
-  @Test("The log is told of each error that SQLite reports")
+  @Test("The log callback gets each error that SQLite reports, with its SQL")
   func log() throws {
     let errors = Recorder<DatabaseError>()
     var configuration = Configuration()
@@ -18,7 +18,7 @@ struct ReportingTests {
     #expect(errors.elements.map(\.sql) == ["DELETE FROM river", "UPDATE city SET name = 'Oslo'"])
   }
 
-  @Test("The log is told why a database can't be opened")
+  @Test("The log callback gets the error of a database file that can't be opened")
   func logOpening() throws {
     try withTemporaryFolder { folder in
       let errors = Recorder<DatabaseError>()
@@ -31,7 +31,7 @@ struct ReportingTests {
     }
   }
 
-  @Test("The trace is told of each statement, its rows and its duration")
+  @Test("The trace callback gets each statement with its row count and duration")
   func trace() throws {
     let events = Recorder<TraceEvent>()
     var configuration = Configuration()
@@ -50,7 +50,7 @@ struct ReportingTests {
     #expect(events.elements.allSatisfy { $0.expandedSQL == nil })
   }
 
-  @Test("The trace shows arguments where the configuration asks for them")
+  @Test("With `showsArguments`, a trace event contains the SQL with its arguments")
   func traceArguments() throws {
     let events = Recorder<TraceEvent>()
     var configuration = Configuration()
@@ -63,7 +63,7 @@ struct ReportingTests {
     #expect(events.elements.map(\.expandedSQL) == ["SELECT name FROM city WHERE name = 'o''brien'"])
   }
 
-  @Test("The trace leaves out statements that took less time than asked for")
+  @Test("The trace callback doesn't get statements faster than `slowStatementThreshold`")
   func threshold() throws {
     let events = Recorder<TraceEvent>()
     var configuration = Configuration()

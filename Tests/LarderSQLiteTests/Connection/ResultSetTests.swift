@@ -3,9 +3,9 @@ import Testing
 
 @Suite("Reading the rows of a query")
 struct ResultSetTests {
-  // MARK: Going through the rows
+  // MARK: Iteration
 
-  @Test("Asking for a row after the last one throws")
+  @Test("`next()` throws after it has returned false")
   func nextAfterEnd() throws {
     let db = try makeCities()
     let rows = try db.executeQuery("SELECT name FROM city WHERE id = 1")
@@ -16,7 +16,7 @@ struct ResultSetTests {
     #expect(error?.code.rawValue == 21)
   }
 
-  @Test("A result set that is closed has no rows and no columns")
+  @Test("A closed result set throws on reading and has no columns")
   func close() throws {
     let db = try makeCities()
     let rows = try db.executeQuery("SELECT name FROM city")
@@ -29,7 +29,7 @@ struct ResultSetTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("A result set is open until its last row was asked for")
+  @Test("`hasOpenStatements` is true until `next()` has returned false")
   func open() throws {
     let db = try makeCities()
     let rows = try db.executeQuery("SELECT name FROM city WHERE id <= 2")
@@ -38,7 +38,7 @@ struct ResultSetTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("A result set that nothing refers to is closed")
+  @Test("A result set is closed when its last reference is gone")
   func deinitialized() throws {
     let db = try makeCities()
     do {
@@ -49,7 +49,7 @@ struct ResultSetTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("Before the first row there is no value to read")
+  @Test("Reading a value before the first `next()` throws")
   func beforeFirst() throws {
     let db = try makeCities()
     let rows = try db.executeQuery("SELECT name FROM city")
@@ -59,7 +59,7 @@ struct ResultSetTests {
     #expect(try rows.get("name", as: String.self) == "Bergen")
   }
 
-  @Test("A closure runs for each row that is left")
+  @Test("`forEach` runs for each remaining row")
   func forEach() throws {
     let db = try makeCities()
     let rows = try db.executeQuery("SELECT id, name FROM city ORDER BY id")
@@ -70,7 +70,7 @@ struct ResultSetTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("What a closure throws ends the iteration and closes the result set")
+  @Test("An error thrown by the closure of `forEach` ends the iteration and closes the result set")
   func forEachThrows() throws {
     let db = try makeCities()
     let rows = try db.executeQuery("SELECT name FROM city")
@@ -85,7 +85,7 @@ struct ResultSetTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("A row that was kept throws once its result set has gone on")
+  @Test("A kept row throws once its result set has advanced")
   func keptRow() throws {
     let db = try makeCities()
     let rows = try db.executeQuery("SELECT name FROM city ORDER BY id")
@@ -99,7 +99,7 @@ struct ResultSetTests {
 
   // MARK: Columns
 
-  @Test("Columns have their names and positions before the first row")
+  @Test("Column names and positions are known before the first row")
   func columnNames() throws {
     let db = try makeCities()
     let rows = try db.executeQuery(
@@ -111,7 +111,7 @@ struct ResultSetTests {
     #expect(try rows.next() == false)
   }
 
-  @Test("Asking for the columns' names loses no row")
+  @Test("Reading the column names before the first row skips no row")
   func columnNamesFirst() throws {
     let db = try makeCities()
     let rows = try db.executeQuery("SELECT name FROM city ORDER BY id")
@@ -119,7 +119,7 @@ struct ResultSetTests {
     #expect(try rows.map { try $0.get(at: 0, as: String.self) }.count == 4)
   }
 
-  @Test("Values are read by name, in any case, and by position")
+  @Test("Values can be read by position and by name, which is case-insensitive")
   func byName() throws {
     let db = try makeCities()
     let rows = try db.executeQuery("SELECT id, name AS CityName, area FROM city WHERE id = 2")
@@ -132,7 +132,7 @@ struct ResultSetTests {
     #expect(try rows[2] == 454.1)
   }
 
-  @Test("A column's name may hold a period")
+  @Test("A column whose name contains a period can be read by that name")
   func period() throws {
     let db = try makeCities()
     let rows = try db.executeQuery("SELECT city.name AS 'city.name', id FROM city WHERE id = 2")
@@ -141,7 +141,7 @@ struct ResultSetTests {
     #expect(throws: DatabaseError.self) { try rows.get("name", as: String.self) }
   }
 
-  @Test("A name that no column has throws and names the columns there are")
+  @Test("Reading an unknown column name throws an error that lists the columns")
   func missingName() throws {
     let db = try makeCities()
     let rows = try db.executeQuery("SELECT id, name FROM city")
@@ -158,11 +158,13 @@ struct ResultSetTests {
     ]
     for call in calls {
       let error = #expect(throws: DatabaseError.self) { try call() }
-      #expect(error?.message == "no column “mayor”: there are id, name")
+      #expect(error?.message == "no column “mayor”: the columns are id, name")
     }
   }
 
-  @Test("A position that is out of range throws", arguments: [2, 999, -1, Int.max, Int.min])
+  @Test(
+    "Reading a column position that is out of range throws `.range`",
+    arguments: [2, 999, -1, Int.max, Int.min])
   func missingIndex(index: Int) throws {
     let db = try makeCities()
     let rows = try db.executeQuery("SELECT id, name FROM city")
@@ -181,20 +183,20 @@ struct ResultSetTests {
     }
   }
 
-  @Test("A name that two columns have throws, and positions work")
+  @Test("Reading a name that two columns have throws, and reading by position works")
   func duplicateName() throws {
     let db = try makeCities()
     let rows = try db.executeQuery(
       "SELECT a.name, b.name FROM city AS a JOIN city AS b ON b.id = a.id + 1 WHERE a.id = 1")
     #expect(try rows.next())
     let error = #expect(throws: DatabaseError.self) { try rows.get("name", as: String.self) }
-    #expect(error?.message.contains("2 times") == true)
+    #expect(error?.message.contains("2 columns are named “name”") == true)
     #expect(try rows.get(at: 0, as: String.self) == "Bergen")
     #expect(try rows.get(at: 1, as: String.self) == "Oslo")
     #expect(try rows.dictionary == ["name": "Bergen"])
   }
 
-  @Test("A row as a dictionary keeps the case of the names")
+  @Test("`dictionary` keeps the case of the column names")
   func dictionary() throws {
     let db = try Database()
     let rows = try db.executeQuery(
@@ -203,7 +205,7 @@ struct ResultSetTests {
     #expect(try rows.dictionary == ["Id": 1, "cityName": "Oslo", "MAYOR": nil, "Ratio": 2.5])
   }
 
-  @Test("Names are those of the table after it was altered")
+  @Test("A cached query has the new column names after its table was altered")
   func altered() throws {
     let db = try makeCities()
     let sql: SQL = "SELECT * FROM city WHERE id = 1"
@@ -219,7 +221,7 @@ struct ResultSetTests {
 
   // MARK: Storage classes
 
-  @Test("Each column tells how its value is stored")
+  @Test("`storageClass` and `isNull` report how each column's value is stored")
   func storageClasses() throws {
     let db = try Database()
     let rows = try db.executeQuery(
@@ -234,7 +236,7 @@ struct ResultSetTests {
     #expect(try rows.isNull("N"))
   }
 
-  @Test("A row that a change has returned has no columns but those it returns")
+  @Test("A row of RETURNING throws `.range` for positions beyond its columns")
   func returnedColumns() throws {
     let db = try makeCities()
     let rows = try db.executeQuery("DELETE FROM city WHERE id = 1 RETURNING id, name")

@@ -6,7 +6,7 @@ struct SavepointTests {
   private struct Doubt: Error {}
 
   @Test(
-    "A savepoint is undone and released by its name",
+    "A savepoint of any name can be rolled back to and released",
     arguments: [
       "draft", "O'Brien's", #"the "old" one"#, "select", "草稿 ; --", "",
     ])
@@ -23,7 +23,7 @@ struct SavepointTests {
     #expect(try db.texts("SELECT name FROM city ORDER BY id") == ["Bergen", "Lagos", "北京市"])
   }
 
-  @Test("Of two savepoints with the same name the inner one counts")
+  @Test("With two savepoints of the same name, the inner one is rolled back and released first")
   func sameName() throws {
     let db = try makeCities()
     try db.savepoint("draft")
@@ -40,7 +40,7 @@ struct SavepointTests {
     #expect(!db.isInTransaction)
   }
 
-  @Test("A savepoint that isn't there throws")
+  @Test("Releasing or rolling back to a missing savepoint throws")
   func missing() throws {
     let db = try makeCities()
     let error = #expect(throws: DatabaseError.self) { try db.release("draft") }
@@ -50,7 +50,7 @@ struct SavepointTests {
     #expect(db.isInTransaction)
   }
 
-  @Test("A closure's savepoint keeps its changes when it returns")
+  @Test("`inSavepoint` keeps the changes when its closure returns")
   func closureReturns() throws {
     let db = try makeCities()
     let count = try db.inSavepoint { try $0.executeUpdate("DELETE FROM city WHERE id > 2") }
@@ -59,7 +59,7 @@ struct SavepointTests {
     #expect(try db.cityCount() == 2)
   }
 
-  @Test("A closure's savepoint is undone when it throws")
+  @Test("`inSavepoint` undoes the changes when its closure throws")
   func closureThrows() throws {
     let db = try makeCities()
     #expect(throws: Doubt.self) {
@@ -72,7 +72,7 @@ struct SavepointTests {
     #expect(try db.cityCount() == 4)
   }
 
-  @Test("A closure can ask for its savepoint to be undone and return normally")
+  @Test("`setRollbackOnly()` in a savepoint undoes that savepoint only")
   func rollbackOnly() throws {
     let db = try makeCities()
     try db.inTransaction { db in
@@ -86,7 +86,7 @@ struct SavepointTests {
     #expect(try db.cityCount() == 3)
   }
 
-  @Test("Nested savepoints are undone one by one")
+  @Test("An error in a nested savepoint undoes that one and those inside it, but not the outer one")
   func nested() throws {
     let db = try makeCities()
     try db.inSavepoint { db in
@@ -104,7 +104,9 @@ struct SavepointTests {
     #expect(try db.texts("SELECT name FROM city ORDER BY id") == ["Oslo", "Lagos", "北京市"])
   }
 
-  @Test("A transaction that an error has ended inside a savepoint isn't taken for a success")
+  @Test(
+    "A transaction that SQLite rolled back inside a savepoint throws, even if the error was ignored"
+  )
   func endedByError() throws {
     let db = try makeCities()
     #expect(throws: DatabaseError.self) {

@@ -2,7 +2,7 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Settings that a scope changes are its own")
+@Suite("Settings that are restored at the end of a scope")
 struct ScopeSettingTests {
   private struct Doubt: Error {}
 
@@ -21,12 +21,15 @@ struct ScopeSettingTests {
   private static let unread: Set<String> = ["data_version", "optimize", "incremental_vacuum"]
 
   private func settings(_ db: Database) throws -> [String] {
+    // Read first, since outside of a transaction the next read of the file switches it off.
+    let isDeferred = try db.value("PRAGMA defer_foreign_keys", as: Int.self) ?? -1
     var settings = try db.texts("PRAGMA pragma_list").filter { !Self.unread.contains($0) }
       .filter { !$0.hasSuffix("_list") && !$0.hasSuffix("_check") && !$0.hasPrefix("wal_check") }
       .sorted().map { name in
         let value = try db.executeQuery(SQL(raw: "PRAGMA \(name)")).map { "\(try $0[0])" }
         return "\(name) \(value)"
       }
+    settings.append("deferred \(isDeferred)")
     settings.append("LIKE \(try db.value("SELECT 'a' LIKE 'A'", as: Int.self) ?? -1)")
     settings.append("\(try db.effectiveSettings)")
     settings += Limit.allCases.map { "\($0) \(db.limit($0))" }
@@ -45,7 +48,7 @@ struct ScopeSettingTests {
     var configuration = Configuration()
     configuration.statementDeadline = .seconds(100)
     configuration.prepareDatabase = { db in
-      // What is set here is what there is to go back to.
+      // Scopes restore the values that are set here.
       try db.executeUpdate("PRAGMA cache_size = -1234")
       try db.executeUpdate("PRAGMA secure_delete = FAST")
       db.busyTimeout = .seconds(9)
@@ -55,20 +58,32 @@ struct ScopeSettingTests {
     return try DatabaseQueue(path: folder.file("cities.db"), configuration: configuration)
   }
 
-  @Test("A PRAGMA is undone when its scope ends, whether it returns or throws", arguments: pragmas)
+  @Test(
+    "A PRAGMA that a queue's scope sets has an effect, and is restored at its end, even if it throws",
+    arguments: pragmas)
   func pragma(sql: SQL) throws {
     let folder = try ScratchFolder()
     let queues = [try makeQueue(in: folder), try DatabaseQueue()]
+    var hasEffect = false
     for queue in queues {
       let before = try queue.inDatabase { try settings($0) }
-      try queue.inDatabase { try $0.executeUpdate(sql) }
+      try queue.inDatabase { db in
+        try db.executeUpdate(sql)
+        // Some have none in memory, or are set already in the file's queue.
+        if try settings(db) != before { hasEffect = true }
+      }
+      #expect(try queue.inDatabase { try settings($0) } == before)
+      try queue.inDatabase { _ = try $0.executeUpdate(sql) }
       #expect(try queue.inDatabase { try settings($0) } == before)
       #expect(throws: Doubt.self) { try queue.inDatabase { try fail(after: sql, $0) } }
       #expect(try queue.inDatabase { try settings($0) } == before)
     }
+    #expect(hasEffect)
   }
 
-  @Test("Properties and limits are undone when their scope ends, also in transactions and readers")
+  @Test(
+    "Properties and limits that a scope sets are restored at its end, also in transactions and readers"
+  )
   func properties() throws {
     let folder = try ScratchFolder()
     let queue = try makeQueue(in: folder)
@@ -95,7 +110,7 @@ struct ScopeSettingTests {
     #expect(try pool.read { try settings($0) } == reader)
   }
 
-  @Test("They are undone although an authorizer or a limit of the scope is in the way")
+  @Test("Settings are restored even if the scope also set an authorizer or limit that prevents it")
   func obstacles() throws {
     let queue = try DatabaseQueue()
     let before = try queue.inDatabase { try settings($0) }
@@ -108,7 +123,7 @@ struct ScopeSettingTests {
     #expect(try queue.inDatabase { try settings($0) } == before)
   }
 
-  @Test("They are undone after a transaction that was left open")
+  @Test("Settings are restored after a scope that left a transaction open")
   func openTransaction() throws {
     let queue = try DatabaseQueue()
     let before = try queue.inDatabase { try settings($0) }
@@ -120,7 +135,7 @@ struct ScopeSettingTests {
     #expect(try queue.inDatabase { try settings($0) } == before)
   }
 
-  @Test("No orphan is accepted after a scope without foreign keys")
+  @Test("Foreign keys are enforced again after a scope that switched them off")
   func orphans() throws {
     let queue = try DatabaseQueue()
     try queue.inDatabase { db in
@@ -137,7 +152,9 @@ struct ScopeSettingTests {
     #expect(error?.extendedCode == .constraintForeignKey)
   }
 
-  @Test("A statement that was compiled while keys were deferred leaves no row where it breaks one")
+  @Test(
+    "A cached INSERT that was compiled with deferred foreign keys is undone when it violates one later"
+  )
   func deferredKeys() throws {
     let queue = try DatabaseQueue()
     try queue.inDatabase { db in
@@ -159,7 +176,8 @@ struct ScopeSettingTests {
     }
   }
 
-  @Test("Settings of a database that the scope has detached are nobody's business any more")
+  @Test(
+    "A scope that changes settings of an attached database and detaches it ends without an error")
   func detached() throws {
     let queue = try DatabaseQueue()
     try queue.inDatabase { db in
@@ -170,7 +188,7 @@ struct ScopeSettingTests {
     #expect(try queue.read { try $0.value("SELECT 1", as: Int.self) } == 1)
   }
 
-  @Test("A lock that a scope has kept for itself is let go of at its end")
+  @Test("The exclusive lock of PRAGMA `locking_mode` is released at the end of its scope")
   func exclusive() throws {
     let folder = try ScratchFolder()
     var configuration = Configuration()
@@ -183,7 +201,7 @@ struct ScopeSettingTests {
     #expect(try pool.read { try $0.cityCount() } == 4)
   }
 
-  @Test("The content of the file stays, and so does what a database of its own is told")
+  @Test("PRAGMAs stored in the file outlast a queue's scope; a `Database` keeps all its settings")
   func lasting() throws {
     let queue = try DatabaseQueue()
     try queue.inDatabase { db in

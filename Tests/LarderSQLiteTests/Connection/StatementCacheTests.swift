@@ -11,7 +11,7 @@ struct StatementCacheTests {
     return db
   }
 
-  @Test("The same SQL is compiled once")
+  @Test("SQL that is run several times is compiled once and counts as a cache hit afterwards")
   func hits() throws {
     let db = try makeCities()
     let before = db.statementCacheStatistics
@@ -22,7 +22,7 @@ struct StatementCacheTests {
     #expect(db.statementCacheStatistics.hits == before.hits + 3)
   }
 
-  @Test("A statement in use isn't handed out again")
+  @Test("Three result sets of the same SQL don't share a cached statement")
   func inUse() throws {
     let db = try makeCities()
     let sql: SQL = "SELECT name FROM city ORDER BY id"
@@ -38,7 +38,7 @@ struct StatementCacheTests {
     #expect(try third.get(at: 0, as: String.self) == "Bergen")
   }
 
-  @Test("When the cache is full, the statement unused for longest makes room")
+  @Test("The statement cache's statistics count the eviction of the least recently used statement")
   func eviction() throws {
     let db = try makeDatabase(capacity: 2)
     db.clearStatementCache()
@@ -54,7 +54,7 @@ struct StatementCacheTests {
     #expect(statistics.evictions == before.evictions + 2)
   }
 
-  @Test("A cache without room keeps nothing, and everything works")
+  @Test("With a cache capacity of zero, statements work and no cache hit is counted")
   func none() throws {
     let db = try makeDatabase(capacity: 0)
     for _ in 1...3 { #expect(try db.cityCount() == 4) }
@@ -62,7 +62,7 @@ struct StatementCacheTests {
     #expect(db.statementCacheStatistics.hits == 0)
   }
 
-  @Test("Making the cache smaller drops what has no room")
+  @Test("Reducing the statement cache's capacity reduces its count at once")
   func resize() throws {
     let db = try makeDatabase(capacity: 10)
     for number in 1...5 { _ = try db.value(SQL(raw: "SELECT \(number)"), as: Int.self) }
@@ -72,7 +72,7 @@ struct StatementCacheTests {
     #expect(db.statementCacheCapacity == 2)
   }
 
-  @Test("Clearing the cache spares statements that are in use")
+  @Test("A result set can be read on after `clearStatementCache()`")
   func clear() throws {
     let db = try makeCities()
     let rows = try db.executeQuery("SELECT name FROM city ORDER BY id")
@@ -83,7 +83,7 @@ struct StatementCacheTests {
     #expect(try rows.get(at: 0, as: String.self) == "Oslo")
   }
 
-  @Test("A cached statement follows a change of the schema")
+  @Test("A cached statement has the new columns after ALTER TABLE and throws after DROP TABLE")
   func schemaChange() throws {
     let db = try makeCities()
     let sql: SQL = "SELECT * FROM city WHERE id = 1"
@@ -94,7 +94,7 @@ struct StatementCacheTests {
     #expect(throws: DatabaseError.self) { try db.executeQuery(sql).next() }
   }
 
-  @Test("A list of many values doesn't drive other statements from the cache")
+  @Test("Queries with long interpolated lists aren't added to the statement cache")
   func longLists() throws {
     let db = try makeCities()
     let before = db.statementCacheStatistics.count

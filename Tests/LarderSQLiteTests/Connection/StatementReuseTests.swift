@@ -2,7 +2,7 @@ import LarderSQLite
 import Synchronization
 import Testing
 
-@Suite("Statements and result sets that are used out of turn")
+@Suite("Statements and result sets that are used out of order")
 struct StatementReuseTests {
   let db: Database
 
@@ -12,7 +12,7 @@ struct StatementReuseTests {
       "CREATE TABLE city (name); INSERT INTO city VALUES ('Oslo'), ('Bergen'), ('Tromsø')")
   }
 
-  /// Lets a function, which has to be Sendable, use the database that calls it and keeps it.
+  /// Gives a function, which must be Sendable, a weak reference to the database that owns and calls it.
   private final class Loan: @unchecked Sendable {
     weak var db: Database?
     init(db: Database) { self.db = db }
@@ -20,7 +20,7 @@ struct StatementReuseTests {
 
   private func count() throws -> Int? { try db.value("SELECT count(*) FROM city", as: Int.self) }
 
-  @Test("Stepping on after the end isn't a second execution")
+  @Test("`step()` after the end throws, and runs the statement again only after `reset()`")
   func stepAfterTheEnd() throws {
     let insert = try db.prepare("INSERT INTO city VALUES (?)")
     try insert.bind("Bodø")
@@ -32,7 +32,7 @@ struct StatementReuseTests {
     #expect(try count() == 5)
   }
 
-  @Test("Nor is it after execute, which has run the statement to its end")
+  @Test("`step()` after `execute()` throws and doesn't run the statement again")
   func stepAfterExecute() throws {
     let insert = try db.prepare("INSERT INTO city VALUES (?)")
     try insert.execute("Bodø")
@@ -40,14 +40,14 @@ struct StatementReuseTests {
     #expect(try count() == 4)
   }
 
-  @Test("A statement made of interpolated values runs with them")
+  @Test("A prepared INSERT with interpolated values can be executed without arguments")
   func interpolatedValues() throws {
     let insert = try db.prepare("INSERT INTO city VALUES (\("Bodø"))")
     #expect(try insert.execute() == 1)
     #expect(try count() == 4)
   }
 
-  @Test("A result set of a statement ends when the statement is bound, executed or queried again")
+  @Test("A result set ends when its statement is bound, executed, queried, reset or closed")
   func resultSetEnds() throws {
     let statement = try db.prepare("SELECT name FROM city WHERE name <> ?")
     let uses: [() throws -> Void] = [
@@ -65,7 +65,7 @@ struct StatementReuseTests {
     }
   }
 
-  @Test("The statement itself can't be stepped meanwhile: no row is skipped unseen")
+  @Test("`step()` on a statement throws while its result set is open, so that no row is skipped")
   func steppingBesideAResultSet() throws {
     let statement = try db.prepare("SELECT rowid FROM city ORDER BY rowid")
     let rows = try statement.query()
@@ -75,7 +75,7 @@ struct StatementReuseTests {
     #expect(try rows[0] == 2)
   }
 
-  @Test("A row is good until its result set goes on")
+  @Test("A row throws an error that says why after its result set has advanced")
   func rows() throws {
     let rows = try db.executeQuery("SELECT name FROM city")
     #expect(try rows.next())
@@ -83,10 +83,10 @@ struct StatementReuseTests {
     #expect(try row["name"] == "Oslo")
     #expect(try rows.next())
     let error = #expect(throws: DatabaseError.self) { try row["name"] }
-    #expect(error?.message == "the row is used after its result set has gone on")
+    #expect(error?.message == "the row was used after its result set had moved on")
   }
 
-  @Test("A table may be written while it is read on the same connection")
+  @Test("A table's rows can be updated while a result set of the same connection reads them")
   func writingWhileReading() throws {
     let rows = try db.executeQuery("SELECT rowid, name FROM city ORDER BY rowid")
     var names: [String] = []
@@ -98,7 +98,7 @@ struct StatementReuseTests {
   }
 
   @Test(
-    "A function may run statements, the one that calls it too, but not to the bottom of the stack")
+    "A custom function can run statements, including recursively the one that calls it")
   func recursion() throws {
     let loan = Loan(db: db)
     let depth = Mutex(0)
@@ -113,7 +113,7 @@ struct StatementReuseTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("A function can't close the database, or the statement, that calls it")
+  @Test("A custom function can't close the database that calls it")
   func closingFromAFunction() throws {
     let loan = Loan(db: db)
     try db.createFunction("shut", argumentCount: 0, deterministic: false) { _ in
@@ -126,21 +126,24 @@ struct StatementReuseTests {
     #expect(try count() == 3)
   }
 
-  @Test("Closing all open statements from inside of one leaves its values as they are")
+  @Test(
+    "A function that closes all open statements makes the one calling it throw, not read other values"
+  )
   func closingOpenStatementsFromAFunction() throws {
     let loan = Loan(db: db)
     let sql: SQL = "SELECT meddle() || ?"
-    try db.createFunction("meddle", argumentCount: 0, deterministic: false) { arguments in
+    let calls = Mutex(0)
+    try db.createFunction("meddle", argumentCount: 0, deterministic: false) { _ in
       loan.db?.closeOpenStatements()
-      _ = try? loan.db?.executeQuery(sql, "Bergen")
+      _ = try loan.db?.executeQuery(sql, "Bergen")
+      calls.withLock { $0 += 1 }
       return ""
     }
     let rows = try db.executeQuery(sql, "Tromsø")
-    do {
-      if try rows.next() { #expect(try rows[0] == "Tromsø") }
-    } catch is DatabaseError {
-      // Refusing is as good.
-    }
+    let error = #expect(throws: DatabaseError.self) { try rows.next() }
+    #expect(error?.message == "the statement was closed by a function that it called")
+    #expect(calls.withLock { $0 } == 1)
+    #expect(throws: DatabaseError.self) { try rows[0] }
     rows.close()
     try db.removeFunction("meddle", argumentCount: 0)
     #expect(try count() == 3)

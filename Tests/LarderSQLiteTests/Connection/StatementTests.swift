@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Prepared statements")
 struct StatementTests {
-  @Test("A statement is prepared once and inserts row after row, by name")
+  @Test("A prepared statement can be bound by name and stepped repeatedly")
   func namedInsert() throws {
     let db = try makeCities()
     let insert = try db.prepare("INSERT INTO city (name, population) VALUES (:name, :population)")
@@ -21,7 +21,7 @@ struct StatementTests {
     #expect(try select.step() == false)
   }
 
-  @Test("A statement is prepared once and inserts row after row, by position")
+  @Test("A prepared statement can be bound by position and executed repeatedly")
   func positionalInsert() throws {
     let db = try makeCities()
     let insert = try db.prepare("INSERT INTO city (name, population) VALUES (?, ?)")
@@ -37,7 +37,7 @@ struct StatementTests {
     #expect(try select.isNull(at: 0))
   }
 
-  @Test("A statement that has ended doesn't run again by itself")
+  @Test("`step()` on a prepared INSERT that has ended throws and inserts no second row")
   func stepAfterEnd() throws {
     let db = try makeCities()
     let insert = try db.prepare("INSERT INTO city (name) VALUES (?)")
@@ -48,7 +48,7 @@ struct StatementTests {
     #expect(try db.cityCount() == 5)
   }
 
-  @Test("A reset statement runs again with the same arguments")
+  @Test("A reset statement runs again from the first row with the same arguments")
   func reset() throws {
     let db = try makeCities()
     let select = try db.prepare("SELECT name FROM city WHERE population > ? ORDER BY id")
@@ -63,7 +63,7 @@ struct StatementTests {
     #expect(try select.get(at: 0, as: String.self) == "北京市")
   }
 
-  @Test("A statement with parameters doesn't run before they are bound")
+  @Test("A prepared statement throws until all its parameters are bound")
   func unbound() throws {
     let db = try makeCities()
     let delete = try db.prepare("DELETE FROM city WHERE id > ?")
@@ -75,7 +75,7 @@ struct StatementTests {
     #expect(try delete.execute(0) == 4)
   }
 
-  @Test("A failed binding leaves the values of before unbound")
+  @Test("A failed `bind` also unbinds the earlier values")
   func failedBinding() throws {
     let db = try makeCities()
     let delete = try db.prepare("DELETE FROM city WHERE id = ?")
@@ -85,7 +85,7 @@ struct StatementTests {
     #expect(try db.cityCount() == 4)
   }
 
-  @Test("A statement goes on after an error once it is bound anew")
+  @Test("A prepared statement can be executed again after a constraint error")
   func afterError() throws {
     let db = try makeCities()
     let insert = try db.prepare("INSERT INTO city (name) VALUES (?)")
@@ -95,7 +95,7 @@ struct StatementTests {
     #expect(try db.cityCount() == 5)
   }
 
-  @Test("A statement queries with changing arguments")
+  @Test("`query` on a prepared statement can be repeated with other arguments")
   func query() throws {
     let db = try makeCities()
     let select = try db.prepare("SELECT name FROM city WHERE population < ? ORDER BY id")
@@ -105,7 +105,7 @@ struct StatementTests {
     #expect(try select.query(0).map { try $0.get(at: 0, as: String.self) } == [])
   }
 
-  @Test("A result set ends when its statement is used again")
+  @Test("A prepared statement's second `query` ends the result set of the first")
   func queryAgain() throws {
     let db = try makeCities()
     let select = try db.prepare("SELECT name FROM city WHERE id > ? ORDER BY id")
@@ -118,7 +118,9 @@ struct StatementTests {
     #expect(try second.get(at: 0, as: String.self) == "Lagos")
   }
 
-  @Test("Values that are interpolated are bound from the start")
+  @Test(
+    "A prepared SELECT with an interpolated value can be stepped at once or queried with another one"
+  )
   func interpolated() throws {
     let db = try makeCities()
     let select = try db.prepare("SELECT name FROM city WHERE id = \(2)")
@@ -127,7 +129,7 @@ struct StatementTests {
     #expect(try select.query(3).map { try $0.get(at: 0, as: String.self) } == ["Lagos"])
   }
 
-  @Test("A statement tells its text and whether it only reads")
+  @Test("A prepared statement reports its SQL, its columns and whether it is read-only")
   func properties() throws {
     let db = try makeCities()
     let select = try db.prepare("SELECT name, area FROM city")
@@ -137,7 +139,7 @@ struct StatementTests {
     #expect(try !db.prepare("DELETE FROM city").isReadOnly)
   }
 
-  @Test("A closed statement throws")
+  @Test("`step()` and `bind()` on a closed statement throw")
   func close() throws {
     let db = try makeCities()
     let select = try db.prepare("SELECT name FROM city")
@@ -150,7 +152,7 @@ struct StatementTests {
     #expect(throws: DatabaseError.self) { try select.bind() }
   }
 
-  @Test("A row has no columns but those of the statement")
+  @Test("Reading a column position that the prepared statement doesn't have throws `.range`")
   func columnRange() throws {
     let db = try makeCities()
     let statement = try db.prepare("SELECT id, name FROM city")

@@ -1,10 +1,10 @@
 import LarderSQLite
 import Testing
 
-@Suite("SQL is looked at as bytes, as SQLite does")
+@Suite("Recognition of transaction statements in SQL text")
 struct StatementTextTests {
   @Test(
-    "What ends a transaction is known behind any space or comment",
+    "COMMIT, END and ROLLBACK are refused in a transaction scope, whatever spaces and comments precede",
     arguments: [
       "-- x\r\nCOMMIT", "--\u{301}\nCOMMIT", "/*\u{301}*/COMMIT", "/**/\u{FEFF}END",
       " \u{0B}COMMIT",
@@ -25,7 +25,7 @@ struct StatementTextTests {
   }
 
   @Test(
-    "What only looks like it runs",
+    "SQL that only mentions COMMIT, or rolls back to a savepoint, runs in a transaction scope",
     arguments: [
       "-- COMMIT\rCOMMIT", "EXPLAIN COMMIT", "SELECT 1 AS 'COMMIT'",
       "SAVEPOINT \"COMMIT\"; ROLLBACK TRANSACTION TO \"COMMIT\"; RELEASE \"COMMIT\"",
@@ -37,7 +37,7 @@ struct StatementTextTests {
   }
 
   @Test(
-    "The savepoint of scopes is refused in any form",
+    "SQL that uses the internal savepoint `larder scope` is refused in any notation",
     arguments: [
       #"SAVEPOINT "larder scope""#, "savepoint 'Larder Scope'", "RELEASE [larder scope]",
       "-- x\r\nROLLBACK TRANSACTION TO SAVEPOINT `LARDER SCOPE`", ";RELEASE/**/\"larder scope\";",
@@ -59,7 +59,7 @@ struct StatementTextTests {
     #expect(try db.cityCount() == 4)
   }
 
-  @Test("Only space, comments and semicolons may follow a statement")
+  @Test("A statement may be followed by spaces, comments and semicolons only")
   func tails() throws {
     let db = try makeCities()
     for tail in [";", ";;\n", "; -- done", ";/* done", ";\u{FEFF}\r\n"] {

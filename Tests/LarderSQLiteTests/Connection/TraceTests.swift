@@ -24,7 +24,7 @@ struct TraceTests {
     events.elements.filter { $0.sql.contains(text) }
   }
 
-  @Test("Each run of a statement is told once, with its rows and without its values")
+  @Test("Each run of a statement is traced once, with its row count and without its values")
   func runs() throws {
     let db = try database()
     for name in ["Oslo", "Bergen"] { try db.executeUpdate("INSERT INTO city VALUES (\(name))") }
@@ -39,7 +39,7 @@ struct TraceTests {
     #expect(events(named: "SELECT name").map(\.rowCount) == [2])
   }
 
-  @Test("A query that is closed early is told with the rows that were read")
+  @Test("A query that is closed early is traced with the number of rows that were read")
   func closedEarly() throws {
     let db = try database()
     let rows = try db.executeQuery("SELECT 1 UNION ALL SELECT 2")
@@ -49,14 +49,14 @@ struct TraceTests {
     #expect(events(named: "UNION").map(\.rowCount) == [1])
   }
 
-  @Test("The statements of a batch are told one by one")
+  @Test("The statements of a batch are traced separately")
   func batch() throws {
     let db = try database()
     try db.executeStatements("INSERT INTO city VALUES ('Oslo'); DELETE FROM city")
     #expect(events.elements.suffix(2).map { $0.sql.contains("DELETE") } == [false, true])
   }
 
-  @Test("Prepared statements, too")
+  @Test("Each run of a prepared statement is traced")
   func prepared() throws {
     let db = try database()
     let insert = try db.prepare("INSERT INTO city VALUES (?)")
@@ -65,7 +65,8 @@ struct TraceTests {
     #expect(events(named: "INSERT").count == 2)
   }
 
-  @Test("Values are shown where that is asked for")
+  @Test(
+    "With `showsArguments`, a trace event has the expanded SQL beside the SQL with placeholders")
   func values() throws {
     let db = try database(showsArguments: true)
     try db.executeUpdate("INSERT INTO city VALUES (\("O'Brien"))")
@@ -73,14 +74,14 @@ struct TraceTests {
     #expect(events(named: "INSERT").map(\.sql) == ["INSERT INTO city VALUES (?)"])
   }
 
-  @Test("Statements below the threshold aren't told")
+  @Test("Statements below `slowStatementThreshold` aren't traced")
   func threshold() throws {
     let db = try database(threshold: .seconds(3600))
     try db.executeUpdate("INSERT INTO city VALUES ('Oslo')")
     #expect(events.elements.isEmpty)
   }
 
-  @Test("The duration leaves out what the program does between rows")
+  @Test("A trace event's duration doesn't include the program's time between rows")
   func duration() throws {
     let db = try database()
     let rows = try db.executeQuery("SELECT 1 UNION ALL SELECT 2")
@@ -95,7 +96,7 @@ struct TraceTests {
     #expect(event.duration <= time - .milliseconds(60))
   }
 
-  @Test("A statement that fails is told too, and its error goes to the log once")
+  @Test("A failing statement is traced, and its error is logged once")
   func failures() throws {
     let db = try database()
     try db.executeUpdate("INSERT INTO city VALUES ('Oslo')")
@@ -107,21 +108,21 @@ struct TraceTests {
     #expect(events(named: "INSERT").count == 2)
   }
 
-  @Test("Errors of syntax go to the log")
+  @Test("A syntax error is logged with its offset")
   func syntax() throws {
     let db = try database()
     #expect(throws: DatabaseError.self) { try db.executeUpdate("DELETE FORM city") }
     #expect(errors.elements.map(\.offset) == [SQLiteLibrary.offset(7)])
   }
 
-  @Test("A second statement that is refused isn't logged as an error of its own")
+  @Test("SQL that is refused because of a second statement isn't logged as a syntax error")
   func refusedTail() throws {
     let db = try database()
     #expect(throws: DatabaseError.self) { try db.executeUpdate("DELETE FROM city; nonsense") }
     #expect(!errors.elements.contains { $0.message.contains("syntax error") })
   }
 
-  @Test("Failing to open goes to the log")
+  @Test("A failure to open a database with an unknown VFS is logged once")
   func opening() throws {
     var configuration = Configuration()
     configuration.log = { [errors] in errors.add($0) }

@@ -6,7 +6,7 @@ import Testing
 struct TransactionTests {
   private struct Doubt: Error {}
 
-  @Test("A committed transaction stays, one that is rolled back is undone")
+  @Test("`commit()` keeps a transaction's changes and `rollback()` undoes them")
   func commitAndRollback() throws {
     let db = try makeCities()
     #expect(!db.isInTransaction)
@@ -24,7 +24,7 @@ struct TransactionTests {
   }
 
   @Test(
-    "A transaction can't begin inside another",
+    "`begin()` throws inside a transaction and leaves it open",
     arguments: [
       TransactionKind.deferred, .immediate, .exclusive,
     ])
@@ -37,14 +37,14 @@ struct TransactionTests {
     try db.commit()
   }
 
-  @Test("Without a transaction there is nothing to commit or roll back")
+  @Test("`commit()` and `rollback()` throw outside a transaction")
   func nothingOpen() throws {
     let db = try makeCities()
     #expect(throws: DatabaseError.self) { try db.commit() }
     #expect(throws: DatabaseError.self) { try db.rollback() }
   }
 
-  @Test("Whether a transaction is open is SQLite's answer, however it was begun or ended")
+  @Test("`isInTransaction` is right however the transaction was begun or ended")
   func rawSQL() throws {
     let db = try makeCities()
     try db.executeUpdate("BEGIN")
@@ -52,14 +52,14 @@ struct TransactionTests {
     try db.executeUpdate("END")
     #expect(!db.isInTransaction)
     try db.begin()
-    // ROLLBACK as the conflict clause ends the transaction without being asked.
+    // A conflict with the clause OR ROLLBACK ends the transaction.
     #expect(throws: DatabaseError.self) {
       try db.executeUpdate("INSERT OR ROLLBACK INTO city (name) VALUES ('Oslo')")
     }
     #expect(!db.isInTransaction)
   }
 
-  @Test("A closure's transaction commits when it returns, and its result is returned")
+  @Test("`inTransaction` commits when its closure returns, and returns the closure's result")
   func closureReturns() throws {
     let db = try makeCities()
     let count = try db.inTransaction { db in
@@ -71,7 +71,7 @@ struct TransactionTests {
     #expect(try db.cityCount() == 1)
   }
 
-  @Test("A closure's transaction is rolled back when it throws, and its error is thrown")
+  @Test("`inTransaction` rolls back when its closure throws, and throws the closure's error")
   func closureThrows() throws {
     let db = try makeCities()
     #expect(throws: Doubt.self) {
@@ -84,7 +84,9 @@ struct TransactionTests {
     #expect(try db.cityCount() == 4)
   }
 
-  @Test("A closure can ask for a rollback and return normally")
+  @Test(
+    "`setRollbackOnly()` undoes its transaction, whose closure's result is returned, and not the next"
+  )
   func rollbackOnly() throws {
     let db = try makeCities()
     let count = try db.inTransaction { db in
@@ -94,12 +96,12 @@ struct TransactionTests {
     }
     #expect(count == 4)
     #expect(try db.cityCount() == 4)
-    // The wish ends with its transaction.
+    // The next transaction isn't affected.
     #expect(try db.inTransaction { try $0.executeUpdate("DELETE FROM city") } == 4)
     #expect(try db.cityCount() == 0)
   }
 
-  @Test("The closure never runs unless its transaction has begun")
+  @Test("`inTransaction` doesn't run its closure when BEGIN fails because of a lock")
   func beginFails() throws {
     try withTemporaryFolder { folder in
       var configuration = Configuration()
@@ -119,7 +121,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("A failed commit rolls back, throws its error and leaves no transaction")
+  @Test("`inTransaction` rolls back and throws when its COMMIT violates a deferred foreign key")
   func commitFails() throws {
     let db = try makeCities()
     try db.executeUpdate(
@@ -138,7 +140,7 @@ struct TransactionTests {
     #expect(try db.value("SELECT count(*) FROM bridge", as: Int.self) == 1)
   }
 
-  @Test("A transaction that ends inside its closure is an error")
+  @Test("`inTransaction` throws when its closure ends the transaction")
   func endsInside() throws {
     let db = try makeCities()
     #expect(throws: DatabaseError.self) {
@@ -150,7 +152,7 @@ struct TransactionTests {
     #expect(!db.isInTransaction)
   }
 
-  @Test("A transaction inside another is undone by itself")
+  @Test("A nested `inTransaction` that throws or is rollback-only is undone alone")
   func nested() throws {
     let db = try makeCities()
     try db.inTransaction { db in
@@ -170,7 +172,7 @@ struct TransactionTests {
     #expect(try db.texts("SELECT name FROM city ORDER BY id") == ["Oslo", "Lagos", "北京市"])
   }
 
-  @Test("Rolling back the outer transaction undoes the inner one, which had ended well")
+  @Test("Rolling back an outer `inTransaction` also undoes a nested one that succeeded")
   func outerRollback() throws {
     let db = try makeCities()
     try db.inTransaction { db in
@@ -181,7 +183,8 @@ struct TransactionTests {
     #expect(try db.cityCount() == 4)
   }
 
-  @Test("An immediate transaction keeps other writers away, a deferred one only once it writes")
+  @Test(
+    "An immediate transaction locks out other writers at once, a deferred one when it first writes")
   func kinds() throws {
     try withTemporaryFolder { folder in
       var configuration = Configuration()

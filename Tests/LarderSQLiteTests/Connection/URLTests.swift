@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Opening at a file URL")
 struct URLTests {
-  @Test("Databases, queues and pools open the file, and refuse what is no file URL")
+  @Test("Databases, queues and pools can be opened by a file URL and refuse other URLs")
   func opening() throws {
     let folder = try ScratchFolder()
     let url = URL(fileURLWithPath: folder.file("cities of 北京.db"))
@@ -26,7 +26,7 @@ struct URLTests {
     }
   }
 
-  @Test("Memory statistics can't be turned off any more once a database is open")
+  @Test("`disableMemoryStatistics()` throws while a database is open")
   func memoryStatistics() throws {
     let db = try Database()
     #expect(throws: DatabaseError.self) { try SQLiteLibrary.disableMemoryStatistics() }

@@ -2,9 +2,9 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Running statements that write")
+@Suite("Statements that write")
 struct UpdateTests {
-  @Test("An update returns the number of rows it changed")
+  @Test("`executeUpdate` returns the number of changed rows, as does `changes`")
   func rowsChanged() throws {
     let db = try makeCities()
     #expect(try db.executeUpdate("UPDATE city SET area = area * 2 WHERE population < 1000000") == 2)
@@ -14,7 +14,9 @@ struct UpdateTests {
     #expect(try db.executeUpdate("DELETE FROM city") == 4)
   }
 
-  @Test("A statement that changes no rows returns 0, whatever ran before")
+  @Test(
+    "`executeUpdate` returns 0 for CREATE TABLE and SELECT, also after a statement that changed rows"
+  )
   func noRowsChanged() throws {
     let db = try makeCities()
     #expect(try db.executeUpdate("DELETE FROM city WHERE id <= 3") == 3)
@@ -22,7 +24,7 @@ struct UpdateTests {
     #expect(try db.executeUpdate("SELECT * FROM city") == 0)
   }
 
-  @Test("The total counts all changes since opening, those of triggers too")
+  @Test("`totalChanges` also counts rows that triggers change")
   func totalChanges() throws {
     let db = try makeCities()
     try db.executeStatements(
@@ -35,7 +37,7 @@ struct UpdateTests {
     #expect(db.totalChanges == before + 4)
   }
 
-  @Test("The last insert's row id goes up with each row")
+  @Test("`lastInsertRowID` is the row id of the last INSERT")
   func lastInsertRowID() throws {
     let db = try Database()
     #expect(db.lastInsertRowID == 0)
@@ -46,7 +48,7 @@ struct UpdateTests {
     }
   }
 
-  @Test("A row id of one's own choice becomes the last insert's")
+  @Test("`lastInsertRowID` is the row id that an INSERT has given explicitly")
   func chosenRowID() throws {
     let db = try makeCities()
     let id = Int64.max - 1
@@ -54,7 +56,7 @@ struct UpdateTests {
     #expect(db.lastInsertRowID == id)
   }
 
-  @Test("A PRAGMA runs as an update, although it may return a row")
+  @Test("`executeUpdate` runs a PRAGMA, even one that returns a row")
   func pragma() throws {
     let db = try Database()
     #expect(try db.executeUpdate("PRAGMA page_size = 8192") == 0)
@@ -63,14 +65,14 @@ struct UpdateTests {
     #expect(try db.value("PRAGMA page_size", as: Int.self) == 8192)
   }
 
-  @Test("VACUUM runs as an update")
+  @Test("`executeUpdate` runs VACUUM")
   func vacuum() throws {
     let db = try makeCities()
     #expect(try db.executeUpdate("VACUUM") == 0)
     #expect(try db.cityCount() == 4)
   }
 
-  @Test("An insert that returns rows inserts all of them")
+  @Test("`executeUpdate` of an INSERT with RETURNING inserts all its rows")
   func returning() throws {
     let db = try makeCities()
     let sql: SQL = "INSERT INTO city (name) VALUES ('Tromsø'), ('Bodø'), ('Alta') RETURNING id"
@@ -78,13 +80,13 @@ struct UpdateTests {
     #expect(try db.cityCount() == 7)
   }
 
-  @Test("Comments and semicolons may follow the statement")
+  @Test("`executeUpdate` accepts comments and semicolons after its statement")
   func harmlessTail() throws {
     let db = try makeCities()
     #expect(try db.executeUpdate("DELETE FROM city WHERE id = 1; ; -- the smallest\n") == 1)
   }
 
-  @Test("A second statement is refused before the first has run")
+  @Test("`executeUpdate` refuses SQL with a second statement before it runs the first")
   func tail() throws {
     let db = try makeCities()
     let error = #expect(throws: DatabaseError.self) {
@@ -95,7 +97,8 @@ struct UpdateTests {
     #expect(try db.cityCount() == 4)
   }
 
-  @Test("Text without a statement is refused", arguments: ["", " \n", ";", "-- nothing"])
+  @Test(
+    "`executeUpdate` refuses SQL without a statement", arguments: ["", " \n", ";", "-- nothing"])
   func empty(text: String) throws {
     let db = try Database()
     let error = #expect(throws: DatabaseError.self) { try db.executeUpdate(SQL(raw: text)) }
@@ -114,7 +117,9 @@ struct UpdateTests {
     #expect(throws: DatabaseError.self) { try db.executeUpdate("DELETE FROM lake") }
   }
 
-  @Test("A value longer than the limit throws and changes nothing")
+  @Test(
+    "Inserting a value longer than the length limit throws `.tooBig`, and the statement stays usable"
+  )
   func tooLong() throws {
     let db = try makeCities()
     let before = try db.setLimit(.length, 1000)
@@ -126,12 +131,12 @@ struct UpdateTests {
     }
     #expect(error?.code == .tooBig)
     #expect(try db.cityCount() == 4)
-    // The same statement is good for the next value.
+    // The same statement can be run with the next value.
     #expect(try db.executeUpdate("INSERT INTO city (name) VALUES (?)", "Tromsø") == 1)
     #expect(try db.value("SELECT name FROM city WHERE id = 5", as: String.self) == "Tromsø")
   }
 
-  @Test("The rows of another, attached file are read and written by their schema's name")
+  @Test("An attached file's rows can be read and written by its schema name until it is detached")
   func attach() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/o'brien.db"

@@ -1,7 +1,7 @@
 import LarderSQLite
 import Testing
 
-@Suite("Broken constraints as data")
+@Suite("Details of constraint errors")
 struct ConstraintTests {
   let db: Database
 
@@ -18,7 +18,7 @@ struct ConstraintTests {
     return try #require(error.constraint, sourceLocation: sourceLocation)
   }
 
-  @Test("Unique columns, in the constraint's order")
+  @Test("A UNIQUE error has its table and the columns in the constraint's order")
   func unique() throws {
     let found = try violation(
       "CREATE TABLE city (name, country, UNIQUE (country, name)); INSERT INTO city VALUES ('Oslo', 'no')",
@@ -29,7 +29,7 @@ struct ConstraintTests {
     #expect(found.name == nil)
   }
 
-  @Test("A unique index on an expression has a name and no columns")
+  @Test("An error of a unique index on an expression has the index's name and no columns")
   func expressionIndex() throws {
     let found = try violation(
       """
@@ -42,7 +42,7 @@ struct ConstraintTests {
     #expect(found.columns.isEmpty)
   }
 
-  @Test("Primary keys, integer ones and others")
+  @Test("A PRIMARY KEY error has its columns, for integer and other keys")
   func primaryKeys() throws {
     let first = try violation(
       "CREATE TABLE city (id INTEGER PRIMARY KEY); INSERT INTO city VALUES (1)",
@@ -57,7 +57,7 @@ struct ConstraintTests {
     #expect(second.columns == ["a", "b"])
   }
 
-  @Test("The implicit row id")
+  @Test("An error of a duplicate implicit row id has the kind `.rowID` and the column `rowid`")
   func rowID() throws {
     let found = try violation(
       "CREATE TABLE city (name); INSERT INTO city (rowid, name) VALUES (7, 'Oslo')",
@@ -67,7 +67,7 @@ struct ConstraintTests {
     #expect(found.columns == ["rowid"])
   }
 
-  @Test("NOT NULL")
+  @Test("A NOT NULL error has its table and column")
   func notNull() throws {
     let found = try violation(
       "CREATE TABLE city (name TEXT NOT NULL)", "INSERT INTO city VALUES (\(String?.none))")
@@ -76,7 +76,7 @@ struct ConstraintTests {
     #expect(found.columns == ["name"])
   }
 
-  @Test("CHECK, by name or by expression")
+  @Test("A CHECK error has the constraint's name or else its expression")
   func check() throws {
     let named = try violation(
       #"CREATE TABLE city (size, CONSTRAINT "size: not negative" CHECK (size >= 0))"#,
@@ -89,7 +89,7 @@ struct ConstraintTests {
     #expect(unnamed.name == "size > 0")
   }
 
-  @Test("Foreign keys, of which SQLite tells nothing more")
+  @Test("A foreign key error has no table and columns, which SQLite doesn't report")
   func foreignKey() throws {
     let found = try violation(
       "CREATE TABLE country (id PRIMARY KEY); CREATE TABLE city (country REFERENCES country (id))",
@@ -99,7 +99,7 @@ struct ConstraintTests {
     #expect(found.columns.isEmpty)
   }
 
-  @Test("The type of a column in a STRICT table")
+  @Test("A type error in a STRICT table has its table and column")
   func datatype() throws {
     let found = try violation(
       #"CREATE TABLE city ("its size" INTEGER) STRICT"#, "INSERT INTO city VALUES ('large')")
@@ -108,7 +108,8 @@ struct ConstraintTests {
     #expect(found.columns == ["its size"])
   }
 
-  @Test("RAISE in a trigger, whatever its message pretends")
+  @Test(
+    "A RAISE in a trigger has the kind `.trigger` even if its message looks like a UNIQUE error")
   func trigger() throws {
     let found = try violation(
       """
@@ -121,7 +122,7 @@ struct ConstraintTests {
   }
 
   @Test(
-    "Names with dots, commas, quotes and spaces are told apart",
+    "A UNIQUE error has the right table and columns if their names contain dots, commas or quotes",
     arguments: [
       ("a.b", ["c"]), ("a", ["b.c"]), ("a.b", ["c.d", "e.f"]), ("city", ["x, city.y"]),
       ("city", ["x", "city.x"]), ("o'brien", ["name \"here\""]), ("234 fds", ["a, b", "c"]),
@@ -138,7 +139,7 @@ struct ConstraintTests {
     #expect(found.columns == columns)
   }
 
-  @Test("A table whose name looks like the report of an index")
+  @Test("A UNIQUE error of a table whose name begins like `index '` has its table and column")
   func nameLikeAnIndex() throws {
     let found = try violation(
       #"CREATE TABLE "index 'a" ("b'" UNIQUE); INSERT INTO "index 'a" VALUES (1)"#,
@@ -147,7 +148,7 @@ struct ConstraintTests {
     #expect(found.columns == ["b'"])
   }
 
-  @Test("Names that begin with a combining accent are told apart")
+  @Test("A UNIQUE error has the right column if its name begins with a combining accent")
   func combiningAccents() throws {
     let found = try violation(
       "CREATE TABLE city (\"\u{301}name\" UNIQUE); INSERT INTO city VALUES (1)",
@@ -156,7 +157,7 @@ struct ConstraintTests {
     #expect(found.columns == ["\u{301}name"])
   }
 
-  @Test("Tables of attached databases and temporary ones")
+  @Test("A UNIQUE error in an attached database has its table and column")
   func otherSchemas() throws {
     let found = try violation(
       """
@@ -167,7 +168,7 @@ struct ConstraintTests {
     #expect(found.columns == ["c.d"])
   }
 
-  @Test("Other errors have none")
+  @Test("An error of a missing table has no `constraint`")
   func otherErrors() throws {
     let error = try #require(throws: DatabaseError.self) {
       try db.executeUpdate("DELETE FROM city")

@@ -2,7 +2,7 @@ import Foundation
 import LarderSQLite
 import Testing
 
-@Suite("Errors say what, where and with which SQL")
+@Suite("Details of errors")
 struct ErrorDetailTests {
   let db: Database
 
@@ -17,7 +17,7 @@ struct ErrorDetailTests {
     try #require(throws: DatabaseError.self, sourceLocation: sourceLocation) { try body() }
   }
 
-  @Test("The offset counts bytes of UTF-8")
+  @Test("An error's offset is the number of UTF-8 bytes before the wrong token")
   func offsets() throws {
     let first = try error { try db.executeUpdate("SELEKT 1") }
     #expect(first.code == .error)
@@ -29,7 +29,7 @@ struct ErrorDetailTests {
     #expect(third.offset == SQLiteLibrary.offset(7))
   }
 
-  @Test("In a batch, offset and SQL belong together")
+  @Test("An error in a batch has an offset that fits its SQL")
   func offsetInABatch() throws {
     let found = try error { try db.executeStatements("SELECT 1; SELECT nme FROM city") }
     let sql = try #require(found.sql)
@@ -39,7 +39,7 @@ struct ErrorDetailTests {
   }
 
   @Test(
-    "In a batch, the SQL of an error is the one statement",
+    "An error in a batch has the SQL of the failing statement only",
     arguments: [
       "SELECT ';' FORM city;", "SELECT 1 /* ; */ FORM city", "SELEKT 1;",
       "CREATE TRIGGER t AFTER INSERT ON city BEGIN SELECT 1; SELECT nme; SELEKT 2; END;",
@@ -52,7 +52,7 @@ struct ErrorDetailTests {
     #expect(found.sql == statement)
   }
 
-  @Test("Errors of running have no offset, even after one that had")
+  @Test("A constraint error has no offset, even after a syntax error that had one")
   func noOffset() throws {
     try db.executeUpdate("INSERT INTO city VALUES ('Oslo', 1)")
     _ = try error { try db.validate("SELECT nme FROM city") }
@@ -63,7 +63,7 @@ struct ErrorDetailTests {
     #expect(found.message == "UNIQUE constraint failed: city.name")
   }
 
-  @Test("Values of arguments stay out of errors")
+  @Test("Errors don't contain the values of arguments by default")
   func privacy() throws {
     let secret = "Ålesund-4711"
     try db.executeUpdate("INSERT INTO city VALUES (\(secret), 1)")
@@ -80,7 +80,7 @@ struct ErrorDetailTests {
     #expect(!String(reflecting: conversion).contains(secret))
   }
 
-  @Test("Unless they are asked for")
+  @Test("With `showsArguments`, an error contains the SQL with the values of its arguments")
   func expandedSQL() throws {
     var configuration = Configuration()
     configuration.showsArguments = true
@@ -93,7 +93,7 @@ struct ErrorDetailTests {
     #expect(found.description.contains("O''Brien"))
   }
 
-  @Test("The description is one line with code, message, statement and offset")
+  @Test("An error's description is one line with code, message, SQL and offset")
   func description() throws {
     let found = try error { try db.executeUpdate("DELETE FROM town") }
     #expect(
@@ -107,7 +107,7 @@ struct ErrorDetailTests {
         + (SQLiteLibrary.offset(7).map { " at byte \($0)" } ?? ""))
   }
 
-  @Test("Codes know their primary code and SQLite's text")
+  @Test("A result code has a primary code and SQLite's text, and busy codes set `isBusy`")
   func codes() {
     #expect(ResultCode.constraintUnique.primary == .constraint)
     #expect(ResultCode.busySnapshot.primary == .busy)
@@ -119,13 +119,13 @@ struct ErrorDetailTests {
     #expect(!DatabaseError(code: .full, message: "").isBusy)
   }
 
-  @Test("A missing column names the columns that there are")
+  @Test("Reading a missing column throws an error that lists the columns or their number")
   func missingColumn() throws {
     let rows = try db.executeQuery("SELECT 1 AS id, 'Oslo' AS name")
     #expect(try rows.next())
     let found = try error { _ = try rows.get("nmae", as: String.self) }
     #expect(found.code == .range)
-    #expect(found.message == "no column “nmae”: there are id, name")
+    #expect(found.message == "no column “nmae”: the columns are id, name")
     for index in [-1, 2, Int.max, Int.min] {
       let found = try error { _ = try rows.get(at: index, as: String.self) }
       #expect(found.message == "no column at index \(index): there are 2")
@@ -133,17 +133,17 @@ struct ErrorDetailTests {
     #expect(try rows.get("NAME", as: String.self) == "Oslo")
   }
 
-  @Test("A name that two columns have throws; positions work")
+  @Test("Reading a name that two columns have in different case throws; positions work")
   func duplicateColumns() throws {
     let rows = try db.executeQuery("SELECT 1 AS id, 2 AS ID, 3 AS name")
     #expect(try rows.next())
     let found = try error { _ = try rows.get("id", as: Int.self) }
-    #expect(found.message.contains("“id” is there 2 times"))
+    #expect(found.message.contains("2 columns are named “id”"))
     #expect(try rows.get(at: 1, as: Int.self) == 2)
     #expect(try rows.get("name", as: Int.self) == 3)
   }
 
-  @Test("Names that SQLite tells apart, as only ASCII has no case there, are found")
+  @Test("Column names that differ in the case of a non-ASCII letter are different names")
   func caseBeyondASCII() throws {
     let rows = try db.executeQuery(#"SELECT 1 AS "Ø", 2 AS "ø""#)
     #expect(try rows.next())
@@ -151,7 +151,7 @@ struct ErrorDetailTests {
     #expect(try rows.get("ø", as: Int.self) == 2)
   }
 
-  @Test("Reading before the first row throws")
+  @Test("Reading a result set or statement before its first row throws")
   func beforeTheFirstRow() throws {
     let rows = try db.executeQuery("SELECT 1 AS id")
     let found = #expect(throws: DatabaseError.self) { try rows.get(at: 0, as: Int?.self) }
@@ -163,7 +163,7 @@ struct ErrorDetailTests {
     #expect(throws: DatabaseError.self) { try statement["id"] }
   }
 
-  @Test("Reading after the last row throws, and so does going on")
+  @Test("Reading a value or calling `next()` after the last row throws")
   func afterTheLastRow() throws {
     let rows = try db.executeQuery("SELECT 1 AS id")
     #expect(try rows.next())

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Errors")
 struct ErrorTests {
-  @Test("A key that is there already throws with code 19 and leaves the rows as they were")
+  @Test("Inserting a duplicate primary key throws with code 19 and leaves the rows unchanged")
   func duplicateKey() throws {
     let db = try makeCities()
     let error = #expect(throws: DatabaseError.self) {
@@ -18,7 +18,7 @@ struct ErrorTests {
     #expect(try db.texts("SELECT name FROM city WHERE id = 2") == ["Oslo"])
   }
 
-  @Test("A violation tells kind, table and columns of its constraint")
+  @Test("`DatabaseError.constraint` has the kind, table and columns of each kind of constraint")
   func violations() throws {
     let db = try Database()
     try db.executeStatements(
@@ -65,14 +65,14 @@ struct ErrorTests {
     #expect(violation("DELETE FROM line")?.kind == .trigger)
   }
 
-  @Test("An error that is no violation has no constraint")
+  @Test("An error of DROP TABLE without a table has no `constraint`")
   func noViolation() throws {
     let error = #expect(throws: DatabaseError.self) { try Database().executeUpdate("DROP TABLE x") }
     #expect(error?.constraint == nil)
     #expect(error?.code != .constraint)
   }
 
-  @Test("A description shows code, message and SQL, and no arguments")
+  @Test("A constraint error's description contains code, message and SQL, but no arguments")
   func description() throws {
     let db = try makeCities()
     let error = #expect(throws: DatabaseError.self) {
@@ -87,7 +87,7 @@ struct ErrorTests {
     #expect(error?.expandedSQL == nil)
   }
 
-  @Test("A description shows arguments where the configuration asks for them")
+  @Test("With `showsArguments`, a constraint error's description contains the arguments")
   func showsArguments() throws {
     var configuration = Configuration()
     configuration.showsArguments = true
@@ -101,7 +101,7 @@ struct ErrorTests {
     #expect(error?.description.contains("271828") == true)
   }
 
-  @Test("A conversion's error tells column, position and SQL, and not the value")
+  @Test("A ConversionError has the column's name and position and the SQL, but not the value")
   func conversion() throws {
     let db = try makeCities()
     let sql: SQL = "SELECT id, name FROM city WHERE id = 2"

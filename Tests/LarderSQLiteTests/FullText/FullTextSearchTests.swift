@@ -16,17 +16,17 @@ struct FullTextSearchTests {
     return db
   }
 
-  @Test("FTS4 tells in which column, and at which bytes, each term was found")
+  @Test("FTS4's `offsets` returns the column and byte range of each match")
   func offsets() throws {
     let db = try makeMails("fts4")
     let text = try #require(
       try db.value("SELECT offsets(mail) FROM mail WHERE mail MATCH 'harbour'", as: String.self))
-    // Four numbers for each hit: column, term, first byte, number of bytes.
+    // Each match has four numbers: column, term, first byte, number of bytes.
     let numbers = text.split(separator: " ").map { Int($0) }
     #expect(numbers == [0, 0, 0, 7, 1, 0, 33, 7])
   }
 
-  @Test("FTS4 finds a term in one column only where that is asked for")
+  @Test("FTS4 searches only the column that a pattern names")
   func column() throws {
     let db = try makeMails("fts4")
     #expect(
@@ -35,7 +35,7 @@ struct FullTextSearchTests {
     #expect(try db.texts("SELECT subject FROM mail WHERE mail MATCH ?", "subject:ferry").isEmpty)
   }
 
-  @Test("FTS5 finds terms, the better match first")
+  @Test("FTS5 returns the better match first when ordered by rank")
   func search() throws {
     let db = try makeMails("fts5")
     try db.executeUpdate("INSERT INTO mail VALUES ('tunnel', 'tunnel, tunnel and tunnel')")
@@ -45,7 +45,7 @@ struct FullTextSearchTests {
     #expect(try db.texts("SELECT subject FROM mail WHERE mail MATCH ?", "bridge").isEmpty)
   }
 
-  @Test("FTS5 marks what it has found")
+  @Test("FTS5's `highlight` marks the matched terms")
   func highlight() throws {
     let db = try makeMails("fts5")
     #expect(
@@ -54,7 +54,7 @@ struct FullTextSearchTests {
         == ["The <ferry> to Nesodden leaves the harbour at <noon>"])
   }
 
-  @Test("FTS5 takes letters for equal but for case and accents")
+  @Test("FTS5 ignores case and accents")
   func accents() throws {
     let db = try makeMails("fts5")
     try db.executeUpdate("INSERT INTO mail VALUES ('José', 'Ålesund, São Paulo')")
@@ -64,7 +64,7 @@ struct FullTextSearchTests {
     }
   }
 
-  @Test("FTS5 stems English words where its tokenizer is told to")
+  @Test("FTS5 stems English words with the tokenizer `porter`")
   func stemming() throws {
     let db = try Database()
     try db.executeUpdate("CREATE VIRTUAL TABLE note USING fts5(text, tokenize = 'porter ascii')")
@@ -73,7 +73,7 @@ struct FullTextSearchTests {
     #expect(try db.texts("SELECT text FROM note WHERE note MATCH 'boat'").isEmpty)
   }
 
-  @Test("A search whose syntax is wrong throws")
+  @Test("An FTS5 pattern with a syntax error throws")
   func wrongSyntax() throws {
     let db = try makeMails("fts5")
     let error = #expect(throws: DatabaseError.self) {
@@ -106,7 +106,7 @@ struct FullTextSearchTests {
   }
 
   @Test(
-    "Nothing but FTS5's tables is trusted by that: a trigger that reads another virtual table is refused"
+    "A trigger that reads a virtual table other than an FTS5 table is refused"
   )
   func otherTables() throws {
     let db = try Database()
@@ -123,7 +123,7 @@ struct FullTextSearchTests {
     #expect(error?.message.contains("unsafe use of virtual table") == true)
   }
 
-  @Test("A file from elsewhere is searched, but nothing of it is trusted")
+  @Test("An FTS5 table of a file opened with profile `.untrustedFile` can be searched")
   func untrusted() throws {
     let folder = try ScratchFolder()
     let path = folder.path + "/other.db"

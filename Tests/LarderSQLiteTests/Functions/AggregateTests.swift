@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Custom aggregates and collations")
 struct AggregateTests {
-  /// The longest text of a group, NULL for none.
+  /// Creates an aggregate that returns the longest text of a group, or NULL without rows.
   private func createLongest(in db: Database) throws {
     try db.createAggregate(
       "longest", argumentCount: 1, initial: String?.none,
@@ -14,14 +14,14 @@ struct AggregateTests {
       }, final: { $0 })
   }
 
-  @Test("An aggregate makes one value of all rows")
+  @Test("A custom aggregate computes one value from all rows")
   func allRows() throws {
     let db = try makeCities()
     try createLongest(in: db)
     #expect(try db.value("SELECT longest(name) FROM city", as: String.self) == "Bergen")
   }
 
-  @Test("Each group has a state of its own")
+  @Test("A custom aggregate has a separate state for each group")
   func groups() throws {
     let db = try makeCities()
     try createLongest(in: db)
@@ -31,7 +31,7 @@ struct AggregateTests {
         == ["Bergen", "Lagos"])
   }
 
-  @Test("Without rows, the result is that of the initial state")
+  @Test("A custom aggregate without rows returns the final value of its initial state")
   func noRows() throws {
     let db = try makeCities()
     try createLongest(in: db)
@@ -41,7 +41,7 @@ struct AggregateTests {
       try db.texts("SELECT longest(name) FROM city WHERE id > 9 GROUP BY population").isEmpty)
   }
 
-  @Test("Two uses in one statement don't disturb each other")
+  @Test("A custom aggregate that is used twice in one statement has separate states")
   func twice() throws {
     let db = try makeCities()
     try createLongest(in: db)
@@ -51,7 +51,7 @@ struct AggregateTests {
     #expect(try rows.get(at: 1, as: String.self) == "Lagos15388000")
   }
 
-  @Test("What an aggregate throws at a row makes the statement throw")
+  @Test("An error in a custom aggregate's `step` makes the statement throw, and the next one works")
   func stepThrows() throws {
     let db = try makeCities()
     try createLongest(in: db)
@@ -62,7 +62,7 @@ struct AggregateTests {
     #expect(try db.value("SELECT longest(name) FROM city", as: String.self) == "Bergen")
   }
 
-  @Test("What an aggregate throws at the end makes the statement throw")
+  @Test("An error in a custom aggregate's `final` makes the statement throw its code and message")
   func finalThrows() throws {
     let db = try makeCities()
     try db.createAggregate(
@@ -75,7 +75,7 @@ struct AggregateTests {
     #expect(error?.message == "4 cities are too many")
   }
 
-  @Test("A removed aggregate is gone")
+  @Test("A statement with a removed aggregate can't be compiled")
   func remove() throws {
     let db = try makeCities()
     try createLongest(in: db)
@@ -85,7 +85,7 @@ struct AggregateTests {
 
   private final class Token: Sendable {}
 
-  @Test("The state of a group is let go, also when the query is not read to its end")
+  @Test("A custom aggregate's state is released, also when the query isn't read to its end")
   func state() throws {
     weak var kept: Token?
     let db = try makeCities()
@@ -107,7 +107,7 @@ struct AggregateTests {
 
   // MARK: Collations
 
-  @Test("A collation orders and compares text")
+  @Test("A custom collation is used in ORDER BY and in comparisons")
   func collation() throws {
     let db = try makeCities()
     try db.createCollation("by_length") { left, right in
@@ -123,7 +123,7 @@ struct AggregateTests {
       try db.texts("SELECT name FROM city WHERE name > '12345' COLLATE by_length") == ["Bergen"])
   }
 
-  @Test("A collation that is missing or removed throws when the statement is compiled")
+  @Test("A statement with a missing or removed collation throws when it is compiled")
   func missingCollation() throws {
     let db = try makeCities()
     let sql: SQL = "SELECT name FROM city ORDER BY name COLLATE backwards"
@@ -137,7 +137,7 @@ struct AggregateTests {
     #expect(throws: DatabaseError.self) { try db.texts(sql) }
   }
 
-  @Test("An aggregate that can take rows out again is a window function too")
+  @Test("A custom aggregate with `inverse` can be a window function, and one without can't")
   func window() throws {
     let db = try makeCities()
     func create(_ name: String, takesOut: Bool) throws {

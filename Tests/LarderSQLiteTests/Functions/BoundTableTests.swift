@@ -7,7 +7,7 @@ import Testing
 struct BoundTableTests {
   // MARK: Rows
 
-  @Test("A list is a table of one column")
+  @Test("A list interpolated with `table:` is a table of one column")
   func list() throws {
     let db = try makeCities()
     let ids = [4, 2, 7]
@@ -24,7 +24,7 @@ struct BoundTableTests {
     #expect(try db.integers("SELECT value FROM \(table: [Int]())") == [])
   }
 
-  @Test("Tuples are a table of several columns")
+  @Test("Tuples interpolated with `table:` are a table of several columns")
   func tuples() throws {
     let db = try makeCities()
     let changes = [(1, "Bjørgvin", 300_000), (2, "Kristiania", 700_000)]
@@ -46,7 +46,7 @@ struct BoundTableTests {
       try db.executeUpdate("DELETE FROM city WHERE id IN \(table: [8, 9].lazy.map { $0 })") == 2)
   }
 
-  @Test("Values come back as they are")
+  @Test("Values of a bound table are read unchanged")
   func values() throws {
     let db = try Database()
     let values: [DatabaseValue] = [
@@ -59,7 +59,7 @@ struct BoundTableTests {
     #expect(try db.texts("SELECT value FROM \(table: Set(["Oslo"]))") == ["Oslo"])
   }
 
-  @Test("Dates are bound in the connection's format")
+  @Test("Dates in a bound table have the connection's date format")
   func dates() throws {
     var configuration = Configuration()
     configuration.dateFormat = .iso8601
@@ -68,7 +68,7 @@ struct BoundTableTests {
     #expect(try db.texts("SELECT value FROM \(table: dates)") == ["1970-01-01T00:00:00.000Z"])
   }
 
-  @Test("A million rows")
+  @Test("A bound table can have a million rows")
   func million() throws {
     let db = try Database()
     let numbers = Array(1...1_000_000)
@@ -76,7 +76,7 @@ struct BoundTableTests {
     #expect(try db.value("SELECT count(*) FROM \(table: numbers) WHERE value > 999998") == 2)
   }
 
-  @Test("Several tables and other values stand in one statement")
+  @Test("A statement can have several bound tables and other values, and can be prepared")
   func several() throws {
     let db = try makeCities()
     let sql: SQL = """
@@ -89,7 +89,7 @@ struct BoundTableTests {
     #expect(try statement.query().map { try $0.get(at: 0, as: String.self) } == ["Oslo", "Lagos"])
   }
 
-  @Test("A table of one statement is read twice, and in a left join")
+  @Test("Two bound tables can be joined with each other, and one with a LEFT JOIN")
   func twice() throws {
     let db = try makeCities()
     let ids = [2, 3]
@@ -107,7 +107,7 @@ struct BoundTableTests {
 
   // MARK: Statements
 
-  @Test("The text is the same for any number of rows, and compiled once")
+  @Test("A statement with a bound table is compiled once for any number of rows")
   func cached() throws {
     let db = try makeCities()
     func count(_ ids: [Int]) throws -> Int? {
@@ -125,7 +125,9 @@ struct BoundTableTests {
     var databaseValue: DatabaseValue { 1 }
   }
 
-  @Test("Rows are let go when the statement is given back to the cache")
+  @Test(
+    "A bound table's rows are released when its statement returns to the cache, also after an error"
+  )
   func released() throws {
     let db = try Database()
     weak var token: Token?
@@ -161,7 +163,9 @@ struct BoundTableTests {
     #expect(token == nil)
   }
 
-  @Test("A prepared statement lets go of rows when others are bound, and when it is closed")
+  @Test(
+    "A prepared statement keeps its bound table's rows over a reset and releases them when it is closed"
+  )
   func releasedByStatement() throws {
     let db = try Database()
     weak var token: Token?
@@ -182,7 +186,7 @@ struct BoundTableTests {
 
   // MARK: Errors
 
-  @Test("What a value throws, the statement throws")
+  @Test("A bound table's value that can't be stored makes the statement throw")
   func throwing() throws {
     let db = try Database()
     let error = #expect(throws: DatabaseError.self) {
@@ -194,7 +198,7 @@ struct BoundTableTests {
     }
   }
 
-  @Test("Names of columns that rows haven't throw")
+  @Test("A bound table throws if its column names don't fit its rows or are invalid")
   func wrongNames() throws {
     let db = try Database()
     for sql in [
@@ -211,7 +215,7 @@ struct BoundTableTests {
       ])
   }
 
-  @Test("No other value is a table")
+  @Test("`larder_table` throws for any value that isn't a bound table")
   func noTable() throws {
     let db = try Database()
     for sql in [
@@ -228,17 +232,17 @@ struct BoundTableTests {
     #expect(try db.value("SELECT typeof(\(table: [1]))", as: String.self) == "integer")
   }
 
-  @Test("A table is no value")
+  @Test("SQL with a bound table has no plain argument values and isn't equal to itself")
   func isNoValue() throws {
     let sql: SQL = "SELECT c1 FROM \(table: [1])"
     #expect(throws: DatabaseError.self) { try sql.arguments.values }
     #expect(sql.arguments != sql.arguments)
   }
 
-  // MARK: Company
+  // MARK: Kinds of databases
 
   @Test(
-    "Each connection has them, whatever it may do",
+    "Bound tables work with every profile and under an authorizer",
     arguments: [Configuration.Profile.service, .durable, .untrustedFile])
   func profiles(profile: Configuration.Profile) throws {
     let folder = try ScratchFolder()
@@ -253,7 +257,9 @@ struct BoundTableTests {
     #expect(try db.texts("SELECT name FROM city WHERE id IN \(table: [3])") == ["Lagos"])
   }
 
-  @Test("Queues and pools, with shared commits and without", arguments: Company.threads)
+  @Test(
+    "Bound tables work in queues and pools, with and without shared syncs",
+    arguments: Company.threads)
   func company(company: Company) throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
@@ -267,7 +273,7 @@ struct BoundTableTests {
       ])
   }
 
-  @Test("UTF-16 databases, and attached ones")
+  @Test("Bound tables work in UTF-16 and attached databases")
   func encodings() throws {
     let db = try Database()
     try db.executeStatements(
@@ -277,7 +283,7 @@ struct BoundTableTests {
       try db.texts("SELECT name FROM other.city WHERE name IN \(table: ["北京市", "x"])") == ["北京市"])
   }
 
-  @Test("What is remembered of the schema compiles anew, with its rows")
+  @Test("A cached statement with a bound table returns the right rows after a schema change")
   func schemaChanges() throws {
     let db = try makeCities()
     let sql: SQL = "SELECT name FROM city WHERE id IN \(table: [1, 2]) ORDER BY id"

@@ -6,7 +6,7 @@ import Testing
 struct CustomFunctionTests {
   // MARK: Arguments and results
 
-  @Test("A function of text gets and returns text")
+  @Test("A custom function gets and returns text")
   func text() throws {
     let db = try makeCities()
     try db.createFunction("reversed", argumentCount: 1) { arguments in
@@ -16,7 +16,7 @@ struct CustomFunctionTests {
     #expect(try db.texts("SELECT name FROM city WHERE reversed(name) = ?", "olsO") == ["Oslo"])
   }
 
-  @Test("A function of real numbers gets and returns real numbers")
+  @Test("A custom function gets and returns real numbers")
   func real() throws {
     let db = try Database()
     try db.createFunction("hypotenuse", argumentCount: 2) { arguments in
@@ -29,7 +29,7 @@ struct CustomFunctionTests {
     #expect(try db.value("SELECT hypotenuse(?, ?)", 3, 4, as: Double.self) == 5)
   }
 
-  @Test("A function of integers gets and returns integers")
+  @Test("A custom function gets and returns integers")
   func integer() throws {
     let db = try Database()
     try db.createFunction("distance", argumentCount: 2) { arguments in
@@ -40,7 +40,7 @@ struct CustomFunctionTests {
     #expect(try db.value("SELECT distance(?, 0)", Int64.max, as: Int64.self) == .max)
   }
 
-  @Test("A function of bytes gets and returns bytes, NULs included")
+  @Test("A custom function gets and returns blobs with every byte value")
   func blob() throws {
     let db = try Database()
     try db.createFunction("inverted", argumentCount: 1) { arguments in
@@ -52,7 +52,7 @@ struct CustomFunctionTests {
   }
 
   @Test(
-    "A result comes back as it is",
+    "A custom function's result is read unchanged",
     arguments: [
       nil, 42, 0.1, "", "before\0after", .blob([]), .blob([0, 1]), .integer(.min), true,
     ] as [DatabaseValue])
@@ -64,14 +64,14 @@ struct CustomFunctionTests {
     #expect(try db.value("SELECT same(?)", value, as: DatabaseValue.self) == value)
   }
 
-  @Test("A function that returns nil returns NULL")
+  @Test("A custom function's `nil` result is NULL")
   func null() throws {
     let db = try Database()
     try db.createFunction("no_city", argumentCount: 1) { _ in nil }
     #expect(try db.value("SELECT no_city(5) IS NULL", as: Bool.self) == true)
   }
 
-  @Test("NULL is an argument like any other")
+  @Test("A custom function gets NULL as an argument, and an optional type is `nil`")
   func nullArgument() throws {
     let db = try Database()
     try db.createFunction("is_null", argumentCount: 1) { $0[0].isNull }
@@ -84,7 +84,7 @@ struct CustomFunctionTests {
     #expect(try db.value("SELECT twice(21)", as: Int?.self) == 42)
   }
 
-  @Test("A function may take any number of arguments, each of its own kind")
+  @Test("A custom function without an argument count gets any number of arguments of any type")
   func anyNumber() throws {
     let db = try Database()
     try db.createFunction("kinds") { arguments in
@@ -96,7 +96,7 @@ struct CustomFunctionTests {
         == "integer real text blob null")
   }
 
-  @Test("A date comes back in the connection's format")
+  @Test("A date returned by a custom function has the connection's date format")
   func date() throws {
     var configuration = Configuration()
     configuration.dateFormat = .iso8601
@@ -112,7 +112,8 @@ struct CustomFunctionTests {
     let description: String
   }
 
-  @Test("A wrong number of arguments is found when the statement is compiled")
+  @Test(
+    "A statement that calls a custom function with a wrong number of arguments can't be compiled")
   func wrongCount() throws {
     let db = try Database()
     try db.createFunction("distance", argumentCount: 2) { _ in 0 }
@@ -122,7 +123,9 @@ struct CustomFunctionTests {
     }
   }
 
-  @Test("An argument of the wrong kind makes the statement throw")
+  @Test(
+    "A custom function's argument of the wrong type makes the statement throw an error with the type"
+  )
   func wrongKind() throws {
     let db = try Database()
     try db.createFunction("text", argumentCount: 1) { try String(databaseValue: $0[0]) }
@@ -143,7 +146,7 @@ struct CustomFunctionTests {
     }
   }
 
-  @Test("The description of an error reaches whoever ran the statement")
+  @Test("An error thrown by a custom function becomes the statement's error message")
   func error() throws {
     let db = try Database()
     try db.createFunction("refuse", argumentCount: 0) { _ in
@@ -155,7 +158,7 @@ struct CustomFunctionTests {
   }
 
   @Test(
-    "An error's code reaches whoever ran the statement",
+    "The code of a DatabaseError thrown by a custom function is the statement's error code",
     arguments: [
       ResultCode.tooBig, .noMemory, .constraint, .constraintCheck, .authorization, .mismatch,
     ])
@@ -169,7 +172,9 @@ struct CustomFunctionTests {
     #expect(error?.message == "closed for \(code.rawValue) days")
   }
 
-  @Test("A code that is no error is one all the same", arguments: [0, 100, 101] as [Int32])
+  @Test(
+    "A DatabaseError with SQLITE_OK, ROW or DONE as its code is still thrown as an error",
+    arguments: [0, 100, 101] as [Int32])
   func noErrorCode(number: Int32) throws {
     let db = try Database()
     try db.createFunction("refuse", argumentCount: 0) { _ in
@@ -180,7 +185,7 @@ struct CustomFunctionTests {
     #expect(error?.code == .error)
   }
 
-  @Test("A code that SQLite doesn't know arrives as it is")
+  @Test("A DatabaseError with a code unknown to SQLite is thrown with that code")
   func unknownCode() throws {
     let db = try Database()
     try db.createFunction("refuse", argumentCount: 0) { _ in
@@ -191,7 +196,7 @@ struct CustomFunctionTests {
     #expect(error?.message == "the answer")
   }
 
-  @Test("A result that can't be stored makes the statement throw")
+  @Test("A custom function's result that can't be stored makes the statement throw")
   func badResult() throws {
     let db = try Database()
     try db.createFunction("nan", argumentCount: 0) { _ in Double.nan }
@@ -200,7 +205,8 @@ struct CustomFunctionTests {
     #expect(throws: DatabaseError.self) { try db.executeUpdate("SELECT huge()") }
   }
 
-  @Test("A result longer than the limit makes the statement throw")
+  @Test(
+    "A custom function's result that exceeds the length limit makes the statement throw `.tooBig`")
   func longResult() throws {
     let db = try Database()
     try db.setLimit(.length, 1000)
@@ -210,7 +216,7 @@ struct CustomFunctionTests {
     #expect(error?.message == "string or blob too big")
   }
 
-  @Test("A function whose result is no number fails, instead of being NULL")
+  @Test("A custom function that returns NaN makes the statement throw instead of returning NULL")
   func notANumber() throws {
     let db = try Database()
     try db.createFunction("quotient", argumentCount: 2) { arguments in

@@ -2,9 +2,9 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Registering functions")
+@Suite("Registration of functions")
 struct FunctionRegistrationTests {
-  @Test("A function that is registered anew replaces the old one")
+  @Test("Registering a custom function again replaces the old one")
   func replace() throws {
     let db = try Database()
     try db.createFunction("capital", argumentCount: 0) { _ in "Christiania" }
@@ -13,7 +13,7 @@ struct FunctionRegistrationTests {
     #expect(try db.value("SELECT capital()", as: String.self) == "Oslo")
   }
 
-  @Test("The same name may have a function for each number of arguments")
+  @Test("A custom function's name can have one function for each number of arguments")
   func overloads() throws {
     let db = try Database()
     try db.createFunction("arguments", argumentCount: 1) { _ in "one" }
@@ -24,7 +24,7 @@ struct FunctionRegistrationTests {
         == ["one", "two", "many"])
   }
 
-  @Test("A removed function is gone")
+  @Test("Calling a removed function throws, and removing it again does nothing")
   func remove() throws {
     let db = try Database()
     try db.createFunction("capital", argumentCount: 0) { _ in "Oslo" }
@@ -36,7 +36,7 @@ struct FunctionRegistrationTests {
     try db.removeFunction("capital", argumentCount: 0)
   }
 
-  @Test("A function of SQLite's own can be replaced on one connection")
+  @Test("A custom function can replace one of SQLite's own, on its connection only")
   func builtIn() throws {
     let db = try Database()
     try db.createFunction("upper", argumentCount: 1) { _ in "mine" }
@@ -44,7 +44,7 @@ struct FunctionRegistrationTests {
     #expect(try Database().value("SELECT upper('Oslo')", as: String.self) == "OSLO")
   }
 
-  @Test("A function can't be replaced while a statement runs")
+  @Test("Replacing a custom function throws `.busy` while a statement that calls it runs")
   func replaceWhileRunning() throws {
     let db = try makeCities()
     try db.createFunction("tag", argumentCount: 1) { "\($0[0])" }
@@ -59,7 +59,7 @@ struct FunctionRegistrationTests {
     #expect(try db.value("SELECT tag(1)", as: String.self) == "new")
   }
 
-  @Test("A name or a number of arguments that SQLite doesn't allow throws")
+  @Test("Registering a custom function with an invalid name or number of arguments throws")
   func refused() throws {
     let db = try Database()
     for name in ["", "a\0b", String(repeating: "x", count: 256)] {
@@ -73,31 +73,46 @@ struct FunctionRegistrationTests {
     }
   }
 
-  @Test("A function can't be used in the schema unless that was allowed")
+  /// A database with four cities, whose schema may call functions that aren't direct-only.
+  private func makeTrustedCities() throws -> Database {
+    var configuration = Configuration()
+    configuration.trustsSchema = true
+    let db = try Database(configuration: configuration)
+    try createCities(in: db)
+    return db
+  }
+
+  @Test("A trusted view that calls a custom function throws, unless that isn't direct-only")
   func directOnly() throws {
-    let db = try makeCities()
+    let db = try makeTrustedCities()
     try db.createFunction("tag", argumentCount: 1) { _ in "direct" }
     try db.executeUpdate("CREATE VIEW tagged AS SELECT tag(name) FROM city")
     let error = #expect(throws: DatabaseError.self) { try db.texts("SELECT * FROM tagged") }
     #expect(error?.message == "unsafe use of tag()")
     try db.createFunction("tag", argumentCount: 1, directOnly: false) { _ in "anywhere" }
+    #expect(
+      try db.texts("SELECT * FROM tagged") == ["anywhere", "anywhere", "anywhere", "anywhere"])
   }
 
-  @Test("Only a deterministic function can be used in an index")
+  @Test("Only a deterministic custom function can be used in an index")
   func deterministic() throws {
-    let db = try makeCities()
+    let db = try makeTrustedCities()
     try db.createFunction("tag", argumentCount: 1, deterministic: false, directOnly: false) {
       $0[0]
     }
-    #expect(throws: DatabaseError.self) {
+    let error = #expect(throws: DatabaseError.self) {
       try db.executeUpdate("CREATE INDEX tags ON city (tag(name))")
     }
+    #expect(error?.message == "non-deterministic functions prohibited in index expressions")
+    try db.createFunction("tag", argumentCount: 1, directOnly: false) { $0[0] }
+    try db.executeUpdate("CREATE INDEX tags ON city (tag(name))")
+    #expect(try db.texts("SELECT name FROM city WHERE tag(name) = 'Oslo'") == ["Oslo"])
   }
 
-  @Test("A function may query the database that calls it")
+  @Test("A custom function can query the database that calls it")
   func reentrant() throws {
     let db = try makeCities()
-    // The closure must be Sendable, which a database isn't; it is called on this thread only.
+    // The closure must be Sendable, which a database isn't. It is called on this thread only.
     nonisolated(unsafe) let unsafeDB = db
     try db.createFunction("population_of", argumentCount: 1, deterministic: false) {
       try unsafeDB.value("SELECT population FROM city WHERE name = ?", $0[0], as: Int.self)
@@ -105,11 +120,11 @@ struct FunctionRegistrationTests {
     #expect(
       try db.texts("SELECT name FROM city WHERE population_of(name) > 1000000 ORDER BY id")
         == ["Lagos", "北京市"])
-    // Otherwise function and database keep each other alive.
+    // Otherwise, function and database would retain each other.
     try db.removeFunction("population_of", argumentCount: 1)
   }
 
-  @Test("A function can't close the database that calls it")
+  @Test("A custom function that closes the database calling it makes the statement throw `.misuse`")
   func closes() throws {
     let db = try makeCities()
     nonisolated(unsafe) let unsafeDB = db
@@ -126,7 +141,9 @@ struct FunctionRegistrationTests {
 
   private final class Token: Sendable {}
 
-  @Test("What a function captures is let go when it is replaced, removed or its database closed")
+  @Test(
+    "A custom function's captures are released when it is replaced or removed or its database is closed"
+  )
   func captures() throws {
     func register(_ name: String, in db: Database) throws -> () -> Bool {
       let token = Token()
@@ -146,7 +163,7 @@ struct FunctionRegistrationTests {
     #expect(!closed())
   }
 
-  @Test("Functions are a matter of one connection")
+  @Test("A custom function registered by `prepareDatabase` exists on that connection only")
   func perConnection() throws {
     try withTemporaryFolder { folder in
       var configuration = Configuration()

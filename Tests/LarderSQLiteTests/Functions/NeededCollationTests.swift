@@ -3,14 +3,14 @@ import LarderSQLite
 import Synchronization
 import Testing
 
-/// Collations that are made when a statement needs them.
+/// Collations that are created when a statement needs them.
 @Suite struct NeededCollationTests {
   private static func byLength(_ left: String, _ right: String) -> ComparisonResult {
     left.count < right.count
       ? .orderedAscending : left.count > right.count ? .orderedDescending : .orderedSame
   }
 
-  @Test("A collation that isn't registered is made when a statement uses it, once")
+  @Test("The closure for missing collations is called once for the name that a statement uses")
   func made() throws {
     let names = Mutex<[String]>([])
     let db = try Database()
@@ -29,7 +29,9 @@ import Testing
     #expect(names.withLock { $0 } == ["By_Length"])
   }
 
-  @Test("One that isn't known makes the statement throw its name, whoever wrote that")
+  @Test(
+    "A collation for which the closure returns `nil` makes the statement throw an error with its name"
+  )
   func unknown() throws {
     let db = try Database()
     try db.createCollation { _ in nil }
@@ -39,7 +41,7 @@ import Testing
     #expect(error?.message == "no such collation sequence: o'brien \u{1F642}")
   }
 
-  @Test("The last closure counts, and lets go of what it holds with the connection")
+  @Test("A new closure for missing collations replaces and releases the old one")
   func replaced() throws {
     final class Token: Sendable {}
     var token: Token? = Token()
@@ -56,7 +58,7 @@ import Testing
     #expect(try db.value("SELECT 'b' < 'aa' COLLATE x", as: Bool.self) == true)
   }
 
-  @Test("Each connection of a pool has its own by prepareDatabase")
+  @Test("`prepareDatabase` can set a closure for missing collations on each connection of a pool")
   func pool() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "collations-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -75,7 +77,8 @@ import Testing
     try pool.close()
   }
 
-  @Test("The closure can't use its database, and a closed one throws")
+  @Test(
+    "The closure for missing collations can't use its database, and can't be set on a closed one")
   func misuse() throws {
     let db = try Database()
     let errors = Mutex<[String]>([])

@@ -1,6 +1,6 @@
 import LarderSQLite
 
-// How SQLite compares values, in Swift.
+// SQLite's comparison of values, implemented in Swift.
 
 extension RandomVirtualTable.Column {
   var typeName: String {
@@ -13,7 +13,7 @@ extension RandomVirtualTable.Column {
     }
   }
 
-  /// The order of SQLite: NULL, numbers, texts by the collation, blobs.
+  /// Compares in SQLite's order: NULL, numbers, texts by the collation, blobs.
   func compare(_ first: DatabaseValue, _ second: DatabaseValue) -> Int {
     let keys = [first, second].map { value -> (Int, Double, [UInt8]) in
       switch value {
@@ -45,7 +45,7 @@ extension String {
 }
 
 extension DatabaseValue {
-  /// A text that is the same for values that are equal by a collation, where one is said.
+  /// A text that is the same for values that are equal by the collation, if there is one.
   func comparable(_ collation: String?) -> String {
     switch self {
     case .null: "-"

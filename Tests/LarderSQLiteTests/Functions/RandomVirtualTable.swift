@@ -10,11 +10,11 @@ struct RandomVirtualTable {
     let access: VirtualColumn.Access
   }
 
-  /// How the virtual table takes a request.
+  /// How the virtual table answers a request.
   enum Manner: CaseIterable {
-    /// It finds exactly the rows that are asked for.
+    /// Returns exactly the rows that are requested.
     case exact
-    /// It does only what it has to: it orders.
+    /// Does only the required work: returns all rows, in the requested order.
     case lazy
   }
 
@@ -83,7 +83,7 @@ struct RandomVirtualTable {
 
   // MARK: Tables
 
-  /// Makes `virtual`, `plain` with the same rows, and `other` to be joined with them.
+  /// Creates the tables `virtual`, `plain` with the same rows, and `other` to join with them.
   mutating func create(in db: Database) throws {
     let (columns, rows, hasKey, manner) = (columns, rows, hasKey, manner)
     try db.createModule("random") { _ in
@@ -150,10 +150,10 @@ struct RandomVirtualTable {
   // MARK: Queries
 
   struct Query {
-    /// With `$T` for the table.
+    /// The query, with `$T` in place of the table's name.
     var sql: String
     var arguments: [DatabaseValue]
-    /// How many columns from the first are ordered by, with what each is compared by.
+    /// The collations of the leading columns that the query orders by.
     var order: [String?] = []
     var isLimited = false
   }
@@ -304,7 +304,7 @@ struct RandomVirtualTable {
       let names = ["TEXT", "BLOB"]
       return "CAST(\(constant([value(of: nil)])) AS \(names.randomElement(using: &random) ?? ""))"
     case 6:
-      // Where a text equals a number, SQLite takes the ordinary table's column for constant, and doesn't order by it.
+      // If a text column equals a number, SQLite treats the ordinary table's column as constant and doesn't sort by it.
       let names = isOrdered ? ["t", "u"] : ["i", "t", "u"]
       return "(SELECT \(names.randomElement(using: &random) ?? "") FROM other LIMIT 1)"
     case 7: return constant([value(of: nil)])
@@ -316,7 +316,7 @@ struct RandomVirtualTable {
     }
   }
 
-  /// One of some values, as a literal or a parameter.
+  /// A random one of the values, as a literal or a parameter.
   private mutating func constant(_ values: [DatabaseValue]) -> String {
     let value = values.randomElement(using: &random) ?? .null
     if Bool.random(using: &random) {
@@ -328,7 +328,7 @@ struct RandomVirtualTable {
 
   // MARK: Comparison
 
-  /// A query's rows of the ordinary table and of the virtual one, as texts, in an order in which equal results are equal.
+  /// A query's rows from the ordinary and the virtual table as texts, sorted so that equal results have equal arrays.
   static func results(_ query: Query, _ db: Database) throws -> (plain: [String], virtual: [String])
   {
     let both = try ["plain", "virtual"].map { table in
@@ -341,7 +341,7 @@ struct RandomVirtualTable {
         count += 1
         let width = rows.columnNames.count
         let values = try (0..<width).map { try rows.get(at: $0, as: DatabaseValue.self) }
-        // Of rows that are equal where they are ordered by, or beyond a limit, any may come.
+        // Rows with equal ORDER BY columns, or cut off by a limit, may come in any order.
         let isWhole = !query.isLimited && query.order.isEmpty
         let shown = isWhole ? values : Array(values.prefix(query.order.count))
         texts.append(

@@ -16,7 +16,7 @@ struct TableFunctionTests {
 
   // MARK: Rows
 
-  @Test("The values of a sequence are the rows of a table")
+  @Test("A table-valued function that returns a sequence has a row for each of its values")
   func values() throws {
     let db = try Database()
     try db.createFunction(series)
@@ -27,7 +27,7 @@ struct TableFunctionTests {
     #expect(try db.value("SELECT sum(value) FROM series(1, 1000000)") == 500_000_500_000)
   }
 
-  @Test("Tuples are rows of several columns")
+  @Test("A table-valued function that returns tuples has several columns")
   func tuples() throws {
     let db = try Database()
     try db.createFunction(words)
@@ -38,7 +38,7 @@ struct TableFunctionTests {
         == ["0 Oslo", "1 Bergen"])
   }
 
-  @Test("Columns without names are called value, or c1 and c2")
+  @Test("A table-valued function's default column names are `value`, or `c1`, `c2` for tuples")
   func defaultNames() throws {
     let db = try Database()
     try db.createFunction(TableFunction("one") { [1] })
@@ -48,7 +48,7 @@ struct TableFunctionTests {
   }
 
   @Test(
-    "A value comes back as it is",
+    "A table-valued function's arguments and values are passed unchanged",
     arguments: [
       nil, 42, 0.1, "", "before\0after", "北京市", .blob([]), .blob([0, 1]), .integer(.min), true,
     ] as [DatabaseValue])
@@ -60,7 +60,7 @@ struct TableFunctionTests {
     #expect(try db.value("SELECT c1 FROM constant", as: DatabaseValue.self) == value)
   }
 
-  @Test("Optionals, dates, UUIDs and types with raw values are stored as elsewhere")
+  @Test("A table-valued function can return optionals, dates, UUIDs and types with raw values")
   func types() throws {
     enum Size: String, DatabaseValueConvertible { case small, large }
     var configuration = Configuration()
@@ -84,7 +84,7 @@ struct TableFunctionTests {
     #expect(try rows.get(at: 6, as: DatabaseValue.self) == .integer(1))
   }
 
-  @Test("A function makes rows until it returns nil")
+  @Test("A table-valued function that returns a closure has rows until the closure returns `nil`")
   func generated() throws {
     let db = try Database()
     try db.createFunction(
@@ -107,7 +107,7 @@ struct TableFunctionTests {
     #expect(try db.value("SELECT sum(square) FROM squares(3)") == 14.0)
   }
 
-  @Test("Rows are asked for one by one, and no more than it takes")
+  @Test("A table-valued function's closure is called only for the rows that are read")
   func lazy() throws {
     let db = try Database()
     let counter = Counter()
@@ -125,7 +125,7 @@ struct TableFunctionTests {
 
   // MARK: Arguments
 
-  @Test("An argument may be a column of another table")
+  @Test("A table-valued function's argument may be a column of another table in the join")
   func lateral() throws {
     let db = try makeCities()
     try db.createFunction(series)
@@ -134,7 +134,7 @@ struct TableFunctionTests {
       try db.texts(
         "SELECT name || value FROM city, series(1, city.id) WHERE city.id < 3 ORDER BY 1")
         == ["Bergen1", "Oslo1", "Oslo2"])
-    // Also where it stands before that table, and with one that doesn't match.
+    // This also works if the function precedes that table, and in a LEFT JOIN without a match.
     #expect(
       try db.texts("SELECT word FROM words(city.name) JOIN city WHERE city.id = 2") == ["Oslo"])
     #expect(
@@ -144,7 +144,7 @@ struct TableFunctionTests {
   }
 
   @Test(
-    "Conditions of all kinds stand beside arguments",
+    "Queries of a table-valued function may have any WHERE condition beside its arguments",
     arguments: [
       ("value = 2 OR value = 4", [2, 4]), ("value = 1 OR city.id = 2", [1, 2, 3, 4]),
       ("value IN (1, 9) OR name = 'Bergen' AND city.id = value", [1]), ("series.rowid = 3", [3]),
@@ -165,7 +165,8 @@ struct TableFunctionTests {
     #expect(try db.integers(sql) == values)
   }
 
-  @Test("Arguments are hidden columns, which conditions can give too")
+  @Test(
+    "A table-valued function's arguments are hidden columns that WHERE can set and SELECT can read")
   func hidden() throws {
     let db = try Database()
     try db.createFunction(series)
@@ -178,7 +179,7 @@ struct TableFunctionTests {
         == [1, 2])
   }
 
-  @Test("An argument may be left out where its type is an Optional")
+  @Test("A table-valued function's argument of an optional type may be omitted")
   func optional() throws {
     let db = try Database()
     try db.createFunction(
@@ -194,7 +195,9 @@ struct TableFunctionTests {
     #expect(error?.message == "argument 1 of steps is missing")
   }
 
-  @Test("A wrong number of arguments makes the statement throw")
+  @Test(
+    "A wrong number of arguments for a table-valued function throws an error that says what is wrong"
+  )
   func wrongCount() throws {
     let db = try Database()
     try db.createFunction(series)
@@ -211,7 +214,7 @@ struct TableFunctionTests {
     }
   }
 
-  @Test("An argument of the wrong kind makes the statement throw")
+  @Test("A table-valued function's argument of the wrong type makes the statement throw")
   func wrongKind() throws {
     let db = try Database()
     try db.createFunction(series)

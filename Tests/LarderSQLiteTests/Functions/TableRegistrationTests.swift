@@ -15,7 +15,9 @@ struct TableRegistrationTests {
     let description: String
   }
 
-  @Test("What the closure throws, the statement throws")
+  @Test(
+    "An error thrown by a table-valued function becomes the statement's error, without argument values"
+  )
   func closureThrows() throws {
     let db = try Database()
     try db.createFunction(
@@ -30,7 +32,8 @@ struct TableRegistrationTests {
     #expect(try db.value("SELECT 1") == 1)
   }
 
-  @Test("What a row throws, the statement throws, with its code")
+  @Test(
+    "An error thrown for a row of a table-valued function makes `next()` throw it with its code")
   func rowThrows() throws {
     let db = try Database()
     try db.createFunction(
@@ -51,7 +54,9 @@ struct TableRegistrationTests {
     #expect(error?.sql == "SELECT value FROM half")
   }
 
-  @Test("A value that can't be stored makes the statement throw")
+  @Test(
+    "A table-valued function's value that can't be stored makes the statement throw when it is read"
+  )
   func badValue() throws {
     let db = try Database()
     try db.createFunction(TableFunction("nan") { [Double.nan] })
@@ -70,7 +75,7 @@ struct TableRegistrationTests {
     #expect(long?.code == .tooBig)
   }
 
-  @Test("A function may query the database that reads it, and read itself, but not for ever")
+  @Test("A table-valued function may query its database and itself, but endless recursion throws")
   func reentrant() throws {
     let db = try makeCities()
     nonisolated(unsafe) let unsafeDB = db
@@ -93,7 +98,9 @@ struct TableRegistrationTests {
     for name in ["names", "factorial", "forever"] { try db.removeFunction(name) }
   }
 
-  @Test("A function can't close the database that reads it, nor use the statement")
+  @Test(
+    "A table-valued function that closes the database reading it makes the statement throw `.misuse`"
+  )
   func closes() throws {
     let db = try makeCities()
     nonisolated(unsafe) let unsafeDB = db
@@ -114,7 +121,7 @@ struct TableRegistrationTests {
   // MARK: Registering
 
   @Test(
-    "A function that is registered anew replaces the old one, also in statements that are compiled")
+    "Registering a table-valued function again replaces it, also in cached statements")
   func replace() throws {
     let db = try Database()
     let statement: SQL = "SELECT * FROM capital"
@@ -125,7 +132,7 @@ struct TableRegistrationTests {
     #expect(try db.texts("SELECT name FROM capital") == ["Oslo"])
   }
 
-  @Test("A removed function is gone, also from statements that are compiled")
+  @Test("Reading a removed table-valued function throws, also in cached statements")
   func remove() throws {
     let db = try Database()
     try db.createFunction(TableFunction("capital") { ["Oslo"] })
@@ -137,7 +144,7 @@ struct TableRegistrationTests {
   }
 
   @Test(
-    "A statement that is reading goes on when the function is removed or replaced",
+    "A result set can be read on after its table-valued function was removed or replaced",
     arguments: [true, false])
   func removedWhileReading(isReplaced: Bool) throws {
     let db = try Database()
@@ -161,7 +168,9 @@ struct TableRegistrationTests {
     }
   }
 
-  @Test("A name or columns that no table can have throw")
+  @Test(
+    "Registering a table-valued function with an invalid or reserved name or columns throws `.misuse`"
+  )
   func refused() throws {
     let db = try Database()
     for name in [
@@ -188,7 +197,7 @@ struct TableRegistrationTests {
   }
 
   @Test(
-    "Names may be anything else",
+    "A table-valued function and its columns may have names with any other characters",
     arguments: ["order by", "a\"b", "x'; DROP TABLE city;--", "表", " ", "]", "`"])
   func hostileNames(name: String) throws {
     let db = try makeCities()
@@ -200,14 +209,16 @@ struct TableRegistrationTests {
     #expect(try db.cityCount() == 4)
   }
 
-  @Test("A table of the database hides a function of its name")
+  @Test("A table of the database takes precedence over a table-valued function of the same name")
   func hiddenByTable() throws {
     let db = try makeCities()
     try db.createFunction(TableFunction("city") { [1] })
     #expect(try db.cityCount() == 4)
   }
 
-  @Test("What a function captures is let go when it is replaced, removed or its database closed")
+  @Test(
+    "A table-valued function's captures are released when it is replaced or removed or the database closed"
+  )
   func captures() throws {
     func register(_ name: String, in db: Database) throws -> () -> Bool {
       let token = Counter()
@@ -229,7 +240,9 @@ struct TableRegistrationTests {
     #expect(!closed())
   }
 
-  @Test("What rows have open is closed when they end, and when the statement does")
+  @Test(
+    "A table-valued function's row closure is released when the rows end or the result set is closed"
+  )
   func rowsAreReleased() throws {
     let db = try Database()
     let isOpen = Flag()
@@ -252,9 +265,10 @@ struct TableRegistrationTests {
     #expect(!isOpen.isSet)
   }
 
-  // MARK: Company
+  // MARK: Pools, closed databases and authorizers
 
-  @Test("A pool's connections each have what prepareDatabase registers")
+  @Test(
+    "A table-valued function registered by `prepareDatabase` works on a pool's writer and readers")
   func pool() throws {
     let folder = try ScratchFolder()
     var configuration = Configuration()
@@ -272,14 +286,14 @@ struct TableRegistrationTests {
     try pool.close()
   }
 
-  @Test("Closed databases refuse functions")
+  @Test("Registering a table-valued function on a closed database throws")
   func closed() throws {
     let db = try Database()
     try db.close()
     #expect(throws: DatabaseError.self) { try db.createFunction(series) }
   }
 
-  @Test("The authorizer says which functions may be read")
+  @Test("The authorizer `.tables` allows only the table-valued functions that it lists")
   func authorizer() throws {
     let db = try makeCities()
     try db.createFunction(series)

@@ -2,11 +2,11 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Virtual tables beside ordinary ones")
+@Suite("Virtual tables compared with ordinary ones")
 struct VirtualTableDifferentialTests {
-  // Before 3.38 SQLite itself compares texts of a virtual table wrongly with a list of numbers.
+  // Before 3.38, SQLite itself compares texts of a virtual table incorrectly with a list of numbers.
   @Test(
-    "Random queries find the same in a virtual table and in an ordinary one with its rows",
+    "Random queries find the same rows in a virtual table and in an ordinary one",
     .enabled(if: SQLiteLibrary.versionNumber >= 3_038_000), arguments: 0..<8)
   func queries(share: Int) throws {
     for number in 0..<40 {

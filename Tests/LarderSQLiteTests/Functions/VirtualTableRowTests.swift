@@ -4,14 +4,14 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Virtual tables: which rows are asked for")
+@Suite("Requests to virtual tables")
 struct VirtualTableRowTests {
   private final class Asked: Sendable {
     let requests = Mutex<[VirtualTableRequest]>([])
     var last: VirtualTableRequest? { requests.withLock(\.last) }
   }
 
-  /// People by name and town, whose keys are compared as Swift's strings.
+  /// Creates a virtual table of people with the keys name and town, which are compared as Swift strings.
   private func makePeople(_ rows: [[DatabaseValue]]) throws -> Database {
     let db = try Database()
     try db.createModule("people") { _ in
@@ -26,7 +26,7 @@ struct VirtualTableRowTests {
     return db
   }
 
-  @Test("Rows that are found by either of two keys are all there, each once")
+  @Test("An OR of two keys of a virtual table finds each matching row once")
   func either() throws {
     let db = try makePeople([
       ["Ann", "rome"], ["Bob", "oslo"], ["Bob", "rome"], ["Cid", "oslo"],
@@ -37,7 +37,7 @@ struct VirtualTableRowTests {
         == ["Ann rome", "Bob oslo", "Bob rome"])
   }
 
-  @Test("Rows that are equal in all columns are all found by either of two keys")
+  @Test("An OR of two keys of a virtual table finds all rows that are equal in every column")
   func equalRows() throws {
     let db = try makePeople([
       ["Bob", "rome"], ["Bob", "oslo"], ["Bob", "rome"], ["Bob", "rome"], ["Ann", "rome"],
@@ -48,7 +48,9 @@ struct VirtualTableRowTests {
       try db.value("SELECT count(*) FROM person WHERE town = 'rome' OR name = 'Bob'") == 5)
   }
 
-  @Test("Texts that Swift takes for equal are two rows, as their bytes differ")
+  @Test(
+    "A virtual table's texts that are canonically equivalent but differ in bytes are different rows"
+  )
   func canonicallyEqualRows() throws {
     let db = try makePeople([["e\u{301}", "rome"], ["\u{e9}", "rome"], ["\u{e9}", "oslo"]])
     #expect(
@@ -56,7 +58,7 @@ struct VirtualTableRowTests {
     #expect(try db.value("SELECT count(*) FROM person WHERE name = 'e\u{301}'") == 1)
   }
 
-  @Test("A function's rows for one of two argument lists are all there")
+  @Test("An OR of two argument lists of a table-valued function finds the rows of both")
   func eitherArgument() throws {
     let db = try Database()
     try db.createFunction(TableFunction("series") { (from: Int, to: Int) in Array(from...to) })
@@ -69,7 +71,7 @@ struct VirtualTableRowTests {
   }
 
   @Test(
-    "A key is found by a collation",
+    "A virtual table's key can be compared with another collation",
     arguments: [
       "name = 'BOB' COLLATE NOCASE", "name COLLATE NOCASE IN ('x', 'BOB')",
       "name COLLATE RTRIM = 'Bob  '", "'bob' = name COLLATE NOCASE",
@@ -82,7 +84,8 @@ struct VirtualTableRowTests {
     #expect(try db.texts("SELECT name FROM anyone WHERE name = 'BOB'") == ["Bob"])
   }
 
-  @Test("A column is asked for by the collation that it was declared with, and by bytes")
+  @Test(
+    "A virtual table gets requests for its column's declared collation and BINARY, not for others")
   func declaredCollation() throws {
     let db = try Database()
     let asked = Asked()
@@ -104,7 +107,7 @@ struct VirtualTableRowTests {
     #expect(asked.last?.equals == [:])
   }
 
-  @Test("Lists of values find rows by a collation of the program's own")
+  @Test("An IN list finds a virtual table's rows by a custom collation")
   func ownCollation() throws {
     let db = try Database()
     try db.createCollation("length") { first, second in
@@ -121,7 +124,9 @@ struct VirtualTableRowTests {
     #expect(try db.texts("SELECT name FROM person WHERE name = 'xx'") == ["bo"])
   }
 
-  @Test("A value is compared as the type of the key says, and NULL with nothing")
+  @Test(
+    "Values are converted to the type of a virtual table's key, and NULL or other types find nothing"
+  )
   func types() throws {
     let db = try Database()
     let asked = Asked()
@@ -155,7 +160,7 @@ struct VirtualTableRowTests {
     }
     #expect(try db.value("SELECT count(*) FROM city WHERE id IS NULL") == 1)
     #expect(try db.value("SELECT count(*) FROM city WHERE zip IS NULL") == 1)
-    // A text beside a column of numbers is a number.
+    // A text that is compared with a numeric column is converted to a number.
     #expect(
       try db.texts("SELECT zip FROM city JOIN wanted ON zip = number ORDER BY 1") == ["0150", "7"])
     #expect(
@@ -163,7 +168,7 @@ struct VirtualTableRowTests {
     #expect(try db.texts("SELECT zip FROM city JOIN wanted ON id = text") == ["0150"])
   }
 
-  @Test("Ranges, orders and limits are told as far as the columns allow")
+  @Test("A virtual table's request has the ranges, order and limit that its columns support")
   func requests() throws {
     let db = try Database()
     let asked = Asked()
@@ -196,7 +201,7 @@ struct VirtualTableRowTests {
     #expect(asked.last?.order == [])
   }
 
-  @Test("Rows in another order than was asked for throw, and so do values of another type")
+  @Test("A virtual table's rows in the wrong order or with values of the wrong type throw")
   func wrongRows() throws {
     let db = try Database()
     try db.createModule("numbers") { _ in

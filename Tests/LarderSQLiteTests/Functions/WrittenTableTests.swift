@@ -3,9 +3,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Virtual tables that are written to")
+@Suite("Writable virtual tables")
 struct WrittenTableTests {
-  /// Settings by their names, with copies of what they were when a savepoint began.
+  /// Settings by name, with copies of their values at the beginning of each savepoint.
   private final class Settings: Sendable {
     struct State {
       var values: [String: Int64] = [:]
@@ -70,7 +70,7 @@ struct WrittenTableTests {
     return db
   }
 
-  @Test("Rows are inserted, updated and deleted by the closures")
+  @Test("INSERT, UPDATE and DELETE on a virtual table call its closures")
   func changes() throws {
     let settings = Settings()
     let db = try make(settings)
@@ -85,7 +85,8 @@ struct WrittenTableTests {
     #expect(settings.values == [:])
   }
 
-  @Test("What a closure throws, and values of another type, make the statement throw")
+  @Test(
+    "Writing to a virtual table throws the closure's errors and refuses NULL keys and wrong types")
   func refused() throws {
     let settings = Settings()
     let db = try make(settings)
@@ -105,7 +106,7 @@ struct WrittenTableTests {
     #expect(settings.values == ["a": 1])
   }
 
-  @Test("Without being told of transactions, nothing is rolled back")
+  @Test("A virtual table without a transaction closure isn't rolled back")
   func notRolledBack() throws {
     let settings = Settings()
     let db = try make(settings)
@@ -116,7 +117,8 @@ struct WrittenTableTests {
     #expect(settings.values == ["a": 1])
   }
 
-  @Test("Who is told of transactions takes back what is rolled back, and no more")
+  @Test(
+    "A virtual table with a transaction closure can undo exactly the changes that are rolled back")
   func rolledBack() throws {
     let settings = Settings()
     let db = try make(settings, follows: true)
@@ -137,7 +139,7 @@ struct WrittenTableTests {
       }
     }
     #expect(settings.values == ["a": 1, "b": 1])
-    // A statement that fails at its second row.
+    // This statement fails at its second row.
     #expect(throws: DatabaseError.self) {
       try db.executeUpdate("INSERT INTO setting VALUES ('d', 1), ('a', 1)")
     }
@@ -152,7 +154,7 @@ struct WrittenTableTests {
     #expect(settings.values == ["a": 1, "b": 1, "f": 1])
   }
 
-  @Test("A table that is created and written to in one transaction is told when it begins")
+  @Test("A virtual table that is created in a transaction gets its `begin` and `commit` steps")
   func createdInTransaction() throws {
     let settings = Settings()
     let db = try Database()
@@ -169,7 +171,7 @@ struct WrittenTableTests {
     #expect(settings.values == ["c": 1])
   }
 
-  @Test("A closure that is told of a transaction can't use the database")
+  @Test("A virtual table's transaction closure can't use the database")
   func alone() throws {
     let db = try Database()
     nonisolated(unsafe) let unsafeDB = db
@@ -189,7 +191,9 @@ struct WrittenTableTests {
     try db.removeFunction("log")
   }
 
-  @Test("What a table has no closure for, and tables without a key, are refused")
+  @Test(
+    "Writes without a closure, and writable virtual tables without a key or from a read-only module, throw"
+  )
   func notWritable() throws {
     let db = try Database()
     try db.createModule("log", isWritable: true) { _ in
@@ -222,7 +226,7 @@ struct WrittenTableTests {
     }
   }
 
-  @Test("A read scope doesn't write to a virtual table")
+  @Test("Writing to a virtual table in a read scope throws")
   func readScope() throws {
     let settings = Settings()
     let queue = try DatabaseQueue()

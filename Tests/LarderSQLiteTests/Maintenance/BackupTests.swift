@@ -7,7 +7,7 @@ import Testing
 struct BackupTests {
   private struct Doubt: Error {}
 
-  @Test("Text that names no file is refused instead of a copy that goes away")
+  @Test("A backup to an empty path or `:memory:` throws")
   func noFile() throws {
     let db = try Database()
     for path in ["", ":memory:"] {
@@ -16,7 +16,7 @@ struct BackupTests {
     }
   }
 
-  @Test("A database in memory is copied to a file, and back into another one in memory")
+  @Test("A backup of an in-memory database to a file is restored into another one")
   func roundTrip() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/cities.db"
@@ -32,7 +32,7 @@ struct BackupTests {
     }
   }
 
-  @Test("A copy replaces all that was there")
+  @Test("A backup over an existing database replaces all of its tables")
   func replaces() throws {
     try withTemporaryFolder { folder in
       let file = try Database(path: folder + "/rivers.db")
@@ -43,7 +43,8 @@ struct BackupTests {
     }
   }
 
-  @Test("A source that is missing throws, is not created, and leaves the database untouched")
+  @Test(
+    "Restoring from a missing file throws, doesn't create it, and leaves the database unchanged")
   func missingSource() throws {
     try withTemporaryFolder { folder in
       let db = try makeCities()
@@ -54,7 +55,7 @@ struct BackupTests {
     }
   }
 
-  @Test("A source that is no database throws and leaves the database untouched")
+  @Test("Restoring from a file that isn't a database throws and leaves the database unchanged")
   func noDatabase() throws {
     try withTemporaryFolder { folder in
       let text = String(repeating: "Oslo, Bergen, Lagos\n", count: 100)
@@ -68,7 +69,7 @@ struct BackupTests {
     }
   }
 
-  @Test("A destination in a folder that isn't there throws")
+  @Test("A backup of an in-memory database into a missing folder throws")
   func missingFolder() throws {
     try withTemporaryFolder { folder in
       let error = #expect(throws: DatabaseError.self) {
@@ -78,7 +79,7 @@ struct BackupTests {
     }
   }
 
-  @Test("Progress counts down to no pages left")
+  @Test("A backup's progress counts the remaining pages down to 0")
   func progress() throws {
     let db = try makeCities()
     try db.executeUpdate(
@@ -96,7 +97,7 @@ struct BackupTests {
     #expect(try copy.cityCount() == 2000)
   }
 
-  @Test("What the progress closure throws ends the copy and leaves the file as it was")
+  @Test("An error of the progress closure ends the backup and leaves the existing file as it was")
   func progressThrows() throws {
     try withTemporaryFolder { folder in
       let file = try Database(path: folder + "/rivers.db")
@@ -110,7 +111,7 @@ struct BackupTests {
     }
   }
 
-  @Test("A copy can't replace a database that has a transaction or result set open")
+  @Test("A backup into a database with an open transaction or result set throws")
   func openDestination() throws {
     let db = try makeCities()
     let other = try makeCities()
@@ -126,7 +127,7 @@ struct BackupTests {
     #expect(try other.cityCount() == 4)
   }
 
-  @Test("A new file and an empty database in memory take over the page size")
+  @Test("A backup keeps the page size in a new file and in an empty in-memory database")
   func pageSize() throws {
     try withTemporaryFolder { folder in
       let db = try Database()
@@ -140,7 +141,7 @@ struct BackupTests {
     }
   }
 
-  @Test("A file with a write-ahead log in use is copied as it stands, and the copy can be written")
+  @Test("A file in WAL mode with a reader is backed up, and the copy can be written")
   func writeAheadLog() throws {
     try withTemporaryFolder { folder in
       let file = try Database(path: folder + "/cities.db")
@@ -161,7 +162,7 @@ struct BackupTests {
     }
   }
 
-  @Test("A closed database can't be copied")
+  @Test("Backing up or restoring a closed database throws, and no file is created")
   func closed() throws {
     try withTemporaryFolder { folder in
       let db = try makeCities()

@@ -11,7 +11,7 @@ struct CheckpointTests {
   }
 
   @Test(
-    "Without a write-ahead log both counts are -1",
+    "A checkpoint without a write-ahead log returns -1 for both counts",
     arguments: [
       CheckpointMode.passive, .full, .restart, .truncate,
     ])
@@ -27,7 +27,7 @@ struct CheckpointTests {
     }
   }
 
-  @Test("All frames of the log move into the file when nobody reads")
+  @Test("A checkpoint moves all frames of the log when there are no readers")
   func allFrames() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/cities.db"
@@ -40,7 +40,7 @@ struct CheckpointTests {
     }
   }
 
-  @Test("A truncating checkpoint cuts the log to nothing")
+  @Test("A truncating checkpoint leaves the log with 0 bytes")
   func truncate() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/cities.db"
@@ -55,7 +55,7 @@ struct CheckpointTests {
     }
   }
 
-  @Test("A reader's snapshot holds frames back: passive moves what it can, the others wait")
+  @Test("With a reader's older snapshot a passive checkpoint moves some frames, a full one is busy")
   func reader() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/cities.db"
@@ -80,7 +80,7 @@ struct CheckpointTests {
     }
   }
 
-  @Test("Inside of a transaction that has written a checkpoint throws")
+  @Test("A checkpoint within a transaction that has written throws SQLITE_LOCKED")
   func transaction() throws {
     try withTemporaryFolder { folder in
       let db = try Database(path: folder + "/cities.db")
@@ -94,7 +94,7 @@ struct CheckpointTests {
     }
   }
 
-  @Test("A closed database throws")
+  @Test("A checkpoint of a closed database throws")
   func closed() throws {
     let db = try Database()
     try db.close()
@@ -102,7 +102,7 @@ struct CheckpointTests {
     #expect(error?.code == .misuse)
   }
 
-  @Test("While it is guarded, the log doesn't begin anew, whoever writes")
+  @Test("A LogRestartGuard keeps the log from restarting while another connection writes")
   func guarded() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/cities.db"
@@ -111,7 +111,7 @@ struct CheckpointTests {
       let handle = try #require(db.connection.handle)
       func begunAnew() throws -> Bool {
         let before = try db.checkpoint().logFrames
-        // Rows that stay the same aren't written.
+        // The value must change: SQLite doesn't write unchanged rows.
         try other.executeUpdate("UPDATE city SET area = area + 1")
         return try other.checkpoint().logFrames < before
       }
@@ -119,13 +119,13 @@ struct CheckpointTests {
       let restart = try LogRestartGuard(beside: db.connection, handle, "main")
       try other.executeUpdate("UPDATE city SET area = 2")
       #expect(restart.begin() == 0)
-      // Its mark is above 0: frames were left to be moved.
+      // The read mark is above 0: frames were left to be moved.
       #expect(try !begunAnew())
       #expect(try !begunAnew())
       restart.end()
       _ = try db.checkpoint()
       #expect(try begunAnew())
-      // Mark 0: the log may begin anew, and no checkpoint moves anything then.
+      // Read mark 0: the log may restart, but then no checkpoint moves any frames.
       _ = try db.checkpoint(.full)
       #expect(restart.begin() == 0)
       try other.executeUpdate("UPDATE city SET area = 3")
@@ -137,7 +137,7 @@ struct CheckpointTests {
   }
 
   @Test(
-    "PRAGMA wal_checkpoint returns what SQLite's own does",
+    "PRAGMA wal_checkpoint returns the row busy, log, checkpointed as SQLite does",
     arguments: ["", "(PASSIVE)", "(FULL)", "= restart", "(truncate)", "(nonsense)"])
   func pragma(argument: String) throws {
     try withTemporaryFolder { folder in
@@ -156,7 +156,7 @@ struct CheckpointTests {
           try rows.get("log", as: Int.self) == rows.get("checkpointed", as: Int.self))
         #expect(try !rows.next())
       }
-      // Somebody reads.
+      // A reader holds a snapshot.
       let reader = try shell.executeQuery("SELECT name FROM city")
       #expect(try reader.next())
       db.busyTimeout = .zero
@@ -167,7 +167,7 @@ struct CheckpointTests {
     }
   }
 
-  @Test("Attached databases are moved, too, each by itself")
+  @Test("A checkpoint covers attached databases, and one can be given alone by its name")
   func attached() throws {
     try withTemporaryFolder { folder in
       let db = try Database(path: folder + "/cities.db")
@@ -186,7 +186,7 @@ struct CheckpointTests {
     }
   }
 
-  @Test("What locks its file alone makes its checkpoints alone")
+  @Test("A connection with exclusive locking makes its own explicit and automatic checkpoints")
   func exclusive() throws {
     try withTemporaryFolder { folder in
       let db = try Database(path: folder + "/cities.db")
@@ -200,7 +200,7 @@ struct CheckpointTests {
     }
   }
 
-  @Test("A connection makes its automatic checkpoints when it is told to")
+  @Test("PRAGMA wal_autocheckpoint turns a connection's automatic checkpoints on and off")
   func automatic() throws {
     try withTemporaryFolder { folder in
       let path = folder + "/cities.db"

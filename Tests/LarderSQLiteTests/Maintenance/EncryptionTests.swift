@@ -4,14 +4,16 @@ import TestSupport
 import Testing
 
 @Suite(
-  "Keys that change, and copies with other keys",
+  "Changing encryption keys, and copies with other keys",
   .enabled(if: Encrypted.isThere, "the library that is linked doesn't encrypt"))
 struct EncryptionTests {
   private func key(_ byte: UInt8) throws -> EncryptionKey {
     try EncryptionKey(raw: [UInt8](repeating: byte, count: 32))
   }
 
-  @Test("A plain database moves to an encrypted file, with all that it has, and back")
+  @Test(
+    "A backup with a key encrypts a plain database with all its contents, and one without decrypts it"
+  )
   func moving() throws {
     try withTemporaryFolder { (folder: String) throws in
       let plain = try makeCities()
@@ -60,7 +62,8 @@ struct EncryptionTests {
     }
   }
 
-  @Test("A copy with another key isn't made over a file, in a transaction, or of what is only read")
+  @Test(
+    "A backup with another key throws over a file, in a transaction, or on a read-only connection")
   func refusedCopies() throws {
     try withTemporaryFolder { (folder: String) throws in
       let db = try Database(path: folder + "/cities.db", configuration: Encrypted.configuration())
@@ -87,7 +90,7 @@ struct EncryptionTests {
     }
   }
 
-  @Test("Copies, vacuumed or not, have the key of the database, and restoring takes them")
+  @Test("Backups and VACUUM INTO use the database's key, and restoring reads them")
   func backups() throws {
     try withTemporaryFolder { (folder: String) throws in
       let configuration = try Encrypted.configuration()
@@ -105,13 +108,13 @@ struct EncryptionTests {
       try db.executeUpdate("DELETE FROM city")
       try db.restore(from: folder + "/copy.db")
       #expect(try db.cityCount() == 4)
-      // A copy over a file that is there.
+      // A backup over an existing file.
       try db.backup(to: folder + "/copy.db")
       let other = try Database(
         path: folder + "/other.db", configuration: Encrypted.configuration(8))
       try other.restore(from: db)
       #expect(try other.cityCount() == 4)
-      // Plain and encrypted pages aren't the same size within.
+      // Plain and encrypted pages reserve different space, so neither can be copied over the other.
       try makeCities().backup(to: folder + "/plain.db")
       for body in [
         { try db.restore(from: folder + "/plain.db") }, { try db.restore(from: makeCities()) },
@@ -124,7 +127,7 @@ struct EncryptionTests {
     }
   }
 
-  @Test("A database as bytes is plain, and is a database in memory with or without a key")
+  @Test("`serialized` of an encrypted database returns plain bytes, opened with or without a key")
   func serialized() throws {
     try withTemporaryFolder { (folder: String) throws in
       let configuration = try Encrypted.configuration()
@@ -138,7 +141,7 @@ struct EncryptionTests {
   }
 
   @Test(
-    "A key is changed, in a file with each journal mode: the new one opens it, the former doesn't")
+    "After `rekey`, in each journal mode, the new key opens the file and the old one doesn't")
   func rekeying() throws {
     for mode in [Configuration.JournalMode.wal, .delete, .truncate] {
       try withTemporaryFolder { (folder: String) throws in
@@ -169,7 +172,7 @@ struct EncryptionTests {
     }
   }
 
-  @Test("A queue's key can be changed between its transactions, also where they share syncs")
+  @Test("A queue's key can be changed between transactions, also in the profile that shares syncs")
   func rekeyingQueue() throws {
     for profile in [Configuration.Profile.service, .durable] {
       try withTemporaryFolder { (folder: String) throws in
@@ -188,7 +191,7 @@ struct EncryptionTests {
   }
 
   @Test(
-    "A key isn't changed in a transaction, in a pool, beside others, of what is plain or only read")
+    "`rekey` throws in a transaction or pool, beside other connections, or if plain or read-only")
   func refusedRekeying() throws {
     try withTemporaryFolder { (folder: String) throws in
       let path = folder + "/cities.db"
@@ -224,7 +227,7 @@ struct EncryptionTests {
   }
 
   @Test(
-    "Databases are attached with keys of their own, with none, or by SQL with that of the first")
+    "Databases are attached with their own key or none; ATTACH in SQL uses the main database's key")
   func attached() throws {
     try withTemporaryFolder { (folder: String) throws in
       try makeCities().backup(to: folder + "/plain.db")
@@ -253,7 +256,8 @@ struct EncryptionTests {
     }
   }
 
-  @Test("A scope attaches what stays until it is detached, and a read scope attaches nothing")
+  @Test(
+    "A queue's attached database stays until it is detached, and attaching in a read scope throws")
   func attachedInScopes() throws {
     try withTemporaryFolder { (folder: String) throws in
       try makeCities().backup(to: folder + "/eight.db", key: key(8))
@@ -275,7 +279,7 @@ struct EncryptionTests {
     }
   }
 
-  @Test("A page that was changed from outside is found by the check, and not read")
+  @Test("`cipherIntegrityCheck` finds a page that was altered in the file, and reading it throws")
   func integrity() throws {
     try withTemporaryFolder { (folder: String) throws in
       let path = folder + "/cities.db"

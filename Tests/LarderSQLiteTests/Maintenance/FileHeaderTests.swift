@@ -2,10 +2,10 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("The numbers in a file's header")
+@Suite("`userVersion` and `applicationID`")
 struct FileHeaderTests {
   @Test(
-    "The user version is 0 at first, and keeps every 32-bit number",
+    "`userVersion` is 0 in a new database, and stores any 32-bit number",
     arguments: [
       12, 0, -1, Int32.max, Int32.min,
     ])
@@ -17,7 +17,7 @@ struct FileHeaderTests {
   }
 
   @Test(
-    "The application id is 0 at first, and keeps every 32-bit number",
+    "`applicationID` is 0 in a new database, and stores any 32-bit number",
     arguments: [
       // The second spells "Lard".
       1_234_567, 0x4C61_7264, Int32.max, Int32.min,
@@ -30,7 +30,7 @@ struct FileHeaderTests {
     #expect(try db.userVersion == 0)
   }
 
-  @Test("Both stay in the file")
+  @Test("`userVersion` and `applicationID` are kept in the file")
   func file() throws {
     try withTemporaryFolder { folder in
       let first = try Database(path: folder + "/cities.db")
@@ -43,7 +43,7 @@ struct FileHeaderTests {
     }
   }
 
-  @Test("Both are undone with their transaction")
+  @Test("`userVersion` and `applicationID` are rolled back with their transaction")
   func rollback() throws {
     let db = try Database()
     try db.setUserVersion(1)
@@ -56,7 +56,7 @@ struct FileHeaderTests {
     #expect(try db.applicationID == 0)
   }
 
-  @Test("On a closed database both throw")
+  @Test("`userVersion` and `applicationID` throw on a closed database")
   func closed() throws {
     let db = try Database()
     try db.close()

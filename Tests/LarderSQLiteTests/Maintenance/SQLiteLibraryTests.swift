@@ -8,14 +8,14 @@ struct SQLiteLibraryTests {
     version.split(separator: ".").compactMap { Int($0) }
   }
 
-  @Test("Larder's version has three numbers")
+  @Test("`larderVersion` has three numbers")
   func larderVersion() {
     let version = SQLiteLibrary.larderVersion
     #expect(parts(version).count == 3)
     #expect(parts(version).map { "\($0)" }.joined(separator: ".") == version)
   }
 
-  @Test("SQLite's version is the one that it tells by SQL, 3.37 or newer")
+  @Test("`SQLiteLibrary.version` equals sqlite_version(), and is 3.37 or newer")
   func version() throws {
     let parts = parts(SQLiteLibrary.version)
     try #require(parts.count >= 3)
@@ -24,19 +24,19 @@ struct SQLiteLibraryTests {
       try Database().value("SELECT sqlite_version()", as: String.self) == SQLiteLibrary.version)
   }
 
-  @Test("SQLite is built for programs with several threads")
+  @Test("The SQLite library is compiled thread-safe")
   func threads() {
     #expect(!SQLiteLibrary.compileOptions.contains("THREADSAFE=0"))
   }
 
-  @Test("The options that SQLite was built with are those that it tells by SQL")
+  @Test("`compileOptions` equals the result of PRAGMA compile_options")
   func compileOptions() throws {
     let options = SQLiteLibrary.compileOptions
     #expect(options.contains { $0.hasPrefix("THREADSAFE=") })
     #expect(try Database().texts("PRAGMA compile_options").sorted() == options.sorted())
   }
 
-  @Test("A limit can be asked for and set, within the bounds that SQLite was built with")
+  @Test("Each limit can be read and set, up to the maximum that SQLite was built with")
   func limits() throws {
     let db = try Database()
     for limit in Limit.allCases {
@@ -52,7 +52,7 @@ struct SQLiteLibraryTests {
     #expect(try db.value("SELECT ? + ?", 1, 2, as: Int.self) == 3)
   }
 
-  @Test("Limits can be set at opening")
+  @Test("`Configuration.limits` sets limits when a database is opened")
   func configuredLimits() throws {
     var configuration = Configuration()
     configuration.limits = [.variables: 5, .attached: 0]

@@ -2,10 +2,11 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Databases as bytes")
+@Suite("Serialized databases")
 struct SerializationTests {
   @Test(
-    "The bytes of a database make an equal one, which goes on by itself", arguments: Company.threads
+    "`Database(serialized:)` makes an independent copy with the same rows",
+    arguments: Company.threads
   )
   func copies(company: Company) throws {
     let folder = try ScratchFolder()
@@ -28,7 +29,7 @@ struct SerializationTests {
     #expect(try queue.read { try $0.cityCount() } == 32)
   }
 
-  @Test("A copy that is only read can't be written, nor one of nothing be mistaken")
+  @Test("A serialized copy can be opened read-only; an empty one works; unknown schemas throw")
   func readOnly() throws {
     var configuration = Configuration()
     configuration.readOnly = true
@@ -43,14 +44,15 @@ struct SerializationTests {
     #expect(throws: DatabaseError.self) { try copy.serialized("a\0b") }
   }
 
-  @Test("Bytes that are no database are refused, whatever they are")
+  @Test("Opening bytes that aren't a database throws; randomly altered ones may, but never crash")
   func hostile() throws {
     let bytes = try makeCities().serialized()
-    var random = SystemRandomNumberGenerator()
-    for (cut, code) in [([UInt8](repeating: 65, count: 4096), ResultCode.notADatabase)] {
-      let error = #expect(throws: DatabaseError.self) { try Database(serialized: cut) }
-      #expect(error?.code == code)
+    let error = #expect(throws: DatabaseError.self) {
+      try Database(serialized: [UInt8](repeating: 65, count: 4096))
     }
+    #expect(error?.code == .notADatabase)
+    var random = SeededGenerator(seed: 5)
+    var refused = 0
     for _ in 0..<300 {
       var mutated = bytes
       for _ in 0..<Int.random(in: 1...20, using: &random) {
@@ -64,8 +66,10 @@ struct SerializationTests {
         let copy = try Database(serialized: mutated, configuration: .init(profile: .untrustedFile))
         _ = try copy.texts("SELECT name FROM city")
       } catch {
+        refused += 1
         #expect(error is DatabaseError || error is ConversionError)
       }
     }
+    #expect(refused > 0)
   }
 }

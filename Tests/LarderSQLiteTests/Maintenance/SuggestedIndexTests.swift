@@ -1,7 +1,7 @@
 import LarderSQLite
 import Testing
 
-/// The indexes that statements lack.
+/// Tests of `suggestedIndexes(for:)`.
 @Suite struct SuggestedIndexTests {
   private func database(_ more: SQL = "") throws -> Database {
     let db = try Database()
@@ -19,7 +19,7 @@ import Testing
     try database(more).suggestedIndexes(for: sql).map(\.sql).sorted()
   }
 
-  @Test("A column that is compared gets an index")
+  @Test("An index is suggested for a column that a WHERE clause compares")
   func comparison() throws {
     #expect(
       try suggestions("SELECT * FROM city WHERE country = ?")
@@ -29,7 +29,7 @@ import Testing
         == [#"CREATE INDEX "city_population" ON "city" ("population")"#])
   }
 
-  @Test("Columns that are equal come before those of a range, and these before an order's")
+  @Test("A suggested index has equality columns first, then range columns, then those of ORDER BY")
   func severalColumns() throws {
     #expect(
       try suggestions("SELECT * FROM city WHERE population > ? AND country = ?")
@@ -44,7 +44,7 @@ import Testing
         ])
   }
 
-  @Test("Nothing is suggested where an index is there already, or none can help")
+  @Test("No index is suggested when a suitable one exists, or none could help")
   func nothing() throws {
     #expect(try suggestions("SELECT * FROM city WHERE id = 3") == [])
     #expect(try suggestions("SELECT * FROM city") == [])
@@ -56,7 +56,7 @@ import Testing
     #expect(try suggestions("PRAGMA user_version") == [])
   }
 
-  @Test("Joins, alternatives, subqueries and writing statements have suggestions too")
+  @Test("Indexes are suggested for joins, OR, subqueries, GROUP BY, UPDATE and DELETE")
   func statements() throws {
     #expect(
       try suggestions(
@@ -87,7 +87,7 @@ import Testing
         == [#"CREATE INDEX "city_country" ON "city" ("country")"#])
   }
 
-  @Test("Collations and expressions are those of the statement")
+  @Test("A suggested index has the statement's collation or expression")
   func expressions() throws {
     #expect(
       try suggestions("SELECT * FROM city WHERE name = ? COLLATE NOCASE")
@@ -100,7 +100,9 @@ import Testing
         == [#"CREATE INDEX "city_expression" ON "city" (json_extract(payload, '$.a'))"#])
   }
 
-  @Test("The program's functions and collations, views, attached and temporary tables are there")
+  @Test(
+    "Indexes are suggested with custom functions and collations, and for views, attached and temp tables"
+  )
   func company() throws {
     let db = try database("CREATE VIEW european AS SELECT * FROM city WHERE half(population) > 3")
     try db.createFunction("half", argumentCount: 1) { _ in nil }
@@ -130,7 +132,8 @@ import Testing
   }
 
   @Test(
-    "Statistics are heeded: the table that has more rows gets the index", arguments: [true, false])
+    "The suggested index of a join is on the table with more rows by ANALYZE's statistics",
+    arguments: [true, false])
   func statistics(isFirstLarge: Bool) throws {
     let db = try database("CREATE TABLE a (x); CREATE TABLE b (x); ANALYZE")
     try db.executeUpdate(
@@ -141,7 +144,7 @@ import Testing
         == [isFirstLarge ? "a_x" : "b_x"])
   }
 
-  @Test("What is suggested is used, and nothing of the database has changed")
+  @Test("Suggesting an index changes no schema, and the query then uses the suggested index")
   func used() throws {
     let db = try database()
     let before = try db.schema()
@@ -160,7 +163,7 @@ import Testing
     #expect(try db.suggestedIndexes(for: sql) == [])
   }
 
-  @Test("Hostile names are quoted, and a name that is taken gets a number")
+  @Test("A suggested index quotes unusual names, and adds a number to a name that is taken")
   func names() throws {
     let db = try Database()
     try db.executeStatements(
@@ -178,7 +181,7 @@ import Testing
     #expect(try db.suggestedIndexes(for: "SELECT * FROM t WHERE a = 1").map(\.name) == ["t_a_2"])
   }
 
-  @Test("A statement that isn't valid throws")
+  @Test("Suggesting indexes for invalid, empty or several statements throws")
   func invalid() throws {
     let db = try database()
     #expect(throws: DatabaseError.self) { try db.suggestedIndexes(for: "SELECT * FROM nowhere") }

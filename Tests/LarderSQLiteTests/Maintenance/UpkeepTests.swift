@@ -3,9 +3,11 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Upkeep of a file")
+@Suite("Maintenance of a database file")
 struct UpkeepTests {
-  @Test("Closing gathers the planner's figures, where it is asked for")
+  @Test(
+    "Closing with `optimizesOnClose` gathers the query planner's statistics, and without it doesn't"
+  )
   func optimizesOnClose() throws {
     for optimizes in [true, false] {
       let folder = try ScratchFolder()
@@ -30,7 +32,7 @@ struct UpkeepTests {
     }
   }
 
-  @Test("Asked for, the planner's figures are gathered at once, and the limit is as it was")
+  @Test("`optimize` gathers the query planner's statistics and leaves `analysis_limit` unchanged")
   func optimize() throws {
     let db = try makeCities()
     try db.executeUpdate("CREATE INDEX i ON city (population, area)")
@@ -41,7 +43,7 @@ struct UpkeepTests {
     #expect(try db.value("PRAGMA analysis_limit", as: Int.self) == 7)
   }
 
-  @Test("VACUUM writes the file anew, or another one")
+  @Test("`vacuum` works on the file or into a new one, and throws in transactions and read scopes")
   func vacuum() throws {
     let folder = try ScratchFolder()
     let queue = try DatabaseQueue(path: folder.file("a.db"))
@@ -61,7 +63,8 @@ struct UpkeepTests {
     #expect(throws: DatabaseError.self) { try queue.read { try $0.optimize() } }
   }
 
-  @Test("A file with another application_id is refused, and a new one gets it")
+  @Test(
+    "A new file gets `expectedApplicationID`, and opening or restoring one with another id throws")
   func applicationID() throws {
     let folder = try ScratchFolder()
     var configuration = Configuration()
@@ -79,7 +82,7 @@ struct UpkeepTests {
       try Database(path: folder.file("other.db"), configuration: configuration)
     }
     #expect(error?.code == .mismatch)
-    // Nor does it replace the own one.
+    // A file with another id isn't restored into this one either.
     let again = try DatabasePool(path: folder.file("own.db"), configuration: configuration)
     for source in ["other.db", "own.db"] {
       let error = failure { db in
@@ -100,7 +103,7 @@ struct UpkeepTests {
     }
   }
 
-  @Test("What is deleted is overwritten where that is asked for")
+  @Test("With `secureDelete` deleted rows are overwritten in the file")
   func secureDelete() throws {
     for isOn in [true, false] {
       let folder = try ScratchFolder()
@@ -117,7 +120,7 @@ struct UpkeepTests {
     }
   }
 
-  @Test("A connection and a statement tell what SQLite counts")
+  @Test("`statistics` of a connection and a statement give SQLite's counters")
   func statistics() throws {
     let db = try makeCities()
     let figures = try db.statistics
@@ -137,7 +140,8 @@ struct UpkeepTests {
     #expect(throws: DatabaseError.self) { try db.statistics }
   }
 
-  @Test("An extension that isn't there, or isn't one, is told by its path, and SQL loads none")
+  @Test(
+    "Opening with a missing or invalid extension throws, and load_extension() in SQL is refused")
   func extensions() throws {
     let folder = try ScratchFolder()
     try Data("no library".utf8).write(to: URL(filePath: folder.file("text.so")))

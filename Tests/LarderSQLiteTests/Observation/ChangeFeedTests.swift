@@ -3,7 +3,7 @@ import Testing
 
 @testable import LarderSQLite
 
-@Suite("The feed of changes", .promptly, .needsPreupdateHook)
+@Suite("Change feeds", .promptly, .needsPreupdateHook)
 struct ChangeFeedTests {
   private func described(_ changes: [RowChange]) -> [String] {
     changes.map { change in
@@ -14,7 +14,7 @@ struct ChangeFeedTests {
     }
   }
 
-  @Test("Each commit is told with the rows before and after", arguments: Company.all)
+  @Test("A feed reports each commit with the rows' old and new values", arguments: Company.all)
   func commits(company: Company) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
@@ -39,7 +39,7 @@ struct ChangeFeedTests {
   }
 
   @Test(
-    "What was rolled back isn't told, also to a savepoint, nor what a failed statement has undone")
+    "A feed leaves out what a rollback, a savepoint's rollback or a failed statement has undone")
   func rolledBack() async throws {
     let access = try DatabaseQueue()
     try await access.inDatabase { try createCities(in: $0) }
@@ -90,7 +90,7 @@ struct ChangeFeedTests {
     #expect(try await feed.next()?.changes.map { $0.new?[3] } == [6.0])
   }
 
-  @Test("Rows that give way, cascades, triggers and tables without row ids are told")
+  @Test("A feed reports replaced rows, cascades, triggers' writes and rows of WITHOUT ROWID tables")
   func ways() async throws {
     let access = try DatabaseQueue()
     try await access.inDatabase { db in
@@ -127,7 +127,7 @@ struct ChangeFeedTests {
         ].sorted())
   }
 
-  @Test("Columns that were added have their defaults in rows that are older")
+  @Test("A feed reports an added column's default in rows that were inserted before")
   func addedColumns() async throws {
     let access = try DatabaseQueue()
     try await access.inDatabase { db in
@@ -154,7 +154,7 @@ struct ChangeFeedTests {
   }
 
   @Test(
-    "A table that is dropped, renamed or made anew is told as an unknown change, and then followed",
+    "A table that is recreated or altered is reported as unknown, and then followed",
     arguments: [
       "DROP TABLE city; CREATE TABLE city (id INTEGER PRIMARY KEY, name, population, area)",
       "CREATE TABLE n AS SELECT * FROM city; DROP TABLE city; ALTER TABLE n RENAME TO city",
@@ -184,7 +184,7 @@ struct ChangeFeedTests {
     #expect(try await feed.next()?.changes.map(\.new?.first) == [9])
   }
 
-  @Test("A table that is gone is told, and others are followed still")
+  @Test("A feed reports the drop of its only table as unknown, and a feed of another table works")
   func gone() async throws {
     let access = try DatabaseQueue()
     try await access.inDatabase {
@@ -202,7 +202,7 @@ struct ChangeFeedTests {
     #expect(first?.changes.isEmpty == false || first?.isFromElsewhere == true)
   }
 
-  @Test("Who breaks a constraint of a table that is followed is told which")
+  @Test("A constraint error on a followed table names its columns")
   func constraints() async throws {
     let access = try DatabaseQueue()
     try await access.inDatabase { try createCities(in: $0) }
@@ -219,7 +219,7 @@ struct ChangeFeedTests {
   }
 
   @Test(
-    "A feed that nobody reads ends with an error once what it holds was read",
+    "A feed that exceeds its limit gives the changes it holds, then throws FeedOverflow",
     arguments: Company.threads)
   func overflow(company: Company) async throws {
     let folder = try ScratchFolder()
@@ -247,7 +247,9 @@ struct ChangeFeedTests {
     await #expect(throws: FeedOverflow.self) { try await second.next() }
   }
 
-  @Test("Closing the database ends a feed, also one that waits", arguments: Company.threads)
+  @Test(
+    "Closing the database ends a waiting feed, and an unread one after its changes",
+    arguments: Company.threads)
   func closed(company: Company) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
@@ -258,14 +260,14 @@ struct ChangeFeedTests {
     let waiting = Task { [feed = Handed(feed)] in try await feed.content.next() == nil }
     try await access.close()
     #expect(try await waiting.value)
-    // What was committed before is there still.
+    // Changes that were committed before closing can still be read.
     #expect(try await unread.next()?.changes.count == 1)
     #expect(try await unread.next() == nil)
     let error = await #expect(throws: DatabaseError.self) { try await Followed.begin(access) }
     #expect(error?.code == .misuse)
   }
 
-  @Test("What can't be followed is refused")
+  @Test("A feed of a virtual table, a view, generated columns or a missing table throws")
   func refused() async throws {
     let access = try DatabaseQueue()
     try await access.inDatabase { db in
@@ -278,14 +280,14 @@ struct ChangeFeedTests {
     for table in ["f", "v", "g", "none", "other.t", ""] {
       await #expect(throws: DatabaseError.self) { try await Followed.begin(access, [table]) }
     }
-    // Nothing of it is left in the way.
+    // A refused feed doesn't keep the next one from working.
     try await access.inDatabase { db in try db.executeUpdate("CREATE TABLE t (a)") }
     let feed = try await Followed.begin(access, ["t"])
     try await access.inDatabase { db in try db.executeUpdate("INSERT INTO t VALUES (1)") }
     #expect(try await feed.next()?.changes.count == 1)
   }
 
-  @Test("Attached databases' tables are followed by their names")
+  @Test("A feed of `b.t` reports the attached table and not the main database's `t`")
   func attached() async throws {
     let folder = try ScratchFolder()
     let access = try DatabaseQueue()
@@ -301,7 +303,9 @@ struct ChangeFeedTests {
     #expect(changes.map(\.new) == [[2]] && changes.map(\.database) == ["b"])
   }
 
-  @Test("A feed that begins with what a table holds misses nothing", arguments: Company.tasks)
+  @Test(
+    "A feed's initial read and its changes together contain each concurrent insert once",
+    arguments: Company.tasks)
   func beginning(company: Company) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
@@ -328,7 +332,9 @@ struct ChangeFeedTests {
     #expect(count == 105)
   }
 
-  @Test("A feed replayed on a copy gives the same database", arguments: Company.threads, 0..<4)
+  @Test(
+    "Replaying a feed of random transactions on a copy gives the same rows",
+    arguments: Company.threads, 0..<4)
   func replayed(company: Company, seed: Int) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)

@@ -20,7 +20,8 @@ struct ChangesetApplicationTests {
   }
 
   @Test(
-    "A feed is told what was changed, and nothing of what a trigger refused", .needsSessions,
+    "A feed reports what applying a changeset changed, without the rows that a trigger refused",
+    .needsSessions,
     .promptly, arguments: ["ABORT", "FAIL"])
   func feed(refusal: String) async throws {
     let schema: SQL = """
@@ -57,7 +58,7 @@ struct ChangesetApplicationTests {
     }
     let told = try await #require(feed.next())
     #expect(!told.isFromElsewhere)
-    // The rows before, with what is told, are those that are there.
+    // The reported changes turn the rows before into the rows after.
     var copy = before
     for change in told.changes {
       if let old = change.old {
@@ -70,13 +71,13 @@ struct ChangesetApplicationTests {
     let after = try await queue.inDatabase { try rows($0) }
     #expect(copy == after)
     #expect(after.count == (refusal == "ABORT" ? 4 : 5))
-    // What FAIL leaves behind is in the way when the change is tried again.
+    // The row that FAIL leaves behind conflicts when the change is tried again.
     let refused: [Changeset.Conflict.Kind] =
       refusal == "ABORT" ? [.constraint, .constraint] : [.data, .conflict, .constraint]
     #expect(kinds.contains(.conflict) && Set(refused).isSubset(of: kinds), "\(kinds)")
   }
 
-  @Test("Values that are observed are read anew for what was applied, and not for other tables")
+  @Test("Applying a changeset makes observed values of its tables read again, and no others")
   func values() async throws {
     let table = RecordedTable(name: "t", keys: [1, 0], isPatch: false)
     var encoder = ChangesetEncoder()
@@ -100,7 +101,8 @@ struct ChangesetApplicationTests {
     #expect(other.count == 2)
   }
 
-  @Test("Rows that make room for one another are applied in whatever order", .needsSessions)
+  @Test(
+    "A changeset whose rows exchange unique values is applied, whatever its order", .needsSessions)
   func exchanged() throws {
     let schema: SQL = """
       CREATE TABLE t (id INTEGER PRIMARY KEY, x UNIQUE); INSERT INTO t VALUES (1, 'a'), (2, 'b');
@@ -127,7 +129,9 @@ struct ChangesetApplicationTests {
     #expect(Set(kinds) == [.data, .constraint])
   }
 
-  @Test("An error that rolls back all is thrown, and the database is as before", .needsSessions)
+  @Test(
+    "A trigger's RAISE(ROLLBACK) while a changeset is applied is thrown, and nothing is applied",
+    .needsSessions)
   func rolledBack() throws {
     let schema: SQL = "CREATE TABLE t (id INTEGER PRIMARY KEY, x); INSERT INTO t VALUES (1, 2)"
     let changeset = try make(schema).record("t") { db in
@@ -147,7 +151,7 @@ struct ChangesetApplicationTests {
     #expect(try target.value("PRAGMA defer_foreign_keys", as: Int.self) == 0)
   }
 
-  @Test("Texts that aren't UTF-8, and numbers of either sign of zero, are applied as they are")
+  @Test("Applying a changeset keeps invalid UTF-8 text and negative zero bit by bit")
   func bytes() throws {
     let table = RecordedTable(name: "t", keys: [1, 0, 0], isPatch: false)
     var encoder = ChangesetEncoder()
@@ -161,13 +165,13 @@ struct ChangesetApplicationTests {
     #expect(
       try rows(db, "SELECT typeof(k), hex(k), x, typeof(y), length(y) FROM t")
         == [["text", "61FF00", -0.0, "blob", 0]])
-    // It can't be told where it conflicts.
+    // A conflict can't pass this row to the closure, because its text isn't UTF-8.
     #expect(throws: ConversionError.self) { try changeset.apply(to: db) { _ in .omit } }
     try changeset.inverted().apply(to: db)
     #expect(try rows(db).isEmpty)
   }
 
-  @Test("Keys of several columns in another order, columns more and generated ones don't matter")
+  @Test("A changeset is applied to a table with other key order, more columns or generated columns")
   func otherShapes() throws {
     let table = RecordedTable(name: "T", keys: [1, 2, 0], isPatch: false)
     var encoder = ChangesetEncoder()
@@ -198,7 +202,7 @@ struct ChangesetApplicationTests {
     #expect(try encoder.changeset.apply(to: none).data.isEmpty)
   }
 
-  @Test("What ANALYZE has found is recorded and applied", .needsSessions)
+  @Test("The statistics of ANALYZE are recorded in a changeset and applied", .needsSessions)
   func statistics() throws {
     let schema: SQL = """
       CREATE TABLE t (id INTEGER PRIMARY KEY, x); CREATE TABLE u (y); CREATE INDEX ux ON t (x);
@@ -221,7 +225,7 @@ struct ChangesetApplicationTests {
     #expect(Set(kinds) == [.data, .conflict])
   }
 
-  @Test("Foreign keys that were deferred before stay so", .needsSessions)
+  @Test("Applying a changeset leaves `defer_foreign_keys` on when it was on before", .needsSessions)
   func deferredBefore() throws {
     let schema: SQL = """
       CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE t (id INTEGER PRIMARY KEY, p REFERENCES p);
@@ -240,7 +244,7 @@ struct ChangesetApplicationTests {
     #expect(try rows(target) == [[1, 1], [2, 5]])
   }
 
-  @Test("Changes make room for one another across changesets whose bytes were appended")
+  @Test("Two changesets whose bytes are appended are applied as one when the second frees a value")
   func appended() throws {
     func cities(_ one: String, _ two: String) throws -> Database {
       let db = try make("CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT UNIQUE)")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LarderSQLite
 
-@Suite("What is made of changesets")
+@Suite("Changesets derived from others: rebased, filtered, renamed, combined, difference")
 struct ChangesetRebaseTests {
   private func make() throws -> Database {
     let db = try Database()
@@ -23,7 +23,7 @@ struct ChangesetRebaseTests {
   }
 
   @Test(
-    "What is left of local changes, after others' were applied and decided about, makes both the same",
+    "Local changes rebased onto remote ones make both databases the same",
     .needsSessions, arguments: [Changeset.Resolution.omit, .replace])
   func rebased(resolution: Changeset.Resolution) throws {
     let (remote, local) = (try make(), try make())
@@ -53,7 +53,8 @@ struct ChangesetRebaseTests {
     #expect(error?.code == .misuse)
   }
 
-  @Test("Of several decisions about a row one that replaced it counts, and else the last one")
+  @Test(
+    "Of several decisions about a row, rebasing uses the one that replaced it, else the last one")
   func severalDecisions() throws {
     let table = RecordedTable(name: "t", keys: [1, 0, 0], isPatch: false)
     func decisions(_ x: Int64, isDeletion: Bool = false, isReplaced: Bool) -> Changeset.Decisions {
@@ -85,7 +86,7 @@ struct ChangesetRebaseTests {
     #expect(gone == nil)
   }
 
-  @Test("Changes of one table, or of some rows, are what a closure keeps", .needsSessions)
+  @Test("`filtered` keeps the changes for which its closure returns true", .needsSessions)
   func filtered() throws {
     let source = try make()
     let changeset = try source.record { db in
@@ -103,7 +104,9 @@ struct ChangesetRebaseTests {
     }
   }
 
-  @Test("Changes are applied to a table of another name, whose name is in any case", .needsSessions)
+  @Test(
+    "A changeset with renamed tables is applied to the new names; the old ones match in any case",
+    .needsSessions)
   func renamed() throws {
     let changeset = try make().record("t") { try $0.executeUpdate("UPDATE t SET x = 0") }
     let target = try make()
@@ -114,7 +117,7 @@ struct ChangesetRebaseTests {
     #expect(error?.code == .misuse)
   }
 
-  @Test("A row that several changesets change is there once, as what they do together")
+  @Test("Combining changesets merges the changes of a row into one with the same effect")
   func combined() throws {
     let table = RecordedTable(name: "t", keys: [1, 0], isPatch: false)
     func change(_ operation: RowChange.Operation, _ old: Int64, _ new: Int64) -> RecordedChange {
@@ -147,12 +150,12 @@ struct ChangesetRebaseTests {
     #expect(try combined(change(.update, 0, 1), change(.delete, 1, 0)) == "delete 0 -")
     #expect(try combined(change(.delete, 0, 0), change(.insert, 0, 3)) == "update 0 3")
     #expect(try combined(change(.delete, 3, 0), change(.insert, 0, 3)) == "")
-    // Those that can't follow one another.
+    // Pairs of changes that can't follow one another.
     #expect(try combined(change(.insert, 0, 1), change(.insert, 0, 2)) == "insert - 1")
     #expect(try combined(change(.delete, 1, 0), change(.delete, 2, 0)) == "delete 1 -")
   }
 
-  @Test("A difference makes tables like those of another database, byte by byte")
+  @Test("Applying the `difference` to another database makes the tables equal byte by byte")
   func difference() throws {
     let (here, there) = (try make(), try make())
     try there.executeStatements(
@@ -173,7 +176,7 @@ struct ChangesetRebaseTests {
     #expect(try here.difference(to: make(), of: "u").data.isEmpty)
   }
 
-  @Test("A difference makes room before rows come, where a constraint ignores those without")
+  @Test("A `difference` frees unique values before it inserts them, also with ON CONFLICT IGNORE")
   func differenceOrder() throws {
     func make(_ rows: String) throws -> Database {
       let db = try Database()
@@ -186,12 +189,13 @@ struct ChangesetRebaseTests {
     let there = try make("(1, 'Paris'), (2, 'Nice')")
     try here.difference(to: there).apply(to: here)
     #expect(try here.difference(to: there).data.isEmpty)
-    // No order makes room for names that are exchanged; that is told.
+    // No order frees names that two rows exchange, so applying throws.
     let exchanged = try make("(1, 'Nice'), (2, 'Paris')")
     #expect(throws: DatabaseError.self) { try here.difference(to: exchanged).apply(to: here) }
   }
 
-  @Test("A difference to an attached database is the same, and needs tables that are the same")
+  @Test(
+    "The `difference` to an attached database needs the same columns in both tables, else throws")
   func attached() throws {
     let db = try make()
     try db.executeStatements(

@@ -21,7 +21,8 @@ struct ChangesetTests {
   }
 
   @Test(
-    "What was recorded makes another database the same, and its inverse undoes it", .needsSessions,
+    "A recorded changeset makes another database the same, and its inverse undoes it",
+    .needsSessions,
     arguments: [false, true])
   func applied(isPatchset: Bool) throws {
     let db = try makeCities()
@@ -39,7 +40,7 @@ struct ChangesetTests {
     }
   }
 
-  @Test("Rows are told with what is recorded of them", .needsSessions)
+  @Test("`forEach` gives each row's operation and its recorded old and new values", .needsSessions)
   func rowsOfChangeset() throws {
     let changeset = try edited(makeCities())
     var found: [Changeset.Row] = []
@@ -52,7 +53,9 @@ struct ChangesetTests {
     #expect(found[2].old == [1, nil, 291940, 464.7] && found[2].new == [nil, nil, 5, 6.0])
   }
 
-  @Test("Conflicts are decided by a closure, one by one", .needsSessions)
+  @Test(
+    "Conflicts are decided by a closure: omit, replace or abort, and its misuse throws",
+    .needsSessions)
   func conflicts() throws {
     let changeset = try edited(makeCities())
     func other() throws -> Database {
@@ -100,7 +103,7 @@ struct ChangesetTests {
     #expect(try rows(aborted) == before)
   }
 
-  @Test("A foreign key that all changes together break is a conflict", .needsSessions)
+  @Test("A changeset that breaks a foreign key is a conflict of kind `foreignKey`", .needsSessions)
   func foreignKeys() throws {
     func open() throws -> Database {
       let db = try makeCities()
@@ -124,36 +127,79 @@ struct ChangesetTests {
     #expect(try other.cityCount() == 4)
   }
 
-  @Test("Bytes that are no changeset throw, whatever they are", .needsSessions)
+  /// Whether a call throws. Expects the error to be one for malformed bytes, or for changes that the database
+  /// can't take.
+  static func isRefused(_ call: () throws -> Void) -> Bool {
+    do {
+      try call()
+      return false
+    } catch let error as DatabaseError {
+      #expect(
+        [.corrupt, .misuse, .schema, .mismatch, .constraint].contains(error.code), "\(error)")
+    } catch {
+      #expect(error is ConversionError, "\(error)")
+    }
+    return true
+  }
+
+  @Test(
+    "Truncated changesets throw, and these and randomly altered ones leave the database unchanged",
+    .needsSessions)
   func broken() throws {
     let db = try makeCities()
     let before = try rows(db)
     let good = try edited(makeCities()).data
     var generator = SeededGenerator(seed: 5)
-    var broken = (0..<good.count).map { Array(good.prefix($0)) }.filter { !$0.isEmpty }
+    let truncated = (1..<good.count).map { Array(good.prefix($0)) }
+    let whole = try truncated.filter { bytes in
+      do {
+        try Changeset(data: bytes).forEach { _ in }
+        return true
+      } catch let error as DatabaseError where error.code == .corrupt {
+        return false
+      }
+    }
+    // One ends after the table, the others after the first and the second of three changes.
+    #expect(whole.count == 3)
+    var altered: [[UInt8]] = []
     for _ in 0..<500 {
       var bytes = good
       for _ in 0...Int.random(in: 0..<3, using: &generator) {
         bytes[Int.random(in: 0..<bytes.count, using: &generator)] = UInt8.random(
           in: 0...255, using: &generator)
       }
-      broken.append(bytes)
+      altered.append(bytes)
     }
-    for bytes in broken {
+    /// How many of four calls with some bytes throw.
+    func refusals(_ bytes: [UInt8]) -> Int {
       let changeset = Changeset(data: bytes)
-      // Some are changesets by chance: nothing is expected but an end.
-      _ = try? changeset.forEach { _ in }
-      _ = try? changeset.inverted()
-      _ = try? changeset.combined(with: Changeset(data: good))
-      _ = try? db.inSavepoint { db in
-        _ = try changeset.apply(to: db) { _ in .omit }
-        db.setRollbackOnly()
-      }
+      let calls: [() throws -> Void] = [
+        { try changeset.forEach { _ in } }, { _ = try changeset.inverted() },
+        { _ = try changeset.combined(with: Changeset(data: good)) },
+        {
+          try db.inSavepoint { db in
+            _ = try changeset.apply(to: db) { _ in .omit }
+            db.setRollbackOnly()
+          }
+        },
+      ]
+      return calls.count { Self.isRefused($0) }
+    }
+    for bytes in truncated {
+      #expect(refusals(bytes) == (whole.contains(bytes) ? 0 : 4))
       #expect(try rows(db) == before)
     }
+    // Some of these are valid changesets by chance.
+    var refused = 0
+    for bytes in altered {
+      refused += refusals(bytes)
+      #expect(try rows(db) == before)
+    }
+    #expect(refused > 0)
   }
 
-  @Test("What is undone isn't recorded, nor what throws; recordings don't nest", .needsSessions)
+  @Test(
+    "Changes that are rolled back aren't recorded, and a nested recording throws", .needsSessions)
   func undone() throws {
     let db = try makeCities()
     let changeset = try db.record("city") { db in
@@ -169,7 +215,7 @@ struct ChangesetTests {
     }
     #expect(error?.code == .misuse)
     #expect(throws: DatabaseError.self) { try db.record("none") { _ in } }
-    // Also a deletion that was compiled before.
+    // A DELETE that was compiled before the recording is recorded too.
     try db.inTransaction { db in
       try db.executeUpdate("DELETE FROM city")
       db.setRollbackOnly()
@@ -179,7 +225,9 @@ struct ChangesetTests {
     #expect(count == 4)
   }
 
-  @Test("Recording and applying go together with values and feeds", .needsSessions, .promptly)
+  @Test(
+    "Observed values and feeds follow while a changeset is applied or recorded", .needsSessions,
+    .promptly)
   func observed() async throws {
     let queue = try DatabaseQueue()
     try await queue.inDatabase { try createCities(in: $0) }
@@ -199,14 +247,16 @@ struct ChangesetTests {
       try db.executeUpdate("UPDATE city SET area = 10 WHERE id = 7")
     }
     #expect(try await values.next() == 8)
-    // A part of a transaction would be told as if it were all.
+    // The feed lacks the recorded part, so it reports the whole transaction as unknown.
     let unknown = try await #require(feed.next())
     #expect(unknown.isFromElsewhere && unknown.changes.isEmpty)
     try await queue.inDatabase { db in try db.executeUpdate("DELETE FROM city WHERE id = 7") }
     #expect(try await feed.next()?.changes.count == 1)
   }
 
-  @Test("What can't be applied as it was recorded isn't applied, and said", .needsSessions)
+  @Test(
+    "A changeset that doesn't fit the schema, or is applied in a read scope, throws", .needsSessions
+  )
   func unfit() throws {
     let db = try makeCities()
     let changeset = try db.record("city") { try $0.executeUpdate("DELETE FROM city WHERE id = 1") }
@@ -232,7 +282,8 @@ struct ChangesetTests {
   }
 
   @Test(
-    "A table with generated columns is refused by its name, before anything is done", .needsSessions
+    "Recording a table with generated columns throws an error that names it, and runs nothing",
+    .needsSessions
   )
   func generatedColumns() throws {
     let db = try makeCities()
@@ -250,17 +301,22 @@ struct ChangesetTests {
     #expect(!changeset.data.isEmpty)
   }
 
-  @Test("Where SQLite has no sessions, that is what is thrown")
-  func missing() throws {
+  @Test("Sessions and the preupdate hook are found exactly if SQLite was built with them")
+  func found() {
     #expect(SessionExtension(OptionalFunctions { _ in nil }) == nil)
     let options = SQLiteLibrary.compileOptions
     #expect((SessionExtension.found != nil) == options.contains("ENABLE_SESSION"))
     #expect((PreupdateHook.found != nil) == options.contains("ENABLE_PREUPDATE_HOOK"))
-    guard SessionExtension.found == nil else { return }
+  }
+
+  @Test(
+    "Recording a changeset without the session extension throws UnsupportedByEngine",
+    .enabled(if: SessionExtension.found == nil, "SQLite was built with ENABLE_SESSION"))
+  func missing() throws {
     let db = try makeCities()
     #expect(throws: UnsupportedByEngine.self) {
       try db.record("city") { try $0.executeUpdate("DELETE FROM city") }
     }
-    #expect(try db.cityCount() != 0)
+    #expect(try db.cityCount() == 4)
   }
 }

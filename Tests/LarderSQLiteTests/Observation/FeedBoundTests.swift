@@ -4,9 +4,9 @@ import Testing
 
 @testable import LarderSQLite
 
-@Suite("Where a feed begins, and how much it holds", .promptly, .needsPreupdateHook)
+@Suite("The starting point and the limits of a change feed", .promptly, .needsPreupdateHook)
 struct FeedBoundTests {
-  @Test("Numbers are told as they are stored, in tables without row ids too")
+  @Test("A change feed reports numbers with their stored type, also in a WITHOUT ROWID table")
   func numbers() async throws {
     let access = try DatabaseQueue()
     try await access.inDatabase {
@@ -23,7 +23,7 @@ struct FeedBoundTests {
     try await access.inTransaction { try $0.executeUpdate("DELETE FROM w") }
     let next = try #require(try await feed.next())
     if next.isFromElsewhere {
-      // An older SQLite tells it as REAL, which several integers are.
+      // An older SQLite reports the integer as REAL, which stands for several integers.
       #expect(SQLiteLibrary.versionNumber < 3_053_000)
     } else {
       #expect(next.changes.map(\.old) == [[4.0, .null, "b", 9_007_199_254_740_993]])
@@ -32,7 +32,7 @@ struct FeedBoundTests {
     #expect(try await feed.next()?.changes.map(\.old) == [[1, 4.0]])
   }
 
-  @Test("Only what a feed follows, and what is committed, counts for its limit")
+  @Test("Only committed changes of followed tables count towards a feed's limit")
   func limits() async throws {
     let access = try DatabaseQueue()
     try await access.inDatabase {
@@ -57,7 +57,7 @@ struct FeedBoundTests {
     #expect(try await others.next()?.changes.count == 1)
   }
 
-  @Test("A feed that would hold too many bytes ends with an error that says so")
+  @Test("A feed whose unread changes exceed its byte limit ends with a FeedOverflow in bytes")
   func bytes() async throws {
     let access = try DatabaseQueue()
     try await access.inDatabase { try $0.executeUpdate("CREATE TABLE t (a)") }
@@ -74,9 +74,9 @@ struct FeedBoundTests {
     #expect(try await feed.next()?.changes.count == 1)
     let overflow = await #expect(throws: FeedOverflow.self) { try await feed.next() }
     #expect(overflow?.unit == .bytes && overflow?.limit == 100_000)
-    #expect(overflow?.description.contains("more than 100000 bytes") == true)
+    #expect(overflow?.description.contains("more than 100000 unread bytes") == true)
     for _ in 0..<3 { #expect(try await large.next()?.changes.count == 1) }
-    // One transaction that is too large isn't kept while it runs.
+    // A transaction that exceeds the limit isn't kept in memory while it runs.
     try await access.inTransaction { db in
       for _ in 0..<3 { try db.executeUpdate("INSERT INTO t VALUES (zeroblob(4000000))") }
       let log = (db.connection.follower as? WriteFollower)?.loggedChanges
@@ -88,7 +88,7 @@ struct FeedBoundTests {
     await #expect(throws: DatabaseError.self) { try await none.begin() }
   }
 
-  @Test("What was committed before a feed has read its beginning isn't told again")
+  @Test("A feed reports no commit that its initial read has already seen")
   func beginsWithItsBeginning() async throws {
     let folder = try ScratchFolder()
     let access = try DatabasePool(path: folder.file("a.db"))

@@ -4,9 +4,10 @@ import Testing
 
 @testable import LarderSQLite
 
-@Suite("The first observed value, and who is told of a row", .promptly)
+@Suite("The first observed value, and which observers a row's change reaches", .promptly)
 struct FirstValueTests {
-  @Test("The first value of a pool doesn't wait for who writes, and what is committed then is seen")
+  @Test(
+    "A pool's first observed value doesn't wait for a running writer, whose commit is seen next")
   func besideWriter() async throws {
     let folder = try ScratchFolder()
     let pool = try DatabasePool(path: folder.file("a.db"))
@@ -31,7 +32,7 @@ struct FirstValueTests {
     #expect(values.count == 3)
   }
 
-  @Test("An observer that ends while it waits to be told leaves nothing behind")
+  @Test("An observer that is cancelled while a writer runs is removed from the registry")
   func endsBesideWriter() async throws {
     let folder = try ScratchFolder()
     let pool = try DatabasePool(path: folder.file("a.db"))
@@ -58,7 +59,7 @@ struct FirstValueTests {
     #expect(pool.connections.observers.isUnused)
   }
 
-  @Test("Of those that have read single rows only those of touched ones are told")
+  @Test("Of the observers of single rows, only those whose rows were written become dirty")
   func rows() {
     var registry = ObserverRegistry()
     let name = Region.TableName(database: "main", table: "city")
@@ -83,7 +84,7 @@ struct FirstValueTests {
     #expect(dirty() == [two, both, all])
     _ = registry.tell(region(nil))
     #expect(dirty() == [one, two, both, all])
-    // They are told again once they have read again.
+    // Observers become clean when they have read again.
     registry.begin(one)
     let wantsOthers = registry.end(one, region([1]))
     #expect(!wantsOthers)

@@ -12,7 +12,7 @@ final class Followed {
 }
 
 extension Followed {
-  /// A feed of one or more tables that has begun.
+  /// Begins a feed of one or more tables.
   static func begin(
     _ access: any DatabaseAccess, _ tables: [String] = ["city"], limit: Int = 1000
   ) async throws -> Followed {

@@ -4,7 +4,8 @@ import Testing
 @testable import LarderSQLite
 
 @Suite(
-  "Feeds of tables that others have made or changed", .promptly, .needsPreupdateHook, .serialized)
+  "Feeds of tables whose schema was made or changed elsewhere", .promptly, .needsPreupdateHook,
+  .serialized)
 struct FoundTableFeedTests {
   let folder: ScratchFolder
 
@@ -16,7 +17,7 @@ struct FoundTableFeedTests {
     return access
   }
 
-  /// The next transaction whose rows are told.
+  /// The changes of the next transaction that isn't reported as unknown.
   private func nextTold(_ feed: Followed) async throws -> [RowChange] {
     while let next = try await feed.next() {
       if !next.isFromElsewhere { return next.changes }
@@ -27,7 +28,7 @@ struct FoundTableFeedTests {
   // MARK: Other schemas
 
   @Test(
-    "After a restore a feed tells rows by the columns of the restored table",
+    "After a restore, a feed reports rows with the restored table's columns",
     arguments: ["CREATE TABLE t (b, a)", "CREATE TABLE t (b, a, c)", "CREATE TABLE t (b)"],
     [false, true])
   func restored(declaration: String, isNew: Bool) async throws {
@@ -53,7 +54,7 @@ struct FoundTableFeedTests {
   enum Way: CaseIterable { case transaction, deferred, statement, savepoint }
 
   @Test(
-    "Rows that are written after another process has altered the table are told by its new columns",
+    "Rows written after another process has altered the table are reported with the new columns",
     arguments: Way.allCases)
   func altered(way: Way) async throws {
     let path = folder.file("a.db")
@@ -83,7 +84,8 @@ struct FoundTableFeedTests {
     }
   }
 
-  @Test("A table that another process makes anew is told by its new columns, and begins unknown")
+  @Test(
+    "A table that another process recreates is reported as unknown once, then with its new columns")
   func madeAnew() async throws {
     let path = folder.file("a.db")
     let pool = try DatabasePool(path: path)
@@ -100,7 +102,8 @@ struct FoundTableFeedTests {
   }
 
   @Test(
-    "Rows beside an alteration that is undone in part are told as before", arguments: [false, true])
+    "Rows changed in a transaction that rolls back an ALTER TABLE are reported with the old columns",
+    arguments: [false, true])
   func undone(isOuter: Bool) async throws {
     let access = try await open("CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 2)")
     let feed = try await Followed.begin(access, ["t"])
@@ -122,7 +125,7 @@ struct FoundTableFeedTests {
   // MARK: Defaults
 
   @Test(
-    "The old values of rows that are older than a column are what SQLite reads there",
+    "A feed's old values of an added column equal its default as SQLite reads it",
     arguments: [
       "INTEGER DEFAULT '0'", "TEXT DEFAULT 5", "TEXT DEFAULT 5.0", "REAL DEFAULT 4",
       "REAL DEFAULT '4'", "REAL DEFAULT '4e1'", "NUMERIC DEFAULT '1.0'", "NUMERIC DEFAULT 'x'",
@@ -151,7 +154,7 @@ struct FoundTableFeedTests {
     #expect(deleted?.changes.map { "\($0.old?[1] as Any)" } == ["\(expected as Any)"])
     let updated = try await feed.next()
     #expect(updated?.changes.map { "\($0.old?[1] as Any)" } == ["\(expected as Any)"])
-    // Where a text's default is TRUE, that writes another value.
+    // With a TEXT column's default TRUE, the UPDATE writes another value than SQLite read before.
     let written = try await access.inDatabase {
       try $0.value("SELECT b FROM t", as: DatabaseValue.self)
     }
@@ -159,7 +162,7 @@ struct FoundTableFeedTests {
   }
 
   @Test(
-    "So are those of STRICT tables",
+    "A feed's old values of a column added to a STRICT table equal its default as SQLite reads it",
     arguments: [
       "ANY DEFAULT '0'", "ANY DEFAULT 5", "INTEGER DEFAULT '0'", "INT DEFAULT 1.0",
       "REAL DEFAULT 3", "TEXT DEFAULT 3", "BLOB DEFAULT x'01'",
@@ -179,7 +182,7 @@ struct FoundTableFeedTests {
   }
 
   @Test(
-    "Defaults that aren't constant, of columns that no row lacks, don't keep a feed from beginning")
+    "A feed begins on a table with computed defaults that every row has stored")
   func computedDefaults() async throws {
     let access = try await open(
       """
@@ -195,7 +198,7 @@ struct FoundTableFeedTests {
   // MARK: Names
 
   @Test(
-    "A table is followed whatever its name, which differs from others as SQLite tells them apart",
+    "A feed and a value follow a table whose name has dots, quotes, spaces or non-ASCII letters",
     arguments: [
       "Überweisung", "a.b", "aux.city", "main.x", "it's", "a \"b\"", "Ä", "order", "x y", "ﬁ", "İ",
       "temp.t", "日本",
@@ -219,7 +222,7 @@ struct FoundTableFeedTests {
     #expect(try await values.next() == 1)
   }
 
-  @Test("Tables whose names look the same in other bytes are told apart")
+  @Test("Two tables whose names are canonically equivalent Unicode have separate feeds")
   func alike() async throws {
     let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
     let access = try DatabaseQueue()
@@ -239,7 +242,9 @@ struct FoundTableFeedTests {
     #expect(try await second.next()?.changes.map(\.new) == [[0]])
   }
 
-  @Test("A key column with capital letters beyond ASCII is noticed when it changes")
+  @Test(
+    "An update of an INTEGER PRIMARY KEY whose name has a non-ASCII capital updates observed values"
+  )
   func keyNames() async throws {
     let access = try await open(
       "CREATE TABLE t (Überkey INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x'), (2, 'y')")
@@ -253,7 +258,8 @@ struct FoundTableFeedTests {
 
   // MARK: Bytes
 
-  @Test("What FAIL leaves is told, also where a trigger deletes and inserts an equal row")
+  @Test(
+    "A feed reports the rows that OR FAIL keeps, and a trigger's delete and insert of an equal row")
   func failWithTrigger() async throws {
     let access = try await open(
       """
@@ -274,7 +280,7 @@ struct FoundTableFeedTests {
   }
 
   @Test(
-    "What FAIL leaves is told, also where a value becomes another one that only Swift takes for equal",
+    "A feed reports a row that OR FAIL keeps when old and new values are equal only to Swift",
     arguments: [
       (DatabaseValue.text("caf\u{e9}"), DatabaseValue.text("cafe\u{301}")), (.real(0), .real(-0.0)),
     ])

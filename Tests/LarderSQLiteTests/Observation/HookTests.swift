@@ -2,11 +2,13 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Hooks of commits, rollbacks and updates")
+@Suite("Commit, rollback and update hooks")
 struct HookTests {
   struct Refusal: Error {}
 
-  @Test("They are called as long as their observation is kept", arguments: Company.threads)
+  @Test(
+    "Commit, rollback and update hooks are called until their observation is released or cancelled",
+    arguments: Company.threads)
   func life(company: Company) throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
@@ -37,7 +39,9 @@ struct HookTests {
     _ = observations
   }
 
-  @Test("A commit can be refused, for a reason that its caller is told", arguments: Company.threads)
+  @Test(
+    "A commit hook that throws refuses the commit, and the caller's error names the reason",
+    arguments: Company.threads)
   func refused(company: Company) throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
@@ -55,7 +59,7 @@ struct HookTests {
     ] {
       let error = #expect(throws: DatabaseError.self) { try call() }
       #expect(error?.extendedCode == .constraintCommitHook)
-      #expect(error?.message == "the commit was refused: Refusal()")
+      #expect(error?.message == "a hook refused the commit: Refusal()")
     }
     #expect(try access.read { try $0.cityCount() } == 4)
     observation.cancel()
@@ -63,7 +67,7 @@ struct HookTests {
     #expect(try access.read { try $0.cityCount() } == 0)
   }
 
-  @Test("A hook can't use its connection, and what it tries does no harm")
+  @Test("An update hook that uses its own connection gets an error, and nothing is written")
   func misuse() throws {
     let db = try makeCities()
     let handed = Handed(db)
@@ -77,7 +81,8 @@ struct HookTests {
     observation.cancel()
   }
 
-  @Test("Hooks, values and feeds go together", .needsPreupdateHook, .promptly)
+  @Test(
+    "Hooks, an observed value and a feed all see the same commit", .needsPreupdateHook, .promptly)
   func together() async throws {
     let access = try DatabaseQueue()
     let events = Recorder<String>()
@@ -101,7 +106,7 @@ struct HookTests {
     _ = observations
   }
 
-  @Test("In a read scope, where nothing is committed, a hook is refused")
+  @Test("Adding a commit hook in a read scope throws SQLITE_READONLY")
   func readScope() throws {
     let queue = try DatabaseQueue()
     let error = #expect(throws: DatabaseError.self) { try queue.read { _ = try $0.onCommit {} } }

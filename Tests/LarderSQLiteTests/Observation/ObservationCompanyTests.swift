@@ -3,10 +3,11 @@ import Testing
 
 @testable import LarderSQLite
 
-@Suite("Observing in company", .promptly)
+@Suite("Several kinds of observation on one database", .promptly)
 struct ObservationCompanyTests {
   @Test(
-    "Values, a feed, hooks and the recording of a changeset go together", .needsPreupdateHook,
+    "Observed values, a feed, hooks and a recorded changeset work on the same transactions",
+    .needsPreupdateHook,
     arguments: Company.threads
   )
   func together(company: Company) async throws {
@@ -46,7 +47,7 @@ struct ObservationCompanyTests {
   }
 
   @Test(
-    "Attached databases' tables are observed beside the others", .needsPreupdateHook,
+    "Values and a feed follow tables of an attached and the main database", .needsPreupdateHook,
     arguments: Company.threads,
     [0, 128])
   func attached(company: Company, cached: Int) async throws {
@@ -83,7 +84,7 @@ struct ObservationCompanyTests {
   }
 
   @Test(
-    "Without a cache of statements the same is seen", .needsPreupdateHook,
+    "Values and a feed work with a statement cache of capacity 0", .needsPreupdateHook,
     arguments: Company.threads)
   func uncached(company: Company) async throws {
     let folder = try ScratchFolder()
@@ -104,7 +105,8 @@ struct ObservationCompanyTests {
   }
 
   @Test(
-    "Observers that are cancelled at any moment leave nothing behind", .needsPreupdateHook,
+    "Observers that are cancelled at random moments are all removed from the registry",
+    .needsPreupdateHook,
     arguments: Company.tasks)
   func storm(company: Company) async throws {
     let folder = try ScratchFolder()
@@ -132,7 +134,7 @@ struct ObservationCompanyTests {
           }
           for _ in 0..<(number % 23) { await Task.yield() }
           observer.cancel()
-          // It ends without an error, wherever it was.
+          // The observer ends without an error, whenever it is cancelled.
           try await observer.value
           ended.add(number)
         }
@@ -143,7 +145,7 @@ struct ObservationCompanyTests {
     for writer in writers { await writer.value }
     #expect(ended.elements.count == 200)
     #expect(access.connections.observers.isUnused)
-    // A commit has the connection that writes forget them too, and who comes then is told.
+    // The next commit removes the writer's follower, and a new observer works as usual.
     try await access.inTransaction { db in try db.executeUpdate("DELETE FROM city WHERE id = 1") }
     #expect(try await access.inDatabase { $0.connection.follower == nil })
     let values = ObservedReads(access) { try $0.cityCount() }
@@ -153,7 +155,7 @@ struct ObservationCompanyTests {
   }
 
   @Test(
-    "A callback that is begun inside of a scope of the same queue or pool begins after what that commits",
+    "A value observed from within a transaction reports that transaction's commit",
     arguments: Company.threads)
   func insideScope(company: Company) async throws {
     let folder = try ScratchFolder()
@@ -169,7 +171,7 @@ struct ObservationCompanyTests {
       return observation
     }
     var counts = stream.makeAsyncIterator()
-    // A pool's reader may have been there before the commit.
+    // A pool's reader may have read before the commit.
     let first = await counts.next()
     #expect(first == 3 || (first == 4 && company.storage == .pool))
     if first == 4 { #expect(await counts.next() == 3) }
@@ -178,7 +180,9 @@ struct ObservationCompanyTests {
     observation.cancel()
   }
 
-  @Test("A callback can write, and is called for what it writes", arguments: Company.threads)
+  @Test(
+    "An observation's callback that writes is called again for its own writes",
+    arguments: Company.threads)
   func writingCallback(company: Company) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)

@@ -1,7 +1,7 @@
 import LarderSQLite
 import Synchronization
 
-/// A value that is observed, and how often it was read.
+/// An observed value that counts how often it is read.
 final class ObservedReads<Value: Sendable> {
   private var iterator: ObservedValues<Value>.AsyncIterator
   private let reads: Counter
@@ -26,7 +26,7 @@ final class ObservedReads<Value: Sendable> {
   func next() async throws -> Value? { try await iterator.next() }
 }
 
-/// How one statement is seen by who observes another.
+/// A write and a query whose result it changes.
 struct SeenWrite: Sendable, CustomStringConvertible {
   let name: String
   var schema = ""
@@ -35,7 +35,7 @@ struct SeenWrite: Sendable, CustomStringConvertible {
 
   var description: String { name }
 
-  /// Writes that change what is read, in each way that SQLite has.
+  /// One case for each way in which SQLite can change a query's result.
   static let all: [SeenWrite] = [
     SeenWrite(
       name: "INSERT", read: "SELECT name FROM city",

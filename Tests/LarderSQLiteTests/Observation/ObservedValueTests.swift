@@ -4,7 +4,9 @@ import TestSupport
 
 @Suite("Observed values", .promptly)
 struct ObservedValueTests {
-  @Test("Whatever changes what was read is seen", arguments: SeenWrite.all)
+  @Test(
+    "A write in a transaction updates an observed value that depends on it",
+    arguments: SeenWrite.all)
   func seen(write: SeenWrite) async throws {
     for company in Company.threads where company.sharesSyncs || company.storage == .pool {
       let folder = try ScratchFolder()
@@ -22,7 +24,8 @@ struct ObservedValueTests {
   }
 
   @Test(
-    "Whatever changes what was read is seen outside of transactions too", arguments: SeenWrite.all)
+    "A write outside of a transaction updates an observed value that depends on it",
+    arguments: SeenWrite.all)
   func seenWithoutTransaction(write: SeenWrite) async throws {
     var configuration = Configuration()
     configuration.trustsSchema = true
@@ -30,7 +33,7 @@ struct ObservedValueTests {
     try await access.inDatabase {
       try createCities(in: $0)
       try $0.executeStatements(SQL(raw: write.schema))
-      // The statement is compiled before anybody observes.
+      // The statement is compiled before the observation begins.
       try $0.inTransaction {
         try $0.executeStatements(SQL(raw: write.write))
         $0.setRollbackOnly()
@@ -45,7 +48,7 @@ struct ObservedValueTests {
   }
 
   @Test(
-    "The rows of a table that is named without its database are seen, whichever that is",
+    "A table in temp or an attached database is observed when the query omits the schema's name",
     arguments: [
       "SELECT count(*) FROM", "SELECT EXISTS (SELECT 1 FROM", "SELECT count(*) FROM city,",
     ])
@@ -81,7 +84,9 @@ struct ObservedValueTests {
     #expect(error?.message == "no such table: city")
   }
 
-  @Test("What wasn't read isn't read again", arguments: Company.threads)
+  @Test(
+    "Unrelated tables or columns, rolled-back writes and untouched rows make no value read again",
+    arguments: Company.threads)
   func unseen(company: Company) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
@@ -111,7 +116,8 @@ struct ObservedValueTests {
     #expect(values.count == 2)
   }
 
-  @Test("Values that are equal to the one before are left out", arguments: Company.threads)
+  @Test(
+    "An observed value that equals the previous one isn't delivered", arguments: Company.threads)
   func equal(company: Company) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
@@ -128,7 +134,7 @@ struct ObservedValueTests {
     #expect(try await next.value == 8)
   }
 
-  @Test("A slow consumer gets the newest value", arguments: Company.threads)
+  @Test("A slow consumer of observed values gets only the newest", arguments: Company.threads)
   func newest(company: Company) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
@@ -143,7 +149,9 @@ struct ObservedValueTests {
     #expect(values.count == 2)
   }
 
-  @Test("A closure that writes throws, and ends", arguments: Company.threads)
+  @Test(
+    "An observation whose closure writes throws SQLITE_READONLY, then ends",
+    arguments: Company.threads)
   func writing(company: Company) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
@@ -154,7 +162,9 @@ struct ObservedValueTests {
     #expect(try await access.read { try $0.cityCount() } == 4)
   }
 
-  @Test("A closure that reads nothing of the database has one value", arguments: Company.threads)
+  @Test(
+    "An observation whose closure reads nothing from its database gives one value, then ends",
+    arguments: Company.threads)
   func nothing(company: Company) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
@@ -166,7 +176,9 @@ struct ObservedValueTests {
     #expect(try await values.next() == nil)
   }
 
-  @Test("Cancellation ends the sequence, also while it waits", arguments: Company.threads)
+  @Test(
+    "Cancelling the task ends the sequence of observed values while it waits",
+    arguments: Company.threads)
   func cancelled(company: Company) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
@@ -184,7 +196,9 @@ struct ObservedValueTests {
     #expect(try await task.value == 1)
   }
 
-  @Test("Closing the database ends the sequence", arguments: Company.threads)
+  @Test(
+    "Closing the database ends a sequence of observed values, and a later one throws",
+    arguments: Company.threads)
   func closed(company: Company) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
@@ -197,7 +211,9 @@ struct ObservedValueTests {
     #expect(error?.code == .misuse)
   }
 
-  @Test("A callback is called until its observation is released", arguments: Company.threads)
+  @Test(
+    "An observation's callback is called until the observation is released",
+    arguments: Company.threads)
   func callback(company: Company) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
@@ -219,7 +235,9 @@ struct ObservedValueTests {
     #expect(await counts.next() == nil)
   }
 
-  @Test("What was observed once leaves the connection as it was", arguments: Company.threads)
+  @Test(
+    "A value is observed correctly after earlier observations have ended",
+    arguments: Company.threads)
   func gone(company: Company) async throws {
     let folder = try ScratchFolder()
     let access = try company.open(in: folder)
@@ -236,7 +254,7 @@ struct ObservedValueTests {
     #expect(try await values.next() == 2)
   }
 
-  @Test("Restoring a backup is seen")
+  @Test("Restoring a backup updates an observed value")
   func restored() async throws {
     let other = try makeCities()
     let access = try DatabaseQueue()
@@ -251,7 +269,7 @@ struct ObservedValueTests {
     #expect(try await values.next() == 2)
   }
 
-  @Test("An authorizer of the program's own stays in force")
+  @Test("A custom authorizer stays in force while values are observed")
   func authorizer() async throws {
     let access = try DatabaseQueue()
     try await access.inDatabase { try createCities(in: $0) }
@@ -270,7 +288,7 @@ struct ObservedValueTests {
   }
 }
 
-/// Hands something over that only one uses at a time.
+/// Passes a value that isn't Sendable to another task. Only one task at a time may use it.
 struct Handed<Content>: @unchecked Sendable {
   let content: Content
   init(_ content: Content) { self.content = content }

@@ -4,14 +4,14 @@ import Testing
 
 @testable import LarderSQLite
 
-@Suite("Observing what other processes write", .promptly, .serialized)
+@Suite("Observing writes of other processes", .promptly, .serialized)
 struct OtherProcessTests {
   let folder: ScratchFolder
 
   init() throws { folder = try ScratchFolder() }
 
   @Test(
-    "What another process commits is seen",
+    "A queue's observed value follows commits of another process, also after a checkpoint",
     arguments: [Configuration.JournalMode.wal, .delete, .truncate])
   func seen(mode: Configuration.JournalMode) async throws {
     var configuration = Configuration()
@@ -21,7 +21,7 @@ struct OtherProcessTests {
     try await see(queue, path)
   }
 
-  @Test("What another process commits is seen by a pool, also after a checkpoint of either")
+  @Test("A pool's observed value follows commits of another process, also after a checkpoint")
   func pool() async throws {
     let path = folder.file("a.db")
     let pool = try DatabasePool(path: path)
@@ -45,7 +45,7 @@ struct OtherProcessTests {
   }
 
   @Test(
-    "A feed tells that another process has committed something, without changes",
+    "A feed reports another process's commit as `isFromElsewhere`, without row changes",
     .needsPreupdateHook)
   func feed() async throws {
     let path = folder.file("a.db")
@@ -64,7 +64,7 @@ struct OtherProcessTests {
   }
 
   @Test(
-    "When another file takes the database's place, an observation ends with an error that says so")
+    "An observation ends with SQLITE_READONLY_DBMOVED when the database file is replaced")
   func replaced() async throws {
     let path = folder.file("a.db")
     let queue = try DatabaseQueue(path: path)

@@ -1,7 +1,7 @@
 import LarderSQLite
 import TestSupport
 
-/// Random transactions of three tables that refer to one another, with all ways to undo a part.
+/// Random transactions on three related tables, with every way to roll back a part.
 final class RandomChanges: @unchecked Sendable {
   private var generator: SeededGenerator
   static let tables = ["a", "b", "w"]
@@ -18,7 +18,7 @@ final class RandomChanges: @unchecked Sendable {
     try db.executeUpdate("PRAGMA foreign_keys = ON")
   }
 
-  /// Runs a transaction; what it throws has undone it, or a part of it.
+  /// Runs a transaction. An error that it throws has rolled back all or part of it, and is ignored.
   func runTransaction(_ access: any DatabaseAccess) {
     let count = Int.random(in: 1...8, using: &generator)
     if Bool.random(using: &generator) {

@@ -2,7 +2,7 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("What a feed can't tell", .promptly, .needsPreupdateHook)
+@Suite("Transactions that a feed reports as unknown", .promptly, .needsPreupdateHook)
 struct UnknownChangeTests {
   private func open(_ schema: SQL) async throws -> DatabaseQueue {
     let access = try DatabaseQueue()
@@ -10,7 +10,9 @@ struct UnknownChangeTests {
     return access
   }
 
-  @Test("A table that is dropped is unknown, and the feed's other tables are told as before")
+  @Test(
+    "Dropping a followed table is reported as unknown, and the feed's other tables are still followed"
+  )
   func dropped() async throws {
     let access = try await open(
       "CREATE TABLE a (x); CREATE TABLE b (x); INSERT INTO b VALUES (1)")
@@ -32,7 +34,7 @@ struct UnknownChangeTests {
     #expect(again.changes.map(\.old) == [[3, 4]] && again.changes.map(\.columns) == [["y", "z"]])
   }
 
-  @Test("A table that is dropped and isn't after all is told as before")
+  @Test("A table whose DROP or ALTER is rolled back is followed as before")
   func droppedInPart() async throws {
     let access = try await open("CREATE TABLE a (x); INSERT INTO a VALUES (1)")
     let feed = Followed(access.changes(of: ["a"]))
@@ -53,7 +55,7 @@ struct UnknownChangeTests {
     #expect(last.map(\.new) == [[3]] && last.map(\.columns) == [["x"]])
   }
 
-  @Test("Another feed of a table that isn't there changes nothing for the first one")
+  @Test("A feed that fails for a missing table doesn't disturb another feed or value")
   func refusedBeside() async throws {
     let access = try await open("CREATE TABLE a (x)")
     let feed = Followed(access.changes(of: ["a"]))
@@ -72,7 +74,7 @@ struct UnknownChangeTests {
     }
   }
 
-  @Test("A row that can't be read isn't told as another one")
+  @Test("A transaction with a row that can't be read is reported as unknown, without any rows")
   func unreadable() async throws {
     let access = try await open("CREATE TABLE a (x); INSERT INTO a VALUES (1)")
     let feed = Followed(access.changes(of: ["a"]))
@@ -88,7 +90,7 @@ struct UnknownChangeTests {
     #expect(transaction.changes.isEmpty != readable)
   }
 
-  @Test("A transaction of which a part is recorded as a changeset is unknown as a whole")
+  @Test("A transaction that is partly recorded as a changeset is reported as unknown as a whole")
   func recorded() async throws {
     let access = try await open("CREATE TABLE a (id INTEGER PRIMARY KEY, x)")
     let feed = Followed(access.changes(of: ["a"]))
@@ -110,7 +112,7 @@ struct UnknownChangeTests {
     #expect(try await feed.next()?.changes.map(\.old) == [[1, "after"]])
   }
 
-  @Test("A statement that doesn't compile is nobody's, nor is one that was compiled for later")
+  @Test("Statements that fail to compile, or are only prepared, make no observed value read again")
   func compiled() async throws {
     let access = try await open("CREATE TABLE a (x); CREATE TABLE b (x); CREATE TABLE c (x)")
     let values = ObservedReads(access) { try $0.value("SELECT count(*) FROM a", as: Int.self) }

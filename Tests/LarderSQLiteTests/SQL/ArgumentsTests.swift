@@ -17,36 +17,38 @@ struct ArgumentsTests {
     return error?.message
   }
 
-  @Test("Too few or too many positional arguments throw with both numbers")
+  @Test("Too few or too many positional arguments throw an error with both counts")
   func counts() {
-    #expect(message("SELECT ?, ?", [1]) == "the statement has 2 parameters, given were 1")
-    #expect(message("SELECT ?", [1, 2, 3]) == "the statement has 1 parameters, given were 3")
-    #expect(message("SELECT 1", [1]) == "the statement has 0 parameters, given were 1")
-    #expect(message("SELECT ?", []) == "the statement has 1 parameters, given were 0")
-    #expect(message("SELECT '\(1)'", [])?.contains("0 parameters, given were 1") == true)
+    #expect(message("SELECT ?, ?", [1]) == "the statement has 2 parameters, but 1 were given")
+    #expect(message("SELECT ?", [1, 2, 3]) == "the statement has 1 parameters, but 3 were given")
+    #expect(message("SELECT 1", [1]) == "the statement has 0 parameters, but 1 were given")
+    #expect(message("SELECT ?", []) == "the statement has 1 parameters, but 0 were given")
+    #expect(message("SELECT '\(1)'", [])?.contains("0 parameters, but 1 were given") == true)
   }
 
-  @Test("Missing names are told")
+  @Test("Missing named arguments throw an error that lists them")
   func missingNames() {
     #expect(
       message("SELECT :name, :size", ["name": 1])
-        == "the statement has 2 parameters, given were 1; missing: :size")
+        == "the statement has 2 parameters, but 1 were given; missing: :size")
     #expect(message("SELECT :name, :size", [1])?.hasSuffix("missing: :size") == true)
   }
 
-  @Test("No names at all are too few", arguments: [Arguments([:]), Arguments([String: String?]())])
+  @Test(
+    "An empty dictionary for a named parameter throws an error that lists the missing name",
+    arguments: [Arguments([:]), Arguments([String: String?]())])
   func noNames(arguments: Arguments) {
     #expect(message("SELECT :name", arguments)?.hasSuffix("missing: :name") == true)
   }
 
-  @Test("No names after some are too few, on the same statement")
+  @Test("A cached statement with an empty dictionary throws, though an earlier call gave the name")
   func noNamesAfterSome() throws {
     let sql: SQL = "SELECT :name"
     #expect(try db.value(sql, arguments: ["name": "Oslo"], as: String.self) == "Oslo")
     #expect(message(sql, [:])?.hasSuffix("missing: :name") == true)
   }
 
-  @Test("Surplus names throw, unless they are allowed")
+  @Test("Surplus names throw, unless `ignoringSurplusNames` is used")
   func surplusNames() throws {
     let sql: SQL = "SELECT :name"
     let arguments: Arguments = ["name": "Oslo", "size": 709_037]
@@ -55,7 +57,7 @@ struct ArgumentsTests {
       try db.value(sql, arguments: arguments.ignoringSurplusNames(), as: String.self) == "Oslo")
   }
 
-  @Test("What was allowed once isn't allowed the next time")
+  @Test("`ignoringSurplusNames` applies to one call, not to the next of the same statement")
   func surplusNamesAgain() throws {
     let sql: SQL = "SELECT :name"
     let arguments: Arguments = ["name": "Oslo", "size": 709_037]
@@ -63,13 +65,13 @@ struct ArgumentsTests {
     #expect(message(sql, arguments)?.hasSuffix("not in the statement: size") == true)
   }
 
-  @Test("Allowing surplus names allows no missing ones, and no surplus positions")
+  @Test("`ignoringSurplusNames` allows neither missing names nor surplus positional arguments")
   func surplusIsNotMissing() {
     #expect(message("SELECT :name", Arguments(["size": 1]).ignoringSurplusNames()) != nil)
     #expect(message("SELECT ?", Arguments([1, 2]).ignoringSurplusNames()) != nil)
   }
 
-  @Test("A name matches :name, @name and $name, wherever it occurs")
+  @Test("A named argument without a prefix matches :name, @name and $name, each time they occur")
   func prefixes() throws {
     let rows = try db.executeQuery(
       "SELECT :name || @name || $name || :name", arguments: ["name": "a"])
@@ -79,19 +81,19 @@ struct ArgumentsTests {
     #expect(exact == "xy")
   }
 
-  @Test("A name given twice throws")
+  @Test("An argument name given twice throws")
   func nameGivenTwice() {
     #expect(message("SELECT :name", ["name": 1, "name": 2])?.contains("twice") == true)
   }
 
-  @Test("Names tell case apart, as SQLite does")
+  @Test("Argument names are case-sensitive, as in SQLite")
   func caseOfNames() throws {
     let sql: SQL = "SELECT :a || :A"
     #expect(try db.value(sql, arguments: ["a": "x", "A": "y"], as: String.self) == "xy")
     #expect(message(sql, ["a": "x"]) != nil)
   }
 
-  @Test("Names in a dictionary of run time work in any order")
+  @Test("Fifty named arguments from a dictionary bind by name, whatever their order")
   func dictionary() throws {
     let names = (0..<50).map { "p\($0)" }
     let sql = SQL(raw: "SELECT " + names.map { ":\($0)" }.joined(separator: " || "))
@@ -102,7 +104,7 @@ struct ArgumentsTests {
     }
   }
 
-  @Test("Interpolated values and names go together")
+  @Test("Interpolated values and named arguments can be mixed, but positional ones can't")
   func mixed() throws {
     let sql: SQL = "SELECT \("a") || :name || \("c")"
     #expect(try db.value(sql, arguments: ["name": "b"], as: String.self) == "abc")
@@ -111,7 +113,7 @@ struct ArgumentsTests {
     #expect(message("SELECT ? || :name", ["name": "b"])?.contains("without a name: 1") == true)
   }
 
-  @Test("Values of an earlier call are never used for parameters that have none now")
+  @Test("Values bound by an earlier call are never reused for parameters without an argument")
   func staleValues() throws {
     let named: Arguments = ["suffix": "!"]
     #expect(
@@ -119,13 +121,13 @@ struct ArgumentsTests {
     #expect(message("SELECT ? || :suffix", named)?.contains("without a name: 1") == true)
   }
 
-  @Test("Numbered parameters take positional arguments")
+  @Test("Numbered parameters such as ?2 take positional arguments")
   func numbered() throws {
     #expect(try db.value("SELECT ?2 || ?1 || ?2", "a", "b", as: String.self) == "bab")
     #expect(message("SELECT ?3", [1, 2]) != nil)
   }
 
-  @Test("A value that can't be stored leaves the statement usable, and nothing of it bound")
+  @Test("NaN as an argument throws, binds nothing, and leaves the statement usable")
   func failedBinding() throws {
     try db.executeUpdate("CREATE TABLE city (name, size)")
     let sql: SQL = "INSERT INTO city VALUES (?, ?)"
@@ -139,7 +141,7 @@ struct ArgumentsTests {
     #expect(try rows.map { try $0.get(at: 0, as: String.self) } == ["Bergen"])
   }
 
-  @Test("Arguments are equal when the same values would be bound to the same parameters")
+  @Test("`Arguments` are equal if they would bind the same values to the same parameters")
   func equality() {
     #expect(Arguments([1, "Oslo", nil]) == [1, "Oslo", nil])
     #expect(Arguments([1]) != [1.0])
@@ -148,7 +150,7 @@ struct ArgumentsTests {
     #expect(Arguments([1, 2]).count == 2)
   }
 
-  @Test("More values than a statement may have parameters throw")
+  @Test("A list with more values than SQLite's limit of parameters throws")
   func tooMany() throws {
     try db.setLimit(.variables, 100)
     #expect(try db.value("SELECT 1 IN \([Int](0..<100))", as: Bool.self) == true)

@@ -24,7 +24,7 @@ struct SQLTests {
     "\"\u{301}", "a\"\u{301} TEXT, b", "'\u{301}",
   ]
 
-  @Test("Values become parameters, in order")
+  @Test("Interpolated values become parameters, in order")
   func values() throws {
     let name: String? = nil
     let sql: SQL = "SELECT \(1), \(2.5), \("Oslo"), \(name), \([UInt8]([1, 2])), \(Data([3]))"
@@ -34,7 +34,7 @@ struct SQLTests {
     #expect(sql.description == sql.text)
   }
 
-  @Test("Lists become as many parameters in parentheses")
+  @Test("An interpolated list becomes as many parameters in parentheses")
   func lists() throws {
     let names = ["Oslo", "Tromsø"]
     let sql: SQL = "SELECT count(*) FROM city WHERE name IN \(names) AND population > \(100_000)"
@@ -48,14 +48,14 @@ struct SQLTests {
     #expect(optional.text == "((?, ?))")
   }
 
-  @Test("A literal list of integers is a list, not a blob of bytes")
+  @Test("An interpolated array literal of integers is a list, not a blob")
   func literalList() throws {
     let sql: SQL = "SELECT 3 IN \([1, 2, 3])"
     #expect(sql.text == "SELECT 3 IN (?, ?, ?)")
     #expect(try sql.arguments.values == [1, 2, 3])
   }
 
-  @Test("A long list works, and stays out of the statement cache")
+  @Test("A query with a list of 1,000 values works, and isn't added to the statement cache")
   func longList() throws {
     let before = db.statementCacheStatistics.count
     let populations = [Int](0..<1_000)
@@ -64,7 +64,7 @@ struct SQLTests {
     #expect(db.statementCacheStatistics.count == before)
   }
 
-  @Test("SQL nests, with its values in their places")
+  @Test("Interpolated SQL keeps its values in their places")
   func nesting() throws {
     let large: SQL = "population > \(100_000)"
     let filter: SQL = "WHERE \(large) AND name <> \("Oslo")"
@@ -76,7 +76,7 @@ struct SQLTests {
     #expect(try rows[1] == "Bergen")
   }
 
-  @Test("Values come back as they are, and do nothing", arguments: payloads)
+  @Test("Interpolated values are stored unchanged, and can't inject SQL", arguments: payloads)
   func injectionByValue(payload: String) throws {
     #expect(
       try db.value("SELECT \(payload)", as: String.self).map { Array($0.utf8) }
@@ -86,7 +86,9 @@ struct SQLTests {
     #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 4)
   }
 
-  @Test("Identifiers name just that column, or throw", arguments: payloads)
+  @Test(
+    "An interpolated identifier can't inject SQL: it names that table or column, or throws on NUL",
+    arguments: payloads)
   func injectionByIdentifier(payload: String) throws {
     if payload.utf8.contains(0) {
       #expect(throws: DatabaseError.self) {
@@ -105,7 +107,8 @@ struct SQLTests {
     #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 3)
   }
 
-  @Test("Savepoints may have any name", arguments: payloads)
+  @Test(
+    "A savepoint's name can't inject SQL: any name works, or throws on NUL", arguments: payloads)
   func injectionBySavepoint(payload: String) throws {
     if payload.utf8.contains(0) {
       #expect(throws: DatabaseError.self) { try db.savepoint(payload) }
@@ -119,14 +122,14 @@ struct SQLTests {
     #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 3)
   }
 
-  @Test("A column that isn't there is an error, not text: no strings in double quotes")
+  @Test("An unknown column given as an identifier throws, instead of being read as a string")
   func identifiersAreNoStrings() {
     #expect(throws: DatabaseError.self) {
       try db.value("SELECT \(identifier: "nmae") FROM city", as: String.self)
     }
   }
 
-  @Test("SQL made at run time is taken as it is")
+  @Test("`SQL(raw:)` takes its text unchanged")
   func raw() throws {
     let order = "population DESC"
     let sql = SQL(raw: "SELECT name FROM city ORDER BY \(order) LIMIT 1")
@@ -135,7 +138,7 @@ struct SQLTests {
   }
 
   @Test(
-    "Text without a statement throws",
+    "SQL without a statement throws, except in `executeStatements`",
     arguments: ["", " ", ";", "-- nothing", "/* nothing */ ;", "\n\t", "/* open"])
   func empty(text: String) {
     let sql = SQL(raw: text)
@@ -148,7 +151,7 @@ struct SQLTests {
   }
 
   @Test(
-    "A second statement throws before the first has run",
+    "SQL with a second statement throws before the first has run",
     arguments: [
       "DELETE FROM city; DELETE FROM city", "DELETE FROM city; nonsense", "DELETE FROM city;;x",
     ])
@@ -161,13 +164,13 @@ struct SQLTests {
     #expect(try db.value("SELECT count(*) FROM city", as: Int.self) == 3)
   }
 
-  @Test("Semicolons, space and comments after a statement are no second one")
+  @Test("Semicolons, spaces and comments after a statement aren't a second statement")
   func harmlessTail() throws {
     #expect(try db.value("SELECT 1;", as: Int.self) == 1)
     #expect(try db.value("SELECT 1 ; ; -- that's all\n /* folks */ ;", as: Int.self) == 1)
   }
 
-  @Test("SQL with NUL throws: SQLite would stop reading there")
+  @Test("SQL with a NUL character throws, because SQLite would stop reading there")
   func nul() throws {
     let sql = SQL(raw: "DELETE FROM city WHERE name = 'Oslo'\0 AND 0")
     for call in calls(sql) + [{ try db.executeStatements(sql) }] {

@@ -2,7 +2,7 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Functions and collations that the schema of another program's file uses")
+@Suite("Schemas that use JSON or another program's functions and collations")
 struct FoundSchemaTests {
   private let folder: ScratchFolder
   private let path: String
@@ -12,7 +12,7 @@ struct FoundSchemaTests {
     path = folder.file("other.db")
   }
 
-  /// Makes the file as a program does that trusts it.
+  /// Makes the file with a connection that trusts its schema.
   private func make(
     _ definitions: SQL, _ prepare: @escaping @Sendable (Database) throws -> Void = { _ in }
   ) throws {
@@ -34,7 +34,8 @@ struct FoundSchemaTests {
     END;
     """
 
-  @Test("A file whose tables check, compute, index and show JSON is used with the defaults")
+  @Test(
+    "A file with JSON in checks, generated columns, indexes, views and triggers works by default")
   func jsonInSchema() throws {
     try make(Self.json)
     let db = try Database(path: path)
@@ -60,7 +61,8 @@ struct FoundSchemaTests {
     #expect(try db.value("PRAGMA integrity_check", as: String.self) == "ok")
   }
 
-  @Test("Pools, read-only connections and files from elsewhere are no exception")
+  @Test(
+    "JSON in a schema also works in pools, read-only connections and the untrusted-file profile")
   func otherConnections() throws {
     try make(Self.json)
     let pool = try DatabasePool(path: path)
@@ -77,7 +79,7 @@ struct FoundSchemaTests {
     }
   }
 
-  @Test("A table that checks JSON is made by a statement, and by another process meanwhile")
+  @Test("A JSON check works in a table that was made after opening, also by another connection")
   func madeMeanwhile() throws {
     let db = try Database(path: path)
     try db.executeUpdate("CREATE TABLE city (id INTEGER PRIMARY KEY)")
@@ -92,7 +94,7 @@ struct FoundSchemaTests {
     try other.executeUpdate("INSERT INTO note VALUES ('[]')")
   }
 
-  @Test("JSON functions give what SQLite's own give, also where the schema has made others of them")
+  @Test("JSON functions that were replaced for a schema's sake give the results of SQLite's own")
   func sameResults() throws {
     try make("CREATE TABLE note (data TEXT CHECK (json_valid(data)))")
     let replaced = try Database(path: path)
@@ -156,7 +158,7 @@ struct FoundSchemaTests {
   }
 
   @Test(
-    "A function of another program that isn't there is named, and one that is there can be trusted")
+    "A schema's missing or untrusted function is named in the error, and works with `trustsSchema`")
   func otherFunctions() throws {
     try make(
       """
@@ -191,7 +193,7 @@ struct FoundSchemaTests {
     try trusting.executeUpdate("INSERT INTO iban VALUES ('x')")
   }
 
-  @Test("A collation that isn't there is named by what uses it, and nothing else fails")
+  @Test("Statements that use a schema's missing collation name it in their error; others work")
   func otherCollations() throws {
     try make(
       """
@@ -213,7 +215,7 @@ struct FoundSchemaTests {
   }
 
   @Test(
-    "Types of a database in UTF-16 are read as those of others",
+    "Column types of a UTF-16 database are read correctly",
     arguments: ["UTF-16le", "UTF-16be"])
   func utf16(_ encoding: String) throws {
     let db = try Database()

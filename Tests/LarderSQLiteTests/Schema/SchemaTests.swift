@@ -1,11 +1,11 @@
 import LarderSQLite
 import Testing
 
-@Suite("Asking for the schema")
+@Suite("Reading the schema")
 struct SchemaTests {
   private let oddNames = ["234 fds", "o'brien", #"the "old" towns"#, "select", "北京", "a.b", "x;--"]
 
-  @Test("A table exists in any case of its name")
+  @Test("`tableExists` ignores the case of the name")
   func tableExists() throws {
     let db = try makeCities()
     #expect(try db.tableExists("city"))
@@ -17,7 +17,7 @@ struct SchemaTests {
     #expect(try !db.tableExists("city"))
   }
 
-  @Test("Views and indexes aren't tables, temporary tables are")
+  @Test("`tableExists` is true for temporary tables, false for views and indexes")
   func notTables() throws {
     let db = try makeCities()
     try db.executeStatements(
@@ -31,7 +31,7 @@ struct SchemaTests {
     #expect(try db.tableExists("visited"))
   }
 
-  @Test("A column exists in any case of its name")
+  @Test("`columnExists` ignores the case of table and column")
   func columnExists() throws {
     let db = try makeCities()
     #expect(try db.columnExists("population", in: "city"))
@@ -42,7 +42,7 @@ struct SchemaTests {
     #expect(try db.columnExists("mayor", in: "city"))
   }
 
-  @Test("Tables and columns may have any name")
+  @Test("Reading the schema works for tables and columns with quotes, spaces or keywords as names")
   func oddTables() throws {
     for name in oddNames {
       let db = try Database()
@@ -58,7 +58,7 @@ struct SchemaTests {
     }
   }
 
-  @Test("The schema lists what was made, in order")
+  @Test("`schema` lists tables, indexes, views and triggers in the order of creation")
   func schema() throws {
     let db = try makeCities()
     try db.executeStatements(
@@ -76,12 +76,12 @@ struct SchemaTests {
     #expect(schema[3].sql == "CREATE INDEX city_area ON city (area)")
   }
 
-  @Test("The schema of a new database is empty")
+  @Test("`schema` of a new database is empty")
   func emptySchema() throws {
     #expect(try Database().schema().isEmpty)
   }
 
-  @Test("Columns tell their type, default and constraints")
+  @Test("`columns` gives type, default, NOT NULL, primary key and generating expression")
   func columns() throws {
     let db = try Database()
     try db.executeUpdate(
@@ -99,7 +99,7 @@ struct SchemaTests {
     #expect(columns.map(\.generatedSQL) == [nil, nil, nil, nil, "line || number"])
   }
 
-  @Test("Columns, indexes and foreign keys tell what only the statement of their table says")
+  @Test("`columns`, `indexes`, `foreignKeys` give details that only the CREATE statement contains")
   func statementFacts() throws {
     let db = try Database()
     try db.executeStatements(
@@ -117,7 +117,7 @@ struct SchemaTests {
       try db.indexes(of: "line").map(\.sql) == [#"UNIQUE ("name" COLLATE RTRIM DESC)"#])
   }
 
-  @Test("What a name means is described: a temporary table before others, then the attached ones")
+  @Test("`columns` finds a temp table or view first, then the main database's, then attached ones")
   func hiddenTables() throws {
     let db = try makeCities()
     try db.executeStatements(
@@ -135,7 +135,7 @@ struct SchemaTests {
   }
 
   @Test(
-    "Connections that may only read describe tables too",
+    "The schema can be read under a read-only authorizer",
     arguments: [nil, Authorizer.readOnly, .dataOnly])
   func authorized(preset: Authorizer?) throws {
     var configuration = Configuration(profile: .untrustedFile)
@@ -149,15 +149,15 @@ struct SchemaTests {
     #expect(try db.foreignKeys(of: "city").isEmpty)
   }
 
-  @Test("A type of which SQLite drops a part of a character is listed all the same")
+  @Test("A column type that SQLite cuts within a character is returned with U+FFFD")
   func cutType() throws {
     let db = try Database()
-    // SQLite takes the first and the last byte of what begins with a quote for quotes.
+    // SQLite removes the first and last byte of a type that begins with a quote or bracket.
     try db.executeUpdate("CREATE TABLE town (size [c]北)")
     #expect(try db.columns(of: "town")[0].type == "c]\u{FFFD}")
   }
 
-  @Test("The columns of a view are listed too")
+  @Test("`columns` and `columnExists` work for a view")
   func viewColumns() throws {
     let db = try makeCities()
     try db.executeUpdate("CREATE VIEW large AS SELECT name, population / area AS density FROM city")
@@ -165,7 +165,7 @@ struct SchemaTests {
     #expect(try db.columnExists("density", in: "large"))
   }
 
-  @Test("Indexes tell their columns and what made them")
+  @Test("`indexes` gives columns, uniqueness, WHERE condition and kind")
   func indexes() throws {
     let db = try makeCities()
     try db.executeStatements(
@@ -181,7 +181,7 @@ struct SchemaTests {
     #expect(indexes.map(\.kind) == [.unique, .created, .created])
   }
 
-  @Test("Foreign keys tell what they refer to and what happens then")
+  @Test("`foreignKeys` gives columns, referenced table and actions")
   func foreignKeys() throws {
     let db = try makeCities()
     try db.executeStatements(
@@ -205,7 +205,7 @@ struct SchemaTests {
     #expect(keys[1].onUpdate == .cascade)
   }
 
-  @Test("A table that isn't there has no columns, indexes or foreign keys to list")
+  @Test("`columns`, `indexes` and `foreignKeys` of a missing table throw")
   func missingTable() throws {
     let db = try makeCities()
     for call in [

@@ -13,21 +13,21 @@ struct DateTests {
     return try Database(configuration: configuration)
   }
 
-  @Test("A date is a real number of seconds unless something else is asked for")
+  @Test("By default a date is stored as a real number of seconds since 1970")
   func standard() throws {
     let db = try Database()
     #expect(try db.value("SELECT ?", moment, as: DatabaseValue.self) == .real(1_795_250_006.123))
     #expect(try db.value("SELECT ?", moment, as: Date.self) == moment)
   }
 
-  @Test("The present comes back exactly")
+  @Test("The current time is read back to within a microsecond")
   func present() throws {
     let now = Date()
     let read = try #require(try Database().value("SELECT ?", now, as: Date.self))
     #expect(abs(read.timeIntervalSince(now)) < 0.000_001)
   }
 
-  @Test("NULL is no date, and 0 is the epoch")
+  @Test("NULL is nil as an optional Date and throws as a Date; 0 is January 1, 1970")
   func null() throws {
     let db = try Database()
     try db.executeUpdate("CREATE TABLE visit (city TEXT, arrival REAL)")
@@ -41,7 +41,7 @@ struct DateTests {
   }
 
   @Test(
-    "Each format stores the form it names",
+    "A date is stored in the format of the connection",
     arguments: [
       (DateFormat.secondsSince1970, DatabaseValue.real(1_795_250_006.123)),
       (.unixMilliseconds, .integer(1_795_250_006_123)),
@@ -55,7 +55,7 @@ struct DateTests {
   }
 
   @Test(
-    "Each format reads what it has stored",
+    "A date survives a round trip in each format of the connection",
     arguments: [
       (DateFormat.secondsSince1970, 0.0), (.unixMilliseconds, 0.000_001), (.iso8601, 0.000_001),
       (.sqlDateTime, 0.5), (.julianDay, 0.000_1),
@@ -72,7 +72,7 @@ struct DateTests {
   }
 
   @Test(
-    "SQLite's own date functions understand each format",
+    "SQLite's datetime() reads the values of each date format",
     arguments: [
       (DateFormat.secondsSince1970, "datetime(?, 'unixepoch')"),
       (.unixMilliseconds, "datetime(? / 1000, 'unixepoch')"), (.julianDay, "datetime(?)"),
@@ -86,7 +86,7 @@ struct DateTests {
   }
 
   @Test(
-    "A value that isn't of the connection's format throws",
+    "Reading a value that isn't in the connection's date format throws an error with the column",
     arguments: [
       (DateFormat.secondsSince1970, "'2013-02-24'"), (.secondsSince1970, "x'00'"),
       (.unixMilliseconds, "1.5"), (.iso8601, "1795250006"), (.iso8601, "'yesterday'"),
@@ -100,7 +100,7 @@ struct DateTests {
     #expect(error?.column == "founded")
   }
 
-  @Test("A column may have a format of its own")
+  @Test("A column can be written and read with a date format of its own")
   func ownFormat() throws {
     let db = try Database()
     try db.executeUpdate("CREATE TABLE city (name TEXT, founded TEXT)")
@@ -113,7 +113,7 @@ struct DateTests {
     #expect(read == Date(timeIntervalSince1970: 1_795_250_006))
   }
 
-  @Test("A date that the format can't express throws")
+  @Test("Storing a date beyond the year 9999 in ISO 8601, or an infinite one, throws")
   func inexpressible() throws {
     let db = try database(.iso8601)
     #expect(throws: ConversionError.self) {

@@ -2,13 +2,13 @@ import Foundation
 import LarderSQLite
 import Testing
 
-@Suite("What isn't exactly a value of the type throws")
+@Suite("Strict decoding: a value that isn't exactly of the type throws")
 struct StrictDecodingTests {
   let db: Database
 
   init() throws { db = try Database() }
 
-  /// Why reading the value of an expression as a type throws; nil if it doesn't.
+  /// The reason for which reading an expression's value as a type throws, or nil.
   private func reason<T: DatabaseValueConvertible>(
     _ sql: SQL, as type: T.Type
   ) throws -> ConversionError.Reason? {
@@ -42,7 +42,7 @@ struct StrictDecodingTests {
     UInt16.self, UInt32.self, UInt64.self,
   ]
 
-  @Test("NULL is no value of any type but optionals")
+  @Test("Reading NULL as any type but an optional throws")
   func null() throws {
     try allRefuse("NULL", .null, integers)
     try allRefuse("NULL", .null, [Double.self, Float.self, String.self, [UInt8].self, Data.self])
@@ -50,14 +50,14 @@ struct StrictDecodingTests {
     #expect(try db.value("SELECT NULL", as: String?.self) == .some(nil))
   }
 
-  @Test("Text is no number, even where it looks like one")
+  @Test("Reading text as a number, bytes or a date throws, even if it looks like a number")
   func textIsNoNumber() throws {
     try allRefuse("'42'", .storageClass(.text), integers)
     try allRefuse("'42'", .storageClass(.text), [Double.self, Float.self, [UInt8].self, Data.self])
     try allRefuse("'42'", .storageClass(.text), [Date.self])
   }
 
-  @Test("A real number is no integer, not even 1.0")
+  @Test("Reading a real number as an integer, text or bytes throws, even 1.0 as an integer")
   func realIsNoInteger() throws {
     try allRefuse("1.0", .storageClass(.real), integers)
     try allRefuse(
@@ -65,7 +65,7 @@ struct StrictDecodingTests {
     try allRefuse("0.5", .storageClass(.real), [UUID.self, URL.self, Data.self])
   }
 
-  @Test("A blob is no text and no number")
+  @Test("Reading a blob as text, a number or a date throws")
   func blobIsNoText() throws {
     try allRefuse("x'4f736c6f'", .storageClass(.blob), integers)
     let others: [any DatabaseValueConvertible.Type] = [
@@ -74,12 +74,12 @@ struct StrictDecodingTests {
     try allRefuse("x'4f736c6f'", .storageClass(.blob), others)
   }
 
-  @Test("An integer is no text")
+  @Test("Reading an integer as text, bytes, UUID or URL throws")
   func integerIsNoText() throws {
     try allRefuse("7", .storageClass(.integer), [String.self, [UInt8].self, UUID.self, URL.self])
   }
 
-  @Test("Integers beyond the type's range throw, at both ends")
+  @Test("Reading an integer below or above the type's range throws")
   func ranges() throws {
     try allRefuse("128", .notExact, [Int8.self])
     try allRefuse("-129", .notExact, [Int8.self])
@@ -89,7 +89,7 @@ struct StrictDecodingTests {
     #expect(try db.value("SELECT 4294967296", as: Bool.self) == true)
   }
 
-  @Test("Integers widen to floating point only where that is exact")
+  @Test("Reading an integer as Double or Float throws unless it is exact")
   func widening() throws {
     #expect(try db.value("SELECT 9007199254740992", as: Double.self) == 9_007_199_254_740_992)
     try allRefuse("9007199254740993", .notExact, [Double.self])
@@ -99,7 +99,7 @@ struct StrictDecodingTests {
     try allRefuse("16777217", .notExact, [Float.self])
   }
 
-  @Test("A Double that a Float can't hold throws")
+  @Test("Reading a real number as a Float throws unless it is exact")
   func narrowing() throws {
     #expect(try db.value("SELECT 0.5", as: Float.self) == 0.5)
     try allRefuse("0.1", .notExact, [Float.self])
@@ -108,7 +108,7 @@ struct StrictDecodingTests {
     #expect(try db.value("SELECT 9e999", as: Float.self) == .infinity)
   }
 
-  @Test("Text that isn't UTF-8 throws instead of being repaired; its bytes can be read")
+  @Test("Text that isn't UTF-8 throws as String and DatabaseValue, but its bytes can be read")
   func invalidText() throws {
     for sql: SQL in ["x'ff'", "x'f09f98'", "x'eda080'", "x'c080'", "x'4f736c6fc3'"] {
       #expect(try reason("CAST(\(sql) AS TEXT)", as: String.self) == .malformed)
@@ -121,7 +121,7 @@ struct StrictDecodingTests {
     #expect(try rows.get(at: 1, as: String.self) == "\u{FFFD}")
   }
 
-  @Test("NaN isn't stored: SQLite would make it NULL")
+  @Test("Storing NaN throws for Double, Float, Decimal and DatabaseValue")
   func notANumber() throws {
     #expect(try storingReason(Double.nan) == .notANumber)
     #expect(try storingReason(Double.signalingNaN) == .notANumber)
@@ -132,7 +132,7 @@ struct StrictDecodingTests {
     #expect(throws: ConversionError.self) { try Double.nan.databaseValue }
   }
 
-  @Test("Unsigned integers beyond Int64.max aren't stored")
+  @Test("Storing an unsigned integer beyond Int64.max throws `notExact`")
   func tooLarge() throws {
     #expect(try storingReason(UInt64.max) == .notExact)
     #expect(try storingReason(UInt64(Int64.max) + 1) == .notExact)
@@ -140,7 +140,7 @@ struct StrictDecodingTests {
     #expect(throws: ConversionError.self) { try UInt64.max.databaseValue }
   }
 
-  @Test("Text or bytes that aren't a UUID throw")
+  @Test("Reading text or bytes that aren't a UUID throws")
   func uuids() throws {
     let text = "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"
     #expect(try db.value("SELECT \(text.lowercased())", as: UUID.self) == UUID(uuidString: text))
@@ -151,14 +151,14 @@ struct StrictDecodingTests {
     #expect(try reason("zeroblob(17)", as: UUID.self) == .malformed)
   }
 
-  @Test("Text that isn't a URL throws and isn't escaped")
+  @Test("Reading text that isn't a URL throws instead of escaping it")
   func urls() throws {
     for wrong in ["", "https://example.org/a b", "https://exa mple.org", "http://[::1"] {
       #expect(try reason("\(wrong)", as: URL.self) == .malformed, "\(wrong)")
     }
   }
 
-  @Test("Text with anything but a decimal number throws")
+  @Test("Reading text as Decimal throws unless all of it is a decimal number")
   func decimals() throws {
     #expect(
       try db.value("SELECT '-12.50'", as: Decimal.self)
@@ -175,7 +175,7 @@ struct StrictDecodingTests {
   }
 
   @Test(
-    "Decimal numbers out of range throw, and never become another number",
+    "Reading a number with too many digits or too large an exponent as Decimal throws",
     arguments: [
       "1e200", "1e-200", "1e99999999999999999999", "-1e-99999999999999999999",
       "1.00000000000000000000000000000000000000001", "123456789012345678901234567890123456789012",
@@ -184,7 +184,7 @@ struct StrictDecodingTests {
     #expect(try reason("\(text)", as: Decimal.self) != nil)
   }
 
-  @Test("A raw value that no case has throws")
+  @Test("Reading a raw value that no case has throws")
   func unknownRawValues() throws {
     #expect(try reason("'hamlet'", as: ValueRoundTripTests.Level.self) == .unknownRawValue)
     #expect(try reason("'City'", as: ValueRoundTripTests.Level.self) == .unknownRawValue)
@@ -193,7 +193,7 @@ struct StrictDecodingTests {
     #expect(try reason("300", as: ValueRoundTripTests.Rank.self) == .notExact)
   }
 
-  @Test("The error names type, column, position and statement, and leaves the value out")
+  @Test("A ConversionError has type, column, index and SQL, and its description omits the value")
   func errorNamesItsPlace() throws {
     let rows = try db.executeQuery("SELECT 1 AS id, 'secret' AS population")
     #expect(try rows.next())

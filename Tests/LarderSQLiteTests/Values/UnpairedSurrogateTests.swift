@@ -2,7 +2,7 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Half a character in a database of UTF-16")
+@Suite("Unpaired surrogates in a UTF-16 database")
 struct UnpairedSurrogateTests {
   let folder: ScratchFolder
   let path: String
@@ -12,7 +12,7 @@ struct UnpairedSurrogateTests {
     path = folder.file("cities.db")
   }
 
-  /// Makes a file with a text of these units, in an order of bytes.
+  /// Makes a file with a text of these UTF-16 code units, in the encoding's byte order.
   private func makeFile(_ units: [UInt16], _ encoding: String) throws {
     var configuration = Configuration()
     configuration.journalMode = .delete
@@ -23,7 +23,7 @@ struct UnpairedSurrogateTests {
       let pair = [UInt8(unit & 0xff), UInt8(unit >> 8)]
       return encoding == "UTF-16le" ? pair : pair.reversed()
     }
-    // Bytes that are an argument would be taken for UTF-8.
+    // Bytes bound as an argument would be interpreted as UTF-8.
     let hex = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     try db.executeUpdate(
       SQL(raw: "INSERT INTO city VALUES (CAST(x'\(hex)' AS TEXT), 'town')"))
@@ -31,7 +31,7 @@ struct UnpairedSurrogateTests {
   }
 
   @Test(
-    "It is an error, and not another character",
+    "Reading text with an unpaired surrogate throws, in columns, bytes and function arguments",
     arguments: [
       [0xD83D, 0x41], [0xD83D], [0xDE00], [0x41, 0xDE00], [0xD83D, 0xD83D, 0xDE00],
       [0xDE00, 0xD83D],
@@ -54,7 +54,9 @@ struct UnpairedSurrogateTests {
     }
   }
 
-  @Test("Whole characters are read as they are", arguments: ["UTF-16le", "UTF-16be", "UTF-8"])
+  @Test(
+    "Characters beyond the basic plane are read unchanged from UTF-16 and UTF-8 files",
+    arguments: ["UTF-16le", "UTF-16be", "UTF-8"])
   func paired(encoding: String) throws {
     if encoding == "UTF-8" {
       let db = try Database(path: path)
@@ -69,7 +71,7 @@ struct UnpairedSurrogateTests {
     #expect(try db.value("SELECT trim(name, 'Å') FROM city", as: String.self) == "😀")
   }
 
-  @Test("Also after such a file was restored into a database")
+  @Test("Reading an unpaired surrogate throws after a UTF-16 file was restored into the database")
   func restored() throws {
     try makeFile([0xD83D, 0x41], "UTF-16le")
     let db = try Database()

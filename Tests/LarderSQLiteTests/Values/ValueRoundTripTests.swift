@@ -3,7 +3,7 @@ import LarderSQLite
 import TestSupport
 import Testing
 
-@Suite("Values come back byte for byte")
+@Suite("Values survive a round trip byte by byte")
 struct ValueRoundTripTests {
   enum Level: String, CaseIterable, DatabaseValueConvertible { case province, city, district }
   enum Rank: Int8, CaseIterable, DatabaseValueConvertible { case village = -1, town, city }
@@ -16,7 +16,7 @@ struct ValueRoundTripTests {
     try db.executeUpdate("CREATE TABLE sample (id INTEGER PRIMARY KEY, value)")
   }
 
-  /// Those of the values that come back from a table, or from `databaseValue`, as something else.
+  /// The values that differ after a round trip through a table or through `databaseValue`.
   private func changed<T: DatabaseValueConvertible>(
     _ values: [T], _ isSame: (T, T) -> Bool
   ) throws -> [T] {
@@ -50,7 +50,7 @@ struct ValueRoundTripTests {
     return try changed(values + negative, ==).isEmpty
   }
 
-  @Test("Signed integers of every width")
+  @Test("Signed integers of every width survive a round trip")
   func signedIntegers() throws {
     #expect(try integersRoundTrip(Int.self))
     try db.executeUpdate("DELETE FROM sample")
@@ -63,7 +63,7 @@ struct ValueRoundTripTests {
     #expect(try integersRoundTrip(Int64.self))
   }
 
-  @Test("Unsigned integers of every width, as far as 64 signed bits reach")
+  @Test("Unsigned integers of every width up to Int64.max survive a round trip")
   func unsignedIntegers() throws {
     #expect(try integersRoundTrip(UInt.self))
     try db.executeUpdate("DELETE FROM sample")
@@ -76,7 +76,7 @@ struct ValueRoundTripTests {
     #expect(try integersRoundTrip(UInt64.self))
   }
 
-  @Test("Doubles keep every bit: negative zero, subnormals, infinities")
+  @Test("Doubles keep every bit in a round trip: negative zero, subnormals, infinities")
   func doubles() throws {
     let edges = [
       0.0, -0.0, .leastNonzeroMagnitude, -.leastNonzeroMagnitude, .leastNormalMagnitude,
@@ -86,7 +86,7 @@ struct ValueRoundTripTests {
     #expect(try changed(values) { $0.bitPattern == $1.bitPattern }.isEmpty)
   }
 
-  @Test("Floats keep every bit")
+  @Test("Floats keep every bit in a round trip")
   func floats() throws {
     let edges: [Float] = [-0.0, .leastNonzeroMagnitude, .greatestFiniteMagnitude, -.infinity, 0.1]
     let values = many(seed: 3, and: edges) {
@@ -96,13 +96,13 @@ struct ValueRoundTripTests {
     #expect(try changed(values) { $0.bitPattern == $1.bitPattern }.isEmpty)
   }
 
-  @Test("Booleans")
+  @Test("Booleans are stored as 1 and 0 and survive a round trip")
   func booleans() throws {
     #expect(try changed([true, false], ==).isEmpty)
     #expect(try db.value("SELECT group_concat(value) FROM sample", as: String.self) == "1,0")
   }
 
-  @Test("Text keeps every byte: NUL, characters beyond the basic plane, no normalization")
+  @Test("Text keeps every byte in a round trip: NUL, emoji, no normalization")
   func texts() throws {
     let edges = ["", "\0", "Z\0rich\0", "🏙️", "\u{10FFFF}", "e\u{301}", "\u{E9}", "\u{FEFF}Oslo"]
     let values = many(seed: 4, and: edges) { $0.text() }
@@ -110,7 +110,8 @@ struct ValueRoundTripTests {
   }
 
   @Test(
-    "Text and blobs beyond the memory that a statement keeps", arguments: [255, 65_537, 300_000])
+    "Text and blobs that exceed a statement's retained buffer survive a round trip",
+    arguments: [255, 65_537, 300_000])
   func largeValues(size: Int) throws {
     let text = String(repeating: "北京市\0", count: size / 10)
     let blob = [UInt8](repeating: 0xA5, count: size)
@@ -123,7 +124,7 @@ struct ValueRoundTripTests {
     }
   }
 
-  @Test("Blobs, the empty one included")
+  @Test("Blobs survive a round trip, also an empty one")
   func blobs() throws {
     let values = many(seed: 5, and: [[], [0], [0, 0]]) { $0.bytes() }
     #expect(try changed(values, ==).isEmpty)
@@ -131,14 +132,14 @@ struct ValueRoundTripTests {
       try db.value("SELECT typeof(value) FROM sample WHERE id = 1", as: String.self) == "blob")
   }
 
-  @Test("Data, slices of it included")
+  @Test("Data survives a round trip, also a slice")
   func data() throws {
     let slice = Data([1, 2, 3, 4, 5])[2...]
     let values = many(seed: 6, and: [Data(), slice]) { Data($0.bytes()) }
     #expect(try changed(values, ==).isEmpty)
   }
 
-  @Test("UUIDs are blobs of 16 bytes")
+  @Test("UUIDs survive a round trip as blobs of 16 bytes")
   func uuids() throws {
     let values = many(seed: 7) { generator in
       let halves = (generator.next(), generator.next())
@@ -148,7 +149,7 @@ struct ValueRoundTripTests {
     #expect(try db.value("SELECT max(length(value)) FROM sample", as: Int.self) == 16)
   }
 
-  @Test("URLs, escaped and not ASCII")
+  @Test("URLs survive a round trip, also escaped and non-ASCII ones")
   func urls() throws {
     let texts = [
       "https://example.org", "https://example.org/a%20b?q=%C3%A9&r=1#top",
@@ -162,7 +163,7 @@ struct ValueRoundTripTests {
     #expect(try changed(values) { $0.absoluteString == $1.absoluteString }.isEmpty)
   }
 
-  @Test("Decimals of up to 19 digits, wherever the point stands")
+  @Test("Decimals of up to 19 digits survive a round trip, with exponents from -38 to 15")
   func decimals() throws {
     let values = many(seed: 9, and: [0, 1, -1]) { generator -> Decimal in
       Decimal(
@@ -174,7 +175,7 @@ struct ValueRoundTripTests {
   }
 
   @Test(
-    "The largest and the smallest decimals",
+    "The largest and the smallest decimals survive a round trip",
     arguments: [
       Decimal.greatestFiniteMagnitude, .leastFiniteMagnitude, .leastNonzeroMagnitude,
       Decimal(sign: .plus, exponent: 50, significand: 1),
@@ -185,7 +186,7 @@ struct ValueRoundTripTests {
     #expect(try db.value("SELECT \(value)", as: Decimal.self) == value)
   }
 
-  @Test("Dates to a quarter of a microsecond")
+  @Test("A date survives a round trip to within a quarter of a microsecond")
   func dates() throws {
     let values = many(seed: 10, and: [Date(timeIntervalSince1970: 0)]) {
       Date(timeIntervalSince1970: Double.random(in: -2e9...4e9, using: &$0))
@@ -193,7 +194,7 @@ struct ValueRoundTripTests {
     #expect(try changed(values) { abs($0.timeIntervalSince($1)) <= 0.25e-6 }.isEmpty)
   }
 
-  @Test("Enumerations and other raw values")
+  @Test("Enumerations and other raw values survive a round trip")
   func rawValues() throws {
     #expect(try changed(Level.allCases, ==).isEmpty)
     try db.executeUpdate("DELETE FROM sample")
@@ -202,7 +203,7 @@ struct ValueRoundTripTests {
     #expect(try changed([CityID(rawValue: .min), CityID(rawValue: 7)], ==).isEmpty)
   }
 
-  @Test("Optionals: nil is NULL")
+  @Test("Optional text survives a round trip, and nil is stored as NULL")
   func optionals() throws {
     let values = many(seed: 11, and: [nil]) { $0.next() % 3 == 0 ? nil : $0.text() }
     #expect(try changed(values) { $0.map { Array($0.utf8) } == $1.map { Array($0.utf8) } }.isEmpty)
@@ -210,7 +211,7 @@ struct ValueRoundTripTests {
     #expect(nulls == values.count { $0 == nil })
   }
 
-  @Test("Values of SQLite's own storage classes")
+  @Test("A DatabaseValue of each storage class survives a round trip")
   func databaseValues() throws {
     let values: [DatabaseValue] = many(seed: 12, and: [nil, 1, -0.0, "", .blob([])]) { generator in
       switch generator.next() % 5 {
@@ -224,7 +225,9 @@ struct ValueRoundTripTests {
     #expect(try changed(values, ==).isEmpty)
   }
 
-  @Test("A database in UTF-16 gives the same text and bytes", arguments: ["UTF-16le", "UTF-16be"])
+  @Test(
+    "Text of a UTF-16 database is read with the same characters and UTF-8 bytes",
+    arguments: ["UTF-16le", "UTF-16be"])
   func utf16(encoding: String) throws {
     let db = try Database()
     try db.executeUpdate(SQL(raw: "PRAGMA encoding = '\(encoding)'"))

@@ -2,9 +2,9 @@ import FoundationEssentials
 import LarderSQLite
 import Testing
 
-@Suite("Values that go in and come out")
+@Suite("Storing and reading values")
 struct ValueTests {
-  /// What is read after a value was stored in a column without a declared type.
+  /// Stores a value in a column without a declared type and reads it.
   private func roundTrip<T: DatabaseValueConvertible>(_ value: T) throws -> T? {
     let db = try Database()
     try db.executeUpdate("CREATE TABLE sample (value)")
@@ -16,7 +16,7 @@ struct ValueTests {
     for number in [T.min, 0, 1, 42, T.max] { #expect(try roundTrip(number) == number) }
   }
 
-  @Test("Integers of every width keep their bounds")
+  @Test("The smallest and largest integers of each width are read as stored")
   func integers() throws {
     try expectBounds(Int8.self)
     try expectBounds(Int16.self)
@@ -28,7 +28,7 @@ struct ValueTests {
     try expectBounds(UInt32.self)
   }
 
-  @Test("An unsigned number that SQLite can't hold throws instead of becoming negative")
+  @Test("Storing an unsigned integer above Int64.max throws instead of becoming negative")
   func unsigned() throws {
     #expect(try roundTrip(UInt64(Int64.max)) == UInt64(Int64.max))
     #expect(try roundTrip(UInt(Int.max)) == UInt(Int.max))
@@ -37,7 +37,7 @@ struct ValueTests {
     #expect(throws: ConversionError.self) { try roundTrip(UInt64(Int64.max) + 1) }
   }
 
-  @Test("A number that is too large for the type throws")
+  @Test("Reading an integer out of the type's range throws")
   func outOfRange() throws {
     let db = try Database()
     let rows = try db.executeQuery("SELECT 300, -1, 4294967296")
@@ -49,7 +49,7 @@ struct ValueTests {
   }
 
   @Test(
-    "Real numbers come back to the last bit",
+    "A Double is read exactly as stored",
     arguments: [
       0.1, -1.5e300, 0.30000000000000004, .pi, .infinity, -.infinity, .leastNonzeroMagnitude,
     ])
@@ -57,14 +57,14 @@ struct ValueTests {
     #expect(try roundTrip(number) == number)
   }
 
-  @Test("A Float comes back to the last bit, and a Double that is no Float throws")
+  @Test("A Float is read exactly as stored, and reading a Double that isn't a Float throws")
   func floats() throws {
     #expect(try roundTrip(Float(0.1)) == 0.1)
     #expect(try Database().value("SELECT 2.5", as: Float.self) == 2.5)
     #expect(throws: ConversionError.self) { try Database().value("SELECT 0.1", as: Float.self) }
   }
 
-  @Test("NaN, which SQLite would store as NULL, throws")
+  @Test("Storing NaN throws, because SQLite would store NULL")
   func nan() throws {
     let error = #expect(throws: ConversionError.self) { try roundTrip(Double.nan) }
     #expect(error?.reason == .notANumber)
@@ -79,7 +79,7 @@ struct ValueTests {
     #expect(try db.value("SELECT ?", false, as: Int.self) == 0)
   }
 
-  @Test("Every integer but 0 is true, and nothing else is a Bool")
+  @Test("As a Bool, any integer but 0 is true, and reals and text throw")
   func truth() throws {
     let rows = try Database().executeQuery("SELECT 4294967296, -1, 0, 0.5, 'true', NULL")
     #expect(try rows.next())
@@ -93,17 +93,17 @@ struct ValueTests {
   }
 
   @Test(
-    "Text comes back exactly",
+    "Text is read with the same Unicode scalars as stored",
     arguments: [
       "", "Oslo", "北京市", "🌸", "A\u{30a}s and \u{c5}s", "line\r\nbreak", "before\0after", "'); --",
     ])
   func text(text: String) throws {
     let read = try #require(try roundTrip(text))
-    // Swift takes texts for equal that differ in their form; here each scalar counts.
+    // Swift's == treats canonically equivalent strings as equal, so compare the scalars.
     #expect(Array(read.unicodeScalars) == Array(text.unicodeScalars))
   }
 
-  @Test("Bytes come back exactly, none as none and not as NULL")
+  @Test("Blobs are read exactly as stored, and an empty one isn't NULL")
   func blobs() throws {
     let image = (0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     #expect(try roundTrip(image) == image)
@@ -115,7 +115,7 @@ struct ValueTests {
     #expect(try db.value("SELECT typeof(?)", [UInt8](), as: String.self) == "blob")
   }
 
-  @Test("Bytes can be read in place, and of text they are UTF-8")
+  @Test("`withUnsafeBytes` reads a blob, or text as UTF-8, and throws for a number")
   func bytesInPlace() throws {
     let db = try Database()
     let rows = try db.executeQuery("SELECT x'00ff10' AS flag, 'Ås' AS name, x'', NULL, 5")
@@ -127,7 +127,7 @@ struct ValueTests {
     #expect(throws: ConversionError.self) { try rows.withUnsafeBytes(at: 4) { $0.count } }
   }
 
-  @Test("The memory of an argument may change once it is bound")
+  @Test("Changing a buffer after it was bound doesn't change the bound value")
   func temporaryBuffer() throws {
     let db = try makeCities()
     let statement = try db.prepare("SELECT name FROM city WHERE name = CAST(? AS TEXT)")
@@ -139,7 +139,7 @@ struct ValueTests {
     #expect(try statement.get(at: 0, as: String.self) == "Oslo")
   }
 
-  @Test("Values of any size pass through one statement, one after the other")
+  @Test("A statement that is reused with values of other sizes returns each exactly")
   func changingSizes() throws {
     let select = try Database().prepare("SELECT ?, ?, ?")
     for size in [0, 10, 200, 300, 5000, 70_000, 3, 65_536, 0] {
@@ -154,7 +154,7 @@ struct ValueTests {
     }
   }
 
-  @Test("Text of a database in UTF-16 comes back exactly")
+  @Test("Text with NUL and emoji in a UTF-16 database is read exactly as stored")
   func utf16() throws {
     let db = try Database()
     try db.executeUpdate("PRAGMA encoding = 'UTF-16'")
@@ -165,7 +165,7 @@ struct ValueTests {
     #expect(try db.value("PRAGMA encoding", as: String.self) == "UTF-16le")
   }
 
-  @Test("Text that isn't UTF-8 throws instead of being repaired")
+  @Test("Reading text that isn't UTF-8 throws instead of repairing it")
   func malformedText() throws {
     let error = #expect(throws: ConversionError.self) {
       try Database().value("SELECT CAST(x'4fff' AS TEXT)", as: String.self)
@@ -173,7 +173,7 @@ struct ValueTests {
     #expect(error?.reason == .malformed)
   }
 
-  @Test("NULL is nil of an optional type, and an error of any other")
+  @Test("NULL is nil for an optional type, and an error with column and SQL for any other")
   func null() throws {
     let db = try Database()
     let rows = try db.executeQuery("SELECT NULL AS mayor")
@@ -195,7 +195,7 @@ struct ValueTests {
     }
   }
 
-  @Test("A value of another storage class isn't converted")
+  @Test("Reading a value of another storage class throws, except an integer as Double")
   func strict() throws {
     let rows = try Database().executeQuery("SELECT 5, '5', x'35', 5.0")
     #expect(try rows.next())
@@ -208,7 +208,7 @@ struct ValueTests {
     #expect(try rows.get(at: 0, as: Double.self) == 5)
   }
 
-  @Test("A column's declared type converts what is stored, as SQLite does")
+  @Test("A column's affinity converts a stored value, as in SQLite")
   func affinity() throws {
     let db = try Database()
     try db.executeUpdate("CREATE TABLE sample (number INTEGER, label TEXT)")
@@ -217,7 +217,7 @@ struct ValueTests {
     #expect(try db.value("SELECT label FROM sample", as: String.self) == "5")
   }
 
-  @Test("UUIDs, URLs, decimals and enumerations come back equal")
+  @Test("UUID, URL, Decimal and enumerations are read as stored")
   func otherTypes() throws {
     enum Level: String, DatabaseValueConvertible { case province, city, district }
     let id = UUID()
@@ -232,7 +232,7 @@ struct ValueTests {
     }
   }
 
-  @Test("A value of another storage class is refused whether it comes from a column or not")
+  @Test("A wrong storage class throws the same error from a column as from `init(databaseValue:)`")
   func storageClasses() throws {
     func reason<T: DatabaseValueConvertible>(_ type: T.Type, _ value: DatabaseValue) -> [String] {
       let errors = [
@@ -257,7 +257,7 @@ struct ValueTests {
     #expect(try Bool(databaseValue: 2) && Data(databaseValue: .blob([7])) == Data([7]))
   }
 
-  @Test("A type that reads text without looking finds that NULL is none")
+  @Test("A custom type whose `init(column:)` reads text throws for NULL")
   func textOfNull() throws {
     struct Label: DatabaseValueConvertible {
       var text: String
@@ -273,7 +273,7 @@ struct ValueTests {
     #expect(error?.reason == .null)
   }
 
-  /// What is read as one type after another was stored.
+  /// Reads a value as a type that may differ from the stored one.
   private func roundTrip<T: DatabaseValueConvertible>(
     _ value: DatabaseValue, as type: T.Type
   ) throws -> T {

@@ -3,7 +3,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("What can't be decoded")
+@Suite("Errors of decoding")
 struct DecodableErrorTests {
   let db: Database
 
@@ -12,7 +12,8 @@ struct DecodableErrorTests {
   typealias Summary = DecodableTests.Summary
   typealias Rank = DecodableTests.Rank
 
-  /// The error of a conversion, with where it was.
+  /// The text of the conversion error that decoding throws. Checks that the error carries its
+  /// place.
   private func conversion<T: Decodable>(_ type: T.Type, _ sql: SQL) throws -> String? {
     do {
       _ = try db.fetch(type, sql)
@@ -43,18 +44,20 @@ struct DecodableErrorTests {
     #expect(try conversion(Int8.self, "SELECT 300 AS n")?.contains("exactly as Int8") == true)
     #expect(
       try conversion(Rank.self, "SELECT 'town' AS rank") == """
-        the value is no raw value of Rank — column “rank” at index 0 in row 0 of \
+        the value isn't a raw value of Rank — column “rank” at index 0 in row 0 of \
         “SELECT 'town' AS rank”
         """)
     struct Ranked: Decodable { var rank: Rank? }
     #expect(
       try conversion(Ranked.self, "SELECT 'town' AS rank")?.hasPrefix(
-        "the value is no raw value of Rank — column “rank” at index 0 in row 0") == true)
+        "the value isn't a raw value of Rank — column “rank” at index 0 in row 0") == true)
     #expect(
       try conversion(Ranked.self, "SELECT 5 AS rank")?.contains("integer can't be read") == true)
   }
 
-  @Test("JSON that doesn't fit, and what isn't text, is an error with column, row and statement")
+  @Test(
+    "A JSON property throws, with column and row, for malformed JSON, NULL or another type"
+  )
   func badJSON() throws {
     struct Tagged: Decodable { var tags: [String] }
     for json in ["[1]", "{", "", "{}"] {
@@ -71,7 +74,7 @@ struct DecodableErrorTests {
     #expect(try conversion(Tagged.self, blob)?.hasPrefix("blob can't be read") == true)
   }
 
-  /// The message of a database error.
+  /// The message of the database error that decoding throws.
   private func message<T: Decodable>(_ type: T.Type, _ sql: SQL) throws -> String? {
     do {
       _ = try db.fetch(type, sql)
@@ -82,19 +85,20 @@ struct DecodableErrorTests {
     }
   }
 
-  @Test("A key that no column has is an error that names those there are, also if it is Optional")
+  @Test("A key without a column throws an error that lists the columns, even if it is Optional")
   func missingKeys() throws {
     #expect(
       try message(Summary.self, "SELECT 'NO' AS country, max(2) AS most")
-        == "no column “largest”: there are country, most")
+        == "no column “largest”: the columns are country, most")
     #expect(
-      try message(Summary.self, "SELECT 1 AS largest") == "no column “country”: there are largest")
+      try message(Summary.self, "SELECT 1 AS largest")
+        == "no column “country”: the columns are largest")
     #expect(
       try message(Summary.self, "SELECT 'NO' AS country, 1 AS largest, 2 AS Largest")?
-        .hasPrefix("column “largest” is there 2 times") == true)
+        .hasPrefix("2 columns are named “largest”") == true)
   }
 
-  @Test("Whoever decodes by hand can ask whether a column is there")
+  @Test("`container.contains` tells in a hand-written initializer whether the row has a column")
   func contains() throws {
     struct Lenient: Decodable, Equatable {
       var name: String
@@ -110,11 +114,11 @@ struct DecodableErrorTests {
     #expect(try db.fetch(Lenient.self, "SELECT 'Oslo' AS name, 454 AS AREA").first?.area == 454)
   }
 
-  @Test("A row isn't a list, nor a column a container by hand")
+  @Test("Decoding a row as an array, or a column as a nested container, throws")
   func lists() throws {
     #expect(
       try message([String].self, "SELECT 'Oslo'")
-        == "a row is no list of values: its columns are found by their names")
+        == "a row can't be decoded as an array: decode its columns by their names")
     struct ByHand: Decodable {
       enum Keys: CodingKey { case tags }
       init(from decoder: any Decoder) throws {
@@ -124,17 +128,18 @@ struct DecodableErrorTests {
     }
     #expect(
       try message(ByHand.self, "SELECT '[]' AS tags")?.hasPrefix(
-        "the column “tags” is no container")
+        "the column “tags” can't be decoded as a container")
         == true)
   }
 
-  @Test("A decoder that is kept reads nothing once its row is gone")
+  @Test("A decoder that outlives its row throws when it is read")
   func keptDecoder() throws {
     struct Kept: Decodable {
       let decoder: any Decoder
       init(from decoder: any Decoder) { self.decoder = decoder }
     }
     let kept = try db.fetch(Kept.self, "SELECT 'NO' AS country, 1 AS largest")
+    #expect(kept.count == 1)
     for kept in kept {
       #expect(throws: DatabaseError.self) { try Summary(from: kept.decoder) }
     }

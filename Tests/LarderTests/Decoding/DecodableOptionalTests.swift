@@ -37,7 +37,7 @@ struct DecodableOptionalTests {
       """)
   }
 
-  @Test("Each type of number is read, and is nil where the column is NULL")
+  @Test("Every numeric type, Bool and String decodes, and is nil where the column is NULL")
   func kinds() throws {
     let found = try db.fetch(Optionals.self, "SELECT \(Self.columns)")
     #expect(

@@ -3,7 +3,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Decodable results")
+@Suite("Decoding rows into Decodable types")
 struct DecodableTests {
   let db: Database
 
@@ -25,7 +25,9 @@ struct DecodableTests {
     var largest: Int?
   }
 
-  @Test("Columns are found by name, in any order and case, and others may be among them")
+  @Test(
+    "Decodable properties find their columns by name, in any order and case, among other columns"
+  )
   func names() throws {
     let summaries = try db.fetch(
       Summary.self,
@@ -39,12 +41,12 @@ struct DecodableTests {
       ])
   }
 
-  @Test("A result without rows is empty")
+  @Test("A result without rows decodes to an empty array")
   func empty() throws {
     #expect(try db.fetch(Summary.self, "SELECT 1 AS a WHERE false").isEmpty)
   }
 
-  @Test("Arguments are interpolated, listed, or in an array or dictionary")
+  @Test("`fetch` takes arguments by interpolation, as a list, in an array or in a dictionary")
   func arguments() throws {
     let least = 500_000
     let expected = ["Oslo", "北京市"]
@@ -61,7 +63,7 @@ struct DecodableTests {
         arguments: ["least": least]) == expected)
   }
 
-  @Test("Types with a single value take the first column")
+  @Test("A type with a single value decodes from a row's first column")
   func singleValues() throws {
     #expect(try db.fetch(Int.self, "SELECT 1") == [1])
     #expect(
@@ -77,7 +79,7 @@ struct DecodableTests {
       try db.fetch(Date.self, "SELECT 0") == [Date(timeIntervalSince1970: 0)])
   }
 
-  /// A raw value that says nothing of databases.
+  /// A Decodable enumeration without any conformance of Larder's.
   enum Rank: String, Decodable { case capital, city }
   enum Grade: Int, Decodable { case first = 1, second }
 
@@ -99,7 +101,9 @@ struct DecodableTests {
     #expect(try db.fetch(Level.self, "SELECT 'village'") == [.village])
   }
 
-  @Test("Values that know how they are stored are read as in records")
+  @Test(
+    "UUID, URL, Decimal, Data and Date decode in the formats in which records store them",
+    .onlySQLite(.dateFormats))
   func storedValues() throws {
     struct Values: Decodable, Equatable {
       var uuid: UUID
@@ -113,7 +117,6 @@ struct DecodableTests {
     let values = Values(
       uuid: UUID(), url: URL(string: "https://oslo.kommune.no/"), decimal: Decimal(12),
       data: Data([1]), bytes: [2, 3], date: Date(timeIntervalSince1970: 86_400), float: 5)
-    if TestEngine.isPostgres { return }
     for format in [.secondsSince1970, .unixMilliseconds, .julianDay, .iso8601, .sqlDateTime]
       as [DateFormat]
     {
@@ -145,7 +148,7 @@ struct DecodableTests {
     var names: [String: String]
   }
 
-  @Test("Codable values inside of a row are read from JSON")
+  @Test("A nested Codable property decodes from a column's JSON")
   func nested() throws {
     let places = try db.fetch(
       Place.self,
@@ -166,7 +169,7 @@ struct DecodableTests {
       ])
   }
 
-  @Test("What a record stores as JSON is decoded again", .onlySQLite(.anyTyped))
+  @Test("JSON that a record has stored decodes into another Decodable type", .onlySQLite(.anyTyped))
   func recordJSON() throws {
     struct Tagged: Decodable, Equatable { var tags: [String]? }
     try Everything.table.create(db)
@@ -200,7 +203,7 @@ struct DecodableTests {
     static let table = Table("journal", Journal.init, columns.id, columns.visits)
   }
 
-  @Test("What a column stores as JSON is decoded exactly, dates with milliseconds too")
+  @Test("JSON of a record's column decodes to the same values, with dates to the millisecond")
   func exactJSON() throws {
     struct Read: Decodable, Equatable { var visits: [Visit] }
     try Journal.table.create(db)
@@ -217,7 +220,7 @@ struct DecodableTests {
       zip(stored, visits).allSatisfy { abs($0.arrival.timeIntervalSince($1.arrival)) < 0.0005 })
   }
 
-  @Test("A row is a dictionary, if its values are of one type")
+  @Test("A row whose values have one type decodes as a dictionary, unless two columns share a name")
   func dictionaries() throws {
     #expect(
       try db.fetch([String: Int].self, "SELECT id, population FROM city WHERE id < 3")
@@ -228,7 +231,7 @@ struct DecodableTests {
     #expect(throws: ConversionError.self) {
       try db.fetch([String: Int].self, "SELECT id, name FROM city")
     }
-    // Of two columns with one name, which?
+    // Two columns have the same name, so the key is ambiguous.
     #expect(throws: DatabaseError.self) {
       try db.fetch([String: Int].self, "SELECT 1 AS a, 2 AS a")
     }
@@ -249,7 +252,7 @@ struct DecodableTests {
     }
   }
 
-  @Test("Classes decode their superclass from the same row")
+  @Test("A class decodes its superclass from the same row through `superDecoder`")
   func superclasses() throws {
     class Named: Decodable { var name = "" }
     class Counted: Named {
@@ -266,7 +269,7 @@ struct DecodableTests {
     #expect(cities.map(\.population) == [709_037])
   }
 
-  @Test("Rows that a statement returns are decoded too, and an error leaves nothing open")
+  @Test("Rows of RETURNING are decoded, and a decoding error leaves no statement open")
   func statements() throws {
     #expect(
       try db.fetch(

@@ -2,7 +2,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Types that decode themselves")
+@Suite("Types with their own `init(from:)`")
 struct DecoderContainerTests {
   let db: Database
 
@@ -27,7 +27,7 @@ struct DecoderContainerTests {
     }
   }
 
-  @Test("ask whether a column is NULL, and for a decoder of one column")
+  @Test("A hand-written initializer can test a column for NULL and get a decoder for one column")
   func columns() throws {
     let peaks = try db.fetch(
       Peak.self, "SELECT 'Glittertind' AS name, 2465 AS height UNION ALL SELECT 'Unknown', NULL")
@@ -35,7 +35,7 @@ struct DecoderContainerTests {
     #expect(peaks.map(\.height) == [2465, nil])
     #expect(peaks.map(\.path) == [["name"], ["name"]])
     let error = failure(DatabaseError.self) { try db.fetch(Peak.self, "SELECT 1 AS height") }
-    #expect(error?.message == "no column “name”: there are height")
+    #expect(error?.message == "no column “name”: the columns are height")
   }
 
   private struct Height: Decodable, Equatable {
@@ -46,7 +46,7 @@ struct DecoderContainerTests {
     }
   }
 
-  @Test("ask whether their one value is NULL")
+  @Test("A hand-written single-value initializer can test its value for NULL")
   func singleValue() throws {
     struct Mountain: Decodable { var height: Height }
     let mountains = try db.fetch(
@@ -54,7 +54,7 @@ struct DecoderContainerTests {
     #expect(mountains.map(\.height.meters) == [2469, nil])
   }
 
-  @Test("find no container in a column")
+  @Test("A nested container for a column throws, even if the column holds JSON")
   func nested() throws {
     struct Site: Decodable {
       enum Keys: CodingKey { case position, latitude }
@@ -64,6 +64,7 @@ struct DecoderContainerTests {
       }
     }
     let error = failure(DatabaseError.self) { try db.fetch(Site.self, "SELECT '{}' AS position") }
-    #expect(error?.message.hasPrefix("the column “position” is no container") == true)
+    #expect(
+      error?.message.hasPrefix("the column “position” can't be decoded as a container") == true)
   }
 }

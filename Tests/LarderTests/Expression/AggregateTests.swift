@@ -7,7 +7,7 @@ struct AggregateTests {
 
   init() throws { db = try .world() }
 
-  @Test("an aggregate counts only what its filter lets through, or each value once")
+  @Test("An aggregate takes a filter, and counts or sums distinct values only")
   func filterAndDistinct() throws {
     let query = Place.all.select {
       (
@@ -27,14 +27,14 @@ struct AggregateTests {
     #expect(row.0 == 2 && row.1 == 2 && row.2 == 47_593_027 && row.3 == 70.5 && row.4 == 23.75)
   }
 
-  @Test("the extremes of a nullable column are Optional once")
+  @Test("min and max of a nullable column are Optional, not doubly Optional")
   func extremes() throws {
     let elevations: [(Double?, Double?)] = try Place.all
       .select { ($0.elevation.min(), $0.elevation.max()) }.fetchAll(db)
     #expect(elevations.first?.0 == 4 && elevations.first?.1 == 43.5)
   }
 
-  @Test("values are joined into one text")
+  @Test("groupConcat joins the values of a column into one text")
   func groupConcat() throws {
     let query = Nation.select { $0.code.groupConcat(separator: " | ") }
     #expect(query.snapshot.hasPrefix(#"SELECT group_concat("country"."code", ?) FROM"#))
@@ -42,7 +42,7 @@ struct AggregateTests {
     #expect(codes.split(separator: " | ").sorted() == ["AQ", "CN", "NO"])
   }
 
-  @Test("an aggregate's filter after an operator is refused, not applied to the last operand")
+  @Test("A filter on an expression of several aggregates throws")
   func misplacedFilter() throws {
     #expect(throws: DatabaseError.self) {
       try Place.all.select { ($0.population.sum().coalesce(0) + count()).filter(where: $0.id == 1) }
@@ -50,7 +50,7 @@ struct AggregateTests {
     }
   }
 
-  @Test("ranks, neighbours and running sums over windows")
+  @Test("rank, rowNumber, lag and lead are computed over windows")
   func windows() throws {
     let query = Place.order { $0.id }.select {
       (
@@ -76,7 +76,7 @@ struct AggregateTests {
     #expect(later == [23, nil, nil, nil])
   }
 
-  @Test("a frame says which rows around each row count")
+  @Test("A window's frame limits which rows an aggregate sees")
   func frames() throws {
     let query = Place.order { $0.id }.select {
       (
@@ -96,7 +96,7 @@ struct AggregateTests {
   }
 
   @Test(
-    "the least value of a column that is never NULL is NULL where there are no rows, a total is 0")
+    "Over no rows, min of a non-null column is nil and total is 0")
   func noRows() throws {
     let query = Place.all.select { ($0.population.min(), $0.population.total()) }
     #expect(
@@ -111,7 +111,7 @@ struct AggregateTests {
   }
 
   @Test(
-    "neighbours of a column that may be NULL are Optional once, as are those of one that may not")
+    "lag and lead are Optional, and not doubly Optional for a nullable column")
   func neighbours() throws {
     let rows: [(Double?, String?)] = try Place.order { $0.id }.select {
       ($0.elevation.lag().over(orderBy: $0.id.asc), $0.name.lead().over(orderBy: $0.id.asc))

@@ -4,7 +4,7 @@ import TestSupport
 import PostgresSupport
 import Testing
 
-@Suite("Parts of dates, and arithmetic with them")
+@Suite("Date parts and date arithmetic in queries")
 struct DateArithmeticTests {
   private struct Event: Record {
     var id: Int
@@ -68,9 +68,9 @@ struct DateArithmeticTests {
     .sqlDateTimeMilliseconds, .sqlDate,
   ]
 
-  /// Whole days, which each format holds.
+  /// Whole days: every format stores them exactly.
   private static let dates: [Date] = [
-    // Before the year 1 a server counts otherwise.
+    // PostgreSQL counts years before year 1 differently.
     "1969-12-31", "2024-02-29", "2016-07-04", TestEngine.isPostgres ? "0002-01-01" : "0001-01-01",
     "9998-12-31", "2000-01-31",
   ].map { (try? Date("\($0)T00:00:00Z", strategy: .iso8601)) ?? .distantPast }
@@ -103,7 +103,10 @@ struct DateArithmeticTests {
     return calendar
   }
 
-  @Test("Parts are those of the calendar in UTC, in each format", arguments: formats)
+  @Test(
+    "Date parts are those of the Gregorian calendar in UTC, in each storage format",
+    arguments: formats
+  )
   private func parts(format: DateFormat) throws {
     let db = try database(format)
     for column in 0..<9 {
@@ -125,7 +128,7 @@ struct DateArithmeticTests {
     #expect(maybe[2].0 == 2016 && maybe[2].1 == 2)
   }
 
-  @Test("Parts are those of the second that has begun, and not of the next, also before 1970")
+  @Test("Date parts of a fractional second round down to the second, also before 1970")
   private func fractions() throws {
     let dates = [
       35.9997, 35.9994, 0.999_999, -0.0003, -1.0003, -86_400, 1_767_225_599.9997, 253_402_300_799.9,
@@ -140,6 +143,7 @@ struct DateArithmeticTests {
         let date = columns(event)[column]
         return (date.year, date.month, date.day, date.hour, date.minute, date.second)
       }.fetchAll(db)
+      #expect(rows.count == events.count)
       for (row, (_, date)) in zip(rows, events) where date > .distantPast + 86_400_000 {
         let parts = calendar.dateComponents(
           [.year, .month, .day, .hour, .minute, .second], from: date)
@@ -150,13 +154,14 @@ struct DateArithmeticTests {
         let date = columns(event)[column]
         return (date.strftime("%Y-%m-%d %H:%M:%S"), date.strftime("%s"), date.strftime("%S %f"))
       }.fetchAll(db)
+      #expect(texts.count == events.count)
       for (text, (_, date)) in zip(texts, events) {
         let seconds = date.timeIntervalSinceReferenceDate.rounded(.down) + 978_307_200
         #expect(text.1 == "\(Int(seconds))", "\(date) \(place)")
         if TestEngine.isPostgres { continue }
         #expect(try db.value("SELECT unixepoch(\(text.0))", as: Double.self) == seconds)
       }
-      // Where a fraction is asked for, the whole time is rounded to milliseconds.
+      // A format with a fraction rounds the whole time to milliseconds.
       #expect(texts.prefix(2).map(\.2) == ["36 36.000", "35 35.999"])
     }
     let id = dates.count
@@ -165,6 +170,7 @@ struct DateArithmeticTests {
     let later = try Event.filter { $0.id == id }.select {
       ($0.plain.adding(months: 1), $0.seconds.adding(months: 1))
     }.fetchAll(db)
+    #expect(later.count == 1)
     for date in later.flatMap({ [$0.0, $0.1] }) {
       #expect(abs(date.timeIntervalSince(lastOfJanuary) - 31 * 86_400) < 0.001)
     }
@@ -175,7 +181,8 @@ struct DateArithmeticTests {
   }
 
   @Test(
-    "Dates are moved by days, months and seconds in the format of their column", arguments: formats)
+    "Adding days, months and seconds to a date works in its column's storage format",
+    arguments: formats)
   private func adding(format: DateFormat) throws {
     let db = try database(format)
     for column in 0..<9 {
@@ -202,7 +209,9 @@ struct DateArithmeticTests {
     #expect(changed.plain == Self.dates[0] + 86_400)
   }
 
-  @Test("What is moved beyond the years 0 to 9999 is NULL, in every format", arguments: formats)
+  @Test(
+    "Moving a date out of the years 0 to 9999 gives NULL in each storage format", arguments: formats
+  )
   private func beyondTheCalendar(format: DateFormat) throws {
     let db = try database(format)
     for column in 0..<9 {
@@ -219,7 +228,9 @@ struct DateArithmeticTests {
     }
   }
 
-  @Test("The time between two dates is in seconds, whatever their formats are", arguments: formats)
+  @Test(
+    "timeIntervalSince gives seconds between dates of different storage formats", arguments: formats
+  )
   private func intervals(format: DateFormat) throws {
     let db = try database(format)
     let since = try Date("2016-07-01T00:00:00Z", strategy: .iso8601)

@@ -36,7 +36,7 @@ private struct Account: Record, Equatable {
   }
 }
 
-@Suite("Decimal numbers in queries") struct DecimalTests {
+@Suite("Decimals in queries") struct DecimalTests {
   let db: Database
 
   init() throws {
@@ -49,7 +49,7 @@ private struct Account: Record, Equatable {
         Account(3, "100.5", nil, fee: "1"), Account(4, "-0.5", "100", fee: "1.5"),
         Account(5, "12345678901234567890.12", "9.99", fee: "1.50"),
       ])
-    // As another program may write them.
+    // Another program may have written a decimal with leading and trailing zeros.
     try db.executeUpdate(#"UPDATE account SET balance = '009.00' WHERE id = 1"#)
   }
 
@@ -63,7 +63,7 @@ private struct Account: Record, Equatable {
     return try query.fetchAll(db)
   }
 
-  @Test("are compared as numbers, and equal ones are equal, however they are written")
+  @Test("Decimals compare by value, however many zeros they are written with")
   func comparison() throws {
     #expect(try ids { $0.balance > 9 } == [2, 3, 5])
     #expect(try ids { $0.balance >= 9 } == [1, 2, 3, 5])
@@ -87,7 +87,7 @@ private struct Account: Record, Equatable {
     #expect(try ids { $0.fee == .value(price) } == [4, 5])
   }
 
-  @Test("are put in order, and paged through, as numbers")
+  @Test("Decimals are ordered, and paged through, by value")
   func order() throws {
     #expect(try Account.order { $0.balance }.fetchAll(db).map(\.id) == [4, 1, 2, 3, 5])
     #expect(try Account.order { $0.limit.desc }.fetchAll(db).map(\.id) == [4, 5, 1, 2, 3])
@@ -107,7 +107,7 @@ private struct Account: Record, Equatable {
     }
   }
 
-  @Test("are added, subtracted and multiplied exactly")
+  @Test("Decimals are added, subtracted and multiplied exactly in SQL")
   func arithmetic() throws {
     let five = Account.filter { $0.id == 5 }
     #expect(
@@ -128,7 +128,7 @@ private struct Account: Record, Equatable {
     #expect(try ids { $0.limit + 1 == $0.limit - -1 } == [1, 2, 3, 4, 5])
   }
 
-  @Test("are computed of values alone")
+  @Test("Decimal arithmetic works with values alone, without a column")
   func values() throws {
     let (ten, tenth) = (try decimal("10"), try decimal("0.1"))
     let query = Account.limit(1).select { _ in
@@ -141,7 +141,10 @@ private struct Account: Record, Equatable {
     #expect(try query.fetchOne(db)?.1 == 1)
   }
 
-  @Test("that no Decimal holds are errors, as is what is no number", .onlySQLite(.anyTyped))
+  @Test(
+    "Decimal arithmetic throws on overflow, and on a stored text that isn't a number",
+    .onlySQLite(.anyTyped)
+  )
   func overflow() throws {
     let square = Account.all.select { $0.balance * $0.balance * $0.balance }
     #expect(
@@ -156,7 +159,7 @@ private struct Account: Record, Equatable {
     #expect(throws: DatabaseError.self) { try Account.order { $0.balance }.fetchAll(db) }
   }
 
-  @Test("are assigned, also by operators")
+  @Test("Decimals can be assigned in an update, also by += and *=")
   func assignment() throws {
     try Account.all.update(db) {
       $0.balance += 1
@@ -173,7 +176,7 @@ private struct Account: Record, Equatable {
     #expect(try ids { $0.balance == 7 } == [1])
   }
 
-  @Test("are aggregated exactly, in groups and windows too")
+  @Test("Decimals are aggregated exactly, with and without groups, windows and set operations")
   func aggregates() throws {
     let all = Account.all
     #expect(
@@ -213,7 +216,7 @@ private struct Account: Record, Equatable {
     #expect(try records.order(byColumn: 3).order(byColumn: 1).limit(1).fetchAll(db).count == 1)
   }
 
-  @Test("of whole records are equal in sets, however they are written")
+  @Test("Records that differ only in a Decimal's spelling are equal in DISTINCT and UNION")
   func sets() throws {
     struct Rate: Record, Equatable {
       var area: String
@@ -247,11 +250,11 @@ private struct Account: Record, Equatable {
     #expect(try joined.fetchCount(db) == 5)
     let common = CommonTable("rates", Rate.select { ($0.area, $0.rate) })
     #expect(try common.all.distinct().fetchAll(db).count == 3)
-    // What isn't compared as a whole is read as it is.
+    // A query that compares no whole rows reads the column directly.
     #expect(!Rate.all.snapshot.contains("larder"))
   }
 
-  @Test("go through subqueries, common tables and functions")
+  @Test("Decimals keep their type in subqueries, common tables and SQL functions")
   func elsewhere() throws {
     let greatest = Account.all.select { $0.limit.max() }
     #expect(try ids { $0.limit == first(of: greatest) } == [4])
@@ -274,7 +277,10 @@ private struct Account: Record, Equatable {
     #expect(try ids { $0.balance == json } == [1])
   }
 
-  @Test("of columns that other programs made are numbers of any kind", .onlySQLite(.anyTyped))
+  @Test(
+    "Decimals in another program's NUMERIC or REAL columns compare and compute as numbers",
+    .onlySQLite(.anyTyped)
+  )
   func numericColumn() throws {
     try db.executeStatements(
       """
@@ -295,7 +301,7 @@ private struct Account: Record, Equatable {
     #expect(try Account.all.select { $0.limit.sum() }.fetchOne(db) == decimal("0.4"))
   }
 
-  @Test("are to another dialect what they are, numbers with operators of another name")
+  @Test("Another dialect can replace the Decimal functions with its own operators")
   func dialect() {
     struct Numeric: Dialect {
       func placeholder(_ number: Int) -> String { "$\(number)" }
@@ -327,7 +333,7 @@ private struct Account: Record, Equatable {
   }
 
   @Test(
-    "cost a table nothing that it isn't asked for, and no schema calls their functions",
+    "A Decimal column adds no constraint, and a view can't call the Decimal functions",
     .onlySQLite(.functions))
   func schema() throws {
     #expect(try Account.table.schema().sql.contains(#""balance" TEXT NOT NULL"#))
@@ -335,7 +341,7 @@ private struct Account: Record, Equatable {
     #expect(throws: DatabaseError.self) { try db.value("SELECT b FROM v", as: String.self) }
   }
 
-  @Test("of random digits are what Swift computes", .onlySQLite(.functions))
+  @Test("Decimal functions in SQL agree with Swift for random operands", .onlySQLite(.functions))
   func random() throws {
     var generator = SeededGenerator(seed: 18)
     func number() -> Decimal {

@@ -3,7 +3,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-/// An event with a date in the connection's format, and others in formats of their own.
+/// An event with one date in the connection's format and others in formats of their own.
 struct Event: Record {
   var id: Int64?
   var at: Date
@@ -29,14 +29,14 @@ struct FunctionTests {
 
   init() throws { db = try .world() }
 
-  /// The values of an expression for all places, by their ids.
+  /// The values of an expression for all places, in the order of their ids.
   private func values<V: DatabaseValueConvertible>(
     _ make: (RecordFields<Place>) -> SQLExpression<V>
   ) throws -> [V] {
     try Place.order { $0.id }.select { make($0) }.fetchAll(db)
   }
 
-  @Test("coalesce takes the place of NULL, and the result is no Optional")
+  @Test("coalesce replaces NULL and gives a non-Optional result")
   func coalesce() throws {
     #expect(text { $0.elevation.coalesce(0) } == #"coalesce("elevation", ?)"#)
     #expect(try values { $0.elevation.coalesce(-1) } == [43.5, 4, 23, -1])
@@ -45,7 +45,7 @@ struct FunctionTests {
     #expect(Place.filter { $0.elevation.coalesce(0) == 0 }.snapshot.hasSuffix(", ?) = ?"))
   }
 
-  @Test("the first condition that holds decides")
+  @Test("CASE takes the first condition that holds")
   func cases() throws {
     let size = { (place: RecordFields<Place>) in
       when(place.population > 10_000_000, then: "huge")
@@ -64,7 +64,7 @@ struct FunctionTests {
         == ["北京市!", "CN", "NO", "CN"])
   }
 
-  @Test("texts and values that may be NULL on both sides")
+  @Test("Text functions and coalesce work where both operands are nullable")
   func nullable() throws {
     #expect(
       try Nation.order { $0.code }.select { $0.capital.length }.fetchAll(db) == [nil, 3, 4])
@@ -74,7 +74,7 @@ struct FunctionTests {
     #expect(try both.fetchAll(db) == [nil, "北京市", "Oslo"])
   }
 
-  @Test("numbers: cast, sign, magnitude, rounding, least and greatest")
+  @Test("cast, sign, magnitude, rounded, least and greatest compute as in SQL")
   func numbers() throws {
     #expect(text { $0.population.cast(to: String.self) } == #"CAST("population" AS TEXT)"#)
     #expect(try values { $0.population.cast(to: String.self) }[2] == "709037")
@@ -93,7 +93,7 @@ struct FunctionTests {
     #expect(try values { $0.population.greatest($0.population * 2) }[3] == 240_000)
   }
 
-  @Test("bits and remainders, with parentheses where they are needed")
+  @Test("Bit operators and remainders are parenthesized only where precedence requires it")
   func bits() throws {
     #expect(
       text { ($0.population + 1) % 7 & 3 | 1 << 2 }
@@ -105,7 +105,7 @@ struct FunctionTests {
     #expect(try values { ~($0.population >> 4) }[3] == ~(120_000 >> 4))
   }
 
-  @Test("parts of texts are counted in Unicode scalars from 0")
+  @Test("substring and position count Unicode scalars from 0")
   func texts() throws {
     #expect(text { $0.name.substring(from: 1) } == #"substr("name", ?)"#)
     #expect(try values { $0.name.substring(from: 0, count: 2) } == ["北京", "上海", "Os", "北戴"])
@@ -117,7 +117,7 @@ struct FunctionTests {
     #expect(try values { $0.name.position(of: "市") } == [2, 2, nil, nil])
   }
 
-  @Test("text that may be NULL has the same functions, and NULL matches nothing")
+  @Test("Text functions work on nullable text, and no pattern matches NULL")
   func nullableTexts() throws {
     let query = Nation.filter { $0.capital.hasPrefix("Os") || $0.capital.like("北%") }
     #expect(try query.fetchCount(db) == 2)
@@ -129,7 +129,7 @@ struct FunctionTests {
   }
 
   @Test(
-    "dates are formatted whatever stores them",
+    "strftime formats a date from each storage format",
     arguments: [
       DateFormat.secondsSince1970, .unixMilliseconds, .julianDay, .iso8601, .sqlDateTime,
       .sqlDateTimeMilliseconds, .iso8601Seconds,
@@ -170,7 +170,7 @@ struct FunctionTests {
     #expect(row.1 == row.0 && row.2 == row.0 && row.3 == nil)
   }
 
-  @Test("the program's own functions are called by their quoted names", .refused(.functions))
+  @Test("`function` calls a function of the program by its quoted name", .refused(.functions))
   func ownFunctions() throws {
     try db.createFunction("twice", argumentCount: 1) { arguments in
       guard case .integer(let number) = arguments[0] else { return nil }
@@ -189,7 +189,10 @@ struct FunctionTests {
     #expect(try Place.all.fetchCount(db) == 4)
   }
 
-  @Test("SQL of one's own stands anywhere an expression may", .onlySQLite(.catalog))
+  @Test(
+    "A raw SQL expression can stand in select, filter, group, having, order and update",
+    .onlySQLite(.catalog)
+  )
   func fragments() throws {
     let two = 2
     func raw<V>(_ sql: SQL) -> SQLExpression<V> { SQLExpression<V>(sql: sql) }
@@ -214,14 +217,14 @@ struct FunctionTests {
     #expect(try Place.find(db, 3).population == 42)
   }
 
-  @Test("the greater one of a column and a value")
+  @Test("`greatest` takes the greater of a column and a value")
   func greatest() throws {
     #expect(text { $0.population.greatest(5) } == #"max("population", ?)"#)
     #expect(try values { $0.population.greatest(800_000) }[2...] == [800_000, 800_000])
   }
 
   @Test(
-    "a view has dates in the format that it is told",
+    "A view and a trigger use the date format they are created with",
     arguments: [
       DateFormat.secondsSince1970, .unixMilliseconds, .julianDay, .iso8601, .sqlDateTime,
       .sqlDateTimeMilliseconds, .iso8601Seconds,
@@ -245,12 +248,12 @@ struct FunctionTests {
       run: "INSERT INTO event VALUES (2, \(date), '', 0, NULL)", dateFormat: format
     ).create(db)
     try db.executeUpdate("DELETE FROM event")
-    // A Julian day is exact to 40 microseconds.
+    // A Julian day is exact to about 40 microseconds.
     let kept = try db.value("SELECT at FROM event", as: Date.self)
     #expect(try abs(#require(kept).timeIntervalSince(date)) < 0.000_05)
   }
 
-  @Test("A collation in a condition reaches no text that is chosen, and numbers have none")
+  @Test("A collation in a CASE condition doesn't apply to the result of the CASE")
   func choiceByCollation() throws {
     let byName = Place.filter { place in
       when(place.name.collate("NOCASE") == "oslo", then: place.population).otherwise(0) > 5

@@ -3,13 +3,13 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Lists, prefixes and common tables in queries")
+@Suite("Lists, prefixes and common tables")
 struct ListTests {
   let db: Database
 
   init() throws { db = try .world() }
 
-  @Test("a list leaves NULL out, its opposite too, and an empty one's opposite is true")
+  @Test("`in` and its negation skip NULL rows, and the negation of an empty list is true")
   func nullInLists() throws {
     func ids(_ condition: (RecordFields<Place>) -> SQLExpression<Bool>) throws -> [Int64?] {
       try Place.filter(condition).order { $0.id }.fetchAll(db).map(\.id)
@@ -23,7 +23,7 @@ struct ListTests {
       try ids { !$0.elevation.in(Place.filter { $0.id == 2 }.select { $0.elevation }) } == [1, 3])
   }
 
-  @Test("lists may be longer than the number of a statement's arguments")
+  @Test("A list may have more elements than a statement may have parameters")
   func longLists() throws {
     if !TestEngine.isPostgres { _ = try db.setLimit(.variables, 32_766) }
     let reals = (0..<40_000).map { Double($0) + 0.1 } + [4, 43.5]
@@ -40,14 +40,14 @@ struct ListTests {
       ])
     let blobs = (0..<40_000).map { [UInt8(truncatingIfNeeded: $0), 1, 2] } + [[0, 255]]
     #expect(try Picture.filter { $0.data.in(blobs) }.fetchAll(db).map(\.id) == [1])
-    // Dates are bound, since only the connection knows how they are stored.
+    // Dates are bound as parameters: only the connection knows their format.
     let dates = (0..<(TestEngine.isPostgres ? 5_000 : 20_000)).map {
       Date(timeIntervalSince1970: Double($0))
     }
     #expect(try Picture.filter { $0.at.in(dates) }.fetchAll(db).map(\.id) == [1])
   }
 
-  @Test("rows are grouped by whether a value is in a list")
+  @Test("Rows can be grouped by whether a value is in a list")
   func groups() throws {
     let groups = Place.all.group { $0.country.in(["CN", "NO"]) }.select {
       ($0.country.in(["CN", "NO"]), count())
@@ -57,7 +57,7 @@ struct ListTests {
     #expect(try Place.filter { !$0.country.in(none) }.fetchCount(db) == 4)
   }
 
-  @Test("NULL has no prefix and no suffix, not even an empty one")
+  @Test("NULL has no prefix or suffix and contains no text, not even the empty one")
   func emptyParts() throws {
     #expect(try Nation.filter { $0.capital.hasPrefix("") }.fetchCount(db) == 2)
     #expect(try Nation.filter { !$0.capital.hasPrefix("") }.fetchCount(db) == 0)
@@ -66,7 +66,7 @@ struct ListTests {
     #expect(try Nation.filter { !$0.capital.contains("") }.fetchCount(db) == 0)
   }
 
-  @Test("a prefix and a suffix are compared by the collation that was asked for")
+  @Test("hasPrefix and hasSuffix compare by the collation that was given")
   func collatedParts() throws {
     #expect(try Place.filter { $0.name.collate("NOCASE").hasPrefix("oS") }.fetchCount(db) == 1)
     #expect(try Place.filter { $0.name.collate("NOCASE").hasSuffix("LO") }.fetchCount(db) == 1)
@@ -75,7 +75,7 @@ struct ListTests {
     #expect(try Place.filter { $0.name.collate("NOCASE").contains("OS") }.fetchCount(db) == 0)
   }
 
-  @Test("a value may be in what several queries select together")
+  @Test("`in` takes a compound of several queries")
   func compounds() throws {
     let names = Nation.filter { $0.code == "NO" }.select { $0.name }
       .union(Place.filter { $0.id == 3 }.select { $0.name })
@@ -89,7 +89,7 @@ struct ListTests {
     #expect(try Nation.filter { $0.name.in(limited) }.fetchAll(db).map(\.code) == ["NO"])
   }
 
-  @Test("a common table is joined as the third or fourth table, and with another one")
+  @Test("A common table can be joined as the third or fourth table, and to another common table")
   func commonTables() throws {
     let sizes = CommonTable(
       "size", Place.all.group { $0.country }.select { ($0.country, $0.population.sum()) })

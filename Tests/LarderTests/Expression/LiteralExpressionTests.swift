@@ -3,7 +3,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Literals as expressions")
+@Suite("Literals in expressions")
 struct LiteralExpressionTests {
   struct Gauge: Record, Equatable {
     var id: Int
@@ -50,7 +50,7 @@ struct LiteralExpressionTests {
     }
   }
 
-  @Test("a literal is a value of the column's type")
+  @Test("A literal takes the type of the column that it is assigned to")
   func types() throws {
     try query.update(db) {
       $0.x = 7
@@ -79,7 +79,7 @@ struct LiteralExpressionTests {
     }
   }
 
-  @Test("what is assigned can be changed by values and expressions")
+  @Test("Compound assignments take literals and expressions, each seeing the one before")
   func compoundAssignments() throws {
     try query.update(db) {
       $0.x += $0.x
@@ -94,7 +94,7 @@ struct LiteralExpressionTests {
     #expect(gauge.x == 8.5 && gauge.nick == "ab" && gauge.count == 4)
   }
 
-  @Test("a literal stands on either side of a number that may be NULL")
+  @Test("A literal can be the left or the right operand of a nullable number")
   func sides() throws {
     let rows = try query.select {
       (1 + $0.count, 10 - $0.count, 2 * $0.y + 1.5, $0.count - 1, 7 % $0.count, 1 / $0.y)
@@ -107,10 +107,10 @@ struct LiteralExpressionTests {
     #expect(try query.filter { 3 > $0.x && true && !$0.isOpen }.exists(db))
   }
 
-  @Test("values among the results of a case are stored as the columns among them, or beside it")
+  @Test("A value in a CASE is stored in the format of the columns beside it")
   func cases() throws {
     let late = date + 86_400
-    // Texts compare in the order of time.
+    // ISO 8601 texts sort in the order of time.
     let between = Gauge.filter { $0.iso < when($0.id > 0, then: late).otherwise(date) }
     #expect(try between.fetchCount(db) == 2)
     let none = Gauge.filter { $0.iso > when($0.id > 0, then: date).otherwise(late) }
@@ -139,7 +139,7 @@ struct LiteralExpressionTests {
     static let table = Table("note", Note.init, columns.id, columns.tags, columns.more)
   }
 
-  @Test("a value that only its column can store is assigned to it and compared with it")
+  @Test("A value that only a JSON column can store can be assigned to it and compared with it")
   func codedValues() throws {
     try Note.table.create(db)
     try Note.insert(db, contentsOf: (1...2).map { Note(id: $0, tags: .init(all: []), more: nil) })
@@ -158,7 +158,7 @@ struct LiteralExpressionTests {
     }
   }
 
-  @Test("queries, selections and compounds of the same rows combine")
+  @Test("Queries and selections of the same rows combine by union and except")
   func parts() throws {
     let ids = Gauge.select { $0.id }
     let one = query.select { $0.id }

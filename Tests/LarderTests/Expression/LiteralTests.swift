@@ -3,9 +3,9 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Values as SQL text")
+@Suite("SQL literals of values")
 struct LiteralTests {
-  @Test("Each storage class has its literal")
+  @Test("Each storage class has an SQL literal")
   func literals() throws {
     #expect(try DatabaseValue.null.literal == "NULL")
     #expect(try DatabaseValue.integer(709_037).literal == "709037")
@@ -23,7 +23,7 @@ struct LiteralTests {
     #expect(try DatabaseValue.blob([]).literal == "x''")
   }
 
-  @Test("A number that SQLite would read as its neighbour becomes a fraction of powers of two")
+  @Test("A real that SQLite would parse inexactly is written as an exact fraction")
   func fractions() throws {
     #expect(
       try DatabaseValue.real(0.30000000000000004).literal
@@ -33,7 +33,7 @@ struct LiteralTests {
         == "(-2980232238769531 * 33554432.0)")
   }
 
-  @Test("NaN has no literal")
+  @Test("NaN has no SQL literal and throws")
   func notANumber() {
     #expect(throws: ConversionError.self) { try DatabaseValue.real(.nan).literal }
   }
@@ -50,7 +50,10 @@ struct LiteralTests {
       .blob(Array(0...255)),
     ]
 
-  @Test("SQLite reads a literal as exactly the value", .onlySQLite(.files), arguments: values)
+  @Test(
+    "SQLite reads each literal back as the same value, in UTF-8 and UTF-16",
+    .onlySQLite(.files), arguments: values
+  )
   func roundTrip(value: DatabaseValue) throws {
     for encoding in ["UTF-8", "UTF-16le"] {
       let db = try Database.empty()
@@ -58,7 +61,7 @@ struct LiteralTests {
       try db.define("CREATE TABLE city (name TEXT)")
       let literal = try value.literal
       #expect(try db.value(SQL(raw: "SELECT \(literal)"), as: DatabaseValue.self) == value)
-      // As a default it has to be constant.
+      // A default must be a constant expression.
       try db.define(
         SQL(raw: "CREATE TABLE place (id INTEGER PRIMARY KEY, value ANY DEFAULT \(literal)) STRICT")
       )
@@ -67,7 +70,7 @@ struct LiteralTests {
     }
   }
 
-  @Test("SQLite reads any number exactly", .onlySQLite(.catalog))
+  @Test("SQLite reads literals of random doubles back bit by bit", .onlySQLite(.catalog))
   func randomNumbers() throws {
     let db = try Database.empty()
     var generator = SystemRandomNumberGenerator()
@@ -88,7 +91,7 @@ struct LiteralTests {
     }
   }
 
-  @Test("Values take the place of their placeholders, but not in strings, names and comments")
+  @Test("literalText replaces placeholders, except in strings, names and comments")
   func placeholders() throws {
     let name = "L'Aquila"
     let fragment: SQL = """
@@ -105,7 +108,7 @@ struct LiteralTests {
   }
 
   @Test(
-    "Quotes that are doubled or never closed, and comments that are, end where SQLite ends them")
+    "Doubled or unclosed quotes and comments end in literalText where SQLite ends them")
   func oddQuotes() throws {
     #expect(try ("'it''s ?' = \(1)" as SQL).literalText() == "'it''s ?' = 1")
     #expect(try (#""a""?" = \#(1)"# as SQL).literalText() == #""a""?" = 1"#)
@@ -115,7 +118,7 @@ struct LiteralTests {
     #expect(try ("'\u{301}?' = \(1)" as SQL).literalText() == "'\u{301}?' = 1")
   }
 
-  @Test("What is two words stays two, and two minus signs begin no comment")
+  @Test("literalText keeps words apart, and makes no comment of two minus signs")
   func spacing() throws {
     #expect(try ("area-\(-5)" as SQL).literalText() == "area- -5")
     #expect(
@@ -128,14 +131,14 @@ struct LiteralTests {
     #expect(try row.get(at: 1, as: String.self) == "x")
   }
 
-  @Test("Numbered placeholders take the value of their number")
+  @Test("Numbered placeholders take the value with their number")
   func numbered() throws {
     var sql = SQL(raw: "?2 + ?1 + ?2 + ?")
     sql.values = [1, 2, 3]
     #expect(try sql.literalText() == "2 + 1 + 2 + 3")
   }
 
-  @Test("A wrong number of values is an error")
+  @Test("literalText throws if there are too few or too many values")
   func counts() {
     var sql = SQL(raw: "? + ?")
     sql.values = [1]
@@ -147,7 +150,7 @@ struct LiteralTests {
     #expect(throws: DatabaseError.self) { try sql.literalText() }
   }
 
-  @Test("Dates are in the connection's format")
+  @Test("literalText writes dates in the given format, by default seconds")
   func dates() throws {
     let date = Date(timeIntervalSince1970: 1_000_000)
     let sql: SQL = "founded > \(date)"

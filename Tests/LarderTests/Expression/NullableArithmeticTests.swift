@@ -1,13 +1,13 @@
 import Larder
 import Testing
 
-@Suite("Arithmetic with NULL")
+@Suite("Arithmetic with nullable operands")
 struct NullableArithmeticTests {
   let db: Database
 
   init() throws { db = try .world() }
 
-  @Test("a number that may be NULL is computed with like any other, and stays NULL")
+  @Test("Arithmetic with a nullable column gives NULL where the column is NULL")
   func operators() throws {
     let query = Place.order { $0.id }.select {
       (
@@ -28,7 +28,7 @@ struct NullableArithmeticTests {
     #expect(rows.map(\.3) == [nil, nil, nil, nil])
   }
 
-  @Test("a number that may be NULL and one that may not are computed with either way round")
+  @Test("A nullable and a non-null number can be added and multiplied in either order")
   func mixed() throws {
     let query = Nation.leftJoin(Place.self) { $0.capital == $1.name }.order { $0.0.code }
       .select { nation, place in
@@ -40,7 +40,7 @@ struct NullableArithmeticTests {
     #expect(rows.map(\.1) == [nil, 43_786_190, 1_418_074])
   }
 
-  @Test("rests, signs and joined texts of what may be NULL are NULL where it is")
+  @Test("Negation, remainder and concatenation of nullable operands give NULL where one is NULL")
   func othersThanSums() throws {
     let query = Nation.leftJoin(Place.self) { $0.capital == $1.name }.order { $0.0.code }
       .select { nation, place in
@@ -62,7 +62,7 @@ struct NullableArithmeticTests {
     #expect(rows.map(\.6) == [nil, "北京市北京市", "OsloOslo"])
   }
 
-  @Test("an update adds to what may be NULL")
+  @Test("Compound assignments to a nullable column leave NULL as it is")
   func update() throws {
     try Place.all.update(db) { $0.elevation += 0.5 }
     try Place.filter { $0.id == 2 }.update(db) { $0.elevation *= 2 }
@@ -71,7 +71,7 @@ struct NullableArithmeticTests {
     #expect(rows.map(\.elevation) == [44, 8, 23.5, nil])
   }
 
-  @Test("a number that may not be NULL is added to, taken from and divides one that may")
+  @Test("A nullable and a non-null number can be added, subtracted and divided")
   func mixedOthers() throws {
     let query = Nation.leftJoin(Place.self) { $0.capital == $1.name }.order { $0.0.code }
       .select { nation, place in

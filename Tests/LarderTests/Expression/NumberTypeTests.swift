@@ -4,7 +4,7 @@ import PostgresSupport
 import TestSupport
 import Testing
 
-@Suite("Arithmetic behind functions, for each type of numbers")
+@Suite("Literals beside functions, for each numeric type")
 struct NumberTypeTests {
   private struct Numbers: Record {
     var id: Int64?
@@ -46,7 +46,7 @@ struct NumberTypeTests {
       ])
   }
 
-  @Test("A literal behind a function is one of the column's type")
+  @Test("A literal beside a function's result takes the column's numeric type")
   func literals() throws {
     let all = Numbers.order { $0.id }
     #expect(try all.select { $0.a.coalesce(0) + 1 }.fetchAll(db) == [1, 4])
@@ -60,7 +60,7 @@ struct NumberTypeTests {
     #expect(try all.select { 10 - $0.h.coalesce(0) }.fetchAll(db) == [10, 7])
   }
 
-  @Test("An assignment takes what such arithmetic makes")
+  @Test("An assignment takes arithmetic of a function's result, for each numeric type")
   func assignments() throws {
     try Numbers.all.update(db) {
       $0.a = $0.a.coalesce(0) + 1
@@ -79,7 +79,7 @@ struct NumberTypeTests {
     #expect(last.f == 1.5 && last.g == 1.5 && last.h == 7)
   }
 
-  @Test("A member behind a selection needs no name of its type")
+  @Test("`.zero` in the filter of a selection needs no type name")
   func casesBehindSelections() throws {
     let signs = try Numbers.select { ($0.id, $0.h) }.filter { $1 > .zero }.fetchAll(db)
     #expect(signs.count == 1)

@@ -1,7 +1,7 @@
 import Larder
 import Testing
 
-@Suite("Comparing what may be NULL with what may not")
+@Suite("Comparing nullable and non-null columns")
 struct OptionalComparisonTests {
   let db: Database
 
@@ -16,7 +16,7 @@ struct OptionalComparisonTests {
     try Nation.filter { $0.code == "CN" }.delete(db)
   }
 
-  /// A condition's SQL, and the codes of the countries for which it holds.
+  /// The condition's SQL and the codes of the countries for which it holds.
   private func line(
     _ condition: (RecordFields<Nation>) -> SQLExpression<Bool>
   ) throws -> String {
@@ -26,7 +26,7 @@ struct OptionalComparisonTests {
     return "\(sql): \(try query.fetchAll(db).map(\.code).joined(separator: " "))"
   }
 
-  @Test("NULL differs from every value, and is neither less nor greater, either way round")
+  @Test("NULL differs from every value and is neither less nor greater, on either side")
   func comparisons() throws {
     let lines = [
       try line { $0.capital == $0.name }, try line { $0.name == $0.capital },
@@ -55,7 +55,7 @@ struct OptionalComparisonTests {
 }
 
 extension String {
-  /// What stands between two texts that occur once.
+  /// The text between two texts that each occur once.
   fileprivate func components(between start: String, and end: String) -> String {
     guard let from = firstRange(of: start)?.upperBound, let to = firstRange(of: end)?.lowerBound
     else { return self }

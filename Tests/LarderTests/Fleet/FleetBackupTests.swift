@@ -1,3 +1,4 @@
+import LarderFleet
 import Foundation
 import Larder
 import TestSupport
@@ -17,7 +18,7 @@ struct FleetBackupTests {
     for key in Self.keys { try fleet.inTransaction(key) { try Tenants.insert("in \(key)", $0) } }
   }
 
-  /// What the copy of a database holds.
+  /// The cities in the copy of a tenant's database. Checks the copy's integrity first.
   private func copied(_ key: String) throws -> [String] {
     var configuration = Configuration()
     configuration.readOnly = true
@@ -35,7 +36,8 @@ struct FleetBackupTests {
     }
   }
 
-  /// Puts the times of a fleet's files back to where they tell that nothing has changed, which only time does.
+  /// Closes the fleet and waits until its files' change times are old enough that an unchanged file
+  /// can be told by its time.
   private func waitUntilSettled() async throws {
     try await fleet.close()
     for key in Self.keys {
@@ -47,7 +49,10 @@ struct FleetBackupTests {
     }
   }
 
-  @Test("Each has a copy of its own, whether it is open or not", arguments: [true, false])
+  @Test(
+    "backupAll copies each database to a file of its own, whether it is open or not",
+    arguments: [true, false]
+  )
   func all(isOpen: Bool) throws {
     if !isOpen { try fleet.close() }
     let fleet = isOpen ? fleet : try Tenants.fleet(in: folder)
@@ -59,7 +64,9 @@ struct FleetBackupTests {
     for key in Self.keys { #expect(try copied(key) == ["in \(key)"]) }
   }
 
-  @Test("A copy is of its moment, beside a transaction that goes on")
+  @Test(
+    "A fleet's backup doesn't wait for a tenant's open transaction, and doesn't see its changes"
+  )
   func besideWriter() async throws {
     let user = try await TenantUser(fleet, "sweden").enter()
     try await fleet.inTransaction("denmark") { try Tenants.insert("Aarhus", $0) }
@@ -69,7 +76,7 @@ struct FleetBackupTests {
     try await user.end()
   }
 
-  @Test("A copy is restored into the database that it was made of")
+  @Test("A tenant's database can be restored from its copy")
   func restored() throws {
     try fleet.backupAll(to: copies)
     try fleet.inTransaction("sweden") { try $0.executeUpdate("DELETE FROM city") }
@@ -78,7 +85,9 @@ struct FleetBackupTests {
     #expect(try fleet.read("sweden", Tenants.names) == ["in sweden"])
   }
 
-  @Test("What hasn't changed isn't copied again, and what has changed is")
+  @Test(
+    "A fleet's backup skips unchanged databases, unless their copy was overwritten"
+  )
   func unchanged() async throws {
     try await waitUntilSettled()
     let fleet = try Tenants.fleet(in: folder)
@@ -88,7 +97,7 @@ struct FleetBackupTests {
     let report = try await fleet.backupAll(to: copies)
     #expect((report.changed, report.unchanged) == (1, 2))
     #expect(try copied("sweden") == ["in sweden", "Malmö"])
-    // Nor is a copy trusted that isn't the one that was made.
+    // A copy that was overwritten is made again.
     try await fleet.close()
     let copy = try DatabaseFleet(in: copies).path(of: "denmark")
     try Data("rubbish".utf8).write(to: URL(fileURLWithPath: copy))
@@ -96,7 +105,7 @@ struct FleetBackupTests {
     #expect(try copied("denmark") == ["in denmark"])
   }
 
-  @Test("Those that can't be copied are told, and keep the copy that they had")
+  @Test("A database that can't be copied is reported, and keeps its previous copy")
   func failures() throws {
     try fleet.backupAll(to: copies)
     try fleet.close()
@@ -114,7 +123,7 @@ struct FleetBackupTests {
     #expect(try files.count == 4)
   }
 
-  @Test("A damaged database gets no copy, though it can be read")
+  @Test("A damaged but readable database is reported as corrupt, and keeps its previous copy")
   func damaged() throws {
     try fleet.inTransaction("sweden") { db in
       try db.executeUpdate(
@@ -141,21 +150,21 @@ struct FleetBackupTests {
     #expect(try copied("sweden").count == 2001)
   }
 
-  @Test("What a process has left behind that was killed is removed")
+  @Test("A fleet's backup removes drafts that a killed process has left behind")
   func leftovers() throws {
     try fleet.backupAll(to: copies)
     for name in [".larder-1f.lock", ".larder-1f-1", ".larder-1f-1-journal", ".larder-2e-1"] {
       try Data().write(to: URL(fileURLWithPath: copies + "/" + name))
     }
     try fleet.backupAll(to: copies)
-    // The last one has no lock of which anybody could know that its owner is gone.
+    // `.larder-2e-1` has no lock file, so nobody can know whether its owner is gone.
     #expect(
       try files == [
         "%4eorway.db", ".larder-2e-1", ".larder-fleet", "denmark.db", "sweden.db",
       ])
   }
 
-  @Test("The fleet's own folder, and one that can't be made, are refused")
+  @Test("A fleet's backup into its own folder, or into one that can't be created, throws")
   func wrongFolder() throws {
     let own = failure(DatabaseError.self) { try fleet.backupAll(to: fleet.folder + "/.") }
     #expect(own?.code == .misuse)
@@ -164,7 +173,7 @@ struct FleetBackupTests {
     #expect(file?.code == .cannotOpen)
   }
 
-  @Test("A removal waits for the copy that is made of a database")
+  @Test("Removing a tenant waits until the fleet's backup has copied it")
   func removedMeanwhile() async throws {
     let (fleet, copies) = (fleet, copies)
     for _ in 0..<20 {

@@ -1,18 +1,19 @@
+import LarderFleet
 import Foundation
 import Larder
 import TestSupport
 import Testing
 
-@Suite("Files of a fleet that others move, and descriptors that run out")
+@Suite("Moved files and lack of descriptors in a fleet")
 struct FleetFileTests {
   private let folder: ScratchFolder
 
   init() throws { folder = try ScratchFolder() }
 
-  /// Calls a closure in which calls that have both forms take the one that isn't asynchronous.
+  /// Calls the closure in a synchronous context, so that overloads resolve to the synchronous form.
   private func onThisThread<T>(_ body: () throws -> T) rethrows -> T { try body() }
 
-  @Test("A file that was removed is told to the one who writes, and made anew for the next")
+  @Test("Writing to a tenant whose file was removed throws, and the next use creates it anew")
   func removed() async throws {
     let fleet = try Tenants.fleet(in: folder)
     for isAsynchronous in [false, true] {
@@ -37,7 +38,7 @@ struct FleetFileTests {
     try await fleet.close()
   }
 
-  @Test("Making a database whose file was removed makes one, with all that its migrations make")
+  @Test("`create` makes a migrated database anew if the tenant's file was removed")
   func createdAnew() async throws {
     let fleet = try Tenants.fleet(in: folder)
     for isAsynchronous in [false, true] {
@@ -58,7 +59,7 @@ struct FleetFileTests {
     try await fleet.close()
   }
 
-  @Test("A database that was restored from an older copy is migrated for its next use")
+  @Test("A tenant that was restored from an older copy is migrated at its next use")
   func restored() async throws {
     let copy = folder.file("old.db")
     try Database(path: copy).executeUpdate("CREATE TABLE note (text)")
@@ -74,23 +75,24 @@ struct FleetFileTests {
     try await fleet.close()
   }
 
-  @Test("A call inside of a tenant's scope goes on while somebody waits to remove the tenant")
+  @Test("A nested call for a tenant goes on while another thread or task waits to remove it")
   func nestedBesideRemoval() async throws {
     let fleet = try Tenants.fleet(in: folder)
     try await fleet.inTransaction("acme") { try Tenants.insert("Oslo", $0) }
-    let removed = Lock(false)
+    let removed = Lock<Result<Void, any Error>?>(nil)
     try onThisThread {
       try fleet.withDatabase("acme") { _ in
         Thread.detachNewThread {
-          try? fleet.remove("acme")
-          removed.withLock { $0 = true }
+          let result = Result { try fleet.remove("acme") }
+          removed.withLock { $0 = result }
         }
         while fleet.statistics.waiting == 0 { usleep(100) }
         let names = try fleet.read("acme") { try Tenants.names($0) }
         #expect(names == ["Oslo"])
       }
     }
-    try await Tenants.wait { removed.withLock { $0 } }
+    try await Tenants.wait { removed.withLock { $0 != nil } }
+    try removed.withLock { $0 }?.get()
     let outcome = Lock(false)
     try await fleet.withDatabase("acme") { _ in
       let remover = Task.detached {
@@ -105,7 +107,7 @@ struct FleetFileTests {
     try await fleet.close()
   }
 
-  @Test("Idle databases are closed where the process has no descriptors for another one")
+  @Test("A fleet closes idle databases when the process has no descriptors left")
   func outOfDescriptors() throws {
     let process = try ChildProcess(
       ChildProcess.built("test-process"), ["descriptors", folder.path, "100"])

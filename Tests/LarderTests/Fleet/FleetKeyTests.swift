@@ -1,9 +1,10 @@
+import LarderFleet
 import Foundation
 import Larder
 import TestSupport
 import Testing
 
-@Suite("Keys of a fleet")
+@Suite("Keys and files of a fleet")
 struct FleetKeyTests {
   private let folder: ScratchFolder
 
@@ -15,7 +16,7 @@ struct FleetKeyTests {
     "file:x?mode=memory", ":memory:", "*", "\\", String(repeating: "k", count: 240),
   ]
 
-  @Test("Whatever text is a key has a file of its own, in the folder, and is listed")
+  @Test("Any text works as a key: it has its own file in the fleet's folder, and is listed")
   func oddKeys() throws {
     let fleet = try Tenants.fleet(in: folder)
     for (index, key) in Self.odd.enumerated() {
@@ -32,18 +33,18 @@ struct FleetKeyTests {
     try fleet.close()
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("tenants"))
     #expect(names.count == Self.odd.count)
-    // Nor where a file system takes capital letters for small ones.
+    // File names differ even on a file system that ignores case.
     #expect(Set(names.map { $0.lowercased() }).count == Self.odd.count)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["tenants"])
   }
 
-  @Test("A key's file has a name that can be read")
+  @Test("A key's file name is readable, with other characters percent-encoded")
   func readableName() throws {
     let fleet = try Tenants.fleet(in: folder)
     #expect(try fleet.path(of: "Acme & sons") == fleet.folder + "/%41cme%20%26%20sons.db")
   }
 
-  @Test("An empty key, and one that is too long for a file's name, throw and make nothing")
+  @Test("An empty key, and one too long for a file name, throw without creating a file")
   func noKeys() throws {
     let fleet = try Tenants.fleet(in: folder)
     let calls: [(String) throws -> Void] = [
@@ -67,7 +68,7 @@ struct FleetKeyTests {
     #expect(try fleet.keys().count == 1)
   }
 
-  @Test("Other files in the folder are no databases of the fleet")
+  @Test("`keys` ignores files in the folder that aren't named as the fleet names them")
   func otherFiles() throws {
     let fleet = try Tenants.fleet(in: folder)
     try fleet.create("oslo")
@@ -80,7 +81,7 @@ struct FleetKeyTests {
     #expect(try fleet.keys() == ["oslo"])
   }
 
-  @Test("The extension is the program's, if it is one", arguments: ["sqlite", "db3"])
+  @Test("A fleet uses the configured file extension", arguments: ["sqlite", "db3"])
   func fileExtension(name: String) throws {
     let fleet = try Tenants.fleet(in: folder) { $0.fileExtension = name }
     try fleet.create("oslo")
@@ -89,14 +90,15 @@ struct FleetKeyTests {
   }
 
   @Test(
-    "What is no extension is refused", arguments: ["", ".", "a/b", "DB", "a.b", "db-wal", "d\0"])
+    "A fleet refuses an invalid file extension",
+    arguments: ["", ".", "a/b", "DB", "a.b", "db-wal", "d\0"])
   func wrongExtension(name: String) {
     #expect(throws: FleetError.self) {
       try Tenants.fleet(in: folder) { $0.fileExtension = name }
     }
   }
 
-  @Test("A folder that can't be made is refused")
+  @Test("Opening a fleet throws if its folder can't be created")
   func noFolder() throws {
     try Data().write(to: URL(fileURLWithPath: folder.file("file")))
     for path in ["", "a\0b", folder.file("file"), folder.file("file") + "/tenants"] {

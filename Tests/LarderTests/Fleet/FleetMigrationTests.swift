@@ -1,3 +1,4 @@
+import LarderFleet
 import Foundation
 import Larder
 import TestSupport
@@ -25,7 +26,7 @@ struct FleetMigrationTests {
     try fleet.close()
   }
 
-  /// How many migrations each has; what is wrong with any is an issue.
+  /// The number of migrations that each tenant has. Records an issue for a database in disorder.
   private func applied() throws -> [Int] {
     try Self.keys.map { key in
       let db = try Database(path: fleet(migrations: 0).path(of: key))
@@ -35,7 +36,9 @@ struct FleetMigrationTests {
     }
   }
 
-  @Test("All are migrated, and looked at when it is called again")
+  @Test(
+    "migrateAll migrates all databases, reports progress, and finds nothing to do the second time"
+  )
   func all() throws {
     try make()
     let fleet = try fleet(migrations: 3)
@@ -49,13 +52,13 @@ struct FleetMigrationTests {
     let again = try fleet.migrateAll(concurrency: 100)
     #expect(again.changed == 0)
     #expect(again.unchanged == 12)
-    // Nor do they stay open.
+    // The databases don't stay in use.
     #expect(fleet.statistics.inUse == 0)
     try fleet.close()
     #expect(try applied() == Array(repeating: 3, count: 12))
   }
 
-  @Test("Tasks do the same, and one that is cancelled goes on later")
+  @Test("A cancelled migrateAll throws, and the next call migrates the remaining databases")
   func tasks() async throws {
     try make()
     let fleet = try fleet(migrations: 2)
@@ -77,7 +80,7 @@ struct FleetMigrationTests {
     #expect(try applied() == Array(repeating: 2, count: 12))
   }
 
-  @Test("Those that fail are told, each with its error, and the others are migrated")
+  @Test("migrateAll reports each database that fails with its error, and migrates the others")
   func failures() throws {
     try make()
     let fleet = try fleet(migrations: 2)
@@ -112,7 +115,7 @@ struct FleetMigrationTests {
     #expect("\(FleetError.failures(report))".hasPrefix("2 of 12 databases failed: “tenant "))
   }
 
-  @Test("What the progress throws ends it")
+  @Test("An error thrown by the progress closure stops migrateAll")
   func progressThrows() throws {
     struct Enough: Error {}
     try make()
@@ -123,26 +126,28 @@ struct FleetMigrationTests {
     #expect(try fleet.migrateAll().unchanged == 5)
   }
 
-  @Test("It goes on beside those who use the databases")
+  @Test("migrateAll migrates all databases while another thread uses one of them")
   func besideOthers() async throws {
     try make()
     let fleet = try fleet(migrations: 3, maximumOpen: 2)
     let user = try await TenantUser(fleet, "tenant 5").enter()
     let report = try await fleet.migrateAll()
-    // The one in use was migrated when it was opened.
+    // The database in use counts as changed: it was migrated when it was opened.
     #expect(report.changed == 12)
     try await user.end()
     try await fleet.close()
     #expect(try applied() == Array(repeating: 3, count: 12))
   }
 
-  @Test("Without a migrator it is misuse")
+  @Test("migrateAll without a migrator throws misuse")
   func noMigrator() throws {
     let fleet = try Tenants.fleet(in: folder) { $0.migrator = nil }
     #expect(failure(DatabaseError.self) { try fleet.migrateAll() }?.code == .misuse)
   }
 
-  @Test("A process that is killed leaves no database half migrated, and the next goes on")
+  @Test(
+    "Killing a process in migrateAll leaves no half-applied migration, and the next one finishes"
+  )
   func killed() throws {
     try make()
     for kill in 0..<6 {

@@ -1,9 +1,10 @@
+import LarderFleet
 import Foundation
 import Larder
 import TestSupport
 import Testing
 
-@Suite("The open databases of a fleet")
+@Suite("Limits and waiting in a fleet")
 struct FleetPlaceTests {
   private let folder: ScratchFolder
 
@@ -18,7 +19,7 @@ struct FleetPlaceTests {
     }
   }
 
-  /// Which databases the process has open, by the descriptors.
+  /// The tenants' files that this process has open, by its descriptors.
   private func openFiles() throws -> [String] {
     let root = folder.file("tenants/")
     return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
@@ -26,7 +27,7 @@ struct FleetPlaceTests {
     }.filter { $0.hasPrefix(root) }.map { String($0.dropFirst(root.count)) }.sorted()
   }
 
-  @Test("There are at most so many, and the one that was unused for longest goes first")
+  @Test("A fleet at maximumOpen closes the least recently used database")
   func leastRecentlyUsed() throws {
     let fleet = try fleet(maximumOpen: 2)
     for (number, key) in ["a", "b", "a", "c"].enumerated() {
@@ -39,7 +40,7 @@ struct FleetPlaceTests {
     #expect(fleet.statistics.evicted == 1)
   }
 
-  @Test("One that nobody uses for a while is closed")
+  @Test("A fleet closes a database that was idle for idleTime")
   func idle() async throws {
     let fleet = try fleet(maximumOpen: 4) { $0.idleTime = .milliseconds(1) }
     for key in ["a", "b"] { try await fleet.create(key) }
@@ -49,7 +50,7 @@ struct FleetPlaceTests {
     #expect(try await fleet.read("a", Tenants.names) == [])
   }
 
-  @Test("One in use is never closed, however many others come")
+  @Test("A fleet doesn't close a database in use, however many others are opened")
   func inUse() async throws {
     let fleet = try fleet(maximumOpen: 2) { $0.idleTime = .zero }
     let user = try await TenantUser(fleet, "a") { try Tenants.insert("Oslo", $0) }.enter()
@@ -59,7 +60,7 @@ struct FleetPlaceTests {
     #expect(try await fleet.read("a", Tenants.names) == ["Oslo"])
   }
 
-  @Test("Many threads and tasks that use one cold database open it once")
+  @Test("Many tasks that use one closed database at the same time open it once")
   func openedOnce() async throws {
     let opened = Lock(0)
     let fleet = try fleet(maximumOpen: 4) {
@@ -78,7 +79,7 @@ struct FleetPlaceTests {
     #expect(try await fleet.read("a") { try Tenants.names($0).count } == 50)
   }
 
-  @Test("Nobody waits for the migration of another's database")
+  @Test("A slow migration of one tenant's database doesn't delay the use of others")
   func separateOpening() async throws {
     let isReleased = Lock(false)
     let slow = Migration("slow") { db in
@@ -98,9 +99,9 @@ struct FleetPlaceTests {
     try await user.enter().end()
   }
 
-  // MARK: The line
+  // MARK: Waiting for a place
 
-  @Test("Where all are in use the next waits, first come first served")
+  @Test("Where a fleet's places are all in use, waiting scopes are served first come, first served")
   func line() async throws {
     let fleet = try fleet(maximumOpen: 1)
     let user = try await TenantUser(fleet, "a").enter()
@@ -117,7 +118,10 @@ struct FleetPlaceTests {
     #expect(order.withLock { $0 } == ["b", "c", "d"])
   }
 
-  @Test("Who waits for too long is told why, thread or task", arguments: [true, false])
+  @Test(
+    "Waiting for a fleet's place for longer than scopeTimeout throws an error that says why",
+    arguments: [true, false]
+  )
   func timeout(isTask: Bool) async throws {
     let fleet = try fleet(maximumOpen: 1) { $0.database.scopeTimeout = .seconds(1) }
     let user = try await TenantUser(fleet, "a").enter()
@@ -137,19 +141,19 @@ struct FleetPlaceTests {
     #expect(try fleet.keys() == ["a"])
   }
 
-  /// On this thread, whatever the context is.
+  /// Reads synchronously, whatever context calls it.
   private static func read(_ fleet: DatabaseFleet, _ key: String) throws {
     try fleet.read(key) { _ in }
   }
 
-  @Test("Scopes of two databases, one inside of the other, fail in time where there is one place")
+  @Test("A fleet's scope inside of the scope that holds its only place times out")
   func nested() throws {
-    // Long enough to open one on a slow machine.
+    // The time is enough to open a database on a slow machine.
     let fleet = try fleet(maximumOpen: 1) { $0.database.scopeTimeout = .seconds(2) }
     try fleet.read("a") { _ in
       let error = failure(DatabaseError.self) { try fleet.read("b") { _ in } }
       #expect(error?.extendedCode == .busyTimeout)
-      // That of the same database is told at once.
+      // A nested scope of the same database throws at once.
       #expect(failure(DatabaseError.self) { try fleet.read("a") { _ in } }?.code == .misuse)
       #expect(
         failure(DatabaseError.self) { try fleet.remove("a") }?.extendedCode == .busyTimeout)
@@ -157,7 +161,7 @@ struct FleetPlaceTests {
     #expect(try fleet.read("b", Tenants.names) == [])
   }
 
-  @Test("A task that is cancelled leaves the line, and the next one gets the place")
+  @Test("A cancelled task stops waiting for a fleet's place, and the next in line gets it")
   func cancelled() async throws {
     let fleet = try fleet(maximumOpen: 1)
     let user = try await TenantUser(fleet, "a").enter()
@@ -173,7 +177,7 @@ struct FleetPlaceTests {
     #expect(try fleet.keys() == ["a", "c"])
   }
 
-  @Test("Tasks that are cancelled at any moment leave nothing in use, nor waiting")
+  @Test("Tasks cancelled at random moments leave no fleet database in use and no scope waiting")
   func cancelledAnywhere() async throws {
     let fleet = try fleet(maximumOpen: 2)
     var random = SeededGenerator(seed: 1)
@@ -196,7 +200,7 @@ struct FleetPlaceTests {
 
   // MARK: Removing
 
-  @Test("Removing waits for those who use it; who comes meanwhile finds a new one")
+  @Test("Removing a tenant waits for its scopes, and a call made meanwhile gets a new database")
   func removed() async throws {
     let fleet = try fleet(maximumOpen: 2)
     try await fleet.inTransaction("a") { try Tenants.insert("Oslo", $0) }
@@ -215,7 +219,7 @@ struct FleetPlaceTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: fleet.folder) == [])
   }
 
-  @Test("A removal that is given up lets those in who came after it")
+  @Test("Cancelling a tenant's removal admits the scopes that queued behind it")
   func removalGivenUp() async throws {
     let fleet = try fleet(maximumOpen: 2)
     let user = try await TenantUser(fleet, "a").enter()
@@ -230,7 +234,7 @@ struct FleetPlaceTests {
     #expect(try fleet.exists("a"))
   }
 
-  @Test("What is no database is removed all the same")
+  @Test("`remove` deletes a tenant's file even if it isn't a database")
   func removedRubbish() throws {
     let fleet = try fleet(maximumOpen: 2)
     try Data("rubbish".utf8).write(to: URL(fileURLWithPath: fleet.path(of: "a")))

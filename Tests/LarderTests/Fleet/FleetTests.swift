@@ -1,15 +1,16 @@
+import LarderFleet
 import Foundation
 import Larder
 import TestSupport
 import Testing
 
-@Suite("A fleet of databases")
+@Suite("Scopes and closing of a fleet")
 struct FleetTests {
   private let folder: ScratchFolder
 
   init() throws { folder = try ScratchFolder() }
 
-  @Test("Each key has a database of its own, migrated when it is first used")
+  @Test("Each key has its own database, which is migrated when it is first used")
   func separate() throws {
     let fleet = try Tenants.fleet(in: folder)
     try fleet.inTransaction("norway") { try Tenants.insert("Oslo", $0) }
@@ -20,7 +21,7 @@ struct FleetTests {
     #expect(try fleet.keys() == ["denmark", "norway", "sweden"])
   }
 
-  @Test("Tasks do the same")
+  @Test("A fleet's async variants read, write, create and remove tenants")
   func tasks() async throws {
     let fleet = try Tenants.fleet(in: folder)
     try await fleet.inTransaction("norway") { try Tenants.insert("Oslo", $0) }
@@ -36,7 +37,7 @@ struct FleetTests {
     #expect(try fleet.keys() == ["sweden"])
   }
 
-  @Test("A scope that throws is undone, and the next one goes on")
+  @Test("A scope of a fleet that throws is rolled back, and the next one works")
   func undone() throws {
     struct Doubt: Error {}
     let fleet = try Tenants.fleet(in: folder)
@@ -54,7 +55,7 @@ struct FleetTests {
     #expect(fleet.statistics.inUse == 0)
   }
 
-  @Test("What can't be opened throws, to all who wait, and is tried again by the next call")
+  @Test("A tenant's file that isn't a database throws at each use, until it is gone")
   func noDatabase() throws {
     let fleet = try Tenants.fleet(in: folder)
     let text = String(repeating: "no database\n", count: 100)
@@ -68,7 +69,7 @@ struct FleetTests {
     #expect(try fleet.read("norway", Tenants.names) == [])
   }
 
-  @Test("A migration that fails throws, and leaves room for others")
+  @Test("A fleet's failing migration throws at each use, and frees its place for other databases")
   func failingMigration() throws {
     let fleet = try Tenants.fleet(in: folder) {
       $0.maximumOpen = 1
@@ -80,7 +81,7 @@ struct FleetTests {
     #expect(fleet.statistics.open == 0)
   }
 
-  @Test("Without leave to make databases a key that has none throws, until it is made on purpose")
+  @Test("With createsDatabases off, an unknown key throws until `create` makes its database")
   func created() async throws {
     let fleet = try Tenants.fleet(in: folder) { $0.createsDatabases = false }
     let error = failure(FleetError.self) { try fleet.read("norway") { _ in } }
@@ -95,7 +96,7 @@ struct FleetTests {
     #expect(try await fleet.read("norway", Tenants.names) == [])
   }
 
-  @Test("The files are their owner's alone, and so is the folder that is made")
+  @Test("A fleet's folder has mode 0700 and its databases 0600")
   func permissions() throws {
     let fleet = try Tenants.fleet(in: folder)
     try fleet.create("norway")
@@ -103,7 +104,7 @@ struct FleetTests {
     #expect(try folder.mode(of: "tenants/norway.db") == 0o600)
   }
 
-  @Test("Two fleets share a folder")
+  @Test("Two fleets can share a folder, and `remove` throws while the other has the database open")
   func twoFleets() throws {
     let (one, other) = (try Tenants.fleet(in: folder), try Tenants.fleet(in: folder))
     try one.inTransaction("norway") { try Tenants.insert("Oslo", $0) }
@@ -116,7 +117,7 @@ struct FleetTests {
     #expect(try one.keys() == [])
   }
 
-  @Test("A queue of a fleet can be observed while it is held open")
+  @Test("A tenant's queue can be observed inside of withDatabase")
   func observed() async throws {
     let fleet = try Tenants.fleet(in: folder)
     let counts = try await fleet.withDatabase("norway") { queue in
@@ -133,7 +134,7 @@ struct FleetTests {
 
   // MARK: Closing
 
-  @Test("Closing ends the fleet, and leaves files without logs")
+  @Test("Closing a fleet checkpoints the logs, and later calls throw misuse")
   func closed() throws {
     let fleet = try Tenants.fleet(in: folder)
     try fleet.inTransaction("norway") { try Tenants.insert("Oslo", $0) }
@@ -147,26 +148,29 @@ struct FleetTests {
     #expect(fleet.statistics.open == 0)
   }
 
-  @Test("Closing waits for scopes, and lets nobody in meanwhile")
+  @Test("Closing a fleet waits for running scopes, and refuses new ones meanwhile")
   func closingWaits() async throws {
     let fleet = try Tenants.fleet(in: folder)
     let user = try await TenantUser(fleet, "norway") { try Tenants.insert("Oslo", $0) }.enter()
     try await fleet.create("sweden")
-    let isClosed = Lock(false)
+    let outcome = Lock<Result<Void, any Error>?>(nil)
     Thread.detachNewThread {
-      try? fleet.close()
-      isClosed.withLock { $0 = true }
+      let result = Result { try fleet.close() }
+      outcome.withLock { $0 = result }
     }
     try await Tenants.wait {
       failure(DatabaseError.self) { try fleet.read("sweden") { _ in } }?.code == .misuse
     }
-    #expect(!isClosed.withLock { $0 })
+    #expect(outcome.withLock { $0 == nil })
     try await user.end()
-    try await Tenants.wait { isClosed.withLock { $0 } }
+    try await Tenants.wait { outcome.withLock { $0 != nil } }
+    try outcome.withLock { $0 }?.get()
     #expect(try await Tenants.fleet(in: folder).read("norway", Tenants.names) == ["Oslo"])
   }
 
-  @Test("Closing gives up where a scope doesn't end, and the fleet goes on")
+  @Test(
+    "Closing a fleet throws after scopeTimeout if a scope doesn't end, and the fleet stays usable"
+  )
   func closingFails() throws {
     let fleet = try Tenants.fleet(in: folder) { $0.database.scopeTimeout = .seconds(1) }
     try fleet.read("norway") { _ in

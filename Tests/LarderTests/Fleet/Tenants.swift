@@ -1,9 +1,10 @@
+import LarderFleet
 import Dispatch
 import Foundation
 import Larder
 import TestSupport
 
-/// What tests of fleets share.
+/// Helpers for the tests of fleets.
 enum Tenants {
   static let migrator = Migrator([Migration("create city", sql: City.creation)])
 
@@ -17,7 +18,7 @@ enum Tenants {
     return try DatabaseFleet(in: folder.file("tenants"), configuration: configuration)
   }
 
-  /// How long tests wait for one another before they fail instead of hanging.
+  /// The number of seconds that tests wait for each other. They then fail instead of hanging.
   static let patience = 600
 
   static func insert(_ name: String, _ db: Database) throws {
@@ -30,7 +31,7 @@ enum Tenants {
 
   struct TookTooLong: Error {}
 
-  /// Lets others go on until a condition holds: by polling, with back-off.
+  /// Waits until the condition holds, by polling.
   static func wait(until condition: () throws -> Bool) async throws {
     let deadline = ContinuousClock.now + .seconds(patience)
     while try !condition() {
@@ -40,13 +41,13 @@ enum Tenants {
   }
 }
 
-/// A thread that uses a tenant until it is let go.
+/// A thread that stays in a tenant's scope until it is released.
 final class TenantUser: Sendable {
   private let letGo = DispatchSemaphore(value: 0)
   private let outcome = Lock<Result<Void, any Error>?>(nil)
   private let holds = Lock(false)
 
-  /// - Parameter body: what it does once it is let go.
+  /// - Parameter body: runs after the release.
   init(
     _ fleet: DatabaseFleet, _ key: String,
     then body: @escaping @Sendable (Database) throws -> Void = { _ in }
@@ -66,7 +67,7 @@ final class TenantUser: Sendable {
   var isInside: Bool { holds.withLock { $0 } }
   var hasEnded: Bool { outcome.withLock { $0 != nil } }
 
-  /// Waits until it uses the tenant.
+  /// Waits until the thread is inside of the scope.
   func enter() async throws -> Self {
     try await Tenants.wait { isInside || hasEnded }
     if !isInside { try outcome.withLock { $0 }?.get() }
@@ -75,7 +76,7 @@ final class TenantUser: Sendable {
 
   func release() { letGo.signal() }
 
-  /// Lets it go, and waits for its end.
+  /// Releases the thread and waits until its scope has ended.
   func end() async throws {
     letGo.signal()
     try await Tenants.wait { hasEnded }

@@ -4,8 +4,9 @@ import PostgresSupport
 import TestSupport
 import Testing
 
-/// Full-text indexes beside everything else that reads and writes a database.
-@Suite("Full-text indexes in company")
+/// Tests of full-text indexes together with migrations, observation, backups, schema changes and
+/// pools.
+@Suite("Full-text indexes with other features")
 struct FullTextCompanyTests {
   private func makePool(_ folder: ScratchFolder, _ name: String = "letters.db") throws
     -> DatabasePool
@@ -21,7 +22,8 @@ struct FullTextCompanyTests {
   ])
 
   @Test(
-    "An index is made by a migration, which a dry run tries and takes back", .onlySQLite(.files))
+    "A migration can create a full-text index, and a dry run of it changes nothing",
+    .onlySQLite(.files))
   func migrations() throws {
     let folder = try ScratchFolder()
     let queue = try DatabaseQueue(path: folder.path + "/letters.db")
@@ -35,7 +37,7 @@ struct FullTextCompanyTests {
     }
   }
 
-  @Test("A value that searches follows what is written to the record's table", .onlySQLite(.files))
+  @Test("An observed search updates when the record's table changes", .onlySQLite(.files))
   func observed() async throws {
     let folder = try ScratchFolder()
     let pool = try makePool(folder)
@@ -45,7 +47,7 @@ struct FullTextCompanyTests {
     #expect(try await values.next() == [3, 4])
     try await pool.inTransaction { _ = try Letter.filter { $0.id == 3 }.delete($0) }
     #expect(try await values.next() == [4])
-    // A change of what isn't indexed, too, is one of the rows that are read; the value is the same, and left out.
+    // The update of `sender`, which isn't indexed, gives the same value, which isn't reported.
     try await pool.inTransaction { try Letter.filter { $0.id == 4 }.update($0) { $0.sender = "z" } }
     try await pool.inTransaction {
       try Letter.filter { $0.id == 4 }.update($0) { $0.subject = "Bergen" }
@@ -55,7 +57,8 @@ struct FullTextCompanyTests {
   }
 
   @Test(
-    "The feed of changes tells the record's changes, and nothing of the index", .onlySQLite(.files))
+    "The feed of changes reports a record's changes, and none of its full-text index",
+    .onlySQLite(.files))
   func feed() async throws {
     let folder = try ScratchFolder()
     let pool = try makePool(folder)
@@ -70,7 +73,9 @@ struct FullTextCompanyTests {
     #expect(try await first.value == 4)
   }
 
-  @Test("Backups and copies have the index", .onlySQLite(.files))
+  @Test(
+    "A backup contains the full-text index, which stays up to date in the copy", .onlySQLite(.files)
+  )
   func copies() throws {
     let folder = try ScratchFolder()
     let pool = try makePool(folder)
@@ -84,7 +89,7 @@ struct FullTextCompanyTests {
     #expect(try found(.all(of: "york"), copy) == [])
   }
 
-  @Test("A table whose schema changes keeps its index", .onlySQLite(.definitions))
+  @Test("Rebuilding a record's table keeps its full-text index", .onlySQLite(.definitions))
   func rebuild() throws {
     let db = try Letter.database()
     try db.executeUpdate("ALTER TABLE letter ADD COLUMN old TEXT")
@@ -97,7 +102,8 @@ struct FullTextCompanyTests {
   }
 
   @Test(
-    "The schema of records and their indexes is that of the database", .onlySQLite(.definitions))
+    "The schema of records and full-text indexes matches the database, and its steps create both",
+    .onlySQLite(.definitions))
   func schema() throws {
     let db = try Letter.database()
     let declared = Schema(tables: [try Letter.table.schema()], others: try Letter.text.schema())
@@ -111,7 +117,9 @@ struct FullTextCompanyTests {
     #expect(try found(.all(of: "york"), other) == [3, 4])
   }
 
-  @Test("Readers of a pool search while the writer writes", .onlySQLite(.files))
+  @Test(
+    "Readers of a pool find what the writer has just committed to the index", .onlySQLite(.files)
+  )
   func pool() async throws {
     let folder = try ScratchFolder()
     let pool = try makePool(folder)
@@ -134,7 +142,7 @@ struct FullTextCompanyTests {
     try await pool.inTransaction { try Letter.text.verify($0) }
   }
 
-  @Test("The divisions of China are found by any part of their names")
+  @Test("The bigram tokenizer finds China's divisions by any part of their names")
   func divisions() throws {
     let db = try Database.empty()
     try NamedDivision.table.create(db)
@@ -150,7 +158,7 @@ struct FullTextCompanyTests {
     }
     let marked = try NamedDivision.matching(NamedDivision.text, .all(of: "南山"))
       .select { $0.highlight(\.name, mark: "<", ">") }.fetchAll(db)
-    // A server's headlines know words between spaces alone.
+    // PostgreSQL's headlines only mark words between spaces.
     #expect(marked.contains("<南山>区") || TestEngine.isPostgres)
   }
 }

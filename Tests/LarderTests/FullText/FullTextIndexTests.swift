@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Full-text indexes")
 struct FullTextIndexTests {
-  @Test("An index is an FTS5 table and the triggers that keep it", .onlySQLite(.definitions))
+  @Test("A full-text index is an FTS5 table with triggers", .onlySQLite(.definitions))
   func statements() throws {
     let index = FullTextIndex(
       of: Letter.self, \.subject, \.body, tokenizer: .porter(alsoLetters: "-'"), prefixes: [2, 3],
@@ -35,7 +35,7 @@ struct FullTextIndexTests {
   }
 
   @Test(
-    "It follows every insert, update and delete, whatever it stores",
+    "A full-text index follows inserts, updates and deletes, in each kind of storage",
     arguments: [FullTextStorage.table, .copied, .contentless], [true, false])
   func following(storage: FullTextStorage, sizes: Bool) throws {
     let index = Self.index(storage, sizes: sizes)
@@ -79,7 +79,7 @@ struct FullTextIndexTests {
   }
 
   @Test(
-    "A table that was written to behind the index is told, and mended by making it anew",
+    "verify finds a full-text index that doesn't match its table, and rebuild repairs it",
     .onlySQLite(.triggers), arguments: [FullTextStorage.table, .copied, .contentless])
   func behind(storage: FullTextStorage) throws {
     let index = Self.index(storage)
@@ -91,14 +91,14 @@ struct FullTextIndexTests {
       "DELETE FROM letter WHERE id = 1; INSERT INTO letter VALUES (7, 'Bergen', NULL, '')")
     let error = #expect(throws: DatabaseError.self) { try index.verify(db) }
     #expect(error?.code == .corrupt)
-    // A row that isn't there isn't found, and no other is.
+    // The search omits deleted rows and returns no others.
     #expect(try found(.all(of: "harbour"), db, index) == [])
     try index.rebuild(db)
     try index.verify(db)
     #expect(try found(.all(of: "bergen"), db, index) == [7])
   }
 
-  @Test("Other settings are told as differences")
+  @Test("A full-text index that is missing, or has other settings, is reported as a difference")
   func differences() throws {
     let db = try Letter.database()
     #expect(try Letter.text.differences(db) == [])
@@ -115,7 +115,7 @@ struct FullTextIndexTests {
   }
 
   @Test(
-    "Tokenizers find what they say",
+    "A full-text tokenizer folds case, diacritics or word endings as configured",
     arguments: [
       (FullTextTokenizer.unicode61(removingDiacritics: false), "zurich", []),
       (.unicode61(removingDiacritics: false), "ZÜRICH", [1]),
@@ -127,7 +127,7 @@ struct FullTextIndexTests {
   }
 
   @Test(
-    "Three characters are found anywhere, and less than three aren't looked for",
+    "The trigram tokenizer finds any three characters, and nothing for fewer than three",
     .refused(.definitions))
   func trigrams() throws {
     let index = Self.index(.table, .trigram())
@@ -147,7 +147,7 @@ struct FullTextIndexTests {
     #expect(try found(.all(of: "York"), db, exact) == [3, 4])
   }
 
-  @Test("A tokenizer of the program's own keeps the index of a table", .refused(.functions))
+  @Test("A full-text index can use a tokenizer that the program defines", .refused(.functions))
   func ownTokenizer() throws {
     let index = FullTextIndex(of: Letter.self, \.subject, tokenizer: "letters")
     let db = try Database.empty()
@@ -168,7 +168,8 @@ struct FullTextIndexTests {
   }
 
   @Test(
-    "A tokenizer that uses its database is refused, and nothing is written", .onlySQLite(.functions)
+    "A full-text tokenizer that writes to its database throws misuse, and nothing is written",
+    .onlySQLite(.functions)
   )
   func meddling() throws {
     let index = FullTextIndex(of: Letter.self, \.subject, tokenizer: "meddler")
@@ -189,7 +190,10 @@ struct FullTextIndexTests {
     try index.verify(db)
   }
 
-  @Test("An index with less detail finds words, and refuses phrases", .onlySQLite(.definitions))
+  @Test(
+    "A full-text index with less detail finds words, and throws for phrases",
+    .onlySQLite(.definitions)
+  )
   func detail() throws {
     let index = Self.index(.table, detail: .row)
     let db = try Letter.database(index)
@@ -224,7 +228,7 @@ struct FullTextIndexTests {
     static let table = Table("named", Named.init, columns.name, columns.rank, columns.size)
   }
 
-  @Test("What can't be indexed is refused")
+  @Test("A full-text index with an invalid declaration throws RecordError")
   func refused() throws {
     let db = try Letter.database()
     func expectRefusal<R>(_ index: FullTextIndex<R>) {
@@ -249,7 +253,8 @@ struct FullTextIndexTests {
   }
 
   @Test(
-    "Names and tokenizers that try to break out stay names", .onlySQLite(.definitions),
+    "Quotes and SQL in a full-text index's name or tokenizer are escaped",
+    .onlySQLite(.definitions),
     arguments: ["a\"b", "x'); DROP TABLE letter; --", "a b", "é"])
   func names(name: String) throws {
     let db = try Letter.database()

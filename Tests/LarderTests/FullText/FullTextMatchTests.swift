@@ -8,7 +8,7 @@ struct FullTextMatchTests {
 
   init() throws { db = try Letter.database() }
 
-  @Test("A search reads the index first, and finds the records by their keys")
+  @Test("A full-text query joins the index to its records by their keys, with the pattern bound")
   func text() throws {
     let query = Letter.matching(Letter.text, .allPrefixes(of: "new yo")).order { $0.rank }
     #expect(
@@ -27,7 +27,8 @@ struct FullTextMatchTests {
   }
 
   @Test(
-    "The plan has FTS5 sort by rank, and looks each record up by its key", .onlySQLite(.catalog))
+    "A full-text search ordered by rank uses FTS5's order, and finds records by their keys",
+    .onlySQLite(.catalog))
   func plan() throws {
     let plan = try Letter.matching(Letter.text, .all(of: "york")).order { $0.rank }.explain(db)
     #expect("\(plan)".contains("SCAN letter_text VIRTUAL TABLE INDEX 32:"))
@@ -35,9 +36,9 @@ struct FullTextMatchTests {
     #expect(!"\(plan)".contains("B-TREE"))
   }
 
-  @Test("The index is used by every form of a search")
+  @Test("Every kind of full-text pattern and search uses the index")
   func indexUse() throws {
-    // A server reads four rows as they come, unless it mustn't.
+    // PostgreSQL prefers a sequential scan of four rows unless that is disabled.
     if TestEngine.isPostgres { try db.executeUpdate("SET enable_seqscan = off") }
     let patterns: [FullTextPattern] = [
       .all(of: "york new"), .any(of: "york new"), .allPrefixes(of: "yo"), .phrase("new york"),
@@ -56,7 +57,7 @@ struct FullTextMatchTests {
     }
   }
 
-  @Test("Records are found with what is marked in them and their rank")
+  @Test("A full-text search returns records with highlighted text and their rank")
   func selection() throws {
     let hits = try Letter.matching(Letter.text, .all(of: "york"))
       .order { $0.rank }
@@ -68,7 +69,7 @@ struct FullTextMatchTests {
     #expect(hits[0].2 <= hits[1].2)
   }
 
-  @Test("A snippet is a part of the text; NULL is empty")
+  @Test("A snippet is an excerpt with marks, and empty for NULL")
   func snippets() throws {
     let texts = try Letter.matching(Letter.text, .all(of: "york")).order { $0.id }
       .select {
@@ -81,7 +82,7 @@ struct FullTextMatchTests {
   }
 
   @Test(
-    "Where terms overlap they are marked as one, and each part of the text is there once",
+    "Highlights merge overlapping terms, and repeat no part of the text",
     .onlySQLite(.definitions),
     arguments: [
       (.bigram, "谢谢你们", ["谢"], "<谢谢你>们"),
@@ -116,7 +117,7 @@ struct FullTextMatchTests {
     #expect(hits.map { [$0.0, $0.1, $0.2] } == [[marked, marked, ""]])
   }
 
-  @Test("A snippet of overlapping terms is where most of the words are", .onlySQLite(.definitions))
+  @Test("A snippet is taken from where most of the searched terms are", .onlySQLite(.definitions))
   func overlappingSnippets() throws {
     let index = FullTextIndex(of: Letter.self, \.subject, tokenizer: .bigram)
     let db = try Letter.database(index)
@@ -126,7 +127,7 @@ struct FullTextMatchTests {
       try Letter.matching(index, pattern)
         .select { $0.snippet(\.subject, mark: "<", ">", tokens: tokens) }.fetchAll(db)
     }
-    // The last term of a snippet has its second character too.
+    // The last term of a snippet includes its second character.
     #expect(try snippets(.all(of: "北京 南京"), 9) == ["…山水<南京>与<北京>天地天…"])
     #expect(try snippets(.all(of: "北京"), 4) == ["<北京>山水山…"])
     #expect(try snippets(.phrase("北京山水山水"), 2) == ["<北京山>…"])
@@ -135,7 +136,7 @@ struct FullTextMatchTests {
   }
 
   @Test(
-    "Letters that another program has changed behind the index are marked where they can be",
+    "Highlights of a row that no longer matches its index mark what they can",
     .onlySQLite(.triggers))
   func behind() throws {
     let index = FullTextIndex(of: Letter.self, \.subject, tokenizer: .bigram)
@@ -149,7 +150,7 @@ struct FullTextMatchTests {
     #expect(texts.map(\.1) == ["<New> York", "old"])
   }
 
-  @Test("Weights say in which column a word counts for more")
+  @Test("Weights change a full-text rank by column, given in the query or the index")
   func weights() throws {
     let query = Letter.matching(Letter.text, .all(of: "tunnel"))
     func rank(_ weights: [Double]) throws -> Double {
@@ -171,7 +172,7 @@ struct FullTextMatchTests {
     #expect(heavyRanks == ownRanks)
   }
 
-  @Test("A search is filtered, joined, counted and limited as any query")
+  @Test("A full-text search can be filtered, ordered, limited, counted and joined like any query")
   func company() throws {
     let query = Letter.matching(Letter.text, .any(of: "york ferry"))
     #expect(try query.fetchCount(db) == 4)
@@ -188,7 +189,7 @@ struct FullTextMatchTests {
       }.ids(db) == [1, 3])
   }
 
-  @Test("A condition finds rows in any query, UPDATE and DELETE, and follows what these change")
+  @Test("A full-text condition works in UPDATE and DELETE, and the index follows their changes")
   func conditions() throws {
     #expect(
       try Letter.filter { $0.matching(Letter.text, .all(of: "ferry")) }
@@ -200,7 +201,7 @@ struct FullTextMatchTests {
     #expect(try Letter.fetchAll(db).count == 2)
   }
 
-  @Test("Pages by rank have each record once, in order")
+  @Test("Pages of a full-text search ordered by rank contain each record once, in order")
   func pages() throws {
     for number in 5..<60 {
       var letter = Letter(
@@ -221,7 +222,7 @@ struct FullTextMatchTests {
     #expect(rows.count == 55)
   }
 
-  @Test("Two indexes of a table are searched in one query")
+  @Test("Conditions on two full-text indexes of a table can be combined")
   func twoIndexes() throws {
     let senders = FullTextIndex(of: Letter.self, \.sender, named: "sender_text")
     try senders.create(db)
@@ -233,7 +234,7 @@ struct FullTextMatchTests {
         .filter { $0.matching(senders, .all(of: "ana")) }.fetchAll(db).map(\.id) == [1])
   }
 
-  @Test("What isn't a column of the index, or has no text there, is refused when it is run")
+  @Test("A highlight of a column that the index lacks, or doesn't store, throws")
   func refused() throws {
     let query = Letter.matching(Letter.text, .all(of: "york"))
     #expect(throws: DatabaseError.self) {

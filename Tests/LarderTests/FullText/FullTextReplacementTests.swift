@@ -3,10 +3,11 @@ import PostgresSupport
 import TestSupport
 import Testing
 
-/// Rows in the place of others, for which SQLite runs no trigger, and indexes that their table has left behind.
+/// Tests of REPLACE, for which SQLite runs no delete trigger, and of indexes whose table was
+/// dropped.
 @Suite("Full-text indexes of rows that are replaced", .onlySQLite(.replacing))
 struct FullTextReplacementTests {
-  /// A row with a key and three other ways of being in the way.
+  /// A record with three unique constraints besides its key.
   private struct Note: Record, Equatable {
     var id: Int64?
     var slug: String?
@@ -61,7 +62,7 @@ struct FullTextReplacementTests {
   }
 
   @Test(
-    "A row that takes the place of others takes their words out", arguments: storages,
+    "REPLACE removes the replaced rows' words from the full-text index", arguments: storages,
     [false, true])
   func replacing(storage: FullTextStorage, recursive: Bool) throws {
     let index = index(storage)
@@ -84,7 +85,7 @@ struct FullTextReplacementTests {
   }
 
   @Test(
-    "Rows that stay, since another is refused or changes them, keep their words",
+    "Rows that INSERT OR IGNORE, an upsert or an error leaves in place stay in the text index",
     arguments: storages)
   func staying(storage: FullTextStorage) throws {
     let index = index(storage)
@@ -105,7 +106,7 @@ struct FullTextReplacementTests {
     }
     try index.verify(db)
     #expect(try ids("title3", db, index) == [3])
-    // What was in the way before, and is deleted by itself, is taken out once.
+    // A row that conflicted before is removed from the index once when it is deleted.
     try db.executeUpdate("INSERT OR IGNORE INTO note VALUES (3, NULL, 5, 5, 'ignored', NULL)")
     try db.executeUpdate("DELETE FROM note WHERE id = 3")
     try db.executeUpdate("INSERT INTO note VALUES (3, NULL, 5, 5, 'again', NULL)")
@@ -114,7 +115,8 @@ struct FullTextReplacementTests {
   }
 
   @Test(
-    "Random statements of all kinds leave the index in step", arguments: storages, [false, true])
+    "Random inserts, updates and deletes with any conflict clause keep the text index consistent",
+    arguments: storages, [false, true])
   func random(storage: FullTextStorage, recursive: Bool) throws {
     let index = index(storage)
     let db = try database(index, recursive: recursive)
@@ -151,7 +153,7 @@ struct FullTextReplacementTests {
     }
   }
 
-  @Test("Other programs' replacements are followed too")
+  @Test("The full-text index follows a REPLACE by the sqlite3 shell")
   func shell() throws {
     let folder = try ScratchFolder()
     defer { folder.remove() }
@@ -169,7 +171,10 @@ struct FullTextReplacementTests {
     #expect(try ids("two", db, index) == [9])
   }
 
-  @Test("An index whose table was dropped and made anew is completed", arguments: storages)
+  @Test(
+    "create(ifNotExists:) restores a full-text index's triggers after its table was recreated",
+    arguments: storages
+  )
   func completed(storage: FullTextStorage) throws {
     let index = index(storage)
     let db = try database(index)

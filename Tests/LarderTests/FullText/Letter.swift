@@ -27,7 +27,7 @@ struct Letter: Record, Equatable {
     Letter(id: 4, subject: "York, new and old", body: "Ferries for York", sender: "cy"),
   ]
 
-  /// A database with the letters and an index of theirs.
+  /// A database with the letters and an index of them.
   static func database(
     _ index: FullTextIndex<Letter> = text, _ configuration: Configuration = Configuration()
   ) throws -> Database {
@@ -40,13 +40,13 @@ struct Letter: Record, Equatable {
 }
 
 extension Query where From == FullTextMatch<Letter> {
-  /// The keys of what is found, in order.
+  /// The keys of the found letters, in order.
   func ids(_ db: Database) throws -> [Int64] {
     try order { $0.id }.fetchAll(db).compactMap(\.id)
   }
 }
 
-/// The keys of what a pattern finds.
+/// The keys of the letters that match a pattern, in order.
 func found(
   _ pattern: FullTextPattern, _ db: Database, _ index: FullTextIndex<Letter> = Letter.text
 ) throws -> [Int64] {

@@ -54,7 +54,7 @@ struct GeneratedFromJSONTests {
     return try Device.find(db, 1)
   }
 
-  @Test("a table that was created so has no differences, nor one that was made anew")
+  @Test("A table with columns generated from JSON has no differences once created or rebuilt")
   func differences() throws {
     #expect(try Device.table.differences(db) == [])
     _ = try stored(#"{"n": 7}"#)
@@ -68,7 +68,7 @@ struct GeneratedFromJSONTests {
     #expect(try stored(#"{"n": 8, "names": ["x"]}"#).name == "x")
   }
 
-  @Test("values are those of the path, and what is missing, null or of another type is nil")
+  @Test("A generated column has its JSON path's value, or nil if missing, null or of another type")
   func values() throws {
     let all = try stored(#"{"n": 7, "r": 0.1, "names": ["a", "å\"'"], "on": true}"#)
     #expect(all.number == 7)
@@ -82,12 +82,12 @@ struct GeneratedFromJSONTests {
       let found = try stored(body)
       #expect(found == Device(id: 1, body: body), "\(body)")
     }
-    // "7" is no number, 1 is no Bool, and true no number.
+    // "7" isn't a number, 1 isn't a Bool, and true isn't a number.
     let others = try stored(#"{"n": "7", "r": true, "names": [1], "on": 1}"#)
     #expect(others.number == nil && others.ratio == nil && others.name == nil && others.isOn == nil)
   }
 
-  @Test("they follow every change, and are found by their indexes")
+  @Test("Columns generated from JSON follow updates, and queries find them by their indexes")
   func changes() throws {
     try Device.insert(
       db, contentsOf: (1...50).map { Device(id: $0, body: #"{"n": \#($0), "names": ["d\#($0)"]}"#) }
@@ -106,7 +106,7 @@ struct GeneratedFromJSONTests {
     #expect(try Device.filter { $0.name == "d5" }.explain(db).usesIndex("device_name_index"))
   }
 
-  @Test("a value that isn't JSON is refused, and nothing is changed")
+  @Test("Malformed JSON throws on insert and update, and changes nothing")
   func malformed() throws {
     _ = try stored(#"{"n": 1}"#)
     for body in ["", "{", "{\"n\": 1,}", "nul", "[1 2]"] {
@@ -117,7 +117,7 @@ struct GeneratedFromJSONTests {
     #expect(try Device.find(db, 1).number == 1)
   }
 
-  @Test("a unique index on a path refuses the same text twice, and nothing else")
+  @Test("A unique index on a JSON path only refuses a second row with the same text")
   func unique() throws {
     _ = try Device(id: 1, body: #"{"serial": "a"}"#).inserted(db)
     let error = #expect(throws: DatabaseError.self) {
@@ -133,12 +133,13 @@ struct GeneratedFromJSONTests {
   }
 
   @Test(
-    "an index that doesn't fit the table is told by the integrity check", .onlySQLite(.files))
+    "The integrity check finds an index on JSON that another function has written wrongly",
+    .onlySQLite(.files))
   func damaged() throws {
     try Device.insert(
       db, contentsOf: (1...9).map { Device(id: $0, body: #"{"serial": "s\#($0)", "n": \#($0)}"#) })
     #expect(try db.value("PRAGMA integrity_check", as: String.self) == "ok")
-    // A program whose function returns something else has written.
+    // Another program writes with a function of the same name and other results.
     let folder = try ScratchFolder()
     let path = folder.path + "/device.db"
     try db.backup(to: path)
@@ -163,7 +164,7 @@ struct GeneratedFromJSONTests {
   }
 
   @Test(
-    "the sqlite3 shell reads such a table, and writes to it once its indexes and columns are gone",
+    "The sqlite3 shell reads a table with an index on JSON, and writes once it is dropped",
     .onlySQLite(.files))
   func shell() throws {
     struct Job: Record {

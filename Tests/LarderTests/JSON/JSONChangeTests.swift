@@ -3,7 +3,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Changes of JSON")
+@Suite("Updates of JSON values")
 struct JSONChangeTests {
   let db: Database
 
@@ -14,11 +14,11 @@ struct JSONChangeTests {
   ) throws -> String {
     try JSONJob.filter { $0.id == 1 }.update(db) { $0.text = .value(text) }
     try JSONJob.filter { $0.id == 1 }.update(db, change)
-    // As the server writes it.
+    // Without the spaces that PostgreSQL adds.
     return try JSONJob.find(db, 1).text.replacing(" ", with: "")
   }
 
-  @Test("a value takes the place of another, in records too")
+  @Test("Assigning to a JSON path replaces its value, also in a record's Codable column")
   func setting() throws {
     try JSONJob.filter { $0.id == 2 }.update(db) {
       $0.payload["state"] = "lost"
@@ -37,7 +37,9 @@ struct JSONChangeTests {
     #expect(try JSONJob.find(db, 1) == JSONJob.all3[0])
   }
 
-  @Test("objects on the way are made, and an element is added behind the last")
+  @Test(
+    "Assigning to a JSON path creates missing objects, and appends right after the last element"
+  )
   func adding() throws {
     #expect(try changed("{}") { $0.text["a"]["b"] = 1 } == #"{"a":{"b":1}}"#)
     #expect(try changed(#"{"a":null}"#) { $0.text["a"]["b"] = 1 } == #"{"a":{"b":1}}"#)
@@ -48,7 +50,7 @@ struct JSONChangeTests {
     #expect(try changed(#"{"a":{"0":1}}"#) { $0.text["a"]["0"] = 2 } == #"{"a":{"0":2}}"#)
   }
 
-  @Test("what is in the way throws, and nothing is changed")
+  @Test("Assigning to a JSON path through a value of another type throws and changes nothing")
   func blocked() throws {
     for change in [
       { (job: inout Assignments<JSONJob>) in job.text["a"]["b"] = 1 },
@@ -61,7 +63,7 @@ struct JSONChangeTests {
     }
   }
 
-  @Test("values are removed, or inserted where there are none")
+  @Test("`remove` deletes a JSON value, and `insert` only sets one that is missing")
   func removing() throws {
     #expect(try changed(#"{"a":1,"b":2,"c":3}"#) { $0.text["b"].remove() } == #"{"a":1,"c":3}"#)
     #expect(try changed(#"{"a":1,"b":2}"#) { $0.text["a"].remove() } == #"{"b":2}"#)
@@ -74,7 +76,7 @@ struct JSONChangeTests {
     #expect(try changed("{}") { $0.text["a"].insert(2) } == #"{"a":2}"#)
   }
 
-  @Test("an expression becomes JSON")
+  @Test("A JSON value can be set to an SQL expression")
   func expressions() throws {
     #expect(
       try changed(#"{"n":1}"#) {
@@ -90,7 +92,9 @@ struct JSONChangeTests {
       try changed("{}") { $0.text["p"] = JSONExpression($0.notes) }.hasPrefix(#"{"p":{"#))
   }
 
-  @Test("an object is merged", .refused(.functions))
+  @Test(
+    "`patch` merges an object into JSON, and removes members that are nil", .refused(.functions)
+  )
   func patching() throws {
     #expect(
       try changed(#"{"a":{"x":1},"b":2}"#) { $0.text.json.patch(["a": ["y": 2]]) }
@@ -100,7 +104,7 @@ struct JSONChangeTests {
         == #"{"a":{},"b":2}"#)
   }
 
-  @Test("a change that was kept in a variable belongs to its own place")
+  @Test("Assigning a changed copy of one JSON path to another path throws")
   func misplaced() throws {
     #expect(throws: DatabaseError.self) {
       try changed(#"{"a":{},"b":1}"#) {

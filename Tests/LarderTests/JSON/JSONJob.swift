@@ -2,7 +2,7 @@ import Foundation
 import Larder
 import PostgresSupport
 
-/// A job with JSON in its columns.
+/// A job with JSON in several columns.
 struct JSONJob: Record, Equatable {
   struct Customer: Codable, Hashable, Sendable {
     var id: Int
@@ -44,7 +44,7 @@ struct JSONJob: Record, Equatable {
       .index(on: columns.payload["price"], as: Double.self, name: "json_job_price"),
     ])
 
-  /// Three jobs.
+  /// Three jobs that differ in customers, numbers and nesting.
   static let all3 = [
     JSONJob(
       id: 1,
@@ -64,7 +64,7 @@ struct JSONJob: Record, Equatable {
 }
 
 extension Database {
-  /// A database with the jobs.
+  /// A database with the three jobs.
   static func jsonJobs() throws -> Database {
     let db = try Database.empty()
     try JSONJob.table.create(db)

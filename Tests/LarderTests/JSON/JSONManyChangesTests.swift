@@ -23,7 +23,7 @@ struct JSONManyChangesTests {
     Dictionary(uniqueKeysWithValues: (0..<count).map { ("n\($0)", value($0)) })
   }
 
-  @Test("200 paths are set, inserted and removed")
+  @Test("One update can set, insert or remove 200 JSON paths")
   func paths() throws {
     #expect(
       try changed(#"{"n3":-1}"#) {
@@ -39,7 +39,7 @@ struct JSONManyChangesTests {
       } == ["x": 1])
   }
 
-  @Test("20 counters are raised, and 20 values copied")
+  @Test("One update can increment 20 JSON counters, or copy a value to 20 paths")
   func counters() throws {
     #expect(
       try changed(#"{"n3":100}"#) {
@@ -63,7 +63,7 @@ struct JSONManyChangesTests {
       } == numbers(20) { _ in 5 })
   }
 
-  @Test("what is read in an update is what stands there then")
+  @Test("A JSON path that is read in an update has the value of the assignments before it")
   func reading() throws {
     #expect(
       try changed(#"{"a":1,"b":2}"#) {
@@ -98,7 +98,7 @@ struct JSONManyChangesTests {
         $0.text["b"] = JSONExpression($0.text["a"]["x"].as(Int.self).coalesce(3))
         $0.text["a"].remove()
       } == ["b": 3])
-    // Names are bytes: both spellings are there.
+    // Names are compared as bytes: both spellings of “é” are members.
     #expect(
       try changed(#"{"é":1}"#) {
         $0.text["e\u{301}"] = 2
@@ -108,7 +108,7 @@ struct JSONManyChangesTests {
       } == ["a": 1])
   }
 
-  @Test("a place that is passed on is changed in several places")
+  @Test("A JSON path passed as an inout argument can be changed in several places")
   func passedOn() throws {
     func fill(_ place: inout JSONExpression) {
       place["x"] = 1
@@ -124,7 +124,7 @@ struct JSONManyChangesTests {
     #expect(read == ["a": ["x": 1, "y": 2, "z": 1]])
   }
 
-  @Test("eight objects are merged", .refused(.functions))
+  @Test("One update can merge eight objects into a column's JSON", .refused(.functions))
   func patches() throws {
     #expect(
       try changed(#"{"a":1}"#) {
@@ -132,7 +132,7 @@ struct JSONManyChangesTests {
       } == numbers(8) { $0 }.merging(["a": 1]) { $1 })
   }
 
-  @Test("NULL becomes an object where something is set in it")
+  @Test("Setting a JSON path in a NULL column creates an object")
   func null() throws {
     let job = JSONJob.filter { $0.id == 2 }
     func notes(_ change: (inout Assignments<JSONJob>) -> Void) throws -> [String: Int]? {
@@ -154,7 +154,7 @@ struct JSONManyChangesTests {
     #expect(throws: DatabaseError.self) { try notes { $0.notes.json.remove() } }
   }
 
-  @Test("a name that stands twice is removed as a whole")
+  @Test("Removing a JSON name that occurs several times removes all of its members")
   func duplicates() throws {
     #expect(
       try changed(#"{"d":1,"a":2, "d":3 , "b":4,"d":5}"#) { $0.text["d"].remove() }
@@ -162,12 +162,12 @@ struct JSONManyChangesTests {
     #expect(try changed(#"{ "d":1,"\u0064":3 }"#) { $0.text["d"].remove() } == [:])
   }
 
-  @Test("what can't be set is told with the path")
+  @Test("The error of a JSON path that can't be set names the path")
   func refusals() throws {
     let error = #expect(throws: DatabaseError.self) {
       try changed("{}") { $0.text["a"]["it's"][0]["x"] = 1 }
     }
-    // The server's own says nothing of it.
+    // PostgreSQL's own message doesn't name the path.
     guard !TestEngine.isPostgres else { return }
     let message = error?.message ?? ""
     #expect(message.contains(#"["a","it's",0,"x"]"#))

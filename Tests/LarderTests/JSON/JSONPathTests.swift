@@ -4,7 +4,7 @@ import LarderTesting
 import PostgresSupport
 import Testing
 
-@Suite("Paths into JSON")
+@Suite("Reading and comparing JSON paths")
 struct JSONPathTests {
   let db: Database
 
@@ -22,7 +22,7 @@ struct JSONPathTests {
     try JSONJob.order { $0.id }.select { make($0) }.fetchAll(db)
   }
 
-  @Test("values are read as the type that is asked for")
+  @Test("`as` reads a JSON value as the type that is asked for")
   func reading() throws {
     #expect(try values { $0.payload["customer"]["id"].as(Int.self) } == [7, 8, 7])
     #expect(
@@ -41,7 +41,7 @@ struct JSONPathTests {
     #expect(try rounded.fetchAll(db) == [0.1])
   }
 
-  @Test("names are any text")
+  @Test("A name in a JSON path can be any text, including dots, quotes and the empty text")
   func names() throws {
     #expect(try values { $0.notes["größe"].as(Int.self) } == [3, nil, nil])
     #expect(try values { $0.notes["a.b"].as(Int.self) } == [4, nil, nil])
@@ -55,7 +55,7 @@ struct JSONPathTests {
     #expect(try ids { $0.text["0"] == 1 || $0.payload["tags"]["0"] == "blue" } == [])
   }
 
-  @Test("comparisons are those of values of the other side's type")
+  @Test("A JSON value is compared by the other operand's type")
   func comparisons() throws {
     #expect(try ids { $0.payload["customer"]["id"] == 7 } == [1, 3])
     #expect(try ids { $0.payload["customer"]["id"] != 7 } == [2])
@@ -87,7 +87,7 @@ struct JSONPathTests {
     #expect(try ids { $0.text["deep"][0][-1][1]["x"] == true } == [3])
   }
 
-  @Test("what leads nowhere is nil, as null is; its type tells them apart")
+  @Test("A JSON path without a value is nil like null, and `type` tells them apart")
   func nothing() throws {
     #expect(try ids { $0.text[2].isNull } == [1, 2, 3])
     #expect(try ids { $0.text[1].isNotNull } == [1])
@@ -102,7 +102,7 @@ struct JSONPathTests {
     #expect(try ids { $0.payload["tags"].count > 1 } == [1])
   }
 
-  @Test("an array contains a value of its elements' type")
+  @Test("`contains` finds a value in a JSON array, compared by its type")
   func containing() throws {
     #expect(try ids { $0.payload["tags"].contains("blue") } == [3])
     #expect(try ids { $0.payload["tags"].contains("a\"b") } == [1])
@@ -111,7 +111,7 @@ struct JSONPathTests {
     #expect(try ids { $0.text["deep"][0].contains(1) } == [3])
   }
 
-  @Test("a value of another type throws where it is asked for as one")
+  @Test("Reading a JSON value as another type throws")
   func otherTypes() throws {
     #expect(throws: DatabaseError.self) { try values { $0.text["n"].as(Int.self) } }
     #expect(throws: DatabaseError.self) { try values { $0.text["n"].as(String.self) } }
@@ -126,7 +126,7 @@ struct JSONPathTests {
     #expect(throws: DatabaseError.self) { try ids { $0.id["x"] == 1 } }
   }
 
-  @Test("orders and groups are those of the type, and other values are NULL")
+  @Test("Ordering and grouping by a JSON path use the type that is asked for")
   func orders() throws {
     let query = JSONJob.order { $0.text["n"].as(Int.self).desc }.select { $0.id }
     #expect(try query.fetchAll(db).first == 3)
@@ -138,10 +138,10 @@ struct JSONPathTests {
     #expect(try groups.fetchAll(db).sorted() == [1, 2])
   }
 
-  @Test("an index serves comparisons and orders")
+  @Test("Indexes on JSON paths serve comparisons, lists and orders")
   func indexes() throws {
     #expect(try JSONJob.table.differences(db).isEmpty)
-    // A server reads three rows as they come, unless it mustn't.
+    // PostgreSQL prefers a sequential scan of three rows unless that is disabled.
     if TestEngine.isPostgres { try db.executeUpdate("SET enable_seqscan = off") }
     let id = "json_job_payload_customer_id_index"
     let state = "json_job_payload_state_index"
@@ -164,7 +164,7 @@ struct JSONPathTests {
     }
   }
 
-  @Test("the SQL has no parameters but the values that are compared")
+  @Test("A JSON path is written as a literal, and only compared values are bound")
   func sql() {
     let query = JSONJob.filter { $0.payload["customer"]["id"] == 7 }.select {
       $0.payload["l'ad"][-1].as(String.self)
@@ -176,7 +176,7 @@ struct JSONPathTests {
         """)
   }
 
-  @Test("text that isn't JSON throws, and can be found")
+  @Test("Malformed JSON throws where it is read, and isValidJSON finds it")
   func malformed() throws {
     try JSONJob.filter { $0.id == 2 }.update(db) { $0.text = "{\"n\": 7" }
     #expect(throws: DatabaseError.self) { try ids { $0.text["n"] == 7 } }
@@ -191,7 +191,7 @@ struct JSONPathTests {
     }
   }
 
-  @Test("a text with NUL is read whole, and not compared in part", .onlySQLite(.nul))
+  @Test("JSON text with an escaped NUL is read and compared whole", .onlySQLite(.nul))
   func nul() throws {
     try JSONJob.filter { $0.id == 2 }.update(db) { $0.text = #"{"n": "a\u0000b", "b\u0000": 1}"# }
     try JSONJob.filter { $0.id != 2 }.delete(db)

@@ -9,7 +9,7 @@ struct JSONRowTests {
 
   init() throws { db = try .jsonJobs() }
 
-  @Test("each element is a row, with its position and value")
+  @Test("join(each:) makes a row of each array element, with its index and value")
   func elements() throws {
     let rows = try JSONJob.join(each: { $0.payload["lines"] })
       .filter { job, line in line.value["count"] > 1 }
@@ -26,7 +26,7 @@ struct JSONRowTests {
     #expect(pairs.map(\.1.text) == [#""red""#, #""a\"b""#, #""blue""#])
   }
 
-  @Test("each member of an object is a row, with its name")
+  @Test("join(each:) makes a row of each object member, with its name and value")
   func members() throws {
     let rows = try JSONJob.join(each: { $0.notes.json }).order { _, note in note.value.as(Int.self)
     }
@@ -39,7 +39,7 @@ struct JSONRowTests {
     #expect(try JSONJob.join(each: { $0.payload["nobody"] }).fetchCount(db) == 0)
   }
 
-  @Test("rows become arrays and objects that are read as Swift's")
+  @Test("jsonArray and jsonObject aggregate rows into values that decode as Swift types")
   func aggregates() throws {
     let arrays = try JSONJob.all.group { $0.payload["customer"]["id"].as(Int.self) }
       .order { $0.payload["customer"]["id"].as(Int.self) }
@@ -71,7 +71,7 @@ struct JSONRowTests {
     #expect(some.map(\.value) == [[JSONJob.all3[1].text]])
   }
 
-  @Test("numbers keep their digits in both directions")
+  @Test("Integers, doubles and dates keep their exact values through JSON in both directions")
   func digits() throws {
     struct Sample: Record {
       var id: Int64

@@ -4,7 +4,7 @@ import PostgresSupport
 import TestSupport
 import Testing
 
-/// A value of JSON, as this test's own model of it.
+/// A JSON value: the test's model.
 private indirect enum Tree {
   case null
   case bool(Bool)
@@ -45,7 +45,7 @@ private indirect enum Tree {
     }
   }
 
-  /// A path that mostly leads to something.
+  /// A path that usually leads to a value.
   func path(_ random: inout some RandomNumberGenerator) -> [Step] {
     if Int.random(in: 0..<8, using: &random) == 0 {
       return Bool.random(using: &random)
@@ -76,7 +76,7 @@ private indirect enum Tree {
     }
   }
 
-  /// As text: with escapes and space that a reader has to know.
+  /// The value as JSON text, with random escapes and white space.
   func text(_ random: inout some RandomNumberGenerator) -> String {
     let space = ["", "", " ", "\n\t"].randomElement(using: &random) ?? ""
     switch self {
@@ -145,9 +145,12 @@ extension JSONExpression {
   }
 }
 
-@Suite("Random JSON is found, compared and changed as in Swift")
+@Suite("Random JSON")
 struct RandomJSONTests {
-  @Test("random documents and paths", arguments: 0..<4)
+  @Test(
+    "Random JSON documents are read, compared and changed at random paths as in Swift",
+    arguments: 0..<4
+  )
   func documents(seed: Int) throws {
     let db = try Database.jsonJobs()
     var random = SeededGenerator(seed: UInt64(seed) + 1)
@@ -211,7 +214,7 @@ struct RandomJSONTests {
         #expect(try select { $0.as(String.self) } == nil, comment)
       }
       guard !path.isEmpty else { continue }
-      // What is set is there, or the statement throws.
+      // Setting a path either stores the value or throws and changes nothing.
       let value = Int64.random(in: .min ... .max, using: &random)
       do {
         try job.update(db) { $0.text.json.set(path[...], .value(value)) }

@@ -22,7 +22,7 @@ struct DryRunTests {
     path = folder.file("cities.db")
   }
 
-  @Test("It tells what each pending migration runs and changes, and changes nothing")
+  @Test("A dry run reports each pending migration's statements and changes, and changes nothing")
   func report() throws {
     let queue = try DatabaseQueue(path: path)
     try Migrator([create]).migrate(queue)
@@ -45,7 +45,10 @@ struct DryRunTests {
     #expect("\(report)".contains("  2 × UPDATE city SET population = ? WHERE name = ?"))
   }
 
-  @Test("It works on new databases, in memory and with pages of any size", arguments: [512, 65536])
+  @Test(
+    "A dry run works on a new in-memory database, and on a file of any page size",
+    arguments: [512, 65536]
+  )
   func sizes(pageSize: Int) throws {
     #expect(
       try Migrator([create, add]).dryRun(Database()).migrations.map(\.changes) == [2, 2])
@@ -59,7 +62,7 @@ struct DryRunTests {
     #expect("\(try Migrator([create]).dryRun(db))" == "nothing to migrate")
   }
 
-  @Test("Others may write meanwhile, and it works with a read-only connection")
+  @Test("A dry run works while another connection writes, and on a read-only connection")
   func others() throws {
     let pool = try DatabasePool(path: path)
     try Migrator([create]).migrate(pool)
@@ -75,7 +78,7 @@ struct DryRunTests {
   }
 
   @Test(
-    "A migration that fails is reported, with what ran before",
+    "A dry run reports a failing migration with the statements that ran before",
     .onlySQLite(.catalog))
   func failing() throws {
     let db = try Database.empty()
@@ -90,7 +93,7 @@ struct DryRunTests {
   }
 
   @Test(
-    "Foreign keys and the file are checked",
+    "A dry run reports foreign key violations and integrity problems",
     .onlySQLite(.keys))
   func checks() throws {
     let careless = Migration(

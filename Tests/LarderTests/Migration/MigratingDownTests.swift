@@ -16,7 +16,7 @@ struct MigratingDownTests {
     try db.schema().filter { $0.kind == .table }.map(\.name).filter { $0 != "larder_migration" }
   }
 
-  @Test("It undoes those after the one named, and they can be applied again")
+  @Test("migrateDown undoes the migrations after the named one, which can be applied again")
   func down() throws {
     let queue = try DatabaseQueue()
     try migrator.migrate(queue)
@@ -33,7 +33,7 @@ struct MigratingDownTests {
     #expect(try queue.read(migrator.pending).count == 3)
   }
 
-  @Test("What isn't applied or isn't in the list can't be the last that stays")
+  @Test("migrateDown to a migration that isn't applied or isn't known throws")
   func notApplied() throws {
     let db = try Database.empty()
     try Migrator(Array(migrator.migrations.prefix(2))).migrate(db)
@@ -44,7 +44,7 @@ struct MigratingDownTests {
     #expect(try tables(db).count == 2)
   }
 
-  @Test("Where one of them can't be undone, none is")
+  @Test("If one migration has no `down`, migrateDown throws and undoes none")
   func irreversible() throws {
     let db = try Database.empty()
     let migrator = Migrator(
@@ -57,7 +57,7 @@ struct MigratingDownTests {
     #expect(try tables(db) == ["mountain"])
   }
 
-  @Test("A down that fails leaves its migration applied; those after it stay undone")
+  @Test("A failing `down` leaves its migration applied, and the ones after it stay undone")
   func failing() throws {
     let db = try Database.empty()
     let migrator = Migrator([

@@ -3,7 +3,7 @@ import PostgresSupport
 import Testing
 
 @Suite(
-  "Databases that carry a user_version",
+  "Adopting databases that have a user_version",
   .onlySQLite(.migrations))
 struct MigrationAdoptionTests {
   private let migrator = Migrator([
@@ -20,7 +20,7 @@ struct MigrationAdoptionTests {
     return db
   }
 
-  @Test("They go on after the migration that replaces their version")
+  @Test("An adopted database continues after the migration that replaces its user_version")
   func adopted() throws {
     let db = try database(version: 1, "CREATE TABLE city (name TEXT)")
     #expect(try migrator.pending(db) == ["create river", "add length", "create lake"])
@@ -37,7 +37,9 @@ struct MigrationAdoptionTests {
     #expect(try db.columns(of: "river").map(\.name) == ["name", "length"])
   }
 
-  @Test("One that has it all already gets the bookkeeping, and needs no version any more")
+  @Test(
+    "Adopting an up-to-date database records its migrations, and user_version no longer counts"
+  )
   func upToDate() throws {
     let first = Migrator(Array(migrator.migrations.prefix(3)))
     let db = try database(
@@ -51,7 +53,7 @@ struct MigrationAdoptionTests {
     #expect(try db.tableExists("lake"))
   }
 
-  @Test("A version that is newer than the list, or for which nothing stands, is refused")
+  @Test("An adopted database with a user_version that is too new or unknown is refused")
   func refused() throws {
     func refusal(_ version: Int32) throws -> String? {
       let db = try database(version: version, "CREATE TABLE city (name TEXT)")
@@ -63,11 +65,11 @@ struct MigrationAdoptionTests {
       try refusal(5)
         == "the database is newer than this program: its user_version is 5, the highest known is 4")
     #expect(
-      try refusal(2) == "no migration stands for the database's user_version 2, only for 1, 4")
+      try refusal(2) == "no migration replaces the database's user_version 2, only 1, 4")
     #expect(try refusal(-1) != nil)
   }
 
-  @Test("Version 0 means that nothing is there, and no marks that the version means nothing")
+  @Test("user_version 0 means a new database, and is ignored if no migration replaces a version")
   func unmarked() throws {
     try migrator.migrate(try Database.empty())
     let db = try database(version: 7, "CREATE TABLE mountain (name TEXT)")
@@ -77,7 +79,7 @@ struct MigrationAdoptionTests {
     #expect(try plain.applied(db).count == 1)
   }
 
-  @Test("A first migration that fails leaves such a database as it was")
+  @Test("A failing first migration leaves an adopted database as it was")
   func failing() throws {
     let db = try database(
       version: 1, "CREATE TABLE city (name TEXT); CREATE TABLE river (name TEXT)")

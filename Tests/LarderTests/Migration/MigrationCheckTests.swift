@@ -43,7 +43,9 @@ struct MigrationCheckTests {
     return problems
   }
 
-  @Test("Files and dumps of old versions that come to the same schema pass, and stay as they are")
+  @Test(
+    "A migration check passes for old files and dumps with the same schema, and changes no file"
+  )
   func passing() throws {
     let folder = try ScratchFolder()
     let path = folder.file("1.0.db")
@@ -59,7 +61,7 @@ struct MigrationCheckTests {
     }
   }
 
-  @Test("Schemas that differ are listed, object by object")
+  @Test("A migration check lists each object in which an old database's migrated schema differs")
   func differing() throws {
     let found = problems {
       try migrator.check(oldDatabases: [
@@ -74,7 +76,7 @@ struct MigrationCheckTests {
     #expect(
       found == [
         """
-        old database 1: index “city_name” is missing; a new database has CREATE INDEX city_name ON \
+        old database 1: index “city_name” is missing; in a new database it is CREATE INDEX city_name ON \
         city (name)
         """,
         """
@@ -84,12 +86,14 @@ struct MigrationCheckTests {
         0)
         """,
         """
-        old database 1: view “town” isn't in a new database: CREATE VIEW town AS SELECT * FROM city
+        old database 1: view “town” doesn't exist in a new database: CREATE VIEW town AS SELECT * FROM city
         """,
       ])
   }
 
-  @Test("A migration that fails on an old database is told, and the others are still tried")
+  @Test(
+    "A migration check reports an old database on which a migration fails, and tries the others"
+  )
   func failing() throws {
     let found = problems {
       try migrator.check(oldDatabases: [
@@ -101,7 +105,7 @@ struct MigrationCheckTests {
     #expect(found.last?.hasPrefix("old database 2: the database is newer") == true)
   }
 
-  @Test("Records and queries that don't fit the schema are told with their SQL")
+  @Test("A migration check reports records and queries that don't fit the schema, with their SQL")
   func statements() throws {
     let found = problems {
       try migrator.check(records: [City.self, Town.self], queries: ["SELECT mayor FROM city"])
@@ -112,7 +116,9 @@ struct MigrationCheckTests {
     #expect(found.last?.contains("no such column: mayor") == true)
   }
 
-  @Test("A record whose declaration is wrong is told, and all that is wrong makes one text")
+  @Test(
+    "A migration check reports a wrong declaration, and joins all problems into one text"
+  )
   func declaration() throws {
     struct Fixed: Record {
       var id: Int64?
@@ -135,7 +141,7 @@ struct MigrationCheckTests {
     #expect(error?.description == problems.joined(separator: "\n"))
   }
 
-  @Test("Of a view's record only what reads is tried")
+  @Test("A migration check of a view's record only tries statements that read")
   func views() throws {
     struct Name: Record {
       var id: Int

@@ -12,7 +12,7 @@ struct MigrationCrashTests {
     path = folder.file("cities.db")
   }
 
-  /// Looks at the file, and returns the number of migrations that are wholly there.
+  /// The number of migrations that are applied as a whole. Records an issue for a partial one.
   private func check() throws -> Int {
     let (applied, problems) = try NumberedMigrations.check(try Database(path: path))
     #expect(problems == [])
@@ -23,14 +23,15 @@ struct MigrationCrashTests {
     try ChildProcess.role("migrate", path, String(count))
   }
 
-  /// Lets one begin, once it has said that it is ready.
+  /// Lets a process begin once it has said that it is ready.
   private func goOn(_ process: ChildProcess) {
     #expect(process.line() == "ready")
     process.say()
   }
 
   @Test(
-    "One that is killed leaves no migration half applied, and the next goes on", arguments: 0..<5)
+    "Killing a migrating process leaves no half-applied migration, and the next one finishes",
+    arguments: 0..<5)
   func killed(file: Int) throws {
     var killedInside = 0
     var count = 0
@@ -45,7 +46,7 @@ struct MigrationCrashTests {
       if lines.last?.hasPrefix("begins") == true { killedInside += 1 }
       let ended = lines.filter { $0.hasPrefix("ended") }
       let applied = try check()
-      // One may have been committed without having been reported.
+      // The last migration may have been committed but not reported.
       #expect((count + ended.count...count + ended.count + 1).contains(applied))
       count = applied
     }
@@ -58,7 +59,9 @@ struct MigrationCrashTests {
     #expect(try check() == count + 2)
   }
 
-  @Test("Those that start together run each migration once", arguments: 0..<10)
+  @Test(
+    "Processes that start to migrate at the same time run each migration once", arguments: 0..<10
+  )
   func together(round: Int) throws {
     let processes = try (0..<3).map { _ in try start(count: 10) }
     for process in processes { goOn(process) }

@@ -16,7 +16,7 @@ struct MigrationFailureTests {
       INSERT INTO city VALUES (1, 'Oslo'), (2, 'Bergen');
       """)
 
-  /// Runs a migration after one that works: it has to throw and to leave nothing behind.
+  /// Runs the migration after one that works, and expects it to throw and leave nothing behind.
   private func failure(
     of migration: Migration, _ db: Database? = nil
   ) throws -> MigrationError {
@@ -43,7 +43,7 @@ struct MigrationFailureTests {
     return error as? DatabaseError
   }
 
-  @Test("What a closure throws comes with the migration's name")
+  @Test("An error thrown by a migration's closure is reported with the migration's name")
   func throwing() throws {
     let error = try failure(
       of: Migration("new") { db in
@@ -59,7 +59,7 @@ struct MigrationFailureTests {
     #expect("\(error)" == "the migration “new” failed and was undone: Doubt()")
   }
 
-  @Test("A statement that fails is told")
+  @Test("A failing statement in a migration's SQL is reported with its SQL")
   func statement() throws {
     let error = try failure(
       of: Migration(
@@ -75,7 +75,9 @@ struct MigrationFailureTests {
         == "UPDATE city SET name = 'Oslo' WHERE name = 'Bergen';")
   }
 
-  @Test("A syntax error in the third statement undoes the first two, and is told with its place")
+  @Test(
+    "A syntax error in a migration's third statement undoes the first two and reports its place"
+  )
   func syntax() throws {
     let error = try failure(
       of: Migration(
@@ -87,7 +89,7 @@ struct MigrationFailureTests {
   }
 
   @Test(
-    "Beginning and ending transactions is refused",
+    "BEGIN, COMMIT and ROLLBACK in a migration throw misuse",
     arguments: ["COMMIT", "ROLLBACK", "END", "BEGIN"])
   func transactions(control: String) throws {
     let bySQL = try failure(of: Migration("new", sql: SQL(raw: "DELETE FROM city; \(control)")))
@@ -101,7 +103,7 @@ struct MigrationFailureTests {
   }
 
   @Test(
-    "Changing the bookkeeping is refused",
+    "Changing `larder_migration` in a migration throws misuse",
     arguments: [
       "DELETE FROM larder_migration",
       "UPDATE larder_migration SET name = 'old'",
@@ -116,7 +118,7 @@ struct MigrationFailureTests {
     #expect(cause(error)?.code == .misuse)
   }
 
-  @Test("Asking for a rollback without an error is an error")
+  @Test("setRollbackOnly in a migration without an error throws misuse")
   func rollbackOnly() throws {
     let error = try failure(
       of: Migration("new") { db in
@@ -126,7 +128,7 @@ struct MigrationFailureTests {
     #expect(cause(error)?.code == .misuse)
   }
 
-  @Test("An error that makes SQLite roll back everything is told as it is")
+  @Test("A conflict that rolls back the whole transaction fails the migration, even if swallowed")
   func automaticRollback() throws {
     let error = try failure(
       of: Migration(
@@ -140,7 +142,9 @@ struct MigrationFailureTests {
     #expect(cause(swallowed)?.code == .abort)
   }
 
-  @Test("A disk that is full undoes it, and it runs once there is room", arguments: [true, false])
+  @Test(
+    "A full disk undoes a migration, which succeeds once there is room", arguments: [true, false]
+  )
   func full(isSQL: Bool) throws {
     let folder = try ScratchFolder()
     let db = try Database(path: folder.file("cities.db"))
@@ -163,11 +167,11 @@ struct MigrationFailureTests {
     #expect(try db.value("SELECT count(*) FROM river") == 1000)
   }
 
-  @Test("An interrupt from another thread undoes it")
+  @Test("An interrupt from another thread undoes the running migration")
   func interrupted() throws {
     let queue = try DatabaseQueue()
     try Migrator([create]).migrate(queue)
-    // Weak, for the connection keeps its functions.
+    // The queue is captured weakly: the connection retains its functions.
     let years = Migration("new") { [weak queue] db in
       try db.executeUpdate("DELETE FROM city")
       try db.createFunction("begun", argumentCount: 0, deterministic: false) { [weak queue] _ in
@@ -188,7 +192,7 @@ struct MigrationFailureTests {
     #expect(try queue.read { try Migrator([create, years]).pending($0) } == ["new"])
   }
 
-  @Test("Another connection's lock is waited for as long as the busy timeout")
+  @Test("Migrating waits for another connection's lock until the busy timeout")
   func busy() throws {
     let folder = try ScratchFolder()
     var configuration = Configuration()
@@ -204,7 +208,7 @@ struct MigrationFailureTests {
     #expect(try Migrator([create]).pending(other) == [])
   }
 
-  @Test("Closing the database in a migration undoes it")
+  @Test("Closing the database inside of a migration throws and undoes the migration")
   func closing() throws {
     let folder = try ScratchFolder()
     let path = folder.file("cities.db")
@@ -223,7 +227,7 @@ struct MigrationFailureTests {
     #expect(try queue.read { try Migrator([create, close]).pending($0) } == ["close"])
   }
 
-  @Test("Rows that are left half read don't keep it from being committed or undone")
+  @Test("Open result sets don't prevent a migration's commit or rollback")
   func openStatements() throws {
     let db = try Database.empty()
     var kept: [ResultSet] = []
@@ -243,13 +247,13 @@ struct MigrationFailureTests {
     #expect(try db.value("SELECT name FROM city") == "Oslo!")
   }
 
-  @Test("Bookkeeping that can't be written undoes the migration")
+  @Test("A migration that drops the bookkeeping table fails and is undone")
   func bookkeeping() throws {
     let error = try failure(of: Migration("new", sql: "DROP TABLE larder_migration"))
     #expect(error.sql?.contains("larder_migration") == true)
   }
 
-  @Test("A migration in a temporary table's shadow still finds its bookkeeping")
+  @Test("A temporary table named `larder_migration` doesn't hide the bookkeeping")
   func shadow() throws {
     let db = try Database.empty()
     try db.executeUpdate("CREATE TEMP TABLE larder_migration (x TEXT)")

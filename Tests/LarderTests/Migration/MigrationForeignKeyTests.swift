@@ -27,7 +27,7 @@ struct MigrationForeignKeyTests {
     try db.value("SELECT count(*) FROM \(identifier: table)")
   }
 
-  @Test("A table that others refer to can be rebuilt, in SQLite's twelve steps")
+  @Test("A migration can rebuild a table that others refer to, in SQLite's twelve steps")
   func rebuild() throws {
     try Migrator([
       create,
@@ -49,7 +49,7 @@ struct MigrationForeignKeyTests {
     }
   }
 
-  @Test("One that leaves rows without what they refer to is undone, and the rows are listed")
+  @Test("A migration that violates foreign keys is undone, and its error lists the rows")
   func violated() throws {
     let error = #expect(throws: MigrationError.self) {
       try Migrator([create, Migration("drop", sql: "DELETE FROM country WHERE id = 1")]).migrate(db)
@@ -64,14 +64,17 @@ struct MigrationForeignKeyTests {
     #expect(
       error?.description == """
         the migration “drop” violates foreign keys and was undone: row 1 of “city” refers to a row \
-        of “country” that isn't there; row 2 of “city” refers to a row of “country” that isn't there
+        of “country” that doesn't exist; row 2 of “city” refers to a row of “country” that doesn't \
+        exist
         """)
     #expect(try count("country") == 2)
     #expect(try db.effectiveSettings.foreignKeys)
     #expect(try Migrator([create]).applied(db).count == 1)
   }
 
-  @Test("Many violations are listed up to a hundred, and rows without an id as such")
+  @Test(
+    "A migration's error lists at most 100 foreign key violations, also of rows without a rowid"
+  )
   func many() throws {
     let error = #expect(throws: MigrationError.self) {
       try Migrator([
@@ -89,7 +92,7 @@ struct MigrationForeignKeyTests {
     #expect(error?.description.hasSuffix("; …") == true)
   }
 
-  @Test("Where they are enforced, they cascade, and violations fail at the statement")
+  @Test("With enforced foreign keys a migration cascades, and a violation fails at its statement")
   func enforced() throws {
     try Migrator([
       create,
@@ -110,7 +113,7 @@ struct MigrationForeignKeyTests {
     #expect(error?.sql == "UPDATE city SET country = 7")
   }
 
-  @Test("Deferred ones that fail at the commit name the migration, and leave nothing")
+  @Test("A deferred violation that fails at a migration's commit names the migration and is undone")
   func deferred() throws {
     let error = #expect(throws: MigrationError.self) {
       try Migrator([
@@ -128,7 +131,7 @@ struct MigrationForeignKeyTests {
     #expect(try Migrator([create]).applied(db).count == 1)
   }
 
-  @Test("A connection that doesn't enforce them isn't held to them")
+  @Test("A connection with foreign keys off migrates without checking them")
   func off() throws {
     var configuration = Configuration()
     configuration.foreignKeys = false
@@ -139,7 +142,7 @@ struct MigrationForeignKeyTests {
     #expect(try !db.effectiveSettings.foreignKeys)
   }
 
-  @Test("Violations that were there before can be removed by a migration that enforces them")
+  @Test("A migration with enforced foreign keys can remove violations that were there before")
   func old() throws {
     var configuration = Configuration()
     configuration.foreignKeys = false
@@ -152,7 +155,7 @@ struct MigrationForeignKeyTests {
     let clean = Migration(
       "clean", foreignKeys: .enforced,
       sql: "DELETE FROM city WHERE country NOT IN (SELECT id FROM country)")
-    // One that has nothing to do with them isn't kept from running.
+    // A migration that doesn't touch the violations still runs.
     try Migrator([create, later, clean]).migrate(db)
     #expect(try db.value("SELECT count(*) FROM city") == 1)
   }

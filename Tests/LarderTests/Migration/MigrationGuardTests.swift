@@ -3,14 +3,14 @@ import TestSupport
 import PostgresSupport
 import Testing
 
-@Suite("What migrations can't do to those after them")
+@Suite("Migrations that affect later ones")
 struct MigrationGuardTests {
   let db: Database
 
   init() throws { db = try Database.empty() }
 
   @Test(
-    "Bookkeeping that a migration changes undoes it",
+    "A migration that changes the bookkeeping table is undone",
     arguments: [
       "UPDATE larder_migration SET checksum = 'x' WHERE position = 1",
       "UPDATE larder_migration SET checksum = NULL",
@@ -24,13 +24,19 @@ struct MigrationGuardTests {
     try Migrator([first]).migrate(db)
     let before = try db.schema()
     let bad = Migration("bad") { try $0.executeStatements(SQL(raw: sql)) }
-    #expect(throws: MigrationError.self) { try Migrator([first, bad]).migrate(db) }
+    let error = failure(MigrationError.self) { try Migrator([first, bad]).migrate(db) }
+    if case .failed("bad", let cause as DatabaseError)? = error {
+      // Other changes may let the statement that records the migration fail.
+      if sql.hasPrefix("UPDATE") { #expect(cause.code == .misuse) }
+    } else {
+      Issue.record("\(String(describing: error))")
+    }
     #expect(try db.schema() == before)
     try Migrator([first, Migration("later", sql: "CREATE TABLE later (x TEXT)")]).migrate(db)
   }
 
   @Test(
-    "A foreign key that points nowhere undoes a migration, though no row has it yet",
+    "A migration that declares a foreign key without a matching key is undone, even without rows",
     .onlySQLite(.keys))
   func missingKeys() throws {
     for (sql, other): (SQL, String) in [
@@ -74,7 +80,7 @@ struct MigrationGuardTests {
   }
 
   @Test(
-    "What was violated before is no migration's fault, and doesn't keep it from running",
+    "Violations from before a migration don't fail it, and new ones do",
     .onlySQLite(.keys))
   func oldViolations() throws {
     try db.withForeignKeysOff(
@@ -97,7 +103,7 @@ struct MigrationGuardTests {
     }
     #expect(violations("INSERT INTO city VALUES (4, 7)").map(\.rowID) == [4])
     #expect(violations("INSERT INTO visit VALUES ('c', 9)").count == 1)
-    // As many as before, but another one.
+    // The number of violations is the same as before, but one is new.
     #expect(
       violations("DELETE FROM city WHERE id = 1; INSERT INTO city VALUES (5, 7)").map(\.rowID) == [
         5
@@ -106,7 +112,7 @@ struct MigrationGuardTests {
   }
 
   @Test(
-    "A semicolon at the end is no change",
+    "A semicolon or comment at the end of the SQL doesn't change a migration's checksum",
     .onlySQLite(.migrations))
   func semicolons() throws {
     let sums = [
@@ -115,7 +121,7 @@ struct MigrationGuardTests {
     ]
     .map { Migration("city", sql: SQL(raw: $0)).checksum }
     #expect(Set(sums).count == 1)
-    // What an earlier version has stored for the second.
+    // The checksum that an earlier version of Larder stored for the SQL with a semicolon.
     try Migrator([Migration("city", sql: "CREATE TABLE city (name)")]).migrate(db)
     for stored in ["f8f1137aa11b6f63", sums[0] ?? ""] {
       try db.executeUpdate("UPDATE larder_migration SET checksum = ?", stored)
@@ -129,7 +135,7 @@ struct MigrationGuardTests {
   }
 
   @Test(
-    "Migrating down doesn't end before what another process has migrated up meanwhile is undone")
+    "migrateDown also undoes what another process has migrated meanwhile")
   func downAndUp() throws {
     let folder = try ScratchFolder()
     let path = folder.file("cities.db")
@@ -140,8 +146,10 @@ struct MigrationGuardTests {
     }
     let migrations = [table("city"), table("lake"), table("river")]
     try Migrator(Array(migrations.prefix(2))).migrate(Database(path: path))
-    // The other comes after the first has looked, and before it begins its transaction.
+    // The other connection migrates after the first has read the bookkeeping, and before it begins
+    // its transaction.
     let isFirst = Lock(true)
+    let other = Lock<Result<Void, any Error>?>(nil)
     var configuration = Configuration()
     configuration.trace = { event in
       guard event.sql.contains("FROM main.larder_migration"),
@@ -150,11 +158,12 @@ struct MigrationGuardTests {
           return isFirst
         })
       else { return }
-      try? Migrator(migrations).migrate(Database(path: path))
+      let result = Result { try Migrator(migrations).migrate(Database(path: path)) }
+      other.withLock { $0 = result }
     }
     let db = try Database(path: path, configuration: configuration)
     try Migrator(migrations).migrateDown(db, to: "city")
-    #expect(!isFirst.withLock { $0 })
+    try #require(other.withLock { $0 }).get()
     #expect(try Migrator(migrations).pending(db) == ["lake", "river"])
   }
 }

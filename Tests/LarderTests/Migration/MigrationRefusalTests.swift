@@ -2,7 +2,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Databases that a migrator refuses")
+@Suite("Databases and lists that a migrator refuses")
 struct MigrationRefusalTests {
   private let db: Database
 
@@ -17,7 +17,7 @@ struct MigrationRefusalTests {
 
   private func migrator(_ names: String...) -> Migrator { Migrator(names.map { migration($0) }) }
 
-  /// What all operations throw, in one line; nothing is changed.
+  /// The error's description. Checks that all operations throw the same error and change nothing.
   private func refusal(_ migrator: Migrator, _ db: Database? = nil) throws -> String? {
     let db = db ?? self.db
     let schema = try db.schema()
@@ -32,7 +32,7 @@ struct MigrationRefusalTests {
     return error
   }
 
-  @Test("One that a newer program has migrated, which the error lists")
+  @Test("A database migrated by a newer program is refused, with the unknown migrations' names")
   func newer() throws {
     #expect(
       try refusal(migrator("a"))
@@ -51,15 +51,15 @@ struct MigrationRefusalTests {
     }
   }
 
-  @Test("One whose applied migration has been taken out of the list")
+  @Test("A database with an applied migration that the list lacks is refused")
   func missing() throws {
-    let text = "the migration “b” was applied, but is missing in the list"
+    let text = "the migration “b” was applied, but is missing from the list"
     #expect(try refusal(migrator("a", "c")) == text)
     #expect(try refusal(migrator("a", "c", "d")) == text)
     #expect(try refusal(migrator("a", "d")) == text)
   }
 
-  @Test("One whose applied migrations have another order in the list")
+  @Test("A database whose migrations were applied in another order is refused")
   func reordered() throws {
     #expect(
       try refusal(migrator("b", "a", "c"))
@@ -69,7 +69,7 @@ struct MigrationRefusalTests {
         == "the migration “c” was applied where the list has “new”")
   }
 
-  @Test("One whose applied migration has changed")
+  @Test("A database is refused if an applied migration's SQL has changed in more than its spelling")
   func changed() throws {
     let text = "the migration “b” has changed since it was applied"
     #expect(
@@ -82,7 +82,7 @@ struct MigrationRefusalTests {
     ]).migrate(db)
   }
 
-  @Test("Lists that don't hold together say so, whatever the database")
+  @Test("A list of migrations with a duplicate or empty name, or a wrong user_version, is refused")
   func declaration() throws {
     let db = try Database.empty()
     #expect(
@@ -103,7 +103,7 @@ struct MigrationRefusalTests {
     #expect(try db.schema().isEmpty)
   }
 
-  @Test("An empty list leaves an empty database empty")
+  @Test("Migrating an empty database with an empty list leaves it empty")
   func empty() throws {
     let db = try Database.empty()
     try Migrator([]).migrate(db)
@@ -111,7 +111,7 @@ struct MigrationRefusalTests {
     #expect(try db.schema().isEmpty)
   }
 
-  @Test("A closed database throws, and so does one with a transaction open")
+  @Test("Migrating throws inside of a transaction or a read, and on a closed database")
   func misuse() throws {
     let migrator = migrator("a", "b", "c", "d")
     let error = #expect(throws: DatabaseError.self) {

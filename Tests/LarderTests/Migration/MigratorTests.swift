@@ -20,7 +20,7 @@ struct MigratorTests {
   }
   private var all: Migrator { Migrator([createCity, addPopulation, fill]) }
 
-  @Test("They run in order, on a queue, a pool and a bare connection")
+  @Test("Migrations run in order on a queue, a pool and a bare connection")
   func order() throws {
     let folder = try ScratchFolder()
     let queue = try DatabaseQueue()
@@ -38,7 +38,7 @@ struct MigratorTests {
     try check(db)
   }
 
-  @Test("Each runs once, also when the list grows")
+  @Test("A migration runs once, also when the list grows")
   func once() throws {
     let db = try Database.empty()
     try Migrator([createCity]).migrate(db)
@@ -49,7 +49,7 @@ struct MigratorTests {
     #expect(try db.value("SELECT count(*) FROM city") == 2)
   }
 
-  @Test("The database remembers name, checksum, time and duration of each")
+  @Test("The database keeps the name, checksum, date and duration of each migration")
   func bookkeeping() throws {
     let db = try Database.empty()
     let before = Date()
@@ -60,14 +60,14 @@ struct MigratorTests {
     #expect(applied[2].checksum == nil)
     for migration in applied {
       let date = try #require(migration.date)
-      // Milliseconds are kept.
+      // The date is stored in milliseconds.
       #expect(date > before - 0.01 && date < Date() + 0.01)
       let duration = try #require(migration.duration)
       #expect(duration >= .zero && duration < .seconds(60))
     }
   }
 
-  @Test("What has been applied and what has not can be asked for without writing anything")
+  @Test("`pending` and `applied` don't write, and work on a read-only connection")
   func asking() throws {
     let folder = try ScratchFolder()
     let path = folder.file("cities.db")
@@ -86,7 +86,7 @@ struct MigratorTests {
     #expect(try writer.inTransaction { try all.pending($0) } == [])
   }
 
-  @Test("Progress is told before and after each")
+  @Test("Progress is reported before and after each migration")
   func progress() throws {
     let queue = try DatabaseQueue()
     try Migrator([createCity]).migrate(queue)
@@ -102,7 +102,7 @@ struct MigratorTests {
   }
 
   @Test(
-    "A name may hold anything",
+    "A migration's name may contain any text",
     arguments: [
       "O'Higgins", #"the "old" names"#, "  ", "北京 市", "'; DROP TABLE larder_migration; --",
       "two\nlines", "[x]", "%s",
@@ -120,7 +120,7 @@ struct MigratorTests {
     try Migrator([migrator.migrations[0]]).migrate(try Database.empty())
   }
 
-  @Test("Names that only look the same are different ones")
+  @Test("Migration names are compared byte by byte: composed and decomposed “é” differ")
   func bytes() throws {
     let db = try Database.empty()
     let migrator = Migrator([Migration("caf\u{e9}") { _ in }, Migration("cafe\u{301}") { _ in }])
@@ -128,7 +128,7 @@ struct MigratorTests {
     #expect(try migrator.applied(db).count == 2)
   }
 
-  @Test("Values are bound, and are a part of the checksum")
+  @Test("Values in a migration's SQL are bound, and count in its checksum")
   func values() throws {
     func migration(_ name: String) -> Migration {
       Migration("fill", sql: "CREATE TABLE city (name TEXT); INSERT INTO city VALUES (\(name))")
@@ -139,7 +139,7 @@ struct MigratorTests {
     #expect(throws: MigrationError.self) { try Migrator([migration("Oslo")]).migrate(db) }
   }
 
-  @Test("Checksums stay the same over all versions, and over another way to write the SQL")
+  @Test("Checksums ignore case, comments and white space, and don't change between versions")
   func checksums() {
     func checksum(_ sql: SQL) -> String? { Migration("x", sql: sql).checksum }
     let sum = checksum("CREATE TABLE city (name TEXT DEFAULT 'Oslo')")
@@ -152,7 +152,7 @@ struct MigratorTests {
     #expect(checksum("SELECT a b") != checksum("SELECT ab"))
   }
 
-  @Test("Hundreds are applied and remembered in order")
+  @Test("300 migrations are applied and recorded in order")
   func many() throws {
     let migrator = Migrator(
       (0..<300).map { Migration("\($0)", sql: SQL(raw: "CREATE TABLE city_\($0) (name TEXT)")) })
@@ -161,7 +161,7 @@ struct MigratorTests {
     #expect(try migrator.applied(db).map(\.name) == (0..<300).map { "\($0)" })
   }
 
-  @Test("They can use the program's functions and collations")
+  @Test("Migrations and dry runs can call functions that `prepareDatabase` defines")
   func functions() throws {
     var configuration = Configuration()
     configuration.prepareDatabase = { db in
@@ -179,7 +179,7 @@ struct MigratorTests {
     #expect(try queue.read { try $0.value("SELECT name FROM city") } == "OSLO")
   }
 
-  @Test("A task can migrate without blocking its thread; cancelled, it leaves nothing behind")
+  @Test("Cancelling a task that migrates undoes the running migration only")
   func cancelled() async throws {
     let queue = try DatabaseQueue()
     let migrator = Migrator([

@@ -55,7 +55,7 @@ struct RecordChangeTests {
     amount: Decimal(string: "12.50"), isOpen: true)
 
   @Test(
-    "Changes come as records, whatever their columns are coded as",
+    "The feed of changes decodes records with their columns' codings",
     arguments: [DateFormat.iso8601, .unixMilliseconds])
   func typed(format: DateFormat) async throws {
     let queue = try open(format)
@@ -86,7 +86,7 @@ struct RecordChangeTests {
       ])
   }
 
-  @Test("Several types come in one feed, in the order of their changes")
+  @Test("The feed of changes of two record types keeps the order of the changes")
   func several() async throws {
     let queue = try open()
     let began = Recorder<Bool>()
@@ -113,7 +113,7 @@ struct RecordChangeTests {
     #expect(try await texts.value == ["note 1", "visit Oslo", "note 2"])
   }
 
-  @Test("A record that is found by its key isn't read again for other rows")
+  @Test("An observed record that was found by its key isn't read again for changes to other rows")
   func rows() async throws {
     let queue = try open()
     let visit = visit
@@ -143,7 +143,7 @@ struct RecordChangeTests {
     await #expect(throws: RecordError.self) { try await values.next() }
   }
 
-  @Test("A queue of a query's rows follows them")
+  @Test("An observed query follows the rows that it finds")
   func queries() async throws {
     let queue = try open()
     var values = queue.values { db in
@@ -159,7 +159,7 @@ struct RecordChangeTests {
     #expect(try await values.next() == [])
   }
 
-  @Test("A changeset of records is read as records, with what an update leaves as it is")
+  @Test("A changeset decodes as changes of records, with the columns that an update leaves alone")
   func changesets() throws {
     let db = try Database()
     try Visit.table.create(db)
@@ -171,7 +171,7 @@ struct RecordChangeTests {
       first.tags = ["x"]
       try first.update(db)
       _ = try second.delete(db)
-      // Of another row: one of the same would be an update, or nothing.
+      // The new row has another key: with the same one the change would be an update, or nothing.
       var new = visit
       new.id = 77
       third = try new.inserted(db)

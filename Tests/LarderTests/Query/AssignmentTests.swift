@@ -5,7 +5,7 @@ import Testing
 
 @testable import Larder
 
-@Suite("Assignments")
+@Suite("Assignments in updates")
 struct AssignmentTests {
   private enum State: String, DatabaseValueConvertible { case open, done }
 
@@ -53,7 +53,7 @@ struct AssignmentTests {
       ])
   }
 
-  @Test("A plain value of any kind is assigned as it is")
+  @Test("An update assigns plain values of any type, nil, cases and expressions")
   private func plain() throws {
     let (name, count, note) = ("b", 7, Note(text: "n"))
     let owner: String? = nil
@@ -87,7 +87,7 @@ struct AssignmentTests {
     #expect(job.share == 0.25 && job.state == .open && job.lockedBy == nil)
   }
 
-  @Test("Assignments to one column build on one another")
+  @Test("Compound assignments to one column build on each other")
   private func building() throws {
     try Job.all.update(db) {
       $0.count += 1
@@ -101,7 +101,9 @@ struct AssignmentTests {
     #expect(job.name == "nm")
   }
 
-  @Test("A second assignment that forgets the first one is refused, and nothing is written")
+  @Test(
+    "Assigning a column twice throws if the second value ignores the first"
+  )
   private func twice() throws {
     let before = try Job.all.fetchAll(db)
     #expect {

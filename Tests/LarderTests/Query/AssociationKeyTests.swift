@@ -35,7 +35,7 @@ struct AssociationKeyTests {
     static let table = Table("number", Number.init, columns.id)
   }
 
-  /// An owner whose column has a collation by its declaration.
+  /// An owner whose declaration gives the key column a collation.
   private struct Folded: Record, Equatable {
     var code: String
     struct Columns: Sendable {
@@ -62,7 +62,7 @@ struct AssociationKeyTests {
     return db
   }
 
-  /// What a join in SQL finds: the numbers of the items of each owner.
+  /// The ids of each owner's items, found by a join in SQL.
   private func joined(_ condition: SQL, _ owners: [Owner], _ db: Database) throws -> [[Int]] {
     try owners.map { owner in
       let isOwner: SQL =
@@ -74,7 +74,7 @@ struct AssociationKeyTests {
     }
   }
 
-  @Test("Texts that look equal to Swift are different keys")
+  @Test("Associations match text keys byte by byte: composed and decomposed “é” differ")
   func canonical() throws {
     let (one, two) = ("caf\u{e9}", "cafe\u{301}")
     let db = try database("", "", owners: [one, two], items: [two, one, two])
@@ -87,7 +87,7 @@ struct AssociationKeyTests {
     #expect(found.map { $0.map { Array($0.code.utf8) } } == [two, one, two].map { Array($0.utf8) })
   }
 
-  @Test("Keys that a column's collation takes for equal belong together", .onlySQLite(.keys))
+  @Test("Associations match text keys by the column's collation", .onlySQLite(.keys))
   func collations() throws {
     for (collation, expected) in [
       ("NOCASE", [[1, 3], [1, 3], [], []]), ("RTRIM", [[3], [], [2], []]),
@@ -107,7 +107,7 @@ struct AssociationKeyTests {
     #expect(try Folded.items.fetchAll(db, of: owners).map { $0.map(\.id) } == [[1, 3], [2]])
   }
 
-  /// An owner and an item whose keys may be anything.
+  /// An owner whose key may have any storage class.
   private struct Anyone: Record {
     var id: Int
     var code: DatabaseValue
@@ -147,7 +147,8 @@ struct AssociationKeyTests {
   ]
 
   @Test(
-    "Keys meet as SQLite's foreign keys compare them", .onlySQLite(.keys),
+    "Associations match keys of any type and affinity as SQLite's joins and foreign keys do",
+    .onlySQLite(.keys),
     arguments: types + ["ANY STRICT"])
   func foreignKeys(keyTypes: String) throws {
     let keyType = keyTypes.replacing(" STRICT", with: "")
@@ -167,7 +168,7 @@ struct AssociationKeyTests {
       }
       let owners = try Anyone.order { $0.id }.fetchAll(db)
       let things = try Thing.order { $0.id }.fetchAll(db)
-      // Where the key's own collation is BINARY, the foreign key's decides.
+      // The foreign key's collation decides if the parent key's collation is BINARY.
       let isFolded = keyType.contains("COLLATE")
       let collation: SQL =
         isFolded || !type.contains("COLLATE")
@@ -209,7 +210,7 @@ struct AssociationKeyTests {
   }
 
   @Test(
-    "Of several keys that are equal for a collation, a record belongs to its own",
+    "Among keys that are equal by the collation, an association prefers the identical one",
     .onlySQLite(.keys))
   func ownKey() throws {
     let db = try database(
@@ -220,7 +221,7 @@ struct AssociationKeyTests {
   }
 
   @Test(
-    "Keys of other kinds than integers and texts are found, a thousand by a statement",
+    "Associations find blob keys, in batches of a thousand per statement",
     .onlySQLite(.keys))
   func manyKeys() throws {
     let db = try Database.empty()
@@ -253,7 +254,7 @@ struct AssociationKeyTests {
   }
 
   @Test(
-    "A key that a record has in another form than its table is found all the same",
+    "An association finds a key whose storage class in the record differs from the table's",
     .onlySQLite(.keys))
   func otherForm() throws {
     let db = try Database.empty()
@@ -285,7 +286,7 @@ struct AssociationKeyTests {
       "stamped", Stamped.init, columns.id, columns.text, columns.day, columns.week)
   }
 
-  @Test("Keys that are stored in different ways are refused, rather than never found")
+  @Test("An association throws if its two columns store their keys in different formats")
   func codings() throws {
     let columns = Stamped.columns
     let stamp = Stamped(

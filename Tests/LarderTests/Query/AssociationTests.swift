@@ -3,7 +3,7 @@ import LarderTesting
 import PostgresSupport
 import Testing
 
-/// A language, and where it is spoken.
+/// A language.
 struct Language: Record, Equatable {
   var code: String
 
@@ -14,7 +14,7 @@ struct Language: Record, Equatable {
   static let table = Table("language", Language.init, columns.code)
 }
 
-/// That a language is spoken in a country.
+/// A pair of a country and a language that is spoken there.
 struct Spoken: Record {
   var country: String
   var language: String
@@ -45,7 +45,7 @@ extension Division {
   static let whole = BelongsTo(columns.parent, columns.code)
 }
 
-@Suite("Associations, and statements that repeat")
+@Suite("Associations, and finding repeated statements")
 struct AssociationTests {
   let db: Database
   let repeated = RepeatedStatements()
@@ -61,7 +61,7 @@ struct AssociationTests {
       """)
   }
 
-  @Test("parents come with their children, in one query more")
+  @Test("HasMany fetches the children of all records with one more statement")
   func hasMany() throws {
     let statements = try repeated.during(atLeast: 1) {
       let rows = try Nation.order { $0.code }.fetchAll(db, with: Nation.places)
@@ -80,7 +80,7 @@ struct AssociationTests {
       ])
   }
 
-  @Test("children come with their parent, or nil")
+  @Test("BelongsTo gives each record its parent, or nil")
   func belongsTo() throws {
     let places = try Place.order { $0.id }.fetchAll(db, with: Place.inCountry)
     #expect(places.map { $0.1?.name } == ["China", "China", "Norway", "China"])
@@ -88,7 +88,7 @@ struct AssociationTests {
     #expect(capitals.map { $0.1?.id } == [nil, 1, 3])
   }
 
-  @Test("a table between connects two others, in one query")
+  @Test("HasManyThrough fetches across a join table with one statement")
   func hasManyThrough() throws {
     let statements = try repeated.during(atLeast: 1) {
       let rows = try Nation.order { $0.code }
@@ -107,7 +107,7 @@ struct AssociationTests {
         """))
   }
 
-  @Test("a table may be associated with itself")
+  @Test("A table can be associated with itself, in both directions")
   func itself() throws {
     try db.define(
       """
@@ -119,7 +119,7 @@ struct AssociationTests {
     #expect(rows.map { $0.2?.code } == [nil, 1, 1])
   }
 
-  @Test("nothing belongs to nobody, without a query; a limited query is refused")
+  @Test("An association of no records runs no statement, and one in a limited query throws")
   func edges() throws {
     let statements = try repeated.during(atLeast: 1) {
       let nobody = try Nation.places.fetchAll(db, of: [])
@@ -130,7 +130,7 @@ struct AssociationTests {
     #expect(throws: DatabaseError.self) { try Nation.all.fetchAll(db, with: first) }
   }
 
-  @Test("a query for each row is found")
+  @Test("RepeatedStatements reports a query that runs once for each row")
   func repetition() throws {
     let found = try repeated.during(atLeast: 3) {
       for country in try Nation.all.fetchAll(db) {
@@ -143,7 +143,7 @@ struct AssociationTests {
     #expect(once.isEmpty)
   }
 
-  @Test("records that refer to a key that SQLite chooses come with it, and it with them")
+  @Test("HasMany and BelongsTo match an optional integer key with a non-optional one")
   func chosenKey() throws {
     try City.table.create(db)
     try Road.table.create(db)
@@ -162,7 +162,7 @@ struct AssociationTests {
     #expect(ends.map(\.1?.id) == [2, 3])
   }
 
-  @Test("an association by a column that a table doesn't have is refused")
+  @Test("An association by a column that the record doesn't declare throws")
   func noSuchColumn() throws {
     let people = HasMany(Column("mayor", \Nation.code), Place.columns.country)
     #expect(
@@ -170,7 +170,7 @@ struct AssociationTests {
         == "the declaration of the table “country” is wrong: it has no column “mayor”")
   }
 
-  @Test("an insert from a selection is one statement")
+  @Test("`insert(from:)` runs a single INSERT … SELECT")
   func insertFromQuery() throws {
     let statements = try repeated.during(atLeast: 1) {
       let count = try Spoken.insert(

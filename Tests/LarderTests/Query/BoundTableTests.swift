@@ -3,7 +3,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Tables of rows in memory, and of functions")
+@Suite("Bound rows and table functions")
 struct BoundTableTests {
   private let db: Database
 
@@ -11,7 +11,7 @@ struct BoundTableTests {
 
   // MARK: Bound rows
 
-  @Test("Tuples are joined as a table")
+  @Test("Tuples in memory can be joined as a table")
   func tuples() throws {
     let wanted = CommonTable(rows: [("Oslo", 700_000), ("Bergen", 300_000), ("Lagos", 0)])
     let query = City.all.join(common: wanted) {
@@ -31,7 +31,7 @@ struct BoundTableTests {
     #expect(rows.map { $0.1.columns.1 } == [700_000])
   }
 
-  @Test("Values are a table of one column, whose type is said")
+  @Test("Values in memory are a table of one column, also without any values")
   func values() throws {
     let ids = CommonTable<Int64>("wanted", rows: [3, 1, 9])
     let names = try City.all.join(common: ids) { $0.id == $1.columns }
@@ -44,7 +44,7 @@ struct BoundTableTests {
     #expect(try CommonTable<Int64>(rows: []).all.fetchCount(db) == 0)
   }
 
-  @Test("Rows that are joined to others may be missing")
+  @Test("Columns of bound rows in a left join are nil where there is no match")
   func leftJoin() throws {
     let notes = CommonTable(rows: [(Int64(1), "capital"), (2, "rain")])
     let all = try City.all.leftJoin(common: notes) { $0.id == $1.columns.0 }
@@ -53,7 +53,10 @@ struct BoundTableTests {
     #expect(all.map(\.1) == ["capital", "rain", nil])
   }
 
-  @Test("Each type of value comes back as it is", .disabled(if: TestEngine.isPostgres))
+  @Test(
+    "Bound rows return a UUID, Date, Decimal, Float, Bool, nil and bytes unchanged",
+    .onlySQLite(.anyTyped)
+  )
   func types() throws {
     let price = Decimal(125) / 10
     let (id, date) = (UUID(), Date(timeIntervalSince1970: 1_700_000_000))
@@ -70,7 +73,7 @@ struct BoundTableTests {
     #expect(try table.all.filter { $0.columns.1 == date }.fetchCount(db) == 1)
   }
 
-  @Test("Records are joined as their table", .disabled(if: TestEngine.isPostgres))
+  @Test("Records in memory can be joined as their table", .onlySQLite(.functions))
   func records() throws {
     let measured = [
       City(id: nil, name: "Oslo", population: 720_000),
@@ -99,7 +102,10 @@ struct BoundTableTests {
     #expect(missing.map(\.0.name) == ["Trondheim"])
   }
 
-  @Test("Another engine says that it has no records in memory", .enabled(if: TestEngine.isPostgres))
+  @Test(
+    "PostgreSQL throws UnsupportedByEngine for records in memory and table functions",
+    .enabled(if: TestEngine.isPostgres)
+  )
   func unsupported() throws {
     #expect(throws: UnsupportedByEngine.self) {
       try BoundTable([City(id: 1, name: "Oslo", population: 1)]).all.fetchAll(db)
@@ -112,7 +118,9 @@ struct BoundTableTests {
     }
   }
 
-  @Test("A statement is compiled once for rows of any number", .disabled(if: TestEngine.isPostgres))
+  @Test(
+    "One compiled statement serves any number of bound rows", .onlySQLite(.limits)
+  )
   func cached() throws {
     func count(_ number: Int) throws -> Int {
       try City.all.join(common: CommonTable<Int64>(rows: (0..<number).map { Int64($0) })) {
@@ -126,8 +134,8 @@ struct BoundTableTests {
   }
 
   @Test(
-    "More than 64 columns, and a declaration that is wrong, throw",
-    .disabled(if: TestEngine.isPostgres))
+    "Binding NaN in a table of rows throws",
+    .onlySQLite(.anyTyped))
   func wrong() throws {
     let error = #expect(throws: DatabaseError.self) {
       try CommonTable<Double>(rows: [.nan]).all.fetchAll(db)
@@ -137,7 +145,10 @@ struct BoundTableTests {
 
   // MARK: Lists
 
-  @Test("A long list of any type is bound as one table", arguments: [1_000, 1_001, 100_000])
+  @Test(
+    "A list of more than 1,000 values is bound as one table, and gives the same rows",
+    arguments: [1_000, 1_001, 100_000]
+  )
   func longLists(count: Int) throws {
     let ids = (0..<Int64(count)).map { $0 * 2 + 1 }
     #expect(try City.filter { $0.id.in(ids) }.order { $0.id }.fetchAll(db).map(\.id) == [1, 3])
@@ -161,7 +172,10 @@ struct BoundTableTests {
     text.enumerated().map { ($0.offset, String($0.element)) }
   }
 
-  @Test("A function's rows are a table", .disabled(if: TestEngine.isPostgres))
+  @Test(
+    "A table function's rows can be joined, filtered, limited and counted",
+    .onlySQLite(.functions)
+  )
   func function() throws {
     try db.createFunction(series)
     let query = series(2, 5).all.leftJoin(City.self) { $0.columns == $1.id }
@@ -179,7 +193,7 @@ struct BoundTableTests {
   }
 
   @Test(
-    "A function is called for each row that it is joined to", .disabled(if: TestEngine.isPostgres))
+    "join(each:) calls a table function for each row", .onlySQLite(.functions))
   func lateral() throws {
     try db.createFunction(letters)
     try db.createFunction(series)
@@ -198,7 +212,10 @@ struct BoundTableTests {
       ])
   }
 
-  @Test("Steps follow one another in one expression", .disabled(if: TestEngine.isPostgres))
+  @Test(
+    "A query that joins a table function can be filtered, ordered and selected in one expression",
+    .onlySQLite(.functions)
+  )
   func steps() throws {
     try db.createFunction(letters)
     let first = try City.join(each: { letters($0.name) }).filter { $1.columns.0 == 0 }
@@ -210,7 +227,10 @@ struct BoundTableTests {
     #expect(pairs.map(\.1) == ["s", "e", "r"])
   }
 
-  @Test("A function that isn't registered is no table", .disabled(if: TestEngine.isPostgres))
+  @Test(
+    "A table function that isn't registered throws “no such table”",
+    .onlySQLite(.functions)
+  )
   func unknown() throws {
     let error = #expect(throws: DatabaseError.self) { try series(1, 2).all.fetchAll(db) }
     #expect(error?.message == "no such table: series")

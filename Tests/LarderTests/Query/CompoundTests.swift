@@ -2,7 +2,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-/// A division of a country, and the one that it belongs to.
+/// A country's division, with the code of the division that contains it.
 struct Division: Record, Equatable {
   var code: Int
   var name: String
@@ -40,7 +40,7 @@ struct CompoundTests {
   let chinese = Place.filter { $0.country == "CN" }
   let large = Place.filter { $0.population > 500_000 }
 
-  @Test("queries of one record are combined")
+  @Test("union, intersect and except combine queries of one record")
   func records() throws {
     let union = chinese.order { $0.name }.union(large).order(byColumn: 1, descending: true).limit(3)
     #expect(
@@ -60,7 +60,9 @@ struct CompoundTests {
     #expect(throws: DatabaseError.self) { try union.order(byColumn: 9).fetchAll(db) }
   }
 
-  @Test("a limited part keeps its order, and parts on the right their grouping")
+  @Test(
+    "A compound's limited first part keeps its order, and a nested compound its grouping"
+  )
   func parts() throws {
     let first = Place.order { $0.population.desc }.limit(1)
     let compound = first.compound.union(chinese.except(large))
@@ -70,7 +72,7 @@ struct CompoundTests {
     #expect(try right.order(byColumn: 1).fetchAll(db).map(\.id) == [1, 2, 3])
   }
 
-  @Test("parts are combined from left to right, also where an engine would intersect first")
+  @Test("Compounds are evaluated from left to right, also with INTERSECT")
   func leftToRight() throws {
     let small = chinese.except(large)
     #expect(try small.intersect(large).fetchAll(db).isEmpty)
@@ -86,7 +88,7 @@ struct CompoundTests {
     #expect(try some.order(byColumn: 1).fetchAll(db) == [3, 4])
   }
 
-  @Test("selections of the same types are combined")
+  @Test("`union` combines selections of the same types")
   func selections() throws {
     let names = Nation.all.select { ($0.name, .value(0)) }
       .union(Place.all.select { ($0.name, $0.population) })
@@ -94,7 +96,7 @@ struct CompoundTests {
     #expect(try names.fetchAll(db).map(\.0) == ["Norway", "北戴河区"])
   }
 
-  @Test("what is combined becomes values of a type of one's own, by one function for all rows")
+  @Test("A compound maps its rows to values with one function for all parts")
   func values() throws {
     struct Inhabited: Equatable {
       var name: String
@@ -122,7 +124,7 @@ struct CompoundTests {
     }
   }
 
-  @Test("a common table is read like a table")
+  @Test("A common table can be filtered, ordered and joined like a table")
   func commonTable() throws {
     let big = CommonTable("big", large.select { ($0.name, $0.country) })
     let query = big.all.filter { $0.columns.1 == "CN" }.order { $0.columns.0 }
@@ -143,7 +145,7 @@ struct CompoundTests {
     #expect(places.map(\.0.id) == [1, 2] && places.map(\.1.columns.1) == ["CN", "CN"])
   }
 
-  @Test("a recursive table walks a tree")
+  @Test("A recursive common table walks a tree")
   func recursion() throws {
     let tree = CommonTable(
       recursive: "tree",
@@ -168,7 +170,7 @@ struct CompoundTests {
     #expect(try tree.all.filter { $0.columns.2 == 2 }.fetchCount(db) == 2)
   }
 
-  @Test("a distinct recursive table ends where it would go in circles")
+  @Test("A distinct recursive common table ends at a cycle")
   func circles() throws {
     try Division.filter { $0.code == 110_000 }.update(db) { $0.parent = .value(110_102) }
     let circle = CommonTable(

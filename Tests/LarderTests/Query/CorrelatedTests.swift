@@ -40,7 +40,7 @@ struct CorrelatedTests {
     return try query.order { $0.id }.fetchAll(db).map(\.name)
   }
 
-  @Test("The inner query has a name of its own, by itself")
+  @Test("A subquery of the same table gets its own alias")
   func exists() throws {
     let bosses = Employee.filter { boss in
       Employee.filter { $0.reportsTo == boss.id }.exists
@@ -54,7 +54,7 @@ struct CorrelatedTests {
     #expect(try names(bosses) == ["Ada", "Bo"])
   }
 
-  @Test("So has one inside of that, and one in a selection, an order and an update")
+  @Test("Nested subqueries of one table get aliases, also in a selection, an order and an update")
   func nested() throws {
     let grand = Employee.filter { top in
       Employee.filter { middle in
@@ -78,7 +78,7 @@ struct CorrelatedTests {
     #expect(try Employee.order { $0.id }.fetchAll(db).map(\.pay) == [12, 10, 0, 0, 0])
   }
 
-  @Test("So have tables that an inner query joins, and the join's own condition")
+  @Test("Tables that a subquery joins get aliases of their own, also in the join's condition")
   func joined() throws {
     let query = Employee.join(Employee.self) { $1.reportsTo == $0.id }.filter { boss, one in
       Employee.join(Employee.self) { $0.reportsTo == $1.id }
@@ -91,7 +91,7 @@ struct CorrelatedTests {
     #expect(Set(query.sql.text.matches(of: /"Employees_\d"/).map(\.output)).count == 3)
   }
 
-  @Test("A part of a query that is a function is one that was begun inside")
+  @Test("A query that a static property makes gets an alias inside of another query's closure")
   func parts() throws {
     let query = Employee.filter { boss in
       Employee.wellPaid.filter { $0.reportsTo == boss.id }.exists
@@ -99,7 +99,7 @@ struct CorrelatedTests {
     #expect(try names(query) == ["Ada", "Bo"])
   }
 
-  @Test("A query that was begun outside is moved; one that can't be is refused")
+  @Test("A plain query begun outside of a closure gets an alias in it, and an ordered one throws")
   func begunOutside() throws {
     let wellPaid = Employee.filter { $0.pay > 5 }
     let query = Employee.filter { boss in wellPaid.filter { $0.reportsTo == boss.id }.exists }
@@ -115,7 +115,7 @@ struct CorrelatedTests {
       try names(Employee.filter { $0.id.in(sorted.select { $0.id }) }) == ["Ada", "Bo", "Ed"])
   }
 
-  @Test("Common tables have names of their own too")
+  @Test("A subquery of the same common table gets its own alias")
   func common() throws {
     let paid = CommonTable("paid", Employee.all.select { ($0.id, $0.pay) })
     let query = paid.all.filter { one in

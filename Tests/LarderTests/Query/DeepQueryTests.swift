@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Very large queries") struct DeepQueryTests {
   @Test(
-    "Twenty thousand conditions are put together and let go of without the stack's running out")
+    "A query of 20,000 conditions is built, written and freed without a stack overflow")
   func manyConditions() throws {
     var query = City.all
     for number in 0..<20_000 { query = query.filter { $0.id != Int64(number) } }
@@ -21,7 +21,7 @@ import Testing
     #expect(nested.snapshot.utf8.count > 4 * 20_000)
   }
 
-  @Test("SQLite's limit of depth is an error, and not the end of the process")
+  @Test("A query beyond SQLite's depth limit throws instead of crashing")
   func tooDeep() throws {
     let db = try Database.empty()
     try City.table.create(db)

@@ -35,7 +35,7 @@ struct InsertSelectionTests {
       db, contentsOf: [Visit(id: 1, day: day, end: day, count: 126, note: "first")])
   }
 
-  @Test("A value is stored as the column is, for which it stands")
+  @Test("A value in an inserted selection is stored in its column's format")
   func values() throws {
     let (columns, next) = (Visit.columns, day + 86_400)
     try Visit.insert(
@@ -53,7 +53,7 @@ struct InsertSelectionTests {
   }
 
   @Test(
-    "What is stored in another way, and numbers that don't fit, are refused, and nothing is written"
+    "`insert(from:)` throws for another storage format or an overflow, and writes nothing"
   )
   func refused() throws {
     let columns = Visit.columns

@@ -47,7 +47,7 @@ struct JoinKindTests {
   private let matched = ["21", "23", "41", "43"]
 
   @Test(
-    "Left, right and full joins keep the rows of one side, the other, or both")
+    "Left, right and full joins keep the unmatched rows of one side, the other, or both")
   func kinds() throws {
     let left = Left.leftJoin(Right.self) { $0.key > 0 && $0.key == $1.key }
     #expect(
@@ -60,7 +60,7 @@ struct JoinKindTests {
     #expect(text(try full.fetchAll(db)) == (matched + ["1-", "3-", "-2", "-4"]).sorted())
   }
 
-  @Test("A right join makes all tables before it Optional, twice is once")
+  @Test("A right join makes all tables before it Optional, and not doubly Optional")
   func third() throws {
     let query = Left.leftJoin(Right.self) { $0.key > 0 && $0.key == $1.key }
       .rightJoin(Left.self) { _, right, other in right.id == other.id }
@@ -71,7 +71,7 @@ struct JoinKindTests {
   }
 
   @Test(
-    "A column that may be NULL anyway is an Optional, and not one of an Optional, where there is no row"
+    "A nullable column of an outer join is Optional, and not doubly Optional"
   )
   func optionals() throws {
     let query = Left.leftJoin(Right.self) { $0.key > 0 && $0.key == $1.key }
@@ -89,7 +89,7 @@ struct JoinKindTests {
   }
 
   @Test(
-    "Common tables are joined in the same ways, with columns that may be NULL")
+    "Common tables can be left, right and full joined, with Optional columns")
   func common() throws {
     let keys = CommonTable("keys", Right.filter { $0.key != nil }.select { ($0.id, $0.key) })
     let left = Left.all.leftJoin(common: keys) { $0.key > 0 && $0.key == $1.columns.1 }
@@ -108,7 +108,7 @@ struct JoinKindTests {
   }
 
   @Test(
-    "A common table is on the left of right and full joins, with tables and common tables")
+    "A common table can be the left side of right and full joins")
   func commonOnTheLeft() throws {
     let keys = CommonTable("keys", Left.filter { $0.key != nil }.select { ($0.id, $0.key) })
     let others = CommonTable("others", Right.filter { $0.key != nil }.select { ($0.id, $0.key) })
@@ -131,7 +131,7 @@ struct JoinKindTests {
       try third.fetchAll(db).map { "\($0 ?? 0)\($1)" }.sorted() == ["01", "12", "14", "32", "34"])
   }
 
-  @Test("Eight tables are joined")
+  @Test("Eight tables can be joined, the last by a left join")
   func eight() throws {
     let query = Left.join(Left.self) { $1.id == $0.id }
       .join(Left.self) { $2.id == $1.id }
@@ -147,7 +147,7 @@ struct JoinKindTests {
     #expect(try query.fetchAll(db).count == 6)
   }
 
-  @Test("A join's rows of the first table are updated and deleted")
+  @Test("Updating or deleting through a join changes the first table's rows")
   func changes() throws {
     let query = Left.join(Right.self) { $0.key == $1.key && $0.key > 0 }.filter { $0.1.id > 1 }
     #expect(try query.update(db) { $0.key = 5 } == 2)

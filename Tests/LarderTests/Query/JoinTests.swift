@@ -1,7 +1,7 @@
 import Larder
 import Testing
 
-@Suite("Joins")
+@Suite("Joins of two to four tables")
 struct JoinTests {
   private let db: Database
 
@@ -12,7 +12,7 @@ struct JoinTests {
     return text.range(of: " FROM ").map { String(text[$0.upperBound...]) } ?? text
   }
 
-  @Test("Two tables: JOIN leaves out what has no partner, LEFT JOIN has nil for it")
+  @Test("An inner join omits unmatched rows, and a left join has nil for them")
   func two() throws {
     let inner = Nation.join(Place.self) { $0.capital == $1.name }
     #expect(
@@ -27,7 +27,7 @@ struct JoinTests {
     #expect(all.map { "\($0.0.code) \($0.1?.id ?? 0)" } == ["AQ 0", "CN 1", "NO 3"])
   }
 
-  @Test("Three tables, the third with or without a partner")
+  @Test("A third table can be inner or left joined")
   func three() throws {
     let pairs = Place.join(Nation.self) { $0.country == $1.code }
     let inner = pairs.join(Place.self) { place, nation, other in
@@ -57,7 +57,7 @@ struct JoinTests {
     #expect(try left.fetchCount(db) == 5)
   }
 
-  @Test("Four tables, the fourth with or without a partner")
+  @Test("A fourth table can be inner or left joined")
   func four() throws {
     let triples = Place.join(Nation.self) { $0.country == $1.code }
       .leftJoin(Place.self) { place, nation, capital in nation.capital == capital.name }

@@ -4,7 +4,7 @@ import PostgresSupport
 import TestSupport
 import Testing
 
-@Suite("What can't be NULL, assigned to what can")
+@Suite("Assigning non-optional expressions to optional columns")
 struct LiftedAssignmentTests {
   private enum State: String, DatabaseValueConvertible { case lent, back }
 
@@ -59,7 +59,7 @@ struct LiftedAssignmentTests {
       days: 7, state: .lent, tags: ["a"])
   }
 
-  @Test("An expression of the type becomes its Optional, as values do in Swift")
+  @Test("A non-optional expression can be assigned to an optional column")
   func lifted() throws {
     try Loan.all.update(db) {
       $0.returned = $0.lent
@@ -83,7 +83,7 @@ struct LiftedAssignmentTests {
     #expect(loan.paid == loan.price * 2 + 1 && loan.before == .lent)
   }
 
-  @Test("A number that the column's property can't have is refused as ever")
+  @Test("Assigning a number that overflows an optional column's type throws")
   func narrow() throws {
     #expect(throws: DatabaseError.self) {
       try Loan.all.update(db) { $0.extra = $0.days + 32_767 }
@@ -91,14 +91,14 @@ struct LiftedAssignmentTests {
     #expect(try Loan.all.fetchOne(db)?.extra == nil)
   }
 
-  @Test("What is stored in another way than the column is refused as ever")
+  @Test("Assigning an expression of another date format to an optional column throws")
   func otherForm() throws {
     #expect(throws: DatabaseError.self) {
       try Loan.all.update(db) { $0.day = $0.lent }
     }
   }
 
-  @Test("An upsert lifts the record's values too")
+  @Test("An upsert can assign the new record's non-optional values to optional columns")
   func upsert() throws {
     var other = try loan(1)
     other.days = 9
@@ -110,7 +110,7 @@ struct LiftedAssignmentTests {
     #expect(loan.extra == 9 && loan.paid == other.price && loan.days == 7)
   }
 
-  @Test("A cast to the Optional of its own type is the expression itself")
+  @Test("Casting an expression to its own type's Optional adds no CAST")
   func castToOptional() throws {
     try Loan.insert(
       db, Loan.columns.lent, Loan.columns.returned, Loan.columns.price, Loan.columns.paid,

@@ -3,7 +3,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-/// A record whose columns store values of one type in several ways.
+/// A record whose columns store dates, UUIDs, texts and numbers in several formats each.
 private struct Visit: Record {
   var id: Int
   var plain: Date
@@ -74,7 +74,7 @@ private struct Visit: Record {
     #expect(error?.code == .misuse, sourceLocation: sourceLocation)
   }
 
-  @Test("can't be compared with one another")
+  @Test("Comparing columns that store one type in different formats throws")
   func comparison() throws {
     refuses { $0.iso == $0.milliseconds }
     refuses { $0.iso < $0.milliseconds }
@@ -93,7 +93,7 @@ private struct Visit: Record {
     #expect(failure(DatabaseError.self) { try join.fetchAll(db) }?.code == .misuse)
   }
 
-  @Test("are compared where they are stored alike")
+  @Test("Columns of one type are comparable where they have the same storage format")
   func alike() throws {
     #expect(try Visit.filter { $0.iso == $0.iso2 }.fetchCount(db) == 1)
     #expect(try Visit.filter { $0.key == $0.keyBlob }.fetchCount(db) == 1)
@@ -103,7 +103,7 @@ private struct Visit: Record {
     #expect(try Visit.filter { $0.iso >= $0.plain }.fetchCount(iso) == 1)
   }
 
-  @Test("can't be assigned to one another, nor be combined")
+  @Test("Assigning or combining columns of different storage formats throws")
   func assignment() throws {
     func refuses(_ change: (inout Assignments<Visit>) -> Void) {
       let error = failure(DatabaseError.self) { try Visit.all.update(db, change) }
@@ -123,7 +123,7 @@ private struct Visit: Record {
     }
   }
 
-  @Test("can't be computed with where SQLite would compute with what is stored")
+  @Test("Arithmetic and text functions throw on columns that store another representation")
   func computation() throws {
     refuses { $0.text + 1 == 10 }
     refuses { $0.count * $0.text == 90 }
@@ -153,7 +153,7 @@ private struct Visit: Record {
     #expect(try Visit.all.select { $0.text }.fetchAll(db) == [11])
   }
 
-  @Test("Floats are computed with as Swift does")
+  @Test("Float columns compute in single precision, as Swift does")
   func floats() throws {
     struct Sample: Record {
       var id: Int
@@ -185,7 +185,10 @@ private struct Visit: Record {
     #expect(try Sample.all.select { $0.id.cast(to: Float.self) / 3 }.fetchAll(db)[0] == 1 / 3)
   }
 
-  @Test("A collation named in a condition doesn't reach the result of CASE", .onlySQLite(.anyTyped))
+  @Test(
+    "A collation in a CASE condition doesn't apply to the comparison of its result",
+    .onlySQLite(.anyTyped)
+  )
   func collation() throws {
     let size = { (visit: RecordFields<Visit>) in
       when(visit.name.collate("NOCASE") == "OSLO", then: "large").otherwise("small")
@@ -228,7 +231,7 @@ struct ForeignColumnTests {
   }
 
   @Test(
-    "A Bool with a coding of its own is a condition as what it stores for true",
+    "A Bool column with its own coding is a condition that compares with its stored true value",
     .onlySQLite(.anyTyped))
   func conditions() throws {
     func ids(_ condition: (RecordFields<Part>) -> SQLExpression<Bool>) throws -> [Int] {
@@ -247,7 +250,7 @@ struct ForeignColumnTests {
     #expect(pairs == 4)
   }
 
-  @Test("Real numbers that a NUMERIC column holds as integers are divided as real numbers")
+  @Test("Integers in a NUMERIC column of Doubles are divided as real numbers")
   func quotients() throws {
     let query = Part.order { $0.id }.select {
       ($0.price / $0.packs, $0.price / $0.price, 9 / $0.price)

@@ -5,7 +5,7 @@ import PostgresSupport
 import TestSupport
 import Testing
 
-/// A stay in a place.
+/// A stay at a place.
 struct Stay: Record, Equatable {
   var id: Int64
   var place: Int64?
@@ -34,7 +34,7 @@ extension Language {
     columns.code, Spoken.columns.language, Spoken.columns.country, Nation.columns.code)
 }
 
-@Suite("Associations that are nested, narrowed, ordered and limited")
+@Suite("Nested, filtered, ordered and limited associations")
 struct NestedAssociationTests {
   let db: Database
   let repeated = RepeatedStatements()
@@ -56,12 +56,12 @@ struct NestedAssociationTests {
     try db.executeStatements(Self.tables)
   }
 
-  /// How many statements a closure runs.
+  /// The number of statements that the closure runs.
   private func statements(_ body: () throws -> Void) rethrows -> Int {
     try repeated.during(atLeast: 1, body).values.reduce(0, +)
   }
 
-  @Test("Each level takes one statement, however many records there are")
+  @Test("Nested associations take one statement for each level")
   func nested() throws {
     let count = try statements {
       let rows = try Nation.order { $0.code }.fetchAll(
@@ -73,7 +73,7 @@ struct NestedAssociationTests {
     #expect(count == 3)
   }
 
-  @Test("A record that another belongs to comes with its own, also where there is none")
+  @Test("A parent from BelongsTo comes with its own associations, or is nil")
   func nestedInOne() throws {
     let count = try statements {
       let stays = try Stay.order { $0.id }.fetchAll(
@@ -85,7 +85,9 @@ struct NestedAssociationTests {
     #expect(count == 4)
   }
 
-  @Test("Four levels are four statements more, and where nothing is left none runs")
+  @Test(
+    "Associations nested four deep take four more statements, and none for levels without records"
+  )
   func deep() throws {
     let parts = Division.parts.order { $0.code }
     let tree = parts.with(parts.with(parts.with(parts)))
@@ -106,7 +108,7 @@ struct NestedAssociationTests {
     #expect(none == 3)
   }
 
-  @Test("One child may have two parents, and comes with what belongs to it under both")
+  @Test("A child shared by two parents comes with its associations under both")
   func shared() throws {
     let languages = Nation.languages.with(Language.nations.order { $0.code.desc })
     let rows = try Nation.order { $0.code }.fetchAll(db, with: languages)
@@ -117,7 +119,7 @@ struct NestedAssociationTests {
       ])
   }
 
-  @Test("A filter and an order are those of the records, a limit is one for each owner")
+  @Test("A filter and an order of an association apply to its records, and a limit to each owner")
   func limited() throws {
     func ids(_ association: HasMany<Nation, Place>) throws -> [[Int64?]] {
       var rows: [(Nation, [Place])] = []
@@ -138,7 +140,7 @@ struct NestedAssociationTests {
     #expect(try ids(cities.order { $0.id }.limit(.max, offset: 1)) == [[], [2, 4], []])
     let small = cities.filter { $0.population < 1_000_000 }.filter { $0.elevation == nil }
     #expect(try ids(small.limit(5)) == [[], [4], []])
-    // What comes behind `with` is said of the records all the same.
+    // Steps after `with` apply to the association's records too.
     let late = cities.with(Place.stays).filter { $0.id < 4 }.order { $0.id }.limit(1)
     let first = try Nation.order { $0.code }.fetchAll(db, with: late)
     #expect(first.map { $0.1.map(\.0.id) } == [[], [1], [3]])
@@ -148,7 +150,7 @@ struct NestedAssociationTests {
     #expect(trips.map { $0.1.map { $0.1.map(\.id) } } == [[], [[]], [[1, 3]]])
   }
 
-  @Test("What is filtered out isn't there for those that refer to it")
+  @Test("A parent that a BelongsTo filter excludes is nil")
   func filteredOne() throws {
     let north = Place.inCountry.filter { $0.code == "NO" }
     let places = try Place.order { $0.id }.fetchAll(db, with: north)
@@ -159,7 +161,7 @@ struct NestedAssociationTests {
   }
 
   @Test(
-    "A limit counts by a window function, which another dialect writes as well",
+    "A limited association is written with row_number() over a partition",
     .onlySQLite(.catalog))
   func statements() throws {
     let owners = try Nation.order { $0.code }.fetchAll(db)
@@ -210,7 +212,7 @@ struct NestedAssociationTests {
   }
 
   @Test(
-    "Where Swift can't tell equal keys, SQLite finds them by indexes, of the table or of the list",
+    "Associations over a key with another collation use an index",
     .onlySQLite(.keys))
   func plans() throws {
     try db.define(
@@ -238,7 +240,7 @@ struct NestedAssociationTests {
     #expect(!stays.contains("larder_key"))
   }
 
-  @Test("They work in scopes of queues and pools, also in tasks")
+  @Test("Nested associations work in asynchronous scopes of queues and pools")
   func scopes() async throws {
     let folder = try ScratchFolder()
     try Database(path: folder.file("world.db")).close()
@@ -263,7 +265,7 @@ struct NestedAssociationTests {
     #expect(try await queue.inTransaction { try ids($0) } == [[[1, 3]]])
   }
 
-  @Test("They work in scopes of threads")
+  @Test("Nested associations work in synchronous scopes of a queue")
   func threads() throws {
     let queue = try DatabaseQueue()
     try queue.inTransaction { db in
@@ -276,7 +278,7 @@ struct NestedAssociationTests {
     #expect(rows.map(\.1.count) == [0])
   }
 
-  @Test("Tables of attached files belong together with those of the main one", .onlySQLite(.files))
+  @Test("Associations can span the main and an attached database", .onlySQLite(.files))
   func attached() throws {
     let folder = try ScratchFolder()
     try db.executeUpdate("ATTACH ? AS more", folder.file("more.db"))
@@ -291,7 +293,7 @@ struct NestedAssociationTests {
     #expect(rows.map { $0.1.map { $0.1.map(\.id) } } == [[], [[], [2], []], [[1, 3]]])
   }
 
-  @Test("Views belong together with tables, and with views")
+  @Test("Associations work between views and tables")
   func views() throws {
     try db.executeStatements(
       """
@@ -305,7 +307,7 @@ struct NestedAssociationTests {
     #expect(stays.map { $0.1?.id } == [3, 1, 3, 3, nil])
   }
 
-  @Test("Parts of an association of one's own that has found too little aren't dropped")
+  @Test("A custom association that returns too few results throws")
   func wrongAssociation() throws {
     struct Nothing: Association {
       func fetchAll(_ db: Database, of owners: [Place]) throws -> [Int] { [] }

@@ -21,7 +21,7 @@ struct PageTests {
     try Place.insert(db, contentsOf: places)
   }
 
-  /// The rows of all pages, one after the other.
+  /// The rows of all pages in a row. Checks that only the last page may be short.
   private func pages(_ query: Query<Place>, limit: Int) throws -> [Place] {
     var rows: [Place] = []
     var cursor: String?
@@ -34,7 +34,10 @@ struct PageTests {
     return rows
   }
 
-  @Test("all pages together are the query, in every order", arguments: [1, 3, 7, 40, 100])
+  @Test(
+    "All pages together have the query's rows in order, for many orders and page sizes",
+    arguments: [1, 3, 7, 40, 100]
+  )
   func allPages(_ limit: Int) throws {
     let orders: [(RecordFields<Place>) -> [OrderingTerm]] = [
       { _ in [] },
@@ -56,7 +59,7 @@ struct PageTests {
     }
   }
 
-  @Test("pages come in the order of conditions, whose operators stay together")
+  @Test("Pages can be ordered by conditions with operators")
   func orderOfConditions() throws {
     let query = Place.order {
       [($0.population == 1 || $0.elevation < 1).desc, ($0.country == "NO").asc.nullsLast]
@@ -65,17 +68,17 @@ struct PageTests {
     for limit in [1, 3, 7] { #expect(try pages(query, limit: limit) == all) }
   }
 
-  @Test("a page begins behind the values of a row, not at a number of rows")
+  @Test("A page begins after the cursor's row, even if earlier rows were deleted")
   func stability() throws {
     let page = try Place.order { $0.name }.page(db, limit: 2)
     let next = try #require(page.next)
-    // Rows before the cursor that go away leave the next page where it was.
+    // Deleting rows before the cursor doesn't move the next page.
     let expected = try Place.order { $0.name }.page(db, after: next, limit: 2).rows
     try Place.filter { $0.id == page.rows[0].id }.delete(db)
     #expect(try Place.order { $0.name }.page(db, after: next, limit: 2).rows == expected)
   }
 
-  @Test("the condition is one that an index serves", .onlySQLite(.catalog))
+  @Test("A page's condition is one that an index can serve", .onlySQLite(.catalog))
   func sql() throws {
     let statements = Statements()
     var configuration = Configuration()
@@ -111,9 +114,9 @@ struct PageTests {
         """)
   }
 
-  @Test("a cursor of any length that somebody made up throws soon", arguments: ["=", "é", "-_"])
+  @Test("An invalid cursor of millions of bytes throws quickly", arguments: ["=", "é", "-_"])
   func longCursors(unit: String) throws {
-    // What isn't base 64 ends it at once; it used to take a second.
+    // The first byte that isn't base 64 ends decoding. It once took a second.
     let isBase64 = unit == "-_"
     let text = String(repeating: unit, count: isBase64 ? 2 << 20 : 32 << 20 / unit.utf8.count)
     let start = ContinuousClock.now
@@ -123,7 +126,9 @@ struct PageTests {
     #expect(ContinuousClock.now - start < .milliseconds(isBase64 ? 4000 : 400))
   }
 
-  @Test("a cursor that was changed throws")
+  @Test(
+    "A changed, malformed or foreign cursor throws, and so does paging a limited query"
+  )
   func tampered() throws {
     let query = Place.order { $0.name }
     let cursor = try #require(try query.page(db, limit: 3).next)
@@ -133,7 +138,7 @@ struct PageTests {
         let changed = cursor.replacingCharacters(in: index...index, with: character)
         do {
           _ = try query.page(db, after: changed, limit: 3)
-          // Only bits that base 64 doesn't use may change unnoticed.
+          // Only the last character's bits that base 64 doesn't use may change unnoticed.
           #expect(index == cursor.indices.last)
         } catch is PageError {}
       }
@@ -153,7 +158,10 @@ struct PageTests {
     #expect(try query.page(db, limit: .max).rows.count == 40)
   }
 
-  @Test("a plan tells of indexes, scans and sorting", .onlySQLite(.catalog))
+  @Test(
+    "A query plan tells which indexes are used, and whether it scans or sorts",
+    .onlySQLite(.catalog)
+  )
   func plans() throws {
     try db.executeUpdate("CREATE INDEX place_population ON place (population, id)")
     let query = Place.filter { $0.population > 1 }.order { [$0.population.asc, $0.id.asc] }
@@ -170,7 +178,7 @@ struct PageTests {
     #expect(try Place.all.select { $0.name }.explain(db).scansTable("place"))
   }
 
-  @Test("a user's order names a column, or throws")
+  @Test("order(byColumnNamed:) orders by a declared column, and throws for any other text")
   func orderByName() throws {
     let query = try Place.all.order(byColumnNamed: "population", descending: true)
       .order(byColumnNamed: "id")
@@ -185,7 +193,7 @@ struct PageTests {
     }
   }
 
-  @Test("rows are inserted from a selection")
+  @Test("`insert(from:)` inserts a selection's rows, or none if one conflicts")
   func insertFromQuery() throws {
     let cities = Place.filter { $0.id <= 3 }.order { $0.id }
     let count = try Nation.insert(
@@ -203,7 +211,7 @@ struct PageTests {
     #expect(try Nation.all.fetchCount(db) == 6)
   }
 
-  @Test("a column that isn't written takes no rows of a selection")
+  @Test("`insert(from:)` into a read-only column throws")
   func insertIntoReadOnly() throws {
     struct Town: Record {
       var id: Int64?
@@ -221,7 +229,7 @@ struct PageTests {
   }
 }
 
-/// The statements that a connection has run.
+/// Records the statements that a connection runs.
 final class Statements: @unchecked Sendable {
   private let lock = NSLock()
   private var texts: [String] = []

@@ -2,7 +2,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-/// A country, to join cities with.
+/// A country, which queries join with places.
 struct Nation: Record, Equatable {
   var code: String
   var name: String
@@ -17,7 +17,7 @@ struct Nation: Record, Equatable {
   static let table = Table("country", Nation.init, columns.code, columns.name, columns.capital)
 }
 
-/// A place in a country, with all that queries can meet.
+/// A place in a country, with columns of all kinds.
 struct Place: Record, Equatable {
   enum Level: String, DatabaseValueConvertible { case province, city, district }
 
@@ -61,7 +61,7 @@ struct QueryTests {
       """)
   }
 
-  @Test("a filter's rows come in the order that was asked for")
+  @Test("A filtered, ordered and limited query has its rows in order")
   func filterAndOrder() throws {
     let query = Place.filter { $0.population > 500_000 && $0.level == .city }
       .order { [$0.country.asc, $0.population.desc] }
@@ -80,14 +80,14 @@ struct QueryTests {
     #expect(try query.exists(db))
   }
 
-  @Test("NULL equals nil, and differs from every value")
+  @Test("Comparing with nil finds NULL, and NULL differs from every value")
   func nilEquality() throws {
     #expect(try Place.filter { $0.elevation == nil }.fetchAll(db).map(\.id) == [4])
     #expect(try Place.filter { $0.elevation != 43.5 }.fetchCount(db) == 3)
     #expect(try Place.filter { $0.elevation > 10 }.fetchCount(db) == 2)
   }
 
-  @Test("text from outside means itself in hasPrefix, hasSuffix and contains")
+  @Test("hasPrefix, hasSuffix and contains take % literally, and `like` as a wildcard")
   func texts() throws {
     #expect(try Place.filter { $0.name.hasPrefix("北") }.fetchCount(db) == 2)
     #expect(try Place.filter { $0.name.hasSuffix("市") }.fetchCount(db) == 2)
@@ -95,7 +95,7 @@ struct QueryTests {
     #expect(try Place.filter { $0.name.like("%北%") }.fetchCount(db) == 2)
   }
 
-  @Test("a join gives pairs, and a left join an Optional")
+  @Test("An inner join gives pairs, and a left join an Optional second record")
   func joins() throws {
     let pairs = try Place.all.join(Nation.self) { $0.country == $1.code && $0.name == $1.capital }
       .order { place, _ in place.id }
@@ -110,7 +110,7 @@ struct QueryTests {
     #expect(names.contains { $0.0 == "AQ" && $0.1 == nil })
   }
 
-  @Test("groups are counted and summed")
+  @Test("Groups can be counted, summed and filtered by having")
   func groups() throws {
     let query = Place.all.group { $0.country }
       .having { _ in count() > 1 }
@@ -125,7 +125,7 @@ struct QueryTests {
     #expect(rows.first?.0 == "CN" && rows.first?.1 == 3 && rows.first?.2 == 46_883_990)
   }
 
-  @Test("what is assigned in an update is written")
+  @Test("An update writes the assigned values and expressions, and a limited delete one row")
   func update() throws {
     let name = "Kristiania"
     let count = try Place.filter { $0.id == 3 }.update(db) {
@@ -143,7 +143,7 @@ struct QueryTests {
     #expect(try Place.all.fetchCount(db) == 3)
   }
 
-  @Test("what is assigned in an update is read there")
+  @Test("An assignment in an update reads the values assigned before it")
   func assignedTwice() throws {
     let query = Place.filter { $0.id == 3 }
     try query.update(db) {
@@ -162,7 +162,7 @@ struct QueryTests {
     try query.update(db) { $0.elevation = -2.5 }
     #expect(try Place.find(db, 3).elevation == -2.5)
     #expect(try Place.filter { 3 > $0.population && true }.fetchCount(db) == 1)
-    // A sum is a sum, whatever it is multiplied by then.
+    // The sum is computed before the multiplication.
     try query.update(db) {
       $0.population = 3
       $0.population += 4
@@ -175,9 +175,9 @@ struct QueryTests {
     #expect(oslo.population == 35 && oslo.name == "NO" && oslo.country == "Oslo!?")
   }
 
-  @Test("inside of another query, a column of an update is that of the updated table")
+  @Test("In a subquery of an update, a column of the updated table refers to the outer row")
   func correlatedUpdate() throws {
-    // Both tables have a name.
+    // Both tables have a column `name`.
     try Nation.all.update(db) { nation in
       nation.capital = first(of: Place.filter { $0.name == nation.name }.select { $0.name })
     }
@@ -188,7 +188,7 @@ struct QueryTests {
     #expect(try Nation.filter { $0.capital == "Norway" }.fetchCount(db) == 1)
   }
 
-  @Test("what may be NULL is compared with ranges and queries of what may not")
+  @Test("A nullable column can be compared with non-null ranges and subqueries")
   func nullableOperands() throws {
     let ids = { (condition: (RecordFields<Place>) -> SQLExpression<Bool>) in
       try Place.filter(condition).order { $0.id }.fetchAll(db).map(\.id)
@@ -202,7 +202,7 @@ struct QueryTests {
     #expect(try Nation.filter { $0.capital.in(names) }.fetchCount(db) == Nation.all.fetchCount(db))
   }
 
-  @Test("an empty list has nothing in it, and a long one is one argument")
+  @Test("An empty list matches nothing, and a list of texts is bound as one argument")
   func lists() throws {
     #expect(try Place.filter { $0.id.in([]) }.fetchCount(db) == 0)
     let query = Place.filter { $0.country.in(["NO", "AQ", "it's \"quoted\""]) }
@@ -213,7 +213,7 @@ struct QueryTests {
     #expect(try Place.filter { $0.name.in(capitals) }.fetchCount(db) == 2)
   }
 
-  @Test("a fourth table is joined on all three before")
+  @Test("A fourth table can be joined on the three before it")
   func fourTables() throws {
     let query = Place.all.join(Nation.self) { $0.country == $1.code }
       .join(Place.self) { $1.capital == $2.name }
@@ -237,7 +237,7 @@ struct QueryTests {
     #expect(try query.fetchAll(db).count == 4)
   }
 
-  @Test("an expression is subtracted from what is assigned")
+  @Test("An expression can be subtracted from a column in an update")
   func subtraction() throws {
     try Place.all.update(db) { $0.population -= $0.name.length * 10 }
     #expect(

@@ -3,7 +3,7 @@ import TestSupport
 import PostgresSupport
 import Testing
 
-/// Associations of random data against the same found by Swift.
+/// Compares associations of random data with the same computed in Swift.
 @Suite("Random associations")
 struct RandomAssociationTests {
   struct Shelf: Record, Equatable {
@@ -54,7 +54,7 @@ struct RandomAssociationTests {
     var shelves: [Shelf] = []
     var books: [Book] = []
     var readers: [Reader] = []
-    /// What is the same for the key's collation.
+    /// Maps texts that are equal by the key's collation to the same text.
     let folded: (String) -> String
 
     init(_ random: inout SeededGenerator) throws {
@@ -100,7 +100,7 @@ struct RandomAssociationTests {
       String(text.map { $0.isASCII ? Character($0.lowercased()) : $0 })
     }
 
-    /// Few enough that they often meet.
+    /// A code out of so few that they often match.
     private static func code(_ random: inout SeededGenerator) -> String {
       let letters = ["a", "A", "b", "B", "é", "É", "ab", "Ab", "a\u{1}"]
       return (letters.randomElement(using: &random) ?? "a")
@@ -116,7 +116,9 @@ struct RandomAssociationTests {
     }
   }
 
-  @Test("They have the records that Swift finds", .onlySQLite(.keys), arguments: 1...120)
+  @Test(
+    "Random associations find the records that Swift finds", .onlySQLite(.keys), arguments: 1...120
+  )
   func random(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let library = try Library(&random)

@@ -3,8 +3,8 @@ import RandomQueries
 import TestSupport
 import Testing
 
-/// Queries that nobody thought of. LARDER_RANDOM_QUERIES tells how many, LARDER_RANDOM_SEED which, and
-/// LARDER_RANDOM_QUERY the one that a failure named.
+/// Random queries. LARDER_RANDOM_QUERIES is their number, LARDER_RANDOM_SEED their seed, and
+/// LARDER_RANDOM_QUERY the single one to repeat after a failure.
 @Suite("Random queries")
 struct RandomQueryTests {
   static let environment = ProcessInfo.processInfo.environment
@@ -14,9 +14,10 @@ struct RandomQueryTests {
   static let only = environment["LARDER_RANDOM_QUERY"].flatMap(UInt64.init)
 
   @Test(
-    "Each has the rows that SQLite's shell finds with the values in its text, and that Swift does")
+    "Random queries have the same rows as in the sqlite3 shell and in Swift")
   func randomQueries() throws {
-    // Other rows for each thousand.
+    try #require(Self.count > 0, "LARDER_RANDOM_QUERIES has to be at least 1")
+    // Each thousand queries has other rows.
     for (index, start) in stride(from: 0, to: Self.count, by: 1000).enumerated() {
       let folder = try ScratchFolder()
       defer { folder.remove() }
@@ -29,7 +30,7 @@ struct RandomQueryTests {
       }
       for failure in comparison.failures { Issue.record(Comment(rawValue: failure)) }
       guard comparison.tried >= 1000 else { continue }
-      // Nearly all can be computed: else this would prove little.
+      // Swift must be able to compute nearly all, or the comparison would prove little.
       #expect(comparison.computed * 10 > comparison.tried * 9)
       #expect(Set(comparison.kinds.keys) == Set(QueryKind.allCases))
     }

@@ -1,13 +1,13 @@
 import Larder
 import Testing
 
-@Suite("Rows that a change returns, and rows one by one")
+@Suite("Returned rows, and rows one by one")
 struct ReturningTests {
   let db: Database
 
   init() throws { db = try City.norway() }
 
-  @Test("An update returns its rows as they are then, and only those")
+  @Test("`updated` returns the updated rows with their new values, and no others")
   func updated() throws {
     let cities = try City.filter { $0.population < 300_000 }.updated(db) { $0.population += 1 }
     #expect(Set(cities.map(\.population)) == [291_941, 214_566])
@@ -16,14 +16,14 @@ struct ReturningTests {
     #expect(try City.filter { $0.id > 7 }.updated(db) { $0.population = .value(1) }.isEmpty)
   }
 
-  @Test("A deletion returns the rows that are gone")
+  @Test("`deleted` returns the deleted rows")
   func deleted() throws {
     #expect(try City.filter { $0.name == "Oslo" }.deleted(db) == [City.norwegian[0]])
     #expect(try City.fetchAll(db) == Array(City.norwegian.dropFirst()))
     #expect(try City.filter { $0.name == "Oslo" }.deleted(db).isEmpty)
   }
 
-  @Test("A query's rows come one by one, until the closure throws")
+  @Test("forEach visits a query's rows one by one until its closure throws")
   func forEach() throws {
     var names: [String] = []
     try City.order { $0.name }.forEach(db) { names.append($0.name) }
@@ -38,7 +38,7 @@ struct ReturningTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("A limit may begin a query")
+  @Test("A query can begin with limit and offset")
   func limit() throws {
     #expect(try City.limit(1, offset: 1).fetchAll(db) == [City.norwegian[1]])
   }

@@ -1,7 +1,7 @@
 import Larder
 import Testing
 
-@Suite("Selections and common tables that fail", .onlySQLite(.anyTyped))
+@Suite("Errors of selections and common tables", .onlySQLite(.anyTyped))
 struct SelectionErrorTests {
   let db: Database
 
@@ -12,7 +12,7 @@ struct SelectionErrorTests {
 
   private let places = Place.order { $0.id }.select { ($0.name, $0.population) }
 
-  @Test("a value that doesn't fit is an error with the column's name and the statement")
+  @Test("A selected value of the wrong type throws an error with its column and statement")
   func conversion() throws {
     let error = failure(ConversionError.self) { try places.fetchAll(db) }
     #expect(
@@ -25,14 +25,14 @@ struct SelectionErrorTests {
     #expect(try places.limit(2).fetchAll(db).map(\.0) == ["北京市", "上海市"])
   }
 
-  @Test("an expression that is no column is told by its text")
+  @Test("The error of a selected expression names the expression's SQL")
   func expression() throws {
     let most = Place.filter { $0.id == 3 }.select { $0.population.max() }
     let error = failure(ConversionError.self) { try most.fetchAll(db) }
     #expect(error?.column == #"max("place"."population")"#)
   }
 
-  @Test("an error of a type's own conversion is thrown as it is")
+  @Test("An error thrown by a type's own conversion is passed on unchanged")
   func ownError() throws {
     struct Refusal: Error {}
     struct Picky: DatabaseValueConvertible {
@@ -45,7 +45,7 @@ struct SelectionErrorTests {
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("a common table's value that doesn't fit is told by its place in the whole row")
+  @Test("The error of a common table's value has the column's position in the whole row")
   func commonTable() throws {
     let table = CommonTable("inhabitants", places)
     let alone = table.all
@@ -53,14 +53,14 @@ struct SelectionErrorTests {
     #expect(error?.column == "c2" && error?.index == 1 && error?.sql == alone.snapshot)
     let joined = Place.filter { $0.id < 3 }.join(common: table) { $0.name == $1.columns.0 }
     #expect(try joined.fetchAll(db).count == 2)
-    // Three columns of a country come before.
+    // The country's three columns come first.
     let others = Nation.all.join(common: table) { $0.capital == $1.columns.0 }
     let other = failure(ConversionError.self) { try others.fetchAll(db) }
     #expect(other?.column == "c2" && other?.index == 4 && other?.sql == others.snapshot)
     #expect(!db.hasOpenStatements)
   }
 
-  @Test("a value that can't be bound leaves no statement taken, and no value bound")
+  @Test("A value that can't be bound throws, and leaves no statement open and no value bound")
   func binding() throws {
     func places(below elevation: Double, in country: String) -> Compound<String> {
       Place.filter { $0.country == country && $0.elevation < elevation }.select { $0.name }
@@ -74,7 +74,7 @@ struct SelectionErrorTests {
       #expect(!db.hasOpenStatements)
       #expect(try places(below: 30, in: "NO").fetchAll(db) == ["Oslo"])
     }
-    // One statement served for all.
+    // All queries used the same compiled statement.
     let before = db.statementCacheStatistics.misses
     #expect(try places(below: 10, in: "CN").fetchAll(db) == ["上海市"])
     #expect(db.statementCacheStatistics.misses == before)

@@ -3,7 +3,7 @@ import TestSupport
 import PostgresSupport
 import Testing
 
-@Suite("Steps behind a selection")
+@Suite("Steps after a selection")
 struct SelectionStepTests {
   private struct Total: Equatable {
     var country: String
@@ -19,7 +19,7 @@ struct SelectionStepTests {
     return try selection.fetchAll(db)
   }
 
-  @Test("Groups of several expressions")
+  @Test("Rows can be grouped by several expressions")
   func groups() throws {
     let query = Place.all.group { ($0.country, $0.level) }.select {
       ($0.country, $0.level, count())
@@ -28,7 +28,7 @@ struct SelectionStepTests {
     #expect(try run(query).map { "\($0)\($1)\($2)" } == ["CNcity2", "CNdistrict1", "NOcity1"])
   }
 
-  @Test("Order, group and condition of groups by what is selected")
+  @Test("A selection can be grouped, filtered by having, and ordered by its own expressions")
   func terms() throws {
     let query = Place.all.select { ($0.country, count()) }.group { country, _ in country }
       .having { $1 > 1 }.order { $1.desc }
@@ -41,7 +41,7 @@ struct SelectionStepTests {
     #expect(try run(Place.select { $0.name }.order { $0.desc }.limit(1)) == ["北戴河区"])
   }
 
-  @Test("A filter is of the selection's rows, whatever they are")
+  @Test("A filter after a selection applies to its rows, also of windows, groups and limits")
   func filter() throws {
     let largest = Place.all.select {
       ($0.name, rowNumber().over(partitionBy: $0.country, orderBy: $0.population.desc))
@@ -63,7 +63,7 @@ struct SelectionStepTests {
     #expect(try run(Place.select { $0.level }.distinct().filter { $0 == .city }) == [.city])
   }
 
-  @Test("A filter in an outer query's closure keeps names apart")
+  @Test("A filter after a selection in a subquery keeps the aliases apart")
   func filterInside() throws {
     let query = Nation.filter { nation in
       nation.name.in(
@@ -72,7 +72,7 @@ struct SelectionStepTests {
     #expect(try query.fetchAll(db).map(\.code) == ["AQ", "CN"])
   }
 
-  @Test("Rows become values of a type of one's own")
+  @Test("select with a function maps rows to values of another type")
   func values() throws {
     let query = Place.order { $0.country }.group { $0.country }
       .select(Total.init) { ($0.country, $0.population.sum()) }
@@ -88,7 +88,7 @@ struct SelectionStepTests {
     #expect(last == totals[1])
     let pairs = Place.order { $0.id }.select({ ($1, $0) }) { ($0.country, $0.level) }
     if TestEngine.isPostgres {
-      // What rows are put in order by has to be selected there.
+      // PostgreSQL requires that the ORDER BY expressions of SELECT DISTINCT are selected.
       #expect(throws: DatabaseError.self) { try pairs.distinct().fetchAll(db) }
     } else {
       #expect(try pairs.distinct().fetchAll(db).map(\.1) == ["CN", "NO", "CN"])
@@ -96,7 +96,7 @@ struct SelectionStepTests {
     #expect(try Place.select({ -$0 }) { $0.population }.fetchAll(db).max() == -120_000)
   }
 
-  @Test("Windows: parts, values of the frame, and frames of rows, groups and ranges")
+  @Test("Windows have ntile, first, last and nth value, and frames of rows, groups and ranges")
   func windows() throws {
     let query = Place.all.order { $0.id }.select {
       (
@@ -117,7 +117,7 @@ struct SelectionStepTests {
     #expect(rows.map(\.5) == [46_763_990, 47_473_027, 25_699_932, 829_037])
   }
 
-  @Test("SQL of one's own that is a call takes a window and a condition; what isn't is refused")
+  @Test("A raw SQL call takes a window and a filter, and other raw SQL throws")
   func rawCalls() throws {
     let parts = Place.order { $0.id }.select { place in
       SQLExpression<Int>(sql: "ntile(4)").over(orderBy: place.id.asc)
@@ -135,7 +135,7 @@ struct SelectionStepTests {
     }
   }
 
-  @Test("Numbers of different types meet by short conversions")
+  @Test("`real` and `integer` convert numbers so that different types can be combined")
   func conversions() throws {
     let query = Place.filter { $0.id == 3 }.select {
       (
@@ -150,7 +150,10 @@ struct SelectionStepTests {
     #expect(row.3 == 709_038)
   }
 
-  @Test("nil is IS NULL, with which SQLite uses a partial index", .onlySQLite(.catalog))
+  @Test(
+    "Comparing with nil is written IS NULL, with which SQLite uses a partial index",
+    .onlySQLite(.catalog)
+  )
   func partialIndex() throws {
     try db.executeUpdate("CREATE INDEX high ON place (elevation) WHERE elevation IS NOT NULL")
     let missing: Double? = nil
@@ -162,7 +165,7 @@ struct SelectionStepTests {
     #expect(Place.filter { $0.elevation == 4 }.snapshot.hasSuffix(#""elevation" IS ?"#))
   }
 
-  @Test("Columns and tables stand in SQL of one's own under their quoted names")
+  @Test("Columns and tables are interpolated into SQL under their quoted names")
   func columnsInSQL() throws {
     let sql: SQL =
       "SELECT \(Place.columns.name) FROM \(Place.table) WHERE \(Place.columns.id) = \(3)"
@@ -170,14 +173,14 @@ struct SelectionStepTests {
     #expect(try db.value(sql, as: String.self) == "Oslo")
   }
 
-  @Test("A rebuild takes expressions by the key paths of columns", .onlySQLite(.catalog))
+  @Test("A rebuild takes expressions for columns by their key paths", .onlySQLite(.catalog))
   func rebuild() throws {
     try db.executeUpdate("ALTER TABLE place RENAME COLUMN population TO inhabitants")
     try Place.table.rebuild(db, copying: [\.population: "inhabitants + 1"])
     #expect(try Place.find(db, 3).population == 709_038)
   }
 
-  @Test("Updates and deletions return expressions of their rows")
+  @Test("`updated` and `deleted` can return selected expressions of their rows")
   func returning() throws {
     let changed = try Place.filter { $0.country == "CN" }.updated(
       db, returning: { ($0.id, $0.population, $0.name + "!") }

@@ -3,9 +3,9 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Codings in subqueries")
+@Suite("Storage formats in subqueries")
 struct SubqueryCodingTests {
-  @Test("the first value of another query is stored as its column is")
+  @Test("The first value of a subquery has its column's storage format")
   func firstValue() throws {
     let db = try Database.empty()
     try Event.table.create(db)
@@ -34,7 +34,7 @@ struct SubqueryCodingTests {
     #expect(try latest.fetchAll(db).map(\.id) == [2])
   }
 
-  @Test("the columns of a common table are stored as those that it was made of")
+  @Test("A common table's columns keep the storage formats of the columns they come from")
   func commonTable() throws {
     let db = try Database.empty()
     try Event.table.create(db)

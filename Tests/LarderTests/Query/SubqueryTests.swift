@@ -2,13 +2,13 @@ import Larder
 import LarderTesting
 import Testing
 
-@Suite("Subqueries, and what compares with NULL or ignores case")
+@Suite("Subqueries, nil in lists, and prefixes")
 struct SubqueryTests {
   let db: Database
 
   init() throws { db = try .world() }
 
-  @Test("the first value of another query is an expression")
+  @Test("first(of:) makes the first value of a subquery an expression")
   func firstValue() throws {
     let query = Nation.order { $0.code }.select { country in
       let places = Place.filter { $0.country == country.code }
@@ -33,21 +33,21 @@ struct SubqueryTests {
     #expect(try empty.fetchAll(db).map(\.code) == ["AQ", "NO"])
   }
 
-  @Test("an aggregate's only row is counted as one")
+  @Test("fetchCount of a selected aggregate counts its rows")
   func countOfAggregates() throws {
     #expect(try Place.all.select { _ in count() }.fetchCount(db) == 1)
     #expect(try Place.all.select { $0.country }.distinct().fetchCount(db) == 2)
     #expect(try Place.all.select { $0.country }.fetchCount(db) == 4)
   }
 
-  @Test("a function can be passed for a closure")
+  @Test("A query's closure can be a named function")
   func functions() throws {
     func double(_ place: RecordFields<Place>) -> SQLExpression<Int> { place.population * 2 }
     #expect(try Place.filter { $0.id == 4 }.select(double).fetchOne(db) == 240_000)
     #expect(try Place.select(double).fetchCount(db) == 4)
   }
 
-  @Test("nil in a list is NULL")
+  @Test("nil in a list matches NULL")
   func nilInLists() throws {
     let query = Place.filter { $0.elevation.in([nil, 4]) && $0.id > 0 }
     #expect(
@@ -59,7 +59,7 @@ struct SubqueryTests {
   }
 
   @Test(
-    "a prefix means itself in a column that ignores case, and uses an index in others",
+    "hasPrefix distinguishes case in a NOCASE column, and uses an index in others",
     .onlySQLite(.catalog))
   func prefixes() throws {
     try db.executeUpdate("CREATE INDEX place_name ON place (name)")
@@ -79,7 +79,7 @@ struct SubqueryTests {
     #expect(try Nation.filter { $0.name.hasPrefix("A") }.fetchCount(db) == 0)
   }
 
-  @Test("a query begins with the record")
+  @Test("Query steps can be called on the record type as on `all`")
   func beginnings() throws {
     #expect(
       Nation.join(Place.self) { $0.capital == $1.name }.snapshot

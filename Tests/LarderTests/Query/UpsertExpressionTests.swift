@@ -37,7 +37,7 @@ struct UpsertExpressionTests {
     Item(name: name, quantity: quantity, small: small, version: 1)
   }
 
-  @Test("A row that is there is changed by its own values and the record's")
+  @Test("An upsert can change the existing row with expressions of it and of the new record")
   func expressions() throws {
     var more = item("a", 5)
     try more.upsert(db, onConflict: Item.columns.name) { row, new in
@@ -47,7 +47,7 @@ struct UpsertExpressionTests {
     #expect(more.id == 1 && more.version == 2)
     var other = item("c", 7)
     try other.upsert(db, onConflict: Item.columns.name) { $0.quantity += $1.quantity }
-    // A server has counted the row that was there, too.
+    // PostgreSQL's sequence also advances for the row that already existed.
     #expect(other.id == (TestEngine.isPostgres ? 3 : 2) && other.version == 1)
     let again = try Item(id: other.id, name: "c", quantity: 1, small: 1, version: 1).upsert(db) {
       $0.quantity = $0.quantity * 10 + $1.quantity
@@ -58,7 +58,7 @@ struct UpsertExpressionTests {
         == ["ab 6 2", "c 71 2"])
   }
 
-  @Test("A number that its property can't have, and an empty change, are refused")
+  @Test("An upsert throws for an overflow and for a closure that changes nothing")
   func refused() throws {
     var more = item("a", 5, small: 127)
     #expect(throws: DatabaseError.self) {
@@ -70,7 +70,7 @@ struct UpsertExpressionTests {
     #expect(try Item.all.fetchAll(db).map(\.small) == [1])
   }
 
-  @Test("Many are upserted, or none")
+  @Test("A batch of upserts changes all rows, or none if one throws")
   func many() throws {
     let items = [item("a", 2), item("b", 3), item("a", 4)]
     try Item.upsert(db, contentsOf: items, onConflict: Item.columns.name) {

@@ -1,12 +1,12 @@
 import Foundation
 import LarderSQLite
 
-/// A table as comma-separated values, one of those in `Sample/Data`.
+/// A table of comma-separated values in `Sample/Data`.
 struct CSVFile {
   let columns: [String]
   let rows: [[String]]
 
-  /// What isn't a table.
+  /// The error of a file whose rows don't all have its columns.
   struct Malformed: Error { let name: String }
 
   init(_ name: String) throws {
@@ -27,7 +27,7 @@ struct CSVFile {
     var isQuoted = false
     for byte in bytes where byte != UInt8(ascii: "\r") || isQuoted {
       switch byte {
-      // A doubled quote ends the quoted part and begins it anew.
+      // A doubled quote ends the quoted part and begins the next one.
       case UInt8(ascii: "\""):
         if !isQuoted, !field.isEmpty { field.append(byte) }
         isQuoted.toggle()

@@ -1,8 +1,8 @@
 import Larder
 import Testing
 
-/// The answers were computed from the same files with Python's csv module, dictionaries and sorted(),
-/// without any SQL.
+/// The expected answers were computed from the same files with Python's csv module, dictionaries
+/// and sorted(), without any SQL.
 @Suite("Queries of real data")
 struct RealQueryTests {
   let queue: DatabaseQueue
@@ -10,7 +10,7 @@ struct RealQueryTests {
   init() throws { queue = try RealWorld.queue.get() }
 
   /// max(int(c["population"])) by c["country_code"]
-  @Test("the largest city of each country")
+  @Test("The largest city of each country is found by grouping, by a window and by a subquery")
   func largestCities() throws {
     try queue.read { db in
       let largest = try RealCity.all.group { $0.country }
@@ -45,7 +45,7 @@ struct RealQueryTests {
   }
 
   /// set(iso) - {c["country_code"] for c in cities if int(c["population"]) > 1000000}
-  @Test("countries without a city of more than a million, by five queries")
+  @Test("Five queries find the countries without a city of more than a million")
   func countriesWithoutLargeCities() throws {
     try queue.read { db in
       let large = RealCity.filter { $0.population > 1_000_000 }
@@ -74,7 +74,7 @@ struct RealQueryTests {
   }
 
   /// sum(int(c["population"])) by the continent of c["country_code"]
-  @Test("people in cities by continent, and cities above their country's mean")
+  @Test("The urban population by continent, and the cities above their country's mean, are found")
   func totals() throws {
     try queue.read { db in
       let totals = try RealCity.join(RealCountry.self) { $0.country == $1.code }
@@ -95,8 +95,9 @@ struct RealQueryTests {
     }
   }
 
-  /// The parent of a code ending in 0000 is none, in 00 the code with four zeros, else with two.
-  @Test("the tree of China's divisions, the path to one and those below one")
+  /// A code ending in 0000 has no parent, one ending in 00 the code with four zeros, any other the
+  /// code with two.
+  @Test("Recursive queries find the depths, paths and descendants of China's divisions")
   func divisions() throws {
     try queue.read { db in
       let tree = CommonTable(
@@ -150,7 +151,7 @@ struct RealQueryTests {
 
   /// sorted(cities, key=lambda c: (-int(c["population"]), c["name"].encode(), int(c["geoname_id"])));
   /// the sum is h = (h * 31 + id) % 1000000007 over the ids in this order.
-  @Test("the pages of all cities are the cities in one fetch, though up to 74 are equally large")
+  @Test("Pages of all cities have the same rows as one fetch, although many populations are equal")
   func pages() throws {
     try queue.read { db in
       let query = RealCity.order { [$0.population.desc, $0.name.asc] }
@@ -172,11 +173,13 @@ struct RealQueryTests {
   }
 
   /// sum(1 for c in cities if "'" in c["name"]), with c["country_code"] and languages split at commas
-  @Test("texts with quotes, codes that look like keywords, and lists in a text")
+  @Test(
+    "Text conditions find quotes, codes that look like keywords, and items of a list"
+  )
   func texts() throws {
     try queue.read { (db: Database) throws -> Void in
       #expect(try RealCity.filter { $0.name.contains("'") }.fetchCount(db) == 114)
-      // Namibia's code reads as "NA".
+      // Some CSV readers take Namibia's code “NA” for a missing value.
       #expect(try RealCity.filter { $0.country == "IN" }.fetchCount(db) == 3_779)
       let french = RealCountry.filter {
         ("," + $0.languages.coalesce("")).like("%,fr,%")

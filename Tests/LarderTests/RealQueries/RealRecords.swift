@@ -1,6 +1,6 @@
 import Larder
 
-/// A city of more than 15,000 people, of GeoNames.
+/// A city of more than 15,000 people, from GeoNames.
 struct RealCity: Record, Equatable {
   var id: Int
   var name: String
@@ -27,7 +27,7 @@ struct RealCity: Record, Equatable {
     columns.country, columns.population, columns.timeZone, columns.region)
 }
 
-/// A country, of GeoNames.
+/// A country, from GeoNames.
 struct RealCountry: Record {
   var code: String
   var name: String
@@ -54,7 +54,8 @@ struct RealCountry: Record {
     columns.area, columns.population, columns.languages, columns.neighbours)
 }
 
-/// A division of China, and the one that it belongs to: 440305 to 440300, and that to 440000.
+/// A division of China, with the code of the division that contains it: 440305 is in 440300, and
+/// that in 440000.
 struct RealDivision: Record {
   var code: Int
   var name: String
@@ -77,7 +78,7 @@ struct RealDivision: Record {
 
 /// The cities, countries and divisions of `Sample/Data` in tables.
 enum RealWorld {
-  /// Filled once, and only read.
+  /// The database is filled once and only read by the tests.
   static let queue = Result { try filled() }
 
   private static func filled() throws -> DatabaseQueue {

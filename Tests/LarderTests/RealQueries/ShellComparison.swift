@@ -6,15 +6,15 @@ import Testing
 
 @testable import Larder
 
-/// A database that Larder and SQLite's shell both open: what a typed query finds has to be what the shell
-/// says of the same question in SQL.
+/// A database that both Larder and the sqlite3 shell open: a typed query must find the rows that
+/// the shell finds with SQL.
 struct ShellComparison {
   private let folder: ScratchFolder
   private let format: DateFormat
   let db: Database
 
   /// - Parameters:
-  ///   - format: how the database writes dates.
+  ///   - format: the date format of the database.
   ///   - fill: makes the tables and their rows.
   init(_ format: DateFormat, _ fill: (Database) throws -> Void) throws {
     folder = try ScratchFolder(inMemory: true)
@@ -23,9 +23,9 @@ struct ShellComparison {
     try db.inTransaction { try fill($0) }
   }
 
-  // MARK: Questions
+  // MARK: Queries
 
-  /// Compares rows of several values.
+  /// Compares a selection of several values with the shell's rows.
   @_disfavoredOverload
   func expect<each Value: DatabaseValueConvertible>(
     _ selection: Selection<(repeat each Value)>, _ sql: String,
@@ -35,7 +35,7 @@ struct ShellComparison {
     try expect(selection.fetchAll(db), sql, at: place)
   }
 
-  /// Compares rows of one value.
+  /// Compares a selection of one value with the shell's rows.
   func expect<Value: DatabaseValueConvertible>(
     _ selection: Selection<Value>, _ sql: String, at place: SourceLocation = #_sourceLocation
   ) throws {
@@ -43,7 +43,7 @@ struct ShellComparison {
     try expect(selection.fetchAll(db).map { [$0] }, sql, at: place)
   }
 
-  /// Compares rows of several values that were fetched.
+  /// Compares fetched rows of several values with the shell's rows.
   @_disfavoredOverload
   func expect<each Value: DatabaseValueConvertible>(
     _ rows: [(repeat each Value)], _ sql: String,
@@ -57,7 +57,7 @@ struct ShellComparison {
     try expect(values, sql, at: place)
   }
 
-  /// Compares records, all columns of them.
+  /// Compares records with the shell's rows, in all columns.
   func expect<R: Record>(
     _ query: Query<R>, _ sql: String, at place: SourceLocation = #_sourceLocation
   ) throws {
@@ -72,14 +72,14 @@ struct ShellComparison {
     try expect(rows, sql, at: place)
   }
 
-  /// Compares rows of any values, in their order.
+  /// Compares rows of any values with the shell's rows, in order.
   func expect(
     _ rows: [[any DatabaseValueConvertible]], _ sql: String,
     at place: SourceLocation = #_sourceLocation
   ) throws {
     let shown = try SQLiteShell(folder: folder.path).rows([sql])[0]
     let rows = try rows.map { try $0.map(stored) }
-    // A question that nothing answers would prove nothing.
+    // A query without rows would prove nothing.
     #expect(!shown.isEmpty, "no rows", sourceLocation: place)
     #expect(shown.count == rows.count, sourceLocation: place)
     for (number, (row, expected)) in zip(rows, shown).enumerated() {
@@ -97,8 +97,8 @@ struct ShellComparison {
     }
   }
 
-  /// Numbers are equal whatever their storage class, and sums in whatever order: NUMERIC makes integers
-  /// of some real numbers.
+  /// Numbers are equal regardless of storage class and of rounding in sums: NUMERIC stores some
+  /// reals as integers.
   private static func areEqual(_ left: DatabaseValue, _ right: DatabaseValue) -> Bool {
     guard let first = number(left), let second = number(right) else { return left == right }
     return abs(first - second) <= 1e-12 * max(abs(first), abs(second))
@@ -114,7 +114,8 @@ struct ShellComparison {
 
   // MARK: Changes
 
-  /// Makes a change here and by the shell in a copy of the database, and compares all rows of tables.
+  /// Makes a change here, and by the shell in a copy of the database, and compares all rows of the
+  /// tables.
   func expectChange(
     of tables: String..., sql: String, at place: SourceLocation = #_sourceLocation,
     _ change: (Database) throws -> Void

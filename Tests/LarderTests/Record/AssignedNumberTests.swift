@@ -3,7 +3,7 @@ import PostgresSupport
 import TestSupport
 import Testing
 
-/// A record with a column of each type of number.
+/// A record with a column of each numeric type.
 private struct Counter: Record, Equatable {
   var id: Int
   var int8: Int8
@@ -47,7 +47,7 @@ private struct Counter: Record, Equatable {
     if TestEngine.isPostgres {
       try Counter.table.create(db)
     } else {
-      // Not strict, as the columns of other programs' tables are.
+      // The table isn't STRICT, like tables of other programs.
       for sql in try Counter.table.schema().statements {
         try db.executeUpdate(SQL(raw: sql.replacing(" STRICT", with: "")))
       }
@@ -67,7 +67,7 @@ private struct Counter: Record, Equatable {
     #expect(try Counter.order { $0.id }.fetchAll(db) == [.least, .greatest, .middle])
   }
 
-  @Test("are those that the property can have, or the update fails and writes nothing")
+  @Test("An update that computes a number out of its property's range throws and writes nothing")
   func outOfRange() throws {
     try refuses { $0.int8 += 1 }
     try refuses { $0.int8 -= 1 }
@@ -85,7 +85,7 @@ private struct Counter: Record, Equatable {
     try refuses { $0.int = when($0.id == 3, then: 1 + $0.int).otherwise($0.int * 2) }
   }
 
-  @Test("never come from real numbers to which integers went over on the way")
+  @Test("An update throws if an intermediate integer result overflows to a real")
   func intermediateOverflow() throws {
     try refuses { $0.int = $0.int * 4 / 8 }
     let half = Counter.filter { $0.id == 3 }
@@ -93,7 +93,7 @@ private struct Counter: Record, Equatable {
     #expect(try Counter.find(db, 3).int == 1)
   }
 
-  @Test("may reach the ends, and stay NULL where there is none")
+  @Test("An update may compute a type's least and greatest number, and NULL stays NULL")
   func inRange() throws {
     try Counter.filter { $0.id == 1 }.update(db) {
       $0.int8 += 127
@@ -110,7 +110,7 @@ private struct Counter: Record, Equatable {
     #expect(try Counter.find(db, 3).maybe16 == nil)
   }
 
-  @Test("are rounded to what a Float holds, as Swift does")
+  @Test("An update rounds a Float as Swift does")
   func floats() throws {
     try Counter.filter { $0.id != 2 }.update(db) {
       $0.float += 0.2
@@ -128,7 +128,7 @@ private struct Counter: Record, Equatable {
     }
   }
 
-  @Test("are checked by functions that no schema can call", .onlySQLite(.functions))
+  @Test("A schema can't call the functions that check an update's numbers", .onlySQLite(.functions))
   func schema() throws {
     for call in ["larder_integer(1)", "larder_integer(1, 0, 2)", "larder_float(1)"] {
       try db.executeUpdate(SQL(raw: "CREATE VIEW v AS SELECT \(call) AS x"))
@@ -142,7 +142,7 @@ private struct Counter: Record, Equatable {
     }
   }
 
-  @Test("are checked where the statement says so", .onlySQLite(.functions))
+  @Test("An update's SQL checks only the numbers that may be out of range", .onlySQLite(.functions))
   func text() throws {
     let log = Recorder<String>()
     var configuration = Configuration()

@@ -18,7 +18,10 @@ struct BatchFailureTests {
   private let oslo = City(id: 5000, name: "Oslo", population: 1)
   private let negative = City(id: 5001, name: "Atlantis", population: -1)
 
-  @Test("leaves nothing and tells the record", arguments: [0, 1, 127, 128, 500, 998, 999])
+  @Test(
+    "A failing batch inserts nothing, and its error has the record's index",
+    arguments: [0, 1, 127, 128, 500, 998, 999]
+  )
   func constraint(index: Int) throws {
     let failure = BatchFailure { try City.insert(db, contentsOf: cities(1000, [index: oslo])) }
     #expect(failure?.index == index)
@@ -29,9 +32,12 @@ struct BatchFailureTests {
     #expect(!db.isInTransaction)
   }
 
-  @Test("is the statement's own error where no record alone is at fault", .refused(.functions))
+  @Test(
+    "A failing batch throws the statement's own error if no single record fails",
+    .refused(.functions)
+  )
   func nobodysFault() throws {
-    // Refuses the first record it ever sees.
+    // The function only refuses the first record it is asked about.
     let refusals = Doorman()
     try db.createFunction("is_refused", argumentCount: 0, deterministic: false) {
       _ in
@@ -49,13 +55,16 @@ struct BatchFailureTests {
     #expect(try City.all.fetchCount(db) == 23)
   }
 
-  /// Tells the first question from others.
+  /// Tells the first call from later ones.
   private final class Doorman: Sendable {
     private let wasAsked = Atomic(false)
     func isFirst() -> Bool { !wasAsked.exchange(true, ordering: .relaxed) }
   }
 
-  @Test("tells the record of a sequence that isn't an array", arguments: [0, 1023, 1024, 2500])
+  @Test(
+    "The error of a failing batch from a lazy sequence has the record's index",
+    arguments: [0, 1023, 1024, 2500]
+  )
   func lazySequence(index: Int) throws {
     let failure = BatchFailure {
       try City.insert(db, contentsOf: cities(3000, [index: oslo]).lazy.map { $0 })
@@ -64,14 +73,14 @@ struct BatchFailureTests {
     #expect(try City.fetchAll(db) == City.norwegian)
   }
 
-  @Test("tells of two records with the same value the second")
+  @Test("If two records of a batch conflict, its error has the second one's index")
   func amongThemselves() throws {
     let twin = City(id: 5000, name: "City 3", population: 1)
     let failure = BatchFailure { try City.insert(db, contentsOf: cities(50, [40: twin])) }
     #expect(failure?.index == 40)
   }
 
-  @Test("lets an outer transaction go on")
+  @Test("A failing batch leaves the outer transaction open")
   func outerTransaction() throws {
     try db.inTransaction { db in
       var hamar = City(id: 50, name: "Hamar", population: 28_535)
@@ -85,11 +94,12 @@ struct BatchFailureTests {
   }
 
   @Test(
-    "tells the right record under each policy",
+    "A failing batch's error has the index of the record that its policy rejects",
     .onlySQLite(.replacing), arguments: ConflictPolicy.allCases
   )
   func policies(policy: ConflictPolicy) throws {
-    // The record at 5 is what some policies are for, the one at 20 is what .replace isn't.
+    // Record 5 violates a unique constraint, to which the policies apply. Record 20 violates a
+    // check, which .replace can't resolve.
     let cities = cities(40, [5: oslo, 20: negative])
     if policy == .ignore {
       try City.insert(db, contentsOf: cities, or: policy)
@@ -102,7 +112,7 @@ struct BatchFailureTests {
     }
   }
 
-  @Test("ends the outer transaction where the policy is .rollback")
+  @Test("A failing batch with policy .rollback ends the outer transaction")
   func rollback() throws {
     #expect(throws: (any Error).self) {
       try db.inTransaction { db in
@@ -116,7 +126,8 @@ struct BatchFailureTests {
   }
 
   @Test(
-    "tells the record and column whose value SQLite has no place for", arguments: [0, 130, 299])
+    "A batch's error has the record and column of a value that can't be stored",
+    arguments: [0, 130, 299])
   func conversion(index: Int) throws {
     struct Reading: Record {
       var id: Int64?
@@ -159,12 +170,12 @@ struct BatchFailureTests {
     #expect(try Reading.fetchAll(db).isEmpty)
   }
 
-  @Test("reads well")
+  @Test("A failing batch's error has a readable description")
   func description() {
     let error = failure(RecordError.self) {
       try City.insert(db, contentsOf: cities(20, [7: oslo]))
     }
-    let beginning = "record 7 of those for “city” could not be written, and so none was: "
+    let beginning = "record 7 of the batch for “city” couldn't be written, so none was: "
     if TestEngine.isPostgres {
       #expect(error?.description.hasPrefix("\(beginning)PostgreSQL error 23505: ") == true)
     } else {
@@ -175,7 +186,7 @@ struct BatchFailureTests {
     }
   }
 
-  @Test("with keys leaves nothing either")
+  @Test("A failing batch that returns its records inserts nothing either")
   func withKeys() throws {
     let failure = BatchFailure { try City.inserted(db, contentsOf: cities(20, [7: oslo])) }
     #expect(failure?.index == 7)

@@ -13,14 +13,15 @@ struct BatchInsertTests {
   }
 
   @Test(
-    "Any number of records is inserted", arguments: [0, 1, 2, 127, 128, 129, 255, 1000, 33_000])
+    "A batch may have any number of records",
+    arguments: [0, 1, 2, 127, 128, 129, 255, 1000, 33_000])
   func counts(count: Int) throws {
     let cities = cities(count)
     try City.insert(db, contentsOf: cities)
     #expect(try City.fetchAll(db) == cities)
   }
 
-  @Test("Sets, slices and lazy sequences are inserted as arrays are")
+  @Test("Slices, lazy sequences, empty sequences and single elements can be inserted as batches")
   func sequences() throws {
     let cities = cities(2000)
     try City.insert(db, contentsOf: cities[..<1500].lazy.map { $0 })
@@ -32,7 +33,7 @@ struct BatchInsertTests {
     #expect(try City.fetchAll(db).count == 2001)
   }
 
-  @Test("A sequence that can be gone through only once is gone through once")
+  @Test("A batch iterates its sequence only once")
   func onePass() throws {
     var next: Int64 = 0
     let once = AnyIterator<City> {
@@ -44,7 +45,7 @@ struct BatchInsertTests {
     #expect(try City.fetchAll(db).count == 2500)
   }
 
-  @Test("The records' keys stay as they are, unless they are asked for")
+  @Test("`inserted` returns a batch's records with the keys that the database chose")
   func keys() throws {
     let nameless = cities(3).map { City(id: nil, name: $0.name, population: 0) }
     let inserted = try City.inserted(db, contentsOf: nameless)
@@ -56,7 +57,7 @@ struct BatchInsertTests {
   }
 
   @Test(
-    "Connections that take few parameters get them",
+    "A batch works on a connection with a low limit of parameters",
     .onlySQLite(.limits), arguments: [3, 7, 100, 383]
   )
   func fewParameters(limit: Int) throws {
@@ -67,7 +68,7 @@ struct BatchInsertTests {
   }
 
   @Test(
-    "A connection that takes fewer parameters than a record has columns says so",
+    "A batch throws if the limit of parameters is below the record's number of columns",
     .onlySQLite(.limits)
   )
   func tooFewParameters() throws {
@@ -77,7 +78,7 @@ struct BatchInsertTests {
     #expect((error?.error as? DatabaseError)?.message.contains("too many SQL variables") == true)
   }
 
-  @Test("Inside a transaction they are part of it")
+  @Test("A batch inside of a transaction is rolled back with it")
   func insideTransaction() throws {
     try db.inTransaction { db in
       try City.insert(db, contentsOf: cities(300))
@@ -86,7 +87,7 @@ struct BatchInsertTests {
     #expect(try City.fetchAll(db).isEmpty)
   }
 
-  @Test("Policies hold for each row")
+  @Test("A conflict policy applies to each record of a batch")
   func policies() throws {
     try City.insert(db, contentsOf: cities(10))
     let again = (5..<200).map { City(id: Int64($0 + 1), name: "New \($0)", population: 1) }
@@ -97,7 +98,7 @@ struct BatchInsertTests {
     #expect(try City.fetchAll(db).filter { $0.name.hasPrefix("New") } == again)
   }
 
-  @Test("Texts of any length arrive as they are")
+  @Test("A batch stores texts of any length unchanged")
   func longTexts() throws {
     let cities = (0..<300).map {
       City(id: Int64($0 + 1), name: String(repeating: "é", count: $0 * 50) + "\($0)", population: 0)
@@ -106,7 +107,7 @@ struct BatchInsertTests {
     #expect(try City.order { $0.id }.fetchAll(db) == cities)
   }
 
-  @Test("Rows of nothing but defaults are inserted one by one")
+  @Test("Records without a column to write are inserted one by one")
   func defaultsOnly() throws {
     struct Ticket: Record {
       var id: Int64?

@@ -2,7 +2,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Batches whose records refer to one another")
+@Suite("Batches whose records refer to each other")
 struct BatchOrderTests {
   private struct Part: Record, Equatable {
     var id: Int64?
@@ -25,7 +25,7 @@ struct BatchOrderTests {
     try Part.table.create(db)
   }
 
-  /// A list in which each refers to the next, and the last to none.
+  /// A list in which each record refers to the next one, and the last to none.
   private func chain(_ count: Int) -> [Part] {
     (1...count).map {
       Part(id: Int64($0), name: "part \($0)", whole: $0 < count ? Int64($0 + 1) : nil)
@@ -40,17 +40,19 @@ struct BatchOrderTests {
   }
 
   @Test(
-    "Any order will do, however many there are", arguments: [1, 2, 3, 127, 128, 129, 300, 2500])
+    "A batch may refer to later records of the same batch",
+    arguments: [1, 2, 3, 127, 128, 129, 300, 2500])
   func order(count: Int) throws {
     try Part.insert(db, contentsOf: chain(count))
     #expect(try Part.all.fetchCount(db) == count)
     try Part.all.delete(db)
-    // Of what isn't an array, a thousand records at a time can be put into another order there.
+    // PostgreSQL gets a sequence that isn't an array a thousand records at a time, so that only
+    // these can refer to each other.
     if TestEngine.isPostgres, count > 1000 { return }
     try Part.insert(db, contentsOf: chain(count).lazy.map { $0 })
     #expect(try Part.all.fetchCount(db) == count)
     try Part.all.delete(db)
-    // One by one, a server takes none that refers to a later one.
+    // Inserting one by one, PostgreSQL refuses a record that refers to a later one.
     if TestEngine.isPostgres { return }
     #expect(try Part.inserted(db, contentsOf: chain(count)).count == count)
     #expect(try db.value("PRAGMA defer_foreign_keys") == 0)
@@ -58,7 +60,8 @@ struct BatchOrderTests {
   }
 
   @Test(
-    "The record at fault is told, whatever the others refer to", .onlySQLite(.keys),
+    "A batch's error names the first record at fault, even if others refer to each other",
+    .onlySQLite(.keys),
     arguments: [10, 300])
   func fault(count: Int) throws {
     var parts = chain(count)
@@ -83,7 +86,7 @@ struct BatchOrderTests {
     }
   }
 
-  @Test("Inside of a transaction, and of one whose keys are deferred already", .onlySQLite(.keys))
+  @Test("A batch keeps an outer transaction's setting of deferred foreign keys", .onlySQLite(.keys))
   func transactions() throws {
     try db.inTransaction { db in
       try Part.insert(db, contentsOf: chain(300))

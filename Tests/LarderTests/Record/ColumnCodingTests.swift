@@ -70,7 +70,7 @@ private struct Profile: Record, Equatable {
     deputy: nil, climate: .oceanic, place: Coordinates(latitude: 59.91, longitude: 10.75))
 }
 
-@Suite("How columns store properties")
+@Suite("Codings of columns")
 struct ColumnCodingTests {
   let db: Database
 
@@ -90,7 +90,7 @@ struct ColumnCodingTests {
     return db
   }
 
-  @Test("Each coding stores what it says, and reads it back", .onlySQLite(.anyTyped))
+  @Test("Each column coding stores its format and reads it back", .onlySQLite(.anyTyped))
   func storage() throws {
     var profile = Profile.example
     try profile.insert(db)
@@ -109,7 +109,7 @@ struct ColumnCodingTests {
       ])
   }
 
-  @Test("Every operation uses the coding")
+  @Test("Every record operation uses the columns' codings")
   func operations() throws {
     var profile = Profile.example
     try Profile.insert(db, contentsOf: [profile])
@@ -129,7 +129,7 @@ struct ColumnCodingTests {
   }
 
   @Test(
-    "A column's format of dates doesn't depend on the connection's, a plain date does",
+    "A column's date format overrides the connection's, which a column without one uses",
     .onlySQLite(.dateFormats))
   func connectionFormat() throws {
     var configuration = Configuration()
@@ -147,7 +147,7 @@ struct ColumnCodingTests {
     #expect(try db.value("SELECT visited FROM profile", as: Int.self) == 3500)
   }
 
-  @Test("Milliseconds in JSON stay, and dates without them are read")
+  @Test("Dates in JSON are stored with milliseconds, and read with or without them")
   func datesInJSON() throws {
     var profile = Profile.example
     profile.mayor.since = Date(timeIntervalSince1970: 1_700_000_000.123)
@@ -164,7 +164,7 @@ struct ColumnCodingTests {
     #expect(try Profile.fetchAll(db)[0].mayor == Profile.example.mayor)
   }
 
-  @Test("Equal values are equal JSON, whose keys are sorted")
+  @Test("Equal values have equal JSON, with sorted keys")
   func sortedKeys() throws {
     struct Census: Record {
       var year: Int
@@ -187,7 +187,7 @@ struct ColumnCodingTests {
   }
 
   @Test(
-    "What isn't in the form of the coding is refused with its column and key",
+    "Reading a value that isn't in its column's format throws, with column and key",
     .onlySQLite(.anyTyped),
     arguments: [
       ("founded", "'yesterday'", "Date"), ("founded", "'2023-02-30'", "Date"),
@@ -213,7 +213,7 @@ struct ColumnCodingTests {
     #expect(error?.sql == Profile.table.selectSQL)
   }
 
-  @Test("A value that a coding can't store is refused with its column and key")
+  @Test("Writing a value that its coding can't store throws, with column and key")
   func unstorable() throws {
     var profile = Profile.example
     profile.founded = Date(timeIntervalSince1970: .infinity)
@@ -226,7 +226,7 @@ struct ColumnCodingTests {
       conversionFailure { try profile.update(db, changedSince: .example) }?.column == "founded")
   }
 
-  @Test("JSON has no NaN, which is refused as such")
+  @Test("Writing NaN as JSON throws, with its column")
   func notANumberInJSON() throws {
     struct Sample: Record {
       var id: Int
@@ -246,7 +246,7 @@ struct ColumnCodingTests {
     #expect(error?.reason == .notExact)
   }
 
-  @Test("Several threads may code at once")
+  @Test("Several threads can encode and decode at the same time")
   func concurrently() async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<8 {
@@ -265,7 +265,7 @@ struct ColumnCodingTests {
     }
   }
 
-  @Test("What a closure throws arrives as it is")
+  @Test("An error thrown by a custom coding is passed on unchanged")
   func closuresError() throws {
     struct Refusal: Error {}
     struct Secret: Record {

@@ -2,7 +2,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-/// A record with names that need care.
+/// A record with names that need quoting.
 private struct Odd: Record, Equatable {
   var id: Int64?
   var keyword: String
@@ -42,7 +42,7 @@ struct ColumnNameTests {
           """))
   }
 
-  @Test("may hold quotes, spaces, keywords, and anything else")
+  @Test("Names of tables and columns may contain quotes, spaces, keywords and any other text")
   func everyOperation() throws {
     var odd = Odd(id: nil, keyword: "from", quoted: 1, spaced: 2, clash: 3, accent: 4, empty: 5)
     try odd.insert(db)
@@ -67,7 +67,7 @@ struct ColumnNameTests {
     #expect(try odd.delete(db))
   }
 
-  @Test("are the same bytes, or they are other columns")
+  @Test("Column names are compared byte by byte: composed and decomposed “é” differ")
   func canonicalEquivalence() throws {
     struct Twice: Record, Equatable {
       var id: Int64?

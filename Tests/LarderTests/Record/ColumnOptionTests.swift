@@ -2,7 +2,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-/// A record with columns that SQLite fills.
+/// A record with columns that the database fills.
 private struct Street: Record, Equatable {
   var id: Int64?
   var name: String
@@ -53,7 +53,7 @@ struct ColumnOptionTests {
     }
   }
 
-  @Test("are read, and returned by inserted and updated")
+  @Test("Generated and read-only columns are read, and returned by `inserted` and `updated`")
   func generated() throws {
     let street = Street(id: nil, name: "Storgata", label: "never written", length: -1, changes: -1)
     var stored = try street.inserted(db)
@@ -66,7 +66,7 @@ struct ColumnOptionTests {
     #expect(try Street.find(db, 1).changes == 1)
   }
 
-  @Test("are left alone by every way of writing")
+  @Test("No record operation writes generated and read-only columns")
   func writing() throws {
     var street = Street(id: nil, name: "Storgata", label: "x", length: 99, changes: 99)
     try street.insert(db)
@@ -83,23 +83,23 @@ struct ColumnOptionTests {
       })
   }
 
-  @Test("can't be named for an update")
+  @Test("Naming a generated or read-only column in an update throws")
   func chosen() throws {
     var street = try Street(id: nil, name: "Storgata").inserted(db)
     let error = failure(DatabaseError.self) { try street.update(db, Street.columns.label) }
-    #expect(error?.message == "“label” of the table “street” is only read")
+    #expect(error?.message == "“label” of the table “street” is read-only")
     #expect(
       failure(DatabaseError.self) { try street.upsert(db, updating: Street.columns.changes) }?.code
         == .misuse)
   }
 
-  @Test("that have changed since a copy are refused, as those that are named")
+  @Test("update(changedSince:) throws if a generated or read-only column was changed")
   func changedSince() throws {
     let street = try Street(id: nil, name: "Storgata").inserted(db)
     var copy = street
     copy.changes = 100
     let error = failure(DatabaseError.self) { try copy.update(db, changedSince: street) }
-    #expect(error?.message == "“changes” of the table “street” is only read")
+    #expect(error?.message == "“changes” of the table “street” is read-only")
     copy = street
     copy.label = "x"
     #expect(failure(DatabaseError.self) { try copy.update(db, changedSince: street) } != nil)

@@ -2,7 +2,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Declarations that are computed")
+@Suite("Computed declarations")
 struct ComputedDeclarationTests {
   struct Stone: Record, Equatable {
     var id: Int64?
@@ -21,7 +21,7 @@ struct ComputedDeclarationTests {
     }
   }
 
-  @Test("columns and a table that are made anew each time are slower, and no less right")
+  @Test("A record whose columns and table are computed properties works like any other")
   func queries() throws {
     let db = try Database.empty()
     try Stone.table.create(db)

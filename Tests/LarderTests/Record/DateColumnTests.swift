@@ -3,7 +3,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-/// An order as the databases of other programs have them: its dates are text.
+/// An order with dates as text, as in databases of other programs.
 private struct Order: Record, Equatable {
   var id: Int
   var day: Date
@@ -21,7 +21,7 @@ private struct Order: Record, Equatable {
     "Orders", Order.init, columns.id, columns.day, columns.shipped, columns.paid)
 }
 
-@Suite("Columns of dates as text") struct DateColumnTests {
+@Suite("Date columns stored as text") struct DateColumnTests {
   let db: Database
   /// July 16, 2016.
   private let day = Date(timeIntervalSince1970: 1_468_627_200)
@@ -47,7 +47,7 @@ private struct Order: Record, Equatable {
     try Order.filter(condition).order { $0.id }.select { $0.id }.fetchAll(db)
   }
 
-  @Test("are compared and ordered as their dates are")
+  @Test("Date columns stored as text compare and sort as dates")
   func comparison() throws {
     #expect(try ids { $0.day == day } == [2])
     #expect(try ids { $0.day != day } == [1, 3])
@@ -62,14 +62,16 @@ private struct Order: Record, Equatable {
     #expect(try Order.order { $0.shipped.desc.nullsLast }.fetchAll(db).map(\.id) == [2, 1, 3])
   }
 
-  @Test("keep their text when a record is saved")
+  @Test("Saving a fetched record leaves the text of its dates unchanged")
   func saving() throws {
     let before = try rows()
-    for order in try Order.fetchAll(db) { try order.save(db) }
+    let orders = try Order.fetchAll(db)
+    #expect(orders.count == 3)
+    for order in orders { try order.save(db) }
     #expect(try rows() == before)
   }
 
-  @Test("keep their format where they are cast, so that another format's column refuses them")
+  @Test("A cast keeps a date's format, so that assigning it to another format's column throws")
   func casting() throws {
     let before = try rows()
     let error = failure(DatabaseError.self) {
@@ -85,7 +87,7 @@ private struct Order: Record, Equatable {
         == order.day)
   }
 
-  @Test("refuse text of another form, and say what format it has")
+  @Test("Reading a date of another text format throws, and the error names that format")
   func otherForm() throws {
     for (value, format) in [
       ("2016-07-16 00:00:00", DateFormat.sqlDateTime), ("2016-07-16T00:00:00Z", .iso8601Seconds),
@@ -98,7 +100,7 @@ private struct Order: Record, Equatable {
     }
   }
 
-  @Test("have the parts that SQLite's functions find")
+  @Test("strftime formats date columns stored as text")
   func parts() throws {
     let months = Order.all.select { ($0.day.strftime("%Y-%m"), $0.shipped.strftime("%d")) }
     let rows = try months.fetchAll(db)

@@ -154,23 +154,23 @@ private struct SameProperty: Record {
   static let table = Table("city", SameProperty.init, columns.id, columns.name)
 }
 
-@Suite("Declarations that don't hold together")
+@Suite("Wrong declarations of tables")
 struct DeclarationTests {
-  @Test("Columns in another order than the properties")
+  @Test("Columns in another order than the record's properties make the declaration wrong")
   func order() throws {
     #expect(
       try problem(of: Swapped.self)
-        == "the columns “district” and “name” don't stand in the order of the record's properties")
+        == "the columns “district” and “name” aren't in the order of the record's properties")
   }
 
-  @Test("A key path that is used twice")
+  @Test("Two columns with the same key path make the declaration wrong")
   func keyPaths() throws {
     #expect(
       try problem(of: SameProperty.self)
-        == "the columns “id” and “name” have the same key path: a property is one column")
+        == "the columns “id” and “name” have the same key path: a property can only be one column")
   }
 
-  @Test("Names that are empty, hold a NUL, or come twice")
+  @Test("Empty and duplicate names, NUL in names, and no columns make the declaration wrong")
   func names() throws {
     #expect(try problem(of: SameNames.self) == "two columns are named “ID”")
     #expect(
@@ -180,17 +180,17 @@ struct DeclarationTests {
     #expect(try problem(of: Columnless.self) == "it has no columns")
   }
 
-  @Test("Keys that are neither there nor said to be absent, or both")
+  @Test("A declaration needs either a primary key or .noPrimaryKey")
   func keys() throws {
     #expect(
       try problem(of: Keyless.self)
-        == "no column is its primary key; say .noPrimaryKey if it has none")
+        == "it has no primary key; use .noPrimaryKey if that is intended")
     #expect(
       try problem(of: SuperfluousOption.self)
-        == "it has a primary key, and says that it has none")
+        == "it has a primary key, but also .noPrimaryKey")
   }
 
-  @Test("Keys that can't be autoincremented")
+  @Test("Only a row id can be autoincremented")
   func autoincrement() throws {
     let text = "“id” can't be autoincremented: it isn't the row id"
     #expect(try problem(of: TextAutoincrement.self) == text)
@@ -198,19 +198,19 @@ struct DeclarationTests {
     #expect(try problem(of: AutoincrementWithoutRowID.self) == text)
   }
 
-  @Test("Versions that come twice or can't be written")
+  @Test("Two versions, or one that isn't written, make the declaration wrong")
   func versions() throws {
-    #expect(try problem(of: TwoVersions.self) == "it has two versions")
+    #expect(try problem(of: TwoVersions.self) == "it has two version columns")
     #expect(try problem(of: FixedVersion.self) == "the version “version” isn't written")
   }
 
-  @Test("All operations throw, and touch nothing")
+  @Test("Every operation of a record with a wrong declaration throws, and changes nothing")
   func operations() throws {
     let db = try City.norway()
     let swapped = Swapped(id: 9, name: "a", district: "b")
     let text =
-      "the declaration of the table “city” is wrong: the columns “district” and “name” don't "
-      + "stand in the order of the record's properties"
+      "the declaration of the table “city” is wrong: the columns “district” and “name” aren't "
+      + "in the order of the record's properties"
     var variable = swapped
     #expect(recordFailure { try variable.insert(db) } == text)
     #expect(recordFailure { try variable.insert(db, or: .replace) } == text)
@@ -235,7 +235,7 @@ struct DeclarationTests {
     #expect(try City.fetchAll(db) == City.norwegian)
   }
 
-  @Test("A column that isn't the table's can't be named")
+  @Test("Updating or upserting a column that the table doesn't have throws")
   func foreignColumn() throws {
     let db = try City.norway()
     var oslo = City.norwegian[0]
@@ -245,7 +245,7 @@ struct DeclarationTests {
     #expect(failure(DatabaseError.self) { try oslo.upsert(db, updating: other) }?.code == .misuse)
   }
 
-  @Test("a version that is a constant can't be raised")
+  @Test("A version that is a `let` property makes the declaration wrong")
   func constantVersion() throws {
     struct Constant: Record {
       var id: Int64?

@@ -8,7 +8,15 @@ struct FindTests {
 
   init() throws { db = try City.norway() }
 
-  @Test("find throws where fetchOne returns nil")
+  @Test("fetchOne without a key returns the first record, and nil of an empty table")
+  func first() throws {
+    let first = try City.fetchOne(db)
+    #expect(try first == City.all.fetchOne(db) && first != nil)
+    try db.executeUpdate("DELETE FROM city")
+    #expect(try City.fetchOne(db) == nil)
+  }
+
+  @Test("`find` throws for a missing key, and `fetchOne` returns nil")
   func missing() throws {
     #expect(try City.find(db, 2) == City.norwegian[1])
     #expect(try City.fetchOne(db, 2) == City.norwegian[1])
@@ -16,7 +24,7 @@ struct FindTests {
     #expect(recordFailure { try City.find(db, 7) } == "there is no row in “city” with the key 7")
   }
 
-  @Test("A key of bytes is told in hexadecimal digits")
+  @Test("The error of a missing blob key shows the key in hexadecimal")
   func blobKey() throws {
     struct Chip: Record {
       var id: [UInt8]
@@ -29,7 +37,7 @@ struct FindTests {
         == "there is no row in “chip” with the key x'000aff'")
   }
 
-  @Test("Keys of other integer types and optional ones are as good")
+  @Test("A key can be found by another integer type, or by an Optional")
   func keyTypes() throws {
     let id: Int64? = 3
     #expect(try City.find(db, id) == City.norwegian[2])
@@ -37,7 +45,7 @@ struct FindTests {
     #expect(try City.fetchOne(db, Int?.none) == nil)
   }
 
-  @Test("A key that can't be stored is an error")
+  @Test("Finding a key that can't be stored throws")
   func unstorableKey() throws {
     let error = failure(ConversionError.self) { try City.find(db, UInt64.max) }
     #expect(error?.reason == .notExact)
@@ -45,7 +53,9 @@ struct FindTests {
     #expect(failure(ConversionError.self) { try City.find(db, Double.nan) }?.reason == .notANumber)
   }
 
-  @Test("Any number of keys is looked up", arguments: [0, 1, 2, 3, 255, 256, 257, 300, 1000])
+  @Test(
+    "fetchAll(keys:) finds any number of keys", arguments: [0, 1, 2, 3, 255, 256, 257, 300, 1000]
+  )
   func severalKeys(count: Int) throws {
     try City.insert(
       db, contentsOf: (4...1000).map { City(id: $0, name: $0.description, population: 0) })
@@ -54,7 +64,7 @@ struct FindTests {
     #expect(found.count == count)
   }
 
-  @Test("Keys that are there twice are found once, and those that aren't there are left out")
+  @Test("fetchAll(keys:) finds duplicate keys once, and omits missing ones")
   func duplicateKeys() throws {
     #expect(try City.fetchAll(db, keys: [3, 1, 3, 3, 1]).count == 2)
     #expect(try City.fetchAll(db, keys: [7, 1, 8]) == [City.norwegian[0]])
@@ -63,7 +73,7 @@ struct FindTests {
     #expect(try City.fetchAll(db, keys: [Int64]()) == [])
   }
 
-  @Test("Keys that only look equal are different keys")
+  @Test("fetchAll(keys:) compares text keys byte by byte: composed and decomposed “é” differ")
   func canonicalEquivalence() throws {
     struct Name: Record {
       var text: String
@@ -81,7 +91,9 @@ struct FindTests {
     #expect(found.map { Array($0.text.utf8).count }.sorted() == [5, 6])
   }
 
-  @Test("Connections that take few parameters are asked several times", .onlySQLite(.limits))
+  @Test(
+    "fetchAll(keys:) works on a connection with a low limit of parameters", .onlySQLite(.limits)
+  )
   func fewParameters() throws {
     try db.setLimit(.variables, 5)
     try City.insert(
@@ -96,7 +108,7 @@ struct FetchTests {
 
   init() throws { db = try City.norway() }
 
-  @Test("All rows come as an array or one by one")
+  @Test("fetchAll returns all rows, and forEach visits them one by one")
   func all() throws {
     #expect(try City.fetchAll(db) == City.norwegian)
     var names: [String] = []
@@ -107,7 +119,7 @@ struct FetchTests {
     try City.forEach(db) { _ in Issue.record("there are no rows") }
   }
 
-  @Test("Columns of any query are found by their names, in any order and case, among others")
+  @Test("fetchAll(sql:) finds a record's columns by name, in any order and case, among others")
   func anyOrder() throws {
     let expected = City.norwegian
     let queries: [SQL] = [
@@ -125,7 +137,7 @@ struct FetchTests {
     #expect(count == 3)
   }
 
-  @Test("Values in the query are bound")
+  @Test("Values interpolated into fetchAll(sql:) are bound")
   func arguments() throws {
     let name = "Oslo'; DROP TABLE city; --"
     #expect(try City.fetchAll(db, sql: "SELECT * FROM city WHERE name = \(name)").isEmpty)
@@ -134,21 +146,21 @@ struct FetchTests {
         .map(\.name) == ["Bergen", "Trondheim"])
   }
 
-  @Test("A column that is missing, or there twice, is an error that tells it")
+  @Test("fetchAll(sql:) throws if a column is missing or ambiguous, and the error names it")
   func wrongColumns() throws {
     var error = failure(DatabaseError.self) {
       try City.fetchAll(db, sql: "SELECT id, name FROM city")
     }
-    #expect(error?.message == "no column “population”: there are id, name")
+    #expect(error?.message == "no column “population”: the columns are id, name")
     #expect(error?.sql == "SELECT id, name FROM city")
     error = failure(DatabaseError.self) {
       try City.fetchAll(db, sql: "SELECT c.*, o.name FROM city c, city o")
     }
-    #expect(error?.message == "column “name” is there 2 times; use positions or AS")
+    #expect(error?.message == "2 columns are named “name”; use positions or AS")
     #expect(try City.fetchAll(db, sql: "SELECT id FROM city WHERE id > 7").isEmpty)
   }
 
-  @Test("Two record types take turns on the rows of one query")
+  @Test("Two record types can be read from the same SQL by turns")
   func twoTypes() throws {
     struct Name: Record {
       var name: String
@@ -165,7 +177,7 @@ struct FetchTests {
     }
   }
 
-  @Test("Statements that write may return records")
+  @Test("fetchAll(sql:) returns the records of UPDATE … RETURNING")
   func returning() throws {
     let cities = try City.fetchAll(
       db, sql: "UPDATE city SET population = population + 1 WHERE id < 3 RETURNING *")

@@ -6,7 +6,7 @@ private enum InvalidTown: Error, Equatable {
   case negativePopulation, untouchable, unreadable
 }
 
-/// A record with every hook.
+/// A record with all hooks.
 private struct Hamlet: RecordHooks, Equatable {
   var id: Int64?
   var name: String
@@ -48,7 +48,7 @@ struct HookTests {
 
   private func stored() throws -> [String] { try City.fetchAll(db).map(\.name) }
 
-  @Test("change a record before each kind of insertion")
+  @Test("willInsert changes a record before each kind of insertion")
   func willInsert() throws {
     var oslo = Hamlet(id: nil, name: "Oslo", population: 1)
     try oslo.insert(db)
@@ -68,7 +68,7 @@ struct HookTests {
     #expect(try stored().allSatisfy { $0.hasSuffix("+") && !$0.hasSuffix("++") })
   }
 
-  @Test("that a record doesn't have do nothing")
+  @Test("Hooks that a record doesn't implement do nothing")
   func defaults() throws {
     struct Plain: RecordHooks, Equatable {
       var id: Int64?
@@ -86,7 +86,7 @@ struct HookTests {
     #expect(try oslo.delete(db))
   }
 
-  @Test("change a record before each kind of update")
+  @Test("willUpdate changes a record before each kind of update")
   func willUpdate() throws {
     var oslo = Hamlet(id: nil, name: "Oslo", population: 1)
     try oslo.insert(db)
@@ -101,7 +101,7 @@ struct HookTests {
     #expect(try stored() == ["Oslo+*****"])
   }
 
-  @Test("refuse records by throwing, and nothing is written")
+  @Test("An error thrown by a hook refuses the record, and nothing is written")
   func refusing() throws {
     var kept = Hamlet(id: 1, name: "Molde", population: 1)
     try kept.insert(db)
@@ -126,7 +126,7 @@ struct HookTests {
     #expect(!db.isInTransaction)
   }
 
-  @Test("that refuse a record of a batch undo the batch", arguments: [0, 127, 1500])
+  @Test("An error thrown by a hook for one record undoes its batch", arguments: [0, 127, 1500])
   func batch(index: Int) throws {
     var towns = (0..<2000).map { Hamlet(id: nil, name: "\($0)", population: 1) }
     towns[index].population = -1
@@ -138,7 +138,7 @@ struct HookTests {
     #expect(try stored().isEmpty)
   }
 
-  @Test("see each record that was read, once")
+  @Test("didFetch is called once for each record that is read")
   func didFetch() throws {
     try City.insert(db, contentsOf: City.norwegian)
     #expect(try Hamlet.find(db, 1).population == 7_090_370)
@@ -157,7 +157,7 @@ struct HookTests {
     #expect(throws: InvalidTown.unreadable) { try Hamlet.find(db, 3) }
   }
 
-  @Test("may use the database, also by the operation that they belong to")
+  @Test("Hooks can use the database, and call the operation they belong to")
   func recursion() throws {
     struct Chain: RecordHooks {
       var id: Int64
@@ -194,7 +194,7 @@ struct HookTests {
     #expect(try Chain.fetchAll(db).isEmpty)
   }
 
-  @Test("that close the database make the operation fail, and nothing else")
+  @Test("A hook that closes the database fails its operation")
   func closing() throws {
     struct Closing: RecordHooks {
       var id: Int64?

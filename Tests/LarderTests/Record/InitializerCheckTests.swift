@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-/// A place whose initializer takes the district first, though the name is the first column.
+/// A place whose initializer takes the district before the name, unlike the columns.
 private struct Site: Record {
   var id: Int64?
   var name: String
@@ -21,20 +21,20 @@ private struct Site: Record {
     let district = Column("district", \Site.district)
   }
   static let columns = Columns()
-  /// A table that nobody has used yet, for each test.
+  /// Each test gets a table that hasn't been used.
   @TaskLocal static var table = newTable()
   static func newTable() -> Table<Site> {
     Table("site", Site.init, columns.id, columns.name, columns.district)
   }
 }
 
-@Suite("Initializers whose parameters stand in another order than the columns")
+@Suite("Initializers whose parameters are in another order than the columns")
 struct InitializerCheckTests {
   private let db: Database
   private let exchanged = """
     the declaration of the table “site” is wrong: its initializer takes “district” where it is given \
-    “name”, so that records of Site would come back with their values exchanged: give Table an \
-    initializer, or a closure, whose parameters stand in the order of the columns
+    “name”, so the values of Site would be exchanged: give Table an initializer, or a closure, whose \
+    parameters are in the order of the columns
     """
 
   init() throws { db = try Database.empty() }
@@ -46,7 +46,7 @@ struct InitializerCheckTests {
     }
   }
 
-  @Test("The first record that is inserted says so, and isn't written")
+  @Test("Inserting throws if the initializer exchanges two values, and writes nothing")
   func insertion() throws {
     try withTable {
       var place = Site(id: nil, district: "Frogner", name: "Oslo")
@@ -58,7 +58,7 @@ struct InitializerCheckTests {
     }
   }
 
-  @Test("Every way to write one does")
+  @Test("Every operation that writes throws if the initializer exchanges two values")
   func writing() throws {
     let place = Site(id: 1, district: "Frogner", name: "Oslo")
     func attempt(_ body: (inout Site) throws -> Void) {
@@ -77,7 +77,7 @@ struct InitializerCheckTests {
     #expect(try db.value("SELECT count(*) FROM site", as: Int.self) == 0)
   }
 
-  @Test("The first row that is fetched says so, in every way to fetch it")
+  @Test("Every way to fetch throws if the initializer exchanges two values")
   func fetching() throws {
     try Site.table.create(db)
     try db.executeUpdate("INSERT INTO site VALUES (1, 'Oslo', 'Frogner')")
@@ -98,7 +98,7 @@ struct InitializerCheckTests {
     attempt { _ = try Site.all.deleted(db) }
   }
 
-  @Test("Values that are equal prove nothing: a later record does")
+  @Test("Exchanged values are found at the first record in which they differ")
   func equalValues() throws {
     try withTable {
       var place = Site(id: nil, district: "Oslo", name: "Oslo")
@@ -109,20 +109,20 @@ struct InitializerCheckTests {
     }
   }
 
-  @Test("After so many records without a difference it is left at that")
+  @Test("The check for exchanged values stops after a fixed number of records with equal values")
   func bound() throws {
     try withTable {
       let places = (1...InitializerCheck.mostRecords).map {
         Site(id: Int64($0), district: "Oslo", name: "Oslo")
       }
       try Site.insert(db, contentsOf: places.dropLast())
-      #expect(Site.table.core.isInState(.unproven))
+      #expect(Site.table.core.isInState(.uncheckedInitializer))
       try Site.insert(db, contentsOf: places.suffix(1))
-      #expect(!Site.table.core.isInState(.unproven))
+      #expect(!Site.table.core.isInState(.uncheckedInitializer))
     }
   }
 
-  @Test("Types with one column each need no look, and others none after the first record")
+  @Test("The check for exchanged values needs at most one record with different values")
   func proven() throws {
     struct Right: Record {
       var id: Int64?
@@ -134,15 +134,15 @@ struct InitializerCheckTests {
       )
       static let table = Table("right", Right.init, columns.0, columns.1, columns.2)
     }
-    #expect(!City.table.core.isInState(.unproven))
-    #expect(Right.table.core.isInState(.unproven))
+    #expect(!City.table.core.isInState(.uncheckedInitializer))
+    #expect(Right.table.core.isInState(.uncheckedInitializer))
     try Right.table.create(db)
     var right = Right(id: nil, name: "Oslo", district: "Frogner")
     try right.insert(db)
-    #expect(!Right.table.core.isInState(.unproven))
+    #expect(!Right.table.core.isInState(.uncheckedInitializer))
   }
 
-  @Test("Three in a circle")
+  @Test("An initializer that rotates three values is found")
   func circle() throws {
     struct Color: Record {
       var red: Int
@@ -164,7 +164,7 @@ struct InitializerCheckTests {
     #expect(problem?.contains("its initializer takes “blue” where it is given “red”") == true)
   }
 
-  @Test("Columns with codings of their own, also where two have different ones")
+  @Test("An initializer that exchanges values is found among columns with codings")
   func codings() throws {
     struct Note: Sendable, Codable { var text: String }
     struct Event: Record {
@@ -199,7 +199,7 @@ struct InitializerCheckTests {
         .contains("takes “second” where it is given “first”") == true)
   }
 
-  @Test("A class, whose properties are known by their key paths alone")
+  @Test("A class's initializer that exchanges values is found")
   func classes() throws {
     final class River: Record {
       let name: String
@@ -218,14 +218,14 @@ struct InitializerCheckTests {
     #expect(recordFailure { try river.insert(db) }?.contains("takes “mouth”") == true)
   }
 
-  @Test("An initializer that changes what it is given isn't taken for wrong")
+  @Test("An initializer that normalizes its values isn't taken for one that exchanges them")
   func normalizing() throws {
     struct Range: Record, Equatable {
       var low: Int
       var high: Int
       var name: String
       var label: String?
-      /// Puts the bounds in order, and trims the name.
+      /// Puts the bounds in order and trims the name.
       init(_ low: Int, _ high: Int, name: String, label: String?) {
         (self.low, self.high) = (min(low, high), max(low, high))
         self.name = name.trimmingCharacters(in: .whitespaces)
@@ -246,7 +246,7 @@ struct InitializerCheckTests {
     #expect(!Range.table.core.isInState(.wrong))
   }
 
-  @Test("Records with hooks, and with properties that are no columns")
+  @Test("The initializer check works with hooks and with properties that aren't stored")
   func hooks() throws {
     struct Visit: RecordHooks, Equatable {
       var id: Int64?
@@ -268,6 +268,6 @@ struct InitializerCheckTests {
     try db.executeUpdate("INSERT INTO visit VALUES (1, 'Rome', 'Ann')")
     #expect(
       try Visit.fetchAll(db) == [Visit(id: 1, place: "ROME", guest: "Ann", isNew: false)])
-    #expect(!Visit.table.core.isInState(.unproven))
+    #expect(!Visit.table.core.isInState(.uncheckedInitializer))
   }
 }

@@ -8,7 +8,7 @@ struct InsertTests {
 
   init() throws { db = try City.database() }
 
-  @Test("A key that is nil gets the value that SQLite chose")
+  @Test("Inserting a nil key sets the key that the database chose")
   func fillsKey() throws {
     var oslo = City(id: nil, name: "Oslo", population: 709_037)
     try oslo.insert(db)
@@ -16,7 +16,7 @@ struct InsertTests {
     #expect(try City.find(db, 1) == oslo)
   }
 
-  @Test("A key that is given stays")
+  @Test("Inserting a record with a key keeps the key")
   func keepsKey() throws {
     var oslo = City(id: 47, name: "Oslo", population: 709_037)
     try oslo.insert(db)
@@ -24,7 +24,7 @@ struct InsertTests {
     #expect(try City.find(db, 47) == oslo)
   }
 
-  @Test("The record as the table has it is returned, and the given one stays as it is")
+  @Test("`inserted` returns the stored record, and leaves the original unchanged")
   func inserted() throws {
     let oslo = City(id: nil, name: "Oslo", population: 709_037)
     let stored = try oslo.inserted(db)
@@ -33,7 +33,7 @@ struct InsertTests {
     #expect(try City.fetchAll(db) == [stored])
   }
 
-  @Test("A record whose hard row id is taken is refused with the column")
+  @Test("Inserting a key that exists throws a primary key violation with table and column")
   func sameKey() throws {
     var oslo = City(id: 1, name: "Oslo", population: 709_037)
     try oslo.insert(db)
@@ -46,7 +46,7 @@ struct InsertTests {
   }
 
   @Test(
-    "A trigger that ignores the row makes the insertion fail, since there is no key to return",
+    "Inserting throws if a trigger ignores the row, unless no key has to be returned",
     .onlySQLite(.triggers))
   func ignoredByTrigger() throws {
     var oslo = City(id: nil, name: "Oslo", population: 709_037)
@@ -66,7 +66,10 @@ struct InsertTests {
     #expect(try City.fetchAll(db) == [oslo])
   }
 
-  @Test("A trigger that inserts elsewhere doesn't get into the key", .onlySQLite(.triggers))
+  @Test(
+    "A trigger that inserts elsewhere doesn't affect the inserted record's key",
+    .onlySQLite(.triggers)
+  )
   func triggerInsertsElsewhere() throws {
     try db.define(
       """
@@ -80,7 +83,7 @@ struct InsertTests {
   }
 }
 
-@Suite("Inserting records where a constraint is in the way")
+@Suite("Inserting with a conflict policy")
 struct ConflictPolicyTests {
   let db: Database
 
@@ -90,7 +93,7 @@ struct ConflictPolicyTests {
     City(id: nil, name: "Bergen", population: population)
   }
 
-  @Test(".ignore writes nothing, returns false and leaves the key alone")
+  @Test("Inserting with .ignore returns false on a conflict, and leaves the key nil")
   func ignore() throws {
     var bergen = bergen()
     #expect(try bergen.insert(db, or: .ignore) == false)
@@ -98,11 +101,13 @@ struct ConflictPolicyTests {
     #expect(try City.fetchAll(db) == City.norwegian)
     var hamar = City(id: nil, name: "Hamar", population: 28_535)
     #expect(try hamar.insert(db, or: .ignore))
-    // A server has counted the row that was left out.
+    // PostgreSQL's sequence also advances for the ignored row.
     #expect(hamar.id == (TestEngine.isPostgres ? 5 : 4))
   }
 
-  @Test(".replace deletes the row in the way, and fills the key", .refused(.replacing))
+  @Test(
+    "Inserting with .replace deletes the conflicting row, and sets the key", .refused(.replacing)
+  )
   func replace() throws {
     var bergen = bergen()
     #expect(try bergen.insert(db, or: .replace))
@@ -111,7 +116,7 @@ struct ConflictPolicyTests {
     #expect(try City.find(db, 4).population == 300_000)
   }
 
-  @Test(".fail throws and lets the transaction go on", .onlySQLite(.replacing))
+  @Test("Inserting with .fail throws, and the transaction goes on", .onlySQLite(.replacing))
   func fail() throws {
     try db.inTransaction { db in
       var hamar = City(id: nil, name: "Hamar", population: 28_535)
@@ -123,7 +128,9 @@ struct ConflictPolicyTests {
     #expect(try City.fetchAll(db).count == 4)
   }
 
-  @Test(".rollback throws and undoes the whole transaction", .onlySQLite(.replacing))
+  @Test(
+    "Inserting with .rollback throws, and undoes the whole transaction", .onlySQLite(.replacing)
+  )
   func rollback() throws {
     #expect(throws: DatabaseError.self) {
       try db.inTransaction { db in
@@ -138,7 +145,7 @@ struct ConflictPolicyTests {
   }
 
   @Test(
-    "Conditions that a policy isn't for are still errors", .onlySQLite(.replacing),
+    "A CHECK violation throws under every policy but .ignore", .onlySQLite(.replacing),
     arguments: ConflictPolicy.allCases)
   func otherConstraints(policy: ConflictPolicy) throws {
     var city = City(id: nil, name: "Atlantis", population: -1)

@@ -2,7 +2,7 @@ import Foundation
 import Larder
 import Testing
 
-/// Records are found by values that can be their keys.
+/// Tests that records are found only by values of a type that their keys can equal.
 @Suite("Types of keys")
 struct KeyTypeTests {
   private let db: Database
@@ -13,31 +13,32 @@ struct KeyTypeTests {
     failure(DatabaseError.self, body).map { $0.code == .misuse ? $0.message : "\($0)" }
   }
 
-  @Test("A text is no key that is a number, and a number none that is a text")
+  @Test("Finding a numeric key by a text, or a text key by a number, throws")
   func otherTypes() throws {
-    let text = "the key “id” of “city” is of type Optional<Int64>, which no String can equal"
+    let text =
+      "the key “id” of “city” is of type Optional<Int64>, which can't be compared with String"
     #expect(refusal { try City.find(db, "1") } == text)
     #expect(refusal { try City.fetchOne(db, "x") } == text)
     #expect(refusal { try City.fetchAll(db, keys: ["1"]) } == text)
     #expect(refusal { try City.find(db, [UInt8]()) } != nil)
     #expect(refusal { try Country.find(db, 1) } != nil)
     #expect(refusal { try Everything.find(db, "E621E1F8-C36C-495A-93FC-0C247A3E6E5F") } != nil)
-    // It has been refused before, and is still.
+    // A refused type of key is refused again.
     #expect(refusal { try City.find(db, "1") } == text)
   }
 
-  @Test("Numbers of any type, Optionals and values of any kind are keys of a number")
+  @Test("A numeric key can be found by any number type, an Optional or a DatabaseValue")
   func numbers() throws {
     #expect(try City.find(db, Int8(1)) == City.norwegian[0])
     #expect(try City.find(db, Optional(1)) == City.norwegian[0])
     #expect(try City.find(db, DatabaseValue.integer(1)) == City.norwegian[0])
     #expect(try City.fetchOne(db, Int64?.none) == nil)
     #expect(try City.fetchAll(db, keys: [1, 2] as [UInt16]).count == 2)
-    #expect(refusal { try City.find(db, 1, 2) } == "the key of “city” has 1 values, not 2")
-    #expect(refusal { try City.find(db) } == "the key of “city” has 1 values, not 0")
+    #expect(
+      refusal { try City.find(db, 1, 2) } == "the key of “city” has 1 values, but 2 were given")
   }
 
-  @Test("Each part of a composite key is of its column's type")
+  @Test("Each value for a composite key must have its column's type")
   func composite() throws {
     struct Post: Record {
       var country: String
@@ -53,12 +54,12 @@ struct KeyTypeTests {
     #expect(try Post.find(db, "no", 150).number == 150)
     #expect(
       refusal { try Post.find(db, 150, "no") }
-        == "the key “country” of “post” is of type String, which no Int can equal")
+        == "the key “country” of “post” is of type String, which can't be compared with Int")
     #expect(refusal { try Post.find(db, "no", "150") } != nil)
     #expect(try Post.find(db, "no", Int64(150)).country == "no")
   }
 
-  @Test("A key with a coding is found by the property's type, and by what that is stored as")
+  @Test("A key with a coding is found by a value of the property's type")
   func coded() throws {
     struct Day: Record {
       var day: Date
@@ -78,7 +79,7 @@ struct KeyTypeTests {
   }
 }
 
-/// A key that the database chooses and the record can't take.
+/// Tests of a `let` key that the database chooses, and that the record can't take.
 @Suite("Keys that are constants")
 struct ConstantKeyTests {
   private struct Mail: Record, Equatable {
@@ -95,9 +96,9 @@ struct ConstantKeyTests {
 
   private let db: Database
   private let text = """
-    the declaration of the table “mail” is wrong: its key “id” is a constant, which can't be set once \
-    the database has chosen it: use inserted(_:), which returns the record with its key, or make it a \
-    variable
+    the declaration of the table “mail” is wrong: its key “id” is a constant, so it can't be \
+    set to the key that the database chooses: use inserted(_:), which returns the record with its key, \
+    or make it a variable
     """
 
   init() throws {
@@ -105,7 +106,7 @@ struct ConstantKeyTests {
     try Mail.table.create(db)
   }
 
-  @Test("insert says so, and writes nothing")
+  @Test("Inserting a nil key that is a constant throws, and writes nothing")
   func insertion() throws {
     var mail = Mail(id: nil, subject: "a")
     #expect(recordFailure { try mail.insert(db) } == text)
@@ -115,7 +116,7 @@ struct ConstantKeyTests {
     #expect(try Mail.all.fetchCount(db) == 0)
   }
 
-  @Test("A record that has its key is inserted")
+  @Test("A record with a constant key that isn't nil can be inserted, saved and upserted")
   func withKey() throws {
     var mail = Mail(id: 7, subject: "a")
     try mail.insert(db)
@@ -124,7 +125,7 @@ struct ConstantKeyTests {
     #expect(try Mail.fetchAll(db) == [mail])
   }
 
-  @Test("inserted returns records with their keys, one and several")
+  @Test("`inserted` returns records with constant keys that the database chose")
   func inserted() throws {
     #expect(try Mail(id: nil, subject: "a").inserted(db).id == 1)
     let more = try Mail.inserted(

@@ -3,14 +3,14 @@ import Larder
 import PostgresSupport
 import Testing
 
-/// A key of a type of its own.
+/// A key type with an integer as its raw value.
 private struct CountryID: RawRepresentable, Hashable, DatabaseValueConvertible {
   let rawValue: Int64
 }
 
 private enum Continent: String, DatabaseValueConvertible { case europe, asia }
 
-/// A record with one key column and one other.
+/// A record with a key column and one other column.
 private protocol Keyed: Record, Equatable {
   associatedtype Key: DatabaseValueConvertible
   init(key: Key, name: String)
@@ -129,7 +129,7 @@ struct PrimaryKeyTests {
     #expect(try R.fetchAll(db) == [india])
   }
 
-  @Test("may be integers, texts, UUIDs, enumerations and dates, each in its own coding")
+  @Test("A key can be an integer, text, UUID, enumeration or date, each with its own coding")
   func kinds() throws {
     try check(ByInt.self, 1, .min)
     try check(ByText.self, "NO", "")
@@ -139,7 +139,7 @@ struct PrimaryKeyTests {
     try check(ByDate.self, Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: 1.5))
   }
 
-  @Test("that are nil and of a type with an integer as its raw value are filled")
+  @Test("A nil key whose type has an integer raw value is set by insert and save")
   func rawValue() throws {
     struct Country: Record, Equatable {
       var id: CountryID?
@@ -165,7 +165,7 @@ struct PrimaryKeyTests {
     #expect(sweden.id == CountryID(rawValue: 2), "an autoincremented key isn't used again")
   }
 
-  @Test("that are nil and coded by closures are filled through the coding")
+  @Test("A nil key with a custom coding is set through the coding")
   func codedRowID() throws {
     struct Ticket: Equatable { var number: Int }
     struct Visit: Record, Equatable {
@@ -192,7 +192,7 @@ struct PrimaryKeyTests {
     #expect(try Visit.fetchAll(db) == [visit])
   }
 
-  @Test("that are Int? are filled too, unless the table has no row id")
+  @Test("A nil Int key is set on insert, and throws in a table WITHOUT ROWID")
   func withoutRowID() throws {
     struct Stop: Record {
       var id: Int?
@@ -210,7 +210,7 @@ struct PrimaryKeyTests {
     try db.define("CREATE TABLE stop (id INTEGER PRIMARY KEY, name TEXT)")
     try stop.insert(db)
     #expect(stop.id == 1)
-    // There a column that is left out gets its default.
+    // On PostgreSQL an omitted column gets its default.
     if TestEngine.isPostgres { return }
     stop.id = nil
     let other = try Database.empty()
@@ -221,7 +221,7 @@ struct PrimaryKeyTests {
     #expect(error?.constraint?.columns == ["id"])
   }
 
-  @Test("of several columns are given in the columns' order")
+  @Test("The values of a composite key are given in the columns' order")
   func composite() throws {
     struct Street: Record, Equatable {
       var city: Int64
@@ -253,12 +253,12 @@ struct PrimaryKeyTests {
     #expect(failure(DatabaseError.self) { try Street.find(db, 1, "x", 2) }?.code == .misuse)
     #expect(
       failure(DatabaseError.self) { try Street.fetchAll(db, keys: [1]) }?.message
-        == "the key of “street” has 2 values, not 1")
+        == "the key of “street” has 2 values, but 1 were given")
     #expect(try street.delete(db))
     #expect(try Street.fetchAll(db).map(\.city) == [2])
   }
 
-  @Test("may be absent: then rows are inserted and read, but not told apart")
+  @Test("A record without a key is inserted and read, and operations that need a key throw")
   func none() throws {
     struct LogEntry: Record, Equatable {
       var text: String

@@ -3,7 +3,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-/// A property wrapper that keeps names short.
+/// A property wrapper that trims its text.
 @propertyWrapper
 private struct Trimmed: Sendable, Equatable {
   private var text: String
@@ -104,7 +104,7 @@ struct PropertyTests {
 
   init() throws { db = try Database.empty() }
 
-  @Test("may be computed, observed, wrapped or constant")
+  @Test("Stored columns can be computed, observed, wrapped or constant properties")
   func withoutOffset() throws {
     try db.define(
       "CREATE TABLE person (id INTEGER PRIMARY KEY, age INTEGER, name TEXT, country TEXT)")
@@ -124,7 +124,7 @@ struct PropertyTests {
     #expect(try Person.fetchAll(db).count == 300)
   }
 
-  @Test("may be those of a final class")
+  @Test("A record can be a final class")
   func finalClass() throws {
     try db.define("CREATE TABLE river (id INTEGER PRIMARY KEY, name TEXT, length REAL)")
     var glomma = River(id: 1, name: "Glomma", length: 621.5)
@@ -137,7 +137,7 @@ struct PropertyTests {
     #expect(try glomma.delete(db))
   }
 
-  @Test("may be just one")
+  @Test("A record can have a single column")
   func oneColumn() throws {
     struct Name: Record, Equatable {
       var text: String
@@ -160,7 +160,7 @@ struct PropertyTests {
     #expect(try name.delete(db))
   }
 
-  @Test("may be of every type that SQLite has a place for, in any layout")
+  @Test("Record properties can have any storable type")
   func types() throws {
     try db.define(
       """

@@ -10,7 +10,7 @@ struct RecordAccessTests {
     return try await body(folder.file("cities.db"))
   }
 
-  /// Every operation, in transactions and reads that wait.
+  /// Runs every record operation in synchronous transactions and reads.
   private func checkSync(_ access: some DatabaseAccess) throws {
     let oslo = try access.inTransaction { db in
       try db.executeUpdate(City.creation)
@@ -43,7 +43,7 @@ struct RecordAccessTests {
     #expect(try access.read { try City.fetchOne($0, 600) } == nil)
   }
 
-  /// The same from a task.
+  /// Runs the record operations in asynchronous transactions and reads.
   private func checkAsync(_ access: some DatabaseAccess) async throws {
     let oslo = try await access.inTransaction { db in
       try db.executeUpdate("DELETE FROM city")
@@ -79,7 +79,7 @@ struct RecordAccessTests {
     #expect(try await access.read { try City.find($0, oslo.id).population } == 709_037 + 210)
   }
 
-  @Test("A queue in memory runs every operation")
+  @Test("A queue in memory runs every record operation")
   func memoryQueue() async throws {
     let queue = try DatabaseQueue()
     try checkSync(queue)
@@ -87,7 +87,7 @@ struct RecordAccessTests {
     try await queue.close()
   }
 
-  @Test("A queue on a file runs every operation")
+  @Test("A queue on a file runs every record operation")
   func fileQueue() async throws {
     try await inFolder { path in
       let queue = try DatabaseQueue(path: path)
@@ -97,7 +97,7 @@ struct RecordAccessTests {
     }
   }
 
-  @Test("A pool runs every operation, and readers compile their own statements")
+  @Test("A pool runs every record operation")
   func pool() async throws {
     try await inFolder { path in
       let pool = try DatabasePool(path: path)

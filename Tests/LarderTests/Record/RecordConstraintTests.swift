@@ -2,7 +2,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-/// A table with every kind of constraint.
+/// A record whose table has every kind of constraint.
 private struct Resident: Record, Equatable {
   var id: Int64?
   var name: String?
@@ -25,7 +25,7 @@ private struct Resident: Record, Equatable {
     columns.phone, columns.age, constraints: [.unique(columns.email, columns.phone)])
 }
 
-@Suite("Constraints that a record breaks")
+@Suite("Constraints that a record violates")
 struct RecordConstraintTests {
   let db: Database
   private let kari = Resident(
@@ -54,7 +54,7 @@ struct RecordConstraintTests {
     return inserted
   }
 
-  @Test("are told with their kind, table and columns")
+  @Test("A constraint violation reports its kind, table and columns")
   func kinds() throws {
     let unique = violation { $0.phone = "1" }
     #expect(unique?.kind == .unique)
@@ -73,7 +73,10 @@ struct RecordConstraintTests {
     #expect(key?.columns == ["id"])
   }
 
-  @Test("are told with the datatype of a strict table", .onlySQLite(.anyTyped))
+  @Test(
+    "A value of the wrong type for a STRICT table reports a datatype violation",
+    .onlySQLite(.anyTyped)
+  )
   func datatype() throws {
     struct Loose: Record {
       var id: Int64?
@@ -98,7 +101,7 @@ struct RecordConstraintTests {
     #expect(loose.id == nil)
   }
 
-  @Test("that are deferred are told by the commit, and nothing stays")
+  @Test("A deferred foreign key fails a batch at its commit, and nothing is stored")
   func deferred() throws {
     try db.define(
       """

@@ -2,9 +2,9 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("The SQL of a table")
+@Suite("The SQL of a table's record statements")
 struct RecordSQLTests {
-  @Test("has named parameters and quoted names")
+  @Test("A table's SQL has named parameters and quoted names")
   func city() {
     let table = City.table
     #expect(
@@ -26,7 +26,7 @@ struct RecordSQLTests {
     #expect(table.columns.map(\.name) == table.columnNames)
   }
 
-  @Test("finds rows by all columns of a composite key")
+  @Test("A table's SQL finds rows by all columns of a composite key")
   func compositeKey() {
     struct Twinning: Record {
       var city: String
@@ -56,7 +56,7 @@ struct RecordSQLTests {
     #expect(table.deleteSQL == #"DELETE FROM "twinning" WHERE "city" = :city AND "twin" = :twin"#)
   }
 
-  @Test("neither writes generated columns nor those that are only read")
+  @Test("A table's SQL doesn't write generated or read-only columns")
   func unwritten() {
     struct Street: Record {
       var id: Int64?
@@ -84,7 +84,7 @@ struct RecordSQLTests {
     #expect(table.selectSQL == #"SELECT "id", "name", "label", "changes" FROM "street""#)
   }
 
-  @Test("checks and raises a version")
+  @Test("A table's SQL compares and increments the version")
   func version() {
     let table = Budget.table
     #expect(
@@ -101,7 +101,7 @@ struct RecordSQLTests {
         + #" "version" = "budget"."version" + 1"#)
   }
 
-  @Test("takes other parameter names for names that can't be any")
+  @Test("Columns whose names can't be parameters get numbered parameter names")
   func parameterNames() {
     struct Odd: Record {
       var first: Int
@@ -132,7 +132,7 @@ struct RecordSQLTests {
         + #" "column_3" = :column_3, "größe" = :größe WHERE "select" = :select"#)
   }
 
-  @Test("is empty of values where nothing but a key that is only read is left")
+  @Test("A record with nothing but a read-only key is inserted by DEFAULT VALUES")
   func nothingToWrite() {
     struct Ticket: Record {
       var id: Int64?

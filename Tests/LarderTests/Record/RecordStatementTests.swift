@@ -2,7 +2,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-/// A record whose table is another one each time that it is asked for.
+/// A record whose table is made anew each time it is asked for.
 private struct DeclaredAgain: Record {
   var id: Int64?
   var name: String
@@ -21,7 +21,7 @@ struct RecordStatementTests {
 
   init() throws { db = try City.norway() }
 
-  /// Everything that a record does, twice.
+  /// Runs every record operation twice.
   private func everyOperation(_ first: Int64) throws {
     for id in [first, first + 1] {
       var city = City(id: id, name: "City \(id)", population: 1)
@@ -45,16 +45,19 @@ struct RecordStatementTests {
     }
   }
 
-  @Test("are compiled once", .onlySQLite(.limits))
+  @Test("Statements of record operations are compiled once", .onlySQLite(.limits))
   func compiledOnce() throws {
     try everyOperation(10)
-    // Nothing of more than ten bytes compiles any more.
+    // No statement of more than ten bytes can be compiled from here on.
     try db.setLimit(.sqlLength, 10)
     #expect(throws: DatabaseError.self) { try db.executeUpdate("DELETE FROM city WHERE id = 1") }
     try everyOperation(20)
   }
 
-  @Test("are in the cache's figures, and within its capacity", .onlySQLite(.limits))
+  @Test(
+    "Statements of record operations count in the statement cache and obey its capacity",
+    .onlySQLite(.limits)
+  )
   func cacheFigures() throws {
     db.clearStatementCache()
     var before = db.statementCacheStatistics
@@ -73,7 +76,10 @@ struct RecordStatementTests {
     #expect(db.statementCacheStatistics.hits == before.hits)
   }
 
-  @Test("are the same for a table that is declared over and over again", .onlySQLite(.limits))
+  @Test(
+    "A record whose table is computed anew each time compiles its statement once",
+    .onlySQLite(.limits)
+  )
   func declaredAgain() throws {
     db.clearStatementCache()
     let before = db.statementCacheStatistics
@@ -84,7 +90,7 @@ struct RecordStatementTests {
     #expect(db.statementCacheStatistics.count == 1)
   }
 
-  @Test("go on after the cache was cleared")
+  @Test("Record operations work after the statement cache was cleared, also during forEach")
   func clearedCache() throws {
     try everyOperation(10)
     db.clearStatementCache()
@@ -93,7 +99,7 @@ struct RecordStatementTests {
     try everyOperation(30)
   }
 
-  @Test("go on after a column was added")
+  @Test("Record operations work after a column was added or dropped")
   func addedColumn() throws {
     try everyOperation(10)
     try db.executeUpdate("ALTER TABLE city ADD COLUMN mayor TEXT")
@@ -104,7 +110,7 @@ struct RecordStatementTests {
     #expect(try City.fetchAll(db, sql: all) == City.norwegian)
   }
 
-  @Test("go on after the table was made anew with its columns in another order")
+  @Test("Record operations work after the table was recreated with another column order")
   func recreated() throws {
     let all: SQL = "SELECT * FROM city"
     #expect(try City.fetchAll(db, sql: all) == City.norwegian)
@@ -119,7 +125,7 @@ struct RecordStatementTests {
     try everyOperation(10)
   }
 
-  @Test("fail while a column is missing, and go on once it is there")
+  @Test("Record operations throw while a column is missing, and work once it is back")
   func missingColumn() throws {
     #expect(try City.fetchAll(db).count == 3)
     try db.executeUpdate("ALTER TABLE city RENAME COLUMN population TO people")
@@ -130,7 +136,7 @@ struct RecordStatementTests {
     #expect(try City.fetchAll(db) == City.norwegian)
   }
 
-  @Test("may be in use several times at once")
+  @Test("Record operations can be nested in forEach of the same record")
   func recursion() throws {
     var pairs = 0
     try City.forEach(db) { outer in
@@ -145,7 +151,7 @@ struct RecordStatementTests {
     #expect(pairs == 9)
   }
 
-  @Test("may write while others read")
+  @Test("Records can be inserted and deleted during forEach")
   func writingWhileReading() throws {
     var seen: [Int64?] = []
     try City.forEach(db, sql: "SELECT * FROM city ORDER BY name || ''") { city in
@@ -159,7 +165,7 @@ struct RecordStatementTests {
       try City.order { $0.id }.fetchAll(db).map(\.name) == ["Bergen II", "Oslo II", "Trondheim II"])
   }
 
-  @Test("end where the closure throws, and can be used again")
+  @Test("forEach ends when its closure throws, and can be called again")
   func throwing() throws {
     struct Enough: Error {}
     for _ in 0..<3 {
@@ -175,7 +181,7 @@ struct RecordStatementTests {
     try db.executeUpdate("DROP TABLE city")
   }
 
-  @Test("keep the database open while a closure is called")
+  @Test("Closing the database during forEach throws, and record operations after closing too")
   func closing() throws {
     #expect(throws: DatabaseError.self) { try City.forEach(db) { _ in try db.close() } }
     #expect(throws: DatabaseError.self) {
@@ -192,7 +198,7 @@ struct RecordStatementTests {
   }
 
   @Test(
-    "refuse what would change their table while they run, and can be used again",
+    "Dropping a table during forEach over it throws",
     .onlySQLite(.locking)
   )
   func droppingMeanwhile() throws {
@@ -203,7 +209,7 @@ struct RecordStatementTests {
     #expect(try City.fetchAll(db) == City.norwegian)
   }
 
-  @Test("of two types on one table don't get into each other's way")
+  @Test("Statements of two record types of one table don't interfere")
   func twoTypes() throws {
     struct Name: Record {
       var id: Int64?

@@ -8,14 +8,14 @@ struct SaveTests {
 
   init() throws { db = try City.norway() }
 
-  @Test("updates the row that is there")
+  @Test("`save` updates the row with the record's key")
   func updates() throws {
     var oslo = City(id: 1, name: "Oslo", population: 1)
     try oslo.save(db)
     #expect(try City.order { $0.id }.fetchAll(db) == [oslo] + City.norwegian[1...])
   }
 
-  @Test("inserts where the key is nil, and fills it")
+  @Test("`save` inserts a record with a nil key, and sets the key")
   func insertsNew() throws {
     var hamar = City(id: nil, name: "Hamar", population: 28_535)
     try hamar.save(db)
@@ -23,21 +23,21 @@ struct SaveTests {
     #expect(try City.find(db, 4) == hamar)
   }
 
-  @Test("inserts where there is no row with the key")
+  @Test("`save` inserts a record whose key has no row")
   func insertsMissing() throws {
     var hamar = City(id: 77, name: "Hamar", population: 28_535)
     try hamar.save(db)
     #expect(try City.find(db, 77) == hamar)
   }
 
-  @Test("returns the record with its key if it isn't a variable")
+  @Test("`save` of a constant returns the record with its key")
   func constants() throws {
     let hamar = City(id: nil, name: "Hamar", population: 28_535)
     let saved = try hamar.save(db)
     #expect(saved.id == 4)
   }
 
-  @Test("leaves nothing where a constraint is in the way")
+  @Test("`save` that violates a constraint throws, and changes nothing")
   func constraint() throws {
     var oslo = City(id: 77, name: "Oslo", population: 1)
     #expect(failure(DatabaseError.self) { try oslo.save(db) }?.constraint?.columns == ["name"])
@@ -52,7 +52,7 @@ struct UpsertTests {
 
   init() throws { db = try City.norway() }
 
-  @Test("inserts or updates by the primary key")
+  @Test("`upsert` inserts or updates by the primary key")
   func byKey() throws {
     var oslo = City(id: 1, name: "Christiania", population: 1)
     try oslo.upsert(db)
@@ -62,7 +62,7 @@ struct UpsertTests {
       try City.order { $0.id }.fetchAll(db) == [oslo] + City.norwegian[1...] + [hamar])
   }
 
-  @Test("inserts where the key is nil, and fills it")
+  @Test("`upsert` inserts a record with a nil key, and sets the key")
   func nilKey() throws {
     var hamar = City(id: nil, name: "Hamar", population: 28_535)
     try hamar.upsert(db)
@@ -74,7 +74,7 @@ struct UpsertTests {
     #expect(error?.constraint?.columns == ["name"])
   }
 
-  @Test("finds the row by the target, updates the columns that are named, and takes its key over")
+  @Test("`upsert` with a conflict target updates the named columns, and takes the row's key")
   func target() throws {
     try db.define(
       "CREATE TABLE other (id INTEGER PRIMARY KEY); INSERT INTO other VALUES (99)")
@@ -90,12 +90,12 @@ struct UpsertTests {
     #expect(try City.find(db, 2) == bergen)
     var hamar = City(id: nil, name: "Hamar", population: 28_535)
     try hamar.upsert(db, onConflict: City.columns.name)
-    // A server has counted the row that was there, too.
+    // PostgreSQL's sequence also advances for the rows that already existed.
     #expect(hamar.id == (TestEngine.isPostgres ? 5 : 4))
     #expect(try City.fetchAll(db).count == 4)
   }
 
-  @Test("takes the row's key over where the record's isn't optional, too")
+  @Test("`upsert` sets a non-optional key to the existing row's key")
   func keyThatIsNotOptional() throws {
     struct Town: Record, Equatable {
       var id: Int
@@ -119,7 +119,7 @@ struct UpsertTests {
     #expect(hamar.id == 900)
   }
 
-  @Test("takes the row's key over where the record computes it, too")
+  @Test("`upsert` sets a computed key to the existing row's key")
   func computedKey() throws {
     struct Town: Record {
       private var number: Int
@@ -148,14 +148,14 @@ struct UpsertTests {
     #expect(try City.find(db, 2).population == 1)
   }
 
-  @Test("updates the columns that are named by the key")
+  @Test("`upsert` by the key only updates the named columns")
   func chosen() throws {
     var oslo = City(id: 1, name: "Christiania", population: 5)
     try oslo.upsert(db, updating: City.columns.population)
     #expect(try City.find(db, 1) == City(id: 1, name: "Oslo", population: 5))
   }
 
-  @Test("fills the key where nothing but key and target is there")
+  @Test("`upsert` sets the key even if there is no column to update")
   func nothingToUpdate() throws {
     struct Name: Record {
       var id: Int64?
@@ -180,13 +180,13 @@ struct UpsertTests {
     #expect(try Name.fetchAll(db).count == 2)
   }
 
-  @Test("returns the record with its key if it isn't a variable")
+  @Test("`upsert` of a constant returns the record with its key")
   func constants() throws {
     let bergen = City(id: nil, name: "Bergen", population: 1)
     #expect(try bergen.upsert(db, onConflict: City.columns.name).id == 2)
   }
 
-  @Test("needs a unique index on the target")
+  @Test("`upsert` throws if its conflict target has no unique index")
   func noIndex() throws {
     var oslo = City.norwegian[0]
     let error = failure(DatabaseError.self) {
@@ -195,7 +195,7 @@ struct UpsertTests {
     #expect(error?.message.contains("ON CONFLICT") == true)
   }
 
-  @Test("raises the version of a row that is there, whatever it was, and tells it")
+  @Test("`upsert` increments the existing row's version, and sets it in the record")
   func version() throws {
     let db = try Budget.database()
     var oslo = Budget(city: "Oslo", amount: 1, version: 10)
@@ -214,7 +214,7 @@ struct DeleteTests {
 
   init() throws { db = try City.norway() }
 
-  @Test("removes the row, and returns whether it was there")
+  @Test("`delete` removes the row, and returns whether it existed")
   func deletes() throws {
     #expect(try City.norwegian[0].delete(db))
     #expect(try City.norwegian[0].delete(db) == false)
@@ -222,7 +222,7 @@ struct DeleteTests {
     #expect(try City.fetchAll(db).map(\.id) == [2, 3])
   }
 
-  @Test("is refused where a foreign key is in the way")
+  @Test("`delete` throws if a foreign key refers to the row")
   func foreignKey() throws {
     try db.define(
       "CREATE TABLE street (city INTEGER REFERENCES city (id)); INSERT INTO street VALUES (1)")

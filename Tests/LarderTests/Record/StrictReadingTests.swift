@@ -4,7 +4,7 @@ import Testing
 
 private enum Rank: Int, DatabaseValueConvertible { case village = 1, city }
 
-/// A record with strings before and after what goes wrong.
+/// A record with strings before and after the column that fails to read.
 private struct Spot: Record, Equatable {
   var id: Int64
   var name: String
@@ -31,6 +31,36 @@ private struct Spot: Record, Equatable {
     columns.level, columns.share, columns.isCapital, columns.tags)
 }
 
+/// Counts its objects.
+private final class Life: Sendable {
+  static let counts = Lock((begun: 0, ended: 0))
+
+  init() { Self.counts.withLock { $0.begun += 1 } }
+  deinit { Self.counts.withLock { $0.ended += 1 } }
+}
+
+private struct Living: DatabaseValueConvertible {
+  let databaseValue: DatabaseValue
+  private let life = Life()
+
+  init(databaseValue: DatabaseValue) { self.databaseValue = databaseValue }
+}
+
+/// A record whose first value is counted, before a column that fails to read.
+private struct Kept: Record {
+  var id: Int64
+  var name: Living
+  var district: String
+
+  struct Columns: Sendable {
+    let id = Column("id", \Kept.id, .primaryKey)
+    let name = Column("name", \Kept.name)
+    let district = Column("district", \Kept.district)
+  }
+  static let columns = Columns()
+  static let table = Table("place", Kept.init, columns.id, columns.name, columns.district)
+}
+
 @Suite("Values that don't fit a record")
 struct StrictReadingTests {
   let db: Database
@@ -48,7 +78,7 @@ struct StrictReadingTests {
   }
 
   @Test(
-    "Wrong storage classes, NULL, numbers out of range and unknown raw values are refused",
+    "A wrong storage class, NULL, out-of-range number or unknown raw value throws when read",
     .onlySQLite(.anyTyped),
     arguments: [
       ("id", "'seventeen'", ConversionError.Reason.storageClass(.text), "Int64"),
@@ -85,7 +115,7 @@ struct StrictReadingTests {
     check(reordered.text) { _ = try Spot.fetchAll(db, sql: reordered) }
   }
 
-  @Test("Integers widen to Double, and nothing else changes", .onlySQLite(.anyTyped))
+  @Test("An integer is read as a Double", .onlySQLite(.anyTyped))
   func widening() throws {
     try db.executeUpdate("UPDATE place SET share = 1, district = NULL, tags = x''")
     let place = try Spot.find(db, 17)
@@ -94,7 +124,9 @@ struct StrictReadingTests {
     #expect(place.tags == [])
   }
 
-  @Test("The error reads well", .onlySQLite(.anyTyped))
+  @Test(
+    "The error of a value that can't be read has a readable description", .onlySQLite(.anyTyped)
+  )
   func description() throws {
     try db.executeUpdate("UPDATE place SET name = NULL")
     #expect(
@@ -104,7 +136,7 @@ struct StrictReadingTests {
         + "“\(Spot.table.findSQL)”")
   }
 
-  @Test("Rows before the one that doesn't fit have been seen by forEach", .onlySQLite(.anyTyped))
+  @Test("forEach visits the rows before the one that can't be read", .onlySQLite(.anyTyped))
   func stream() throws {
     let place = try Spot.find(db, 17)
     try Spot.insert(
@@ -122,17 +154,32 @@ struct StrictReadingTests {
   }
 
   @Test(
-    "Strings read before the failing column are given back, however often it fails",
+    "Reading a row that fails at its last column throws each time",
     .onlySQLite(.anyTyped)
   )
-  func memory() throws {
+  func repeated() throws {
     try db.executeUpdate("UPDATE place SET tags = NULL")
     for _ in 0..<200 {
       #expect(conversionFailure { try Spot.fetchAll(db) }?.column == "tags")
     }
   }
 
-  @Test("The table's other operations report them too", .onlySQLite(.anyTyped))
+  @Test("Values that were read before a column that fails are released", .onlySQLite(.anyTyped))
+  func memory() throws {
+    #expect(try Kept.fetchAll(db).count == 1)
+    try db.executeUpdate("UPDATE place SET district = NULL")
+    let before = Life.counts.withLock { $0 }
+    for _ in 0..<200 {
+      #expect(conversionFailure { try Kept.fetchAll(db) }?.column == "district")
+    }
+    let after = Life.counts.withLock { $0 }
+    #expect(after.begun >= before.begun + 200)
+    #expect(after.begun - after.ended == before.begun - before.ended)
+  }
+
+  @Test(
+    "`inserted` throws for a column that is generated in the database only", .onlySQLite(.anyTyped)
+  )
   func returning() throws {
     let place = try Spot.find(db, 17)
     try db.executeStatements("DROP TABLE place")

@@ -17,7 +17,7 @@ private struct Reading: Record, Equatable {
     "reading", Reading.init, columns.id, columns.level, columns.serial)
 }
 
-@Suite("Values that SQLite has no place for")
+@Suite("Values that can't be stored")
 struct StrictWritingTests {
   let db: Database
 
@@ -28,7 +28,7 @@ struct StrictWritingTests {
     try Reading.insert(db, contentsOf: [Reading(id: 1, level: 0, serial: nil)])
   }
 
-  /// Every operation that writes a record, and the statement that it runs.
+  /// Every operation that writes a record, with its SQL.
   private static let operations: [(SQL, @Sendable (inout Reading, Database) throws -> Void)] = [
     (SQL(raw: Reading.table.insertSQL), { try $0.insert($1) }),
     (
@@ -52,10 +52,15 @@ struct StrictWritingTests {
     (SQL(raw: Reading.table.upsertSQL), { try $0.upsert($1) }),
   ]
 
-  @Test("are refused by every operation, with column, key and SQL", arguments: 0..<8)
+  /// The indices of those that the engine has.
+  private static let supported = operations.indices.filter {
+    !TestEngine.isPostgres || !operations[$0].0.text.hasPrefix("INSERT OR REPLACE")
+  }
+
+  @Test(
+    "Writing NaN or an integer out of range throws with column, key and SQL", arguments: supported)
   func refused(index: Int) throws {
     let (sql, operation) = Self.operations[index]
-    if TestEngine.isPostgres, sql.text.hasPrefix("INSERT OR REPLACE") { return }
     var reading = Reading(id: 1, level: .nan, serial: 5)
     var error = conversionFailure { try operation(&reading, db) }
     #expect(error?.table == "reading")
@@ -71,14 +76,14 @@ struct StrictWritingTests {
     #expect(!db.isInTransaction)
   }
 
-  @Test("are told by changedSince, also those of the copy")
+  @Test("update(changedSince:) throws if the copy has a NaN")
   func changedSince() throws {
     var reading = Reading(id: 1, level: 0, serial: nil)
     let copy = Reading(id: 1, level: .nan, serial: nil)
     #expect(conversionFailure { try reading.update(db, changedSince: copy) }?.column == "level")
   }
 
-  @Test("don't include minus zero, infinity and the smallest and largest numbers")
+  @Test("Infinity, minus zero and the extreme numbers are stored and read exactly")
   func extremes() throws {
     let readings = [
       Reading(id: 2, level: -.infinity, serial: 0),
@@ -90,7 +95,7 @@ struct StrictWritingTests {
     for reading in readings { #expect(try Reading.find(db, reading.id) == reading) }
   }
 
-  @Test("A key that no integer is left for is SQLite's error", .onlySQLite(.catalog))
+  @Test("Inserting into a table without a free key throws SQLITE_FULL", .onlySQLite(.catalog))
   func fullTable() throws {
     var last = Reading(id: .max, level: 0, serial: nil)
     try last.insert(db)

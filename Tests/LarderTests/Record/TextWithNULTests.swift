@@ -2,10 +2,11 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("Text with NULs in it")
+@Suite("Text with NUL")
 struct TextWithNULTests {
   @Test(
-    "begins, ends and goes on as its bytes do, in databases of either encoding", .onlySQLite(.nul),
+    "hasPrefix, hasSuffix and contains compare text with NULs byte by byte, in both encodings",
+    .onlySQLite(.nul),
     arguments: ["UTF-8", "UTF-16le"])
   func parts(encoding: String) throws {
     let db = try Database.empty()
@@ -25,7 +26,7 @@ struct TextWithNULTests {
     }
   }
 
-  @Test("ends up to the first NUL where a collation compares")
+  @Test("hasSuffix with NOCASE finds a suffix in another case")
   func collation() throws {
     let db = try City.norway()
     #expect(try City.filter { $0.name.collate("NOCASE").hasSuffix("LO") }.fetchCount(db) == 1)

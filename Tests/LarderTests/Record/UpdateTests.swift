@@ -8,14 +8,14 @@ struct UpdateTests {
 
   init() throws { db = try City.norway() }
 
-  @Test("writes all columns of the row with the record's key")
+  @Test("`update` writes all columns of the row with the record's key")
   func whole() throws {
     var oslo = City(id: 1, name: "Christiania", population: 10)
     try oslo.update(db)
     #expect(try City.order { $0.id }.fetchAll(db) == [oslo] + City.norwegian[1...])
   }
 
-  @Test("writes the columns that are named, and no others")
+  @Test("`update` of named columns writes only these")
   func chosen() throws {
     var oslo = City(id: 1, name: "Christiania", population: 10)
     try oslo.update(db, City.columns.population)
@@ -25,7 +25,7 @@ struct UpdateTests {
     #expect(try City.find(db, 1) == oslo)
   }
 
-  @Test("refuses to write the key, by which the row is found")
+  @Test("`update` throws if the key is named or has changed")
   func key() throws {
     var oslo = City(id: 1, name: "Christiania", population: 10)
     #expect(failure(DatabaseError.self) { try oslo.update(db, City.columns.id) }?.code == .misuse)
@@ -36,7 +36,7 @@ struct UpdateTests {
     #expect(try City.fetchAll(db) == City.norwegian)
   }
 
-  @Test("writes what has changed since a copy, and nothing if nothing has")
+  @Test("update(changedSince:) writes the changed columns only, and nothing if there is none")
   func changedSince() throws {
     var oslo = try City.find(db, 1)
     let copy = oslo
@@ -47,7 +47,7 @@ struct UpdateTests {
     #expect(try City.find(db, 1) == City(id: 1, name: "Christiania", population: 709_038))
   }
 
-  @Test("sees changes that only SQLite sees: another spelling of the same letter")
+  @Test("update(changedSince:) compares texts byte by byte: composed and decomposed “é” differ")
   func canonicalEquivalence() throws {
     let composed = City(id: 2, name: "Troms\u{F8} caf\u{E9}", population: 0)
     try composed.update(db)
@@ -58,14 +58,14 @@ struct UpdateTests {
     #expect(try db.value("SELECT length(name) FROM city WHERE id = 2", as: Int.self) == 12)
   }
 
-  @Test("returns the row as the table has it then")
+  @Test("`updated` returns the row as stored")
   func updated() throws {
     let oslo = City(id: 1, name: "Christiania", population: 10)
     #expect(try oslo.updated(db) == oslo)
     #expect(try City.find(db, 1) == oslo)
   }
 
-  @Test("throws for a row that isn't there")
+  @Test("`update` throws if there is no row with the record's key")
   func notFound() throws {
     var atlantis = City(id: 7, name: "Atlantis", population: 0)
     let text = "there is no row in “city” with the key 7"
@@ -82,7 +82,7 @@ struct UpdateTests {
     #expect(try City.fetchAll(db) == City.norwegian)
   }
 
-  @Test("takes records that aren't variables")
+  @Test("`update` of a constant returns the record")
   func constants() throws {
     for city in City.norwegian { try city.update(db) }
     let bergen = City(id: 2, name: "Bjørgvin", population: 1)
@@ -90,7 +90,7 @@ struct UpdateTests {
     #expect(try bergen.update(db, City.columns.name) == bergen)
   }
 
-  @Test("tells which constraint is in the way, with its columns")
+  @Test("`update` that violates a constraint reports its kind and columns")
   func constraints() throws {
     var oslo = City(id: 1, name: "Bergen", population: 1)
     var error = failure(DatabaseError.self) { try oslo.update(db) }
@@ -116,7 +116,7 @@ struct VersionTests {
 
   private let stale = "the row in “budget” with the key \"Oslo\" has changed since it was read"
 
-  @Test("go up with every kind of update, in the row and in the record")
+  @Test("Every kind of update increments the version in the row and in the record")
   func variables() throws {
     var oslo = try Budget.find(db, "Oslo")
     oslo.amount = 110
@@ -140,7 +140,7 @@ struct VersionTests {
     #expect(oslo.version == 8)
   }
 
-  @Test("are in what is returned for records that aren't variables")
+  @Test("Updating a constant returns the record with the new version")
   func constants() throws {
     let oslo = try Budget.find(db, "Oslo")
     let second = try oslo.update(db)
@@ -154,7 +154,7 @@ struct VersionTests {
     #expect(fifth.version == 5)
   }
 
-  @Test("that are another in the row make the record stale")
+  @Test("Writing a record whose row has another version throws")
   func lostRace() throws {
     let first = try Budget.find(db, "Oslo")
     var second = first
@@ -172,7 +172,7 @@ struct VersionTests {
     #expect(try Budget.fetchAll(db) == [second])
   }
 
-  @Test("don't matter where the row is gone")
+  @Test("Updating a deleted row throws, deleting it returns false, and saving inserts it again")
   func gone() throws {
     var oslo = try Budget.find(db, "Oslo")
     #expect(try oslo.delete(db))
@@ -183,7 +183,7 @@ struct VersionTests {
     #expect(try Budget.fetchAll(db) == [Budget(city: "Oslo", amount: 100, version: 1)])
   }
 
-  @Test("stay as they are where an update fails", .onlySQLite(.triggers))
+  @Test("A failed update leaves the record's version unchanged", .onlySQLite(.triggers))
   func failing() throws {
     try db.executeStatements(
       """
@@ -198,7 +198,7 @@ struct VersionTests {
     #expect(oslo.version == 1)
   }
 
-  @Test("may be of any integer type, whose end is an error")
+  @Test("A version can have any integer type, and incrementing the greatest value throws")
   func narrow() throws {
     struct Note: Record {
       var id: Int
@@ -223,7 +223,7 @@ struct VersionTests {
     #expect(error?.reason == .notExact)
   }
 
-  @Test("go up in the rows that a query updates, unless it writes them itself")
+  @Test("An update by a query increments the version, unless it assigns it")
   func queries() throws {
     var bergen = Budget(city: "Bergen", amount: 50, version: 7)
     try bergen.insert(db)

@@ -2,7 +2,7 @@ import Foundation
 import Larder
 import Testing
 
-/// A place with several columns of one type each, and codings.
+/// A place with several columns of the same type, and with codings.
 private struct Site: Record {
   var id: Int64?
   var name: String
@@ -40,7 +40,7 @@ private func places(
     columns.founded, columns.seen, columns.tags)
 }
 
-@Suite("Declarations that a test verifies")
+@Suite("Verifying declarations in tests")
 struct VerificationTests {
   private let day = Date(timeIntervalSince1970: 86_400)
 
@@ -50,7 +50,7 @@ struct VerificationTests {
     return problem
   }
 
-  @Test("A right one with values that its codings keep")
+  @Test("`verify` accepts a right declaration with values that its codings keep")
   func right() throws {
     try Site.table.verify(
       Site(1, "Oslo", "Frogner", day, day + 0.125, ["a", "b"]),
@@ -58,7 +58,7 @@ struct VerificationTests {
     try City.table.verify(City.norwegian[0])
   }
 
-  @Test("Parameters that are exchanged")
+  @Test("`verify` finds exchanged parameters of the initializer, if the sample's values differ")
   func exchanged() throws {
     let table = places { Site($0, $2, $1, $3, $4, $5) }
     #expect(
@@ -67,19 +67,19 @@ struct VerificationTests {
     #expect(problem(table, Site(1, "Oslo", "Oslo", day, nil, [])) == nil)
   }
 
-  @Test("All that is found is told at once")
+  @Test("`verify` reports all problems at once")
   func several() throws {
     let table = places { Site($0, $1.lowercased(), $2, $3, $4, $5 + ["more"]) }
     #expect(
       problem(table, Site(1, "Oslo", "Frogner", day + 1, day + 0.0001, [])) == """
-        the initializer makes another value of “name”; \
-        the initializer makes another value of “tags”; \
-        “founded” comes back as another value than was stored; \
-        “seen” comes back as another value than was stored
+        the initializer changes the value of “name”; \
+        the initializer changes the value of “tags”; \
+        “founded” isn't read back as the value that was stored; \
+        “seen” isn't read back as the value that was stored
         """)
   }
 
-  @Test("Codings that throw, as they store or read")
+  @Test("`verify` reports codings that throw when they store or read")
   func throwing() throws {
     struct Sign: Record {
       var id: Int
@@ -104,10 +104,10 @@ struct VerificationTests {
     }
     let error = recordFailure { try Sign.table.verify(Sign(id: 1, kind: "a", shape: "b")) }
     #expect(error?.contains("“kind” can't be stored: ") == true)
-    #expect(error?.contains("“shape” can't be read as it is stored: ") == true)
+    #expect(error?.contains("“shape” can't be read back: ") == true)
   }
 
-  @Test("A declaration that is wrong without a sample")
+  @Test("`verify` without a sample reports a wrong declaration")
   func wrong() throws {
     let table = Table(
       "site", { (id: Int64?, _: Int64?) in Site(id, "", "", Date(), nil, []) }, Site.columns.id,

@@ -41,7 +41,7 @@ struct VersionLimitTests {
     try Narrow.table.create(db)
   }
 
-  @Test("Nothing comes after the greatest integer: all ways to update throw and change nothing")
+  @Test("A version at Int.max makes every kind of update throw, and nothing changes")
   func wide() throws {
     let last = Wide(id: 1, version: .max, text: "a")
     var record = last
@@ -61,7 +61,7 @@ struct VersionLimitTests {
     #expect(try db.value("SELECT typeof(version) FROM wide") == "integer")
   }
 
-  @Test("So does the greatest of a narrower type, and those before it go up")
+  @Test("A version at the maximum of Int8 makes updates throw, and lower ones are incremented")
   func narrow() throws {
     var record = Narrow(id: 1, version: 125, text: "a")
     try record.insert(db)

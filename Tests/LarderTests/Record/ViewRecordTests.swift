@@ -2,7 +2,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-/// What a view tells of cities, with a key.
+/// A row of a view of large cities, with a key.
 private struct LargeCity: Record, Equatable {
   var id: Int64
   var name: String
@@ -15,7 +15,7 @@ private struct LargeCity: Record, Equatable {
   static let table = Table("large", LargeCity.init, columns.id, columns.name, options: .view)
 }
 
-/// A view without a key.
+/// A row of a view without a key.
 private struct Total: Record, Equatable {
   var people: Int?
 
@@ -30,7 +30,7 @@ private struct Total: Record, Equatable {
 struct ViewRecordTests {
   private let db: Database
   private let largeText =
-    "“large” is declared as a view, whose records are only read; SchemaEntry.view creates one"
+    "“large” is declared as a view, whose records are read-only; SchemaEntry.view creates a view"
 
   init() throws {
     db = try City.norway()
@@ -42,7 +42,7 @@ struct ViewRecordTests {
     ).create(db)
   }
 
-  @Test("They are read in every way that records are")
+  @Test("Records of a view can be found, fetched, filtered and joined")
   func reading() throws {
     let oslo = City.norwegian[0]
     let large = LargeCity(id: oslo.id ?? 0, name: oslo.name)
@@ -55,7 +55,7 @@ struct ViewRecordTests {
       try Total.fetchAll(db).first?.people == City.norwegian.map(\.population).reduce(0, +))
   }
 
-  @Test("Every way to write them is refused, and writes nothing")
+  @Test("Writing a record of a view throws, and changes nothing")
   func writing() throws {
     var large = LargeCity(id: 1, name: "Oslo")
     let copy = LargeCity(id: 1, name: "Kristiania")
@@ -87,7 +87,7 @@ struct ViewRecordTests {
     #expect(try City.fetchAll(db) == City.norwegian)
   }
 
-  @Test("They aren't created, dropped or changed as tables")
+  @Test("Creating, dropping or altering a view record's table throws")
   func definitions() throws {
     #expect(recordFailure { try LargeCity.table.schema() } == largeText)
     #expect(recordFailure { try LargeCity.table.create(db) } == largeText)
@@ -97,7 +97,7 @@ struct ViewRecordTests {
     #expect(recordFailure { try LargeCity.table.rebuild(db) } == largeText)
   }
 
-  @Test("A view has to be there, with the columns that are declared")
+  @Test("Differences report a view that is missing, lacks a column or is a table")
   func differences() throws {
     #expect(try LargeCity.table.differences(db) == [])
     #expect(
@@ -117,7 +117,10 @@ struct ViewRecordTests {
     #expect(difference?.kind == .view && difference?.found?.hasPrefix("CREATE TABLE") == true)
   }
 
-  @Test("A schema of records knows their views, and drops none of them", .onlySQLite(.definitions))
+  @Test(
+    "A schema of records contains its views, and its steps don't drop them",
+    .onlySQLite(.definitions)
+  )
   func schemas() throws {
     try db.executeStatements("DROP TABLE city")
     try City.table.create(db)
@@ -134,7 +137,7 @@ struct ViewRecordTests {
       try all.differences(from: Schema(db)).map(\.description)
         == ["“large”, view: declared a view, found nothing"])
     #expect(try all.steps(from: Schema(db)) == [])
-    // What it says is declared by an entry.
+    // A view's definition is declared by a schema entry.
     var whole = all
     whole.others = [try .view("large", as: "SELECT id, name FROM city")]
     #expect(try whole.steps(from: Schema(db)).map(\.detail) == ["create the view “large”"])
@@ -142,13 +145,13 @@ struct ViewRecordTests {
     #expect(try all.steps(from: Schema(db)) == [])
   }
 
-  @Test("A view has no indexes and no constraints")
+  @Test("A view with an index makes the declaration wrong")
   func wrong() throws {
     struct Indexed: Record {
       var id: Int64
       static let columns = Column("id", \Indexed.id, .indexed)
       static let table = Table("large", Indexed.init, columns, options: .view)
     }
-    #expect(try problem(of: Indexed.self) == "a view has no indexes and no constraints")
+    #expect(try problem(of: Indexed.self) == "a view can't have indexes or constraints")
   }
 }

@@ -3,10 +3,10 @@ import Larder
 import PostgresSupport
 import Testing
 
-/// Operations of records that write, and then find that they can't be completed.
-@Suite("Operations that fail after something was written")
+/// Tests of record operations that write, and then find that they can't be completed.
+@Suite("Operations that fail after writing")
 struct WholeOperationTests {
-  /// A plot of land, whose table has no row id and a real column before its key.
+  /// A plot of land. Its table has no row id, and a real column before the key.
   private struct Plot: Record, Equatable {
     var area: Double
     var name: String
@@ -22,7 +22,7 @@ struct WholeOperationTests {
       "plot", Plot.init, columns.area, columns.name, columns.revision, options: .withoutRowID)
   }
 
-  @Test("without a row id, what was written comes back with its own types")
+  @Test("Writing to a table WITHOUT ROWID returns the values with their own types")
   func withoutRowID() throws {
     let db = try Database.empty()
     try Plot.table.create(db)
@@ -36,7 +36,7 @@ struct WholeOperationTests {
     #expect(try Plot.fetchAll(db) == [plot])
   }
 
-  /// A note with a small key and a small version.
+  /// A note with a narrow key and a narrow version.
   private struct Note: Record, Equatable {
     var id: Int8?
     var revision: UInt8
@@ -49,7 +49,7 @@ struct WholeOperationTests {
     static let table = Table("note", Note.init, columns.id, columns.revision)
   }
 
-  @Test("a key or version that doesn't fit the record leaves nothing behind")
+  @Test("A key or version that doesn't fit its property throws, and nothing is stored")
   func narrow() throws {
     let db = try Database.empty()
     try Note.table.create(db)
@@ -63,7 +63,7 @@ struct WholeOperationTests {
     #expect(!db.isInTransaction)
   }
 
-  /// A city that counts the calls of its hooks, and writes them down.
+  /// A record whose hooks count their calls and record them in a table.
   private struct Audited: RecordHooks, Equatable {
     var id: Int64
     var touches: Int
@@ -94,7 +94,7 @@ struct WholeOperationTests {
     try db.executeQuery("SELECT what FROM audit ORDER BY id").map { try $0.get(at: 0) }
   }
 
-  @Test("what a hook wrote is undone with its operation, and the record stays as it was")
+  @Test("What a hook has written is undone if its operation fails, and the record stays unchanged")
   func hooks() throws {
     let db = try Database.empty()
     try Audited.table.create(db)
@@ -110,7 +110,7 @@ struct WholeOperationTests {
     #expect(try Audited.fetchAll(db) == [])
   }
 
-  @Test("save calls the hook of what it does, and no other")
+  @Test("`save` calls either the hook for inserting or the one for updating")
   func save() throws {
     let db = try Database.empty()
     try Audited.table.create(db)
@@ -123,7 +123,10 @@ struct WholeOperationTests {
     #expect(try audit(db) == ["insert", "update"])
   }
 
-  @Test("a batch that a trigger rolls back blames no record", .onlySQLite(.triggers))
+  @Test(
+    "A batch that a trigger rolls back throws a DatabaseError that blames no record",
+    .onlySQLite(.triggers)
+  )
   func batch() throws {
     let db = try Database.empty()
     try City.table.create(db)
@@ -137,7 +140,7 @@ struct WholeOperationTests {
     #expect(try City.fetchAll(db).isEmpty)
   }
 
-  @Test("tables whose names differ only in how an accent is written are different tables")
+  @Test("Table names are compared byte by byte: composed and decomposed “é” differ")
   func canonicallyEqualNames() throws {
     struct Composed: Record {
       var id: Int
@@ -170,7 +173,7 @@ struct WholeOperationTests {
     #expect(try Third.fetchAll(db).map(\.id) == [3])
   }
 
-  @Test("an upsert by other columns takes over the key of the row that was there")
+  @Test("`upsert` by another unique column sets a UUID key to the existing row's key")
   func otherKey() throws {
     struct Person: Record, Equatable {
       var id: UUID
@@ -197,7 +200,7 @@ struct WholeOperationTests {
     #expect(try Person.fetchAll(db) == [second])
   }
 
-  @Test("a property without size needs no place of its own")
+  @Test("A record can have a property of a type without size")
   func noSize() throws {
     enum Kind: String, DatabaseValueConvertible { case only }
     struct Thing: Record, Equatable {

@@ -20,7 +20,7 @@ private struct Device: Record, Equatable {
     "device", Device.init, columns.id, columns.text, columns.small, columns.isOn)
 }
 
-@Suite("Columns that hold a value in another form than is written") struct WrittenFormTests {
+@Suite("Values stored in another format than the column's") struct WrittenFormTests {
   let db: Database
   private let device: Device
 
@@ -45,7 +45,7 @@ private struct Device: Record, Equatable {
     }
   }
 
-  @Test("are read in the form in which queries find them")
+  @Test("Columns are read in the format in which queries find them")
   func found() throws {
     #expect(
       try db.value("SELECT small FROM device", as: String.self)
@@ -56,7 +56,10 @@ private struct Device: Record, Equatable {
     #expect(try found.fetchAll(db) == [device])
   }
 
-  @Test("are refused, and the error names the coding that reads them", .onlySQLite(.anyTyped))
+  @Test(
+    "A value in another format throws, and the error names the coding that reads it",
+    .onlySQLite(.anyTyped)
+  )
   func refused() throws {
     #expect(try reason("small = upper(small)") == .otherCoding(".text"))
     #expect(try reason("text = lower(text)") == .otherCoding(".lowercaseText"))
@@ -69,7 +72,7 @@ private struct Device: Record, Equatable {
     #expect(throws: ConversionError.self) { try Device.all.select { $0.isOn }.fetchAll(db) }
   }
 
-  @Test("are read in any form by SQL of a program's own")
+  @Test("`value` in raw SQL reads a UUID or Bool from any format")
   func ownSQL() throws {
     #expect(try db.value("SELECT small FROM device", as: UUID.self) == device.id)
     #expect(try db.value("SELECT 2", as: Bool.self) == true)

@@ -6,7 +6,7 @@ import Testing
     query.sql(in: OtherDialect()).text.components(after: " FROM ")
   }
 
-  @Test("has its own placeholders, numbered in the order of the values")
+  @Test("A dialect numbers its placeholders in the order of the values")
   func placeholders() {
     let query = Place.filter { $0.population > 1 && $0.name < "M" && $0.id.isNotNull }
     #expect(
@@ -16,7 +16,7 @@ import Testing
     #expect(query.sql(in: OtherDialect()).arguments.count == 2)
   }
 
-  @Test("says otherwise that NULL equals NULL")
+  @Test("A dialect can write null-safe equality in its own way")
   func nullSafeEquality() {
     #expect(
       other(Place.filter { $0.elevation == nil || $0.elevation != 3 }) == """
@@ -28,7 +28,7 @@ import Testing
         == #""place" WHERE "place"."elevation" IS NOT DISTINCT FROM "place"."elevation""#)
   }
 
-  @Test("takes a list as one value")
+  @Test("A dialect can bind a list as a single value")
   func membership() {
     let query = Place.filter { $0.name.in(["Oslo", "北京市"]) && !$0.population.in([1, 2, 3]) }
     #expect(
@@ -38,7 +38,7 @@ import Testing
     #expect(values == ["2 values", "3 values"])
   }
 
-  @Test("limits rows in its own words, in queries, subqueries and compounds")
+  @Test("A dialect writes its own limit in queries, subqueries and compounds")
   func limit() {
     #expect(
       other(Place.order { $0.name }.limit(3, offset: 5)) == """
@@ -55,14 +55,14 @@ import Testing
       both.hasSuffix(#"UNION SELECT "place"."country" FROM "place" FETCH FIRST $2 ROWS ONLY"#))
   }
 
-  @Test("names types")
+  @Test("A dialect names the types of casts")
   func types() {
     #expect(
       other(Place.filter { $0.name.cast(to: Int.self) == 1 })
         == #""place" WHERE CAST("place"."name" AS INTEGER_TYPE) = $1"#)
   }
 
-  @Test("names the types of a table's columns")
+  @Test("A dialect names the types of a table's columns")
   func columnTypes() throws {
     let place = try Place.table.schema(dateFormat: .iso8601, in: OtherDialect())
     #expect(
@@ -72,7 +72,7 @@ import Testing
     #expect(place.sql.contains(#""id" INTEGER_TYPE PRIMARY KEY,"#))
   }
 
-  @Test("knows as one thing what takes several functions in SQLite")
+  @Test("A dialect can rewrite hasPrefix, hasSuffix and position as single forms")
   func forms() throws {
     struct Named: Dialect {
       func placeholder(_ number: Int) -> String { "?" }
@@ -92,7 +92,7 @@ import Testing
         """)
   }
 
-  @Test("numbers the parameters of a record's statements, a column's always alike")
+  @Test("A dialect numbers the parameters of a record's statements")
   func recordStatements() {
     #expect(
       Nation.table.statements(in: OtherDialect()) == [
@@ -108,7 +108,7 @@ import Testing
       ])
   }
 
-  @Test("numbers the values of SQL that a program wrote itself among the others")
+  @Test("A dialect numbers the values of raw SQL together with the others")
   func ownSQL() {
     let query = Place.filter {
       $0.population > 5 && SQLExpression(sql: "unicode(\($0.name.sql)) BETWEEN \(65) AND \(90)")
@@ -121,7 +121,7 @@ import Testing
         """)
   }
 
-  @Test("leaves what it doesn't rewrite as SQLite has it")
+  @Test("A dialect that rewrites nothing writes SQLite's SQL")
   func same() {
     let query = Place.filter { $0.population > 5 }.order { $0.name.desc }
     #expect(query.sql(in: SQLiteDialect()).text == query.sql.text)

@@ -2,8 +2,8 @@ import Foundation
 import Larder
 import Testing
 
-/// A dialect that differs from SQLite's wherever a dialect can: what a fragment hides from it shows in
-/// its text.
+/// A dialect that differs from SQLite's wherever it can, so that a part of a query that it can't
+/// rewrite shows in the text.
 struct OtherDialect: Dialect {
   func placeholder(_ number: Int) -> String { "$\(number)" }
 
@@ -22,7 +22,8 @@ struct OtherDialect: Dialect {
     }
   }
 
-  /// What only SQLite's comparisons of keys need, and their list as an array.
+  /// Replaces the parts of key comparisons that only SQLite needs, and the list of keys by an
+  /// array.
   private func keys(_ fragment: SQLFragment) -> SQLFragment? {
     switch fragment.content {
     case .rows(let list):
@@ -34,7 +35,7 @@ struct OtherDialect: Dialect {
     }
   }
 
-  /// A list of values as an array, which is one value.
+  /// A list of values as an array, which is a single value.
   private func members(of fragment: SQLFragment) -> SQLFragment? {
     guard case .members(let list) = fragment.content else { return nil }
     return SQLFragment(value: "\(list.values.count) values")
@@ -49,7 +50,7 @@ struct OtherDialect: Dialect {
 
   func typeName(of type: ColumnType) -> String { "\(SQLiteDialect().typeName(of: type))_TYPE" }
 
-  /// What of SQLite is left in a text of this dialect, outside of names.
+  /// SQLite's syntax that is left in a text of this dialect, outside of names.
   static func leftovers(in text: String) -> [String] {
     var words = text
     words.replace(/"(?:[^"]|"")*"/, with: "name")
@@ -59,7 +60,7 @@ struct OtherDialect: Dialect {
     ].filter { words.contains($0) }
   }
 
-  /// Whether the placeholders of a text are numbered in order, as many as there are values.
+  /// Whether the text's placeholders are numbered in order, and as many as the values.
   static func isNumbered(_ sql: SQL) -> Bool {
     let numbers = sql.text.matches(of: /\$(\d+)/).compactMap { Int($0.output.1) }
     return numbers == Array(sql.arguments.positional.indices.map { $0 + 1 })
@@ -67,7 +68,7 @@ struct OtherDialect: Dialect {
 }
 
 extension Query {
-  /// The text for SQLite, where another dialect can write it as well.
+  /// The query's SQL for SQLite. Checks that another dialect can write it too.
   var snapshot: String { OtherDialect.checked(sql, sql(in: OtherDialect())) }
 }
 
@@ -85,7 +86,7 @@ extension Compound {
 }
 
 extension RecordAssociation {
-  /// The texts for SQLite of the statements that find what belongs to some records.
+  /// SQLite's SQL of the statements that fetch the records that belong to the owners.
   func snapshot(_ db: Database, of owners: [Owner]) throws -> [String] {
     zip(try records.sql(db, of: owners), try records.sql(db, of: owners, in: OtherDialect()))
       .map(OtherDialect.checked)

@@ -3,8 +3,8 @@ import Larder
 import PostgresSupport
 import Testing
 
-/// Answers that engines give in different ways unless the dialect sees to it.
-@Suite("Answers that are the same on each engine") struct SemanticsTests {
+/// Tests of results in which engines differ unless the dialect adapts them.
+@Suite("The same results on each engine") struct SemanticsTests {
   private struct Sample: Record, Equatable {
     var id: Int64?
     var number: Int
@@ -53,7 +53,7 @@ import Testing
     try Sample.filter(condition).order { $0.id }.select { $0.id }.fetchAll(db)
   }
 
-  @Test("NULL equals NULL, a value that is nil too, and NOT keeps to that")
+  @Test("Comparing with nil or a NULL value is null-safe, also under a negation")
   func nullSafety() throws {
     #expect(try ids { $0.maybe == nil } == [1])
     #expect(try ids { $0.maybe == .value(nil) } == [1])
@@ -65,7 +65,7 @@ import Testing
     #expect(try ids { $0.maybe == $0.number } == [])
   }
 
-  @Test("NULL is the smallest in an order, in both directions, unless the order says otherwise")
+  @Test("NULL sorts as the smallest value in both directions, unless the order says otherwise")
   func nullOrder() throws {
     #expect(try Sample.order { $0.maybe }.fetchAll(db).map(\.id) == [1, 2, 3])
     #expect(try Sample.order { $0.maybe.desc }.fetchAll(db).map(\.id) == [3, 2, 1])
@@ -73,7 +73,7 @@ import Testing
     #expect(try Sample.order { $0.maybe.desc.nullsFirst }.fetchAll(db).map(\.id) == [1, 3, 2])
   }
 
-  @Test("Quotients and remainders by zero are NULL, others go towards zero")
+  @Test("Dividing by zero gives NULL, and integer quotients round towards zero")
   func division() throws {
     #expect(try ids { ($0.number / $0.maybe) == nil } == [1, 2])
     #expect(try ids { ($0.number % $0.maybe) == nil } == [1, 2])
@@ -81,7 +81,7 @@ import Testing
     #expect(try values { $0.number % 4 } == [3, -3, 0])
   }
 
-  @Test("A shift by 64 bits or more leaves nothing, or the sign")
+  @Test("Shifting by 64 bits or more gives 0 or the sign, and by a negative number the other way")
   func shifts() throws {
     #expect(try values { $0.number << 64 } == [0, 0, 0])
     #expect(try values { $0.number >> 70 } == [0, -1, 0])
@@ -89,7 +89,7 @@ import Testing
     #expect(try values { $0.number << -1 } == [3, -4, 0])
   }
 
-  @Test("Sums of integers are integers, means are real, and both are NULL of nothing")
+  @Test("A sum of integers is an integer, an average is real, and both are nil without rows")
   func sums() throws {
     let sums = Sample.filter { $0.id < 3 && $0.number > 0 }
       .select { ($0.number.sum(), $0.number.average(), $0.number.total()) }
@@ -109,7 +109,7 @@ import Testing
     #expect(try filtered.fetchAll(db).map(\.1) == [-7])
   }
 
-  @Test("Real numbers lose their fraction, and are rounded with all of their digits")
+  @Test("`integer` truncates a real, `rounded` keeps all digits, and `greatest` of NULL is NULL")
   func numbers() throws {
     #expect(try values { $0.real.integer } == [2, -2, 0])
     #expect(try values { $0.real.rounded() } == [3, -3, 1])
@@ -120,7 +120,7 @@ import Testing
     #expect(try values { $0.flag.cast(to: Int.self) } == [1, 0, 1])
   }
 
-  @Test("Parts of texts count from both ends")
+  @Test("Text functions count from 0 and distinguish case")
   func parts() throws {
     #expect(try values { $0.text.position(of: "s") } == [1, 1, nil])
     #expect(try values { $0.text.substring(from: 1, count: 2) }[0] == "sl")
@@ -129,7 +129,7 @@ import Testing
     #expect(try values { $0.text.lowercased }[0] == "oslo")
   }
 
-  @Test("Wildcards, quotes and backslashes mean themselves but in patterns")
+  @Test("Wildcards, quotes and backslashes are literal, except in `like` and `glob` patterns")
   func patterns() throws {
     #expect(try ids { $0.text.like("OSL_") } == [1, 2])
     #expect(try ids { $0.text.like("%!%!_%", escape: "!") } == [3])
@@ -144,7 +144,7 @@ import Testing
     #expect(try ids { $0.text.in(["oslo", #"50%_\'""#]) } == [2, 3])
   }
 
-  @Test("A collation compares, orders and groups; where it can't be had it is refused")
+  @Test("A collation applies to comparisons, groups and orders, and throws where it can't")
   func collations() throws {
     #expect(try ids { $0.text.collate("NOCASE") == "OSLO" } == [1, 2])
     #expect(try ids { $0.text.collate("NOCASE").in(["OSLO"]) } == [1, 2])
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test("Values that look equal stand beside one another as what they are")
+  @Test("Composed and decomposed “é”, and 0.0 and -0.0, stay different values")
   func likeness() throws {
     let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
     let texts = Sample.filter { $0.id == 1 }
@@ -174,7 +174,7 @@ import Testing
     #expect(try zeros.fetchOne(db)?.1.sign == .minus)
   }
 
-  @Test("Numbers that the engine chooses go on behind the greatest that was given")
+  @Test("Keys that the engine chooses follow the greatest key that was given")
   func identity() throws {
     var next = Sample(id: nil, number: 1, maybe: nil, real: 0, text: "a", flag: true)
     try next.insert(db)
@@ -201,7 +201,7 @@ import Testing
     #expect(try Sample.find(db, 1).text == "Oslo")
   }
 
-  @Test("A statement that fails in a savepoint leaves the transaction as it was")
+  @Test("A failed statement in a savepoint leaves the outer transaction intact")
   func savepoints() throws {
     try db.inTransaction { db in
       try Sample.filter { $0.id == 1 }.update(db) { $0.number = 8 }
@@ -215,7 +215,7 @@ import Testing
     #expect(try Sample.find(db, 1).number == 8)
   }
 
-  @Test("What a server has no place for is refused, with the column where there is one")
+  @Test("Values, types and names that PostgreSQL can't store are refused")
   func refusals() throws {
     var sample = try Sample.find(db, 1)
     sample.real = .nan

@@ -3,7 +3,7 @@ import Larder
 import PostgresSupport
 import Testing
 
-/// Runs SQL that breaks a constraint, and tells which.
+/// Runs SQL, and returns the kind of constraint that it violates.
 func violation(_ sql: SQL, _ db: Database) -> ConstraintViolation.Kind? {
   do {
     try db.executeUpdate(sql)
@@ -20,7 +20,7 @@ struct ConstraintCreationTests {
   init() throws { db = try Database.empty() }
 
   @Test(
-    "A composite key and UNIQUE rule doubles out",
+    "A composite key and a UNIQUE constraint refuse duplicates",
     .onlySQLite(.catalog))
   func uniqueness() throws {
     try road(constraints: [.unique(Road.columns.country, Road.columns.length)]).create(db)
@@ -34,7 +34,7 @@ struct ConstraintCreationTests {
   }
 
   @Test(
-    "A collation decides what is unique",
+    "A unique column compares by its collation",
     .onlySQLite(.functions))
   func collation() throws {
     try town(Column("name", \.name, .collate("NOCASE"), .unique)).create(db)
@@ -42,7 +42,7 @@ struct ConstraintCreationTests {
     #expect(violation("INSERT INTO town (name) VALUES ('OSLO')", db) == .unique)
   }
 
-  @Test("Checks of columns and of the table hold")
+  @Test("Check constraints of columns and of the table are enforced")
   func checks() throws {
     try town(Column("name", \.name, .check("name <> \("L'Aquila")"))).create(db)
     #expect(violation("INSERT INTO town (name) VALUES (\("L'Aquila"))", db) == .check)
@@ -53,7 +53,7 @@ struct ConstraintCreationTests {
   }
 
   @Test(
-    "Generated columns are computed",
+    "Generated columns are computed, stored or virtual",
     .onlySQLite(.definitions))
   func generated() throws {
     for stored in [false, true] {
@@ -66,7 +66,7 @@ struct ConstraintCreationTests {
   }
 
   @Test(
-    "Indexes are used, a unique partial one rules doubles out where its condition holds",
+    "A unique partial index refuses duplicates where its condition holds, and queries use an index",
     .onlySQLite(.catalog))
   func indexes() throws {
     try road(indexes: [
@@ -81,12 +81,12 @@ struct ConstraintCreationTests {
     #expect(try plan.get("detail", as: String.self).contains("city_population_index"))
   }
 
-  @Test("Foreign keys are enforced, with their actions, at once or at the end")
+  @Test("Foreign keys are enforced with their actions, immediately or at commit")
   func foreignKeys() throws {
     try Road.table.create(db)
     try Bridge.table.create(db)
     try db.inTransaction { db in
-      // Deferred: the road comes after the bridge.
+      // The foreign key is deferred: the bridge is inserted before its road.
       try db.executeUpdate(#"INSERT INTO bridge ("from", "to") VALUES (1, 2)"#)
       try db.executeUpdate("INSERT INTO road VALUES (1, 2, NULL, 5)")
     }
@@ -103,7 +103,7 @@ struct ConstraintCreationTests {
   }
 
   @Test(
-    "Tables that refer to one another can be created in any order, and dropped",
+    "Tables that refer to each other can be created in either order, and dropped",
     .enabled(
       if: !TestEngine.isPostgres,
       "a server wants the other table first: CatalogTests has steps make both"))

@@ -12,7 +12,7 @@ struct ConstraintDifferenceTests {
     return try table.differences(db).map(\.description)
   }
 
-  @Test("Tables that drop rows, or replace others, without a word")
+  @Test("Conflict clauses in a table are reported as differences, and steps remove them")
   func conflictClauses() throws {
     #expect(
       try differences(
@@ -43,7 +43,7 @@ struct ConstraintDifferenceTests {
     #expect(declared.differences(from: try Schema(db)) == [])
   }
 
-  @Test("Collations and directions of keys and UNIQUE constraints")
+  @Test("Collations and directions of keys and UNIQUE constraints are reported as differences")
   func collations() throws {
     #expect(
       try differences(
@@ -69,7 +69,7 @@ struct ConstraintDifferenceTests {
         CREATE TABLE town (id INTEGER, name TEXT COLLATE NoCase NOT NULL,
           UNIQUE (name COLLATE NOCASE), PRIMARY KEY (id)) STRICT
         """) == [])
-    // A key that is the row id, and one that isn't, either way.
+    // Compares a key that is the row id with two that aren't, in both directions.
     let schemas = try ["INTEGER", "INT", "INTEGER DESC"].map { key in
       let db = try Database.empty()
       let words = key.split(separator: " ").joined(separator: " PRIMARY KEY ")

@@ -7,7 +7,7 @@ import Testing
   "Differences between a table and its declaration",
   .onlySQLite(.definitions))
 struct DifferencesTests {
-  /// The differences of a table that was made with this SQL, as text.
+  /// The descriptions of the differences of a table that this SQL creates.
   private func differences<R>(_ table: Table<R>, _ statements: SQL...) throws -> [String] {
     let db = try Database.empty()
     for statement in statements { try db.executeStatements(statement) }
@@ -18,7 +18,7 @@ struct DifferencesTests {
     "CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT NOT NULL, population INTEGER NOT NULL) STRICT"
   private let index: SQL = "CREATE INDEX city_population ON city (population)"
 
-  @Test("A table made by hand doesn't differ where it says the same in other words")
+  @Test("A table that says the same in other words has no differences")
   func same() throws {
     #expect(try differences(City.table, city, index) == [])
     #expect(
@@ -37,17 +37,17 @@ struct DifferencesTests {
         """) == [])
   }
 
-  @Test("A table that isn't there is the only difference")
+  @Test("A missing table is reported as the only difference")
   func missingTable() throws {
     let found = try differences(City.table)
     #expect(found.count == 1)
     #expect(found.first?.hasPrefix("“city”: declared CREATE TABLE \"city\" (") == true)
     #expect(found.first?.hasSuffix("found nothing") == true)
-    // A view isn't it.
+    // A view isn't a table.
     #expect(try differences(City.table, "CREATE VIEW city AS SELECT 1 AS id").count == 1)
   }
 
-  @Test("Columns that are missing or surplus")
+  @Test("Missing and surplus columns are reported as differences")
   func columns() throws {
     #expect(
       try differences(
@@ -62,7 +62,7 @@ struct DifferencesTests {
         ])
   }
 
-  @Test("Types, and whether NULL is ruled out")
+  @Test("Differences in types and nullability are reported")
   func types() throws {
     #expect(
       try differences(
@@ -80,7 +80,7 @@ struct DifferencesTests {
         index) == ["“city”.“id”, type: declared INTEGER, found INT"])
   }
 
-  @Test("Dates follow the format of the connection")
+  @Test("The declared type of dates follows the connection's format in differences")
   func dates() throws {
     var configuration = Configuration()
     configuration.dateFormat = .iso8601
@@ -95,7 +95,7 @@ struct DifferencesTests {
       ])
   }
 
-  @Test("Primary keys: their columns, their order, AUTOINCREMENT")
+  @Test("Differences of primary keys report their columns, order and AUTOINCREMENT")
   func primaryKeys() throws {
     #expect(
       try differences(
@@ -118,7 +118,7 @@ struct DifferencesTests {
         """, index) == [#"“city”, primary key: declared ("id"), found ("id") AUTOINCREMENT"#])
   }
 
-  @Test("Defaults")
+  @Test("Differences of defaults are reported")
   func defaults() throws {
     #expect(
       try differences(
@@ -135,7 +135,7 @@ struct DifferencesTests {
         == ["“town”.“name”, default: declared ((1) || (2)), found nothing"])
   }
 
-  @Test("Generated columns: whether, how and of what")
+  @Test("Differences of generated columns report presence, storage and expression")
   func generated() throws {
     func found(_ column: String) throws -> [String] {
       try differences(
@@ -154,7 +154,7 @@ struct DifferencesTests {
         == ["“town”.“name”, generated value: declared nothing, found GENERATED ALWAYS"])
   }
 
-  @Test("Indexes and UNIQUE constraints that are missing")
+  @Test("Missing indexes and UNIQUE constraints are reported as differences")
   func indexes() throws {
     #expect(
       try differences(City.table, city) == [
@@ -171,7 +171,7 @@ struct DifferencesTests {
         + "WHERE country = 'NO', found nothing",
     ]
     #expect(try differences(table, sql) == missing)
-    // Other columns, another order, no uniqueness, another condition.
+    // None has the right columns, order, uniqueness and condition together.
     #expect(
       try differences(
         table, sql,
@@ -199,7 +199,7 @@ struct DifferencesTests {
         table, "CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT") == [])
   }
 
-  @Test("Foreign keys that are missing or do something else")
+  @Test("Missing and different foreign keys are reported as differences")
   func foreignKeys() throws {
     let table = town(Column("name", \.name, .references(Country.self, onDelete: .cascade)))
     func found(_ clause: String) throws -> [String] {
@@ -222,7 +222,7 @@ struct DifferencesTests {
       ])
   }
 
-  @Test("STRICT and WITHOUT ROWID")
+  @Test("Differences of STRICT and WITHOUT ROWID are reported")
   func options() throws {
     let sql = SQL(raw: SchemaTextTests.roadSQL(options: " WITHOUT ROWID"))
     #expect(
@@ -233,7 +233,7 @@ struct DifferencesTests {
       ])
   }
 
-  @Test("A temporary table hides another of its name")
+  @Test("A temporary table that hides another of its name is the one that is compared")
   func temporary() throws {
     #expect(
       try differences(
@@ -242,7 +242,7 @@ struct DifferencesTests {
       ).count == 4)
   }
 
-  @Test("Differences can be asked for in a read scope")
+  @Test("Differences can be computed in a read scope")
   func reading() throws {
     let queue = try DatabaseQueue()
     try queue.inTransaction { try City.table.create($0) }

@@ -4,7 +4,7 @@ import PostgresSupport
 import Testing
 
 @Suite(
-  "SQL behind an entry of a schema that somebody else has made",
+  "SQL planted behind a schema entry's statement",
   .onlySQLite(.definitions))
 struct ForeignStatementTests {
   private let folder: ScratchFolder
@@ -15,7 +15,7 @@ struct ForeignStatementTests {
     path = folder.file("foreign.db")
   }
 
-  /// A file in which a statement stands behind that of an entry.
+  /// Makes a file in which another statement follows that of a schema entry.
   private func plant(
     _ create: String, end: String = "", _ planted: String, file: String = "foreign.db"
   ) throws {
@@ -40,7 +40,7 @@ struct ForeignStatementTests {
   }
 
   @Test(
-    "is not run by a rebuild",
+    "A rebuild throws if SQL was planted behind an index or trigger, and doesn't run it",
     arguments: [
       ("CREATE INDEX i ON city(name)", ""),
       ("CREATE TRIGGER i AFTER INSERT ON city BEGIN SELECT 1;", " END"),
@@ -58,7 +58,7 @@ struct ForeignStatementTests {
     }
   }
 
-  @Test("is not run where an entry, a table or a step is made in another database")
+  @Test("Creating an entry or a table of a schema, or running a step, doesn't run planted SQL")
   func creation() throws {
     try plant("CREATE TABLE city (name TEXT) STRICT", "DROP TABLE victim;")
     let schema = try Schema(Database(path: path))
@@ -78,7 +78,7 @@ struct ForeignStatementTests {
     try expectVictim(mine)
   }
 
-  @Test("An entry whose statement makes something else is refused, with its text")
+  @Test("A schema entry whose SQL creates anything else is refused with its SQL")
   func otherName() throws {
     let db = try Database.empty()
     try db.executeStatements("CREATE TABLE city (name); CREATE TABLE town (name)")

@@ -3,14 +3,14 @@ import PostgresSupport
 import Testing
 
 @Suite(
-  "Adding columns that are missing",
+  "Adding missing columns",
   .onlySQLite(.definitions))
 struct MissingColumnTests {
   let db: Database
 
   init() throws { db = try Database.empty() }
 
-  @Test("Columns are added with their defaults, checks, foreign keys and indexes")
+  @Test("Missing columns are added with their defaults, checks, foreign keys and indexes")
   func added() throws {
     try Country.table.create(db)
     try db.executeStatements(
@@ -32,7 +32,7 @@ struct MissingColumnTests {
     #expect(try table.addMissingColumns(db) == [])
   }
 
-  @Test("A record's columns are added, in any case of their names")
+  @Test("A record's missing columns are added, and names compare in any case")
   func record() throws {
     try db.executeStatements(
       "CREATE TABLE CITY (ID INTEGER PRIMARY KEY, Population INTEGER NOT NULL)")
@@ -44,13 +44,13 @@ struct MissingColumnTests {
   }
 
   @Test(
-    "What ALTER TABLE can't add is an error, and nothing is added",
+    "A column that ALTER TABLE can't add throws with the reason, and nothing is added",
     arguments: [
       (ColumnDefinition.column("x", .integer), "it is NOT NULL and has no default"),
       (.column("x", .integer.optional, .unique), "it is UNIQUE"),
       (
         .column("x", .integer.optional, .generated("1", stored: true)),
-        "its computed value is stored"
+        "it is a STORED generated column"
       ),
       (.column("x", .integer, .default(sql: "abs(1)")), "its default is an expression"),
       (.column("x", .text, .default("a\0b")), "its default is an expression"),
@@ -68,14 +68,14 @@ struct MissingColumnTests {
     let error = failure(SchemaError.self) { try table.addMissingColumns(db) }
     #expect(error == .cannotAddColumn(table: "town", column: "x", reason: reason))
     #expect(try db.columns(of: "town").count == 1)
-    // In its place a rebuild does.
+    // The steps rebuild the table instead.
     if column.name == "x", !reason.contains("NOT NULL") {
       let steps = Schema(tables: [table]).steps(from: try Schema(db))
       #expect(steps.map(\.sql) == [nil])
     }
   }
 
-  @Test("A check that rows break keeps the column from being added")
+  @Test("A column whose check existing rows violate isn't added")
   func check() throws {
     try db.executeStatements(
       "CREATE TABLE town (id INTEGER PRIMARY KEY) STRICT; INSERT INTO town VALUES (1)")

@@ -2,9 +2,9 @@ import Larder
 import PostgresSupport
 import Testing
 
-@Suite("What a table only says in other words", .onlySQLite(.definitions))
+@Suite("Differences that are only notes", .onlySQLite(.definitions))
 struct NoteTests {
-  /// What differs of a town's table with this column: what has to be changed, and the notes.
+  /// The differences and the notes for a town's table with this column.
   private func compared(
     _ column: Column<Town, String>, _ found: String, options: TableOptions = .notStrict
   ) throws -> (differences: [String], notes: [String]) {
@@ -21,7 +21,7 @@ struct NoteTests {
   private let name = Column("name", \Town.name)
 
   @Test(
-    "Types of the same affinity",
+    "A type of the same affinity is a note, not a difference",
     arguments: ["NVARCHAR(160)", "varchar", "CLOB", "CHARACTER VARYING(8)", "\"my text\""])
   func text(_ type: String) throws {
     let (differences, notes) = try compared(name, "name \(type) NOT NULL")
@@ -30,14 +30,14 @@ struct NoteTests {
   }
 
   @Test(
-    "Types of another affinity are differences", arguments: ["DATETIME", "INT", "REAL", "BLOB"])
+    "A type of another affinity is a difference", arguments: ["DATETIME", "INT", "REAL", "BLOB"])
   func others(_ type: String) throws {
     let (differences, notes) = try compared(name, "name \(type) NOT NULL")
     #expect(differences == ["“town”.“name”, type: declared TEXT, found \(type)"])
     #expect(notes == [])
   }
 
-  @Test("A type that is declared as it stands there is no note")
+  @Test("A type declared by .sqlType exactly as in the table is neither a note nor a difference")
   func declared() throws {
     let column = Column("name", \Town.name, .sqlType("NVARCHAR(160)"))
     #expect(try compared(column, "name NVARCHAR(160) NOT NULL") == ([], []))
@@ -47,7 +47,7 @@ struct NoteTests {
     #expect(try compared(name, "name NOT NULL").differences.count == 1)
   }
 
-  @Test("A key that can be NULL by SQLite's old mistake")
+  @Test("A text key that SQLite allows to be NULL is a note, not a difference")
   func nullableKey() throws {
     struct Saying: Record {
       var city: String?
@@ -64,7 +64,7 @@ struct NoteTests {
   }
 
   @Test(
-    "Defaults of the same value",
+    "A default of the same value in another spelling is no difference",
     arguments: [
       ("'x'", "('x')"), ("'x'", "\"x\""), ("'x'", "x"), ("'5'", "5"), ("'5'", "+5"),
     ])
@@ -76,7 +76,7 @@ struct NoteTests {
   }
 
   @Test(
-    "Defaults of other values",
+    "A default of another value is a difference",
     arguments: ["'X'", "5.0", "('y' || 'z')", "NULL", "CURRENT_TIMESTAMP", "x'35'"])
   func otherDefaults(_ found: String) throws {
     let column = Column("name", \Town.name, .default("5"))
@@ -84,7 +84,7 @@ struct NoteTests {
     #expect(differences.count == 1 && notes == [])
   }
 
-  @Test("Numbers, truth, times and nothing")
+  @Test("Defaults of numbers, booleans and times are compared by value")
   func numbers() throws {
     struct Part: Record {
       var id: Int
@@ -122,14 +122,14 @@ struct NoteTests {
   }
 }
 
-@Suite("Columns with a type of their own", .onlySQLite(.definitions))
+@Suite("Columns with .sqlType", .onlySQLite(.definitions))
 struct SQLTypeTests {
   private func schema(_ type: String, _ options: TableOptions = .notStrict) throws -> String {
     try town(Column("name", \Town.name, .sqlType(type), .default("x")), options: options)
       .schema().sql
   }
 
-  @Test("It stands in CREATE TABLE as it was given")
+  @Test(".sqlType stands in CREATE TABLE as given")
   func text() throws {
     #expect(
       try schema("NVARCHAR(160)") == """
@@ -143,24 +143,24 @@ struct SQLTypeTests {
     #expect(try schema("BLOB", []).contains("BLOB NOT NULL"))
   }
 
-  @Test("A STRICT table has SQLite's own types only")
+  @Test("A STRICT table refuses a .sqlType that isn't one of its types")
   func strict() throws {
     #expect(
       recordFailure { try schema("NVARCHAR(160)", []) }?
-        .hasSuffix("which a STRICT table doesn't have; say .notStrict") == true)
+        .hasSuffix("which a STRICT table doesn't allow; use .notStrict") == true)
   }
 
   @Test(
-    "What is no type is refused",
+    "A .sqlType that is more than a type's name is refused",
     arguments: [
       "TEXT DEFAULT 'a'", "TEXT, other TEXT", "TEXT)", "(5", "TEXT PRIMARY KEY", "TEXT; --",
       "TEXT NOT NULL", "a\0b",
     ])
   func noType(_ type: String) throws {
-    #expect(recordFailure { try schema(type) }?.contains("has a type that is none") == true)
+    #expect(recordFailure { try schema(type) }?.contains("has an invalid SQL type") == true)
   }
 
-  @Test("Only an INTEGER is the row id, which the database chooses")
+  @Test("Only a key with the type INTEGER is the row id")
   func rowID() throws {
     struct Visit: Record {
       var id: Int64?

@@ -4,14 +4,14 @@ import PostgresSupport
 import Testing
 
 @Suite(
-  "What depends on a table that is rebuilt",
+  "Views, triggers and indexes of a rebuilt table",
   .onlySQLite(.triggers))
 struct RebuildDependentTests {
   let db: Database
 
   init() throws { db = try Database.empty() }
 
-  @Test("Columns stay where they are, for those who count them")
+  @Test("A rebuild keeps the order of columns for views and triggers that count them")
   func order() throws {
     try db.executeStatements(
       """
@@ -47,7 +47,7 @@ struct RebuildDependentTests {
     #expect(violation("INSERT INTO t VALUES ('x', 'B', 'c')", db) == .unique)
   }
 
-  @Test("A new column takes the place of one that is gone")
+  @Test("A rebuild puts a new column in the place of a dropped one")
   func replaced() throws {
     try db.executeStatements(
       "CREATE TABLE t (a TEXT, b TEXT, c TEXT); INSERT INTO t VALUES ('a', 'b', 'c')")
@@ -59,7 +59,7 @@ struct RebuildDependentTests {
     #expect(try db.value("SELECT a || renamed || c FROM t") == "abc")
   }
 
-  @Test("A column isn't added where a view or trigger counts columns")
+  @Test("Adding a column throws if a trigger inserts without naming columns")
   func added() throws {
     try db.executeStatements(
       """
@@ -78,7 +78,7 @@ struct RebuildDependentTests {
     #expect(try db.schema() == before)
   }
 
-  @Test("Constraints may name the table")
+  @Test("A rebuild keeps checks that name their table")
   func qualified() throws {
     let sql: SQL = """
       CREATE TABLE "my t" (a INTEGER CHECK ("my t".a > 0 AND 1.5 > 1), b AS (a + 1),
@@ -94,7 +94,7 @@ struct RebuildDependentTests {
     #expect(violation("INSERT INTO \"my t\" (a) VALUES (0)", db) == .check)
   }
 
-  @Test("Temporary views and triggers that would no longer work are told")
+  @Test("A rebuild that would break a temporary view or trigger throws")
   func temporary() throws {
     try db.executeStatements(
       "CREATE TABLE t (a TEXT, b TEXT); CREATE TEMP VIEW v AS SELECT b FROM t; CREATE TEMP TABLE n (x)"
@@ -121,7 +121,7 @@ struct RebuildDependentTests {
     }
   }
 
-  @Test("Triggers of one name, an index with the new table's name and strings in double quotes")
+  @Test("A rebuild keeps triggers of the same name in other databases")
   func names() throws {
     try db.executeStatements(
       """
@@ -143,11 +143,11 @@ struct RebuildDependentTests {
       } == ["main", "other", "temp"])
   }
 
-  @Test("Indexes of files that were made with strings in double quotes are kept")
+  @Test("A rebuild keeps indexes whose SQL has strings in double quotes")
   func quotedStrings() throws {
     let folder = try ScratchFolder()
     let path = folder.file("old.db")
-    // As long as what replaces it.
+    // The text has the same length as its replacement.
     try Database(path: path).executeStatements(
       """
       CREATE TABLE city (id INTEGER PRIMARY KEY, name TEXT, population INT, code TEXT);

@@ -24,7 +24,7 @@ struct RebuildRelationTests {
     try db.value("SELECT count(*) FROM \(identifier: table)", as: Int.self)
   }
 
-  @Test("Rows that refer to it with ON DELETE CASCADE stay, and still refer to it")
+  @Test("A rebuild keeps rows that refer to the table with ON DELETE CASCADE")
   func children() throws {
     try Country.table.rebuild(db)
     #expect(try count("town") == 3)
@@ -35,13 +35,13 @@ struct RebuildRelationTests {
     #expect(try count("town") == 1)
   }
 
-  @Test("Inside of a transaction with foreign keys on it is refused, and with them off it is not")
+  @Test("Rebuilding a referenced table in a transaction throws unless foreign keys are off")
   func transactions() throws {
     try db.inTransaction { db in
       #expect(
         failure(SchemaError.self) { try Country.table.rebuild(db) }
           == .foreignKeysAreOn(table: "country"))
-      // Nothing refers to towns.
+      // No table refers to towns.
       try TableSchema(
         "town", [.column("id", .integer, .primaryKey), .column("country", .text)]
       ).rebuild(db)
@@ -55,7 +55,7 @@ struct RebuildRelationTests {
     #expect(try Country.table.differences(db) == [])
   }
 
-  @Test("A table that refers to itself is one that others refer to")
+  @Test("A table that refers to itself counts as referenced in a rebuild")
   func selfReference() throws {
     try db.executeStatements(
       """
@@ -80,7 +80,7 @@ struct RebuildRelationTests {
     #expect(try count("bridge") == 1)
   }
 
-  @Test("A rebuild after which rows would refer to none is undone")
+  @Test("A rebuild that would break foreign keys throws and is undone")
   func brokenKeys() throws {
     let before = try db.schema()
     #expect(
@@ -92,14 +92,14 @@ struct RebuildRelationTests {
         .column("id", .integer, .primaryKey),
         .column("country", .text, .references("country", column: "name")),
       ])
-    // Not unique there.
+    // The column isn't unique in the other table.
     #expect(throws: DatabaseError.self) { try towns.rebuild(db) }
     #expect(try db.schema() == before)
     #expect(try count("town") == 3)
     #expect(try db.value("PRAGMA foreign_keys") == 1)
   }
 
-  @Test("Indexes and triggers are kept, and those of other tables and views go on working")
+  @Test("A rebuild keeps indexes and triggers, and other tables' triggers and views still work")
   func dependents() throws {
     try db.executeStatements(
       """
@@ -129,7 +129,7 @@ struct RebuildRelationTests {
     #expect(violation("INSERT INTO country VALUES ('S', 'sweden!')", db) == .unique)
   }
 
-  @Test("Indexes of columns that are gone go with them, others of the same use aren't made twice")
+  @Test("A rebuild drops indexes of dropped columns, and doesn't duplicate an equivalent index")
   func indexes() throws {
     try db.executeStatements(
       """
@@ -144,7 +144,7 @@ struct RebuildRelationTests {
   }
 
   @Test(
-    "A rebuild that would break a view or trigger is undone, one that is broken already is none's fault",
+    "A rebuild that would break a view or trigger is undone, unless it was broken before",
     arguments: [
       ("CREATE VIEW names AS SELECT name FROM country", "names"),
       (
@@ -183,7 +183,7 @@ struct RebuildRelationTests {
     try Country.table.rebuild(db)
   }
 
-  @Test("A rebuild whose task is cancelled is undone, and foreign keys are enforced again")
+  @Test("Cancelling a rebuild undoes it, and enforces foreign keys again")
   func cancelled() async throws {
     let queue = try DatabaseQueue()
     let (begins, begin) = AsyncStream<Void>.makeStream()
@@ -195,7 +195,7 @@ struct RebuildRelationTests {
         CREATE TABLE town (country TEXT REFERENCES country ON DELETE CASCADE);
         INSERT INTO country VALUES ('NO', 'Norway'); INSERT INTO town VALUES ('NO');
         """)
-      // Stands still in the middle of the copy until the task is cancelled.
+      // Blocks in the middle of the copy until the task is cancelled.
       try db.createFunction("stop", argumentCount: 1, deterministic: false) { arguments in
         begin.yield()
         _ = isCancelled.wait(timeout: .now() + .seconds(600))

@@ -13,7 +13,7 @@ struct RebuildRowIDTests {
     try db.executeQuery("SELECT rowid FROM article ORDER BY title").map { try $0.get(at: 0) }
   }
 
-  /// Articles whose texts are searched through their row ids.
+  /// Makes articles whose full-text index refers to their row ids.
   private func makeArticles(_ key: String) throws {
     try db.executeStatements(
       SQL(
@@ -34,7 +34,7 @@ struct RebuildRowIDTests {
     try TableSchema("article", [key, .column("title", .text)], options: options)
   }
 
-  @Test("They are kept where the key is no longer the row id")
+  @Test("A rebuild keeps row ids where the key stops being the row id")
   func keptWithoutKey() throws {
     try makeArticles("id INTEGER PRIMARY KEY")
     try article(.column("id", .text, .primaryKey)).rebuild(db)
@@ -51,7 +51,7 @@ struct RebuildRowIDTests {
   }
 
   @Test(
-    "A key that looks like the row id and isn't doesn't take its place unseen",
+    "A rebuild throws if a key that isn't the row id would replace the row ids",
     arguments: ["id INTEGER PRIMARY KEY DESC", "id INT PRIMARY KEY", "id INTEGER UNIQUE"])
   func notTheRowID(key: String) throws {
     try makeArticles(key)
@@ -66,14 +66,14 @@ struct RebuildRowIDTests {
       }
     }
     #expect(try search("oslo") == "Oslo")
-    // The same in a table whose rows have both numbers the same.
+    // The rebuild is allowed if all keys equal the row ids.
     try db.executeStatements("UPDATE article SET id = rowid")
     try table.rebuild(db)
     #expect(try rowIDs() == [3, 7])
     #expect(try search("oslo") == "Oslo")
   }
 
-  @Test("They are kept where only another column changes, whatever the key looks like")
+  @Test("A rebuild of another column keeps row ids that differ from the key")
   func otherColumn() throws {
     try makeArticles("id INTEGER PRIMARY KEY DESC")
     try db.executeStatements("UPDATE article SET id = rowid * 10")
@@ -85,7 +85,7 @@ struct RebuildRowIDTests {
     #expect(try search("bergen") == "Bergen")
   }
 
-  @Test("A table that a virtual one knows doesn't become one without row ids unless told")
+  @Test("A rebuild to WITHOUT ROWID throws if a virtual table may know the row ids")
   func withoutRowID() throws {
     try makeArticles("id INTEGER PRIMARY KEY")
     let table = try article(.column("id", .integer, .primaryKey), .withoutRowID)
@@ -102,7 +102,7 @@ struct RebuildRowIDTests {
     try table.rebuild(db, losing: .rowIDs)
   }
 
-  @Test("A key that an expression computes is one that nobody knew")
+  @Test("A rebuild throws if an expression would change the row ids")
   func computedKey() throws {
     try makeArticles("id INTEGER PRIMARY KEY")
     let table = try article(.column("id", .integer, .primaryKey))

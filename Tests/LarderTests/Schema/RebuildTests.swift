@@ -12,7 +12,7 @@ struct RebuildTests {
 
   init() throws { db = try Database.empty() }
 
-  /// All rows of a table as text.
+  /// The rows of a query as texts.
   private func rows(_ sql: SQL) throws -> [String] {
     try db.executeQuery(sql).map { row in
       try (0..<row.columnCount).map { "\(try row.get(at: $0, as: DatabaseValue.self))" }
@@ -20,7 +20,7 @@ struct RebuildTests {
     }
   }
 
-  /// Everything that the database holds.
+  /// The database's whole schema and rows as texts.
   private func snapshot() throws -> [String] {
     try db.schema().map { "\($0)" }
       + db.schema().filter { $0.kind == .table }.flatMap {
@@ -36,7 +36,7 @@ struct RebuildTests {
       """)
   }
 
-  @Test("Types change, columns are renamed and rows are copied by expressions")
+  @Test("A rebuild changes types, renames columns and copies rows by expressions")
   func copying() throws {
     try makeOldCities()
     let count = try City.table.rebuild(
@@ -52,7 +52,7 @@ struct RebuildTests {
     #expect(try db.value("PRAGMA foreign_keys") == 1)
   }
 
-  @Test("Columns that are new get their default")
+  @Test("A rebuild gives new columns their default")
   func defaults() throws {
     try makeOldCities()
     let table = Table(
@@ -62,14 +62,14 @@ struct RebuildTests {
     #expect(try rows("SELECT * FROM city") == ["3 Bergen 5", "7 Oslo 5"].map(described))
   }
 
-  /// Rows as ``rows(_:)`` describes them.
+  /// A row as ``rows(_:)`` describes it.
   private func described(_ row: String) -> String {
     row.split(separator: " ").map { word in
       "\(Int64(word).map(DatabaseValue.integer) ?? .text(String(word)))"
     }.joined(separator: " ")
   }
 
-  @Test("A rebuild that would lose a column, or has no value for one, changes nothing")
+  @Test("A rebuild that would lose a column, or lacks a value for one, throws and changes nothing")
   func refusals() throws {
     try makeOldCities()
     let before = try snapshot()
@@ -87,7 +87,7 @@ struct RebuildTests {
     try City.table.rebuild(db, copying: ["population": "1"], losing: .columns)
   }
 
-  @Test("A table that shares no column with the old one needs values, too")
+  @Test("A rebuild without a column in common with the old table needs values")
   func nothingInCommon() throws {
     let db = try Database.empty()
     try db.executeStatements(
@@ -98,21 +98,21 @@ struct RebuildTests {
     }
   }
 
-  @Test("An empty table has nothing to lose")
+  @Test("A rebuild of an empty table may drop all columns")
   func empty() throws {
     try db.executeStatements("CREATE TABLE city (key TEXT)")
     #expect(try City.table.rebuild(db) == 0)
     #expect(try City.table.differences(db) == [])
   }
 
-  @Test("Rows that don't fit are an error that changes nothing, or left out where that is allowed")
+  @Test("A rebuild throws for rows that violate constraints, or drops them with .rows")
   func rowsThatBreakConstraints() throws {
     try makeOldCities()
     try db.executeStatements("INSERT INTO city VALUES (8, NULL, '5'), (9, 'Oslo', 'many')")
     let before = try snapshot()
     let numbers: [String: SQL] = ["population": "CAST(inhabitants AS INTEGER)"]
     #expect(throws: DatabaseError.self) { try City.table.rebuild(db, copying: numbers) }
-    // STRICT takes no text for a number.
+    // A STRICT table accepts no text for a number.
     #expect(throws: DatabaseError.self) {
       try City.table.rebuild(
         db, copying: ["population": "inhabitants", "name": "ifnull(name, '')"])
@@ -122,11 +122,11 @@ struct RebuildTests {
     #expect(try City.fetchAll(db).map(\.id) == [3, 7, 9])
   }
 
-  @Test("Rows that a conflict clause would replace are counted as lost")
+  @Test("A rebuild throws for rows that a conflict clause would replace")
   func replacedRows() throws {
     try makeOldCities()
     try db.executeStatements("INSERT INTO city VALUES (8, 'Oslo', '5')")
-    // A table of another database, whose declaration no builder can make.
+    // A table read from another database: no builder declares conflict clauses.
     let other = try Database.empty()
     try other.executeStatements(
       """
@@ -141,7 +141,7 @@ struct RebuildTests {
     #expect(try table.rebuild(db, losing: .rows) == 2)
   }
 
-  @Test("Row ids are kept where no column has them")
+  @Test("A rebuild keeps row ids that no column shows")
   func rowIDs() throws {
     try db.executeStatements(
       "CREATE TABLE road (a TEXT, rowid TEXT); INSERT INTO road (_rowid_, a) VALUES (9, 'x'), (4, 'y')"
@@ -152,14 +152,14 @@ struct RebuildTests {
       options: .noPrimaryKey)
     try table.rebuild(db)
     #expect(try rows("SELECT oid, a FROM road") == ["4 y", "9 x"].map(described))
-    // They become the key where there was none.
+    // The row ids become the key of a table that had none.
     let keyed = try TableSchema(
       "road", [.column("id", .integer, .primaryKey), .column("a", .text)])
     try keyed.rebuild(db, losing: .columns)
     #expect(try rows("SELECT id, a FROM road") == ["4 y", "9 x"].map(described))
   }
 
-  @Test("To WITHOUT ROWID and back")
+  @Test("A rebuild changes a table to WITHOUT ROWID and back")
   func withoutRowID() throws {
     try road().create(db)
     try db.executeStatements("INSERT INTO road VALUES (2, 1, 'NO', 5), (1, 2, 'SE', 6)")
@@ -171,7 +171,7 @@ struct RebuildTests {
     #expect(try db.value("SELECT count(*) FROM road") == 2)
   }
 
-  @Test("Keys of AUTOINCREMENT are not used again")
+  @Test("A rebuild keeps the AUTOINCREMENT sequence")
   func autoincrement() throws {
     try Bridge.table.create(db)
     try road().create(db)
@@ -189,7 +189,7 @@ struct RebuildTests {
     #expect(bridge.id == 51)
   }
 
-  @Test("A table may have the name that a new one would have meanwhile")
+  @Test("A rebuild works if the name of its temporary table is taken")
   func takenName() throws {
     try makeOldCities()
     try db.executeStatements(
@@ -203,7 +203,7 @@ struct RebuildTests {
     #expect(try db.schema().count { $0.kind != .index } == 3)
   }
 
-  @Test("Rows of which nothing is left but their number get the defaults")
+  @Test("A rebuild that copies no column fills each row with defaults")
   func onlyDefaults() throws {
     struct Lake: Record {
       var name: String
@@ -219,7 +219,7 @@ struct RebuildTests {
     #expect(try rows("SELECT * FROM lake") == ["unnamed", "unnamed"].map(described))
   }
 
-  @Test("Keys of AUTOINCREMENT are not used again where the table's name changes its case")
+  @Test("A rebuild keeps the AUTOINCREMENT sequence if the table's name changes its case")
   func autoincrementInAnotherCase() throws {
     try road().create(db)
     try db.executeStatements(
@@ -236,7 +236,7 @@ struct RebuildTests {
     #expect(bridge.id == 51)
   }
 
-  @Test("Generated columns are computed anew")
+  @Test("A rebuild computes generated columns anew, and takes no value for them")
   func generated() throws {
     try db.executeStatements(
       """
@@ -256,7 +256,7 @@ struct RebuildTests {
         == .noSuchColumn(table: "town", column: "twice"))
   }
 
-  @Test("What isn't an ordinary table of the main schema is refused")
+  @Test("Rebuilding a view, a virtual or a temporary table, or a hidden one, throws")
   func notTables() throws {
     func error(_ sql: SQL) throws -> SchemaError? {
       let db = try Database.empty()
@@ -270,7 +270,7 @@ struct RebuildTests {
     #expect(try error("CREATE TABLE city (id); CREATE TEMP TABLE City (id)") == .hidden("city"))
   }
 
-  @Test("A full disk in the middle leaves the database as it was")
+  @Test("A full disk in a rebuild leaves the database as it was")
   func fullDisk() throws {
     try makeOldCities()
     try db.executeStatements(
@@ -292,7 +292,7 @@ struct RebuildTests {
     #expect(!db.isInTransaction)
   }
 
-  @Test("A rebuild in a transaction that is rolled back has not been")
+  @Test("A rebuild in a transaction is rolled back with it")
   func rolledBack() throws {
     try makeOldCities()
     let before = try snapshot()

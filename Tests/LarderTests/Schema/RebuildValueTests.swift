@@ -17,7 +17,7 @@ struct RebuildValueTests {
       options: options)
   }
 
-  /// Makes a table with values of one type, and rebuilds it with another.
+  /// Makes a table with values of one type, and rebuilds it with another type.
   private func convert(_ type: String, _ values: String, to new: TableSchema) throws -> [String] {
     let db = try Database.empty()
     try db.executeStatements(
@@ -32,7 +32,7 @@ struct RebuildValueTests {
     }
   }
 
-  @Test("A type that keeps every value is changed")
+  @Test("A rebuild changes a column's type if every value is kept")
   func kept() throws {
     #expect(
       try convert(
@@ -57,7 +57,7 @@ struct RebuildValueTests {
   }
 
   @Test(
-    "A type that would change a value is refused, with the number of rows and which",
+    "A rebuild that would change values throws with the number of rows and their keys",
     arguments: [
       ("REAL", "0.30000000000000004", ColumnType.text),
       ("INTEGER", "9007199254740993", .real),
@@ -86,10 +86,10 @@ struct RebuildValueTests {
         == .changesValues(
           table: "town", column: "a", count: 2, rows: [[.integer(5)], [.integer(11)]]))
     #expect(try db.schema() == before)
-    // So is a step, which doesn't know the rows.
+    // A step is refused too, which was computed without the rows.
     let steps = try Schema(tables: [table(new)]).steps(from: Schema(db))
     #expect(throws: SchemaError.self) { try steps[0].execute(db) }
-    // And a new name with another type.
+    // A new name with another type is refused too.
     let renamed = try TableSchema(
       "town", [.column("id", .integer, .primaryKey), .column("b", new.optional)],
       options: .notStrict)
@@ -97,7 +97,7 @@ struct RebuildValueTests {
     #expect(try table(new).rebuild(db, losing: .values) == 4)
   }
 
-  @Test("A zero below zero, which only columns without a type keep, is told")
+  @Test("A rebuild that would change -0.0 throws unless the new column has no type")
   func negativeZero() throws {
     try db.executeStatements("CREATE TABLE town (id INTEGER PRIMARY KEY, a)")
     for number in [0.0, -0.0, 1.0] {
@@ -112,7 +112,7 @@ struct RebuildValueTests {
     #expect(try db.value("SELECT a FROM town WHERE id = 2", as: Double.self)?.sign == .minus)
   }
 
-  @Test("Rows without a row id are told by their key")
+  @Test("The error of a rebuild without row ids names rows by their keys")
   func keys() throws {
     try db.executeStatements(
       """
@@ -127,7 +127,7 @@ struct RebuildValueTests {
         == .changesValues(table: "town", column: "c", count: 1, rows: [["y", "x"]]))
   }
 
-  @Test("A NULL that would become the default, or a key that SQLite chooses, is told")
+  @Test("A rebuild throws if a NULL would become the default or a key that SQLite chooses")
   func nulls() throws {
     try db.executeStatements(
       "CREATE TABLE town (id INT PRIMARY KEY, a INTEGER); INSERT INTO town VALUES (1, 5), (NULL, 6)"
@@ -145,7 +145,7 @@ struct RebuildValueTests {
         == .changesValues(table: "town", column: "a", count: 1, rows: [[1]]))
   }
 
-  @Test("A column that becomes computed loses its values, and one that no longer is keeps them")
+  @Test("A rebuild that makes a column generated loses its values, and the reverse keeps them")
   func generated() throws {
     try db.executeStatements(
       """
@@ -172,7 +172,7 @@ struct RebuildValueTests {
     #expect(found.differences(from: try Schema(db).table("town")) == [])
   }
 
-  @Test("A column is used where an expression reads it, not where a word is the same")
+  @Test("A rebuild counts a column as copied only if an expression reads it")
   func usedColumns() throws {
     try db.executeStatements(
       """

@@ -10,7 +10,7 @@ struct SchemaCreationTests {
   init() throws { db = try Database.empty() }
 
   @Test(
-    "Records are written to and read from the table that was created",
+    "Records can be inserted and found in a table that their declaration created",
     .onlySQLite(.catalog))
   func records() throws {
     try City.table.create(db)
@@ -21,7 +21,7 @@ struct SchemaCreationTests {
   }
 
   @Test(
-    "Every type can be stored and read",
+    "A created table stores every type, whether STRICT, not STRICT or WITHOUT ROWID",
     .onlySQLite(.anyTyped))
   func types() throws {
     for options in [[], .notStrict, .withoutRowID] as [TableOptions] {
@@ -43,7 +43,7 @@ struct SchemaCreationTests {
   }
 
   @Test(
-    "An Optional that is stored as JSON is NULL for nil, and nil for NULL",
+    "A nil Optional is stored as NULL in a JSON column, and NULL is read as nil",
     .onlySQLite(.anyTyped))
   func optionalJSON() throws {
     try Everything.table.create(db)
@@ -55,7 +55,7 @@ struct SchemaCreationTests {
   }
 
   @Test(
-    "Defaults are those of the declaration",
+    "A created table has the declared defaults",
     .onlySQLite(.anyTyped))
   func defaults() throws {
     try Everything.table.create(db)
@@ -73,7 +73,7 @@ struct SchemaCreationTests {
   }
 
   @Test(
-    "A default of text may hold NUL",
+    "A text default may contain NUL",
     .onlySQLite(.nul))
   func defaultWithNUL() throws {
     try town(Column("name", \.name, .default("Os\0lo"))).create(db)
@@ -81,7 +81,7 @@ struct SchemaCreationTests {
     #expect(try db.value("SELECT name FROM town") == "Os\0lo")
   }
 
-  @Test("A default that can't be stored is an error")
+  @Test("Creating a table with a default that can't be stored throws")
   func badDefault() throws {
     let table = Table(
       "road", Road.init, Road.columns.from, Road.columns.to, Road.columns.country,
@@ -90,7 +90,7 @@ struct SchemaCreationTests {
     #expect(try db.schema().isEmpty)
   }
 
-  @Test("An expression is the default of rows without the column")
+  @Test("A column's default may be an SQL expression")
   func defaultExpression() throws {
     try town(Column("name", \.name, .readOnly, .default(sql: "upper(\("oslo"))"))).create(db)
     try db.executeUpdate("INSERT INTO town DEFAULT VALUES")
@@ -98,7 +98,7 @@ struct SchemaCreationTests {
   }
 
   @Test(
-    "A STRICT table takes no text for a number, one that isn't does",
+    "A created table is STRICT unless declared otherwise",
     .onlySQLite(.definitions))
   func strict() throws {
     try City.table.create(db)
@@ -109,7 +109,7 @@ struct SchemaCreationTests {
   }
 
   @Test(
-    "ANY keeps text that looks like a number, also in a table that isn't STRICT",
+    "A column of any type keeps text that looks like a number, also without STRICT",
     .onlySQLite(.anyTyped))
   func any() throws {
     for options in [[], .notStrict] as [TableOptions] {
@@ -121,7 +121,7 @@ struct SchemaCreationTests {
     }
   }
 
-  @Test("What isn't Optional is NOT NULL, and so is a key, even an Optional one")
+  @Test("Non-optional properties and keys are created NOT NULL")
   func notNull() throws {
     try City.table.create(db)
     #expect(violation("INSERT INTO city VALUES (1, NULL, 0)", db) == .notNull)
@@ -133,7 +133,7 @@ struct SchemaCreationTests {
   }
 
   @Test(
-    "An integer key is the row id, and never used again with AUTOINCREMENT",
+    "An integer key is the row id, and AUTOINCREMENT doesn't reuse it",
     .onlySQLite(.definitions))
   func rowID() throws {
     try Road.table.create(db)
@@ -149,7 +149,7 @@ struct SchemaCreationTests {
     #expect(bridge.id == 2)
   }
 
-  @Test("A table without row ids has none")
+  @Test("A table created WITHOUT ROWID has no row ids")
   func withoutRowID() throws {
     try road(options: .withoutRowID).create(db)
     #expect(throws: DatabaseError.self) { try db.value("SELECT rowid FROM road", as: Int.self) }
@@ -160,7 +160,7 @@ struct SchemaCreationTests {
     #expect(violation("INSERT INTO town VALUES (NULL, 'Oslo')", db) == .notNull)
   }
 
-  @Test("A foreign key to a key of another number of columns is an error before anything is done")
+  @Test("A foreign key to a key with another number of columns throws before anything is created")
   func badReference() throws {
     let table = town(Column("name", \.name, .references(Road.self)))
     #expect {
@@ -174,7 +174,7 @@ struct SchemaCreationTests {
     #expect(try db.schema().isEmpty)
   }
 
-  @Test("Two indexes of one name are an error before anything is done")
+  @Test("Two indexes with the same name throw before anything is created")
   func sameIndex() throws {
     let name = Column("name", \Town.name, .indexed)
     let table = town(name, indexes: [.index(name, where: "id > 5")])
@@ -186,7 +186,7 @@ struct SchemaCreationTests {
     #expect(try db.schema().isEmpty)
   }
 
-  @Test("A wrong declaration is an error of every operation on the schema")
+  @Test("A wrong declaration throws in create, drop, differences and schema")
   func wrongDeclaration() {
     let table = town(Column("ID", \.name))
     #expect(throws: RecordError.self) { try table.create(db) }
@@ -195,7 +195,7 @@ struct SchemaCreationTests {
     #expect(throws: RecordError.self) { try table.schema().statements }
   }
 
-  @Test("All or nothing is created: an index whose name is taken leaves no table behind")
+  @Test("Creating a table whose index name is taken throws, and leaves no table behind")
   func atomic() throws {
     try db.executeStatements(
       "CREATE TABLE other (a TEXT); CREATE INDEX city_population_index ON other (a)")
@@ -206,7 +206,7 @@ struct SchemaCreationTests {
     #expect(!db.isInTransaction)
   }
 
-  @Test("Indexes that are missing are created with a table that is there")
+  @Test("create(ifNotExists:) creates missing indexes of an existing table")
   func missingIndex() throws {
     try City.table.create(db)
     try db.executeUpdate("DROP INDEX city_population_index")
@@ -215,7 +215,7 @@ struct SchemaCreationTests {
     #expect(try City.table.differences(db) == [])
   }
 
-  @Test("Dropping a table that isn't there is an error unless that is allowed")
+  @Test("Dropping a missing table throws without ifExists")
   func drop() throws {
     #expect(throws: DatabaseError.self) { try City.table.drop(db) }
     try City.table.drop(db, ifExists: true)
@@ -224,7 +224,7 @@ struct SchemaCreationTests {
     #expect(try db.schema().isEmpty)
   }
 
-  @Test("Creating is a part of the transaction around it")
+  @Test("Creating a table is rolled back with the transaction around it")
   func transaction() throws {
     try db.inTransaction { db in
       try City.table.create(db)
@@ -234,7 +234,7 @@ struct SchemaCreationTests {
   }
 
   @Test(
-    "an index that SQLite makes with its table can't be created alone",
+    "Creating SQLite's automatic index by itself throws",
     .onlySQLite(.catalog))
   func automaticIndex() throws {
     try db.executeUpdate("CREATE TABLE place (name TEXT UNIQUE)")
@@ -243,11 +243,11 @@ struct SchemaCreationTests {
     #expect(error?.code == .misuse)
     #expect(
       error?.message
-        == "“sqlite_autoindex_place_1” is SQLite's own, and made with its table")
+        == "SQLite creates “sqlite_autoindex_place_1” itself, together with its table")
   }
 
   @Test(
-    "a type that doesn't say how it is stored has a column for values of any kind",
+    "A type without a column type is stored in a column of any type",
     .onlySQLite(.anyTyped))
   func anyType() throws {
     struct Mark: DatabaseValueConvertible, Equatable {

@@ -1,9 +1,9 @@
 import Larder
 import Testing
 
-@Suite("What the errors of schemas say")
+@Suite("Errors of schemas")
 struct SchemaErrorTests {
-  @Test("Each names the table, what is wrong with it, and what to do")
+  @Test("A schema error's description names the table, the problem and the remedy")
   func descriptions() {
     let errors: [(SchemaError, parts: [String])] = [
       (.noTable("city"), ["no ordinary table"]), (.hidden("city"), ["hides"]),

@@ -32,7 +32,7 @@ struct SchemaReadingTests {
     CREATE TRIGGER kept BEFORE DELETE ON country BEGIN SELECT raise(ABORT, 'kept'); END;
     """
 
-  @Test("A table is read with all that it is made of")
+  @Test("Reading a schema finds columns, keys, constraints and indexes of a table")
   func table() throws {
     try db.executeStatements(station)
     let table = try #require(try Schema(db).table("THE \"STATION\""))
@@ -64,7 +64,7 @@ struct SchemaReadingTests {
     #expect(index.condition == #""check" > 'a, b'"#)
   }
 
-  @Test("Names in the quotes of strings are names, as SQLite takes them")
+  @Test("Names in single quotes are read as names")
   func stringsAsNames() throws {
     try db.executeStatements(
       "CREATE TABLE 'lake' ('the name' TEXT COLLATE 'NOCASE', 'size' AS (length(\"the name\")))")
@@ -75,7 +75,7 @@ struct SchemaReadingTests {
     #expect(columns.map(\.sql)[0] == "'the name' TEXT COLLATE 'NOCASE'")
   }
 
-  @Test("Views, triggers and options are read too; SQLite's own tables are not")
+  @Test("Reading a schema finds views, triggers and options, and omits SQLite's own tables")
   func others() throws {
     try db.executeStatements(station)
     try db.executeStatements("CREATE TEMP TABLE country (x); ANALYZE")
@@ -87,7 +87,7 @@ struct SchemaReadingTests {
     #expect(schema.others.map(\.table) == ["names", "country"])
   }
 
-  @Test("What was read can be made elsewhere, and doesn't differ then")
+  @Test("A schema that was read can be created in another database without differences")
   func copy() throws {
     try db.executeStatements(station)
     let schema = try Schema(db)
@@ -101,7 +101,7 @@ struct SchemaReadingTests {
     #expect(schema.steps(from: schema) == [])
   }
 
-  @Test("A schema is read in read scopes and from databases that can't be written")
+  @Test("A schema can be read in a read scope and from a read-only database")
   func reading() throws {
     let queue = try DatabaseQueue()
     try queue.inTransaction { try City.table.create($0) }
@@ -116,7 +116,7 @@ struct SchemaReadingTests {
     #expect(try Schema(db).tables.map(\.name) == ["city"])
   }
 
-  @Test("The schema of records is what their tables make")
+  @Test("A schema of records matches the database that its steps create")
   func records() throws {
     let declared = try Schema(Country.self, City.self, Road.self, Bridge.self, Everything.self)
     for step in declared.steps(from: Schema(tables: [])) { try step.execute(db) }
@@ -131,7 +131,7 @@ struct SchemaReadingTests {
     static let table = Table("bad", BadlyDeclared.init, columns[0])
   }
 
-  @Test("Differences of whole schemas are told in one line each")
+  @Test("Each difference between schemas is described in one line")
   func differences() throws {
     try db.executeStatements(
       """

@@ -3,10 +3,11 @@ import PostgresSupport
 import Testing
 
 @Suite(
-  "The steps that change a schema to what is declared",
+  "Steps that change a schema to the declared one",
   .onlySQLite(.definitions))
 struct SchemaStepTests {
-  /// The steps from what this SQL makes, and whether they close all differences.
+  /// The descriptions of the steps from what this SQL creates. Runs them and checks that no
+  /// difference is left.
   private func steps(to declared: Schema, from statements: SQL) throws -> [String] {
     let db = try Database.empty()
     try db.executeStatements(statements)
@@ -19,7 +20,7 @@ struct SchemaStepTests {
     return steps.map(\.description)
   }
 
-  @Test("Tables and indexes that are missing are created")
+  @Test("Schema steps create missing tables and indexes")
   func creation() throws {
     #expect(
       try steps(to: Schema(City.self), from: "") == [
@@ -29,7 +30,7 @@ struct SchemaStepTests {
       ])
   }
 
-  @Test("Columns are added where ALTER TABLE can, and indexes made and dropped")
+  @Test("Schema steps add columns where ALTER TABLE can, and create and drop indexes")
   func addition() throws {
     let table = try TableSchema(
       "city",
@@ -55,7 +56,7 @@ struct SchemaStepTests {
         ])
   }
 
-  @Test("An index whose name another one needs is dropped first, also one of another table")
+  @Test("Schema steps drop an index first if another needs its name, also of another table")
   func namesOfIndexes() throws {
     let city = try TableSchema(
       "city", [.column("id", .integer, .primaryKey), .column("name", .text)],
@@ -77,7 +78,7 @@ struct SchemaStepTests {
           "create the index “second” of “city”: "
             + #"CREATE INDEX "second" ON "city" ("id", "name")"#,
         ])
-    // A rebuild needs the name where the UNIQUE constraint has served before.
+    // A rebuild needs the index's name, because the index replaces a UNIQUE constraint.
     #expect(
       try steps(
         to: Schema(tables: [city, lake]),
@@ -89,7 +90,7 @@ struct SchemaStepTests {
           #"DESTRUCTIVE: drop the index “first” of “lake”: DROP INDEX "first""#,
           "rebuild the table “city”",
         ])
-    // What only has another name serves.
+    // An index that differs only in its name is accepted.
     #expect(
       try steps(
         to: Schema(tables: [city]),
@@ -100,7 +101,9 @@ struct SchemaStepTests {
           """) == [])
   }
 
-  @Test("What ALTER TABLE can't do is a rebuild, which is destructive where columns are lost")
+  @Test(
+    "Schema steps rebuild what ALTER TABLE can't change, marked destructive if columns are lost"
+  )
   func rebuild() throws {
     #expect(
       try steps(
@@ -117,7 +120,7 @@ struct SchemaStepTests {
         ])
   }
 
-  @Test("What isn't declared is dropped by steps that say so")
+  @Test("Schema steps drop what isn't declared, marked destructive")
   func surplus() throws {
     #expect(
       try steps(
@@ -139,7 +142,7 @@ struct SchemaStepTests {
         ])
   }
 
-  @Test("Views and triggers that say something else are made anew, with what depends on them")
+  @Test("Schema steps recreate changed views and triggers with the ones that depend on them")
   func dependents() throws {
     var declared = try Schema(Country.self)
     let delete = try SchemaEntry.trigger(
@@ -165,7 +168,7 @@ struct SchemaStepTests {
         ])
   }
 
-  @Test("A table that was changed while its column needs a value throws and changes nothing")
+  @Test("A rebuild step without a value for a new column throws, and changes nothing")
   func needsValue() throws {
     let db = try Database.empty()
     try db.executeStatements(

@@ -6,7 +6,7 @@ import Testing
 @Suite(
   "The SQL that creates tables", .onlySQLite(.definitions))
 struct SchemaTextTests {
-  /// The CREATE TABLE of a town whose column is this.
+  /// The CREATE TABLE of a town with this column.
   static func townSQL(_ name: String, _ more: String...) -> String {
     let lines = [#""id" INTEGER PRIMARY KEY"#, name] + more
     return "CREATE TABLE \"town\" (\n" + lines.map { "  " + $0 }.joined(separator: ",\n")
@@ -196,12 +196,12 @@ struct SchemaTextTests {
       #"CREATE INDEX "road_to_index" ON "road" ("to") WHERE "from" > 0"#),
   ]
 
-  @Test("Every option has its SQL", arguments: samples)
+  @Test("Each column, table and index option is written as the expected SQL", arguments: samples)
   func text(sample: SampleTable) throws {
     #expect(try sample.sql(.secondsSince1970) == sample.expected)
   }
 
-  @Test("SQLite keeps the statements as they are", arguments: samples)
+  @Test("SQLite's schema contains the created statements unchanged", arguments: samples)
   func kept(sample: SampleTable) throws {
     let db = try Database.empty()
     try sample.create(db, false)
@@ -209,7 +209,7 @@ struct SchemaTextTests {
     #expect(statements == sample.expected)
   }
 
-  @Test("A table that was created doesn't differ, in any format of dates", arguments: samples)
+  @Test("A created table has no differences, in any date format", arguments: samples)
   func noDifferences(sample: SampleTable) throws {
     for format in [.secondsSince1970, .unixMilliseconds, .julianDay, .iso8601, .sqlDateTime]
       as [DateFormat]
@@ -222,7 +222,7 @@ struct SchemaTextTests {
     }
   }
 
-  @Test("A table can't be created twice, unless that is allowed, and can after it was dropped")
+  @Test("A table can be created again only with ifNotExists, or after it was dropped")
   func twice() throws {
     for sample in Self.samples {
       let db = try Database.empty()
@@ -238,7 +238,7 @@ struct SchemaTextTests {
     }
   }
 
-  @Test("Dates have the type and the default of the connection's format")
+  @Test("The type and default of a date column follow the connection's date format")
   func dates() throws {
     let lines = try [.iso8601, .unixMilliseconds].map { format in
       try everything().schema(dateFormat: format).statements[0].split(separator: "\n")[6]

@@ -22,7 +22,7 @@ struct TableSchemaTests {
   }
 
   @Test(
-    "A table is declared column by column",
+    "TableSchema declares a table column by column",
     .onlySQLite(.definitions))
   func builder() throws {
     #expect(
@@ -50,7 +50,7 @@ struct TableSchemaTests {
     try log().drop(db, ifExists: true)
   }
 
-  @Test("A table may refer to others by several columns")
+  @Test("TableSchema declares a foreign key of several columns")
   func compositeForeignKey() throws {
     let table = try TableSchema(
       "closure", [.column("a", .integer), .column("b", .integer)],
@@ -65,7 +65,7 @@ struct TableSchemaTests {
     #expect(try db.foreignKeys(of: "closure").map(\.columns) == [["a", "b"]])
   }
 
-  @Test("Any name will do", .onlySQLite(.triggers))
+  @Test("Tables, views and triggers can have any name", .onlySQLite(.triggers))
   func oddNames() throws {
     for name in ["the \"old\" towns", "o'brien", "select", "北京", "a.b", "x;--", " ", "[x]"] {
       let db = try Database.empty()
@@ -90,7 +90,7 @@ struct TableSchemaTests {
     }
   }
 
-  @Test("A declaration that doesn't hold together is an error")
+  @Test("A wrong TableSchema or SchemaEntry throws when it is made")
   func wrongDeclarations() throws {
     func problem(_ name: String, _ columns: [ColumnDefinition]) -> String? {
       recordFailure { try TableSchema(name, columns) }
@@ -100,7 +100,7 @@ struct TableSchemaTests {
     #expect(problem("a\0", [key])?.contains("holds a NUL") == true)
     #expect(problem("a", [])?.contains("it has no columns") == true)
     #expect(problem("a", [key, .column("ID", .text)])?.contains("two columns are named") == true)
-    #expect(problem("a", [.column("b", .text)])?.contains("no column is its primary key") == true)
+    #expect(problem("a", [.column("b", .text)])?.contains("it has no primary key") == true)
     #expect(throws: ConversionError.self) {
       try TableSchema("a", [key, .column("b", .real, .default(.real(.nan)))])
     }
@@ -111,7 +111,7 @@ struct TableSchemaTests {
   }
 
   @Test(
-    "Views and triggers are made of SQL whose values are written out",
+    "Views and triggers are created from SQL with its values as literals",
     .onlySQLite(.triggers))
   func viewsAndTriggers() throws {
     try City.table.create(db)
@@ -138,7 +138,7 @@ struct TableSchemaTests {
   }
 
   @Test(
-    "A table for full-text search is created, read and compared",
+    "A full-text table is created, read and compared as a schema entry",
     .onlySQLite(.definitions))
   func fullText() throws {
     let text = try SchemaEntry.virtualTable(

@@ -1,3 +1,4 @@
+import LarderBackup
 import Foundation
 import Larder
 import TestSupport
@@ -137,9 +138,10 @@ enum BackupCompany: ProofRow {
     private func postdate(_ point: ContinuousBackup.Point) throws {
       let name = URL(fileURLWithPath: point.path).lastPathComponent
       guard let range = name.range(of: "-2026") ?? name.range(of: "-2027") else { return }
-      try FileManager.default.moveItem(
-        atPath: point.path,
-        toPath: folder + "/" + name.replacingCharacters(in: range, with: "-2031"))
+      let later = folder + "/" + name.replacingCharacters(in: range, with: "-2031")
+      // Another point may have that time already.
+      guard !FileManager.default.fileExists(atPath: later) else { return }
+      try FileManager.default.moveItem(atPath: point.path, toPath: later)
     }
 
     /// A point is whole, and holds both rows of each payment or none.

@@ -6,45 +6,46 @@ struct WrongMember {
   var needsInitializer = false
 
   static let condition =
-    "@Record can't tell whether this is compiled: a table has the same columns, and a type the same initializers, under all conditions"
+    "@Record can't tell whether this is compiled: a table needs the same columns, and a type the same initializers, under all conditions"
 
   static let all = [
     WrongMember(
       member: "let \u{E000}f = 5",
       message:
-        "a constant that has its value can't be read from a row: make it var, or static, or add @NotStored"
+        "a constant with an initial value can't be read from a row: make it var, or static, or add @NotStored"
     ),
     WrongMember(
       member: "\u{E000}@Clamped(0...5) var f = 5",
       message:
-        "@Clamped could be a property wrapper or a macro, with which this isn't simply stored: add @NotStored, or store a property without it"
+        "@Clamped could be a property wrapper or a macro, so this may not be a plain stored property: add @NotStored, or store a property without it"
     ),
     WrongMember(
       member: "weak var \u{E000}f: C?",
-      message: "a reference that isn't kept is no column: add @NotStored"),
+      message: "a weak or unowned reference can't be a column: add @NotStored"),
     WrongMember(
       member: "var \u{E000}(f, g) = (1, 2)",
       message: "@Record needs a declaration for each property, not a tuple of names"),
     WrongMember(
       member: "\u{E000}@Column(.unique) var f: Int { 5 }",
-      message: "only a property that is stored in its record is a column"),
+      message: "only a stored instance property can be a column"),
     WrongMember(
       member: "@available(*, deprecated) \u{E000}@Column static var f = 5",
-      message: "only a property that is stored in its record is a column"),
+      message: "only a stored instance property can be a column"),
     WrongMember(
       member: "@NotStored \u{E000}@Column var f = 5",
-      message: "a property is a column, or @NotStored"),
+      message: "a property can't have both @Column and @NotStored"),
     WrongMember(
-      member: "@Column \u{E000}@Column(\"f\") var f = 5", message: "a property has one @Column"),
+      member: "@Column \u{E000}@Column(\"f\") var f = 5",
+      message: "a property can only have one @Column"),
     WrongMember(
       member: "\u{E000}@Column(.unique) var f = 5, g: Int",
-      message: "@Column is one property's: declare each by itself"),
+      message: "@Column can only be on one property: declare each property by itself"),
     WrongMember(
       member: "@NotStored var \u{E000}f: [Int?]",
-      message: "“f” needs a value, since none is read from rows"),
+      message: "“f” needs an initial value, since it isn't read from rows"),
     WrongMember(
       member: "@Column(\u{E000}Self.name) var f = 5",
-      message: "write the column's name as a string, or an option with its dot: .unique"),
+      message: "write the column's name as a string literal, or an option with its dot: .unique"),
     WrongMember(member: "#if A\n#else\n\u{E000}var f: Int\n#endif", message: condition),
     WrongMember(
       member: "#if A\nfunc g() {}\n#if B\n\u{E000}@inlinable init() {}\n#endif\n#endif",

@@ -1,3 +1,5 @@
+import LarderBackup
+import LarderFleet
 import Foundation
 import Larder
 

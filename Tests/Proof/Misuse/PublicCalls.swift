@@ -1,3 +1,5 @@
+import LarderBackup
+import LarderFleet
 import Foundation
 
 /// Whether the matrix of misuse has every public call that has something to do with a connection.

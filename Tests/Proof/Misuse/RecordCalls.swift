@@ -60,7 +60,8 @@ extension MisuseCall {
 
   /// What records read.
   static let recordReading = [
-    MisuseCall("Record.find(_:_:)") { _ = try Town.find($0.db, 1) },
+    MisuseCall("Record.fetchOne(_:)") { _ = try Town.fetchOne($0.db) },
+    MisuseCall("Record.find(_:_:_:)") { _ = try Town.find($0.db, 1) },
     MisuseCall("Record.fetchOne(_:_:)") { _ = try Town.fetchOne($0.db, 1) },
     MisuseCall("Record.fetchAll(_:)") { _ = try Town.fetchAll($0.db) },
     MisuseCall("Record.fetchAll(_:keys:)") { _ = try Town.fetchAll($0.db, keys: [1, 2]) },

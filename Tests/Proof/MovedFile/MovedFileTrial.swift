@@ -1,3 +1,4 @@
+import LarderFleet
 import Foundation
 import Larder
 import TestSupport

@@ -1,3 +1,4 @@
+import LarderBackup
 import Foundation
 import Larder
 import TestSupport

@@ -2,7 +2,7 @@ import Foundation
 import Larder
 import Testing
 
-@Suite("Chinook: what there is to hear")
+@Suite("Chinook: the catalog")
 struct ChinookCatalogTests {
   private typealias Artist = Chinook.Artist
   private typealias Album = Chinook.Album
@@ -17,7 +17,7 @@ struct ChinookCatalogTests {
 
   init() throws { chinook = try Chinook.database() }
 
-  @Test("Tracks that were never sold, by four queries")
+  @Test("Chinook: four queries for tracks that were never sold give the shell's rows")
   func neverSold() throws {
     let sql = """
       SELECT TrackId, Name FROM Track
@@ -37,7 +37,7 @@ struct ChinookCatalogTests {
     try chinook.expect(unsold.fetchAll(chinook.db), sql)
   }
 
-  @Test("The longest track of each album, by a correlated maximum")
+  @Test("Chinook: the longest track of each album, by a correlated maximum, as in the shell")
   func longest() throws {
     let query = Track.join(Album.self) { $0.album == $1.id }
       .filter { track, album in
@@ -55,7 +55,7 @@ struct ChinookCatalogTests {
       """)
   }
 
-  @Test("Tracks that are longer than the mean of their genre, by a common table and a subquery")
+  @Test("Chinook: tracks longer than their genre's mean, by two queries, as in the shell")
   func aboveMean() throws {
     let sql = """
       SELECT t.TrackId FROM Track t JOIN (SELECT GenreId, avg(Milliseconds) AS Mean FROM Track
@@ -75,7 +75,7 @@ struct ChinookCatalogTests {
     try chinook.expect(query.order { $0.id }.select { $0.id }, sql)
   }
 
-  @Test("Playlists with the number and hours of their tracks, empty ones too")
+  @Test("Chinook: playlists with the number and hours of their tracks, as in the shell")
   func playlists() throws {
     let query = Playlist.leftJoin(PlaylistTrack.self) { $0.id == $1.playlist }
       .leftJoin(Track.self) { $1.track == $2.id }
@@ -96,7 +96,7 @@ struct ChinookCatalogTests {
       """)
   }
 
-  @Test("Genres with more than forty tracks, and the number of their albums and composers")
+  @Test("Chinook: genres with more than forty tracks, as in the shell")
   func genres() throws {
     let query = Genre.join(Track.self) { $0.id == $1.genre }
       .group { $0.0.name }.having { _ in count() > 40 }
@@ -116,7 +116,7 @@ struct ChinookCatalogTests {
       """)
   }
 
-  @Test("Artists without an album, by three queries")
+  @Test("Chinook: three queries for artists without an album give the shell's rows")
   func artistsWithoutAlbum() throws {
     let sql = """
       SELECT Name FROM Artist WHERE ArtistId NOT IN (SELECT ArtistId FROM Album) ORDER BY Name
@@ -133,7 +133,7 @@ struct ChinookCatalogTests {
       other.order(byColumn: 2).fetchAll(chinook.db).map { [$0.name] }, sql)
   }
 
-  @Test("Names that begin with, end in, contain or match a text")
+  @Test("Chinook: searching for prefixes, suffixes, parts and patterns gives the shell's rows")
   func search() throws {
     let query = Track.filter {
       $0.name.hasPrefix("Ola's") || $0.name.contains("100%") && $0.composer.isNotNull
@@ -148,7 +148,7 @@ struct ChinookCatalogTests {
       """)
   }
 
-  @Test("Tracks that are in three playlists at once")
+  @Test("Chinook: tracks in three playlists at once, by intersect, as in the shell")
   func inThreePlaylists() throws {
     func tracks(of name: String) -> Selection<Int> {
       PlaylistTrack.join(Playlist.self) { $0.playlist == $1.id }.filter { $1.name == name }
@@ -165,7 +165,7 @@ struct ChinookCatalogTests {
       """)
   }
 
-  @Test("Tracks by length and kind")
+  @Test("Chinook: tracks by length and kind of file, as in the shell")
   func lengths() throws {
     let query = Track.join(MediaType.self) { $0.mediaType == $1.id }
       .select { track, type in
@@ -187,7 +187,7 @@ struct ChinookCatalogTests {
       """)
   }
 
-  @Test("Every genre with every kind of file, and the tracks that are both")
+  @Test("Chinook: every pair of genre and kind of file with its tracks, as in the shell")
   func everyPair() throws {
     let query = Genre.join(MediaType.self) { _, _ in true }
       .leftJoin(Track.self) { $0.id == $2.genre && $1.id == $2.mediaType }
@@ -203,7 +203,7 @@ struct ChinookCatalogTests {
       """)
   }
 
-  @Test("The median length of each genre's tracks")
+  @Test("Chinook: the median length of each genre's tracks, as in the shell")
   func medians() throws {
     let numbered = CommonTable(
       "numbered",

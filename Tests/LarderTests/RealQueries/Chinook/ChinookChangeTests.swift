@@ -2,7 +2,7 @@ import Foundation
 import Larder
 import Testing
 
-@Suite("Chinook: what changes")
+@Suite("Chinook: changes")
 struct ChinookChangeTests {
   private typealias Customer = Chinook.Customer
   private typealias Genre = Chinook.Genre
@@ -16,7 +16,7 @@ struct ChinookChangeTests {
 
   init() throws { chinook = try Chinook.database() }
 
-  @Test("Tracks of a genre cost more, by a join")
+  @Test("Chinook: updating prices and composers by a join gives the shell's rows")
   func prices() throws {
     let more = Decimal(25) / 100
     try chinook.expectChange(
@@ -34,7 +34,7 @@ struct ChinookChangeTests {
     }
   }
 
-  @Test("Playlists lose the tracks that were never sold, by a join")
+  @Test("Chinook: deleting playlist entries without sales by a left join gives the shell's rows")
   func unsold() throws {
     try chinook.expectChange(
       of: "PlaylistTrack",
@@ -45,7 +45,9 @@ struct ChinookChangeTests {
     }
   }
 
-  @Test("A playlist of all tracks of a genre is made by one statement")
+  @Test(
+    "Chinook: inserting a genre's tracks into a playlist by one statement gives the shell's rows"
+  )
   func newPlaylist() throws {
     try chinook.expectChange(
       of: "Playlist", "PlaylistTrack",
@@ -67,7 +69,7 @@ struct ChinookChangeTests {
     }
   }
 
-  @Test("Lines of an invoice are added, or their quantities where they are there")
+  @Test("Chinook: an upsert that adds to the quantity of invoice lines gives the shell's rows")
   func upsert() throws {
     try chinook.expectChange(
       of: "InvoiceLine",
@@ -89,7 +91,7 @@ struct ChinookChangeTests {
     }
   }
 
-  @Test("An entry of a playlist that is there already is left alone")
+  @Test("Chinook: inserting with .ignore tells whether a row is new, and gives the shell's rows")
   func insertOrIgnore() throws {
     try chinook.expectChange(
       of: "PlaylistTrack", sql: "INSERT OR IGNORE INTO PlaylistTrack VALUES (1, 1), (5, 1)"
@@ -102,7 +104,7 @@ struct ChinookChangeTests {
     }
   }
 
-  @Test("Totals become those of the lines, by a correlated subquery")
+  @Test("Chinook: updating totals by a correlated subquery gives the shell's rows")
   func totals() throws {
     try chinook.expectChange(
       of: "Invoice",
@@ -120,7 +122,7 @@ struct ChinookChangeTests {
     }
   }
 
-  @Test("Invoices that are changed return what they are then")
+  @Test("Chinook: `updated` returns the new values that the shell finds")
   func returning() throws {
     let late = Invoice.filter { $0.id > 150 }
     let rows = try late.updated(
@@ -137,7 +139,7 @@ struct ChinookChangeTests {
       """)
   }
 
-  @Test("The oldest invoices go with their lines, and say what they were")
+  @Test("Chinook: deleting the oldest invoices returns them, and leaves the shell's rows")
   func deletion() throws {
     let sql = "SELECT InvoiceId, Total FROM Invoice ORDER BY InvoiceDate LIMIT 3"
     let old = Invoice.order { $0.date }.limit(3)
@@ -159,7 +161,7 @@ struct ChinookChangeTests {
     }
   }
 
-  @Test("A record that is read and written again is the same")
+  @Test("Chinook: records that are read and updated keep their dates' format and numeric totals")
   func unchanged() throws {
     let before = try Invoice.order { $0.id }.fetchAll(chinook.db)
     try chinook.db.inTransaction { db in

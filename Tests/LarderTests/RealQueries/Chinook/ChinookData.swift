@@ -2,7 +2,7 @@ import Foundation
 import Larder
 import TestSupport
 
-// The tables of the shop, in SQL of their own time, and rows that are the same at each run.
+// The shop's tables in the SQL of the original, and rows that are the same in each run.
 
 extension Chinook {
   static func database() throws -> ShellComparison {
@@ -62,7 +62,7 @@ extension Chinook {
       FOREIGN KEY ([TrackId]) REFERENCES [Track] ([TrackId]));
     """
 
-  /// What is made up, in the order of the tables that refer to others.
+  /// Makes up the rows. A table's rows come after the rows that they refer to.
   private struct Rows {
     private var random = SeededGenerator(seed: 11)
     private let places = [
@@ -77,7 +77,7 @@ extension Chinook {
 
     private mutating func one<T>(of values: [T]) -> T { values[number(0...values.count - 1)] }
 
-    /// Midnight of a day, so many days after 2009 began.
+    /// Midnight of the day with this number, counted from the beginning of 2009.
     private func day(_ number: Int) -> Date {
       Date(timeIntervalSince1970: 1_230_768_000 + Double(number) * 86_400)
     }
@@ -172,7 +172,7 @@ extension Chinook {
               id: lines.count + 1, invoice: id, track: track.id, unitPrice: track.unitPrice,
               quantity: quantity))
         }
-        // One that is wrong.
+        // One invoice has a wrong total.
         if id == 77 { total += 1 }
         let place = one(of: places)
         return Invoice(

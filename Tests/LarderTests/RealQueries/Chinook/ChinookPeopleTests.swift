@@ -2,7 +2,7 @@ import Foundation
 import Larder
 import Testing
 
-@Suite("Chinook: who sells and who buys")
+@Suite("Chinook: customers and employees")
 struct ChinookPeopleTests {
   private typealias Customer = Chinook.Customer
   private typealias Employee = Chinook.Employee
@@ -12,7 +12,7 @@ struct ChinookPeopleTests {
 
   init() throws { chinook = try Chinook.database() }
 
-  @Test("Employees and their managers")
+  @Test("Chinook: employees with their managers, by a self join, as in the shell")
   func managers() throws {
     let query = Employee.leftJoin(Employee.self) { $0.reportsTo == $1.id }
       .order { employee, _ in employee.id }
@@ -31,7 +31,7 @@ struct ChinookPeopleTests {
       """)
   }
 
-  @Test("The hierarchy below the general manager, with depth and path")
+  @Test("Chinook: the hierarchy below the general manager, by recursion, as in the shell")
   func hierarchy() throws {
     let top = Employee.filter { $0.reportsTo == nil }.select { ($0.id, .value(0), $0.lastName) }
     let tree = CommonTable(recursive: "tree", top) { tree in
@@ -50,7 +50,7 @@ struct ChinookPeopleTests {
       """)
   }
 
-  @Test("People of both kinds by city")
+  @Test("Chinook: customers and employees by city, by a union, as in the shell")
   func people() throws {
     let query = Customer.filter { $0.city.in(Employee.select { $0.city }) }
       .select { ($0.city, $0.lastName, .value("customer")) }
@@ -64,7 +64,7 @@ struct ChinookPeopleTests {
       """)
   }
 
-  @Test("Customers who bought nothing in 2011, and how many invoices they have at all")
+  @Test("Chinook: customers without an invoice in 2011, by NOT EXISTS, as in the shell")
   func quiet() throws {
     let query = Customer.filter { customer in
       !Invoice.filter { $0.customer == customer.id && $0.date.year == 2011 }.exists
@@ -89,7 +89,7 @@ struct ChinookPeopleTests {
       """)
   }
 
-  @Test("Employees who are older than their manager, and their years of age when they were hired")
+  @Test("Chinook: employees older than their manager, with their age when hired, as in the shell")
   func ages() throws {
     let query = Employee.join(Employee.self) { $0.reportsTo == $1.id }
       .filter { $0.birthDate < $1.birthDate }
@@ -110,7 +110,7 @@ struct ChinookPeopleTests {
       """)
   }
 
-  @Test("Employees by the number of those who report to them, directly and in all")
+  @Test("Chinook: employees by their direct and indirect reports, by recursion, as in the shell")
   func reports() throws {
     let below = CommonTable(
       recursive: "below",
@@ -140,7 +140,7 @@ struct ChinookPeopleTests {
       """)
   }
 
-  @Test("Pages of customers by name")
+  @Test("Chinook: pages of customers by name have the shell's rows in order")
   func pages() throws {
     let query = Customer.order { [$0.lastName.asc, $0.firstName.desc] }
     var (names, cursor): ([[any DatabaseValueConvertible]], String?) = ([], nil)

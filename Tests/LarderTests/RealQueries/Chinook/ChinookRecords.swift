@@ -1,8 +1,8 @@
 import Foundation
 import Larder
 
-/// A shop of music with tables as those of the sample database Chinook: made by others, without STRICT, with
-/// dates as text and money as NUMERIC. Records needn't have all of a table's columns.
+/// A music shop with tables like those of the sample database Chinook: made by others, without
+/// STRICT, with dates as text and money as NUMERIC. Records don't need all of a table's columns.
 enum Chinook {
   struct Artist: Record {
     var id: Int

@@ -2,7 +2,7 @@ import Foundation
 import Larder
 import Testing
 
-@Suite("Chinook: what was sold")
+@Suite("Chinook: sales")
 struct ChinookSalesTests {
   private typealias Artist = Chinook.Artist
   private typealias Album = Chinook.Album
@@ -17,7 +17,7 @@ struct ChinookSalesTests {
 
   init() throws { chinook = try Chinook.database() }
 
-  @Test("The artists with the largest revenue")
+  @Test("Chinook: the artists with the largest revenue, by three joins, as in the shell")
   func topArtists() throws {
     let query = InvoiceLine.join(Track.self) { $0.track == $1.id }
       .join(Album.self) { $1.album == $2.id }
@@ -37,7 +37,7 @@ struct ChinookSalesTests {
       """)
   }
 
-  @Test("Customers and their spending by country, those without an invoice too")
+  @Test("Chinook: customers and their spending by country, by a left join, as in the shell")
   func countries() throws {
     let query = Customer.leftJoin(Invoice.self) { $0.id == $1.customer }
       .group { $0.0.country }
@@ -57,7 +57,7 @@ struct ChinookSalesTests {
       """)
   }
 
-  @Test("The mean of a customer's invoices, and how far the largest one is above it")
+  @Test("Chinook: each customer's mean and largest invoice, as in the shell")
   func means() throws {
     let query = Customer.join(Invoice.self) { $0.id == $1.customer }
       .group { $0.0.id }
@@ -79,7 +79,7 @@ struct ChinookSalesTests {
       """)
   }
 
-  @Test("The three customers of each country who spend most")
+  @Test("Chinook: each country's three best customers, by rank, as in the shell")
   func ranks() throws {
     let spending = CommonTable(
       "spending",
@@ -108,7 +108,7 @@ struct ChinookSalesTests {
       """)
   }
 
-  @Test("The share of each genre in all sales")
+  @Test("Chinook: each genre's share in all sales, as in the shell")
   func shares() throws {
     let all = InvoiceLine.select { ($0.unitPrice.real * $0.quantity.real).sum() }
     let query = InvoiceLine.join(Track.self) { $0.track == $1.id }
@@ -129,7 +129,7 @@ struct ChinookSalesTests {
       """)
   }
 
-  @Test("The second highest total, by two queries")
+  @Test("Chinook: two queries for the second highest total give the shell's row")
   func secondHighest() throws {
     let sql = "SELECT max(Total) FROM Invoice WHERE Total < (SELECT max(Total) FROM Invoice)"
     try chinook.expect(
@@ -139,7 +139,7 @@ struct ChinookSalesTests {
         .select { $0.total.max() }, sql)
   }
 
-  @Test("Invoices whose total isn't that of their lines")
+  @Test("Chinook: invoices whose total differs from their lines' sum, as in the shell")
   func mismatches() throws {
     let query = Invoice.join(InvoiceLine.self) { $0.id == $1.invoice }
       .group { $0.0.id }
@@ -159,7 +159,7 @@ struct ChinookSalesTests {
       """)
   }
 
-  @Test("Sales of each support agent, and how many customers they have")
+  @Test("Chinook: the sales and customers of each support agent, as in the shell")
   func agents() throws {
     let query = Employee.join(Customer.self) { $1.supportRep == $0.id }
       .join(Invoice.self) { $2.customer == $1.id }
@@ -180,7 +180,7 @@ struct ChinookSalesTests {
       """)
   }
 
-  @Test("The best-selling track of each genre")
+  @Test("Chinook: the best-selling track of each genre, by rowNumber, as in the shell")
   func bestsellers() throws {
     let sold = CommonTable(
       "sold",
@@ -206,7 +206,7 @@ struct ChinookSalesTests {
       """)
   }
 
-  @Test("All that is known of some sales, from eight tables")
+  @Test("Chinook: a join of eight tables gives the shell's rows")
   func eightTables() throws {
     let query = InvoiceLine.join(Invoice.self) { $0.invoice == $1.id }
       .join(Customer.self) { $1.customer == $2.id }

@@ -2,7 +2,7 @@ import Foundation
 import Larder
 import Testing
 
-@Suite("Chinook: what was sold when")
+@Suite("Chinook: sales over time")
 struct ChinookTimeTests {
   private typealias Customer = Chinook.Customer
   private typealias Invoice = Chinook.Invoice
@@ -11,7 +11,7 @@ struct ChinookTimeTests {
 
   init() throws { chinook = try Chinook.database() }
 
-  @Test("Sales by month")
+  @Test("Chinook: sales by month, as in the shell")
   func months() throws {
     let query = Invoice.all.group { ($0.date.year, $0.date.month) }
       .order { [$0.date.year.asc, $0.date.month.asc] }
@@ -24,7 +24,7 @@ struct ChinookTimeTests {
       """)
   }
 
-  @Test("Sales by year and country, where there were at least three, largest first")
+  @Test("Chinook: sales by year and country with at least three invoices, as in the shell")
   func yearsAndCountries() throws {
     let query = Invoice.all.group { ($0.date.year, $0.billingCountry) }
       .select { ($0.date.year, $0.billingCountry, count(), $0.total.sum()) }
@@ -40,7 +40,7 @@ struct ChinookTimeTests {
       """)
   }
 
-  @Test("The running total of each customer")
+  @Test("Chinook: the running total of each customer, by a window, as in the shell")
   func runningTotals() throws {
     let query = Invoice.all.select {
       (
@@ -57,7 +57,7 @@ struct ChinookTimeTests {
       """)
   }
 
-  @Test("Invoices between two dates, of some countries")
+  @Test("Chinook: invoices between two dates in some countries, as in the shell")
   func between() throws {
     let (first, last) = (
       Date(timeIntervalSince1970: 1_262_304_000), Date(timeIntervalSince1970: 1_277_942_399)
@@ -74,7 +74,7 @@ struct ChinookTimeTests {
       """)
   }
 
-  @Test("Each customer's first and last invoice")
+  @Test("Chinook: each customer's first and last invoice, mapped to a struct, as in the shell")
   func firstAndLast() throws {
     struct Span {
       var email: String
@@ -93,7 +93,7 @@ struct ChinookTimeTests {
       """)
   }
 
-  @Test("Invoices of each year beside one another, by country")
+  @Test("Chinook: invoices of each year as columns, by filtered aggregates, as in the shell")
   func pivot() throws {
     let query = Invoice.all.group { $0.billingCountry }.select { invoice in
       let year = invoice.date.year
@@ -115,7 +115,7 @@ struct ChinookTimeTests {
       """)
   }
 
-  @Test("Each month's sales beside those of the month before")
+  @Test("Chinook: each month's growth over the month before, by lag, as in the shell")
   func growth() throws {
     let months = CommonTable(
       "months",

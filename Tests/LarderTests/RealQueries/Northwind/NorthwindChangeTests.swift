@@ -2,7 +2,7 @@ import Foundation
 import Larder
 import Testing
 
-@Suite("Northwind: what changes")
+@Suite("Northwind: changes")
 struct NorthwindChangeTests {
   private typealias Category = Northwind.Category
   private typealias Customer = Northwind.Customer
@@ -17,7 +17,7 @@ struct NorthwindChangeTests {
 
   init() throws { northwind = try Northwind.database() }
 
-  @Test("Products of suppliers of a country are no longer sold, and dear ones cost less")
+  @Test("Northwind: updating products by a join and by CASE gives the shell's rows")
   func discontinued() throws {
     try northwind.expectChange(
       of: "Products",
@@ -41,7 +41,7 @@ struct NorthwindChangeTests {
     }
   }
 
-  @Test("What was ordered is taken from the stock, by a correlated subquery")
+  @Test("Northwind: updating the stock by a correlated subquery gives the shell's rows")
   func stock() throws {
     try northwind.expectChange(
       of: "Products",
@@ -66,7 +66,7 @@ struct NorthwindChangeTests {
     }
   }
 
-  @Test("Orders are shipped, and say which they were")
+  @Test("Northwind: `updated` returns the shipped orders with their new values")
   func shipping() throws {
     let day = Date(timeIntervalSince1970: 1_525_132_800)
     let waiting = Order.filter { $0.shippedDate == nil && $0.freight < 100 }
@@ -86,7 +86,7 @@ struct NorthwindChangeTests {
       """)
   }
 
-  @Test("Small orders go, first their lines and then they themselves")
+  @Test("Northwind: deleting by a grouped subquery and by a left join leaves the shell's rows")
   func deletion() throws {
     try northwind.expectChange(
       of: "Orders", "Order Details",
@@ -104,7 +104,7 @@ struct NorthwindChangeTests {
     }
   }
 
-  @Test("An order is written again for another customer, with its lines")
+  @Test("Northwind: copying an order and its lines by `insert(from:)` gives the shell's rows")
   func copy() throws {
     try northwind.expectChange(
       of: "Orders", "Order Details",
@@ -134,7 +134,7 @@ struct NorthwindChangeTests {
     }
   }
 
-  @Test("Shippers are inserted, or get another phone where their name is known")
+  @Test("Northwind: upserting shippers by their unique name gives the shell's rows")
   func upsert() throws {
     try northwind.expectChange(
       of: "Shippers",
@@ -152,7 +152,7 @@ struct NorthwindChangeTests {
     }
   }
 
-  @Test("Lines with a key of two columns are found, updated and upserted")
+  @Test("Northwind: records with a key of two columns can be found, updated and upserted")
   func compositeKey() throws {
     let first = try #require(
       try OrderDetail.order { [$0.order.asc, $0.product.asc] }.fetchOne(northwind.db))
@@ -177,7 +177,7 @@ struct NorthwindChangeTests {
     }
   }
 
-  @Test("Employees who report to one who leaves report to that one's manager")
+  @Test("Northwind: assigning a parent's parent by a correlated subquery gives the shell's rows")
   func leaving() throws {
     try northwind.expectChange(
       of: "Employees",

@@ -2,7 +2,7 @@ import Foundation
 import Larder
 import TestSupport
 
-// The tables and views of the trade, in SQL of their own time, and rows that are the same at each run.
+// The trade's tables and views in the SQL of the original, and rows that are the same in each run.
 
 extension Northwind {
   static func database() throws -> ShellComparison {
@@ -58,7 +58,7 @@ extension Northwind {
       JOIN [Order Details] d ON d.ProductID = p.ProductID GROUP BY c.CategoryID, p.ProductID;
     """
 
-  /// What is made up, in the order of the tables that refer to others.
+  /// Makes up the rows. A table's rows come after the rows that they refer to.
   private struct Rows {
     private var random = SeededGenerator(seed: 23)
     private let places = [
@@ -73,12 +73,12 @@ extension Northwind {
 
     private mutating func one<T>(of values: [T]) -> T { values[number(0...values.count - 1)] }
 
-    /// A day, so many days after 2016 began.
+    /// The day with this number, counted from the beginning of 2016.
     private func day(_ number: Int) -> Date {
       Date(timeIntervalSince1970: 1_451_606_400 + Double(number) * 86_400)
     }
 
-    /// Money to the cent, which is exact in no Double.
+    /// An amount to the cent. Most cents aren't exact in a Double.
     private mutating func money(_ range: ClosedRange<Int>) -> Double { Double(number(range)) / 100 }
 
     mutating func insert(_ db: Database) throws {

@@ -16,7 +16,7 @@ struct NorthwindOrderTests {
 
   init() throws { northwind = try Northwind.database() }
 
-  @Test("What each order comes to, with its freight, by a join and by a view")
+  @Test("Northwind: order totals by a join and by a view, as in the shell")
   func subtotals() throws {
     let sql = """
       SELECT o.OrderID, o.OrderDate, round(sum(d.UnitPrice * d.Quantity * (1 - d.Discount)), 2),
@@ -40,7 +40,7 @@ struct NorthwindOrderTests {
       sql)
   }
 
-  @Test("Orders that were shipped late, and by how many days, latest first")
+  @Test("Northwind: orders that were shipped late, with the days, as in the shell")
   func late() throws {
     let query = Order.leftJoin(Customer.self) { $0.customer == $1.id }
       .filter { order, _ in order.shippedDate > order.requiredDate }
@@ -61,7 +61,7 @@ struct NorthwindOrderTests {
       """)
   }
 
-  @Test("Orders that wait to be shipped, by a day")
+  @Test("Northwind: unshipped orders that were required before a date, as in the shell")
   func waiting() throws {
     let day = Date(timeIntervalSince1970: 1_519_862_400)
     try northwind.expect(
@@ -73,7 +73,7 @@ struct NorthwindOrderTests {
       """)
   }
 
-  @Test("Orders of each quarter of the years beside one another")
+  @Test("Northwind: each year's freight by quarter, by filtered aggregates, as in the shell")
   func quarters() throws {
     let query = Order.all.group { $0.orderDate.year }.select { order in
       let month = order.orderDate.month
@@ -98,7 +98,7 @@ struct NorthwindOrderTests {
       """)
   }
 
-  @Test("Sales by month, summed up within the year, and their mean over three months")
+  @Test("Northwind: monthly sales with running sums and moving means, as in the shell")
   func monthly() throws {
     let months = CommonTable(
       "months",
@@ -126,7 +126,7 @@ struct NorthwindOrderTests {
       """)
   }
 
-  @Test("The latest order of each customer, by a window and by a correlated maximum")
+  @Test("Northwind: each customer's latest order, by a subquery and by a window, as in the shell")
   func latest() throws {
     let sql = """
       SELECT c.CustomerID, c.CompanyName, o.OrderID, o.OrderDate FROM Customers c
@@ -159,7 +159,7 @@ struct NorthwindOrderTests {
       latest.select { ($0.id, $0.name, $1.columns.1, $1.columns.2) }, sql)
   }
 
-  @Test("Days between one order of a customer and the next")
+  @Test("Northwind: the days between a customer's orders, by lag, as in the shell")
   func intervals() throws {
     let query = Order.select { order in
       let before = order.orderDate.lag().over(
@@ -179,7 +179,7 @@ struct NorthwindOrderTests {
       """)
   }
 
-  @Test("Freight by shipper and country, where it is much, and shippers who carry nothing")
+  @Test("Northwind: freight by shipper and country, also for idle shippers, as in the shell")
   func freight() throws {
     let freight = Shipper.leftJoin(Order.self) { $0.id == $1.shipVia }
       .group { ($0.0.name, $0.1.shipCountry) }
@@ -202,7 +202,7 @@ struct NorthwindOrderTests {
       """)
   }
 
-  @Test("Customers by the number of their orders, those without one too")
+  @Test("Northwind: customers without orders, and customers by number of orders, as in the shell")
   func customersWithoutOrders() throws {
     try northwind.expect(
       Customer.filter { customer in
@@ -227,7 +227,7 @@ struct NorthwindOrderTests {
       """)
   }
 
-  @Test("Lines with a discount, and what it takes from the orders of each employee")
+  @Test("Northwind: discounts by employee, by filtered counts, as in the shell")
   func discounts() throws {
     let query = Employee.join(Order.self) { $0.id == $1.employee }
       .join(OrderDetail.self) { $1.id == $2.order }

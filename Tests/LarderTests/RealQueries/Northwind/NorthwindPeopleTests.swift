@@ -15,7 +15,7 @@ struct NorthwindPeopleTests {
 
   init() throws { northwind = try Northwind.database() }
 
-  @Test("The chain of command below the one who reports to nobody")
+  @Test("Northwind: the chain of command, by recursion, as in the shell")
   func chain() throws {
     let top = Employee.filter { $0.reportsTo == nil }
       .select { ($0.id, $0.lastName, .value(1), $0.lastName) }
@@ -37,7 +37,7 @@ struct NorthwindPeopleTests {
       """)
   }
 
-  @Test("Employees with the number of those who report to them, by a self join")
+  @Test("Northwind: employees with several reports, by a self join, as in the shell")
   func reports() throws {
     let query = Employee.join(Employee.self) { $1.reportsTo == $0.id }
       .group { $0.0.id }.having { _, _ in count() > 1 }
@@ -56,7 +56,7 @@ struct NorthwindPeopleTests {
       """)
   }
 
-  @Test("Regions with the number of their territories and employees, empty ones too")
+  @Test("Northwind: regions with their territories and employees, by left joins, as in the shell")
   func regions() throws {
     let query = Region.leftJoin(Territory.self) { $0.id == $1.region }
       .leftJoin(EmployeeTerritory.self) { $1.id == $2.territory }
@@ -79,7 +79,7 @@ struct NorthwindPeopleTests {
       """)
   }
 
-  @Test("Territories that nobody works in, and those of two people at once")
+  @Test("Northwind: territories without employees, and by set operations, as in the shell")
   func territories() throws {
     try northwind.expect(
       EmployeeTerritory.rightJoin(Territory.self) { $0.territory == $1.id }
@@ -104,7 +104,7 @@ struct NorthwindPeopleTests {
       """)
   }
 
-  @Test("Employees ranked by their sales of each year")
+  @Test("Northwind: employees ranked by sales in each year, as in the shell")
   func ranks() throws {
     let sales = CommonTable(
       "sales",
@@ -132,7 +132,7 @@ struct NorthwindPeopleTests {
       """)
   }
 
-  @Test("The order with the highest freight of each employee, by a correlated subquery")
+  @Test("Northwind: each employee's order with the highest freight, as in the shell")
   func highest() throws {
     let query = Order.join(Employee.self) { $0.employee == $1.id }
       .filter { order, employee in
@@ -151,7 +151,7 @@ struct NorthwindPeopleTests {
       """)
   }
 
-  @Test("Employees by their year of birth and by how long they had been there")
+  @Test("Northwind: employees by decade of birth, with their mean year of hire, as in the shell")
   func years() throws {
     let query = Employee.all.group { $0.birthDate.year / 10 }
       .select {

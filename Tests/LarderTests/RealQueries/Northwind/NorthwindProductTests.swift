@@ -16,7 +16,7 @@ struct NorthwindProductTests {
 
   init() throws { northwind = try Northwind.database() }
 
-  @Test("Products that have to be ordered again, and how many")
+  @Test("Northwind: products to reorder, and how many, as in the shell")
   func reorder() throws {
     let query = Product.filter {
       $0.unitsInStock + $0.unitsOnOrder <= $0.reorderLevel && !$0.isDiscontinued
@@ -37,7 +37,7 @@ struct NorthwindProductTests {
       """)
   }
 
-  @Test("The most expensive products, and all above the mean")
+  @Test("Northwind: the most expensive products, and those far above the mean, as in the shell")
   func expensive() throws {
     try northwind.expect(
       Product.order { $0.unitPrice.desc.nullsLast }.order { $0.id }.limit(10)
@@ -57,7 +57,7 @@ struct NorthwindProductTests {
       """)
   }
 
-  @Test("Sales by category and product are read from a view as records")
+  @Test("Northwind: sales read from a view as records, as in the shell")
   func view() throws {
     try northwind.expect(
       CategorySales.filter { $0.categoryName == "Seafood" && $0.sales > 1_000 }
@@ -83,7 +83,7 @@ struct NorthwindProductTests {
       """)
   }
 
-  @Test("Categories with more than eleven products, and those without any")
+  @Test("Northwind: categories with many products or none, by a left join, as in the shell")
   func categories() throws {
     let query = Category.leftJoin(Product.self) { $0.id == $1.category }
       .group { $0.0.name }
@@ -98,7 +98,7 @@ struct NorthwindProductTests {
       """)
   }
 
-  @Test("The three best-selling products of each category")
+  @Test("Northwind: the three best-selling products of each category, by rank, as in the shell")
   func bestsellers() throws {
     let ranked = CategorySales.select {
       (
@@ -116,7 +116,7 @@ struct NorthwindProductTests {
       """)
   }
 
-  @Test("Products by quarters of their prices, with the cheapest and dearest of each category")
+  @Test("Northwind: price quartiles, cheapest and dearest products, by windows, as in the shell")
   func prices() throws {
     let query = Product.filter { $0.unitPrice != nil }.order { $0.id }.select {
       (
@@ -140,7 +140,7 @@ struct NorthwindProductTests {
       """)
   }
 
-  @Test("Products that were ordered together at least three times")
+  @Test("Northwind: products that were ordered together at least twice, as in the shell")
   func together() throws {
     let query = OrderDetail.join(OrderDetail.self) {
       $0.order == $1.order && $0.product < $1.product
@@ -160,7 +160,9 @@ struct NorthwindProductTests {
       """)
   }
 
-  @Test("Customers who bought of all categories that are sold")
+  @Test(
+    "Northwind: customers who bought from all categories, by nested NOT EXISTS, as in the shell"
+  )
   func allCategories() throws {
     let sold = Category.filter { category in
       Product.filter { $0.category == category.id }.exists
@@ -186,7 +188,7 @@ struct NorthwindProductTests {
       """)
   }
 
-  @Test("Suppliers and customers by city")
+  @Test("Northwind: suppliers and customers by city, by UNION ALL, as in the shell")
   func cities() throws {
     let customers = Customer.filter { $0.city.hasPrefix("L") || $0.city.like("%o%") }
       .select { ($0.city, $0.name, .value("customer")) }
@@ -202,7 +204,7 @@ struct NorthwindProductTests {
       """)
   }
 
-  @Test("Countries with suppliers, customers or both, by a full join")
+  @Test("Northwind: countries with suppliers, customers or both, by a full join, as in the shell")
   func countries() throws {
     let buyers = CommonTable(
       "buyers",

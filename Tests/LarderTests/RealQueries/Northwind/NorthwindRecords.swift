@@ -1,8 +1,9 @@
 import Foundation
 import Larder
 
-/// A trade with tables and views as those of the sample database Northwind: names with spaces, text keys,
-/// days as text, employees that report to one another, NUMERIC money. Records needn't have all columns.
+/// A trade with tables and views like those of the sample database Northwind: names with spaces,
+/// text keys, days as text, employees who report to one another, NUMERIC money. Records don't need
+/// all columns.
 enum Northwind {
   struct Category: Record {
     var id: Int
@@ -234,7 +235,7 @@ enum Northwind {
       columns.product, columns.sales, options: [.noPrimaryKey, .notStrict])
   }
 
-  /// A row of the view of what each order comes to.
+  /// A row of the view of orders' totals.
   struct OrderSubtotal: Record {
     var order: Int64
     var subtotal: Double
@@ -249,7 +250,7 @@ enum Northwind {
   }
 }
 
-/// True and false as the texts `1` and `0`.
+/// A Bool as the text `1` or `0`.
 private let digit = ColumnCoding<Bool>(
   encode: { $0 ? "1" : "0" },
   decode: { (text: String) in
@@ -258,6 +259,6 @@ private let digit = ColumnCoding<Bool>(
   })
 
 extension RecordFields<Northwind.OrderDetail> {
-  /// What a line of an order comes to.
+  /// The discounted price of an order line.
   var amount: SQLExpression<Double> { self.unitPrice * self.quantity.real * (1 - self.discount) }
 }

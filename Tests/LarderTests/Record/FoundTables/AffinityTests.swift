@@ -2,14 +2,14 @@ import Foundation
 import Larder
 import Testing
 
-/// A record of one value beside its key, whose column the test declares.
+/// A record with a key and one value. Each test declares its column.
 private protocol OneValue: Record {
   associatedtype Value: Equatable
   var value: Value { get }
   init(id: Int64?, value: Value)
 }
 
-@Suite("Types of tables that others made")
+@Suite("Column types of other programs' tables")
 struct AffinityTests {
   let db: Database
 
@@ -132,7 +132,8 @@ struct AffinityTests {
     static let table = Table("thing", Anything.init, columns.0, columns.1)
   }
 
-  /// What a record's first operations say, each on a table that nobody has looked at.
+  /// The problem that a record's operations report, each on a table that hasn't been checked
+  /// before.
   private func problem<R: OneValue>(_ type: R.Type, _ value: R.Value) throws -> String? {
     var record = R(id: nil, value: value)
     let problem = declarationProblem { try record.insert(db) }
@@ -151,7 +152,7 @@ struct AffinityTests {
   }
 
   @Test(
-    "Integers that would become texts or real numbers are refused",
+    "An integer property over a column of text or reals is refused",
     arguments: ["TEXT", "VARCHAR(20)", "CLOB", "REAL", "DOUBLE PRECISION", "FLOAT"])
   func integers(_ type: String) throws {
     try create(type)
@@ -160,7 +161,7 @@ struct AffinityTests {
   }
 
   @Test(
-    "Integers are kept by types of numbers, and by none",
+    "An integer property over a numeric or untyped column keeps its values",
     arguments: ["INT", "BIGINT", "NUMERIC", "DECIMAL(10)", "", "BLOB", "BOOLEAN", "DATE"])
   func keptIntegers(_ type: String) throws {
     try create(type)
@@ -168,19 +169,23 @@ struct AffinityTests {
   }
 
   @Test(
-    "Booleans are kept by the types that others have for them", arguments: ["BOOL", "tinyint(1)"])
+    "A Bool property over a BOOL or tinyint(1) column keeps its values",
+    arguments: ["BOOL", "tinyint(1)"])
   func booleans(_ type: String) throws {
     try create(type)
     #expect(try problem(Truth.self, true) == nil)
   }
 
-  @Test("Real numbers that would become texts are refused", arguments: ["TEXT", "character(5)"])
+  @Test("A Double property over a text column is refused", arguments: ["TEXT", "character(5)"])
   func realNumbers(_ type: String) throws {
     try create(type)
     #expect(try problem(Number.self, 1.5) != nil)
   }
 
-  @Test("Real numbers are kept, whole ones too", arguments: ["REAL", "NUMERIC", "INTEGER", ""])
+  @Test(
+    "A Double property over a numeric or untyped column keeps its values, also whole numbers",
+    arguments: ["REAL", "NUMERIC", "INTEGER", ""]
+  )
   func keptRealNumbers(_ type: String) throws {
     try create(type)
     #expect(try problem(Number.self, 3) == nil)
@@ -189,20 +194,23 @@ struct AffinityTests {
   }
 
   @Test(
-    "Texts of which some would become numbers are refused",
+    "A String property over a column with numeric affinity is refused",
     arguments: ["NUMERIC", "INTEGER", "STRING", "DATETIME", "REAL"])
   func texts(_ type: String) throws {
     try create(type)
     #expect(try problem(Words.self, "Oslo")?.contains(".sqlType") == true)
   }
 
-  @Test("Texts are kept", arguments: ["TEXT", "NVARCHAR(160)", "char", "", "BLOB"])
+  @Test(
+    "A String property over a text, blob or untyped column keeps its values",
+    arguments: ["TEXT", "NVARCHAR(160)", "char", "", "BLOB"]
+  )
   func keptTexts(_ type: String) throws {
     try create(type)
     #expect(try problem(Words.self, "007") == nil)
   }
 
-  @Test("Texts whose column is declared as one of numbers are kept, unless they look like one")
+  @Test("A String property with .sqlType(NUMERIC) throws for texts that look like numbers")
   func declaredNumeric() throws {
     try create("NUMERIC")
     #expect(try problem(Phone.self, "+47 22 00") == nil)
@@ -219,14 +227,14 @@ struct AffinityTests {
   }
 
   @Test(
-    "Dates as text are kept by any type but those of blobs",
+    "Dates stored as text are kept by columns of text, DATETIME and REAL",
     arguments: ["DATETIME", "TEXT", "REAL"])
   func dates(_ type: String) throws {
     try create(type)
     #expect(try problem(Moment.self, Date(timeIntervalSince1970: 86_400)) == nil)
   }
 
-  @Test("Dates as the connection stores them are numbers, which a column of text would change")
+  @Test("Dates stored as numbers are kept by TIMESTAMP, and refused over a column of text")
   func plainDates() throws {
     try create("TIMESTAMP")
     #expect(try problem(Plain.self, Date(timeIntervalSince1970: 86_400)) == nil)
@@ -235,7 +243,10 @@ struct AffinityTests {
     #expect(try problem(Plain.self, Date(timeIntervalSince1970: 86_400)) != nil)
   }
 
-  @Test("UUIDs and JSON as text are kept by types of numbers", arguments: ["UUID", "json", "TEXT"])
+  @Test(
+    "UUIDs and JSON stored as text are kept by columns of the types UUID, json and TEXT",
+    arguments: ["UUID", "json", "TEXT"]
+  )
   func codedTexts(_ type: String) throws {
     try create(type)
     #expect(try problem(Token.self, UUID()) == nil)
@@ -243,19 +254,24 @@ struct AffinityTests {
     #expect(try problem(Settings.self, ["a"]) == nil)
   }
 
-  @Test("Bytes are kept by every type", arguments: ["TEXT", "NUMERIC", "REAL", "BLOB", ""])
+  @Test(
+    "Bytes are kept by columns of every type", arguments: ["TEXT", "NUMERIC", "REAL", "BLOB", ""]
+  )
   func bytes(_ type: String) throws {
     try create(type)
     #expect(try problem(Bytes.self, [0, 0x31]) == nil)
   }
 
-  @Test("Values of any kind are the caller's to know", arguments: ["TEXT", "NUMERIC", ""])
+  @Test(
+    "A DatabaseValue property is accepted over a column of any type",
+    arguments: ["TEXT", "NUMERIC", ""]
+  )
   func anything(_ type: String) throws {
     try create(type)
     #expect(try problem(Anything.self, "Oslo") == nil)
   }
 
-  @Test("Decimals are kept by columns of numbers up to what these hold exactly")
+  @Test("A Decimal over a numeric column is kept, or throws if it has too many digits")
   func decimals() throws {
     try create("DECIMAL(10, 2)")
     for text in ["12.5", "-0.01", "123456789012345", "9007199254740993", "0.123456789012345"] {
@@ -275,7 +291,7 @@ struct AffinityTests {
     }
   }
 
-  @Test("A condition on a column of text doesn't compare it with a number")
+  @Test("A query over a column of another type is refused, also in a subquery and a join")
   func conditions() throws {
     try create("TEXT")
     try db.executeUpdate("INSERT INTO thing VALUES (1, '10'), (2, '9')")
@@ -290,7 +306,7 @@ struct AffinityTests {
       } != nil)
   }
 
-  @Test("The types of STRICT tables make of values what those of others do, but ANY leaves all")
+  @Test("STRICT types convert as affinities do, and only a STRICT table's ANY keeps any value")
   func strict() throws {
     try create("TEXT", options: " STRICT")
     #expect(try problem(Whole.self, 5) != nil)
@@ -302,7 +318,7 @@ struct AffinityTests {
     #expect(try problem(Words.self, "007") != nil, "else the type is a name like others")
   }
 
-  @Test("A declaration of its own table is never refused")
+  @Test("A table that the declaration created itself is never refused")
   func ownTables() throws {
     try Phone.table.create(db)
     #expect(try problem(Phone.self, "22 00") == nil)

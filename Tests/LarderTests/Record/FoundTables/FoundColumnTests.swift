@@ -1,13 +1,13 @@
 import Larder
 import Testing
 
-@Suite("Columns of tables that others made")
+@Suite("Columns of other programs' tables")
 struct FoundColumnTests {
   let db: Database
 
   init() throws { db = try Database() }
 
-  @Test("What names a column that isn't there says so, and what doesn't works")
+  @Test("Operations that need a missing column throw, and the others work")
   func missing() throws {
     try db.executeUpdate("CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT NOT NULL)")
     try db.executeUpdate("INSERT INTO person VALUES (1, 'Ann')")
@@ -27,7 +27,7 @@ struct FoundColumnTests {
     #expect(try ann.delete(db))
   }
 
-  @Test("A column that isn't there is no text of its name where double quotes may be strings")
+  @Test("A missing column is refused even if double-quoted strings are allowed")
   func quotedStrings() throws {
     var configuration = Configuration()
     configuration.allowsDoubleQuotedStrings = true
@@ -41,7 +41,7 @@ struct FoundColumnTests {
     #expect(declarationProblem { try FoundPerson.fetchOne(db, 1) } != nil)
   }
 
-  @Test("Columns that no record writes, and that need a value, keep records from being inserted")
+  @Test("Inserting throws if the table has a NOT NULL column that the record doesn't write")
   func unwritten() throws {
     try db.executeStatements(
       """
@@ -56,7 +56,7 @@ struct FoundColumnTests {
     #expect(declarationProblem { try FoundPerson.insert(db, contentsOf: [bob]) } == problem)
     #expect(declarationProblem { try bob.upsert(db) } == problem)
     #expect(declarationProblem { try bob.save(db) as Void } == problem)
-    // A part of a table is read, changed and deleted.
+    // Rows can still be read, updated and deleted.
     var ann = try FoundPerson.find(db, 1)
     ann.age = 6
     try ann.update(db)
@@ -65,7 +65,7 @@ struct FoundColumnTests {
     #expect(try ann.delete(db))
   }
 
-  @Test("A column that is generated in the database isn't written, nor one that isn't left out")
+  @Test("Writing a column that is generated in only one of database and declaration throws")
   func generated() throws {
     try db.executeStatements(
       """
@@ -95,7 +95,7 @@ struct FoundColumnTests {
     #expect(declarationProblem { try sum.insert(db) }?.contains("declared as generated") == true)
   }
 
-  @Test("A view is read by a record that isn't declared for one, and not written")
+  @Test("A record over a view that isn't declared as one can be read, and writing it throws")
   func view() throws {
     try db.executeStatements(
       """
@@ -122,7 +122,7 @@ struct FoundColumnTests {
     #expect(try db.value("SELECT sum(age) FROM people", as: Int.self) == 5)
   }
 
-  @Test("The columns of a view have the types of those behind them")
+  @Test("A view's columns have the types of the columns behind them")
   func typesOfViews() throws {
     try db.executeStatements(
       """
@@ -139,7 +139,7 @@ struct FoundColumnTests {
     #expect(try FoundPerson.filter { $0.age == 4 }.fetchAll(db).count == 1)
   }
 
-  @Test("Names of columns are the same in any case of ASCII, and in no other")
+  @Test("Column names match in any ASCII case, and exactly otherwise")
   func names() throws {
     struct Road: Record {
       var id: Int64?
@@ -155,7 +155,7 @@ struct FoundColumnTests {
     #expect(try Road.find(db, 1).name == road.name)
   }
 
-  @Test("The types of a database in UTF-16 are found as those of others")
+  @Test("Column types are read from a database in UTF-16")
   func utf16() throws {
     try db.executeStatements(
       """

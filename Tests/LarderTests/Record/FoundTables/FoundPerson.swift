@@ -1,6 +1,6 @@
 import Larder
 
-/// A record over a table of each test's own: its key is chosen by SQLite, as is declared.
+/// A record over a table that each test creates. By its declaration SQLite chooses the key.
 struct FoundPerson: Record, Equatable {
   var id: Int64?
   var name: String
@@ -15,7 +15,7 @@ struct FoundPerson: Record, Equatable {
   static let table = Table("person", FoundPerson.init, columns.id, columns.name, columns.age)
 }
 
-/// What is wrong with a declaration, as an operation says.
+/// The problem in the declaration error that the closure throws.
 func declarationProblem<T>(_ body: () throws -> T) -> String? {
   switch failure(RecordError.self, body) {
   case .declaration(_, let problem), .batch(_, _, RecordError.declaration(_, let problem)): problem

@@ -1,7 +1,7 @@
 import Larder
 import Testing
 
-@Suite("Keys of tables that others made")
+@Suite("Keys of other programs' tables")
 struct KeyFormTests {
   let db: Database
 
@@ -18,13 +18,13 @@ struct KeyFormTests {
   ]
 
   @Test(
-    "A record whose key is nil is refused where the key isn't the row id, and nothing is stored",
+    "Inserting a nil key throws where the key isn't the row id, and stores nothing",
     arguments: otherForms)
   func missingKey(_ form: String) throws {
     try create(form)
     var ann = FoundPerson(id: nil, name: "Ann", age: 40)
     let problem = declarationProblem { try ann.insert(db) }
-    // Where the column can't be NULL, SQLite refuses it.
+    // If the column can't be NULL, SQLite refuses the row.
     #expect(problem?.contains("“id” isn't the row id") ?? form.contains("NOT NULL"))
     #expect(throws: (any Error).self, "the second time too") { try ann.insert(db) }
     #expect(throws: (any Error).self) { try ann.insert(db, or: .replace) }
@@ -37,7 +37,7 @@ struct KeyFormTests {
   }
 
   @Test(
-    "A record that has its key is inserted with it, and found by it, whatever the row id is",
+    "A record with a key is inserted with it and found by it, also where it isn't the row id",
     arguments: otherForms)
   func givenKey(_ form: String) throws {
     try create(form)
@@ -53,7 +53,7 @@ struct KeyFormTests {
   }
 
   @Test(
-    "A row is updated and deleted by a key that isn't the row id",
+    "A row can be updated, saved, upserted and deleted by a key that isn't the row id",
     arguments: otherForms.filter { $0 != "INTEGER" })
   func changes(_ form: String) throws {
     try create(form)
@@ -71,13 +71,13 @@ struct KeyFormTests {
     #expect(try FoundPerson.fetchAll(db).isEmpty)
   }
 
-  @Test("A key that several rows may have changes none of them")
+  @Test("Changing a record by a key without a unique index throws, and changes nothing")
   func ambiguousKey() throws {
     try create("INTEGER")
     try db.executeUpdate("INSERT INTO person VALUES (7, 'Ann', 1), (7, 'Bob', 2)")
     let ann = FoundPerson(id: 7, name: "Ann", age: 3)
     let problem = declarationProblem { try ann.update(db) }
-    #expect(problem?.contains("nothing keeps two rows") == true)
+    #expect(problem?.contains("two rows in the database") == true)
     #expect(declarationProblem { try ann.update(db, FoundPerson.columns.age) } != nil)
     #expect(declarationProblem { try ann.delete(db) } != nil)
     #expect(declarationProblem { try ann.save(db) } != nil)
@@ -85,12 +85,12 @@ struct KeyFormTests {
     #expect(declarationProblem { try FoundPerson.all.page(db, limit: 1) } != nil)
     #expect(declarationProblem { try FoundPerson.limit(1).delete(db) } != nil)
     #expect(try db.value("SELECT sum(age) FROM person", as: Int.self) == 3)
-    // What means rows, and not one, is right.
+    // A query that updates or deletes several rows is allowed.
     #expect(try FoundPerson.filter { $0.id == 7 }.update(db) { $0.age = 5 } == 2)
     #expect(try FoundPerson.filter { $0.id == 7 }.delete(db) == 2)
   }
 
-  @Test("A unique index makes a key of a column, but not one of some of its rows")
+  @Test("A unique index makes its column a key, but a partial one doesn't")
   func uniqueIndex() throws {
     try create("INTEGER")
     try db.executeUpdate("CREATE UNIQUE INDEX some ON person (id) WHERE age > 5")
@@ -101,7 +101,7 @@ struct KeyFormTests {
     #expect(try ann.delete(db))
   }
 
-  @Test("The row id is a key in any case of its type, and by its own name")
+  @Test("A row id is recognized in lowercase SQL, and by the name rowid")
   func rowID() throws {
     try create("integer primary key autoincrement")
     var ann = FoundPerson(id: nil, name: "Ann", age: 40)
@@ -121,7 +121,7 @@ struct KeyFormTests {
     #expect(try Row.find(db, 2).name == "Bob")
   }
 
-  @Test("The constraint of the table makes a row id as that of the column does")
+  @Test("A table constraint PRIMARY KEY (id) makes an INTEGER column the row id")
   func tableConstraint() throws {
     try create("INTEGER", ", PRIMARY KEY (id)")
     var ann = FoundPerson(id: nil, name: "Ann", age: 40)
@@ -129,7 +129,7 @@ struct KeyFormTests {
     #expect(ann.id == 1)
   }
 
-  @Test("A record returns as the row is where the table's first column is of real numbers")
+  @Test("`inserted` and `updated` return large integers exactly where a REAL column comes first")
   func firstColumn() throws {
     try db.executeUpdate(
       "CREATE TABLE person (height REAL, id INTEGER PRIMARY KEY, age INTEGER, name TEXT)")
@@ -142,12 +142,20 @@ struct KeyFormTests {
     var bob = FoundPerson(id: nil, name: "Bob", age: 5)
     try bob.upsert(db)
     #expect(bob.id == 2)
-    // What can't be returned as it is stored isn't done.
-    let deleted = try? FoundPerson.all.deleted(db)
-    #expect(try FoundPerson.fetchAll(db) == (deleted == nil ? [ann, bob] : []))
+    // Deleting fails as a whole if SQLite, in some versions, doesn't return the rows exactly.
+    let deleted = Result { try FoundPerson.all.deleted(db) }
+    let left = try FoundPerson.fetchAll(db)
+    switch deleted {
+    case .success(let deleted):
+      #expect(deleted == [ann, bob])
+      #expect(left == [])
+    case .failure(let error):
+      #expect(ConversionFailure(error)?.table == "person", "\(error)")
+      #expect(left == [ann, bob])
+    }
   }
 
-  @Test("A record returns as the row is where the table has no row id, without that being declared")
+  @Test("`inserted` and `updated` return real values exactly from a table WITHOUT ROWID")
   func withoutRowID() throws {
     try db.executeUpdate(
       """
@@ -170,7 +178,7 @@ struct KeyFormTests {
     #expect(try City.find(db, "Oslo") == higher)
   }
 
-  @Test("A number that SQLite would choose isn't taken from a table without row ids")
+  @Test("Inserting a nil key into a table WITHOUT ROWID throws")
   func numberedWithoutRowID() throws {
     try create("INTEGER PRIMARY KEY", options: " WITHOUT ROWID")
     var ann = FoundPerson(id: nil, name: "Ann", age: 40)
@@ -182,7 +190,7 @@ struct KeyFormTests {
     #expect(ann.id == 5)
   }
 
-  @Test("Two of three columns of a key don't tell rows, all of them and more do")
+  @Test("A part of a composite key doesn't identify a row, and the key with another column does")
   func composite() throws {
     try db.executeUpdate("CREATE TABLE stay (a INTEGER, b INTEGER, c INTEGER, PRIMARY KEY (a, b))")
     struct Part: Record {
@@ -214,7 +222,7 @@ struct KeyFormTests {
     static let table = Table("tag", Tag.init, columns.0, columns.1)
   }
 
-  @Test("An upsert doesn't write to the row of another key that an index takes for the same")
+  @Test("An upsert throws if another index with NOCASE could match the row of another key")
   func upsertByCollation() throws {
     try db.executeStatements(
       """
@@ -240,7 +248,7 @@ struct KeyFormTests {
     #expect(try Tag.find(db, "a").count == 5)
   }
 
-  @Test("An index by which more values differ than the column compares as equal tells no rows")
+  @Test("A unique index that is finer than the column's collation doesn't make a key")
   func collations() throws {
     try db.executeStatements(
       """
@@ -260,7 +268,7 @@ struct KeyFormTests {
     #expect(try Tag.find(db, "a").count == 5)
   }
 
-  @Test("Values that follow a record by its key see it change where the key isn't the row id")
+  @Test("An observed record is updated where its key isn't the row id")
   func observed() async throws {
     let queue = try DatabaseQueue()
     try await queue.inTransaction { db in
@@ -276,7 +284,7 @@ struct KeyFormTests {
     #expect(try await values.next() == 2)
   }
 
-  @Test("A unique index tells rows though the temporary database has another one of its name")
+  @Test("A key's unique index is found beside a temporary index with the same name")
   func indexOfOtherDatabase() throws {
     try create("INTEGER")
     try db.executeStatements(
@@ -295,7 +303,7 @@ struct KeyFormTests {
     #expect(declarationProblem { try ann.update(db) } != nil, "only note's index is left")
   }
 
-  @Test("An inserted row that has to be read again is no other row of its key")
+  @Test("`inserted` throws if it can't read back the new row by its key")
   func insertedBesideItsKey() throws {
     try db.executeStatements(
       """
@@ -307,7 +315,7 @@ struct KeyFormTests {
     #expect(try FoundPerson.all.fetchAll(db).map(\.name) == ["Zoe"])
   }
 
-  @Test("A virtual table's rows are its module's, whose keys nobody refuses")
+  @Test("A record over a virtual table can be inserted, updated and found")
   func virtualTable() throws {
     struct Box: Record, Equatable {
       var id: Int64?

@@ -2,7 +2,7 @@ import Foundation
 import Larder
 import Testing
 
-/// Tables as other programs make them, with records declared over them.
+/// Records over tables as other programs create them.
 @Suite("Tables of other programs")
 struct OtherProgramsTests {
   let db: Database
@@ -46,7 +46,7 @@ struct OtherProgramsTests {
       columns.duration, columns.isPaid, columns.created, columns.customer)
   }
 
-  @Test("Django's: UUIDs as 32 characters, decimals, JSON that is checked, unsigned integers")
+  @Test("Django: UUIDs of 32 characters, decimals, checked JSON and unsigned integers")
   func django() throws {
     try db.executeStatements(
       """
@@ -85,7 +85,8 @@ struct OtherProgramsTests {
     try other.upsert(db)
     #expect(try Order.find(db, other.id) == other)
     #expect(try other.delete(db))
-    // Django wrote fractions of seconds, which another format reads: nothing is mistaken.
+    // Django also writes fractions of seconds. They have another format and throw instead of being
+    // misread.
     try db.executeUpdate("UPDATE shop_order SET created_at = '2026-01-01 10:00:00.123456'")
     #expect(conversionFailure { try Order.fetchAll(db) }?.column == "created_at")
   }
@@ -97,7 +98,7 @@ struct OtherProgramsTests {
     static let table = Table("auth_user", User.init, columns.0, columns.1)
   }
 
-  @Test("A part of Django's table is read and changed, and not inserted")
+  @Test("Django: a record of some of a table's columns is read and updated, but not inserted")
   func partOfDjango() throws {
     try db.executeStatements(
       """
@@ -139,7 +140,7 @@ struct OtherProgramsTests {
       columns.price, columns.settings, columns.created)
   }
 
-  @Test("Rails': types of other engines, booleans with a default, JSON as a type")
+  @Test("Rails: types of other engines, booleans with a default, and JSON")
   func rails() throws {
     try db.executeStatements(
       """
@@ -186,7 +187,7 @@ struct OtherProgramsTests {
       columns.founded, columns.name, columns.token)
   }
 
-  @Test("Core Data's: dates as numbers in a TIMESTAMP, a version that its rows have")
+  @Test("Core Data: dates as numbers in a TIMESTAMP, and a version column")
   func coreData() throws {
     try db.executeStatements(
       """
@@ -231,7 +232,7 @@ struct OtherProgramsTests {
     )
   }
 
-  @Test("GRDB's: dates with milliseconds in a DATETIME, UUIDs as blobs")
+  @Test("GRDB: dates with milliseconds in a DATETIME, and UUIDs as blobs")
   func grdb() throws {
     try db.executeStatements(
       """
@@ -248,7 +249,7 @@ struct OtherProgramsTests {
     #expect(bob.id == 2)
   }
 
-  // MARK: Others
+  // MARK: Other programs
 
   private struct Blog: Record, Equatable {
     var id: Int64?
@@ -263,7 +264,7 @@ struct OtherProgramsTests {
   }
 
   @Test(
-    "Row ids as SQLAlchemy, Room, Entity Framework and others write them are chosen",
+    "SQLite chooses the key in tables as SQLAlchemy, Room and Entity Framework create them",
     arguments: [
       "CREATE TABLE blog (id INTEGER NOT NULL, name VARCHAR(50) NOT NULL, PRIMARY KEY (id))",
       "CREATE TABLE `blog` (`id` INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, `name` TEXT NOT NULL)",
@@ -284,7 +285,7 @@ struct OtherProgramsTests {
   }
 
   @Test(
-    "Keys that other programs choose themselves aren't chosen by SQLite",
+    "Inserting a nil key throws in tables whose programs choose the keys",
     arguments: [
       "CREATE TABLE blog (id BIGINT NOT NULL, name VARCHAR(50) NOT NULL, PRIMARY KEY (id))",
       "CREATE TABLE blog (id INT PRIMARY KEY, name TEXT)",

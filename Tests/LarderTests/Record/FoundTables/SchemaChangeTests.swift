@@ -27,7 +27,7 @@ struct SchemaChangeTests {
     try db.value("SELECT count(*) FROM person", as: Int.self)
   }
 
-  @Test("A table that becomes another one in the same transaction is looked at again")
+  @Test("A table that is recreated in a transaction is checked again")
   func ownChange() throws {
     let db = try Database()
     try db.executeUpdate(Self.fitting)
@@ -42,7 +42,7 @@ struct SchemaChangeTests {
     #expect(try Self.count(db) == 1)
   }
 
-  @Test("SQL of the same text as a declaration's is nobody's declaration")
+  @Test("A raw statement with the same SQL as a declaration's doesn't pass the check for it")
   func sameText() throws {
     let db = try Database()
     try db.executeUpdate(Self.fitting)
@@ -56,7 +56,7 @@ struct SchemaChangeTests {
     #expect(declarationProblem { try Self.read(db) } != nil)
   }
 
-  @Test("A change that is rolled back, as a whole or to a savepoint, is one back")
+  @Test("After a rolled-back schema change, records work as before")
   func rollback() throws {
     let db = try Database()
     try db.executeUpdate(Self.fitting)
@@ -94,7 +94,7 @@ struct SchemaChangeTests {
     #expect(try Self.count(db) == 5)
   }
 
-  @Test("A temporary table hides another one of its name, and shows it again when it goes")
+  @Test("A temporary table hides another table of its name until it is dropped")
   func temporary() throws {
     let db = try Database()
     try db.executeUpdate(Self.other)
@@ -106,7 +106,7 @@ struct SchemaChangeTests {
     #expect(declarationProblem { try Self.insert(db) } != nil)
   }
 
-  @Test("A table of a database that is attached is looked at, and again when that changes")
+  @Test("A table in an attached database is checked, and again when it changes")
   func attached() throws {
     let folder = try ScratchFolder()
     let other = try Database(path: folder.file("other.db"))
@@ -138,7 +138,7 @@ struct SchemaChangeTests {
   }
 
   @Test(
-    "A change that another connection makes is seen before anything is written",
+    "A schema change by another connection is noticed before an insert writes",
     arguments: Scope.allCases)
   func foreignChange(_ scope: Scope) throws {
     let folder = try ScratchFolder()
@@ -157,7 +157,7 @@ struct SchemaChangeTests {
   }
 
   @Test(
-    "A change that another connection makes is seen by the rows that are read first",
+    "A schema change by another connection is noticed when rows are read",
     arguments: Scope.allCases)
   func foreignChangeOfTypes(_ scope: Scope) throws {
     let folder = try ScratchFolder()
@@ -176,7 +176,7 @@ struct SchemaChangeTests {
     try scope.run(db) { _ = try filter.fetchAll($0) }
   }
 
-  @Test("A change that is only noticed by a statement without rows is known to a new statement")
+  @Test("A schema change that an UPDATE has met is known to a newly compiled statement")
   func noticedElsewhere() throws {
     let folder = try ScratchFolder()
     let db = try Database(path: folder.file("people.db"))
@@ -189,7 +189,7 @@ struct SchemaChangeTests {
   }
 
   @Test(
-    "A deferred transaction that begins by writing waits for others, however new its statement is")
+    "A deferred transaction that begins with an insert waits for another writer")
   func waits() async throws {
     let folder = try ScratchFolder()
     var configuration = Configuration()
@@ -205,7 +205,7 @@ struct SchemaChangeTests {
         }
       }
     }
-    // To look at the table first would be to read what others then change.
+    // Checking the table first would start a read, which another writer could make stale.
     for number in 0..<100 {
       if number.isMultiple(of: 2) { db.clearStatementCache() }
       try db.inTransaction(.deferred) { try Self.insert($0) }
@@ -220,7 +220,7 @@ struct SchemaChangeTests {
     #expect(try Self.count(db) == 600)
   }
 
-  @Test("A database that is restored from another one is looked at again")
+  @Test("A restored database is checked again")
   func restored() throws {
     let source = try Database()
     try source.executeUpdate(Self.other)
@@ -231,7 +231,7 @@ struct SchemaChangeTests {
     #expect(declarationProblem { try Self.insert(db) } != nil)
   }
 
-  @Test("Two declarations of one table with the same statements are each looked at")
+  @Test("Two declarations of a table with identical SQL are checked separately")
   func sameStatements() throws {
     struct Wrong: Record {
       var id: Int64?

@@ -1,0 +1,48 @@
+import LarderSQLite
+
+// How an expression is assigned to a column: with the column's coding, and as a
+// number that the property holds.
+
+extension ColumnStorage {
+  /// The expression as an assignment to this column writes it.
+  func assigned(_ value: SQLFragment) -> SQLFragment {
+    let value = (value.coded { definition.code?($0) } ?? value)
+      .matching(expressionCoding?.form ?? .own)
+    guard value.kind != .value, definition.code == nil else { return value }
+    // The most frequent types first: looking up a type's conformance takes time at each call.
+    if Value.self == Int.self || Value.self == Int64.self {
+      return .integer(value, in: .min ... .max)
+    }
+    guard
+      let number = (Value.self as? any NumberValue.Type)?.number
+    else { return value }
+    if number == Float.self { return value.float }
+    return (number as? any FixedWidthInteger.Type).map { .integer(value, in: $0.storedRange) }
+      ?? value
+  }
+}
+
+extension NumberValue {
+  fileprivate static var number: any Any.Type { Number.self }
+}
+
+extension FixedWidthInteger {
+  /// The type's integers that SQLite can store.
+  fileprivate static var storedRange: ClosedRange<Int64> {
+    Int64(clamping: min)...Int64(clamping: max)
+  }
+}
+
+extension SQLFragment {
+  /// An integer, or an error if it is outside a range. An engine whose columns
+  /// have as many bits checks that by itself.
+  static func integer(_ value: SQLFragment, in range: ClosedRange<Int64>) -> SQLFragment {
+    let operand = value.parenthesized(in: .lowest)
+    let isWhole = range == .min ... .max
+    let bounds =
+      isWhole
+      ? [] : [range.lowerBound, range.upperBound].map { SQLFragment(text: "\($0)") }
+    let call = SQLFragment(.call("larder_integer", [operand] + bounds))
+    return SQLFragment(.form(.integer, [operand] + bounds, call), isNullable: value.isNullable)
+  }
+}

@@ -1,0 +1,46 @@
+import LarderSQLite
+
+/// The declaration of a column, without the property. It becomes a ``LarderSQLite/ColumnSchema`` once the
+/// date format of a connection is known.
+public struct ColumnDefinition: Sendable {
+  /// The column's name.
+  public let name: String
+  /// How its values are stored.
+  public let type: ColumnType
+  /// Whether it is the primary key or a part of it.
+  var isPrimaryKey = false
+  var isAutoincrement = false
+  var isUnique = false
+  var isIndexed = false
+  var isReadOnly = false
+  /// The greatest version that both the property's type and SQLite's integers
+  /// can hold; nil unless this is a version column.
+  var greatestVersion: Int64?
+  var isVersion: Bool { greatestVersion != nil }
+  var collation: String?
+  /// The declared type in CREATE TABLE, if it isn't that of ``type``.
+  var sqlType: String?
+  var checks: [SQLFragment] = []
+  var defaultSQL: SQL?
+  var generated: (expression: SQLFragment, isStored: Bool)?
+  /// The foreign key. It is made lazily, since the other table may refer back to this one.
+  var foreignKey: (@Sendable () -> ForeignKeySchema)?
+  /// The default for rows that are written without this column, as a connection stores it.
+  var defaultValue: (@Sendable (DateFormat) throws -> DatabaseValue)?
+
+  /// Whether the stored texts never look like numbers. The texts of dates don't, for instance.
+  var isNeverNumber = false
+  /// Gives a value of the property's type the column's own coding, if it has one.
+  var code: (@Sendable (any DatabaseValueConvertible) -> any DatabaseValueConvertible)?
+
+  /// Whether the declared type allows the column to be the row id. In SQLite only the word INTEGER does. A
+  /// server numbers rows by an identity, or by a default that asks a sequence.
+  var isOfRowIDType: Bool {
+    guard let type = sqlType?.uppercased() else { return true }
+    return type == "INTEGER" || type.hasSuffix(" AS IDENTITY")
+      || defaultSQL?.text.hasPrefix("nextval(") == true
+  }
+
+  /// Whether statements write the column.
+  var isWritten: Bool { generated == nil && !isReadOnly }
+}

@@ -1,0 +1,217 @@
+import LarderSQLite
+
+/// The statements of a record's operations, made of its table's columns alone.
+struct RecordSQL {
+  private let table: SQLFragment
+  let columns: [ColumnDefinition]
+  /// Each column's name.
+  private let names: [SQLFragment]
+  /// Each column's parameter.
+  private let parameters: [SQLFragment]
+  /// The positions of the columns that are written, in order.
+  let written: [Int]
+  /// The positions of the columns of the primary key, in order.
+  let key: [Int]
+  /// The position of the column with the version, if there is one.
+  let version: Int?
+
+  /// - Parameter table: the table's name.
+  init(table: SQLFragment, columns: [ColumnDefinition]) {
+    self.table = table
+    self.columns = columns
+    names = columns.map { SQLFragment(text: $0.name.quotedIdentifier) }
+    parameters = Self.parameters(for: columns.map(\.name)).enumerated().map {
+      SQLFragment(.parameter($1, $0))
+    }
+    written = columns.indices.filter { columns[$0].isWritten }
+    key = columns.indices.filter { columns[$0].isPrimaryKey }
+    version = columns.firstIndex(where: \.isVersion)
+  }
+
+  /// The parameters' names: a column's own name if SQLite can read it as a parameter's, else a substitute.
+  private static func parameters(for names: [String]) -> [String] {
+    var taken = Set(names)
+    return names.enumerated().map { index, name in
+      if !name.isEmpty, name.utf8.allSatisfy(isParameterCharacter) { return ":" + name }
+      var substitute = "column_\(index + 1)"
+      while !taken.insert(substitute).inserted { substitute += "_" }
+      return ":" + substitute
+    }
+  }
+
+  private static func isParameterCharacter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...:
+      true
+    default: false
+    }
+  }
+
+  func names(_ indices: some Sequence<Int>) -> SQLFragment { .list(indices.map { names[$0] }) }
+
+  /// All columns, in the order in which they are read.
+  var columnList: SQLFragment { names(columns.indices) }
+
+  var select: SQLFragment { "SELECT \(columnList) FROM \(table)" }
+
+  var find: SQLFragment { find(columns.indices, by: []) }
+
+  /// A SELECT of the rows whose key, a single column, is one of these values.
+  func find(keys: [any DatabaseValueConvertible]) -> SQLFragment {
+    "\(select) WHERE \(names(key)) IN (\(.list(keys.map { SQLFragment(value: $0) })))"
+  }
+
+  /// A SELECT of some columns from the row that has the record's values in the target columns, or its key.
+  func find(_ chosen: some Sequence<Int>, by target: [Int]) -> SQLFragment {
+    let condition = condition(target.isEmpty ? key : target)
+    return "SELECT \(names(chosen)) FROM \(table) WHERE \(condition)"
+  }
+
+  /// - Parameter policy: what to do if a constraint would be violated; nil for an error.
+  func insert(or policy: String? = nil) -> SQLFragment {
+    let row = written.isEmpty ? nil : SQLFragment.list(written.map { parameters[$0] })
+    return insert(or: policy, row.map { "(\($0))" })
+  }
+
+  /// An INSERT for an engine that numbers a row only if the column is left out, rather than NULL.
+  ///
+  /// - Parameters:
+  ///   - left: the column that is left out; nil for none.
+  ///   - ignores: whether rows that break a constraint are left out.
+  func insert(leavingOut left: Int?, ignoring ignores: Bool) -> SQLFragment {
+    let row = SQLFragment.list(written.filter { $0 != left }.map { parameters[$0] })
+    return insert(leavingOut: left, ignoring: ignores, row.parenthesized)
+  }
+
+  /// An INSERT of several rows for such an engine. Its parameters go row by row, column by column.
+  func insert(rows: Int, leavingOut left: Int?, ignoring ignores: Bool) -> SQLFragment {
+    let values = SQLFragment.list(
+      written.filter { $0 != left }.map { SQLFragment(.parameter(nil, $0)) })
+    return insert(
+      leavingOut: left, ignoring: ignores,
+      .list(Array(repeating: values.parenthesized, count: rows)))
+  }
+
+  private func insert(
+    leavingOut left: Int?, ignoring ignores: Bool, _ rows: SQLFragment
+  ) -> SQLFragment {
+    let written = written.filter { $0 != left }
+    let values: SQLFragment =
+      written.isEmpty ? "DEFAULT VALUES" : "(\(names(written))) VALUES \(rows)"
+    return "INSERT INTO \(table) \(values)\(text: ignores ? " ON CONFLICT DO NOTHING" : "")"
+  }
+
+  /// An INSERT of several rows with unnamed parameters, which go row by row, column by column.
+  func insert(rows: Int, or policy: String?) -> SQLFragment {
+    let values = SQLFragment.list(written.map { SQLFragment(.parameter(nil, $0)) })
+    return insert(
+      or: policy, .list(Array(repeating: values.parenthesized, count: rows)))
+  }
+
+  private func insert(or policy: String?, _ rows: SQLFragment?) -> SQLFragment {
+    let verb = policy.map { "INSERT OR \($0)" } ?? "INSERT"
+    guard let rows else { return "\(text: verb) INTO \(table) DEFAULT VALUES" }
+    return "\(text: verb) INTO \(table) (\(names(written))) VALUES \(rows)"
+  }
+
+  /// An UPDATE of some columns, or of all but the key, in the row with the record's key and version.
+  func update(_ chosen: [Int]? = nil) -> SQLFragment {
+    let chosen = chosen ?? written.filter { !key.contains($0) && $0 != version }
+    var assignments = chosen.map { assignment($0, parameters[$0]) }
+    if let version { assignments.append(assignment(version, "\(names[version]) + 1")) }
+    // A table without other columns than the key still needs an UPDATE, which tells whether the row exists.
+    if assignments.isEmpty { assignments = key.prefix(1).map { assignment($0, names[$0]) } }
+    return "UPDATE \(table) SET \(.list(assignments)) WHERE \(keyCondition)"
+  }
+
+  /// An expression that raises a version column in any rows. It fails if the version is the greatest already.
+  static func raised(_ column: ColumnDefinition) -> SQLFragment {
+    .integer("\(name: column.name) + 1", in: .min...(column.greatestVersion ?? .max))
+  }
+
+  /// - Parameters:
+  ///   - target: the columns whose uniqueness decides whether the row exists; the key's if empty.
+  ///   - chosen: the columns to update if the row exists; all that are written if nil.
+  ///   - assigned: the assignments behind SET, instead of columns.
+  ///   - left: a column that is left out of the INSERT.
+  func upsert(
+    onConflict target: [Int] = [], updating chosen: [Int]? = nil, set assigned: SQLFragment? = nil,
+    leavingOut left: Int? = nil
+  ) -> SQLFragment {
+    let target = target.isEmpty ? key : target
+    let insert = left == nil ? insert() : insert(leavingOut: left, ignoring: false)
+    // A row that the engine is yet to number can't exist already.
+    if left != nil, target == key { return insert }
+    if let assigned {
+      return "\(insert) ON CONFLICT (\(names(target))) DO UPDATE SET \(assigned)"
+    }
+    let chosen =
+      chosen ?? written.filter { !target.contains($0) && !key.contains($0) && $0 != version }
+    var assignments = chosen.map { assignment($0, "excluded.\(names[$0])") }
+    if let version, !target.contains(version) {
+      assignments.append(assignment(version, next(version)))
+    }
+    // RETURNING gives only a row that was written, and so its key: one column is assigned for that.
+    if assignments.isEmpty, target != key {
+      assignments = target.prefix(1).map { assignment($0, "excluded.\(names[$0])") }
+    }
+    let action: SQLFragment =
+      assignments.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(.list(assignments))"
+    return "\(insert) ON CONFLICT (\(names(target))) \(action)"
+  }
+
+  var delete: SQLFragment { "DELETE FROM \(table) WHERE \(keyCondition)" }
+
+  /// The next version of an existing row.
+  func next(_ version: Int) -> SQLFragment { "\(table).\(names[version]) + 1" }
+
+  private func assignment(_ column: Int, _ value: SQLFragment) -> SQLFragment {
+    "\(names[column]) = \(value)"
+  }
+
+  /// The condition for the row with the record's key and version.
+  private var keyCondition: SQLFragment { condition(key + (version.map { [$0] } ?? [])) }
+
+  private func condition(_ columns: [Int]) -> SQLFragment {
+    .list(
+      columns.map { SQLFragment(names[$0], .equal, parameters[$0]) }, separator: " AND ")
+  }
+}
+
+extension SQLFragment {
+  /// The statement, returning some columns of each row that it wrote.
+  func returning(_ columns: SQLFragment) -> SQLFragment { "\(self) RETURNING \(columns)" }
+}
+
+/// A record's statement, ready to run: its text, and the columns of its parameters in the order in which
+/// SQLite numbers them. A repeated name is the same parameter.
+@usableFromInline
+final class RecordStatement: Sendable {
+  @usableFromInline let sql: FixedSQL
+  let order: [Int]
+
+  var text: String { sql.text }
+
+  /// Values besides the record's own. Their placeholders come after all of its parameters.
+  let values: [(any DatabaseValueConvertible)?]
+
+  /// - Parameter dialect: the engine's dialect; nil for a text that is the same for all engines.
+  init(_ fragment: SQLFragment, in dialect: (any Dialect)? = nil) {
+    let (text, values, columns) = fragment.statement(in: dialect)
+    sql = FixedSQL(text)
+    order = columns
+    self.values = values
+  }
+
+  /// Binds a record's properties, and then the further values.
+  func bind(_ record: UnsafeRawPointer, _ layout: RecordLayout, to arena: BindingArena) throws {
+    try layout.bind(record, order, to: arena)
+    if values.isEmpty { return }
+    for (index, value) in values.enumerated() {
+      let parameter = ParameterBinder(
+        arena: arena, index: Int32(truncatingIfNeeded: order.count + index + 1))
+      if let value { try value.bind(to: parameter) } else { try parameter.bindNull() }
+    }
+  }
+}

@@ -1,0 +1,239 @@
+import LarderSQLite
+
+/// The result of comparing a declaration with a connection's table. It is valid until the schema changes.
+///
+/// Only differences that would lose or change a value are problems; `differences` reports all others.
+final class TableFit: Sendable {
+  /// Whether the key that SQLite should choose isn't the row id, so that a record keeps its own.
+  let keepsKey: Bool
+  /// Whether NULL would be stored for a record without a key.
+  let refusesMissingKey: Bool
+  /// Whether SQLite's RETURNING gives some columns another type than they have; see
+  /// ``TableCore/misreturns(_:for:)``.
+  let misreturns: Bool
+  /// The columns that convert texts to numbers, or round them. Their values are
+  /// checked before they are written.
+  let converting: [ConvertingColumn]
+  private let problems: [Problem]
+
+  private struct Problem {
+    /// The use of the table that has the problem; empty for every use.
+    let use: TableUse
+    let text: String
+  }
+
+  /// The first problem that rules out this use of the table; nil if there is none.
+  func problem(for use: TableUse) -> String? {
+    problems.first { use.isSuperset(of: $0.use) }?.text
+  }
+
+  init(_ declared: TableFitting, _ table: FoundTable, _ schema: SchemaReader) throws {
+    var comparison = FitComparison(declared: declared, table: table, schema: schema)
+    try comparison.run()
+    // A module decides what its tables store and by what they find rows, so that
+    // a virtual table has no problems.
+    let isKnown =
+      try comparison.problems.isEmpty && comparison.converting.isEmpty && !comparison.keepsKey
+      || !schema.isVirtual(table)
+    problems = isKnown ? comparison.problems.map { Problem(use: $0.use, text: $0.text) } : []
+    keepsKey = isKnown && comparison.keepsKey
+    refusesMissingKey = isKnown && comparison.refusesMissingKey
+    converting = isKnown ? comparison.converting : []
+    misreturns = !table.isView && (!table.hasRowID || table.affinity(of: 0) == .real)
+  }
+}
+
+private struct FitComparison {
+  let declared: TableFitting
+  let table: FoundTable
+  let schema: SchemaReader
+  var problems: [(use: TableUse, text: String)] = []
+  var keepsKey = false
+  var refusesMissingKey = false
+  var converting: [ConvertingColumn] = []
+
+  /// The position of each declared column in the found table; nil if it isn't there.
+  private var places: [Int?] = []
+
+  init(declared: TableFitting, table: FoundTable, schema: SchemaReader) {
+    self.declared = declared
+    self.table = table
+    self.schema = schema
+  }
+
+  mutating func run() throws {
+    places = declared.foldedNames.map(table.index(ofFolded:))
+    for column in declared.columns.indices { compare(column) }
+    if table.isView { return compareView() }
+    compareUnwritten()
+    try compareKey()
+  }
+
+  private mutating func add(_ text: String, for use: TableUse = []) {
+    problems.append((use, text))
+  }
+
+  // MARK: Columns
+
+  private mutating func compare(_ index: Int) {
+    let column = declared.columns[index]
+    guard let found = places[index] else {
+      if !table.isRowID(column.name) {
+        add("the table in the database has no column “\(column.name)”", for: .allColumns)
+      }
+      return
+    }
+    let kind =
+      column.type.kind == .date ? schema.dateFormat.columnType.kind : column.type.kind
+    let affinity = table.affinity(of: found)
+    if let change = column.change(by: affinity, of: kind) {
+      add("“\(column.name)” is \(table.columns[found].type) in the database, \(change)")
+    } else if kind == .decimal
+      || kind == .text && !column.isNeverNumber && column.type.kind != .date,
+      affinity == .numeric || affinity == .real
+    {
+      converting.append(
+        ConvertingColumn(index: index, affinity: affinity, isDecimal: kind == .decimal))
+    }
+    compareGenerated(column, table.columns[found])
+  }
+
+  private mutating func compareGenerated(_ column: ColumnDefinition, _ found: FoundColumn) {
+    let problem: String
+    if found.isGenerated, column.isWritten {
+      problem = """
+        “\(column.name)” is generated in the database, so it can't be written: declare it .readOnly, or \
+        .generated with its expression
+        """
+    } else if column.generated != nil, !found.isGenerated, !table.isView {
+      problem = """
+        “\(column.name)” is declared as generated, but isn't in the database: its values would never be \
+        written
+        """
+    } else {
+      return
+    }
+    add(problem, for: .insertion)
+    add(problem, for: [.change, .allColumns])
+  }
+
+  /// Finds columns for which the table requires a value, but records don't write one.
+  private mutating func compareUnwritten() {
+    var isOpen = table.columns.indices.map { index in
+      let column = table.columns[index]
+      return column.isNotNull && !column.hasDefault && !column.isGenerated
+        && index != table.rowIDColumn
+    }
+    for (index, place) in places.enumerated() {
+      if let place, declared.columns[index].isWritten { isOpen[place] = false }
+    }
+    let open = isOpen.indices.filter { isOpen[$0] }
+    guard let first = open.first else { return }
+    let names = open.map { "“\(table.columns[$0].name)”" }.joined(separator: ", ")
+    let isOne = open.count == 1
+    let isKnown = places.contains(first)
+    add(
+      """
+      in the database, the \(isOne ? "column" : "columns") \(names) can't be NULL and \
+      \(isOne ? "has no default" : "have no defaults"), but records don't write \(isOne ? "it" : "them"): \
+      \(isKnown ? "write" : "declare") \(isOne ? "it" : "them"), or give \
+      \(isOne ? "it a default" : "them defaults")
+      """, for: .insertion)
+  }
+
+  private mutating func compareView() {
+    guard !declared.isView else { return }
+    for use in [TableUse.insertion, .change] {
+      add(
+        """
+        it is a view in the database: a view can't be written like a table, since the number of rows that \
+        its triggers change is unknown; declare it as .view, and write to its tables
+        """, for: use)
+    }
+  }
+
+  // MARK: The key
+
+  private typealias UniqueKey = [(column: Int, collation: String?)]
+
+  private mutating func compareKey() throws {
+    let key = declared.key.map { declared.columns[$0] }
+    let places = declared.key.map { self.places[$0] }
+    let isRowID =
+      key.count == 1
+      && (places[0].map { $0 == table.rowIDColumn } ?? table.isRowID(key[0].name))
+    if key.isEmpty || isRowID { return }
+    keepsKey = declared.countsRows
+    // SQLite itself reports a NULL in a column that can't be NULL.
+    refusesMissingKey = keepsKey && places[0].map { !table.columns[$0].isNotNull } ?? false
+    let names = key.map { "“\($0.name)”" }.joined(separator: ", ")
+    let columns = places.compactMap(\.self)
+    guard columns.count == key.count else { return }
+    let uniqueKeys = try schema.uniqueKeys(of: table)
+    compareCollations(of: Set(columns), names, uniqueKeys)
+    guard try !isUnique(Set(columns), uniqueKeys) else { return }
+    add(
+      """
+      two rows in the database can have the same \(names), so a record's row can't be found by that key: \
+      create a unique index on \(key.count == 1 ? "it" : "them"), or change rows by a query
+      """, for: .key)
+  }
+
+  /// Finds a unique index that compares the key by another collation than the columns'. For
+  /// `ON CONFLICT (code)` SQLite takes an index of these columns, whatever its collation.
+  private mutating func compareCollations(
+    of columns: Set<Int>, _ names: String, _ uniqueKeys: [UniqueKey]
+  ) {
+    for key in uniqueKeys where Set(key.map(\.column)) == columns {
+      guard let collation = key.lazy.compactMap(\.collation).first else { continue }
+      add(
+        """
+        a unique index on \(names) compares by \(collation), so an upsert could overwrite the row of another \
+        key: use insert and update, or name the columns by onConflict: if that is intended
+        """, for: [.insertion, .change, .key])
+      return
+    }
+  }
+
+  /// Whether no two rows have the same values in some columns, as conditions compare them.
+  private func isUnique(_ columns: Set<Int>, _ uniqueKeys: [UniqueKey]) throws -> Bool {
+    try uniqueKeys.contains { key in
+      try key.allSatisfy { part in
+        // The column's collation may take values for equal that the index's tells apart, unless it is BINARY.
+        try columns.contains(part.column)
+          && (part.collation == nil || schema.isBinary(part.column, of: table))
+      }
+    }
+  }
+}
+
+extension ColumnDefinition {
+  /// How an affinity changes values that are written to the column or compared with it; nil if it doesn't.
+  fileprivate func change(by affinity: ColumnAffinity, of kind: ColumnType.Kind) -> String? {
+    switch (kind, affinity) {
+    case (.integer, .text), (.bool, .text), (.real, .text):
+      return """
+        which converts numbers to texts, and compares them as texts: declare the property as a String, or \
+        the column with a number type
+        """
+    case (.integer, .real), (.bool, .real):
+      return """
+        which converts integers to real numbers: declare the property as a Double, or the column INTEGER
+        """
+    case (.text, .numeric), (.text, .real):
+      if isNeverNumber || takesNumbers || type.kind == .date { return nil }
+      return """
+        which converts texts that look like numbers, such as 007: declare it TEXT or, if no text does, use \
+        .sqlType with that type
+        """
+    default: return nil
+    }
+  }
+
+  /// Whether the column is declared with a type whose affinity converts texts to numbers.
+  var takesNumbers: Bool {
+    guard let sqlType else { return false }
+    let affinity = ColumnAffinity(type: sqlType, isStrict: false)
+    return affinity == .numeric || affinity == .real
+  }
+}

@@ -1,0 +1,142 @@
+import LarderSQLite
+import Synchronization
+
+/// A declaration as statements refer to it. It is compared with the table of each connection that uses it:
+/// once, and again after the schema has changed.
+final class TableFitting: ExpectedTable {
+  /// The number by which statements identify the declaration.
+  let number = TableNumber.next()
+  let name: String
+  let columns: [ColumnDefinition]
+  /// The names of the columns, case-folded.
+  let foldedNames: [[UInt8]]
+  /// The positions of the key's columns.
+  let key: [Int]
+  /// Whether SQLite chooses keys that are nil.
+  let countsRows: Bool
+  let isView: Bool
+  let problem: DeclarationProblem
+  /// Whether on some connection, contrary to the declaration, keys have to be given, rows have no row id, or
+  /// values would be converted. Only then is a connection's own fit looked up.
+  let isUnlikeDeclared: Atomic<Bool>
+  private let isWithoutRowID: Bool
+
+  init(
+    _ name: String, _ columns: [ColumnDefinition], _ options: TableOptions, countsRows: Bool,
+    _ problem: DeclarationProblem
+  ) {
+    self.name = name
+    self.columns = columns
+    foldedNames = columns.map(\.name.foldedName)
+    self.countsRows = countsRows
+    self.problem = problem
+    key = columns.indices.filter { columns[$0].isPrimaryKey }
+    isView = options.contains(.view)
+    isWithoutRowID = options.contains(.withoutRowID)
+    // A row id that is never written has to be nil in records that are inserted, which has to be checked.
+    isUnlikeDeclared = Atomic(countsRows && key.contains { !columns[$0].isWritten })
+  }
+
+  /// Throws if the declaration is wrong, or if this use of the table would lose or change a value.
+  func check(for use: TableUse, _ schema: SchemaReader) throws {
+    var problem = problem.text
+    if problem == nil { problem = try fit(schema)?.problem(for: use) }
+    if let problem { throw RecordError.declaration(table: name, problem: problem) }
+  }
+
+  /// The fit with the connection's table; nil if there is no such table, or on
+  /// another engine, whose types are its own.
+  private func fit(_ schema: SchemaReader) throws -> TableFit? {
+    guard schema.isSQLite else { return nil }
+    if let known = schema[finding: number] as? TableFit { return known }
+    guard let table = try schema.table(name) else { return nil }
+    let fit = try TableFit(self, table, schema)
+    schema[finding: number] = fit
+    if fit.keepsKey || fit.misreturns && !isWithoutRowID || !fit.converting.isEmpty {
+      isUnlikeDeclared.store(true, ordering: .relaxed)
+    }
+    return fit
+  }
+
+  /// Whether records keep their own keys, on a connection whose table has been looked at.
+  @inline(__always)
+  func keepsKey(_ db: Database) -> Bool {
+    isUnlikeDeclared.load(ordering: .relaxed) && known(db)?.keepsKey == true
+  }
+
+  /// Whether NULL would be stored for a record without a key.
+  func refusesMissingKey(_ db: Database) -> Bool { known(db)?.refusesMissingKey == true }
+
+  /// Whether RETURNING is unreliable, on a connection whose table has been looked at.
+  func misreturns(_ db: Database) -> Bool {
+    isWithoutRowID || isUnlikeDeclared.load(ordering: .relaxed) && known(db)?.misreturns == true
+  }
+
+  /// The columns that convert values, on a connection whose table has been looked at.
+  func converting(_ db: Database) -> [ConvertingColumn] {
+    isUnlikeDeclared.load(ordering: .relaxed) ? known(db)?.converting ?? [] : []
+  }
+
+  private func known(_ db: Database) -> TableFit? {
+    db.schemaReader[finding: number] as? TableFit
+  }
+}
+
+extension TableCore: ExpectedTable {
+  @usableFromInline var number: Int { tableNumber }
+
+  /// Checks the fit for the table's own statements, and notes in the state, which their operations check,
+  /// whether it is unlike declared.
+  @usableFromInline
+  func check(for use: TableUse, _ schema: SchemaReader) throws {
+    defer {
+      if fitting.isUnlikeDeclared.load(ordering: .relaxed) {
+        state.bitwiseOr(DeclarationState.unlikeDeclared.rawValue, ordering: .relaxed)
+      }
+    }
+    try fitting.check(for: use, schema)
+  }
+
+  /// The table under a name in a query.
+  func reference(as alias: String) -> SQLFragment {
+    let quoted = name.quotedIdentifier
+    let text = alias.isSame(as: name) ? quoted : "\(quoted) AS \(alias.quotedIdentifier)"
+    return SQLFragment(text: text, of: fitting, fitting.number)
+  }
+
+  /// Throws if a record can't be written to the table that the database has.
+  ///
+  /// - Parameter written: the positions of the columns that are written.
+  func checkFits(
+    _ record: UnsafeRawPointer, _ written: [Int], for use: TableUse, _ db: Database
+  ) throws {
+    if use.contains(.insertion), let rowIDColumn {
+      try checkKey(rowIDColumn, of: record, db)
+    }
+    for column in fitting.converting(db) where written.contains(column.index) {
+      try checkConverting(column, record, db)
+    }
+  }
+
+  /// Throws if a record has no key and SQLite wouldn't choose one, or if it has
+  /// a key that would never be written.
+  private func checkKey(_ column: Int, of record: UnsafeRawPointer, _ db: Database) throws {
+    let isGiven = try layout.value(of: column, in: record, db.dateFormat) != .null
+    let name = columns[column].name
+    let problem: String
+    if !isGiven, fitting.refusesMissingKey(db) {
+      problem = """
+        its key “\(name)” isn't the row id in the database, so SQLite would store NULL for a key that is \
+        nil: give each record a key, or declare the column INTEGER PRIMARY KEY
+        """
+    } else if isGiven, !columns[column].isWritten {
+      problem = """
+        its key “\(name)” is read-only, so the row's key would differ from the record's: leave out \
+        .readOnly, or insert records whose key is nil
+        """
+    } else {
+      return
+    }
+    throw RecordError.declaration(table: self.name, problem: problem)
+  }
+}

@@ -1,0 +1,230 @@
+import LarderSQLite
+
+// UPDATE and DELETE of a query's rows.
+
+extension Query where From: Record {
+  /// Updates the query's rows and returns their number.
+  ///
+  /// A column that is marked ``ColumnOption/version`` is incremented.
+  /// - Throws: ``LarderSQLite/DatabaseError``, also for a version that already is the greatest of its type,
+  ///   and ``RecordError``.
+  @discardableResult
+  public func update(
+    _ db: Database, _ change: (inout Assignments<From>) -> Void
+  ) throws -> Int {
+    try updating(From.self, change)?.run(db) ?? 0
+  }
+
+  /// Updates the query's rows and returns the updated records.
+  /// - Throws: ``LarderSQLite/DatabaseError``, and ``RecordError`` for a row that can't be read.
+  public func updated(
+    _ db: Database, _ change: (inout Assignments<From>) -> Void
+  ) throws -> [From] {
+    guard let update = try updating(From.self, change) else { return [] }
+    return try From.table.readAll(db, update)
+  }
+
+  /// Updates the query's rows and returns the values of expressions over the updated rows.
+  ///
+  /// ```swift
+  /// let stock = try Item.filter { $0.id == 5 }.updated(db, returning: { ($0.id, $0.count) }) {
+  ///   $0.count -= 1
+  /// }
+  /// // UPDATE "item" SET "count" = "item"."count" - ? WHERE "item"."id" = ?
+  /// // RETURNING "item"."id", "item"."count"
+  /// ```
+  ///
+  /// See [RETURNING](https://www.sqlite.org/lang_returning.html). Throws as `update` does, and
+  /// ``LarderSQLite/ConversionError`` for a value that doesn't fit its type.
+  public func updated<each Value: DatabaseValueConvertible>(
+    _ db: Database,
+    returning expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>),
+    _ change: (inout Assignments<From>) -> Void
+  ) throws -> [(repeat each Value)] {
+    try select(expressions).rows(db, of: updating(From.self, change))
+  }
+
+  /// Updates the query's rows and returns the values of an expression over the updated rows. Throws as
+  /// the form with several expressions does.
+  public func updated<Value: DatabaseValueConvertible>(
+    _ db: Database, returning expression: (From.QueryFields) -> SQLExpression<Value>,
+    _ change: (inout Assignments<From>) -> Void
+  ) throws -> [Value] {
+    try select(expression).rows(db, of: updating(From.self, change))
+  }
+
+  /// Deletes the query's rows and returns their number.
+  /// - Throws: ``LarderSQLite/DatabaseError``, and ``RecordError``, for instance for a view.
+  @discardableResult
+  public func delete(_ db: Database) throws -> Int {
+    try deletion(From.self).run(db)
+  }
+
+  /// Deletes the query's rows and returns the deleted records.
+  /// - Throws: ``LarderSQLite/DatabaseError``, and ``RecordError`` for a row that can't be read.
+  public func deleted(_ db: Database) throws -> [From] {
+    try From.table.readAll(db, deletion(From.self))
+  }
+
+  /// Deletes the query's rows and returns the values of expressions over them.
+  /// - Throws: ``LarderSQLite/DatabaseError``, and ``LarderSQLite/ConversionError`` for a wrong value.
+  public func deleted<each Value: DatabaseValueConvertible>(
+    _ db: Database,
+    returning expressions: (From.QueryFields) -> (repeat SQLExpression<each Value>)
+  ) throws -> [(repeat each Value)] {
+    try select(expressions).rows(db, of: deletion(From.self))
+  }
+
+  /// Deletes the query's rows and returns the values of an expression over them.
+  /// - Throws: ``LarderSQLite/DatabaseError``, and ``LarderSQLite/ConversionError`` for a wrong value.
+  public func deleted<Value: DatabaseValueConvertible>(
+    _ db: Database, returning expression: (From.QueryFields) -> SQLExpression<Value>
+  ) throws -> [Value] {
+    try select(expression).rows(db, of: deletion(From.self))
+  }
+}
+
+extension Query where From: JoinOfRecord {
+  /// Updates the rows of the first table that occur in the join, and returns their number.
+  ///
+  /// ```swift
+  /// City.join(Country.self) { $0.country == $1.code }.filter { $1.isGone }.update(db) { $0.country = nil }
+  /// // UPDATE "city" SET "country" = ? WHERE ("id") IN (SELECT "city"."id" FROM "city" JOIN …)
+  /// ```
+  ///
+  /// Throws as the form for queries of one table does.
+  @discardableResult
+  public func update(
+    _ db: Database, _ change: (inout Assignments<From.First>) -> Void
+  ) throws -> Int {
+    try updating(From.First.self, change)?.run(db) ?? 0
+  }
+
+  /// Deletes the rows of the first table that occur in the join, and returns their number.
+  /// - Throws: ``LarderSQLite/DatabaseError``, and ``RecordError``, for instance for a view.
+  @discardableResult
+  public func delete(_ db: Database) throws -> Int {
+    try deletion(From.First.self).run(db)
+  }
+}
+
+/// A statement that changes a table's rows.
+private struct RowChange {
+  let core: TableCore
+  let statement: SQLFragment
+  let use: TableUse
+  /// The assigned values that the table might convert to other values.
+  let values: [(name: String, value: DatabaseValue)]
+
+  /// Runs the statement, and returns the number of changed rows.
+  func run(_ db: Database) throws -> Int {
+    try checked(db) {
+      let statement = try db.take(statement, for: use)
+      defer { db.giveBack(statement) }
+      return try statement.run()
+    }
+  }
+
+  /// Calls a closure with the statement, which returns some columns of each changed row.
+  func rows<T>(
+    _ db: Database, of columns: SQLFragment, _ body: (PreparedStatement) throws -> T
+  ) throws -> T {
+    func run(_ db: Database) throws -> T {
+      try body(db.take(statement.returning(columns), for: use))
+    }
+    return try checked(db) {
+      // RETURNING may convert a value here, and reading it then fails after the rows have changed. The
+      // transaction undoes that.
+      try core.misreturns(db, for: use) ? db.inTransaction { try run($0) } : run(db)
+    }
+  }
+
+  private func checked<T>(_ db: Database, _ body: () throws -> T) throws -> T {
+    try db.whileSchemaStays {
+      if !values.isEmpty { try core.checkConverting(values, db) }
+      return try body()
+    }
+  }
+}
+
+extension Table {
+  /// The records that a statement returns for the rows that it changes.
+  fileprivate func readAll(_ db: Database, _ change: RowChange) throws -> [R] {
+    try change.rows(db, of: core.sql.columnList) { statement in
+      var records: [R] = []
+      try db.withRows(of: statement) { statement in
+        statement.readAtOnce()
+        try readAll(statement, core.identity.first) { records.append($0) }
+      }
+      return records
+    }
+  }
+}
+
+extension Query {
+  /// Whether the query's own condition can stand in the UPDATE or DELETE, rather than a list of selected
+  /// keys.
+  private var changesOwnRows: Bool {
+    select.isPlain && select.tables.aliases.count == 1 && !select.tables.isDerived
+  }
+
+  /// The way in which an UPDATE or DELETE of the query's rows uses the table.
+  fileprivate var changeUse: TableUse { changesOwnRows ? .change : .row }
+
+  /// The UPDATE of the first table; nil if nothing is assigned.
+  private func updating<R: Record>(
+    _ type: R.Type, _ change: (inout Assignments<R>) -> Void
+  ) throws -> RowChange? {
+    let core = R.table.core
+    try core.checkWritable()
+    let alias = select.tables.alias(at: 0)
+    var assignments = Assignments<R>(alias)
+    QueryScope.run(select.tables) { change(&assignments) }
+    let raised = { RecordSQL.raised(core.columns[$0]) }
+    let list = try assignments.list(core, raised: raised)
+    if list.isEmpty { return nil }
+    return RowChange(
+      core: core, statement: try changing("UPDATE ", core, assigning: list), use: changeUse,
+      values: core.mayConvert ? assignments.values : [])
+  }
+
+  private func deletion<R: Record>(_ type: R.Type) throws -> RowChange {
+    let core = R.table.core
+    try core.checkWritable()
+    return RowChange(
+      core: core, statement: try changing("DELETE FROM ", core), use: changeUse, values: [])
+  }
+
+  /// The statement, restricted to the query's rows: by the query's own condition or, if the query is
+  /// limited or joined, by `key IN (SELECT …)`.
+  private func changing(
+    _ words: StaticString, _ core: TableCore, assigning list: [SQLFragment] = []
+  ) throws -> SQLFragment {
+    let tables = select.tables
+    if changesOwnRows {
+      return SQLFragment(
+        .change(words, tables.text, assigning: list, where: select.condition), .lowest)
+    }
+    guard select.groups == nil, select.groupCondition == nil, !select.isDistinct else {
+      throw DatabaseError(.misuse, "rows of a grouped or distinct query can't be changed")
+    }
+    try core.checkHasKey()
+    let alias = tables.alias(at: 0)
+    let key = core.sql.names(core.sql.key)
+    let selected = core.sql.key.map { alias.column(core.columns[$0].name) }
+    return SQLFragment(
+      .change(
+        words, core.reference(as: alias.name), assigning: list,
+        where: "(\(key)) IN (\(select.fragment(.list(selected))))"), .lowest)
+  }
+}
+
+extension Selection {
+  /// The selection's rows, which a statement returns; empty without a statement.
+  fileprivate func rows(_ db: Database, of change: RowChange?) throws -> [Row] {
+    guard let change else { return [] }
+    return try change.rows(db, of: columns) {
+      try SelectionSource(accesses).rows($0, db, expecting: 0, read)
+    }
+  }
+}

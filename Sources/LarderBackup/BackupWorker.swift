@@ -1,0 +1,332 @@
+import CSQLite
+import Dispatch
+import FoundationEssentials
+import Glibc
+import LarderSQLite
+
+/// Makes the copies of a ``ContinuousBackup``, one at a time, by a connection of its own on a queue of its own.
+///
+/// Sendable because its variables are touched on its queue only, except those that its lock guards.
+final class BackupWorker: @unchecked Sendable {
+  private let location: FileLocation
+  private let configuration: Configuration
+  private let plan: Plan
+  private let name: String
+  /// The identity in the names of the database's points.
+  private let identity: String
+  private let drafts: DraftFolder
+  private let queue = DispatchQueue(label: "larder.backup")
+  /// Runs the program's callbacks, which may call this object.
+  private let reports = DispatchQueue(label: "larder.backup.report")
+  private let state = Lock(State())
+  private var database: Database?
+  /// The value of `PRAGMA data_version` before the last copy. It changes with each commit of others.
+  private var version: Int64?
+  private var last: ContinuousBackup.Point?
+  /// Incremented when the next copy is planned, which makes earlier plans void.
+  private var turn = 0
+
+  struct Plan {
+    let interval: Duration
+    let count: Int
+    let check: CopyCheck
+    let onFailure: (@Sendable (any Error) -> Void)?
+  }
+
+  private struct State {
+    var statistics = ContinuousBackup.Statistics()
+    var isPaused = false
+    var hasEnded = false
+    /// The handle that interrupts the check of a copy.
+    var running: InterruptHandle?
+  }
+
+  /// The longest pause after a failure.
+  private static let longestPause = Duration.seconds(30)
+
+  init(
+    of location: FileLocation, _ identity: DatabaseIdentity, _ configuration: Configuration,
+    into folder: String, _ plan: Plan
+  ) throws {
+    self.location = location
+    self.plan = plan
+    var configuration = configuration
+    configuration.journalMode = nil
+    configuration.flags.remove(.create)
+    configuration.authorizer = nil
+    configuration.statementDeadline = nil
+    configuration.optimizesOnClose = false
+    // A small cache suffices, since each page is read once.
+    configuration.cacheSize = 1 << 20
+    self.configuration = configuration
+    guard !folder.isEmpty, !folder.utf8.contains(0) else {
+      throw DatabaseError(
+        .cannotOpen, "a continuous backup needs a folder: “\(folder)” isn't a path")
+    }
+    let manager = FileManager.default
+    // The path is absolute, since the program may change its working directory.
+    let path =
+      folder.utf8.first == UInt8(ascii: "/") ? folder : manager.currentDirectoryPath + "/" + folder
+    do {
+      try manager.createDirectory(
+        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw DatabaseError(.cannotOpen, "the folder \(path) can't be created: \(error)")
+    }
+    let file = location.path
+    name =
+      file.utf8.lastIndex(of: UInt8(ascii: "/")).map {
+        String(file[file.utf8.index(after: $0)...])
+      } ?? file
+    self.identity = identity.text
+    drafts = DraftFolder(path)
+  }
+
+  // MARK: When
+
+  func begin() {
+    queue.async { [weak self] in
+      // A process that was killed after it had named a copy may have left one too many.
+      self?.prune()
+      self?.takeTurn()
+    }
+  }
+
+  /// Makes the copy that is due, and plans the next one.
+  private func takeTurn() {
+    guard !isBarred else { return }
+    let start = MonotonicClock.now
+    let outcome = Result { try copy {} }
+    guard !isBarred else { return }
+    switch outcome {
+    case .success: plan(at: start + plan.interval)
+    case .failure(let error):
+      report(error)
+      plan(at: start + min(plan.interval, Self.longestPause))
+    }
+  }
+
+  private func plan(at time: Duration) {
+    turn += 1
+    let turn = turn
+    queue.asyncAfter(deadline: .now() + (time - MonotonicClock.now).dispatchInterval) {
+      [weak self] in
+      if let self, self.turn == turn { self.takeTurn() }
+    }
+  }
+
+  /// Whether copies are barred: the worker has ended, or the queue or pool is just being closed.
+  var isBarred: Bool { state.withLock { $0.isPaused || $0.hasEnded } }
+
+  private func report(_ error: any Error) {
+    let (log, onFailure) = (configuration.log, plan.onFailure)
+    reports.async {
+      if let error = error as? DatabaseError { log?(error) }
+      onFailure?(error)
+    }
+  }
+
+  func copyNow() throws -> ContinuousBackup.Point {
+    let semaphore = DispatchSemaphore(value: 0)
+    let outcome = Lock<Result<ContinuousBackup.Point, any Error>?>(nil)
+    queue.async {
+      let result = Result { try self.copy {} }
+      outcome.withLock { $0 = result }
+      semaphore.signal()
+    }
+    semaphore.wait()
+    guard let result = outcome.withLock({ $0 }) else {
+      throw DatabaseError(.internal, "the copy has no result")
+    }
+    return try result.get()
+  }
+
+  func copyNow() async throws -> ContinuousBackup.Point {
+    let isCancelled = Lock(false)
+    return try await withTaskCancellationHandler {
+      try await withUnsafeThrowingContinuation { continuation in
+        queue.async {
+          continuation.resume(
+            with: Result {
+              try self.copy { if isCancelled.withLock({ $0 }) { throw CancellationError() } }
+            })
+        }
+      }
+    } onCancel: {
+      isCancelled.withLock { $0 = true }
+    }
+  }
+
+  // MARK: How
+
+  /// Makes a copy, unless nothing has changed since the last one.
+  ///
+  /// - Parameter check: throws if the caller doesn't want the copy any more.
+  private func copy(_ check: () throws -> Void) throws -> ContinuousBackup.Point {
+    do {
+      try checkOpen()
+      try check()
+      let point = try copyIfChanged {
+        try checkOpen()
+        try check()
+      }
+      state.withLock { $0.statistics.lastError = nil }
+      return point
+    } catch {
+      // The connection may be at fault.
+      close()
+      try checkOpen()
+      try check()
+      state.withLock { state in
+        state.statistics.failures += 1
+        state.statistics.lastError = error
+      }
+      throw error
+    }
+  }
+
+  private func checkOpen() throws {
+    guard !isBarred else { throw DatabaseError(.misuse, "the continuous backup has ended") }
+  }
+
+  private func copyIfChanged(_ check: () throws -> Void) throws -> ContinuousBackup.Point {
+    let database = try open()
+    _ = try database.fileLocation()
+    // Read before the snapshot, so that a commit in between is copied twice rather than never.
+    let version = try database.value("PRAGMA data_version", as: Int64.self)
+    if let last, version == self.version, access(last.path, F_OK) == 0 {
+      state.withLock { $0.statistics.unchanged += 1 }
+      return last
+    }
+    let start = MonotonicClock.now
+    let draft = try drafts.draft()
+    defer { drafts.discard(draft) }
+    let time = Self.now
+    defer { state.withLock { $0.running = nil } }
+    try database.copy(verifiedBy: plan.check, into: draft) { handle in
+      state.withLock { $0.running = handle }
+    } progress: { _, _ in
+      try check()
+    }
+    try check()
+    let point = try publish(draft, at: time)
+    (self.version, last) = (version, point)
+    state.withLock { state in
+      state.statistics.copies += 1
+      state.statistics.lastDuration = MonotonicClock.now - start
+    }
+    prune()
+    // The allocator would keep the memory of the copy's connections.
+    larder_trim_memory()
+    return point
+  }
+
+  private static var now: Int {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+  }
+
+  private func open() throws -> Database {
+    if let database { return database }
+    var configuration = configuration
+    configuration.log = nil
+    let opened = try Database(at: location, configuration: configuration)
+    version = nil
+    database = opened
+    return opened
+  }
+
+  private func close() {
+    database?.closeEverything()
+    database = nil
+  }
+
+  /// Gives a copy its name. If the clock was set back, the copy's time is just after the newest one's. A copy
+  /// of another process that was begun later and finished sooner stays the newer one.
+  private func publish(_ draft: String, at time: Int) throws -> ContinuousBackup.Point {
+    let newest = try kept().last?.milliseconds ?? time
+    var name = pointName(at: newest > Self.now ? newest + 1 : time)
+    while try !NewFile.publish(draft, as: drafts.path + "/" + name.text()) {
+      name = pointName(at: name.milliseconds + 1)
+    }
+    guard let point = name.point(in: drafts.path) else {
+      throw DatabaseError(.cannotOpen, "the copy is gone: \(try name.text())")
+    }
+    return point
+  }
+
+  private func pointName(at milliseconds: Int) -> PointName {
+    PointName(of: name, at: milliseconds, owner: identity)
+  }
+
+  /// The beginning of the year 9000. Names with later times are ignored, since a copy just after them might
+  /// have no name.
+  private static let endOfTimes = 221_845_392_000_000
+
+  /// The copies of this database in the folder, the oldest first. Copies of other databases are left alone,
+  /// even if these have the same name.
+  private func kept() throws -> [PointName] {
+    try drafts.names().compactMap { PointName($0) }.filter {
+      $0.owner == identity && $0.database.isSame(as: name) && $0.milliseconds < Self.endOfTimes
+    }
+    .sorted { $0.milliseconds < $1.milliseconds }
+  }
+
+  /// Removes the oldest copies beyond the number to keep. A copy that can't be removed is tried again after
+  /// the next one.
+  private func prune() {
+    guard let kept = try? kept() else { return }
+    for name in kept.dropLast(plan.count) {
+      guard let text = try? name.text() else { continue }
+      for suffix in ["", "-journal", "-wal", "-shm"] { unlink("\(drafts.path)/\(text)\(suffix)") }
+    }
+  }
+
+  func points() throws -> [ContinuousBackup.Point] {
+    try kept().compactMap { $0.point(in: drafts.path) }
+  }
+
+  var statistics: ContinuousBackup.Statistics { state.withLock { $0.statistics } }
+
+  // MARK: The end
+
+  /// Begins no more copies, and gives up the one that is being made.
+  func end() {
+    bar { $0.hasEnded = true }
+    queue.async {
+      self.close()
+      self.drafts.close()
+    }
+  }
+
+  private func bar(_ change: (inout State) -> Void) {
+    let running = state.withLock { state in
+      change(&state)
+      return state.running
+    }
+    running?.interrupt()
+  }
+
+  /// Waits until no copy is under way.
+  func wait() {
+    let semaphore = DispatchSemaphore(value: 0)
+    queue.async { semaphore.signal() }
+    semaphore.wait()
+  }
+}
+
+extension BackupWorker: AccessCompanion {
+  func pause() {
+    bar { $0.isPaused = true }
+    queue.async { self.close() }
+    wait()
+  }
+
+  func resume() {
+    state.withLock { $0.isPaused = false }
+    begin()
+  }
+
+  func abandon() { end() }
+}

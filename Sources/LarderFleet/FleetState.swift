@@ -1,0 +1,359 @@
+import Dispatch
+import Larder
+
+/// The state of a fleet: which databases are open, who uses them, and who waits. The number of open
+/// databases is limited. The least recently used one is closed first (LRU), and databases wait for a place
+/// in a FIFO line.
+///
+/// Nothing here takes longer than a microsecond. Anything that does is an ``Action``, which runs outside
+/// the lock.
+struct FleetState {
+  /// The most databases that may be open, as configured.
+  let maximum: Int
+  /// The most databases that may be open now: fewer than `maximum` after the process has run out of
+  /// descriptors.
+  private var limit: Int
+  /// How many databases were opened since `limit` was last changed.
+  private var opened = 0
+  private let createsDatabases: Bool
+  /// All databases that are open, waited for, or held.
+  private(set) var tenants: [TenantKey: Tenant] = [:]
+  /// How many places are taken, by databases that are being opened, open, or being closed.
+  private var places = 0
+  /// How many databases are being closed.
+  private var closing = 0
+  /// The databases that wait for a place.
+  private var line = TenantList()
+  /// The databases that are open and not in use, the least recently used first.
+  private var idle = TenantList()
+  private var figures = FleetStatistics()
+  private var ending: Ending?
+  private(set) var isClosed = false
+  private var actions: [Action] = []
+
+  /// Work to be done outside the lock.
+  enum Action {
+    case open(Tenant, creates: Bool)
+    case close(Tenant, DatabaseQueue)
+    case remove(Tenant)
+    case tell(TenantWaiter)
+    /// Signals that nothing is open any more, or that something can't be closed.
+    case end(DispatchSemaphore)
+  }
+
+  /// The caller that waits until nothing is open any more, and the error if something can't be closed.
+  private struct Ending {
+    let semaphore: DispatchSemaphore
+    var failure: (any Error)?
+  }
+
+  init(maximum: Int, createsDatabases: Bool) {
+    self.maximum = maximum
+    limit = maximum
+    self.createsDatabases = createsDatabases
+  }
+
+  mutating func takeActions() -> [Action] {
+    serve()
+    endIfDone()
+    defer { actions = [] }
+    return actions
+  }
+
+  // MARK: Users
+
+  /// Returns the tenant and its queue if it is open and may be used. Otherwise the waiter waits for it.
+  mutating func join(
+    _ waiter: TenantWaiter, _ key: TenantKey, path: (TenantKey) throws -> String
+  ) throws -> (Tenant, DatabaseQueue?) {
+    try checkOpen()
+    let tenant = try tenants[key] ?? Tenant(key, path: path(key))
+    tenants[key] = tenant
+    waiter.tenant = tenant
+    switch (waiter.use, tenant.phase) {
+    case (.removal, _):
+      tenant.removing.append(waiter)
+    case (_, .open(let queue))
+    where tenant.isInvited || tenant.users > 0 && HeldTenants.contains(tenant):
+      use(tenant, for: waiter)
+      return (tenant, queue)
+    default:
+      tenant.waiting.append(waiter)
+    }
+    figures.waiting += 1
+    settle(tenant)
+    return (tenant, nil)
+  }
+
+  /// Throws if the fleet is closed, or being closed.
+  func checkOpen() throws {
+    guard ending == nil, !isClosed else { throw DatabaseError(.misuse, "the fleet is closed") }
+  }
+
+  private mutating func use(_ tenant: Tenant, for waiter: TenantWaiter) {
+    if tenant.isListed { idle.remove(tenant) }
+    tenant.users += 1
+    switch waiter.use {
+    case .scope: tenant.isKept = true
+    case .migration, .removal: break
+    }
+    waiter.tenant = nil
+  }
+
+  /// - Parameter isStale: whether the file was moved, replaced or restored since it was opened.
+  mutating func release(_ tenant: Tenant, isStale: Bool) {
+    tenant.users -= 1
+    if isStale { tenant.isStale = true }
+    settle(tenant)
+  }
+
+  /// Has a tenant reopened for its next use, because its file was created anew.
+  mutating func forget(_ key: TenantKey) {
+    guard let tenant = tenants[key], case .open = tenant.phase else { return }
+    tenant.isStale = true
+    settle(tenant)
+  }
+
+  /// Keeps a tenant's file from being removed. Returns nil if it is being removed already.
+  mutating func hold(
+    _ key: TenantKey, path: (TenantKey) throws -> String
+  ) throws -> Tenant? {
+    try checkOpen()
+    let tenant = try tenants[key] ?? Tenant(key, path: path(key))
+    if case .removing = tenant.phase { return nil }
+    tenants[key] = tenant
+    tenant.holds += 1
+    return tenant
+  }
+
+  mutating func letGo(_ tenant: Tenant) {
+    tenant.holds -= 1
+    settle(tenant)
+  }
+
+  /// Ends a waiter's wait with an error. Returns false if it has an outcome already.
+  mutating func refuse(_ waiter: TenantWaiter, _ error: any Error) -> Bool {
+    guard let tenant = waiter.tenant, waiter.outcome == nil else { return false }
+    tenant.waiting.removeAll { $0 === waiter }
+    tenant.removing.removeAll { $0 === waiter }
+    tell(waiter, .failure(error))
+    settle(tenant)
+    return true
+  }
+
+  /// Refuses the tasks that have waited too long. Returns whether other tasks wait.
+  mutating func refuseLate(after timeout: Duration) -> Bool {
+    let now = MonotonicClock.now
+    var others = false
+    for tenant in Array(tenants.values) {
+      for waiter in tenant.waiting + tenant.removing where waiter.semaphore == nil {
+        if waiter.isLate(at: now, after: timeout) {
+          _ = refuse(waiter, timeoutError(for: tenant, timeout))
+        } else {
+          others = true
+        }
+      }
+    }
+    return others
+  }
+
+  private mutating func tell(_ waiter: TenantWaiter, _ outcome: Result<DatabaseQueue?, any Error>) {
+    waiter.outcome = outcome
+    waiter.tenant = nil
+    figures.waiting -= 1
+    actions.append(.tell(waiter))
+  }
+
+  // MARK: Results of actions
+
+  /// Notes that a tenant was opened, or couldn't be.
+  mutating func hasOpened(_ tenant: Tenant, _ result: Result<DatabaseQueue, any Error>) {
+    switch result {
+    case .success(let queue):
+      figures.opened += 1
+      tenant.phase = .open(queue)
+      tenant.isStale = false
+      opened += 1
+      if limit < maximum, opened >= limit { (limit, opened) = (limit + 1, 0) }
+    case .failure(is OutOfDescriptors) where places > 1:
+      // Other databases hold descriptors, and are closed before this one is tried again. For now fewer may
+      // be open, so that some descriptors are left for other uses.
+      places -= 1
+      (limit, opened) = (max(1, places - places / 8 - 1), 0)
+      tenant.phase = .inLine
+      line.append(tenant)
+      return
+    case .failure(let failure):
+      let error = (failure as? OutOfDescriptors)?.underlying ?? failure
+      places -= 1
+      tenant.phase = .closed
+      let waiting = tenant.waiting
+      // A waiter that may create the file may have joined those that may not.
+      let isMissing = if case FleetError.noDatabase = error { createsDatabases } else { false }
+      tenant.waiting = isMissing ? waiting.filter(\.creates) : []
+      for waiter in waiting where !isMissing || !waiter.creates { tell(waiter, .failure(error)) }
+    }
+    settle(tenant)
+  }
+
+  /// Notes that a tenant was closed, or couldn't be and is still open.
+  mutating func hasClosed(_ tenant: Tenant, _ failure: (queue: DatabaseQueue, error: any Error)?) {
+    closing -= 1
+    if let (queue, error) = failure {
+      tenant.phase = .open(queue)
+      tenant.isKept = true
+      ending?.failure = error
+    } else {
+      places -= 1
+      tenant.phase = .closed
+      tenant.isKept = false
+    }
+    settle(tenant)
+  }
+
+  mutating func hasRemoved(_ tenant: Tenant, _ error: (any Error)?) {
+    tenant.phase = .closed
+    for waiter in tenant.removing { tell(waiter, error.map { .failure($0) } ?? .success(nil)) }
+    tenant.removing = []
+    settle(tenant)
+  }
+
+  // MARK: Transitions
+
+  /// Moves a tenant on after something about it has changed.
+  private mutating func settle(_ tenant: Tenant) {
+    switch tenant.phase {
+    case .open(let queue):
+      if tenant.isInvited {
+        for waiter in tenant.waiting {
+          use(tenant, for: waiter)
+          tell(waiter, .success(queue))
+        }
+        tenant.waiting = []
+      }
+      guard tenant.users == 0, !tenant.isListed || !tenant.isInvited else { return }
+      if tenant.isListed { idle.remove(tenant) }
+      tenant.idleSince = MonotonicClock.now
+      if tenant.isInvited, tenant.isKept, ending?.failure != nil || ending == nil {
+        idle.append(tenant)
+      } else {
+        close(tenant, queue)
+      }
+    case .closed:
+      if !tenant.removing.isEmpty {
+        guard tenant.holds == 0 else { return }
+        tenant.phase = .removing
+        actions.append(.remove(tenant))
+      } else if !tenant.waiting.isEmpty {
+        tenant.phase = .inLine
+        line.append(tenant)
+      } else if tenant.holds == 0 {
+        tenants[tenant.key] = nil
+      }
+    case .inLine:
+      guard tenant.waiting.isEmpty else { return }
+      line.remove(tenant)
+      tenant.phase = .closed
+      settle(tenant)
+    case .opening, .closing, .removing: break
+    }
+  }
+
+  /// Gives places to the databases in the line, and closes as many idle ones as places are lacking.
+  private mutating func serve() {
+    while places < limit, let tenant = line.popFirst() {
+      places += 1
+      tenant.phase = .opening
+      actions.append(.open(tenant, creates: tenant.waiting.contains(where: \.creates)))
+    }
+    while closing < max(line.count, places - limit), let tenant = idle.popFirst(),
+      case .open(let queue) = tenant.phase
+    {
+      figures.evicted += 1
+      close(tenant, queue)
+    }
+  }
+
+  private mutating func close(_ tenant: Tenant, _ queue: DatabaseQueue) {
+    closing += 1
+    tenant.phase = .closing
+    actions.append(.close(tenant, queue))
+  }
+
+  /// Closes the databases that were idle for so long. Returns the time until the next check; nil if none is
+  /// idle.
+  mutating func expire(after time: Duration) -> Duration? {
+    let now = MonotonicClock.now
+    while let tenant = idle.first, case .open(let queue) = tenant.phase {
+      guard now - tenant.idleSince >= time else { return tenant.idleSince + time - now }
+      idle.remove(tenant)
+      figures.expired += 1
+      close(tenant, queue)
+    }
+    return nil
+  }
+
+  /// Whether a database is idle, and will have to be closed some time.
+  var hasIdle: Bool { idle.count > 0 }
+
+  // MARK: Closing
+
+  /// Begins to close the fleet: refuses new calls, and closes idle databases. Returns false if it is closed
+  /// already.
+  mutating func beginEnding(_ semaphore: DispatchSemaphore) throws -> Bool {
+    if isClosed { return false }
+    guard ending == nil else {
+      throw DatabaseError(.busy, "the fleet is being closed by another thread")
+    }
+    ending = Ending(semaphore: semaphore)
+    while let tenant = idle.popFirst(), case .open(let queue) = tenant.phase {
+      close(tenant, queue)
+    }
+    return true
+  }
+
+  private mutating func endIfDone() {
+    guard let ending, tenants.isEmpty || ending.failure != nil else { return }
+    actions.append(.end(ending.semaphore))
+  }
+
+  /// Ends closing the fleet. Returns nil if all databases are closed, or the reason why not: the fleet then
+  /// stays open.
+  mutating func finishEnding(_ timeout: Duration) -> (any Error)? {
+    let failure = ending?.failure
+    ending = nil
+    isClosed = tenants.isEmpty
+    if isClosed { return nil }
+    return failure
+      ?? DatabaseError(
+        .busyTimeout, "waited longer than \(timeout) for the scopes of \(inUse) databases to end")
+  }
+
+  // MARK: Statistics
+
+  private var inUse: Int { tenants.values.count { $0.users > 0 || $0.holds > 0 } }
+
+  var statistics: FleetStatistics {
+    var figures = figures
+    figures.open = places
+    figures.inUse = tenants.values.count { $0.users > 0 }
+    return figures
+  }
+
+  /// The error of a waiter that gives up.
+  func timeoutError(for tenant: Tenant, _ timeout: Duration) -> DatabaseError {
+    let reason =
+      switch tenant.phase {
+      case .inLine:
+        """
+        all \(maximum) databases that may be open are in use, and \(line.count) wait for a place; \
+        nested scopes of several databases take a place each
+        """
+      case .opening: "it is still being opened or migrated"
+      default: "other scopes still use it"
+      }
+    return DatabaseError(
+      .busyTimeout, "waited longer than \(timeout) for the database “\(tenant.key.text)”: \(reason)"
+    )
+  }
+}

@@ -1,0 +1,265 @@
+import Dispatch
+import Larder
+
+/// The open databases of a fleet, as threads and tasks use them: a caller acquires a database, waits until
+/// it is open, and releases it.
+///
+/// The lock is never held while a file is opened, migrated, closed or removed. Each tenant's own worker
+/// does that, independently of who waits for it. So two callers open a closed tenant once, nobody waits for
+/// another tenant, and a database that a cancelled task had asked for is there for the next caller.
+final class OpenTenants: Sendable {
+  private let files: TenantFiles
+  private let timeout: Duration
+  private let idleTime: Duration
+  private let state: Lock<State>
+  private let processGeneration = ProcessGeneration.watch()
+
+  private struct State {
+    var fleet: FleetState
+    /// Whether a check for tasks that have waited too long is scheduled.
+    var isSwept = false
+    /// Whether a check for databases that were idle for too long is scheduled.
+    var isExpired = false
+  }
+
+  init(_ files: TenantFiles, _ configuration: FleetConfiguration) {
+    self.files = files
+    timeout = Self.bounded(configuration.database.scopeTimeout)
+    idleTime = Self.bounded(configuration.idleTime)
+    state = Lock(
+      State(
+        fleet: FleetState(
+          maximum: max(1, configuration.maximumOpen),
+          createsDatabases: configuration.createsDatabases)))
+  }
+
+  /// The time, but at least zero and at most a century, so that sums can't overflow.
+  private static func bounded(_ time: Duration) -> Duration {
+    min(max(time, .zero), .seconds(100 * 366 * 86_400))
+  }
+
+  /// Changes the state, then runs the actions that follow from that.
+  private func change<T>(_ body: (inout FleetState) throws -> T) throws -> T {
+    try changeAll { try body(&$0.fleet) }
+  }
+
+  private func changeAll<T>(_ body: (inout State) throws -> T) throws -> T {
+    try checkProcess()
+    let (result, actions, expires) = try state.withLock { state in
+      let result = try body(&state)
+      let actions = state.fleet.takeActions()
+      let expires = state.fleet.hasIdle && !state.isExpired
+      if expires { state.isExpired = true }
+      return (result, actions, expires)
+    }
+    for action in actions { run(action) }
+    if expires { expire(after: idleTime) }
+    return result
+  }
+
+  private func checkProcess() throws {
+    guard processGeneration == ProcessGeneration.current else {
+      throw DatabaseError(
+        .misuse, "the fleet was opened before a fork; open another one in this process")
+    }
+  }
+
+  private func run(_ action: FleetState.Action) {
+    switch action {
+    case .open(let tenant, let creates): tenant.worker.async { self.open(tenant, creates) }
+    case .close(let tenant, let queue): tenant.worker.async { self.close(tenant, queue) }
+    case .remove(let tenant): tenant.worker.async { self.remove(tenant) }
+    case .tell(let waiter): waiter.wake()
+    case .end(let semaphore): semaphore.signal()
+    }
+  }
+
+  // MARK: On a tenant's worker
+
+  private func open(_ tenant: Tenant, _ creates: Bool) {
+    let result = Result { try files.open(tenant.path, tenant.key, creates: creates) }
+    _ = try? change { fleet in
+      if case .success(let opened) = result, opened.wasMigrated { tenant.wasMigrated = true }
+      fleet.hasOpened(tenant, result.map(\.queue))
+    }
+  }
+
+  private func close(_ tenant: Tenant, _ queue: DatabaseQueue) {
+    let outcome = Result { try queue.close() }
+    _ = try? change { fleet in
+      switch outcome {
+      case .success: fleet.hasClosed(tenant, nil)
+      case .failure(let error): fleet.hasClosed(tenant, (queue, error))
+      }
+    }
+  }
+
+  private func remove(_ tenant: Tenant) {
+    let outcome = Result { try files.remove(tenant.path) }
+    _ = try? change { fleet in
+      if case .failure(let error) = outcome {
+        fleet.hasRemoved(tenant, error)
+      } else {
+        fleet.hasRemoved(tenant, nil)
+      }
+    }
+  }
+
+  // MARK: Threads
+
+  /// Has a tenant opened or removed, and waits for it on this thread. An opened tenant has to be released.
+  func acquire(_ key: String, for use: TenantWaiter.Use) throws -> (Tenant, DatabaseQueue?) {
+    let waiter = TenantWaiter(use, isTask: false)
+    let (tenant, queue) = try change {
+      try $0.join(waiter, TenantKey(key), path: files.path(of:))
+    }
+    if let queue { return (tenant, queue) }
+    while waiter.semaphore?.wait(timeout: .now() + left(for: waiter).dispatchTime) == .timedOut {
+      let isRefused = try change { fleet in
+        guard waiter.outcome != nil || waiter.isLate(at: MonotonicClock.now, after: timeout) else {
+          return false
+        }
+        return fleet.refuse(waiter, fleet.timeoutError(for: tenant, timeout))
+      }
+      // Otherwise it got its outcome at the last moment, or is patient.
+      if isRefused { break }
+    }
+    return (tenant, try waiter.outcome?.get())
+  }
+
+  /// How long to wait until the next check whether the waiter has waited too long.
+  private func left(for waiter: TenantWaiter) -> Duration {
+    max(
+      waiter.start + timeout - MonotonicClock.now,
+      waiter.isPatient ? .milliseconds(100) : .milliseconds(1))
+  }
+
+  /// Releases a tenant at the end of a scope.
+  func release(_ tenant: Tenant, _ queue: DatabaseQueue? = nil) {
+    let isStale = queue?.connections.isOutdated ?? false
+    _ = try? change { $0.release(tenant, isStale: isStale) }
+  }
+
+  /// Has a tenant reopened whose file was created anew.
+  func forget(_ key: String) throws { try change { $0.forget(TenantKey(key)) } }
+
+  /// Returns whether migrations were applied to a tenant since the last call.
+  func takeMigrated(_ tenant: Tenant) throws -> Bool {
+    try change { _ in
+      defer { tenant.wasMigrated = false }
+      return tenant.wasMigrated
+    }
+  }
+
+  /// Calls a closure while keeping a tenant's file from being removed. Returns nil if it is being removed
+  /// already.
+  func holding<T>(_ key: String, _ body: (String) throws -> T) throws -> T? {
+    guard let tenant = try change({ try $0.hold(TenantKey(key), path: files.path(of:)) }) else {
+      return nil
+    }
+    defer { _ = try? change { $0.letGo(tenant) } }
+    return try body(tenant.path)
+  }
+
+  // MARK: Tasks
+
+  /// Async variant, in which no thread waits. A task that is cancelled leaves the line.
+  func acquire(_ key: String, for use: TenantWaiter.Use) async throws -> (Tenant, DatabaseQueue?) {
+    try Task.checkCancellation()
+    let waiter = TenantWaiter(use, isTask: true)
+    return try await withTaskCancellationHandler {
+      let (tenant, queue) = try change {
+        try $0.join(waiter, TenantKey(key), path: files.path(of:))
+      }
+      if let queue { return (tenant, queue) }
+      let given = try await withUnsafeThrowingContinuation { continuation in
+        wait(waiter, continuation)
+      }
+      return (tenant, given)
+    } onCancel: {
+      _ = try? change { fleet in
+        waiter.isCancelled = true
+        // A task that doesn't wait yet checks `isCancelled` itself.
+        if waiter.continuation != nil { _ = fleet.refuse(waiter, CancellationError()) }
+      }
+    }
+  }
+
+  private func wait(
+    _ waiter: TenantWaiter, _ continuation: UnsafeContinuation<DatabaseQueue?, any Error>
+  ) {
+    var sweeps = false
+    _ = try? changeAll { state in
+      if waiter.isCancelled { _ = state.fleet.refuse(waiter, CancellationError()) }
+      guard waiter.outcome == nil else { return }
+      waiter.continuation = continuation
+      sweeps = !state.isSwept
+      state.isSwept = true
+    }
+    // An outcome from before the continuation was set couldn't be delivered.
+    if waiter.continuation == nil, let outcome = waiter.outcome {
+      continuation.resume(with: outcome)
+    }
+    if sweeps { sweep() }
+  }
+
+  /// Refuses tasks that have waited too long, repeatedly while any wait.
+  private func sweep() {
+    later(min(timeout, .milliseconds(250))) { tenants in
+      let timeout = tenants.timeout
+      let goesOn = try? tenants.changeAll { state in
+        state.isSwept = state.fleet.refuseLate(after: timeout)
+        return state.isSwept
+      }
+      if goesOn == true { tenants.sweep() }
+    }
+  }
+
+  /// Closes databases that were idle for too long, repeatedly while any are idle.
+  private func expire(after time: Duration) {
+    later(time) { tenants in
+      let idleTime = tenants.idleTime
+      let next = try? tenants.changeAll { state in
+        let next = state.fleet.expire(after: idleTime)
+        state.isExpired = next != nil
+        return next
+      }
+      if let next = next ?? nil { tenants.expire(after: next) }
+    }
+  }
+
+  private func later(_ time: Duration, _ body: @escaping @Sendable (OpenTenants) -> Void) {
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + time.dispatchTime) {
+      [weak self] in
+      if let self { body(self) }
+    }
+  }
+
+  // MARK: Closing
+
+  /// Waits for the scopes that were called before, then closes all databases.
+  func close() throws {
+    let semaphore = DispatchSemaphore(value: 0)
+    guard try change({ try $0.beginEnding(semaphore) }) else { return }
+    _ = semaphore.wait(timeout: .now() + timeout.dispatchTime)
+    if let error = try change({ $0.finishEnding(timeout) }) { throw error }
+  }
+
+  /// Async variant: a thread of its own waits.
+  func close() async throws {
+    try await onOwnThread { try self.close() }
+  }
+
+  /// Throws if the fleet is closed, or being closed.
+  func checkOpen() throws { try change { try $0.checkOpen() } }
+
+  var statistics: FleetStatistics {
+    var statistics = state.withLock { $0.fleet.statistics }
+    statistics.descriptors = statistics.open * files.descriptorsOfEach
+    return statistics
+  }
+}
+
+extension Duration {
+  fileprivate var dispatchTime: DispatchTimeInterval { .nanoseconds(min(inNanoseconds, Int(3e18))) }
+}

@@ -1,0 +1,114 @@
+// Statements of declared tables: a table is compared with the connection's before a statement uses it.
+
+extension Database {
+  package var schemaReader: SchemaReader { SchemaReader(connection) }
+
+  /// Checks a table before it is decided how to write to it, in ``whileSchemaStays(_:)``.
+  package func look(at table: any ExpectedTable, for use: TableUse) throws {
+    try connection.check()
+    let look = { try table.check(for: use, self.schemaReader) }
+    let isKnown = schemaReader[finding: table.number] != nil
+    if !isKnown, connection.knownSchema.postpone(look) { return }
+    if engine != nil || connection.knownSchema.isPostponing { return try look() }
+    try connection.knownSchema.whileLooking(connection, look)
+  }
+
+  /// Compares a statement's declared tables with the connection's. On failure the statement is given back.
+  @inline(never)
+  func check(
+    _ statement: PreparedStatement, _ number: Int, for use: TableUse, _ tables: [any ExpectedTable]
+  ) throws {
+    let look = {
+      let looked = CheckedTables(tables, use)
+      try looked.check(on: self.connection)
+      statement.checkedTables = looked
+      statement.checkedMark = self.connection.schemaMark | number
+    }
+    do {
+      if connection.knownSchema.postpone(look) { return }
+      if engine != nil { return try look() }
+      try connection.knownSchema.whileLooking(connection, look)
+    } catch {
+      giveBack(statement)
+      throw error
+    }
+  }
+
+  /// Takes a statement of one declared table for the caller alone. It has to go back through
+  /// ``giveBack(_:)``.
+  ///
+  /// - Parameters:
+  ///   - number: the table's number.
+  ///   - table: returns the table; only called if the statement wasn't checked yet, or can't be compiled.
+  @usableFromInline
+  package func take(
+    _ sql: FixedSQL, of number: Int, for use: TableUse, _ table: () -> any ExpectedTable
+  ) throws -> PreparedStatement {
+    let statement: PreparedStatement
+    do {
+      statement = try take(sql)
+    } catch {
+      throw explaining(error, use, [table()])
+    }
+    statement.isDeclared = true
+    if statement.checkedMark != connection.schemaMark | number {
+      try check(statement, number, for: use, [table()])
+    }
+    return statement
+  }
+
+  /// The reason why a statement can't be compiled: mostly the problem that checking its tables finds.
+  @inline(never)
+  func explaining(
+    _ error: any Error, _ use: TableUse, _ tables: [any ExpectedTable]
+  ) -> any Error {
+    guard engine == nil, let known = error as? DatabaseError, known.code == .error else {
+      return error
+    }
+    do {
+      try connection.knownSchema.whileLooking(connection) {
+        try CheckedTables(tables, use).check(on: connection)
+      }
+      return error
+    } catch let failure as DatabaseError {
+      return failure.code == .noMemory ? failure : error
+    } catch let problem {
+      return problem
+    }
+  }
+
+  /// Runs an INSERT, UPDATE or DELETE of a declared table with the values that a closure binds, and returns
+  /// the number of rows that it changed.
+  package func run(
+    _ sql: FixedSQL, of number: Int, for use: TableUse, _ table: () -> any ExpectedTable,
+    bind: (BindingArena) throws -> Void
+  ) throws -> Int {
+    if connection.schemaWriteMark != 0 {
+      return try runKnown(sql, of: number, for: use, table, bind: bind)
+    }
+    return try whileSchemaStays { try runKnown(sql, of: number, for: use, table, bind: bind) }
+  }
+
+  @inline(__always)
+  private func runKnown(
+    _ sql: FixedSQL, of number: Int, for use: TableUse, _ table: () -> any ExpectedTable,
+    bind: (BindingArena) throws -> Void
+  ) throws -> Int {
+    let statement = try take(sql, of: number, for: use, table)
+    defer { giveBack(statement) }
+    try statement.bind(bind)
+    return try statement.run()
+  }
+
+  /// Calls a closure with a statement of a declared table before its first row. The closure must not keep it.
+  @inlinable
+  package func withRows<T>(
+    _ sql: FixedSQL, of number: Int, for use: TableUse, _ table: () -> any ExpectedTable,
+    bind: (BindingArena) throws -> Void, _ body: (PreparedStatement) throws -> T
+  ) throws -> T {
+    let statement = try take(sql, of: number, for: use, table)
+    defer { giveBack(statement) }
+    try statement.bind(bind)
+    return try statement.whileStepping(body)
+  }
+}

@@ -1,0 +1,9 @@
+/// A companion of a queue or pool: works beside its scopes with a connection of its own, and ends with it.
+package protocol AccessCompanion: AnyObject, Sendable {
+  /// Closes its connection, so that the writing connection is the last one and moves the log into the file.
+  func pause()
+  /// Goes on after ``pause()``, for instance if the queue or pool couldn't be closed.
+  func resume()
+  /// Ends without waiting for anything, since the queue or pool is gone.
+  func abandon()
+}

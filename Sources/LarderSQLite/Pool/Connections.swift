@@ -1,0 +1,392 @@
+import Synchronization
+
+/// The connections of a queue or a pool: the writer and the readers, and the choice between them for each
+/// scope. A pool of another engine has no writer: each of its connections reads and writes.
+@_documentation(visibility: internal)
+public final class Connections: Sendable {
+  /// Nil if each connection reads and writes.
+  let writer: Writer?
+  /// Nil if the writer reads too.
+  let readers: ConnectionPool?
+  /// The replicas that run another engine's reads; nil if there are none.
+  package let replicas: Replicas?
+  private let waitGraph: WaitGraph?
+  let briefScopes = ScopeTokenBuckets()
+  /// The observer of commits; nil if there has never been one.
+  let observer = Lock<(any ScopeObserver)?>(nil)
+  /// The companions, which work beside the scopes.
+  let companions = Lock<(list: [any AccessCompanion], isClosed: Bool)>(([], false))
+  /// Nil if nothing is written to a file.
+  let moveWatcher: MoveWatcher?
+  private let processGeneration = ProcessGeneration.watch()
+  let owner: ObjectIdentifier
+  /// The closing that is under way.
+  let closing = Lock<Closing?>(nil)
+  private let retryLimit: Duration?
+  /// The engine's name, for errors.
+  package let engine: String
+  /// The retries of another engine's scopes; nil for SQLite.
+  private let engineRetries: EngineRetries?
+  private let retries = Atomic<Int>(0)
+  /// An unretained reference to ``readers``. A reference count that all threads share would make reading
+  /// threads wait for one another.
+  private let readersReference: Unmanaged<ConnectionPool>?
+  /// An unretained reference to ``writer``.
+  private let writerReference: Unmanaged<Writer>?
+
+  init(writer: Writer, readers: ConnectionPool?) {
+    self.writer = writer
+    self.readers = readers
+    owner = ObjectIdentifier(writer)
+    retryLimit = writer.retryLimit
+    engine = "SQLite"
+    engineRetries = nil
+    replicas = nil
+    readersReference = readers.map(Unmanaged.passUnretained)
+    writerReference = .passUnretained(writer)
+    waitGraph = readers.map { WaitGraph(maximumReaders: $0.maximum) }
+    moveWatcher =
+      writer.fileCheck == nil ? nil : writer.location.map { MoveWatcher(path: $0.path) }
+    // (A weak reference to the writer would make its reference counting slow.)
+    moveWatcher?.start { [weak self] in self?.writer?.lookForFile() }
+    shareFileOnDemand()
+  }
+
+  /// Creates connections of another engine, each of which reads and writes.
+  ///
+  /// - Parameters:
+  ///   - engine: its name, for errors.
+  ///   - maximum: the maximum number of connections.
+  ///   - timeout: how long a scope waits for one.
+  ///   - retries: how scopes are retried after conflicts and lost connections.
+  ///   - replicas: the replicas that run reads.
+  ///   - open: opens a connection.
+  package init(
+    engine: String, maximum: Int, timeout: Duration, retries: EngineRetries,
+    replicas: Replicas? = nil, open: @escaping @Sendable () throws -> Database
+  ) {
+    let readers = ConnectionPool(maximum: maximum, timeout: timeout, open: open)
+    writer = nil
+    self.readers = readers
+    owner = readers.owner
+    self.engine = engine
+    retryLimit = nil
+    engineRetries = retries
+    self.replicas = replicas
+    readersReference = .passUnretained(readers)
+    writerReference = nil
+    waitGraph = WaitGraph(maximumReaders: readers.maximum)
+    moveWatcher = nil
+  }
+
+  /// The writing connection is closed last: the others, which only read, couldn't move the log into the file.
+  deinit {
+    if isOfThisProcess { moveWatcher?.stop() }
+    for companion in companions.withLock({ $0.list }) { companion.abandon() }
+    readers?.abandon()
+    writer?.checkpointer?.close()
+  }
+
+  // MARK: Threads
+
+  /// Runs a scope, and waits for it. Throws if the call comes from inside of a scope that holds what this one
+  /// waits for.
+  ///
+  /// Only this much is generic: everything below is compiled once, for closures without a result.
+  @inlinable
+  func perform<T>(
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> T
+  ) throws -> T {
+    var result: T?
+    try runRetrying(kind, call) { result = try body($0) }
+    guard let moved = result.take() else {
+      throw DatabaseError(.internal, "the scope has no result")
+    }
+    return moved
+  }
+
+  /// Variant for the module's own scopes, which are few. Not optimized: for each closure the compiler would
+  /// specialize all that a scope runs through, 24 kB.
+  @_optimize(none)
+  package func performSeldom<T>(
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> T
+  ) throws -> T {
+    try perform(kind, call, body)
+  }
+
+  @usableFromInline
+  func runRetrying(
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
+  ) throws {
+    if case .read = kind, writerReference == nil, try readFromReplica(call, body) { return }
+    try runOnPrimary(kind, call, body)
+  }
+
+  /// Tries to run a read on a replica; false if it has to run on the primary. A read inside of another scope
+  /// always does.
+  func readFromReplica(
+    _ call: ScopeCall, notBefore position: LogPosition = .init(),
+    _ body: (Database) throws -> Void
+  ) throws -> Bool {
+    guard let replicas, EnteredScope.held(of: owner).isNothing else { return false }
+    return try replicas.run(call, notBefore: position, besides: self, body)
+  }
+
+  @inline(__always)
+  func runOnPrimary(
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
+  ) throws {
+    guard let limit = retryLimit, isRetried(kind) else {
+      if let engineRetries, isRetried(kind) {
+        return try runRetrying(engineRetries, kind, call, body)
+      }
+      do {
+        return try runOnce(kind, call, body)
+      } catch {
+        throw DatabaseError.naming(engine, in: error)
+      }
+    }
+    var retry = Retry(limit: limit)
+    while true {
+      do {
+        return try runOnce(kind, call, body)
+      } catch {
+        let pause = try retry.pause(after: DatabaseError.naming(engine, in: error))
+        retries.add(1, ordering: .relaxed)
+        BusyHandler.sleep(pause)
+      }
+    }
+  }
+
+  /// Whether a scope is retried: only if a failed one leaves nothing behind. Another engine's reads are
+  /// retried too, since their connection can be lost.
+  private func isRetried(_ kind: ScopeKind) -> Bool {
+    if writer == nil, case .read = kind { return true }
+    return kind.isTransaction
+  }
+
+  func runOnce(
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
+  ) throws {
+    if processGeneration != ProcessGeneration.current { throw Connection.processError }
+    if EnteredScope.isInside, case let held = EnteredScope.held(of: owner), !held.isNothing {
+      try runInside(held, kind, call, body)
+    } else if case .read = kind, let readersReference {
+      try readersReference._withUnsafeGuaranteedRef { try read($0, body) }
+    } else {
+      try write(kind, call, body)
+    }
+  }
+
+  @inline(__always)
+  private func write(
+    _ kind: ScopeKind, _ call: ScopeCall, _ body: (Database) throws -> Void
+  ) throws {
+    if let writerReference {
+      try writerReference._withUnsafeGuaranteedRef { try $0.perform(kind, call, body) }
+    } else {
+      try readers?.perform(kind, body)
+    }
+  }
+
+  /// Runs a scope from inside of another one of the same pool. The outer scope may hold what this one waits
+  /// for, or so may a scope that itself waits for the outer one.
+  private func runInside(
+    _ held: EnteredScope.Held, _ kind: ScopeKind, _ call: ScopeCall,
+    _ body: (Database) throws -> Void
+  ) throws {
+    var reads: ConnectionPool?
+    if case .read = kind { reads = readers }
+    guard let waitGraph, reads != nil || !held.writer else { throw EnteredScope.reentryError }
+    let wait = WaitGraph.Wait(held: held, wantsReader: reads != nil || writer == nil)
+    try waitGraph.add(wait)
+    var isWaiting = true
+    func begin() {
+      if isWaiting { waitGraph.remove(wait) }
+      isWaiting = false
+    }
+    defer { begin() }
+    let body: (Database) throws -> Void = { database in
+      begin()
+      try body(database)
+    }
+    try runInside(reads, kind, call, body)
+  }
+
+  /// Not optimized, for the same reason as ``performSeldom(_:_:_:)``.
+  @_optimize(none)
+  private func runInside(
+    _ reads: ConnectionPool?, _ kind: ScopeKind, _ call: ScopeCall,
+    _ body: (Database) throws -> Void
+  ) throws {
+    if let reads { try read(reads, body) } else { try write(kind, call, body) }
+  }
+
+  private func read(_ readers: ConnectionPool, _ body: (Database) throws -> Void) throws {
+    guard let groupCommit else { return try readers.perform(.read, body) }
+    try groupCommit.check()
+    let outcome = Result { try readers.perform(.read, body) }
+    try groupCommit.wait(for: groupCommit.position, within: readers.timeout)
+    try outcome.get()
+  }
+
+  /// The group commit whose syncs reads wait for; nil if they don't wait.
+  private var groupCommit: GroupCommit? {
+    guard let writer, writer.readsWaitForDurability else { return nil }
+    return writer.groupCommit
+  }
+
+  // MARK: Tasks
+
+  /// Runs a scope in the caller's task: on a thread of the queue's or pool's own, or on the task's thread if
+  /// the call's scopes are brief.
+  func perform<T: Sendable>(
+    _ kind: ScopeKind, _ call: ScopeCall,
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T {
+    if kind.isRead, let replicas,
+      let value = try await replicas.run(call, notBefore: .init(), besides: self, body)
+    {
+      return value
+    }
+    return try await performOnPrimary(kind, call, body)
+  }
+
+  func performOnPrimary<T: Sendable>(
+    _ kind: ScopeKind, _ call: ScopeCall,
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T {
+    if let engineRetries, isRetried(kind) {
+      return try await performRetrying(engineRetries, kind, call, body)
+    }
+    var retry = Retry(limit: isRetried(kind) ? retryLimit : nil)
+    while true {
+      do {
+        return try await performOnce(kind, call, body)
+      } catch {
+        let pause = try retry.pause(after: DatabaseError.naming(engine, in: error))
+        retries.add(1, ordering: .relaxed)
+        try await Task.sleep(for: pause)
+      }
+    }
+  }
+
+  func performOnce<T: Sendable>(
+    _ kind: ScopeKind, _ call: ScopeCall,
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T {
+    try Task.checkCancellation()
+    try checkProcess()
+    if let writer, !(kind.isRead && readers != nil) {
+      let outcome = await run(by: writer, kind, call, body)
+      try await writer.groupCommit?.wait(
+        for: outcome.position, within: writer.lock.timeout, isCancellable: kind.isRead)
+      return try outcome.result.get()
+    }
+    guard let readers else { throw DatabaseError(.internal, "there is no connection") }
+    try groupCommit?.check()
+    let outcome = await run(by: readers, kind, call, body)
+    if let groupCommit {
+      try await groupCommit.wait(
+        for: groupCommit.position, within: readers.timeout, isCancellable: true)
+    }
+    return try outcome.result.get()
+  }
+
+  /// Runs a task's scope on this thread if it is brief and waits for nothing, else on the thread that the
+  /// scheduler chooses.
+  private func run<T: Sendable>(
+    by runner: some ScopeRunner, _ kind: ScopeKind, _ call: ScopeCall,
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async -> ScopeOutcome<T> {
+    let task = WaitingTask(runner.scheduler)
+    return await withTaskCancellationHandler {
+      let outcome: ScopeOutcome<T>? = await briefScopes.runAtOnce(call) {
+        var value: T?
+        return runner.performAtOnce(task, kind, call) { value = try body($0) }?.giving(value)
+      }
+      if let outcome { return outcome }
+      return await withTaskExecutorPreference(task) {
+        if let refusal = task.refusal { return ScopeOutcome(result: .failure(refusal)) }
+        let start = MonotonicClock.nanoseconds
+        defer { briefScopes.note(call, MonotonicClock.nanoseconds &- start) }
+        var value: T?
+        return runner.perform(task, kind, call) { value = try body($0) }.giving(value)
+      }
+    } onCancel: {
+      task.cancel()
+      runner.cancel(task)
+    }
+  }
+
+  /// Throws in a forked process, where nobody releases the locks that were held before the fork.
+  func checkProcess() throws {
+    if !isOfThisProcess { throw Connection.processError }
+  }
+
+  /// Whether this process opened the connections.
+  var isOfThisProcess: Bool { processGeneration == ProcessGeneration.current }
+
+  var isClosed: Bool { readers?.isBarred(by: ConnectionPool.closed) ?? false }
+
+  /// Whether the open database isn't the one that was opened any more: the file was moved or replaced, or its
+  /// content restored.
+  package var isOutdated: Bool { writer?.isOutdated.load(ordering: .relaxed) ?? false }
+
+  /// Opens a connection if none is open yet. Throws without a retry if that fails.
+  package func connect() throws {
+    try runOnce(.plain, ScopeCall("connect()")) { _ in }
+  }
+
+  /// Closes the idle readers' connections.
+  package func releaseIdle() {
+    readers?.releaseIdle()
+    replicas?.releaseIdle()
+  }
+
+  /// Interrupts the writer's statement, which then throws `ResultCode.interrupt`. In a pool without a writer,
+  /// interrupts those of all connections.
+  func interrupt() {
+    if let writer { writer.interruptHandle.interrupt() } else { readers?.interrupt() }
+    replicas?.interrupt()
+  }
+
+  // MARK: Closing
+
+  /// The file of the writing connection, nil for a database without one, and the configuration that it was
+  /// opened with. Nil for another engine.
+  package var writersFile: (location: FileLocation?, configuration: Configuration)? {
+    writer.map { ($0.location, $0.configuration) }
+  }
+
+  /// Keeps a companion until the connections are closed. Throws if they are closed already.
+  package func add(_ companion: any AccessCompanion) throws {
+    try companions.withLock { companions in
+      guard !companions.isClosed else { throw DatabaseError(.misuse, "database is closed") }
+      companions.list.append(companion)
+    }
+  }
+
+  package func remove(_ companion: any AccessCompanion) {
+    companions.withLock { $0.list.removeAll { $0 === companion } }
+  }
+
+  /// Moves the log into the file. In a pool, a mode that waits for readers holds others up for short times
+  /// only, again and again until it is done or the busy timeout is over.
+  func checkpoint(_ mode: CheckpointMode) throws -> (logFrames: Int, checkpointed: Int) {
+    guard let checkpointer = writer?.checkpointer, mode != .passive else {
+      return try performSeldom(.plain, ScopeCall("checkpoint(_:)")) { try $0.checkpoint(mode) }
+    }
+    try checkProcess()
+    guard !EnteredScope.held(of: owner).writer else { throw EnteredScope.reentryError }
+    return try checkpointer.checkpoint(mode)
+  }
+
+  var statistics: AccessStatistics {
+    var statistics = writer?.statistics ?? AccessStatistics()
+    statistics.retries = retries.load(ordering: .relaxed)
+    engineRetries?.describe(&statistics)
+    readers?.describe(&statistics)
+    return statistics
+  }
+}

@@ -1,0 +1,77 @@
+import Dispatch
+
+/// Watches a database file, its log and its index for moves, removals and replacements, on behalf of a queue
+/// or pool that nobody writes to at the time. The look that follows moves the log into the file, before
+/// somebody opens another file in its place and gets that log with it.
+///
+/// Watching begins a second or two after the queue or pool was opened. So it costs nothing for short-lived
+/// ones, nor for writes. Without inotify, the next write finds out.
+///
+/// Sendable because, once started, its variables are touched on the queue of ``FileEvents`` only.
+final class MoveWatcher: FileEventReceiver, @unchecked Sendable {
+  private let events = FileEvents.moves
+  private let path: String
+  private var look: @Sendable () -> Void = {}
+  private var isLooking = false
+
+  /// The watchers that begin soon. One timer serves them all, and those that end before leave nothing behind.
+  private static let pending = Lock(Pending())
+
+  private struct Pending {
+    var watchers: [ObjectIdentifier: (watcher: MoveWatcher, since: Duration)] = [:]
+    var isScheduled = false
+  }
+
+  private static let delay = Duration.seconds(1)
+
+  init(path: String) { self.path = path }
+
+  /// - Parameter look: checks whether the file is in its place; may block.
+  func start(look: @escaping @Sendable () -> Void) {
+    self.look = look
+    let schedules = Self.pending.withLock { pending in
+      pending.watchers[ObjectIdentifier(self)] = (self, MonotonicClock.now)
+      defer { pending.isScheduled = true }
+      return !pending.isScheduled
+    }
+    if schedules { Self.beginLater() }
+  }
+
+  private static func beginLater() {
+    FileEvents.moves.queue.asyncAfter(deadline: .now() + delay.dispatchInterval) {
+      let time = MonotonicClock.now - delay
+      let (due, goesOn) = pending.withLock { pending in
+        let due = pending.watchers.values.filter { $0.since <= time }.map(\.watcher)
+        for watcher in due { pending.watchers[ObjectIdentifier(watcher)] = nil }
+        pending.isScheduled = !pending.watchers.isEmpty
+        return (due, pending.isScheduled)
+      }
+      for watcher in due { watcher.begin() }
+      if goesOn { beginLater() }
+    }
+  }
+
+  /// Begins to watch. Called on the queue of the events.
+  func begin() {
+    events.add(self)
+    for suffix in ["", "-wal", "-shm"] { events.watch(path + suffix, for: self) }
+    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
+    events.watch(String(path[...slash]), for: self)
+  }
+
+  func stop() {
+    let isPending = Self.pending.withLock {
+      $0.watchers.removeValue(forKey: ObjectIdentifier(self))
+    }
+    if isPending == nil { events.queue.async { [self] in events.remove(self) } }
+  }
+
+  func hasChanged() {
+    guard !isLooking else { return }
+    isLooking = true
+    DispatchQueue.global(qos: .utility).async { [self, look] in
+      look()
+      events.queue.async { self.isLooking = false }
+    }
+  }
+}

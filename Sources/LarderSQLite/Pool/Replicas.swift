@@ -1,0 +1,323 @@
+import Dispatch
+import Synchronization
+
+/// Read replicas of another engine's server. Reads go to them in turn (round robin), and see the pool's own
+/// earlier writes.
+///
+/// A replica that lags behind what is to be read, or can't be reached, is left out for a time that doubles (a
+/// circuit breaker), and comes back once it has passed a probe, for which no caller waits.
+package final class Replicas: Sendable {
+  /// Why a replica can't be read from now.
+  package enum Refusal: Error {
+    /// The replica didn't reach the wanted position in time.
+    case lags
+    /// The replica is on an older timeline: it follows another primary, or doesn't follow the new one yet.
+    case isBehind
+    /// The server isn't a replica any more.
+    case isPrimary
+  }
+
+  private let replicas: [Replica]
+  private let next = Atomic<Int>(0)
+  /// The position that reads have to see.
+  private let needed = Lock(Needed())
+  private let wait: Duration
+  private let isTransient: @Sendable (DatabaseError) -> Bool
+  /// Waits until a connection's replica has replayed the log up to a position, or throws ``Refusal``.
+  private let catchUp: @Sendable (Database, LogPosition, _ deadline: Duration) throws -> Void
+  /// Asks the primary for the position behind all commits.
+  private let locate: @Sendable (Database) throws -> LogPosition
+  private let prober = DispatchQueue(label: "larder.replicas")
+
+  private struct Needed {
+    /// The position behind the last commit that was noted.
+    var position = LogPosition()
+    /// The number of commits whose position isn't known.
+    var unknown = 0
+    /// How many of these commits are known to be before ``position``.
+    var located = 0
+  }
+
+  /// - Parameters:
+  ///   - replicas: the connections to each, and its name.
+  ///   - wait: how long a read waits for a replica that lags.
+  ///   - isTransient: whether an error says that the connection was lost, or can't be had.
+  ///   - locate: asks a connection to the primary for the position behind all commits.
+  ///   - catchUp: waits until a connection's replica has reached a position.
+  package init(
+    _ replicas: [(name: String, connections: Connections)], waitAtMost wait: Duration,
+    isTransient: @escaping @Sendable (DatabaseError) -> Bool,
+    locate: @escaping @Sendable (Database) throws -> LogPosition,
+    catchUp: @escaping @Sendable (Database, LogPosition, _ deadline: Duration) throws -> Void
+  ) {
+    self.replicas = replicas.map { Replica(name: $0.name, connections: $0.connections) }
+    self.wait = max(.zero, wait.bounded)
+    self.isTransient = isTransient
+    self.locate = locate
+    self.catchUp = catchUp
+  }
+
+  /// Notes a commit, which reads see from now on; nil for one whose position in the log isn't known.
+  package func note(commitAt new: LogPosition?) {
+    needed.withLock { needed in
+      if let new { needed.position = max(needed.position, new) } else { needed.unknown += 1 }
+    }
+  }
+
+  /// The position behind the commits that were noted; nil if the primary has to be asked for it.
+  package var committed: LogPosition? {
+    needed.withLock { $0.located == $0.unknown ? $0.position : nil }
+  }
+
+  /// The position behind the commits that were noted. If it isn't known, `run` asks for it on a connection to
+  /// the primary.
+  private func committed(
+    asking run: (@escaping @Sendable (Database) throws -> LogPosition) throws -> LogPosition
+  ) throws -> LogPosition {
+    if let committed { return committed }
+    let unknown = needed.withLock { $0.unknown }
+    return found(try run(locate), behind: unknown)
+  }
+
+  /// Async variant. Suspends the task.
+  private func committed(
+    asking run: (@escaping @Sendable (Database) throws -> LogPosition) async throws -> LogPosition
+  ) async throws -> LogPosition {
+    if let committed { return committed }
+    let unknown = needed.withLock { $0.unknown }
+    return found(try await run(locate), behind: unknown)
+  }
+
+  private func found(_ position: LogPosition, behind unknown: Int) -> LogPosition {
+    needed.withLock { needed in
+      needed.position = max(needed.position, position)
+      needed.located = max(needed.located, unknown)
+      return needed.position
+    }
+  }
+
+  // MARK: Reads
+
+  /// Runs a read on a replica. False if no replica can run it now, so that it has to run elsewhere, from its
+  /// beginning.
+  ///
+  /// - Parameter known: a further position that the read has to see. It comes from elsewhere, so that a
+  ///   replica that hasn't reached it isn't left out for that.
+  func run(
+    _ call: ScopeCall, notBefore known: LogPosition, besides primary: Connections,
+    _ body: (Database) throws -> Void
+  ) throws -> Bool {
+    let own = try committed { try primary.performOnPrimary(.read, call, $0) }
+    let attempt = Attempt(self, own, notBefore: known)
+    while let replica = attempt.next() {
+      do {
+        try replica.connections.runOnce(.read, call) { db in
+          try attempt.catchUp(db)
+          try body(db)
+        }
+        replica.note()
+        return true
+      } catch {
+        try attempt.failed(replica, error)
+      }
+    }
+    return false
+  }
+
+  /// Async variant. Nil if no replica can run the read now.
+  func run<T: Sendable>(
+    _ call: ScopeCall, notBefore known: LogPosition, besides primary: Connections,
+    _ body: @escaping @Sendable (Database) throws -> T
+  ) async throws -> T? {
+    let own = try await committed { try await primary.performOnPrimary(.read, call, $0) }
+    let attempt = Attempt(self, own, notBefore: known)
+    while let replica = attempt.next() {
+      do {
+        let value = try await replica.connections.performOnce(.read, call) { db in
+          try attempt.catchUp(db)
+          return try body(db)
+        }
+        replica.note()
+        return value
+      } catch {
+        try attempt.failed(replica, error)
+      }
+    }
+    return nil
+  }
+
+  /// One read, which goes from replica to replica.
+  private final class Attempt: Sendable {
+    private let replicas: Replicas
+    private let own: LogPosition
+    private let known: LogPosition
+    private let deadline: Duration
+    private let first: Int
+    /// The number of replicas that were considered so far.
+    private let count = Atomic<Int>(0)
+
+    init(_ replicas: Replicas, _ own: LogPosition, notBefore known: LogPosition) {
+      self.replicas = replicas
+      self.own = own
+      self.known = known
+      deadline = MonotonicClock.now + replicas.wait
+      first = replicas.next.wrappingAdd(1, ordering: .relaxed).newValue & .max
+    }
+
+    func next() -> Replica? {
+      let all = replicas.replicas
+      while case let index = count.add(1, ordering: .relaxed).oldValue, index < all.count {
+        let replica = all[(first &+ index) % all.count]
+        if !replica.isLeftOut { return replica }
+      }
+      return nil
+    }
+
+    func catchUp(_ db: Database) throws {
+      let needed = max(known, own)
+      if needed > LogPosition() { try replicas.catchUp(db, needed, deadline) }
+    }
+
+    /// Leaves a replica out if the error is the replica's own. Throws other errors.
+    func failed(_ replica: Replica, _ error: any Error) throws {
+      switch error {
+      case let refusal as Refusal:
+        // The read's time is used up, so no other replica is tried.
+        if case .lags = refusal { count.store(.max / 2, ordering: .relaxed) }
+        if case .isPrimary = refusal { break }
+        if known > own { return replica.noteElsewhere() }
+      case let error as DatabaseError where replicas.isTransient(error): break
+      default: throw error
+      }
+      replicas.leaveOut(replica, error)
+    }
+  }
+
+  // MARK: Leaving out
+
+  private func leaveOut(_ replica: Replica, _ error: any Error) {
+    guard let pause = replica.leaveOut(error) else { return }
+    probe(replica, in: pause)
+  }
+
+  /// Probes a replica, which comes back once it has what reads have to see.
+  private func probe(_ replica: Replica, in pause: Duration) {
+    prober.asyncAfter(deadline: .now() + pause.dispatchInterval) { [weak self] in
+      guard let self, !replica.connections.isClosed else { return }
+      do {
+        try replica.connections.runOnce(.read, ScopeCall("probe(_:in:)")) { db in
+          let needed = max(self.needed.withLock { $0.position }, LogPosition(bytes: 1))
+          try self.catchUp(db, needed, MonotonicClock.now + self.wait)
+        }
+        replica.comeBack()
+      } catch {
+        self.probe(replica, in: replica.staysOut(error))
+      }
+    }
+  }
+
+  // MARK: All of them
+
+  package var statistics: [ReplicaStatistics] { replicas.map(\.statistics) }
+
+  func interrupt() { for replica in replicas { replica.connections.interrupt() } }
+
+  func releaseIdle() { for replica in replicas { replica.connections.releaseIdle() } }
+
+  func close() throws { for replica in replicas { try replica.connections.close() } }
+}
+
+/// A position in a server's log, in bytes from its beginning. A failover begins another timeline, on which
+/// the log goes on from where the new primary was. It doesn't contain what other servers had behind that
+/// position.
+package struct LogPosition: Hashable, Comparable, Sendable {
+  package var timeline: Int64
+  package var bytes: Int64
+
+  /// - Parameter timeline: the timeline; 0 for any.
+  package init(timeline: Int64 = 0, bytes: Int64 = 0) {
+    self.timeline = timeline
+    self.bytes = bytes
+  }
+
+  package static func < (left: LogPosition, right: LogPosition) -> Bool {
+    (left.timeline, left.bytes) < (right.timeline, right.bytes)
+  }
+}
+
+/// A replica, and whether it is read from.
+private final class Replica: Sendable {
+  let connections: Connections
+  private let name: String
+  private let reads = Atomic<Int>(0)
+  private let state = Lock(State())
+  private let isOut = Atomic<Bool>(false)
+
+  private struct State {
+    /// The number of failures in a row.
+    var failures = 0
+    var fallbacks = 0
+    var lastError: String?
+  }
+
+  init(name: String, connections: Connections) {
+    self.name = name
+    self.connections = connections
+  }
+
+  var isLeftOut: Bool { isOut.load(ordering: .acquiring) }
+
+  func note() { reads.add(1, ordering: .relaxed) }
+
+  /// Counts a read that had to go to another server.
+  func noteElsewhere() { state.withLock { $0.fallbacks += 1 } }
+
+  /// Leaves the replica out. Returns the time until it is probed; nil if it was left out already.
+  func leaveOut(_ error: any Error) -> Duration? {
+    noteElsewhere()
+    guard !isOut.exchange(true, ordering: .acquiringAndReleasing) else { return nil }
+    return staysOut(error)
+  }
+
+  /// The time until the next probe: exponential back-off with jitter, up to 6.4 seconds.
+  func staysOut(_ error: any Error) -> Duration {
+    state.withLock { state in
+      state.failures += 1
+      state.lastError = "\(error)"
+      let longest = 50 << min(state.failures, 7)
+      return .milliseconds(Int.random(in: longest / 2...longest))
+    }
+  }
+
+  func comeBack() {
+    state.withLock { $0.failures = 0 }
+    isOut.store(false, ordering: .releasing)
+  }
+
+  var statistics: ReplicaStatistics {
+    let (fallbacks, lastError) = state.withLock { ($0.fallbacks, $0.lastError) }
+    let used = connections.statistics
+    return ReplicaStatistics(
+      server: name, reads: reads.load(ordering: .relaxed), fallbacks: fallbacks,
+      isLeftOut: isLeftOut, lastError: lastError, busyConnections: used.busyReaders,
+      idleConnections: used.idleReaders)
+  }
+}
+
+/// The statistics of a pool's reads on one of its servers.
+public struct ReplicaStatistics: Hashable, Sendable {
+  /// The host and port, as given in the address.
+  public let server: String
+  /// How many reads the server has run.
+  public let reads: Int
+  /// How many reads had to go elsewhere because the server lagged, could not be reached, or is the primary.
+  public let fallbacks: Int
+  /// Whether the server gets no reads now. The primary is always left out.
+  public let isLeftOut: Bool
+  /// Why the server was left out the last time; nil if it never was.
+  public let lastError: String?
+  /// How many connections to the server are in use.
+  public let busyConnections: Int
+  /// How many connections to the server are open and idle.
+  public let idleConnections: Int
+}

@@ -1,0 +1,396 @@
+import CSQLite
+
+/// A prepared statement: its handle in SQLite, its execution, and notes of the cache and the schema checks.
+///
+/// It has one user at a time. A user remembers the number of its execution; once the statement is
+/// reset or finalized, the number has changed, and a user of the old one gets an error instead of
+/// somebody else's row.
+///
+/// The unsafe pointer is sound: it is nil from the moment the statement is finalized, which happens
+/// at the latest when the database is closed.
+@usableFromInline
+package final class PreparedStatement {
+  @usableFromInline let connection: Connection
+  @usableFromInline package let sql: String
+  let kind: StatementKind
+  /// Whether the statement makes no direct change to the database file, and sets nothing.
+  @usableFromInline let isReadOnly: Bool
+  /// Whether something has to be done before each execution; see ``Connection/prepareToRun(_:)``.
+  private let isPreparedToRun: Bool
+  @exclusivity(unchecked) private(set) var handle: OpaquePointer?
+  /// The statement of another engine, in the handle's place; nil once it is finalized.
+  @exclusivity(unchecked) private(set) var engine: (any EngineStatement)?
+
+  /// Whether another engine's statement has failed with an error that a changed column type may have caused.
+  var mayBeStale = false
+  /// The present user of the statement.
+  @exclusivity(unchecked) var user = User.call
+  /// The region that it reads and writes; nil if nobody collected that when it was compiled.
+  @exclusivity(unchecked) var region: StatementRegion?
+  /// The schema's mark under which its tables were checked, with their number; 0 for none. See
+  /// ``KnownSchema``.
+  @exclusivity(unchecked) @usableFromInline var checkedMark = 0
+  /// Whether its present use is by a declared table, and not as SQL of the same text.
+  @exclusivity(unchecked) @usableFromInline var isDeclared = false
+  /// The declared tables that it was checked against, if it has any.
+  var checkedTables: CheckedTables?
+  /// The notes of the ``StatementCache``.
+  @exclusivity(unchecked) var cacheEntry = CacheEntry()
+
+  @usableFromInline package let arena: BindingArena
+  @usableFromInline let parameterCount: Int
+  lazy var parameters = ParameterNames(
+    engine?.parameterNames ?? ParameterNames.names(of: handle, count: parameterCount))
+
+  @exclusivity(unchecked) var state = State.ready
+  /// The number of the execution that is under way.
+  @exclusivity(unchecked) private(set) var execution = 0
+  /// The number of the row. It goes up with every row, reset and finalization, so that it identifies
+  /// a row; it is never 0 or negative.
+  @exclusivity(unchecked) @usableFromInline private(set) var rowNumber = 1
+  @exclusivity(unchecked) private var measurement = StatementMeasurement()
+  /// The number of closures that are reading the current row's bytes.
+  @exclusivity(unchecked) private var readingDepth = 0
+
+  /// The number of columns, correct once the statement has taken a step: a schema change may alter it
+  /// before.
+  @exclusivity(unchecked) @usableFromInline var columnCount: Int
+  @exclusivity(unchecked) var names: ColumnNames?
+  /// The number of SQLite's recompilations, as of the last check.
+  @exclusivity(unchecked) var generation: Int32 = 0
+  /// The ``Connection/schemaMark`` under which Larder compiled it.
+  @exclusivity(unchecked) var compiledMark: Int
+  /// Whether it has to be recompiled before it gets other values; see ``renew()``.
+  @exclusivity(unchecked) @usableFromInline var isOutdated = false
+
+  /// Whether it waits in the cache for its next use.
+  var isIdle: Bool {
+    @inline(__always) get { if case .nobody = user { true } else { false } }
+  }
+
+  /// Takes over a handle that was just prepared.
+  init(handle: OpaquePointer, sql: String, kind: StatementKind, connection: Connection) {
+    self.handle = handle
+    self.kind = kind
+    self.sql = sql
+    self.connection = connection
+    compiledMark = connection.schemaMark
+    arena = BindingArena(statement: handle, format: connection.storageFormat)
+    parameterCount = Int(sqlite3_bind_parameter_count(handle))
+    columnCount = Int(sqlite3_column_count(handle))
+    // EXPLAIN runs nothing, whatever the statement behind it would write.
+    let isExplain = sqlite3_stmt_isexplain(handle) != 0
+    switch kind {
+    case .pragma(let pragma):
+      // SQLite takes `journal_mode` for a change, even if the statement only reads it.
+      isReadOnly = isExplain || !pragma.acts
+      isPreparedToRun = pragma.isPreparedToRun
+    case .attachment, .keyedAttachment:
+      isReadOnly = isExplain
+      isPreparedToRun = true
+    default:
+      isReadOnly = isExplain || sqlite3_stmt_readonly(handle) != 0
+      isPreparedToRun = kind.mayChangeSchema(isReadOnly: isReadOnly)
+    }
+  }
+
+  /// Takes over a statement of another engine that was just prepared.
+  init(engine: any EngineStatement, sql: String, kind: StatementKind, connection: Connection) {
+    self.engine = engine
+    self.kind = kind
+    self.sql = sql
+    self.connection = connection
+    compiledMark = connection.schemaMark
+    arena = BindingArena(engine: engine, format: connection.storageFormat)
+    parameterCount = engine.parameterNames.count
+    columnCount = engine.columnNames.count
+    isReadOnly = engine.isReadOnly
+    isPreparedToRun = false
+  }
+
+  deinit { finalize() }
+
+  /// Whether it hasn't been finalized.
+  var isOpen: Bool { handle != nil || engine != nil }
+
+  /// Gives the handle back to SQLite, unless the connection is gone or belongs to another process. A
+  /// running statement is only marked, and ends when its call returns.
+  func finalize() {
+    guard isOpen, !closesLater() else { return }
+    let event = traceEvent()
+    invalidate()
+    let closing = handle
+    handle = nil
+    if connection.isOpen, connection.isOfThisProcess {
+      sqlite3_finalize(closing)
+      // Nobody is left to handle an error.
+      try? engine?.reset(until: connection.deadlines.next)
+    }
+    engine = nil
+    if let event { connection.report(event) }
+  }
+
+  /// Whether it is running. If so, it is marked to end when its call returns.
+  func closesLater() -> Bool {
+    if isRunning { state = .closing }
+    return isRunning
+  }
+
+  /// Replaces the handle by one that was compiled for the next execution.
+  func replaceHandle(by new: OpaquePointer) {
+    sqlite3_finalize(handle)
+    handle = new
+    arena.statement = new
+    names = nil
+    generation = 0
+    compiledMark = connection.schemaMark
+    isOutdated = false
+    columnCount = Int(sqlite3_column_count(new))
+  }
+
+  /// Changes the numbers, so that users of the execution notice that it is over.
+  private func invalidate() {
+    rowNumber &+= 1
+    execution &+= 1
+    state = .ready
+  }
+
+  var isRunning: Bool {
+    @inline(__always) get { state == .running || state == .closing }
+  }
+
+  @inline(__always)
+  private func checkNotRunning() throws {
+    if isRunning { throw runningError() }
+  }
+
+  // MARK: Execution
+
+  /// Begins an execution, on a connection that was just checked, and returns its number.
+  @usableFromInline @discardableResult
+  func begin() throws -> Int {
+    try checkNotRunning()
+    if !connection.restrictions.isEmpty {
+      do {
+        try connection.restrictions.check(
+          kind, isReadOnly, hasTransaction: connection.hasTransaction, sql: sql)
+      } catch {
+        throw connection.named(error)
+      }
+    }
+    if state != .ready { reset() }
+    if isPreparedToRun { try connection.prepareToRun(self) }
+    if connection.isFollowed {
+      connection.tellWillRun(self)
+      // Followers may have read tables, and lost the transaction by an error.
+      try connection.check()
+    }
+    measurement.begin(connection.isMeasuring)
+    execution &+= 1
+    return execution
+  }
+
+  /// Takes one step: true when there is a row.
+  @usableFromInline
+  package func step() throws -> Bool {
+    guard let handle else { return try stepInEngine() }
+    try checkNotRunning()
+    let isFirst = state == .ready
+    state = .running
+    rowNumber &+= 1
+    let code = measurement.isOn ? measuredStep(handle) : rawStep(handle)
+    let isClosing = state == .closing
+    state = code == SQLITE_ROW ? .row : code == SQLITE_DONE ? .done : .failed
+    if isClosing || state == .failed {
+      if isFirst, !isClosing { noteFailure(handle) }
+      if isFirst, !isClosing, connection.makesUsable(after: code) {
+        sqlite3_reset(handle)
+        state = .ready
+        return try step()
+      }
+      throw failure(code, handle, isClosing: isClosing)
+    }
+    if isFirst { try updateColumns(handle) }
+    return state == .row
+  }
+
+  /// Announces that all rows of the execution that begins are going to be kept: another engine then reads
+  /// them at once.
+  @inlinable
+  package func readAtOnce() {
+    if arena.isEngine { readAtOnceInEngine() }
+  }
+
+  @usableFromInline
+  func readAtOnceInEngine() { engine?.readsAtOnce = true }
+
+  /// Takes the steps that are left. Only then has a statement that writes succeeded.
+  @usableFromInline
+  package func stepToEnd() throws {
+    while try step() {}
+  }
+
+  /// Runs the statement to its end, and returns the number of rows that it inserted, changed or
+  /// deleted: 0 for other statements, after which SQLite's own number stays as it was.
+  @usableFromInline
+  package func run() throws -> Int {
+    try begin()
+    try stepToEnd()
+    guard case .rowChange = kind, !isReadOnly else { return 0 }
+    if let engine { return engine.changes }
+    return Int(sqlite3_changes64(connection.handle))
+  }
+
+  /// Runs a statement without parameters and rows, regardless of the scope's restrictions.
+  func runAsControl() throws {
+    try checkNotRunning()
+    guard let handle else { throw DatabaseError(.misuse, "the statement is closed") }
+    let code: Int32
+    if connection.isMeasuring {
+      measurement.begin(true)
+      state = .running
+      code = measuredStep(handle)
+      state = .done
+    } else {
+      code = rawStep(handle)
+    }
+    // No Optional error for both cases: making, moving and testing it took 5 % of an empty read's time.
+    if code == SQLITE_DONE { return endAsControl(handle) }
+    let error = failure(code, handle, isClosing: false)
+    endAsControl(handle)
+    throw error
+  }
+
+  @inline(__always)
+  private func endAsControl(_ handle: OpaquePointer) {
+    if state == .ready { sqlite3_reset(handle) } else { reset() }
+  }
+
+  /// Takes a step of another engine's statement.
+  private func stepInEngine() throws -> Bool {
+    // Returning a row that is in memory involves no wait that would notice a cancellation.
+    if state == .row { try connection.checkCancellation() }
+    if state == .row, !measurement.isOn, arena.stepsInEngine() {
+      rowNumber &+= 1
+      return true
+    }
+    return try runInEngine { try $0.step(until: connection.deadlines.current) }
+  }
+
+  /// Inserts many rows at once, in place of another engine's statement that inserts one.
+  func copy(
+    into table: String, _ columns: [String], failedRow: inout Int?,
+    _ bindNext: (BindingArena) throws -> Bool
+  ) throws {
+    try begin()
+    _ = try runInEngine {
+      try $0.copy(
+        into: table, columns, until: connection.deadlines.current, failedRow: &failedRow
+      ) { try bindNext(arena) }
+      return false
+    }
+  }
+
+  private func runInEngine(_ body: (any EngineStatement) throws -> Bool) throws -> Bool {
+    guard let engine else { throw DatabaseError(.misuse, "the statement is closed") }
+    try checkNotRunning()
+    let isFirst = state == .ready
+    state = .running
+    rowNumber &+= 1
+    connection.engineEffects.formUnion(engine.effects)
+    let mayBeDone = isFirst && engine.mayWrite && !connection.hasTransaction && connection.isOpen
+    var outcome = Result<Bool, any Error>.success(false)
+    func run() -> Bool {
+      outcome = Result { try body(engine) }
+      return (try? outcome.get()) == true
+    }
+    connection.callDepth &+= 1
+    if measurement.isOn { measurement.step(connection.deadlines, run) } else { _ = run() }
+    connection.callDepth &-= 1
+    let isClosing = state == .closing
+    state = .failed
+    if isClosing { throw closedError() }
+    if mayBeDone { outcome = outcome.mapError(connection.unknownOutcome) }
+    if case .failure(let error as DatabaseError) = outcome, let sqlState = error.sqlState {
+      // Classes of errors in data, and in syntax and names.
+      mayBeStale = sqlState.hasPrefix("22") || sqlState.hasPrefix("42")
+    }
+    let hasRow = try connection.reporting { try outcome.get() }
+    state = hasRow ? .row : .done
+    if !hasRow, case .rowChange = kind {
+      connection.engineChanges &+= engine.changes
+      if !isReadOnly { connection.lastEngineChanges = engine.changes }
+    }
+    if isFirst, engine.columnNames.count != columnCount {
+      names = nil
+      columnCount = engine.columnNames.count
+    }
+    return hasRow
+  }
+
+  @inline(__always)
+  private func rawStep(_ handle: OpaquePointer) -> Int32 {
+    connection.callDepth &+= 1
+    let code = sqlite3_step(handle)
+    connection.callDepth &-= 1
+    if code == SQLITE_DONE, !connection.afterSteps.isEmpty { connection.tellHasRun(self, code) }
+    return code
+  }
+
+  private func measuredStep(_ handle: OpaquePointer) -> Int32 {
+    var code = SQLITE_OK
+    measurement.step(connection.deadlines) {
+      code = rawStep(handle)
+      return code == SQLITE_ROW
+    }
+    return code
+  }
+
+  /// Ends the execution, which releases locks and the snapshot. The values stay bound.
+  ///
+  /// The result of `sqlite3_reset` is ignored: it is the error that the last step has thrown already.
+  func reset() {
+    guard !isRunning else { return }
+    let wasReady = state == .ready
+    let endsEarly = connection.isFollowed && state == .row
+    let event = wasReady || !connection.measures ? nil : traceEvent()
+    invalidate()
+    guard !wasReady, connection.isOpen, connection.isOfThisProcess else { return }
+    if let handle { sqlite3_reset(handle) } else { resetInEngine() }
+    if endsEarly { connection.tellFollower(self, SQLITE_DONE) }
+    if let event { connection.report(event) }
+  }
+
+  /// Ends the execution in the engine. An error goes to the log, because no caller waits for it.
+  private func resetInEngine() {
+    _ = try? connection.reporting { try engine?.reset(until: connection.deadlines.next) }
+  }
+
+  private func traceEvent() -> TraceEvent? {
+    guard connection.measures, state != .ready,
+      measurement.spent >= connection.reporting.slowStatementThreshold
+    else { return nil }
+    let shows = connection.reporting.showsArguments
+    return TraceEvent(
+      sql: sql, expandedSQL: shows ? Connection.expandedSQL(of: handle) : nil,
+      duration: measurement.spent, waited: connection.waited, rowCount: measurement.rowCount)
+  }
+
+  /// Calls a closure during which the statement can't be stepped, reset or finalized. If anything
+  /// closes it meanwhile, it fails afterwards.
+  func whileReading<T>(_ body: () throws -> T) throws -> T {
+    let outer = state
+    if readingDepth == 0 {
+      try checkNotRunning()
+      state = .running
+    }
+    readingDepth += 1
+    connection.callDepth += 1
+    defer {
+      connection.callDepth -= 1
+      readingDepth -= 1
+      if readingDepth == 0 { state = state == .closing ? .failed : outer }
+    }
+    return try body()
+  }
+}

@@ -1,0 +1,124 @@
+import FoundationEssentials
+import Larder
+import LarderTerminal
+
+extension Command {
+  static let backup = Command(
+    name: "backup", arguments: "FILE COPY", argumentCount: 2...2,
+    summary: "Writes a copy of a database while others may use it.",
+    details: """
+      The copy is a snapshot of the database, and appears only once it is complete. An existing file is
+      refused, unless --replace is given: then it holds the copy, or stays as it was. A damaged database
+      is copied, but that is an error.
+
+      Example:
+        larder backup cities.db cities-backup.db
+      """,
+    options: [Option("replace", nil, "replace COPY if it exists")]
+  ) { invocation in
+    let copy = invocation.arguments[1]
+    let file = try DatabaseFile(invocation.arguments[0], invocation)
+    try file.checkIsOther(copy)
+    if FileManager.default.fileExists(atPath: copy), !invocation.has("replace") {
+      throw Failure("\(copy): the file exists already; use --replace to replace it")
+    }
+    let pages = try file.copyPages("backup") { progress in
+      try file.connect { db in
+        try Failure.naming(copy, file) { try db.backup(to: copy, progress: progress) }
+      }
+    }
+    guard try DatabaseFile(copy, invocation).isIntact() else {
+      throw Failure(.database, "\(copy): the copy was made, but is damaged, like \(file.path)")
+    }
+    try CopiedFile(file: copy, pages: pages).show(invocation)
+  }
+
+  static let restore = Command(
+    name: "restore", arguments: "FILE COPY", argumentCount: 2...2,
+    summary: "Replaces the contents of a database with those of a copy.",
+    details: """
+      For programs that use the database meanwhile, this is one transaction: if it fails, the database stays
+      as it was. COPY isn't changed, and is refused if it is damaged.
+
+      Example:
+        larder restore cities.db cities-backup.db
+      """
+  ) { invocation in
+    let file = try DatabaseFile(invocation.arguments[0], invocation)
+    let copy = try DatabaseFile(invocation.arguments[1], invocation)
+    try file.checkIsOther(copy.path)
+    guard try copy.isIntact() else {
+      throw Failure(.database, "\(copy.path): the copy is damaged; \(file.path) stays as it was")
+    }
+    let pages = try file.copyPages("restore") { progress in
+      try copy.connect { source in
+        try file.connect(writes: true) { db in try db.restore(from: source, progress: progress) }
+      }
+    }
+    try CopiedFile(file: file.path, pages: pages).show(invocation)
+  }
+}
+
+/// The printed result: the file that was written, and its size in pages.
+private struct CopiedFile: Encodable {
+  let file: String
+  let pages: Int
+
+  @MainActor
+  func show(_ invocation: Invocation) throws {
+    if invocation.wantsJSON { return try Output.showJSON(self) }
+    print("\(file.printable): \(pages.grouped) \(pages == 1 ? "page" : "pages")")
+  }
+}
+
+extension DatabaseFile {
+  typealias Progress = (_ remaining: Int, _ total: Int) throws -> Void
+
+  /// Calls a closure that copies pages, and returns their number. The closure reports its progress to a
+  /// callback, which shows it and throws after Ctrl-C.
+  @discardableResult
+  func copyPages(_ title: String, _ copy: (@escaping Progress) throws -> Void) throws
+    -> Int
+  {
+    var bar = ProgressBar(title)
+    var pages = 0
+    defer { bar.clear() }
+    try copy { remaining, total in
+      try Interruption.check()
+      pages = total
+      bar.show(1 - Double(remaining) / Double(max(1, total)))
+    }
+    return pages
+  }
+
+  /// Whether SQLite finds no damage. Indexes aren't compared with their tables.
+  func isIntact() throws -> Bool {
+    try connect { db in
+      do {
+        return try db.value("PRAGMA quick_check(1)", as: String.self) == "ok"
+      } catch let error as DatabaseError where error.code == .corrupt {
+        return false
+      }
+    }
+  }
+
+  /// Throws if a path leads to this file.
+  func checkIsOther(_ other: String) throws {
+    guard !other.isEmpty else { throw Failure(.usage, "the name of the file is empty") }
+    if Self.identity(of: other) != nil, Self.identity(of: other) == Self.identity(of: path) {
+      throw Failure(.usage, "\(path) and \(other) are the same file")
+    }
+  }
+}
+
+extension Failure {
+  /// Calls a closure, and makes its errors name the file at `path`: they don't concern the one that is read.
+  static func naming<T>(_ path: String, _ source: DatabaseFile, _ body: () throws -> T) throws -> T
+  {
+    do {
+      return try body()
+    } catch let error as DatabaseError where !error.isInterrupt && error.code != .corrupt {
+      throw Failure(describing: error, database: path)
+    }
+  }
+}

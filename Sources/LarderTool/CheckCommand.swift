@@ -1,0 +1,147 @@
+import Larder
+import LarderTerminal
+
+extension Command {
+  static let check = Command(
+    name: "check", arguments: "[FILE]", argumentCount: 0...1,
+    summary: "Finds what is wrong, slow or risky in a database, and says what to do about it.",
+    details: """
+      Each finding has the name of its rule, by which --ignore leaves it out: everywhere (RULE), or for one
+      table or column (RULE:TABLE, RULE:TABLE.COLUMN). Only some rows of a large table are checked, which
+      the report says. The status is 1 if something was found, for use in CI. A PostgreSQL server
+      (postgres://…) has its own rules, which look at the catalog; --rules with its address lists them.
+
+      Example:
+        larder check cities.db
+        larder check cities.db --ignore autoincrement,float-money:invoice.total
+        larder check cities.db --query "SELECT * FROM city WHERE name = ?"
+        larder check postgres://app@db.example.org/app
+        larder check --rules
+      """,
+    options: [
+      Option("rules", nil, "list the rules without checking anything"),
+      Option("ignore", "RULE,…", "leave out the findings of these rules"),
+      Option("only", "RULE,…", "apply no other rules"),
+      Option("query", "SQL", "also check the plan of this statement; may be given several times"),
+      Option("all", nil, "check all rows, however long it takes"),
+    ]
+  ) { invocation in
+    let only = try RuleNames(invocation.texts("only"), "--only")
+    let ignored = try RuleNames(invocation.texts("ignore"), "--ignore")
+    let path = invocation.arguments.first
+    let isOnServer = path.map(ServerDatabase.isAddress) ?? false
+    let rules = Rule.all.filter { only.isEmpty || only.names($0.name) }
+    let serverRules = ServerRule.all.filter { only.isEmpty || only.names($0.name) }
+    if invocation.has("rules") {
+      let listed = isOnServer ? serverRules.map(ListedRule.init) : rules.map(ListedRule.init)
+      return try Output.show(listed, asJSON: invocation.wantsJSON) { rules in
+        var table = TextTable("RULE", "SEVERITY", "REASON")
+        for rule in rules { table.add(rule.name, rule.severity.rawValue, rule.reason) }
+        return table
+      }
+    }
+    guard let path else { throw Failure(.usage, "check takes FILE; see “larder check --help”") }
+    let queries = try invocation.texts("query").map(sqlText)
+    let report: CheckReport
+    switch try NamedDatabase(path, invocation) {
+    case .server(let server):
+      let time = invocation.has("all") ? nil : CheckBounds().time
+      report = try server.connect { db in
+        try db.inTransaction { db in
+          let checked = try server.checked(db, queries: queries, time: time)
+          db.setRollbackOnly()
+          return try CheckReport(
+            checked, name: server.name, serverRules, ignoring: ignored, only: only)
+        }
+      }
+    case .file(let file):
+      report = try file.read { db in
+        do {
+          let checked = try CheckedDatabase(
+            db, file, queries: queries, bounds: invocation.has("all") ? .none : CheckBounds())
+          return try CheckReport(checked, rules, ignoring: ignored, only: only)
+        } catch let error as DatabaseError where !queries.isEmpty {
+          throw Failure(inSQL: error) ?? file.failure(error)
+        }
+      }
+    }
+    if invocation.wantsJSON {
+      try Output.showJSON(report)
+    } else {
+      for line in report.lines { print(line) }
+    }
+    if !report.findings.isEmpty { throw Failure("") }
+  }
+}
+
+/// A rule as `--rules` lists it.
+private struct ListedRule: Encodable {
+  let name: String
+  let severity: Rule.Severity
+  let reason: String
+
+  init(_ rule: Rule) { (name, severity, reason) = (rule.name, rule.severity, rule.reason) }
+  init(_ rule: ServerRule) { (name, severity, reason) = (rule.name, rule.severity, rule.reason) }
+}
+
+extension ServerDatabase {
+  fileprivate func checked(
+    _ db: Database, queries: [String], time: Duration?
+  ) throws -> CheckedServer {
+    do {
+      return try CheckedServer(db, queries: queries, time: time)
+    } catch let error as DatabaseError where !queries.isEmpty {
+      try Interruption.check()
+      throw failure(error, inSQL: queries[0])
+    }
+  }
+}
+
+/// The rules that an option names, some of them for one table or column only.
+struct RuleNames {
+  private struct Entry {
+    let rule: String
+    /// `table` or `table.column`; nil for the whole database.
+    let place: String?
+  }
+
+  private var entries: [Entry] = []
+  var isEmpty: Bool { entries.isEmpty }
+
+  /// - Parameter values: each holds one entry, or several with commas between them.
+  init(_ values: [String], _ option: String) throws {
+    let known = Set(Rule.all.map(\.name) + ServerRule.all.map(\.name))
+    for value in values {
+      var isFirst = true
+      for part in value.split(separator: ",", omittingEmptySubsequences: false) {
+        let pieces = part.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let rule = String(pieces[0])
+        if known.contains(rule) {
+          entries.append(Entry(rule: rule, place: pieces.count > 1 ? String(pieces[1]) : nil))
+        } else if !isFirst, let last = entries.last, let place = last.place {
+          // A comma in the name of a table.
+          entries[entries.count - 1] = Entry(rule: last.rule, place: "\(place),\(part)")
+        } else {
+          throw Failure(
+            .usage, "\(option): there is no rule “\(rule)”; “larder check --rules” lists them")
+        }
+        isFirst = false
+      }
+    }
+  }
+
+  func names(_ rule: String) -> Bool { entries.contains { $0.rule == rule } }
+
+  /// Whether an entry applies to a finding.
+  func contains(_ finding: Finding) -> Bool {
+    let evidence = finding.evidence
+    let table = evidence.table ?? ""
+    let places = [table, evidence.object ?? table] + evidence.columns.map { "\(table).\($0)" }
+    return entries.contains { entry in
+      entry.rule == finding.rule
+        && (entry.place.map { place in
+          places.contains { $0.foldedName == place.foldedName }
+        } ?? true)
+    }
+  }
+}

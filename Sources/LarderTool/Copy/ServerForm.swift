@@ -1,0 +1,200 @@
+import LarderSQLite
+import LarderTerminal
+
+/// The rules by which two texts are the same value of a server's type.
+///
+/// The server accepts more spellings than it writes, and changes some values silently: it rounds `numeric(10,
+/// 2)`, and drops the zone of a `timestamp`. So the values that arrive are compared with those that were
+/// sent, and a difference that no rule explains is an error.
+enum ServerForm {
+  case decimal
+  /// `character(n)`, in which trailing spaces have no meaning.
+  case padded
+  case uuid
+  case timestamp
+  /// `timestamp with time zone`. Without a zone it is UTC, the connection's time zone.
+  case instant
+  case json
+  /// Another type, whose texts are equal only if they are identical.
+  case asWritten
+
+  init(ofServerType type: String) {
+    switch type {
+    case "uuid": self = .uuid
+    case "jsonb": self = .json
+    case "bpchar": self = .padded
+    case _ where type.hasSuffix("]"): self = .asWritten
+    case _ where type.hasPrefix("numeric"): self = .decimal
+    case _ where type.hasPrefix("character("): self = .padded
+    case _ where type.hasPrefix("timestamp"):
+      self = type.hasSuffix("with time zone") ? .instant : .timestamp
+    default: self = .asWritten
+    }
+  }
+
+  /// Adds a text's value to the hash of its row.
+  func hash(_ text: UnsafeRawBufferPointer, into hasher: inout Hasher) {
+    switch self {
+    case .decimal:
+      if let number = DecimalNumber(text) { return hasher.combine(number) }
+    case .padded:
+      let end = text.lastIndex { $0 != UInt8(ascii: " ") }.map { $0 + 1 } ?? 0
+      return hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: text[..<end]))
+    case .uuid:
+      let digits = text.compactMap(\.hexadecimalDigit)
+      let others = text.count { $0.hexadecimalDigit == nil && !"-{}".utf8.contains($0) }
+      if digits.count == 32, others == 0 { return hasher.combine(digits) }
+    case .timestamp, .instant:
+      if let time = ServerTime(text, takesZone: self == .instant) { return hasher.combine(time) }
+    case .json:
+      if let json = JSONForm.text(of: text) { return hasher.combine(json) }
+    case .asWritten: break
+    }
+    hasher.combine(bytes: text)
+  }
+}
+
+/// A point in time, parsed from texts such as `2024-01-31 10:00:00.5+02`.
+struct ServerTime: Hashable {
+  private let seconds: Int
+  /// The digits of the fraction, without trailing zeros.
+  private let fraction: [UInt8]
+
+  /// Parses a text; nil if it has another form.
+  init?(_ text: UnsafeRawBufferPointer, takesZone: Bool) {
+    var rest = text[...]
+    func number(_ count: Int, behind mark: String = "", below limit: Int) -> Int? {
+      if !mark.isEmpty {
+        guard let byte = rest.first, mark.utf8.contains(byte) else { return nil }
+        rest = rest.dropFirst()
+      }
+      guard rest.count >= count, let value = Int(digits: rest.prefix(count)), value < limit else {
+        return nil
+      }
+      rest = rest.dropFirst(count)
+      return value
+    }
+    guard let year = number(4, below: 10_000), year > 0,
+      let month = number(2, behind: "-", below: 13), month > 0,
+      let day = number(2, behind: "-", below: 32), day > 0, day <= Self.days(of: month, in: year)
+    else { return nil }
+    var time = Self.day(year, month, day) * 86_400
+    var fraction: [UInt8] = []
+    if !rest.isEmpty {
+      guard let hour = number(2, behind: " T", below: 24),
+        let minute = number(2, behind: ":", below: 60)
+      else { return nil }
+      time += hour * 3600 + minute * 60
+      if rest.first == UInt8(ascii: ":") {
+        guard let second = number(2, behind: ":", below: 60) else { return nil }
+        time += second
+        if rest.first == UInt8(ascii: ".") {
+          fraction = Array(rest.dropFirst().prefix { $0.decimalDigit != nil })
+          rest = rest.dropFirst(fraction.count + 1)
+          if fraction.isEmpty { return nil }
+        }
+      }
+      if takesZone, let sign = rest.first {
+        if rest.elementsEqual("Z".utf8) {
+          rest = rest.dropFirst()
+        } else {
+          guard let hours = number(2, behind: "+-", below: 16) else { return nil }
+          var offset = hours * 3600
+          if !rest.isEmpty {
+            guard
+              let minutes = number(2, behind: rest.first == UInt8(ascii: ":") ? ":" : "", below: 60)
+            else { return nil }
+            offset += minutes * 60
+          }
+          time += sign == UInt8(ascii: "-") ? offset : -offset
+        }
+      }
+    }
+    guard rest.isEmpty else { return nil }
+    while fraction.last == UInt8(ascii: "0") { fraction.removeLast() }
+    seconds = time
+    self.fraction = fraction
+  }
+
+  private static func days(of month: Int, in year: Int) -> Int {
+    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
+  }
+
+  /// The number of a day in the proleptic Gregorian calendar.
+  private static func day(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    let before = year - 1
+    var number = before * 365 + before / 4 - before / 100 + before / 400 + day
+    for earlier in 1..<month { number += days(of: earlier, in: year) }
+    return number
+  }
+}
+
+extension Int {
+  /// Parses digits; nil if there is anything else.
+  fileprivate init?(digits: Slice<UnsafeRawBufferPointer>) {
+    guard digits.allSatisfy({ $0.decimalDigit != nil }) else { return nil }
+    self.init(decimal: digits)
+  }
+}
+
+/// The canonical form of JSON, equal for what `jsonb` considers equal: the order of objects' members doesn't
+/// matter, and numbers are compared by value.
+enum JSONForm {
+  /// The nesting limit; JSON that is deeper is compared as text.
+  private static let mostDepth = 100
+
+  /// The canonical parts of a JSON text. Nil if it isn't JSON, or has a name twice, since `jsonb` keeps only
+  /// one of them.
+  static func text(of bytes: UnsafeRawBufferPointer) -> [AnyHashable]? {
+    bytes.withMemoryRebound(to: UInt8.self) { bytes in
+      guard let range = try? JSONScanner.value(of: bytes) else { return nil }
+      var parts: [AnyHashable] = []
+      return append(range, bytes, mostDepth, to: &parts) ? parts : nil
+    }
+  }
+
+  private static func append(
+    _ range: Range<Int>, _ bytes: UnsafeBufferPointer<UInt8>, _ depth: Int,
+    to parts: inout [AnyHashable]
+  ) -> Bool {
+    guard depth > 0, !range.isEmpty else { return false }
+    let scanner = JSONScanner(bytes)
+    let first = bytes[range.lowerBound]
+    parts.append(first)
+    switch first {
+    case UInt8(ascii: "{"), UInt8(ascii: "["):
+      guard let members = try? scanner.members(at: range.lowerBound) else { return false }
+      var values: [(name: [UInt8], value: Range<Int>)] = []
+      for member in members {
+        guard let name = member.name else {
+          values.append(([], member.value))
+          continue
+        }
+        guard let text = scanner.text(in: name) else { return false }
+        values.append((text, member.value))
+      }
+      if first == UInt8(ascii: "{") {
+        values.sort { $0.name.lexicographicallyPrecedes($1.name) }
+        for (one, next) in zip(values, values.dropFirst()) where one.name == next.name {
+          return false
+        }
+      }
+      parts.append(values.count)
+      for (name, value) in values {
+        parts.append(name)
+        guard append(value, bytes, depth - 1, to: &parts) else { return false }
+      }
+      return true
+    case UInt8(ascii: "\""):
+      guard let text = scanner.text(in: range) else { return false }
+      parts.append(text)
+      return true
+    case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"): return true
+    default:
+      guard let number = DecimalNumber(bytes[range]) else { return false }
+      parts[parts.count - 1] = number
+      return true
+    }
+  }
+}

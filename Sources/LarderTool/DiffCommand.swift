@@ -1,0 +1,159 @@
+import Larder
+import LarderTerminal
+
+extension Command {
+  static let diff = Command(
+    name: "diff", arguments: "A B", argumentCount: 2...2,
+    summary: "Shows how the schemas of two databases differ, and the steps that make A like B.",
+    details: """
+      A and B are databases, servers' (postgres://user@host/database), or files that “larder schema FILE --json”
+      has written. Neither is changed.
+      Steps that lose something are marked. A rebuild recreates a table with its rows. As a script for the
+      sqlite3 shell, or a migration in Swift, the steps keep all rows, or fail and change nothing if the new
+      schema can't hold them; read them, and decide what their comments ask.
+
+      Example:
+        larder diff old.db new.db
+        larder diff old.db new.db --sql > steps.sql   # and then: sqlite3 old.db < steps.sql
+        larder diff old.db new.db --swift --name "add mayors" > AddMayors.swift
+        larder diff cities.db schema.json --check     # in CI: status 1 if they differ
+      """,
+    options: [
+      Option("check", nil, "end with status 1 if they differ"),
+      Option("strictly", nil, "also list differences that are only in the wording of the SQL"),
+      Option("sql", nil, "print the steps as a script for the sqlite3 shell"),
+      Option("swift", nil, "print the steps as a migration in Swift"),
+      Option("name", "NAME", "with --swift: the migration's name"),
+    ]
+  ) { invocation in
+    let form = try StepsForm(invocation)
+    let old = try Schema.read(invocation.arguments[0], invocation)
+    let new = try Schema.read(invocation.arguments[1], invocation)
+    guard old.isOfServer == new.isOfServer || old.tables.isEmpty || new.tables.isEmpty else {
+      throw Failure(
+        .usage,
+        "a file's schema and a server's use different SQL; “larder copy --schema-only” makes one like the other"
+      )
+    }
+    let difference = SchemaDifference(from: old, to: new, strictly: invocation.has("strictly"))
+    if let form {
+      print(try form.text(from: old, to: new, invocation), terminator: "")
+    } else if invocation.wantsJSON {
+      try Output.showJSON(difference)
+    } else {
+      for line in difference.lines { print(line) }
+    }
+    if invocation.has("check"), !difference.isEmpty { throw Failure("") }
+  }
+}
+
+/// The forms in which the steps can be printed, apart from the list.
+private enum StepsForm {
+  case sql
+  case swift(name: String?)
+
+  /// The form that the options ask for; nil if they ask for neither.
+  init?(_ invocation: Invocation) throws {
+    let (isSQL, isSwift) = (invocation.has("sql"), invocation.has("swift"))
+    guard [isSQL, isSwift, invocation.wantsJSON].count(where: { $0 }) < 2 else {
+      throw Failure(.usage, "--sql, --swift and --json exclude one another")
+    }
+    guard isSwift || !invocation.has("name") else {
+      throw Failure(.usage, "--name is the name of a migration, and needs --swift")
+    }
+    guard invocation.text("name") != "" else {
+      throw Failure(.usage, "the name of a migration can't be empty")
+    }
+    guard isSQL || isSwift else { return nil }
+    self = isSQL ? .sql : .swift(name: invocation.text("name"))
+  }
+
+  func text(from old: Schema, to new: Schema, _ invocation: Invocation) throws -> String {
+    guard !old.isOfServer, !new.isOfServer else {
+      throw Failure(.usage, "--sql and --swift are only for SQLite databases")
+    }
+    let names = invocation.arguments.map(\.lastComponent)
+    let command = (["larder", "diff"] + names).map(\.shellWord).joined(separator: " ")
+    let plan = try StepsPlan(from: old, to: new)
+    switch self {
+    case .sql:
+      return StepsAsSQL(plan).script(
+        title: "Makes the schema of \(names[0]) like that of \(names[1]): \(command) --sql")
+    case .swift(let name):
+      let name = name ?? "as in \(names[1])"
+      return try StepsAsSwift(plan, from: old, to: new, name: name).file(
+        title: "Makes the schema of \(names[0]) like that of \(names[1]): \(command) --swift")
+    }
+  }
+}
+
+extension Schema {
+  /// Whether the schema is another engine's than SQLite's.
+  fileprivate var isOfServer: Bool { tables.contains { $0.engine != nil } }
+}
+
+/// The differences of two schemas, and the steps that make the first like the second.
+struct SchemaDifference: Encodable {
+  struct Difference: Encodable {
+    let kind: String
+    let table: String
+    let column: String?
+    /// The SQL in the first schema and in the second (`after`); nil if it is absent there.
+    let before: String?
+    let after: String?
+    /// Whether only the wording differs, and not the meaning.
+    let isNote: Bool
+  }
+
+  struct Step: Encodable {
+    let detail: String
+    /// Whether the step loses something.
+    let isDestructive: Bool
+    /// The statement; nil for a table rebuild, which takes several.
+    let sql: String?
+  }
+
+  let differences: [Difference]
+  let steps: [Step]
+
+  init(from old: Schema, to new: Schema, strictly: Bool) {
+    differences = new.differences(from: old, strictly: strictly).map {
+      Difference(
+        kind: $0.kind.rawValue, table: $0.table, column: $0.column, before: $0.found,
+        after: $0.declared, isNote: $0.isNote)
+    }
+    steps = new.steps(from: old).map {
+      Step(detail: $0.detail, isDestructive: $0.isDestructive, sql: $0.sql)
+    }
+  }
+
+  var isEmpty: Bool { differences.isEmpty }
+
+  /// The differences and steps as text.
+  var lines: [String] {
+    if isEmpty { return ["The schemas are the same."] }
+    var lines = ["\(Style.bold("Differences")) (− in the first, + in the second):"]
+    for difference in differences {
+      let column = difference.column.map { ".\($0)" } ?? ""
+      let isWhole = ["table", "column"].contains(difference.kind)
+      let what = isWhole ? "" : ", \(difference.kind)"
+      let note = difference.isNote ? " (only in wording)" : ""
+      lines.append("  \(difference.table)\(column)\(what)\(note)".printable)
+      if let before = difference.before { lines += Self.marked(before, "−").map(Style.red) }
+      if let after = difference.after { lines += Self.marked(after, "+").map(Style.green) }
+    }
+    if steps.isEmpty { return lines }
+    lines += ["", Style.bold("Steps:")]
+    for (index, step) in steps.enumerated() {
+      let mark = step.isDestructive ? Style.red(" — loses something") : ""
+      lines.append("  \(index + 1). \(step.detail.printable)\(mark)")
+      if let sql = step.sql { lines += Self.marked(sql, " ") }
+    }
+    return lines
+  }
+
+  private static func marked(_ sql: String, _ mark: String) -> [String] {
+    let text = sql.isEmpty ? "(no type)" : sql
+    return text.split(whereSeparator: \.isNewline).map { "     \(mark) \(String($0).printable)" }
+  }
+}

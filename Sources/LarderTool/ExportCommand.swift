@@ -1,0 +1,191 @@
+import Larder
+import LarderTerminal
+
+extension Command {
+  static let export = Command(
+    name: "export", arguments: "FILE [TABLE]", argumentCount: 1...2,
+    summary: "Writes the rows of a table, a view or a query as CSV or as lines of JSON.",
+    details: """
+      “larder import” reads back the same values. In CSV NULL is nothing (or --null), a blob x'0AFF', an
+      empty text "", and a text is in quotes if it could be taken for something else. In JSON a blob is
+      {"base64": "Cv8="}. Infinities are 9e999 and -9e999. Generated columns are left out, unless they are
+      named. The file of --output appears only once it is complete.
+
+      Example:
+        larder export cities.db city > city.csv
+        larder export cities.db city --jsonl --columns id,name --output city.jsonl
+        larder export cities.db --query 'SELECT name FROM city WHERE country = :code' --bind code=NO
+      """,
+    options: [
+      Option("query", "SQL", "the rows of a query; “-” reads it from the standard input"),
+      Option("bind", "NAME=VALUE", "bind a value of the query by its name"),
+      Option("columns", "NAMES", "the columns, separated by commas, quoted as in CSV"),
+      Option("output", "PATH", "write to a file instead of the standard output"),
+      Option("replace", nil, "replace the file of --output if it exists"),
+    ] + RowFormat.options
+  ) { invocation in
+    let file = try DatabaseFile(invocation.arguments[0], invocation)
+    guard !invocation.wantsJSON else {
+      throw Failure(.usage, "--jsonl writes lines of JSON; “larder query --json” an array")
+    }
+    let path = invocation.text("output")
+    if let path { try file.checkIsOther(path) }
+    let format = try RowFormat(invocation, path: path)
+    let selection = try ExportedSelection(invocation)
+    try file.read { db in
+      let (rows, forms) = try selection.rows(db, file)
+      let names = RowOutput.distinct(rows.columnNames)
+      guard !names.isEmpty else { throw Failure(.usage, "the statement returns no columns") }
+      var writer = RowWriter(
+        format, names: names, forms: forms ?? names.map { _ in .any },
+        header: !invocation.has("no-header"),
+        try ByteOutput(path: path, replaces: invocation.has("replace")))
+      while try rows.next() {
+        try writer.write(rows)
+        if writer.count % 256 == 0 { try Interruption.check() }
+      }
+      try writer.finish()
+      if let path {
+        Output.note(
+          "\(path.printable): \(writer.count.grouped) \(writer.count == 1 ? "row" : "rows")")
+      }
+    }
+  }
+}
+
+/// The rows to export: a table's, or a query's.
+private struct ExportedSelection {
+  private let invocation: Invocation
+  private let columns: [String]?
+
+  init(_ invocation: Invocation) throws {
+    self.invocation = invocation
+    let isTable = invocation.arguments.count > 1
+    guard isTable != invocation.has("query") else {
+      throw Failure(.usage, "give either a table or --query")
+    }
+    guard !isTable || !invocation.has("bind") else {
+      throw Failure(.usage, "--bind is only for --query")
+    }
+    guard isTable || !invocation.has("columns") else {
+      throw Failure(.usage, "--columns is only for a table; a query names its own columns")
+    }
+    columns = try invocation.text("columns").map { try ColumnList.names($0) }
+  }
+
+  /// The rows, and the forms of the columns if they are a table's.
+  func rows(_ db: Database, _ file: DatabaseFile) throws -> (ResultSet, [ColumnForm]?) {
+    guard invocation.arguments.count > 1 else { return (try queried(db, file), nil) }
+    let name = invocation.arguments[1]
+    guard let found = try db.readableTable(name) else {
+      throw Failure("\(file.path): there is no table or view “\(name)”")
+    }
+    let all = found.columns
+    let chosen = try columns.map { names in
+      let places = all.map(\.name).places
+      return try names.map { name in
+        guard let place = places[name.foldedName] else {
+          throw Failure("“\(found.name)” has no column “\(name)”")
+        }
+        return all[place]
+      }
+    }
+    let exported = chosen ?? all.filter { $0.generatedSQL == nil }
+    guard !exported.isEmpty else { throw Failure("“\(found.name)” has only computed columns") }
+    let list = exported.map(\.name.quotedIdentifier).joined(separator: ", ")
+    let sql = "SELECT \(list) FROM main.\(found.name.quotedIdentifier)"
+    return (
+      try db.executeQuery(SQL(raw: sql)),
+      exported.map { found.isTable ? ColumnForm(type: $0.type, isStrict: found.isStrict) : .any }
+    )
+  }
+
+  private func queried(_ db: Database, _ file: DatabaseFile) throws -> ResultSet {
+    let sql = SQL(raw: try sqlText(invocation.text("query") ?? ""))
+    let arguments = try QueryParameters.arguments([], named: invocation.texts("bind"))
+    db.authorizer = .readOnly
+    defer { db.authorizer = nil }
+    do {
+      let rows = try db.executeQuery(sql, arguments: arguments)
+      // Compiles the statement here, while the authorizer is set.
+      _ = rows.columnNames
+      return rows
+    } catch let error as DatabaseError {
+      throw Failure(inSQL: error) ?? file.failure(error)
+    }
+  }
+}
+
+/// A table or view that rows can be read from.
+struct ReadableTable {
+  let name: String
+  let columns: [ColumnSchema]
+  let isStrict: Bool
+  /// Whether this is an ordinary table: no view, and no virtual table.
+  let isTable: Bool
+}
+
+extension Database {
+  /// The table or view of this name in the main database; nil if there is none.
+  func readableTable(_ name: String) throws -> ReadableTable? {
+    let found = try executeQuery(
+      "SELECT name, strict, type = 'table' FROM pragma_table_list(?) WHERE schema = 'main'", name
+    ).map { (try $0.get(at: 0) as String, try $0.get(at: 1) as Bool, try $0.get(at: 2) as Bool) }
+    return try found.first.map { name, isStrict, isTable in
+      ReadableTable(
+        name: name, columns: try columns(of: name, in: "main"), isStrict: isStrict,
+        isTable: isTable)
+    }
+  }
+}
+
+/// The value of `--columns`: names separated by commas, optionally quoted as in CSV.
+enum ColumnList {
+  static func names(_ text: String) throws -> [String] {
+    var names: [String] = []
+    var rest = Array(text.utf8)[...]
+    while true {
+      var name: [UInt8] = []
+      if rest.first == UInt8(ascii: "\"") {
+        rest.removeFirst()
+        while let byte = rest.popFirst() {
+          if byte == UInt8(ascii: "\"") {
+            guard rest.first == byte else { break }
+            rest.removeFirst()
+          }
+          name.append(byte)
+        }
+      } else {
+        name = Array(rest.prefix { $0 != comma })
+        rest = rest.dropFirst(name.count)
+      }
+      names.append(String(decoding: name, as: UTF8.self))
+      guard let next = rest.popFirst() else { break }
+      guard next == comma else {
+        throw Failure(.usage, "--columns needs names separated by commas, not “\(text)”")
+      }
+    }
+    if let name = names.firstRepeated {
+      throw Failure(.usage, "--columns names “\(name)” twice")
+    }
+    return names
+  }
+}
+
+extension [String] {
+  /// The position of each name, by its folded form.
+  var places: [[UInt8]: Int] {
+    Dictionary(enumerated().map { ($1.foldedName, $0) }) { first, _ in first }
+  }
+
+  /// The first name that SQLite considers the same as an earlier one.
+  var firstRepeated: String? {
+    var seen: Set<[UInt8]> = []
+    return first { !seen.insert($0.foldedName).inserted }
+  }
+}
+
+extension String {
+  /// Whether SQLite considers both names the same.
+  func isSameName(_ other: String) -> Bool { foldedName == other.foldedName }
+}

@@ -1,0 +1,54 @@
+/// Singular and plural of the last word in a table's name, for a type and for its to-many associations.
+///
+/// The rules are cautious: a word that isn't known to be a plural stays unchanged.
+enum EnglishNoun {
+  /// The word in the singular, in its own case.
+  static func singular(_ word: String) -> String {
+    let small = word.lowercased()
+    guard small.utf8.allSatisfy({ $0 < 0x80 }), !unchanged.contains(small),
+      !irregular.contains(where: { $0.singular == small })
+    else { return word }
+    if let known = irregular.first(where: { $0.plural == small }) {
+      return String(word.prefix(1) + known.singular.dropFirst())
+    }
+    func ends(_ endings: String...) -> Bool { endings.contains(where: small.hasSuffix) }
+    guard small.count > 2, ends("s"), !ends("ss", "us", "is") else { return word }
+    if ends("ies"), small.count > 4 { return word.dropLast(3) + "y" }
+    if ends("sses", "shes", "ches", "xes", "zzes", "tuses", "ruses", "nuses", "oes") {
+      return String(word.dropLast(2))
+    }
+    return String(word.dropLast())
+  }
+
+  /// The word in the plural.
+  static func plural(_ word: String) -> String {
+    let small = word.lowercased()
+    guard small.utf8.allSatisfy({ $0 < 0x80 }), !unchanged.contains(small) else { return word }
+    if let known = irregular.first(where: { $0.singular == small }) {
+      return String(word.prefix(1) + known.plural.dropFirst())
+    }
+    func ends(_ endings: String...) -> Bool { endings.contains(where: small.hasSuffix) }
+    if ends("s", "x", "z", "ch", "sh") { return word + "es" }
+    if ends("y"), !ends("ay", "ey", "iy", "oy", "uy") { return word.dropLast() + "ies" }
+    return word + "s"
+  }
+
+  /// Plurals that no rule gives.
+  private static let irregular: [(singular: String, plural: String)] = [
+    ("alias", "aliases"), ("analysis", "analyses"), ("atlas", "atlases"), ("axis", "axes"),
+    ("basis", "bases"), ("bus", "buses"),
+    ("cache", "caches"), ("canvas", "canvases"), ("child", "children"), ("cookie", "cookies"),
+    ("crisis", "crises"), ("diagnosis", "diagnoses"), ("foot", "feet"), ("gas", "gases"),
+    ("half", "halves"), ("hypothesis", "hypotheses"), ("index", "indices"), ("leaf", "leaves"),
+    ("life", "lives"), ("man", "men"), ("matrix", "matrices"), ("mouse", "mice"),
+    ("movie", "movies"), ("person", "people"), ("shelf", "shelves"), ("shoe", "shoes"),
+    ("tie", "ties"), ("tooth", "teeth"), ("vertex", "vertices"), ("woman", "women"),
+  ]
+
+  /// Words whose singular and plural are the same, or that have no plural.
+  private static let unchanged: Set<String> = [
+    "aircraft", "criteria", "data", "equipment", "evidence", "feedback", "fish", "goods",
+    "information", "media", "metadata", "money", "music", "news", "series", "sms",
+    "software", "species", "staff", "stuff",
+  ]
+}

@@ -1,0 +1,224 @@
+import Larder
+
+// The options, constraints and indexes of a record's declaration, chosen so that Larder finds no difference
+// from the table.
+
+extension RecordPlan {
+  /// Translates the table's declaration, as far as a record can express it. The rest becomes comments.
+  /// Foreign keys are added later.
+  mutating func declare() {
+    guard !isView else { return }
+    for place in properties.indices { declareProperty(place) }
+    if keyProperties.count == 1, table.isAutoincrement {
+      properties[keyProperties[0]].options[0] = .autoincrement
+    }
+    for constraint in table.uniqueIndexes { declare(unique: constraint) }
+    for index in table.indexes { declare(index) }
+    let own = properties.flatMap(\.column.checks)
+    for check in table.checks where !own.contains(check) {
+      if namesUnreadable(check) {
+        notes.append("Not declared, since a column is left out: CHECK (\(check))".commented)
+      } else {
+        constraints.append(.check(check))
+      }
+    }
+  }
+
+  private mutating func declareProperty(_ place: Int) {
+    guard isOnServer else { return properties[place].declare(in: table) }
+    if properties[place].column.primaryKeyPosition > 0 { properties[place].add(.primaryKey) }
+    properties[place].declareOnServer(
+      isKey: properties[place].isOptional && keyProperties == [place])
+    for check in properties[place].column.checks { properties[place].add(.check(check)) }
+  }
+
+  private mutating func declare(unique constraint: IndexSchema) {
+    let columns = constraint.columns.compactMap { $0 }
+    if columns == [table.rowIDColumn] { return }
+    guard
+      constraint.terms == columns.map(\.quotedIdentifier)
+        || isOnServer && constraint.terms.map(Self.column) == columns.map(String?.some),
+      let places = properties(of: columns)
+    else {
+      return notes.append(
+        "Not declared, since a record's constraint can only have columns: \(constraint.sql.commented)"
+      )
+    }
+    if places.count == 1 {
+      properties[places[0]].add(.unique)
+    } else {
+      constraints.append(.unique(places))
+    }
+  }
+
+  private mutating func declare(_ index: IndexSchema) {
+    let columns = index.terms.map(isOnServer ? serverColumn : Self.column)
+    guard let places = properties(of: columns.compactMap { $0 }), places.count == columns.count,
+      !index.name.isEmpty, !isOnServer || index.canBeDeclared,
+      !namesUnreadable(index.condition ?? "")
+    else {
+      return notes.append(
+        "Not declared, since a record's index can only have columns: \(index.sql.commented)")
+    }
+    let names = places.map { properties[$0].column.name }
+    let usual = ([table.name] + names + ["index"]).joined(separator: "_")
+    if places.count == 1, index.name == usual, !index.isUnique, index.condition == nil {
+      return properties[places[0]].add(.indexed)
+    }
+    indexes.append(
+      .index(
+        places, isUnique: index.isUnique, condition: index.condition,
+        name: index.name == usual ? nil : index.name))
+  }
+
+  /// The column of an index term; nil for an expression, or for another order than ASC.
+  private static func column(ofTerm term: String) -> String? {
+    let tokens = term.sqlTokens
+    guard let name = tokens.first?.identifier else { return nil }
+    let isPlain = tokens.count == 1 || tokens.count == 2 && tokens[1].isWord("asc")
+    return isPlain ? name : nil
+  }
+
+  /// The column of a term of a server's index; nil unless a declared index has the same order of NULLs.
+  private func serverColumn(ofTerm term: String) -> String? {
+    let tokens = term.sqlTokens
+    guard let name = tokens.first?.identifier, let place = property(of: name) else { return nil }
+    let order = properties[place].isOptional ? ["nulls", "first"] : []
+    return tokens.dropFirst().map { $0.text.lowercased() } == order ? name : nil
+  }
+
+  // MARK: Looking at the result
+
+  /// Adds comments on the differences that Larder still finds, which a declaration can't express.
+  mutating func noteDifferences() {
+    guard !isView else { return }
+    let columns = properties.map { property in
+      ColumnDefinition.column(
+        property.column.name,
+        property.isOptional || property.storage == .any
+          ? property.storage.columnType.optional : property.storage.columnType,
+        options: property.options.compactMap(\.option))
+    }
+    var options: TableOptions = table.isStrict ? [] : .notStrict
+    if table.isWithoutRowID { options.insert(.withoutRowID) }
+    if keyProperties.isEmpty { options.insert(.noPrimaryKey) }
+    do {
+      let declared = try TableSchema(table.name, columns, options: options)
+      let told: Set<TableDifference.Kind> = [.index, .check, .foreignKey]
+      let found = declared.differences(from: table).filter { !told.contains($0.kind) }
+      for difference in found {
+        notes.append("Differs, since a declaration can't express it: \("\(difference)".commented).")
+      }
+    } catch {
+      notes.append("Larder can't use this declaration: \("\(error)".commented)")
+    }
+  }
+}
+
+extension PropertyPlan {
+  fileprivate mutating func declare(in table: TableSchema) {
+    if column.primaryKeyPosition > 0 { add(.primaryKey) }
+    declareType(in: table)
+    if let collation = column.collation { add(.collate(collation)) }
+    for check in column.checks { add(.check(check)) }
+    if let expression = column.generatedSQL {
+      add(.generated(expression, isStored: column.isStored))
+    } else if let sql = column.defaultSQL {
+      declareDefault(sql)
+    }
+  }
+
+  mutating func add(_ option: PlannedOption) { options.append(option) }
+
+  private mutating func declareType(in table: TableSchema) {
+    // In a table that isn't STRICT, ANY has no special meaning.
+    let usual =
+      storage.isAny && !table.isStrict ? "" : SQLiteDialect().typeName(of: storage.columnType)
+    guard column.type != usual else { return }
+    if Self.isPlainType(column.type) {
+      add(.sqlType(column.type))
+    } else {
+      notes.append("Its type isn't declared: \(column.type.commented).")
+    }
+  }
+
+  /// Whether a type consists of words and numbers, so that a declaration can't mistake it for something else.
+  private static func isPlainType(_ type: String) -> Bool {
+    let words: Set<String> = [
+      "constraint", "primary", "not", "null", "unique", "check", "default", "collate",
+      "references", "generated", "as",
+    ]
+    let parts = type.split(separator: "(", omittingEmptySubsequences: false)
+    let isNumbered =
+      parts.count == 1
+      || parts.count == 2 && parts[1].last == ")"
+        && parts[1].dropLast().utf8.allSatisfy { "0123456789, +-.".utf8.contains($0) }
+        && parts[1].count > 1
+    let name = parts[0].utf8
+    return isNumbered
+      && name.allSatisfy {
+        $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "_")
+          || Unicode.Scalar($0).properties.isAlphabetic && $0 < 0x80
+          || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+      }
+      && name.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? true
+      && !parts[0].split(separator: " ").contains { words.contains($0.lowercased()) }
+  }
+
+  private mutating func declareDefault(_ sql: String) {
+    guard sql.normalizedSQL != ["null"] else { return }
+    let literal = literal(of: sql)
+    value = literal?.text
+    if let literal, literal.isSame {
+      add(.defaultValue(literal.value, text: literal.text))
+    } else {
+      add(.defaultSQL(sql))
+    }
+  }
+
+  struct Literal {
+    let value: DatabaseValue
+    /// The literal in Swift.
+    let text: String
+    /// Whether Larder writes the same SQL for it.
+    let isSame: Bool
+  }
+
+  /// The default as a literal of the property's type; nil if it isn't one.
+  private func literal(of sql: String) -> Literal? {
+    guard storage.coding == nil else { return nil }
+    switch storage.type {
+    case "Int", "Int64":
+      return Int64(sql).map { Literal(value: .integer($0), text: "\($0)", isSame: "\($0)" == sql) }
+    case "Bool":
+      let words = ["0": false, "1": true, "false": false, "true": true]
+      return words[sql.lowercased()].map {
+        Literal(value: .integer($0 ? 1 : 0), text: "\($0)", isSame: sql.utf8.count == 1)
+      }
+    case "Double":
+      guard let number = Double(sql), number.isFinite else { return nil }
+      return Literal(value: .real(number), text: "\(number)", isSame: "\(number)" == sql)
+    case "String":
+      let tokens = sql.sqlTokens
+      guard tokens.count == 1, let name = tokens[0].name,
+        tokens[0].kind == .quoted || !Self.words.contains(where: tokens[0].isWord)
+      else { return nil }
+      return Literal(value: .text(name), text: name.swiftLiteral, isSame: true)
+    default: return nil
+    }
+  }
+
+  /// Words that are values in a DEFAULT, and not strings.
+  private static let words = [
+    "current_timestamp", "current_date", "current_time", "true", "false", "null",
+  ]
+}
+
+extension IndexSchema {
+  /// Whether a declaration can express a server's index completely.
+  fileprivate var canBeDeclared: Bool {
+    !sql.sqlTokens.contains { token in
+      ["include", "with", "distinct"].contains(where: token.isWord)
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import Larder
+import LarderTerminal
+
+/// The facts that `inspect` prints about a server's database: its current schema, by the catalog alone.
+struct ServerInspection: Encodable {
+  struct Table: Encodable {
+    let name: String
+    /// The kind: `table`, `view` or `materialized view`.
+    let kind: String
+    /// The number of rows by the server's statistics; nil if there are none.
+    let rows: Int?
+    /// The size in bytes, with its indexes.
+    let size: Int
+    let sizeOfIndexes: Int
+    let columns: [InspectedColumn]
+    let indexes: [InspectedIndex]
+    let foreignKeys: [InspectedForeignKey]
+  }
+
+  let database: String
+  let schema: String
+  let server: String
+  /// The size in bytes.
+  let size: Int
+  let encoding: String
+  let tables: [Table]
+
+  init(_ db: Database, _ name: String, table: String?) throws {
+    func text(_ sql: SQL) throws -> String {
+      try db.value(sql, as: String?.self).flatMap { $0 } ?? ""
+    }
+    database = try text("SELECT current_database()::text")
+    schema = try text("SELECT current_schema()::text")
+    server = try text("SELECT current_setting('server_version')")
+    encoding = try text("SELECT current_setting('server_encoding')")
+    size = try db.value("SELECT pg_database_size(current_database())", as: Int.self) ?? 0
+    let rows = try db.executeQuery(
+      """
+      SELECT c.relname::text, CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' ELSE 'table' END,
+        CASE WHEN c.relkind <> 'v' AND c.reltuples >= 0 THEN c.reltuples::bigint END,
+        pg_total_relation_size(c.oid), pg_indexes_size(c.oid)
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm') AND NOT c.relispartition
+      ORDER BY lower(c.relname COLLATE "C"), c.relname
+      """)
+    let listed = try rows.map {
+      (
+        name: try $0.get(at: 0, as: String.self), kind: try $0.get(at: 1, as: String.self),
+        rows: try $0.get(at: 2, as: Int?.self), size: try $0.get(at: 3, as: Int.self),
+        sizeOfIndexes: try $0.get(at: 4, as: Int.self)
+      )
+    }
+    let wanted = listed.filter { listed in table.map { $0 == listed.name } ?? true }
+    guard table == nil || !wanted.isEmpty else {
+      throw Failure("\(name): there is no table or view “\(table ?? "")”")
+    }
+    tables = try wanted.map { listed in
+      try Interruption.check()
+      return Table(
+        name: listed.name, kind: listed.kind, rows: listed.rows, size: listed.size,
+        sizeOfIndexes: listed.sizeOfIndexes,
+        columns: try db.columns(of: listed.name).map { InspectedColumn($0) },
+        indexes: try db.indexes(of: listed.name).map {
+          InspectedIndex(
+            name: $0.name, columns: $0.columns, isUnique: $0.isUnique, condition: $0.condition,
+            size: nil)
+        },
+        foreignKeys: try db.foreignKeys(of: listed.name).map { InspectedForeignKey($0) })
+    }
+  }
+
+  func show(table: String?) {
+    if table != nil {
+      for table in tables { table.inspected.show() }
+      return
+    }
+    print(Style.bold(database.printable))
+    print("  schema    \(schema.printable)")
+    print("  size      \(size.byteCount)")
+    print("  encoding  \(encoding)")
+    print("  server    PostgreSQL \(server.printable)\n")
+    guard !tables.isEmpty else { return print("There are no tables.") }
+    var list = TextTable(
+      "NAME", "KIND", "ROWS", "SIZE", "COLUMNS", "INDEXES", "OF SIZE", numbers: [2, 3, 4, 5, 6])
+    for table in tables {
+      list.add(
+        table.name, table.kind, table.rows.map { "≈ \($0.grouped)" } ?? "–", table.size.byteCount,
+        "\(table.columns.count)", "\(table.indexes.count)",
+        table.indexes.isEmpty ? "" : table.sizeOfIndexes.byteCount)
+    }
+    list.show()
+  }
+}
+
+extension ServerInspection.Table {
+  /// The table in the form of a file's, to be printed alike.
+  fileprivate var inspected: InspectedTable {
+    InspectedTable(
+      name: name, kind: kind, isStrict: false, isWithoutRowID: false,
+      rows: rows.map { RowCount(rows: $0, source: .statistics) }, size: size, columns: columns,
+      indexes: indexes, foreignKeys: foreignKeys, triggers: [], sql: nil, problem: nil)
+  }
+}

@@ -1,0 +1,169 @@
+import Larder
+import LarderTerminal
+
+/// A database that is checked. Data that several rules need are read once, and in bounded time.
+final class CheckedDatabase {
+  let db: Database
+  let file: DatabaseFile
+  let schema: Schema
+  let entries: [SchemaEntry]
+  /// The plans of the statements of `--query`.
+  let plans: [Explanation]
+  /// The limits of the check.
+  let bounds: CheckBounds
+  /// Sentences about everything that was skipped, or read only in part.
+  private(set) var remarks: [String] = []
+  private let tables: [[UInt8]: TableSchema]
+  /// The number of rows of each table, by ANALYZE.
+  let statistics: [String: Int]
+  private let takenNames: Set<String>
+  private var counter: RowCounter?
+  /// The end of the whole check; `readingDeadline` is that of reading rows.
+  private let deadline: ContinuousClock.Instant?
+  private var readingDeadline: ContinuousClock.Instant?
+  private var rowCounts: [String: RowCount] = [:]
+  private var profiles: [String: TableProfile] = [:]
+  private var unreadable: Set<String> = []
+  private var knownIntegrityLines: [String]?
+
+  init(_ db: Database, _ file: DatabaseFile, queries: [String], bounds: CheckBounds) throws {
+    self.db = db
+    self.file = file
+    self.bounds = bounds
+    schema = try Schema(db)
+    tables = schema.tablesByName
+    entries = try db.schema()
+    statistics = try db.tableStatistics()
+    takenNames = Set(entries.map { $0.name.lowercased() })
+    plans = try queries.map { try Explanation(db, $0) }
+    deadline = bounds.time.map { .now + $0 * 4 }
+  }
+
+  /// The table of this name, ignoring case.
+  func table(_ name: String) -> TableSchema? { tables[name.foldedName] }
+
+  func remark(_ text: String) {
+    if !remarks.contains(text) { remarks.append(text) }
+  }
+
+  /// Runs a closure with a time limit. Returns nil, and adds a remark, if it takes too long.
+  func within<T>(_ what: String, _ body: () throws -> T) throws -> T? {
+    let time = bounds.time.flatMap { time in deadline.map { min(time, $0 - .now) } }
+    let result = time.map { $0 > .zero } ?? true ? try db.within(time, body) : nil
+    if result == nil { remark("\(what) took too long and was stopped; --all lets it finish") }
+    return result
+  }
+
+  /// The number of a table's rows; nil if counting would take too long.
+  func rows(of table: TableSchema) throws -> Int? {
+    if rowCounts[table.name] == nil {
+      let counter = try counter ?? RowCounter(db, time: bounds.time)
+      self.counter = counter
+      rowCounts[table.name] = try counter.rows(of: table.name, hasRowID: !table.isWithoutRowID)
+    }
+    guard let count = rowCounts[table.name], count.source == .counted else { return nil }
+    return count.rows
+  }
+
+  /// The profile of a table's values. Returns nil, and adds a remark, if the table can't be read.
+  func profile(of table: TableSchema) throws -> TableProfile? {
+    if let known = profiles[table.name] { return known }
+    guard !unreadable.contains(table.name) else { return nil }
+    readingDeadline = readingDeadline ?? bounds.time.map { .now + $0 }
+    do {
+      let profile = try TableProfile(of: table, in: db, bounds, until: readingDeadline)
+      if !profile.isWhole {
+        remark("“\(table.name)”: only \(profile.rows.grouped) rows were checked")
+      }
+      if let column = table.columns.dropFirst(profile.columns.count).first {
+        remark("“\(table.name)”: the columns from “\(column.name)” on weren't checked")
+      }
+      profiles[table.name] = profile
+      return profile
+    } catch let error as DatabaseError where !error.isInterrupt {
+      unreadable.insert(table.name)
+      remark("“\(table.name)” can't be read: \(error.message)")
+      return nil
+    }
+  }
+
+  /// The lines of SQLite's integrity check.
+  func integrityLines() throws -> [String] {
+    if let knownIntegrityLines { return knownIntegrityLines }
+    var lines: [String] = []
+    do {
+      _ = try within("the integrity check") {
+        try db.executeQuery("PRAGMA main.integrity_check(100)").forEach {
+          let text = try $0.get(at: 0, as: String.self)
+          lines += text.split(separator: "\n").filter { !$0.hasPrefix("***") }.map(String.init)
+        }
+      }
+    } catch let error as DatabaseError where !error.isInterrupt {
+      // If damage ends the check with an error, the lines before it count too.
+      lines.append(error.message)
+    }
+    knownIntegrityLines = lines
+    return lines
+  }
+
+  /// An unused name for a new index of these columns.
+  func indexName(_ table: String, _ columns: [String]) -> String {
+    let name = ([table] + columns + ["index"]).joined(separator: "_")
+    var free = name
+    var number = 2
+    while takenNames.contains(free.lowercased()) {
+      free = "\(name)_\(number)"
+      number += 1
+    }
+    return free
+  }
+}
+
+/// The limits of a check, for large files.
+struct CheckBounds {
+  /// The time limit of each part, such as counting rows, reading rows or the integrity check. The whole check
+  /// has four times as long. Nil for no limit.
+  var time: Duration? = .seconds(20)
+  /// The number of rows that are read at the beginning of each table. Of a larger table, samples follow.
+  var rows = 20_000
+  /// The size in bytes up to which a database is copied into memory, for checks that have to write.
+  var copiedSize = 64 << 20
+
+  /// No limits.
+  static let none = CheckBounds(time: nil, rows: .max, copiedSize: .max)
+}
+
+/// A column and the profile of its values.
+struct CheckedColumn {
+  let table: TableSchema
+  let column: ColumnSchema
+  let values: ColumnProfile
+  let rows: TableProfile
+
+  /// Makes the evidence of values that have some forms.
+  ///
+  /// - Parameter what: the sentence's predicate, such as `hold text`.
+  func evidence(_ forms: [ValueForm], _ what: String, advice: String, sql: [String] = [])
+    -> Evidence
+  {
+    let tallies = forms.compactMap { values.tallies[$0] }
+    let count = tallies.reduce(0) { $0 + $1.count }
+    let of = rows.isWhole ? "\(rows.rows.grouped) rows" : "\(rows.rows.grouped) checked rows"
+    var found = "\(count.grouped) of \(of) \(what)"
+    if let example = tallies.lazy.compactMap(\.example).first { found += ", such as \(example)" }
+    return Evidence(
+      table: table.name, columns: [column.name], found: found, rows: count,
+      rowIDs: Array(tallies.flatMap(\.rowIDs).sorted().prefix(Tally.mostRowIDs)), advice: advice,
+      sql: sql)
+  }
+
+  /// The table's name as SQL; `sqlName` is the column's.
+  var sqlTable: String { table.name.quotedIdentifier }
+  var sqlName: String { column.name.quotedIdentifier }
+
+  /// A query that lists the rows for which a condition is true.
+  func listing(_ condition: String) -> String {
+    let rowID = table.rowIDNames.first.map { "\($0), " } ?? ""
+    return "SELECT \(rowID)\(sqlName) FROM \(sqlTable) WHERE \(condition)"
+  }
+}

@@ -1,0 +1,161 @@
+import Larder
+import LarderTerminal
+
+/// The number of values of a form, and the first of them.
+struct Tally {
+  var count = 0
+  var rowIDs: [Int64] = []
+  /// The first value, for messages.
+  var example: String?
+
+  static let mostRowIDs = 5
+
+  mutating func add(_ rowID: Int64?) {
+    count += 1
+    if let rowID, rowIDs.count < Self.mostRowIDs { rowIDs.append(rowID) }
+  }
+}
+
+/// The forms of a column's values.
+struct ColumnProfile {
+  let column: ColumnSchema
+  private(set) var tallies: [ValueForm: Tally] = [:]
+  /// The lengths of the texts that are whole numbers.
+  private(set) var lengths: Set<Int> = []
+  /// The first text by its lower-case form, in a unique column; nil for others.
+  private var folded: [String: String]?
+
+  init(_ column: ColumnSchema, isUnique: Bool) {
+    self.column = column
+    folded = isUnique ? [:] : nil
+  }
+
+  func count(_ form: ValueForm) -> Int { tallies[form]?.count ?? 0 }
+
+  /// The forms of dates that occur, the most frequent first.
+  var dateForms: [(form: ValueForm, name: String, count: Int)] {
+    tallies.compactMap { form, tally in
+      if case .date(let name) = form { (form, name, tally.count) } else { nil }
+    }.sorted { ($0.2, $1.1) > ($1.2, $0.1) }
+  }
+
+  /// The forms of UUIDs that occur, the most frequent first.
+  var uuidForms: [(form: ValueForm, name: UUIDForm, count: Int)] {
+    tallies.compactMap { form, tally in
+      if case .uuid(let name) = form { (form, name, tally.count) } else { nil }
+    }.sorted { ($0.2, $1.1.rawValue) > ($1.2, $0.1.rawValue) }
+  }
+
+  mutating func add(_ form: ValueForm, rowID: Int64?, example: @autoclosure () -> String? = nil) {
+    var tally = tallies[form] ?? Tally()
+    tally.add(rowID)
+    if tally.count == 1 { tally.example = example() }
+    tallies[form] = tally
+  }
+
+  mutating func add(_ text: TextForms, rowID: Int64?, isJSON: (String) throws -> Bool) rethrows {
+    func example() -> String { "“\(text.text.cut(to: 40).printable)”" }
+    add(.text, rowID: rowID, example: example())
+    for form in text.forms { add(form, rowID: rowID, example: example()) }
+    if text.forms.contains(.wholeNumber) { lengths.insert(text.text.utf8.count) }
+    if !text.text.isEmpty {
+      let isJSON = try text.looksLikeJSON && isJSON(text.text)
+      add(isJSON ? .json : .notJSON, rowID: rowID, example: example())
+    }
+    // In short texts, such as units and abbreviations, case has a meaning.
+    guard let folded, (3...1000).contains(text.text.utf8.count) else { return }
+    let key = text.text.lowercased()
+    if let first = folded[key] {
+      if first != text.text {
+        add(
+          .otherCase, rowID: rowID, example: "\(example()) beside “\(first.cut(to: 40).printable)”")
+      }
+    } else {
+      self.folded?[key] = text.text
+    }
+  }
+}
+
+/// The profiles of a table's columns, by the rows that were read.
+struct TableProfile {
+  private(set) var columns: [ColumnProfile]
+  /// The number of rows that were read.
+  private(set) var rows = 0
+  /// Whether all rows were read.
+  private(set) var isWhole = false
+  private var lastRowID: Int64?
+
+  /// SQLite's limit of 2000 result columns, less one for the rowid.
+  private static let mostColumns = 1999
+  /// The number of places after the beginning at which a large table is sampled.
+  private static let places = 9
+
+  /// Reads the rows of a table; of a large one, those at its beginning and samples at places far apart.
+  init(
+    of table: TableSchema, in db: Database, _ bounds: CheckBounds,
+    until deadline: ContinuousClock.Instant?
+  ) throws {
+    let unique = Set(table.uniqueSets.filter { $0.count == 1 }.flatMap { $0 })
+    columns = table.columns.prefix(Self.mostColumns).map {
+      ColumnProfile($0, isUnique: unique.contains($0.name.lowercased()))
+    }
+    guard !columns.isEmpty else { return }
+    let rowID = table.rowIDNames.first
+    let names = columns.map(\.column.name.quotedIdentifier).joined(separator: ", ")
+    let select = "SELECT \(rowID ?? "NULL"), \(names) FROM main.\(table.name.quotedIdentifier)"
+    func read(_ rest: String, limit: Int) throws -> Bool {
+      let before = rows
+      let query = try db.executeQuery(SQL(raw: "\(select) \(rest) LIMIT \(limit)"))
+      while try query.next() {
+        try add(query, db)
+        if rows % 256 == 0, let deadline, deadline < .now { return false }
+      }
+      return rows - before < limit
+    }
+    isWhole = try read(rowID.map { "ORDER BY \($0)" } ?? "", limit: bounds.rows)
+    guard !isWhole, deadline.map({ $0 > .now }) ?? true, let rowID, let start = lastRowID,
+      let end = try db.value(
+        SQL(raw: "SELECT max(\(rowID)) FROM main.\(table.name.quotedIdentifier)"), as: Int64.self)
+    else { return }
+    let span = UInt64(bitPattern: end &- start) / UInt64(Self.places)
+    for place in 0..<Self.places {
+      let next = start &+ Int64(bitPattern: span &* UInt64(place))
+      let from = max(next, lastRowID ?? next)
+      _ = try read(
+        "WHERE \(rowID) > \(from) ORDER BY \(rowID)", limit: max(1, bounds.rows / 20))
+    }
+  }
+
+  private mutating func add(_ row: ResultSet, _ db: Database) throws {
+    rows += 1
+    let rowID = try row.get(at: 0, as: Int64?.self)
+    lastRowID = rowID
+    for index in columns.indices {
+      let at = index + 1
+      switch try row.storageClass(at: at) {
+      case .null: columns[index].add(.null, rowID: rowID)
+      case .blob:
+        columns[index].add(.blob, rowID: rowID)
+        if try row.withUnsafeBytes(at: at, { $0.count }) == 16 {
+          columns[index].add(.uuid(.blob), rowID: rowID)
+        }
+      case .integer:
+        let value = try row.get(at: at, as: Int64.self)
+        columns[index].add(.integer, rowID: rowID, example: "\(value)")
+        for form in ValueForm.forms(of: value) {
+          columns[index].add(form, rowID: rowID, example: "\(value)")
+        }
+      case .real:
+        let value = try row.get(at: at, as: Double.self)
+        columns[index].add(.real, rowID: rowID, example: "\(value)")
+        columns[index].add(.notBoolean, rowID: rowID, example: "\(value)")
+      case .text:
+        let forms = try row.withUnsafeBytes(at: at) { TextForms($0) }
+        try columns[index].add(forms, rowID: rowID) { text in
+          try text.utf8.count <= TextForms.mostJSON
+            && db.value("SELECT json_valid(?)", text, as: Bool.self) ?? false
+        }
+      }
+    }
+  }
+}

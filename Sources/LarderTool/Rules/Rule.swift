@@ -1,0 +1,90 @@
+import Larder
+
+/// A rule of `check`: a kind of problem, and the function that finds it.
+struct Rule: Sendable {
+  /// The severity of a problem.
+  enum Severity: String, Encodable, CaseIterable, Comparable {
+    /// Data are lost or wrong, or statements fail.
+    case error
+    /// Something will become wrong or slow in time.
+    case warning
+    /// Something could be better.
+    case note
+
+    static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+
+    private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+  }
+
+  /// The name for `--ignore` and `--only`, in kebab case.
+  let name: String
+  let severity: Severity
+  /// A sentence that says why the problem matters.
+  let reason: String
+  /// The rule's weight in the progress bar: its measured time on a large file, relative to 1 for a rule that
+  /// only reads the schema.
+  let work: Double
+  let find: @Sendable (CheckedDatabase) throws -> [Evidence]
+
+  init(
+    _ name: String, _ severity: Severity, _ reason: String, work: Double = 1,
+    find: @escaping @Sendable (CheckedDatabase) throws -> [Evidence]
+  ) {
+    self.name = name
+    self.severity = severity
+    self.reason = reason
+    self.work = work
+    self.find = find
+  }
+
+  /// Makes a rule that is applied to each table.
+  init(
+    _ name: String, _ severity: Severity, _ reason: String, work: Double = 1,
+    tables find: @escaping @Sendable (TableSchema, CheckedDatabase) throws -> [Evidence]
+  ) {
+    self.init(name, severity, reason, work: work) { checked in
+      try checked.schema.tables.flatMap { try find($0, checked) }
+    }
+  }
+
+  /// Makes a rule that is applied to the values of each column.
+  init(
+    _ name: String, _ severity: Severity, _ reason: String, work: Double = 1,
+    values find: @escaping @Sendable (CheckedColumn) throws -> Evidence?
+  ) {
+    self.init(name, severity, reason, work: work) { table, checked in
+      guard let rows = try checked.profile(of: table) else { return [] }
+      return try rows.columns.compactMap {
+        try find(CheckedColumn(table: table, column: $0.column, values: $0, rows: rows))
+      }
+    }
+  }
+}
+
+/// A problem that a rule has found: its place, and what to do about it.
+struct Evidence: Encodable {
+  /// The table or view; nil if the problem concerns the whole file.
+  var table: String?
+  var columns: [String] = []
+  /// The index or trigger with the problem; nil if it concerns neither.
+  var object: String?
+  /// A description of the problem, for messages.
+  var found: String
+  /// The number of rows with the problem, among those that were read.
+  var rows: Int?
+  /// The rowids of the first such rows.
+  var rowIDs: [Int64] = []
+  /// The advice on what to do.
+  var advice: String
+  /// The statements that carry out the advice, if there are any.
+  var sql: [String] = []
+}
+
+/// A finding of a check: a rule, and the evidence that it was broken.
+struct Finding: Encodable {
+  let rule: String
+  let severity: Rule.Severity
+  let reason: String
+  let evidence: Evidence
+
+}
