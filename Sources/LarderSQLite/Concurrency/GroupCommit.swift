@@ -110,7 +110,7 @@ final class GroupCommit: @unchecked Sendable {
     // SQLite syncs the folder only with its first sync of a log that it has made, which may be long after.
     // The folder is that of the file itself, wherever links and the working directory lead.
     guard let path = sqlite3_db_filename(handle, "main").map({ String(cString: $0) }),
-      (try? NewFile.syncFolder(of: path)) != nil, connection.setSynchronous(.normal)
+      (try? FileLocation.syncFolder(of: path)) != nil, connection.setSynchronous(.normal)
     else { return larder_close_log(file) }
     state.withLock { $0.file = file }
     isSuspended = false

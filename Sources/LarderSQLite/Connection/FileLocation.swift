@@ -55,6 +55,19 @@ package struct FileLocation: Sendable {
         + "close the database and open it again")
   }
 
+  /// Syncs the folder of a file, whose new name may otherwise be gone after a loss of power.
+  static func syncFolder(of path: String) throws {
+    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let folder = open(slash.map { String(path[...$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { return }
+    defer { close(folder) }
+    guard fsync(folder) == 0 || errno == EINVAL else {
+      throw DatabaseError(
+        .ioError,
+        "\(path) is written, but not known to be durable: \(String(cString: strerror(errno)))")
+    }
+  }
+
   /// The absolute form of a path, with its links and dots as they are.
   static func absolute(_ path: String) -> String {
     guard path.utf8.first != UInt8(ascii: "/"), let folder = getcwd(nil, 0) else { return path }

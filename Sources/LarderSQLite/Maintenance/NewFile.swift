@@ -53,21 +53,8 @@ package struct NewFile {
       if errno == EEXIST { return false }
       throw DatabaseError(.cannotOpen, "\(path): \(String(cString: strerror(errno)))")
     }
-    try syncFolder(of: path)
+    try FileLocation.syncFolder(of: path)
     return true
-  }
-
-  /// Syncs the folder of a file, whose new name may otherwise be gone after a loss of power.
-  static func syncFolder(of path: String) throws {
-    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-    let folder = open(slash.map { String(path[...$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard folder >= 0 else { return }
-    defer { close(folder) }
-    guard fsync(folder) == 0 || errno == EINVAL else {
-      throw DatabaseError(
-        .ioError,
-        "\(path) is written, but not known to be durable: \(String(cString: strerror(errno)))")
-    }
   }
 
   /// Removes the draft and its journals, unless it was published.

@@ -1,6 +1,9 @@
 import Glibc
 
 /// The check that a copy has to pass before it gets its name.
+///
+/// Rows that break a CHECK constraint pass: SQLite reads these constraints on connections that can write only,
+/// and a faithful copy has such rows too.
 public enum CopyCheck: Hashable, Sendable {
   /// [quick_check](https://www.sqlite.org/pragma.html#pragma_quick_check): whether all pages and rows can be
   /// read and are consistent.
@@ -94,5 +97,5 @@ package func publish(_ draft: String, replacing path: String) throws {
   guard rename(draft, path) == 0 else {
     throw DatabaseError(.cannotOpen, "\(path): \(String(cString: strerror(errno)))")
   }
-  try NewFile.syncFolder(of: path)
+  try FileLocation.syncFolder(of: path)
 }
