@@ -18,6 +18,8 @@ final class StandbyThread: @unchecked Sendable {
 
   private struct State {
     var jobs: [Job] = []
+    /// The job that is to run later, if any.
+    var timer: (time: Int, job: Job)?
     var isRunning = false
     /// Whether the thread sleeps, or is about to, so that a new job has to wake it.
     var isAsleep = false
@@ -37,9 +39,15 @@ final class StandbyThread: @unchecked Sendable {
   }
 
   /// Queues a job for the thread (FIFO).
-  func run(_ job: @escaping Job) {
+  func run(_ job: @escaping Job) { run { $0.jobs.append(job) } }
+
+  /// Has the thread run a job at a time, in nanoseconds of the ``MonotonicClock``, or later. There is one such
+  /// job at a time: this one takes the place of another.
+  func run(at time: Int, _ job: @escaping Job) { run { $0.timer = (time, job) } }
+
+  private func run(_ change: (inout State) -> Void) {
     let (starts, wakes) = state.withLock { state in
-      state.jobs.append(job)
+      change(&state)
       defer { (state.isRunning, state.isAsleep) = (true, false) }
       return (!state.isRunning, state.isAsleep)
     }
@@ -89,21 +97,26 @@ final class StandbyThread: @unchecked Sendable {
     let end = MonotonicClock.nanoseconds &+ idleTime
     while true {
       let value = word.pointee.load(ordering: .acquiring)
-      let left = Int64(end &- MonotonicClock.nanoseconds)
-      let (jobs, ends): ([Job], Bool) = state.withLock { state in
+      let now = MonotonicClock.nanoseconds
+      let (jobs, ends, wakeUp): ([Job], Bool, Int) = state.withLock { state in
+        state.isAsleep = false
         if !state.jobs.isEmpty {
-          state.isAsleep = false
-          let jobs = state.jobs
-          state.jobs = []
-          return (jobs, false)
+          defer { state.jobs = [] }
+          return (state.jobs, false, 0)
         }
-        if left <= 0 { state.isRunning = false }
-        state.isAsleep = left > 0
-        return ([], left <= 0)
+        if let timer = state.timer {
+          state.isAsleep = now < timer.time
+          if state.isAsleep { return ([], false, timer.time) }
+          state.timer = nil
+          return ([timer.job], false, 0)
+        }
+        state.isRunning = now < end
+        state.isAsleep = state.isRunning
+        return ([], !state.isRunning, end)
       }
       if !jobs.isEmpty { return jobs }
       if ends { return nil }
-      larder_futex_wait(word, value, left)
+      larder_futex_wait(word, value, Int64(wakeUp &- now))
     }
   }
 }

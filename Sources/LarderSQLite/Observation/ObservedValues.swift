@@ -159,7 +159,7 @@ extension DatabaseAccess {
   /// The closure runs in a read scope: once at first (on a pool, even while somebody writes), then whenever a
   /// value is asked for and something was committed. So a slow consumer gets the newest value and no queue
   /// grows. Commits that follow one another closely are read together, a quarter of a millisecond after the
-  /// first, and every four milliseconds if the series goes on. `Equatable`
+  /// first; if many observers read then, the next pause is four times as long as their reads. `Equatable`
   /// values that equal the previous one are skipped; the type decides, and Swift's strings, also in
   /// ``DatabaseValue``, are equal if they look the same.
   ///

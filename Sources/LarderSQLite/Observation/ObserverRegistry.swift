@@ -22,13 +22,12 @@ struct ObserverRegistry {
 
   /// The waiters that are woken together a moment later, because others were woken just before.
   private var late: [Observers.Waiter] = []
-  /// The time of the last wake-up, in nanoseconds of the ``MonotonicClock``.
-  private var lastWake = 0
-  /// How long waiters are collected before they are woken, in nanoseconds.
-  private var interval = Self.shortestInterval
+  /// When the collected waiters may be woken, in nanoseconds of the ``MonotonicClock``.
+  private var nextWake = 0
+  /// How long waiters are collected at least before they are woken, in nanoseconds.
   private static let shortestInterval = 250_000
-  /// The longest interval, in nanoseconds, which is reached after four shorter ones.
-  static let longestInterval = 4_000_000
+  /// How much longer than the reads of one wake-up the pause after them is.
+  private static let pauseFactor = 4
 
   var isUnused: Bool { values.isEmpty && feeds.isEmpty }
 
@@ -126,27 +125,33 @@ struct ObserverRegistry {
   /// Decides which waiters to wake now, and when to wake the rest (nil if that is scheduled already, or there
   /// are none).
   ///
-  /// While commits follow one another closely, waiters are woken together, after intervals that double:
-  /// waking one and its read take more time than committing a row, on a core that the writer may need.
+  /// While commits follow one another closely, waiters are woken together: waking one and its read take more
+  /// time than committing a row, on a core that the writer may need. So the pauses between wake-ups last longer
+  /// than the reads, at least a quarter of a millisecond.
   mutating func collect(_ told: [Observers.Waiter]) -> (now: [Observers.Waiter], later: Int?) {
     if told.isEmpty { return ([], nil) }
     let now = MonotonicClock.nanoseconds
-    let next = lastWake &+ interval
-    guard now < next || !late.isEmpty else {
-      lastWake = now
-      interval = Self.shortestInterval
+    guard now < nextWake || !late.isEmpty else {
+      nextWake = now &+ Self.shortestInterval
       return (told, nil)
     }
     late += told
-    return ([], late.count == told.count ? next : nil)
+    return ([], late.count == told.count ? nextWake : nil)
   }
 
-  /// Takes out the collected waiters.
-  mutating func takeLate() -> [Observers.Waiter] {
-    lastWake = MonotonicClock.nanoseconds
-    interval = min(interval * 2, Self.longestInterval)
+  /// Takes out the collected waiters, or returns the time to wait for instead.
+  mutating func takeLate() -> (waiters: [Observers.Waiter], later: Int?) {
+    let now = MonotonicClock.nanoseconds
+    if now < nextWake { return ([], nextWake) }
+    nextWake = now &+ Self.shortestInterval
     defer { late = [] }
-    return late
+    return (late, nil)
+  }
+
+  /// Plans the pause after the reads that a wake-up has caused.
+  mutating func haveRead(since begin: Int) {
+    let now = MonotonicClock.nanoseconds
+    nextWake = max(nextWake, now &+ (now &- begin) &* Self.pauseFactor)
   }
 
   // MARK: Feeds

@@ -12,6 +12,9 @@ final class ObserverThread: TaskExecutor {
     thread.run { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
   }
 
-  /// Calls a closure on the thread.
+  /// Calls a closure on the thread, after the jobs that it has by now.
   func run(_ job: @escaping @Sendable () -> Void) { thread.run(job) }
+
+  /// Calls a closure on the thread at a time, in nanoseconds of the ``MonotonicClock``, or later.
+  func run(at time: Int, _ job: @escaping @Sendable () -> Void) { thread.run(at: time, job) }
 }

@@ -152,21 +152,34 @@ final class Observers: ScopeObserver, @unchecked Sendable {
     }
   }
 
-  func hasCommitted(_ touched: Region, _ log: RowLog) {
+  /// Tells the observers and feeds of a commit. Returns what ``uninstallIfUnused()`` does.
+  func hasCommitted(_ touched: Region, _ log: RowLog) -> Bool {
     let position = connections?.writer?.groupCommit?.position ?? 0
-    let (waiters, later) = state.withLock { state in
+    let (waiters, later, isUnused) = state.withLock { state in
       if !state.feeds.isEmpty { state.number += 1 }
-      return state.collect(state.tell(touched) + state.feed(log, position))
+      let (waiters, later) = state.collect(state.tell(touched) + state.feed(log, position))
+      if state.isUnused { state.isInstalled = false }
+      return (waiters, later, state.isUnused)
     }
-    for waiter in waiters { waiter.resume() }
-    if let later { thread.run { [self] in wakeLate(at: later) } }
+    wake(waiters)
+    if let later { wakeLate(at: later) }
+    return isUnused
   }
 
   private func wakeLate(at time: Int) {
-    let most = ObserverRegistry.longestInterval
-    var left = timespec(tv_sec: 0, tv_nsec: min(max(time - MonotonicClock.nanoseconds, 0), most))
-    nanosleep(&left, nil)
-    for waiter in state.withLock({ $0.takeLate() }) { waiter.resume() }
+    thread.run(at: time) { [self] in
+      let (waiters, later) = state.withLock { $0.takeLate() }
+      wake(waiters)
+      if let later { wakeLate(at: later) }
+    }
+  }
+
+  /// Wakes waiters, whose reads come before the next job of the thread.
+  private func wake(_ waiters: [Waiter]) {
+    let begin = waiters.count > 8 ? MonotonicClock.nanoseconds : nil
+    for waiter in waiters { waiter.resume() }
+    guard let begin else { return }
+    thread.run { [self] in state.withLock { $0.haveRead(since: begin) } }
   }
 
   func hasCommittedElsewhere() {

@@ -322,14 +322,17 @@ final class WriteFollower: StatementFollower {
     changesBefore = changes
     defer { forget() }
     if !tables.wanted.isEmpty { checkSchema() }
-    if log.state.isUnknown {
+    let isUnused: Bool
+    if hasChanged, !log.state.isUnknown {
+      // Under the same lock, which readers compete for.
+      isUnused = observers.hasCommitted(touched, log)
+    } else {
       // A transaction must not be reported in part as if it were complete.
-      observers.hasCommittedElsewhere()
-    } else if hasChanged {
-      observers.hasCommitted(touched, log)
+      if log.state.isUnknown { observers.hasCommittedElsewhere() }
+      isUnused = observers.uninstallIfUnused()
     }
     tables.commit()
-    if observers.uninstallIfUnused() { uninstall() }
+    if isUnused { uninstall() }
   }
 
   /// Marks a committed transaction as unknown if its rows may have been reported by outdated tables.

@@ -41,6 +41,26 @@ struct StandbyThreadTests {
     #expect(overlaps.load(ordering: .relaxed) == 0)
   }
 
+  @Test(
+    "A timed job of a standby thread runs at its time, after the jobs before it, with any idle time",
+    arguments: [Duration.zero, .seconds(1)])
+  func timedJobs(idleTime: Duration) {
+    let thread = StandbyThread(idleTime: idleTime)
+    let called = Lock<[String]>([])
+    let isOver = DispatchSemaphore(value: 0)
+    let time = MonotonicClock.nanoseconds + 20_000_000
+    thread.run(at: .max) { called.withLock { $0.append("replaced") } }
+    thread.run(at: time) {
+      called.withLock { $0.append(MonotonicClock.nanoseconds >= time ? "timed" : "early") }
+      isOver.signal()
+    }
+    thread.run { called.withLock { $0.append("first") } }
+    isOver.wait()
+    thread.run { isOver.signal() }
+    isOver.wait()
+    #expect(called.withLock { $0 } == ["first", "timed"])
+  }
+
   @Test("A standby thread releases a job's captures once the job has ended")
   func nothingKept() {
     final class Owner: Sendable {}
