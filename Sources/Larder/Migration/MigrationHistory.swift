@@ -166,7 +166,8 @@ struct MigrationHistory {
         \(checksum?.quotedText ?? "NULL"), \(now), \(microseconds))
         """)
       return try reread(in: db)
-    } catch let error as DatabaseError where error.sqlState?.hasPrefix("42") == true {
+    } catch let error as DatabaseError where error.sqlState.map(SQLState.isOfSyntaxOrNames) == true
+    {
       // The table is missing or has changed.
       throw DatabaseError(.misuse, "a migration can't change the table larder_migration")
     }

@@ -1,8 +1,7 @@
 import LarderSQLite
 
-/// The dialect of a connection to another engine. It is an object, since looking up the connection's
-/// conformance each time takes longer than finding a statement.
-package final class EngineDialect {
+/// The dialect of a connection to another engine.
+package final class EngineDialect: SQLDialect {
   let dialect: any Dialect
 
   package init(_ dialect: any Dialect) { self.dialect = dialect }
@@ -19,6 +18,6 @@ extension Database {
   /// The dialect of the engine behind the database; nil for SQLite's.
   package var dialect: (any Dialect)? {
     guard let engine else { return nil }
-    return (engine.writing as? EngineDialect)?.dialect
+    return (engine.dialect as? EngineDialect)?.dialect
   }
 }

@@ -7,7 +7,7 @@ import LarderSQLite
 final class PostgresEngine: EngineConnection {
   let connection: PostgresConnection
   let name = "PostgreSQL"
-  let writing: AnyObject
+  let dialect: any SQLDialect
   let isReadOnly = false
   /// The maximum number of parameters. The protocol counts them in 16 bits, but libpq takes no description of
   /// them that is longer than 30,000 bytes.
@@ -51,7 +51,7 @@ final class PostgresEngine: EngineConnection {
     self.servers = servers
     self.configuration = configuration
     self.replicas = replicas
-    writing = EngineDialect(dialect)
+    self.dialect = EngineDialect(dialect)
     // The time is random, so that connections aren't replaced all at once.
     let life = configuration.longestConnectionLife?.bounded ?? .seconds(1 << 40)
     end = MonotonicClock.now + life * Double.random(in: 0.9...1)

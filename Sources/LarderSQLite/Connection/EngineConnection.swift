@@ -5,8 +5,8 @@
 package protocol EngineConnection: AnyObject {
   /// The engine's name, for errors.
   var name: String { get }
-  /// The engine's SQL dialect, for the layers above that write SQL.
-  var writing: AnyObject { get }
+  /// The engine's SQL dialect.
+  var dialect: any SQLDialect { get }
   /// False once the connection is closed or lost.
   var isOpen: Bool { get }
   /// Whether the connection wasn't lost while it was idle. Needs no round trip as long as the engine has
@@ -67,6 +67,10 @@ package protocol EngineConnection: AnyObject {
   /// Closes the connection. Does nothing in a forked process.
   func close()
 }
+
+/// The dialect of an engine, which the layers above write SQL in: an object of their class has what they need.
+/// They cast to the class, since a cast to a protocol takes longer than finding a statement.
+package protocol SQLDialect: AnyObject {}
 
 /// The queries of an engine's catalog, in place of SQLite's PRAGMAs. Texts are in the
 /// server's own spelling, which is always the same for the same expression.

@@ -15,7 +15,7 @@ extension Connection {
   /// have been done.
   func unknownOutcome(_ error: any Error) -> any Error {
     guard let known = error as? DatabaseError, engine?.lossError != nil,
-      known.sqlState == "08006" || known.code == .interrupt
+      known.sqlState == SQLState.connectionFailure || known.code == .interrupt
     else { return error }
     return DatabaseError(
       .ioError, known.message + ": check whether the statement took effect before you run it again",

@@ -36,6 +36,12 @@ package enum SQLState {
     sqlState == "40001" || sqlState == "40P01"
   }
 
+  /// Whether a statement is at fault by its syntax or names, such as one of a table that isn't there.
+  package static func isOfSyntaxOrNames(_ sqlState: String) -> Bool { sqlState.hasPrefix("42") }
+
+  /// Whether a statement is at fault by its values, such as a number that is out of its type's range.
+  static func isOfData(_ sqlState: String) -> Bool { sqlState.hasPrefix("22") }
+
   /// The result code that SQLite would report for a server's error.
   package static func resultCode(of sqlState: String) -> ResultCode {
     switch sqlState {

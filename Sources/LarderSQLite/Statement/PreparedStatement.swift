@@ -312,8 +312,7 @@ package final class PreparedStatement {
     if isClosing { throw closedError() }
     if mayBeDone { outcome = outcome.mapError(connection.unknownOutcome) }
     if case .failure(let error as DatabaseError) = outcome, let sqlState = error.sqlState {
-      // Classes of errors in data, and in syntax and names.
-      mayBeStale = sqlState.hasPrefix("22") || sqlState.hasPrefix("42")
+      mayBeStale = SQLState.isOfData(sqlState) || SQLState.isOfSyntaxOrNames(sqlState)
     }
     let hasRow = try connection.reporting { try outcome.get() }
     state = hasRow ? .row : .done
