@@ -250,6 +250,18 @@ static inline int larder_log_changes(sqlite3 *db, uint32_t *changes) {
   return 1;
 }
 
+/// Takes (1) or releases (0) the lock that a connection holds while it writes to the log, which its checkpoints then
+/// hold, too; returns SQLite's result code. Only for a database whose index is open.
+static inline int larder_lock_log(sqlite3 *db, int locks) {
+  sqlite3_file *file = 0;
+  uint32_t changes = 0;
+  if (!larder_log_changes(db, &changes)) return SQLITE_IOERR;
+  if (sqlite3_file_control(db, 0, SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return SQLITE_IOERR;
+  // The first of the log's locks: see https://www.sqlite.org/walformat.html#wal_locks.
+  return file->pMethods->xShmLock(
+    file, 0, 1, (locks ? SQLITE_SHM_LOCK : SQLITE_SHM_UNLOCK) | SQLITE_SHM_EXCLUSIVE);
+}
+
 static inline void larder_close_log(sqlite3_file *file) {
   if (file->pMethods) file->pMethods->xClose(file);
   sqlite3_free(file);

@@ -37,9 +37,19 @@ package struct FileLocation: Sendable {
   /// none.
   func check() throws {
     guard let identity else { return }
-    guard Identity(ofFileAt: path) == identity else { throw Self.movedError(path) }
-    if let link, Identity(ofFileAt: link) != identity { throw Self.movedError(link) }
+    for path in [path, link].compactMap({ $0 }) {
+      var status = stat()
+      if stat(path, &status) == 0 {
+        guard Identity(status) == identity else { throw Self.movedError(path) }
+      } else if Self.isAbsence(errno) {
+        throw Self.movedError(path)
+      }
+    }
   }
+
+  /// Whether an error says that there is nothing at a path, rather than that this is unknown, such as without the
+  /// permission to look.
+  static func isAbsence(_ error: Int32) -> Bool { [ENOENT, ENOTDIR, ELOOP].contains(error) }
 
   /// Whether the path of a connection's database leads to another file than the one that is open, or to none.
   static func hasMoved(_ handle: OpaquePointer, _ schema: String = "main") -> Bool {

@@ -216,7 +216,10 @@ final class Observers: ScopeObserver, @unchecked Sendable {
       if since == nil { since = now }
       return since ?? now
     }
-    guard FileLocation.Identity(ofFileAt: path) != nil || now - since >= patience else { return }
+    // A link, log or index that is missing for a moment leaves the file where it is.
+    let found = FileLocation.Identity(ofFileAt: path)
+    let isReplaced = found != nil && found != connections?.writer?.location?.identity
+    guard isReplaced || now - since >= patience else { return }
     fail(error)
   }
 

@@ -154,7 +154,7 @@ final class FileIdentityCheck {
     lastLook = MonotonicClock.nanoseconds
     var status = stat()
     guard stat(folderPath, &status) == 0 else {
-      return Self.isAbsence(errno) ? .gone(folder) : .inPlace
+      return FileLocation.isAbsence(errno) ? .gone(folder) : .inPlace
     }
     let stamp = FolderStamp(status)
     if let link = location.link, stamp == trusted, lastLook &- lastFullLook < Self.second {
@@ -180,12 +180,9 @@ final class FileIdentityCheck {
 
   private func find(_ identity: FileLocation.Identity, at path: String) -> PathState {
     var status = stat()
-    guard stat(path, &status) == 0 else { return Self.isAbsence(errno) ? .gone(path) : .inPlace }
+    guard stat(path, &status) == 0 else {
+      return FileLocation.isAbsence(errno) ? .gone(path) : .inPlace
+    }
     return FileLocation.Identity(status) == identity ? .inPlace : .replaced(path)
-  }
-
-  /// Whether an error says that there is nothing at a path, rather than that this is unknown.
-  private static func isAbsence(_ error: Int32) -> Bool {
-    [ENOENT, ENOTDIR, ELOOP].contains(error)
   }
 }

@@ -57,6 +57,8 @@ final class MoveWatcher: FileEventReceiver, @unchecked Sendable {
     for suffix in ["", "-wal", "-shm"] { events.watch(path + suffix, for: self) }
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
     events.watch(String(path[...slash]), for: self)
+    // The file may have been moved before it was watched.
+    hasChanged()
   }
 
   func stop() {

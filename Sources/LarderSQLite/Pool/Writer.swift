@@ -40,6 +40,8 @@ final class Writer: ScopeRunner, @unchecked Sendable {
   let fileCheck: FileIdentityCheck?
   /// The finding of the last look.
   var fileFinding = FileIdentityCheck.PathState.inPlace
+  /// Whether the log of a moved file is left to whoever opens its path: it is empty, or others have written to it.
+  var isLogLeft = false
   /// Whether the file was moved, or its content replaced, since it was opened.
   let isOutdated = Atomic<Bool>(false)
   /// The readers, which refuse reads once another file has taken the place of the one that is open.
@@ -48,6 +50,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
   private var vainWait: (from: Duration, to: Duration)?
 
   init(path: String?, configuration: Configuration) throws {
+    if let path, !path.isEmpty { Self.settleMovedFiles(at: path) }
     database = try Database(path: path, configuration: configuration)
     interruptHandle = database.interruptHandle
     self.path = path
@@ -64,6 +67,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
     if !database.isReadOnly { watchLog() }
     lock.spins = groupCommit != nil
     database.connection.leave()
+    register()
   }
 
   /// Sets up a pool's ``Checkpointer``, which runs beside the writer. Called before anybody else uses this
@@ -316,6 +320,7 @@ final class Writer: ScopeRunner, @unchecked Sendable {
   }
 
   deinit {
+    unregister()
     guard database.isOpen, database.connection.isOfThisProcess else { return }
     database.connection.takeOver()
     // If the file was moved away, this moves the log into it.
