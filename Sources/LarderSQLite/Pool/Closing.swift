@@ -20,8 +20,7 @@ final class Closing: Sendable {
     guard group.wait(timeout: .now() + limit.dispatchInterval) == .success else {
       throw DatabaseError(
         .busyTimeout,
-        "closing still waits for the disk, or for connections in use, and continues in the background"
-      )
+        "closing still waits for the disk, or for connections in use: call close() again later")
     }
     try outcome.withLock { $0 }?.get()
   }

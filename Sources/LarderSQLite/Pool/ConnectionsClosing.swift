@@ -5,8 +5,7 @@ extension Connections {
   private static let grace = Duration.milliseconds(500)
 
   /// Closes all connections, the writer last, which then moves the log into the file. Throws if that takes
-  /// longer than a scope may wait. Then the pool stays open, unless the disk doesn't answer, in which case
-  /// closing goes on.
+  /// longer than a scope may wait. Then the pool stays open, or, if the disk doesn't answer, is closed later.
   func close() throws {
     try checkProcess()
     guard EnteredScope.held(of: owner).isNothing else { throw EnteredScope.reentryError }
