@@ -117,6 +117,7 @@ extension Database {
   ) throws -> T {
     try connection.check()
     if isInTransaction { return try inSavepoint(body) }
+    try checkHasNotEnded()
     try prepareToEnd()
     try begin(kind)
     return try runScope(body, isOutermost: true) {
@@ -124,6 +125,13 @@ extension Database {
     } undo: {
       try execute(.rollback)
     }
+  }
+
+  /// Throws in a scope whose transaction has ended, when none is open. A savepoint would be a transaction of
+  /// its own, and its changes would stay although the scope fails.
+  private func checkHasNotEnded() throws {
+    guard connection.restrictions.contains(.autocommit) else { return }
+    throw connection.named(DatabaseError(.abort, Restrictions.endedTransaction))
   }
 
   /// Runs a closure in a transaction that takes the lock for writing at once
@@ -142,6 +150,7 @@ extension Database {
   public func inSavepoint<T>(_ body: (Database) throws -> T) throws -> T {
     try connection.check()
     let isOutermost = !hasTransaction
+    if isOutermost { try checkHasNotEnded() }
     try prepareToEnd()
     try execute(.savepoint)
     return try runScope(body, isOutermost: isOutermost) {

@@ -30,6 +30,7 @@ struct ScopeIntegrityTests {
           late = error as? DatabaseError
         }
         _ = try? db.inTransaction { try $0.executeUpdate("INSERT INTO city VALUES ('Bodø')") }
+        _ = try? db.inSavepoint { try $0.executeUpdate("INSERT INTO city VALUES ('Molde')") }
       }
     }
     #expect(late?.code == .abort)
